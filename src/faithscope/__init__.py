@@ -1,0 +1,46 @@
+"""faithscope: are these explanations faithful to the model, and how sure can one be?
+
+Implements and extends "Framework for Evaluating Faithfulness of Local Explanations"
+(Dasgupta, Frost, Moshkovitz, ICML 2022).
+"""
+
+from faithscope.evaluate import Evaluation, evaluate, local
+from faithscope.explanations.discretize import Delta, DeltaSign, Floor, Modified, Rank, Sign, SignOfTop, Truncate
+from faithscope.explanations.examples import Counterfactuals, Prototypes
+from faithscope.explanations.importances import Importances
+from faithscope.measures.certify import certify
+from faithscope.measures.consistency import consistency
+from faithscope.measures.decoders import GibbsDecoder, OptimalDecoder
+from faithscope.measures.estimate import Estimate
+from faithscope.measures.intervals import local_sample_size, mse_bound, sample_size
+from faithscope.measures.local import sample_until
+from faithscope.measures.planning import plan
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Counterfactuals",
+    "Delta",
+    "DeltaSign",
+    "Estimate",
+    "Evaluation",
+    "Floor",
+    "GibbsDecoder",
+    "Importances",
+    "Modified",
+    "OptimalDecoder",
+    "Prototypes",
+    "Rank",
+    "Sign",
+    "SignOfTop",
+    "Truncate",
+    "certify",
+    "consistency",
+    "evaluate",
+    "local",
+    "local_sample_size",
+    "mse_bound",
+    "plan",
+    "sample_size",
+    "sample_until",
+]

@@ -1,0 +1,21 @@
+"""What faithscope raises: one clear sentence about what was wrong, what was seen and what to do."""
+
+
+class FaithscopeError(ValueError):
+    """Base of every error faithscope raises on purpose."""
+
+
+class BadInput(FaithscopeError):
+    """A value the caller handed over cannot be used as it is."""
+
+
+class WrongType(BadInput, TypeError):
+    """A value the caller handed over is of a type that cannot be used."""
+
+
+class Incompatible(FaithscopeError):
+    """Two things that do not belong together were combined."""
+
+
+class NotProven(FaithscopeError):
+    """A guarantee was asked for that is not proven for this relation or weighting."""

@@ -1,0 +1,79 @@
+"""What an explanation says, and what makes two of them the same."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.discretize import Original
+from faithscope.explanations.importances import Importances, refuse_class_axis
+from faithscope.explanations.inputs import frame_columns, is_frame, to_vector
+from faithscope.explanations.plain import Plain, Records
+
+__all__ = ["Explanations", "as_explanations", "discretize"]
+
+
+def as_explanations(given: Any) -> Explanations:
+    """Whatever a caller has as `Explanations`.
+
+    Rows of numbers (a 2-D array, a list of lists, a numeric table, a ``shap.Explanation``) are importances;
+    a table with other columns is a record a row; anything else is one plain key a row.
+    """
+    if isinstance(given, Explanations):
+        return given
+    if type(given).__module__.startswith("shap."):
+        return _from_shap(given)
+    if is_frame(given):
+        return _from_frame(given)
+    refuse_class_axis(given)
+    if isinstance(given, np.ndarray) and given.ndim == 2:
+        return Importances(given) if given.dtype.kind in "biufO" else Plain(list(map(tuple, given.tolist())))
+    column = to_vector(given)
+    if column.dtype == object and len(column) and isinstance(column[0], list | np.ndarray):
+        return Importances(np.array(_stackable(column)) if np.ndim(column[0]) > 1 else list(column))
+    return Plain(column)
+
+
+def _stackable(column: Any) -> list[Any]:
+    shapes = {np.shape(item) for item in column}
+    if len(shapes) > 1:
+        raise BadInput(f"Explanations have rows of different shapes, {sorted(shapes)}: give every row the same.")
+    return list(column)
+
+
+def _from_frame(frame: Any) -> Explanations:
+    names, columns = frame_columns(frame)
+    if not columns:
+        raise BadInput("Explanations have no columns: pass at least one.")
+    numeric = all(column.dtype.kind in "biuf" for column in columns)
+    return Importances(frame) if numeric else Records(columns, names)
+
+
+def _from_shap(given: Any) -> Importances:
+    values = np.asarray(given.values)
+    if values.ndim == 3:
+        raise BadInput(
+            f"This shap.Explanation has shape {values.shape}: rows, features and (last) classes. "
+            "Choose the class explained, e.g. explanation[:, :, 1]."
+        )
+    names = given.feature_names
+    return Importances(values, None if names is None else list(names))
+
+
+def discretize(explanations: Explanations, discretizer: Callable[[Explanations], Any] | None) -> Explanations:
+    """The explanations, coarsened where a discretizer is given; any function of explanations will do."""
+    if discretizer is None or isinstance(discretizer, Original):
+        return explanations
+    if isinstance(discretizer, str):
+        raise WrongType(
+            f"discretizer={discretizer!r} is a word: pass an object such as fs.Sign(), "
+            "or faithscope.explanations.discretize.from_word(...)."
+        )
+    coarser = as_explanations(discretizer(explanations))
+    if len(coarser) != len(explanations):
+        raise BadInput(
+            f"{discretizer!r} made {len(coarser):,} explanations of {len(explanations):,}: it must keep one a row."
+        )
+    return coarser

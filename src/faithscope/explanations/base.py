@@ -1,0 +1,85 @@
+"""Explanations: one a row, with what tells them apart."""
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import Incompatible
+from faithscope.explanations.grouping import Column, group, locate
+
+
+class Explanations(ABC):
+    """One explanation a row.
+
+    A kind says what makes two explanations equal (`key`) and how one reads (`describe`);
+    the rest follows. `_per_row` names the attributes that hold one entry a row.
+    """
+
+    _per_row: ClassVar[tuple[str, ...]]
+
+    @property
+    @abstractmethod
+    def key(self) -> tuple[Column, ...]:
+        """What tells explanations apart: two rows are equal where all these columns are.
+
+        Each column is an array ``(n, w)`` of numbers, or ``(n,)`` of hashable objects.
+        """
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """What these are, in words; explanations of different kinds are never compared."""
+
+    @abstractmethod
+    def describe(self, row: int) -> str:
+        """The explanation of one row, to read."""
+
+    def __len__(self) -> int:
+        return len(self.key[0])
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} explanations: {self.kind}>"
+
+    def take(self, rows: NDArray[Any] | Sequence[int] | slice) -> Self:
+        """The explanations of some rows, by position or by a mask."""
+        chosen = rows if isinstance(rows, slice) else np.asarray(rows)
+        return self._with(**{name: getattr(self, name)[chosen] for name in self._per_row})
+
+    def join(self, other: Self) -> Self:
+        """These explanations, then the other ones."""
+        self.check_comparable(other)
+        pairs = {name: (getattr(self, name), getattr(other, name)) for name in self._per_row}
+        return self._with(**{name: np.concatenate(pair) for name, pair in pairs.items()})
+
+    def group(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Number the rows by explanation, exactly: the number of each row, and the first row of each number."""
+        return group(self.key)
+
+    def locate(self, wanted: "Explanations") -> NDArray[np.int64]:
+        """Where each wanted explanation stands among these distinct ones; -1 where it does not."""
+        self.check_comparable(wanted)
+        return locate(self.key, wanted.key)
+
+    def check_comparable(self, other: "Explanations") -> None:
+        """Raise where the other explanations can never equal these, being of another kind."""
+        if self.kind != other.kind:
+            raise Incompatible(
+                f"These explanations are {self.kind}, the others are {other.kind}, so none can be equal. "
+                "Use one explainer and one discretizer for both."
+            )
+
+    def _with(self, **changes: Any) -> Self:
+        """A copy with some attributes replaced, not checked again."""
+        clone = copy.copy(self)
+        for name, value in changes.items():
+            object.__setattr__(clone, name, value)
+        return clone
+
+
+def shorten(parts: Sequence[str], most: int = 12) -> str:
+    """The parts in one line, the first few of them where there are many."""
+    return ", ".join(parts) if len(parts) <= most else ", ".join(parts[:most]) + f", … ({len(parts) - most} more)"

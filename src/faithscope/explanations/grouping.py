@@ -1,0 +1,167 @@
+"""Exact grouping of equal rows: hash, sort, then compare, so that a hash can never merge two explanations."""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Column = NDArray[Any]  # (n, w) numeric, or (n,) of Python objects
+
+_CHUNK = 2**17  # values at a time, so that every pass over a chunk stays in cache
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_HALF = np.uint64(32)
+
+
+def group(columns: Sequence[Column]) -> tuple[Ints, Ints]:
+    """Number the rows so that two rows have the same number exactly when they are equal.
+
+    Parameters
+    ----------
+    columns : sequence of arrays
+        Each ``(n, w)`` of numbers without NaN, or ``(n,)`` of hashable objects.
+
+    Returns
+    -------
+    codes : (n,) array
+        The group of each row, numbered from 0 in order of appearance.
+    first : (k,) array
+        The earliest row of each group, ascending.
+    """
+    if len(columns) == 1 and columns[0].dtype == object:
+        return _group_objects(columns[0])
+    blocks = [_group_objects(column)[0][:, None] if column.dtype == object else column for column in columns]
+    return _group_numbers(blocks)
+
+
+def _group_objects(column: Column) -> tuple[Ints, Ints]:
+    numbers: dict[object, int] = {}
+    codes = np.fromiter((numbers.setdefault(item, len(numbers)) for item in column), np.int64, len(column))
+    return codes, _earliest(codes, len(numbers))
+
+
+def _earliest(codes: Ints, groups: int) -> Ints:
+    first = np.empty(groups, np.int64)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    return first
+
+
+def _group_numbers(blocks: list[Column]) -> tuple[Ints, Ints]:
+    rows = len(blocks[0])
+    if rows == 0:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    codes, first = _group_hashes(_hash(blocks))
+    different = _differ_from(blocks, first, codes)
+    if len(different):
+        codes, first = _split_collisions(blocks, codes, different)
+    return codes, first
+
+
+def _hash(blocks: list[Column]) -> NDArray[np.uint64]:
+    """A 64-bit number for each row; equal rows have equal numbers in every process."""
+    width = sum(block.shape[1] for block in blocks)
+    factors = np.random.Generator(np.random.PCG64(0)).integers(0, 2**63, width).astype(np.uint64) * np.uint64(2)
+    factors += np.uint64(1)
+    hashes = np.zeros(len(blocks[0]), np.uint64)
+
+    def fill(start: int, stop: int) -> None:
+        used = 0
+        for block in blocks:
+            words = _words(block[start:stop]) * _GOLDEN
+            words ^= words >> _HALF
+            hashes[start:stop] += words @ factors[used : used + block.shape[1]]
+            used += block.shape[1]
+
+    over_chunks(fill, len(hashes), width)
+    hashes ^= hashes >> _HALF
+    hashes *= _GOLDEN
+    return hashes
+
+
+def _words(chunk: Column) -> NDArray[np.uint64]:
+    """The chunk as 64-bit words, one a value; adding 0.0 makes -0.0 equal 0.0."""
+    if chunk.dtype.kind == "f":
+        return (chunk.astype(np.float64, copy=False) + 0.0).view(np.uint64)
+    return chunk.astype(np.uint64)
+
+
+def _group_hashes(hashes: NDArray[np.uint64]) -> tuple[Ints, Ints]:
+    """Group by the leading bits of each hash: sorting one word that carries its row beats an argsort."""
+    rows = len(hashes)
+    bits = np.uint64(max(1, (rows - 1).bit_length()))
+    mask = (np.uint64(1) << bits) - np.uint64(1)
+    packed = hashes & ~mask
+    packed |= np.arange(rows, dtype=np.uint64)
+    packed.sort()
+    order = (packed & mask).view(np.int64)
+    packed >>= bits
+    new = np.empty(rows, bool)
+    new[0] = True
+    np.not_equal(packed[1:], packed[:-1], out=new[1:])
+    leaders = order[new]  # within a group the rows ascend, so its first is its earliest
+    first, rank = _in_order_of_appearance(leaders, rows)
+    codes = np.empty(rows, np.int64)
+    codes[order] = rank[leaders][np.cumsum(new) - 1]
+    return codes, first
+
+
+def _in_order_of_appearance(leaders: Ints, rows: int) -> tuple[Ints, Ints]:
+    leads = np.zeros(rows, bool)
+    leads[leaders] = True
+    return np.flatnonzero(leads), np.cumsum(leads) - 1
+
+
+def _differ_from(blocks: list[Column], first: Ints, codes: Ints) -> Ints:
+    """Rows that are not equal to the first row of their group."""
+    found: list[Ints] = []
+
+    def compare(start: int, stop: int) -> None:
+        witness = first[codes[start:stop]]
+        for block in blocks:
+            wrong = block[start:stop] != block[witness]
+            if wrong.any():
+                found.append(start + np.flatnonzero(wrong.any(axis=1)))
+
+    over_chunks(compare, len(codes), sum(block.shape[1] for block in blocks))
+    return np.concatenate(found) if found else np.empty(0, np.int64)
+
+
+def _split_collisions(blocks: list[Column], codes: Ints, different: Ints) -> tuple[Ints, Ints]:
+    """Regroup, by exact comparison, the groups in which a hash has merged different rows."""
+    members = np.flatnonzero(np.isin(codes, codes[different]))
+    exact = np.concatenate([_words(block[members]) for block in blocks], axis=1)
+    _, inner = np.unique(exact, axis=0, return_inverse=True)
+    codes = codes.copy()
+    codes[members] = codes.max() + 1 + inner.reshape(-1)
+    _, leaders, codes = np.unique(codes, return_index=True, return_inverse=True)
+    first, rank = _in_order_of_appearance(leaders, len(codes))
+    return rank[leaders][codes], first
+
+
+def over_chunks(work: Callable[[int, int], None], rows: int, width: int) -> None:
+    """Call ``work(start, stop)`` over all rows, in threads where there are many (NumPy lets go of the lock)."""
+    step = max(16, min(8192, _CHUNK // max(1, width)))
+
+    def run(begin: int, end: int) -> None:
+        for start in range(begin, end, step):
+            work(start, min(start + step, end))
+
+    workers = min(8, os.cpu_count() or 1, rows // (4 * step))
+    if workers < 2:
+        run(0, rows)
+        return
+    bounds = [rows * i // workers for i in range(workers + 1)]
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(run, bounds[:-1], bounds[1:]))
+
+
+def locate(known: Sequence[Column], wanted: Sequence[Column]) -> Ints:
+    """Where each wanted row stands among the known ones, which are distinct; -1 where it does not."""
+    codes, _ = group([np.concatenate(pair) for pair in zip(known, wanted, strict=True)])
+    place = np.full(int(codes.max(initial=-1)) + 1, -1, np.int64)
+    rows = len(known[0])
+    place[codes[:rows]] = np.arange(rows)
+    return place[codes[rows:]]

@@ -1,0 +1,1 @@
+"""Counts in, answers out."""

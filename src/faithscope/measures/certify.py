@@ -1,0 +1,127 @@
+"""Certify: a lower bound on the undiscretized explainer, from the best of several discretizations."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from faithscope.errors import BadInput, NotProven
+from faithscope.explanations import Explanations, as_explanations, discretize
+from faithscope.explanations.discretize import Delta, DeltaSign, Floor, Modified, Original, Rank, Sign, SignOfTop
+from faithscope.explanations.examples import Counterfactuals
+from faithscope.explanations.importances import Importances
+from faithscope.measures.counts import count
+from faithscope.measures.estimate import Estimate, Interval, check_interval, estimate
+from faithscope.measures.intervals import check_confidence, jackknife, mcdiarmid
+
+Discretize = Callable[[Explanations], Any]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A lower bound on a true consistency, and where it comes from.
+
+    Attributes
+    ----------
+    low : float
+        With the stated confidence, the explainer's true consistency is at least this.
+    discretizer : discretizer
+        The one whose bound won.
+    subject : str
+        The explainer that the bound speaks of.
+    bounds : tuple of (discretizer, float)
+        The bound of every discretizer tried; together they hold with the stated confidence.
+    estimates : tuple of Estimate
+        The estimate of each, in the same order, every one at its own ordinary confidence.
+    proven : bool
+        Whether the bound holds for every system (McDiarmid) or approximately (jackknife).
+    """
+
+    low: float
+    discretizer: Discretize
+    confidence: float
+    interval: str
+    subject: str
+    proven: bool
+    bounds: tuple[tuple[Discretize, float], ...]
+    estimates: tuple[Estimate, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers of this certificate, ready for JSON."""
+        tried = [
+            {"discretizer": repr(discretizer), "low": low, "estimate": found.to_dict()}
+            for (discretizer, low), found in zip(self.bounds, self.estimates, strict=True)
+        ]
+        names = ("low", "confidence", "interval", "subject", "proven")
+        return {name: getattr(self, name) for name in names} | {"discretizer": repr(self.discretizer), "tried": tried}
+
+    def __str__(self) -> str:
+        kind = "proven" if self.proven else "approximate"
+        return (
+            f"true consistency of {self.subject} at least {self.low:.3f} "
+            f"with confidence {self.confidence:.0%} ({kind}); best of {len(self.bounds)} discretizations: {self.discretizer!r}"
+        )
+
+
+def certify(
+    explanations: Any,
+    predictions: Any,
+    discretizers: Sequence[Discretize | None] | None = None,
+    *,
+    confidence: float = 0.95,
+    interval: Interval = "mcdiarmid",
+) -> Certificate:
+    """A lower bound on the true consistency of the explainer as it is.
+
+    Coarser explanations can only be less consistent, so a lower bound for any discretization is one for
+    the explainer itself. Each of k discretizations gets a one-sided bound at (1 - confidence) / k; the best wins.
+
+    Parameters
+    ----------
+    explanations, predictions
+        As for `consistency`.
+    discretizers : sequence, optional
+        By default the paper's for the kind of explanation; None among them stands for no discretization.
+    interval : {"mcdiarmid", "jackknife"}
+        Proven for every system, or narrower and approximate.
+
+    Returns
+    -------
+    Certificate
+    """
+    check_interval(interval)
+    given = as_explanations(explanations)
+    family = _family(given, discretizers)
+    share = check_confidence(confidence) / len(family)
+    margins = {"mcdiarmid": mcdiarmid, "jackknife": jackknife}[interval]
+    estimates, bounds = [], []
+    for discretizer in family:
+        counts = count(discretize(given, discretizer), predictions)
+        found = estimate(counts, confidence=confidence, interval=interval)
+        below = margins(counts.profile(), 1 - share, sides=1).below
+        estimates.append(found)
+        bounds.append((discretizer, max(0.0, found.value - below)))
+    winner, low = max(bounds, key=lambda pair: pair[1])
+    subject = "the Delta explainer (x' - x)" if _reads_rows(winner) else "the explainer as it is"
+    return Certificate(
+        low, winner, confidence, interval, subject, interval == "mcdiarmid", tuple(bounds), tuple(estimates)
+    )
+
+
+def _family(given: Explanations, discretizers: Sequence[Discretize | None] | None) -> list[Discretize]:
+    if discretizers is None:
+        if isinstance(given, Importances):
+            return [Original(), Floor(2), Floor(1), Sign(), Rank(), SignOfTop(5)]
+        return [Delta(), DeltaSign(), Modified()] if isinstance(given, Counterfactuals) else [Original()]
+    family: list[Discretize] = [Original() if discretizer is None else discretizer for discretizer in discretizers]
+    if not family:
+        raise BadInput("certify needs at least one discretizer; pass [None] for the explanations as they are.")
+    if len({_reads_rows(discretizer) for discretizer in family}) > 1:
+        raise NotProven(
+            "Some of these discretizers read x besides its counterfactual (Delta, DeltaSign, Modified) and some do "
+            "not, so they bound different explainers: certify the two kinds separately."
+        )
+    return family
+
+
+def _reads_rows(discretizer: Discretize) -> bool:
+    return bool(getattr(discretizer, "reads_rows", False))

@@ -1,0 +1,52 @@
+"""Consistency: of two rows with the same explanation, do both get the same prediction?"""
+
+from collections.abc import Callable
+from typing import Any
+
+from faithscope.explanations import Explanations, as_explanations, discretize
+from faithscope.measures.counts import count
+from faithscope.measures.estimate import Estimate, Interval, estimate
+from faithscope.measures.weighting import weighted_consistency
+
+
+def consistency(
+    explanations: Any,
+    predictions: Any,
+    *,
+    discretizer: Callable[[Explanations], Any] | None = None,
+    confidence: float = 0.95,
+    interval: Interval = "jackknife",
+    weights: Any = None,
+) -> Estimate:
+    """Probability that two rows with the same explanation get the same prediction.
+
+    Parameters
+    ----------
+    explanations : array-like, table or Explanations
+        One a row: importances (n x d numbers), or any hashable a row.
+        NumPy, lists, pandas, polars, Arrow or a ``shap.Explanation``.
+    predictions : array-like, (n,)
+        The model's predicted labels (never the truth).
+    discretizer : callable, optional
+        Makes explanations coarser, such as ``Floor(1)`` or ``SignOfTop(5)``.
+    confidence : float
+        Of the interval.
+    interval : {"jackknife", "mcdiarmid"}
+        Approximate and narrow, or proven for every system and wide.
+    weights : array-like, (n,), optional
+        How much each row counts in the population you ask about; rows of weight 0 are left out, and the result says so.
+
+    Returns
+    -------
+    Estimate
+
+    Examples
+    --------
+    >>> est = consistency(["leaf 1", "leaf 1", "leaf 2", "leaf 2"], ["yes", "yes", "no", "yes"])
+    >>> est.value
+    0.5
+    """
+    coarse = discretize(as_explanations(explanations), discretizer)
+    if weights is not None:
+        return weighted_consistency(coarse, predictions, weights, confidence, interval)
+    return estimate(count(coarse, predictions), confidence=confidence, interval=interval)

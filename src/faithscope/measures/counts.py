@@ -1,0 +1,288 @@
+"""Counts: the narrow waist. Every statistic is a function of them, and they only add."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput, Incompatible
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.grouping import group
+from faithscope.explanations.inputs import same_length, to_labels
+from faithscope.explanations.plain import Plain
+from faithscope.explanations.relations import Same
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_MOST_ROWS = 3_000_000_000  # n(n - 1) must fit in 64 bits
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """What is left of counts when names are dropped: all that estimates and intervals need, and small.
+
+    One entry for each kind of row: how many *other* rows its explanation covers (`others`), how many of
+    those share its prediction (`agreeing`), how many ordered pairs of rows given its explanation agree
+    (`pairs`), and how many such rows there are (`rows`).
+    """
+
+    others: Ints
+    agreeing: Ints
+    pairs: Ints
+    rows: Ints
+    label_rows: Ints  # rows predicted each label
+    distinct: int  # explanations given to at least one row
+    modal: int  # rows whose prediction is the commonest one for their explanation
+    relation: Same = field(default_factory=Same)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.rows.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Rows counted by explanation and predicted label.
+
+    A cell is an (explanation, label) pair that occurs, in order of explanation, then label; empty ones are not kept.
+    ``a + b`` are the counts of both sets of rows, and `Counts.zero` changes nothing.
+
+    Attributes
+    ----------
+    explanations : Explanations
+        The distinct explanations.
+    labels : tuple
+        The distinct predictions.
+    explanation, label : (m,) arrays
+        Where each cell stands in the two above.
+    given : (m,) array
+        Rows that were given the explanation and predicted the label.
+    covered : (m,) array
+        Rows that the explanation covers and that are predicted the label.
+    missed : (m,) array
+        Rows given the explanation that it does not cover.
+    weight, square : (m,) arrays, or None
+        Sums of the rows' weights and of their squares, where rows are weighted.
+    """
+
+    explanations: Explanations
+    labels: tuple[Any, ...]
+    explanation: Ints
+    label: Ints
+    given: Ints
+    covered: Ints
+    missed: Ints
+    weight: Floats | None = None
+    square: Floats | None = None
+    relation: Same = field(default_factory=Same)
+
+    @classmethod
+    def zero(cls) -> "Counts":
+        """The counts of no rows; adding them to any counts changes nothing."""
+        none = np.empty(0, np.int64)
+        return cls(Plain([]), (), none, none, none, none, none)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.given.sum())
+
+    @property
+    def distinct(self) -> int:
+        """Number of different explanations."""
+        return len(self.explanations)
+
+    @property
+    def per_explanation(self) -> Ints:
+        """Rows that each explanation covers, N_π."""
+        return _sum_by(self.explanation, self.covered, self.distinct)
+
+    @property
+    def per_label(self) -> Ints:
+        """Rows predicted each label."""
+        return _sum_by(self.label, self.given, len(self.labels))
+
+    @property
+    def effective_n(self) -> float:
+        """Rows, or with weights the effective sample size (Σw)² / Σw²."""
+        if self.weight is None:
+            return float(self.n)
+        mass, squares = self.masses
+        return float(mass.sum() ** 2 / squares.sum())
+
+    @property
+    def masses(self) -> tuple[Floats, Floats]:
+        """The cells' weights and sums of squared weights; those of equal weights where rows are not weighted."""
+        rows = self.given.astype(np.float64)
+        return rows if self.weight is None else self.weight, rows if self.square is None else self.square
+
+    def locate(self, explanations: Explanations, labels: NDArray[Any]) -> tuple[Ints, Ints]:
+        """For each row its explanation and its cell in these counts; -1 where they were never counted."""
+        names, numbers = number_labels(labels)
+        place = {label: j for j, label in enumerate(self.labels)}
+        known = np.array([place.get(name, -1) for name in names], np.int64)[numbers]
+        codes = self.explanations.locate(explanations)
+        cells = self.explanation * len(self.labels) + self.label  # ascending
+        wanted = codes * len(self.labels) + known
+        found = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
+        return codes, np.where((codes >= 0) & (known >= 0) & (cells[found] == wanted), found, -1)
+
+    def __repr__(self) -> str:
+        return f"<Counts of {self.n:,} rows: {self.distinct:,} explanations, {len(self.labels):,} labels>"
+
+    def __add__(self, other: "Counts") -> "Counts":
+        if not isinstance(other, Counts):
+            return NotImplemented
+        if self.n == 0 or other.n == 0:
+            return self if other.n == 0 else other
+        if (self.weight is None) != (other.weight is None):
+            raise Incompatible("One of these counts is weighted and the other is not: weight both, or neither.")
+        return _merge(self, other)
+
+    def __eq__(self, other: object) -> bool:
+        """The same cells hold the same numbers; the order in which they are kept does not matter."""
+        if not isinstance(other, Counts):
+            return NotImplemented
+        if (self.n, self.distinct, len(self.given)) != (other.n, other.distinct, len(other.given)):
+            return False
+        if self.n == 0:
+            return True
+        return self.explanations.kind == other.explanations.kind and self._cells() == other._cells(self)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _cells(self, like: "Counts | None" = None) -> dict[tuple[int, Any], tuple[int, int, int]]:
+        place = np.arange(self.distinct) if like is None else like.explanations.locate(self.explanations)
+        keys = zip(place[self.explanation].tolist(), (self.labels[j] for j in self.label), strict=True)
+        counts = zip(self.given.tolist(), self.covered.tolist(), self.missed.tolist(), strict=True)
+        return dict(zip(keys, counts, strict=True))
+
+    def profile(self) -> Profile:
+        """These counts without their names: small, and all that most statistics read."""
+        given = _sum_by(self.explanation, self.given, self.distinct)
+        agreeing = _sum_by(self.explanation, self.given * (self.given - 1), self.distinct)
+        modal = np.zeros(self.distinct, np.int64)
+        np.maximum.at(modal, self.explanation, self.given)
+        columns = (given[self.explanation] - 1, self.given - 1, agreeing[self.explanation], self.given)
+        others, same, pairs, rows = _compact(*columns)
+        return Profile(others, same, pairs, rows, self.per_label, self.distinct, int(modal.sum()), self.relation)
+
+
+def count(explanations: Explanations, predictions: Any, weights: Any = None) -> Counts:
+    """Count rows by explanation and predicted label.
+
+    Parameters
+    ----------
+    explanations : Explanations
+        One a row.
+    predictions : array-like, (n,)
+        The model's predicted labels (never the truth).
+    weights : array-like, (n,), optional
+        How much each row counts in the target population; positive.
+    """
+    labels = to_labels(predictions)
+    same_length(explanations=len(explanations), predictions=len(labels))
+    if len(labels) > _MOST_ROWS:
+        raise BadInput(f"Counts hold at most {_MOST_ROWS:,} rows; got {len(labels):,}.")
+    codes, first = explanations.group()
+    names, numbers = number_labels(labels)
+    cells, given = _tabulate(codes, numbers, len(first), len(names))
+    explanation, label = np.divmod(cells, max(1, len(names)))
+    distinct = explanations if len(first) == len(codes) else explanations.take(first)
+    counts = Counts(distinct, names, explanation, label, given, given, np.zeros(len(given), np.int64))
+    if weights is None:
+        return counts
+    inverse = np.searchsorted(cells, codes * len(names) + numbers)
+    return replace(counts, weight=sums(inverse, weights, len(cells)), square=sums(inverse, weights**2, len(cells)))
+
+
+def number_labels(labels: NDArray[Any]) -> tuple[tuple[Any, ...], Ints]:
+    """The distinct labels in order, and the position of each row's label among them."""
+    if labels.dtype.kind in "biu" and len(labels):
+        low, high = int(labels.min()), int(labels.max())
+        if high - low < 1_000_000:
+            shifted = labels.astype(np.int64) - low
+            present = np.flatnonzero(np.bincount(shifted))
+            place = np.zeros(high - low + 1, np.int64)
+            place[present] = np.arange(len(present))
+            values = (present + low).astype(labels.dtype)
+            return tuple(values.tolist()), place[shifted]
+    column = labels[:, None] if labels.dtype.kind in "biuf" else labels.astype(object)
+    codes, first = group([column])
+    names = labels[first].tolist()
+    order = _in_order(names)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return tuple(names[j] for j in order), place[codes]
+
+
+def _in_order(names: list[Any]) -> list[int]:
+    try:
+        return sorted(range(len(names)), key=names.__getitem__)
+    except TypeError:  # labels without an order of their own
+        return sorted(range(len(names)), key=lambda j: (type(names[j]).__name__, repr(names[j])))
+
+
+def _tabulate(codes: Ints, numbers: Ints, groups: int, labels: int) -> tuple[Ints, Ints]:
+    """The (explanation, label) pairs that occur, as one ascending number each, and how often."""
+    cells = codes * max(1, labels)
+    cells += numbers
+    if groups * labels <= 4 * len(codes) + 1024:
+        table = np.bincount(cells, minlength=groups * labels)
+        occupied = np.flatnonzero(table)
+        return occupied, table[occupied]
+    return np.unique(cells, return_counts=True)
+
+
+def sums(index: Ints, values: Floats, size: int) -> Floats:
+    """Sums of floats by index."""
+    return np.bincount(index, weights=values, minlength=size).astype(np.float64, copy=False)
+
+
+def _sum_by(index: Ints, values: Ints, size: int) -> Ints:
+    """Sums of exact integers by index, which is ascending or short."""
+    total = np.zeros(size, np.int64)
+    np.add.at(total, index, values)
+    return total
+
+
+def _compact(others: Ints, agreeing: Ints, pairs: Ints, rows: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Merge entries that are alike; rows whose explanation covers nobody else are many, so they go first."""
+    alone = others == 0
+    single = int(rows[alone].sum())
+    table = np.column_stack([others[~alone], agreeing[~alone], pairs[~alone]])
+    codes, first = group([table])
+    merged = _sum_by(codes, rows[~alone], len(first))
+    kept = table[first]
+    if single:
+        kept = np.concatenate([np.zeros((1, 3), np.int64), kept])
+        merged = np.concatenate([[single], merged])
+    return kept[:, 0], kept[:, 1], kept[:, 2], merged
+
+
+def _merge(a: Counts, b: Counts) -> Counts:
+    joined = a.explanations.join(b.explanations)
+    codes, first = joined.group()
+    names = list(dict.fromkeys([*a.labels, *b.labels]))
+    labels = tuple(names[j] for j in _in_order(names))
+    place = {label: j for j, label in enumerate(labels)}
+    cells = [
+        start[counts.explanation] * len(labels) + np.array([place[y] for y in counts.labels], np.int64)[counts.label]
+        for counts, start in ((a, codes[: a.distinct]), (b, codes[a.distinct :]))
+    ]
+    keys, inverse = np.unique(np.concatenate(cells), return_inverse=True)
+
+    def total(name: str) -> Any:
+        values = [getattr(counts, name) for counts in (a, b)]
+        if values[0] is None:
+            return None
+        sums = np.zeros(len(keys), values[0].dtype)
+        np.add.at(sums, inverse, np.concatenate(values))
+        return sums
+
+    explanation, label = np.divmod(keys, len(labels))
+    fields = {name: total(name) for name in ("given", "covered", "missed", "weight", "square")}
+    return Counts(joined.take(first), labels, explanation, label, relation=a.relation, **fields)

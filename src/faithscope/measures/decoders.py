@@ -1,0 +1,128 @@
+"""Decoders: what the prediction must have been, judging by the explanation alone (paper, section 2.1)."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput
+from faithscope.explanations import Explanations, as_explanations, discretize
+from faithscope.measures.counts import Counts, count
+from faithscope.measures.estimate import agreement
+
+
+@dataclass(frozen=True)
+class Decoder(ABC):
+    """Learned from counts: ``Decoder(estimate.counts)``, or ``Decoder().fit(explanations, predictions)``.
+
+    Unweighted counts only. Explanations that were never seen decode to None.
+    """
+
+    counts: Counts = field(default_factory=Counts.zero)
+    discretizer: Callable[[Explanations], Any] | None = None
+
+    def __post_init__(self) -> None:
+        counts = getattr(self.counts, "counts", self.counts)
+        object.__setattr__(self, "counts", counts)
+        if counts.weight is not None:
+            raise BadInput("Decoders read unweighted counts; these are weighted.")
+
+    def fit(self, explanations: Any, predictions: Any) -> Self:
+        """A new decoder that has learned from these rows."""
+        coarse = discretize(as_explanations(explanations), self.discretizer)
+        return replace(self, counts=count(coarse, predictions))
+
+    def predict(self, explanations: Any) -> NDArray[np.object_]:
+        """The decoded label of each row, and None where the explanation was never seen.
+
+        Returns
+        -------
+        (n,) array of objects
+        """
+        labels = np.full(len(wanted := as_explanations(explanations)), None, object)
+        if self.counts.n == 0 or len(wanted) == 0:
+            return labels
+        place = self.counts.explanations.locate(discretize(wanted, self.discretizer))
+        seen = np.flatnonzero(place >= 0)
+        names = np.empty(len(self.counts.labels), object)
+        names[:] = self.counts.labels
+        labels[seen] = names[self.counts.label[self._cells(place[seen])]]
+        return labels
+
+    @abstractmethod
+    def _cells(self, explanation: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For each explanation, the cell of the label it decodes to."""
+
+    @property
+    @abstractmethod
+    def error(self) -> float:
+        """Share of the sample's own rows decoded wrongly."""
+
+    def _starts(self) -> NDArray[np.int64]:
+        """The first cell of each explanation; cells are kept in order of explanation."""
+        return np.searchsorted(self.counts.explanation, np.arange(self.counts.distinct))
+
+    def _check_rows(self) -> None:
+        if self.counts.n == 0:
+            raise BadInput("This decoder has seen no rows: fit it, or build it from counts.")
+
+
+@dataclass(frozen=True)
+class GibbsDecoder(Decoder):
+    """Draws a label as often as the explanation was seen with it.
+
+    Consistency is its accuracy: ``m = 1 - E_G``.
+
+    Examples
+    --------
+    >>> decoder = GibbsDecoder().fit(["a", "a", "b"], [0, 1, 1])
+    >>> round(decoder.error, 3)
+    0.333
+    >>> decoder.predict(["b", "c"]).tolist()
+    [1, None]
+    """
+
+    seed: int = 0
+
+    @property
+    def error(self) -> float:
+        """In the sample: ``E_G = 1 - Σ n_{πy}² / (n N_π)``."""
+        self._check_rows()
+        share = self.counts.given / self.counts.per_explanation[self.counts.explanation]
+        return float(1 - np.sum(self.counts.given * share) / self.counts.n)
+
+    @property
+    def leave_one_out_error(self) -> float:
+        """The estimate of E_G in the population, ``1 - M̂``: no row is decoded by itself."""
+        self._check_rows()
+        return 1 - agreement(self.counts.profile())
+
+    def _cells(self, explanation: NDArray[np.int64]) -> NDArray[np.int64]:
+        upto = np.cumsum(self.counts.given)
+        before = upto[self._starts()[explanation]] - self.counts.given[self._starts()[explanation]]
+        draws = np.random.default_rng(self.seed).random(len(explanation)) * self.counts.per_explanation[explanation]
+        return np.searchsorted(upto, before + np.floor(draws).astype(np.int64), side="right")
+
+
+@dataclass(frozen=True)
+class OptimalDecoder(Decoder):
+    """Answers the label seen most often with the explanation; among equals the first in order.
+
+    Its error relates to the Gibbs decoder's by ``E_O ≤ E_G ≤ 2 E_O`` (the paper's Claim 1).
+    """
+
+    @property
+    def error(self) -> float:
+        """In the sample: ``E_O = 1 - Σ_π max_y n_{πy} / n``."""
+        self._check_rows()
+        return 1 - self.counts.profile().modal / self.counts.n
+
+    def _cells(self, explanation: NDArray[np.int64]) -> NDArray[np.int64]:
+        starts = self._starts()
+        most = np.maximum.reduceat(self.counts.given, starts)
+        is_most = np.flatnonzero(self.counts.given == most[self.counts.explanation])
+        first = np.searchsorted(self.counts.explanation[is_most], np.arange(self.counts.distinct))
+        return is_most[first][explanation]

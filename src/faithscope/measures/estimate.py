@@ -1,0 +1,191 @@
+"""Counts to Estimate: the paper's estimator with its interval, its silence and its chance level."""
+
+import html
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from faithscope.errors import BadInput, NotProven
+from faithscope.measures.counts import Counts, Profile
+from faithscope.measures.intervals import Margins, check_confidence, jackknife, mcdiarmid
+
+Interval = Literal["jackknife", "mcdiarmid"]
+_METHODS = {"jackknife": jackknife, "mcdiarmid": mcdiarmid}
+_FEW = 10  # below so many degrees of freedom, a few rows decide the interval
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A measure of faithfulness on a sample, and how sure it is.
+
+    Attributes
+    ----------
+    value : float
+        The paper's M̂: rows whose explanation covers nobody else count 0.
+    low, high : float
+        Interval for the true measure: sampling error and silence both.
+    unverifiable : float
+        Share of rows whose explanation covers no other row, on which the sample is silent.
+    chance : float or None
+        What an explanation that means nothing would reach among rows that can be checked.
+    n, distinct : int
+        Rows, and different explanations among them.
+    effective_n : float
+        The effective sample size where rows are weighted, n otherwise.
+    notes : tuple of str
+        What a reader should know before trusting the interval.
+    """
+
+    measure: str
+    value: float
+    low: float
+    high: float
+    confidence: float
+    interval: str
+    unverifiable: float
+    chance: float | None
+    n: int
+    distinct: int
+    effective_n: float
+    margins: Margins = field(repr=False)
+    counts: Counts = field(repr=False, compare=False)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def upper(self) -> float:
+        """The value if every unverifiable row were faithful."""
+        return min(1.0, self.value + self.unverifiable)
+
+    @property
+    def verified(self) -> float | None:
+        """Agreement among the rows that can be checked; None where none can."""
+        return None if self.unverifiable >= 1 else min(1.0, self.value / (1 - self.unverifiable))
+
+    @property
+    def adjusted(self) -> float | None:
+        """`verified` on a scale where chance is 0 and perfection 1; None where undefined."""
+        if self.verified is None or self.chance is None or self.chance >= 1:
+            return None
+        return (self.verified - self.chance) / (1 - self.chance)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers of this estimate, ready for JSON."""
+        names = ("measure", "value", "low", "high", "confidence", "interval", "unverifiable", "upper", "verified")
+        more = ("chance", "adjusted", "n", "distinct", "effective_n")
+        return {name: getattr(self, name) for name in (*names, *more)} | {"notes": list(self.notes)}
+
+    def __str__(self) -> str:
+        checked = "no row can be checked" if self.verified is None else f"{self.verified:.2f} where it can be checked"
+        chance = "" if self.chance is None else f" (chance {self.chance:.2f})"
+        explanations = "1 explanation" if self.distinct == 1 else f"{self.distinct:,} explanations"
+        weighted = "" if self.effective_n == self.n else f" (weighted, as good as {self.effective_n:,.0f})"
+        line = (
+            f"{self.measure} {self.value:.3f}, {self.confidence:.0%} interval [{self.low:.2f}, {self.high:.2f}]; "
+            f"{checked}{chance}; n={self.n:,}{weighted}, {explanations}, {self.unverifiable:.0%} of rows unverifiable"
+        )
+        return "; ".join([line, *self.notes])
+
+    def _repr_html_(self) -> str:
+        rows = {k: v for k, v in self.to_dict().items() if k not in {"measure", "notes"}}
+        cells = "".join(f"<tr><th>{k.replace('_', ' ')}</th><td>{_shown(v)}</td></tr>" for k, v in rows.items())
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        return f"<table><caption>{html.escape(self.measure)}</caption>{cells}</table>{notes}"
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "undefined"
+    return html.escape(
+        f"{value:.3f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+    )
+
+
+def agreement(profile: Profile) -> float:
+    """Probability that a row covered by x's explanation shares x's prediction.
+
+    The paper's estimator (section 4.1): ``M̂ = (1/n) Σ_i 1(N_π > 1) (N_{π,y} - 1) / (N_π - 1)``.
+    Rows whose explanation covers nobody else count 0, so a low value means
+    *unfaithful or unverifiable*: read it beside `unverifiable`.
+    """
+    checked = profile.others > 0
+    shares = profile.agreeing[checked] / profile.others[checked]
+    return float(np.sum(profile.rows[checked] * shares) / profile.n)
+
+
+def unverifiable(profile: Profile) -> float:
+    """Share of rows whose explanation covers no other row."""
+    return float(profile.rows[profile.others == 0].sum() / profile.n)
+
+
+def chance(profile: Profile) -> float | None:
+    """Probability that two rows, whatever their explanations, share a prediction; None for a single row."""
+    n = profile.n
+    pairs = np.sum(profile.label_rows * (profile.label_rows - 1))
+    return None if n < 2 else float(pairs / (n * (n - 1)))
+
+
+def estimate(
+    counts: Counts, *, measure: str = "consistency", confidence: float = 0.95, interval: Interval = "jackknife"
+) -> Estimate:
+    """The paper's estimator from unweighted counts.
+
+    Parameters
+    ----------
+    counts : Counts
+    measure : str
+        What it is called.
+    confidence : float
+    interval : {"jackknife", "mcdiarmid"}
+        Approximate and narrow, or proven for every system and wide.
+    """
+    check_interval(interval)
+    if counts.n == 0:
+        raise BadInput("These counts are of no rows: nothing can be estimated.")
+    if counts.weight is not None:
+        raise NotProven(
+            "These counts are weighted; the interval needs the rows again: call consistency(..., weights=...)."
+        )
+    profile = counts.profile()
+    margins = _METHODS[interval](profile, confidence)
+    return assemble(
+        counts, margins, (agreement(profile), unverifiable(profile), chance(profile)), measure, confidence, interval
+    )
+
+
+def check_interval(interval: str) -> None:
+    """Raise where no interval has this name."""
+    if interval not in _METHODS:
+        raise BadInput(f"interval must be one of {', '.join(_METHODS)}; got {interval!r}.")
+
+
+def assemble(
+    counts: Counts,
+    margins: Margins,
+    numbers: tuple[float, float, float | None],
+    measure: str,
+    confidence: float,
+    interval: str,
+    notes: tuple[str, ...] = (),
+) -> Estimate:
+    """An `Estimate` from its parts: the value, the unverifiable share and the chance level, with margins."""
+    check_confidence(confidence)
+    value, silent, by_chance = numbers
+    if margins.degrees_of_freedom < _FEW and silent < 1:
+        notes = (*notes, f"a few rows decide this interval (as if only {margins.degrees_of_freedom:.1f} rows varied)")
+    return Estimate(
+        measure=measure,
+        value=value,
+        low=max(0.0, value - margins.below),
+        high=min(1.0, value + silent + margins.above),
+        confidence=confidence,
+        interval=interval,
+        unverifiable=silent,
+        chance=by_chance,
+        n=counts.n,
+        distinct=counts.distinct,
+        effective_n=counts.effective_n,
+        margins=margins,
+        counts=counts,
+        notes=notes,
+    )

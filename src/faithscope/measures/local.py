@@ -1,0 +1,232 @@
+"""Local measures: one row at a time, one explanation at a time, and rows outside the sample."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+
+from faithscope.errors import BadInput
+from faithscope.explanations import Explanations, as_explanations, discretize
+from faithscope.explanations.inputs import to_labels
+from faithscope.measures.counts import Counts, count
+from faithscope.measures.intervals import check_confidence, local_sample_size
+
+Floats = NDArray[np.float64]
+
+
+def clopper_pearson(agreeing: NDArray[np.int64], others: NDArray[np.int64], confidence: float) -> tuple[Floats, Floats]:
+    """Exact interval for a probability after `agreeing` of `others` independent trials; [0, 1] after none."""
+    wrong = check_confidence(confidence) / 2
+    hits, misses = agreeing.astype(np.float64), (others - agreeing).astype(np.float64)
+    low, high = np.zeros(len(hits)), np.ones(len(hits))
+    some, short = hits > 0, misses > 0
+    low[some] = betaincinv(hits[some], misses[some] + 1, wrong)
+    high[short] = betaincinv(hits[short] + 1, misses[short], 1 - wrong)
+    return low, high
+
+
+def per_row(counts: Counts, explanations: Explanations, predictions: Any, confidence: float) -> dict[str, Any]:
+    """Local consistency of every row of the sample, leaving the row itself out.
+
+    Returns
+    -------
+    dict of columns
+        ``N_pi`` and ``N_pi_y`` count the row itself; ``consistency`` is NaN where no other row has its explanation.
+    """
+    labels = to_labels(predictions)
+    codes, cells = counts.locate(explanations, labels)
+    low, high = clopper_pearson(counts.given - 1, counts.per_explanation[counts.explanation] - 1, confidence)
+    total, same = counts.per_explanation[codes], counts.given[cells]
+    with np.errstate(invalid="ignore"):
+        local = (same - 1) / (total - 1)
+    return {
+        "prediction": labels,
+        "consistency": local,
+        "consistency_low": low[cells],
+        "consistency_high": high[cells],
+        "verifiable": total > 1,
+        "N_pi": total,
+        "N_pi_y": same,
+    }
+
+
+def per_explanation(counts: Counts, confidence: float) -> dict[str, Any]:
+    """Every explanation with its counts, worst first: most disagreeing pairs of rows, then most rows.
+
+    Returns
+    -------
+    dict of columns
+        ``purity`` is the share of the commonest label; ``consistency`` the chance that two of its rows agree
+        (NaN for a single row).
+    """
+    total = counts.per_explanation
+    starts = np.searchsorted(counts.explanation, np.arange(counts.distinct))
+    pairs = np.add.reduceat(counts.given * (counts.given - 1), starts)
+    most = np.maximum.reduceat(counts.given, starts)
+    top = np.flatnonzero(counts.given == most[counts.explanation])
+    first_top = top[np.searchsorted(counts.explanation[top], np.arange(counts.distinct))]
+    disagreeing = (total * (total - 1) - pairs) // 2
+    order = np.lexsort((-total, -disagreeing))
+    low, high = clopper_pearson(most, total, confidence)
+    with np.errstate(invalid="ignore"):
+        consistency = pairs / (total * (total - 1))
+    columns = {
+        "rows": total,
+        "labels": np.diff(np.append(starts, len(counts.given))),
+        "commonest": np.array([counts.labels[j] for j in counts.label[first_top]], object),
+        "purity": most / total,
+        "purity_low": low,
+        "purity_high": high,
+        "consistency": consistency,
+        "disagreeing_pairs": disagreeing,
+    }
+    explanation = [counts.explanations.describe(int(k)) for k in order]
+    return {"explanation": explanation} | {name: column[order] for name, column in columns.items()}
+
+
+@dataclass(frozen=True)
+class Local:
+    """The local consistency of one row outside the sample, with an exact (Clopper-Pearson) interval.
+
+    Attributes
+    ----------
+    value : float or None
+        Share of the rows with its explanation that share its prediction; None where no row has it.
+    others, agreeing : int
+        Rows with its explanation; those that also share its prediction.
+    seen : int
+        Rows looked at.
+    reached : bool
+        Whether as many rows with its explanation were found as were wanted.
+    wanted : int
+        Rows with its explanation that were wanted; 0 where none were asked for.
+    """
+
+    value: float | None
+    low: float
+    high: float
+    confidence: float
+    explanation: str
+    prediction: Any
+    others: int
+    agreeing: int
+    seen: int
+    reached: bool = True
+    wanted: int = 0
+
+    def __str__(self) -> str:
+        found = f"{self.agreeing:,} of {self.others:,} rows with this explanation agree ({self.seen:,} rows seen)"
+        if self.value is None:
+            found = f"no row has this explanation ({self.seen:,} rows seen), so nothing can be told"
+        short = "" if self.reached else f"; not reached: {self.wanted:,} such rows were wanted"
+        value = "unknown" if self.value is None else f"{self.value:.3f}"
+        interval = f"{self.confidence:.0%} interval [{self.low:.2f}, {self.high:.2f}]"
+        return f"local consistency {value}, {interval}; {found}{short}"
+
+
+def at_row(
+    counts: Counts, explanation: Explanations, prediction: Any, *, confidence: float = 0.95, wanted: int = 0
+) -> Local:
+    """Local consistency of a row outside the sample (the paper's Algorithm 1; nothing is left out)."""
+    if len(explanation) != 1:
+        raise BadInput(f"A local measure is of one row; got {len(explanation):,} explanations.")
+    place = int(counts.explanations.locate(explanation)[0]) if counts.n else -1
+    cells = np.flatnonzero(counts.explanation == place)
+    others = int(counts.given[cells].sum())
+    same = [int(counts.given[cell]) for cell in cells if counts.labels[counts.label[cell]] == prediction]
+    agreeing = sum(same)
+    low, high = clopper_pearson(np.array([agreeing]), np.array([others]), confidence)
+    return Local(
+        value=agreeing / others if others else None,
+        low=float(low[0]),
+        high=float(high[0]),
+        confidence=confidence,
+        explanation=explanation.describe(0),
+        prediction=prediction,
+        others=others,
+        agreeing=agreeing,
+        seen=counts.n,
+        reached=others >= wanted,
+        wanted=wanted,
+    )
+
+
+def sample_until(
+    source: Iterable[tuple[Any, Any]],
+    explanation: Any,
+    epsilon: float,
+    budget: int,
+    *,
+    prediction: Any = None,
+    discretizer: Callable[[Explanations], Any] | None = None,
+    confidence: float = 0.9,
+) -> Local:
+    """Draw rows until enough have this explanation, or the budget is spent (the appendix's rejection sampling).
+
+    Parameters
+    ----------
+    source : iterable of (explanations, predictions)
+        Batches of rows in random order, or single rows.
+    explanation
+        Of the row x whose local consistency is asked for.
+    epsilon : float
+        Wanted error; `local_sample_size` says how many rows with the explanation that takes.
+    budget : int
+        Rows to look at, at most.
+    prediction : optional
+        The prediction of x. By default the commonest among the rows found; the interval then allows for the choice.
+    confidence : float
+        Of the error, and of the interval.
+
+    Returns
+    -------
+    Local
+        ``reached`` is False, and ``others`` less than ``wanted``, where the budget or the source ran out first.
+    """
+    if budget < 1:
+        raise BadInput(f"budget is the number of rows to look at, at least 1; got {budget!r}.")
+    wanted = local_sample_size(epsilon, confidence)
+    target = discretize(_one(explanation), discretizer)
+    found = Counts.zero()
+    seen = others = 0
+    for batch in source:
+        rows, labels = _rows(batch)
+        rows, labels = rows.take(slice(0, budget - seen)), labels[: budget - seen]
+        hits = np.flatnonzero(target.locate(discretize(rows, discretizer)) == 0)[: wanted - others]
+        seen += int(hits[-1]) + 1 if len(hits) and others + len(hits) == wanted else len(labels)
+        if len(hits):
+            found = found + count(target.take(np.zeros(len(hits), np.int64)), labels[hits])
+        others += len(hits)
+        if others >= wanted or seen >= budget:
+            break
+    choices = 1 if prediction is not None else max(1, len(found.labels))
+    label = prediction if prediction is not None or not found.n else found.labels[int(found.given.argmax())]
+    answer = at_row(found, target, label, confidence=1 - (1 - confidence) / choices, wanted=wanted)
+    return replace(answer, seen=seen, confidence=confidence)
+
+
+def _one(explanation: Any) -> Explanations:
+    """One explanation: an `Explanations` of one row, a vector of importances, or one plain key."""
+    if isinstance(explanation, Explanations):
+        if len(explanation) != 1:
+            raise BadInput(f"Pass one explanation; got {len(explanation):,}.")
+        return explanation
+    if isinstance(explanation, np.ndarray) and explanation.ndim == 2:
+        return as_explanations(explanation)
+    return as_explanations([explanation])
+
+
+def _rows(batch: tuple[Any, Any]) -> tuple[Explanations, NDArray[Any]]:
+    try:
+        explanations, predictions = batch
+    except (TypeError, ValueError):
+        raise BadInput(f"source must give (explanations, predictions) pairs; got {type(batch).__name__}.") from None
+    if np.ndim(predictions) == 0:
+        return _one(explanations), to_labels([predictions])
+    rows, labels = as_explanations(explanations), to_labels(predictions)
+    if len(rows) != len(labels):
+        raise BadInput(f"A batch of the source has {len(rows):,} explanations but {len(labels):,} predictions.")
+    return rows, labels

@@ -1,0 +1,246 @@
+"""How many rows: the exact curve up to n, a forecast beyond it, and rows needed for a wanted silence."""
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, gammaln
+
+from faithscope.errors import BadInput
+from faithscope.frames import frame
+from faithscope.measures.counts import Counts, Profile
+from faithscope.measures.estimate import unverifiable as unverifiable_share
+from faithscope.measures.intervals import sample_size
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = NDArray[np.float64]
+FARTHEST = 10  # times n: beyond it a sample says nothing about what it has not seen
+_CERTAIN = 400  # a row with so many others never falls silent
+_RATES = np.geomspace(0.01, 2 * _CERTAIN, 240)
+
+
+def rarefy(profile: Profile, rows: int) -> tuple[float, float]:
+    """M̂ and the unverifiable share expected of a random subset of `rows` of the n rows, exactly.
+
+    ``(1/n) Σ_i [1 - C(n-1-c_i, m-1) / C(n-1, m-1)] · s_i / c_i`` with c_i the other rows that row i's
+    explanation covers and s_i those with its label; U is the mean of the ratio. No resampling.
+    """
+    if not 1 <= rows <= profile.n:
+        raise BadInput(f"A subset has between 1 and {profile.n:,} rows; got {rows:,}.")
+    silent = _log_chance_of_none(profile.others, profile.n, rows)
+    weight = profile.rows / profile.n
+    shares = np.divide(profile.agreeing, profile.others, out=np.zeros(len(weight)), where=profile.others > 0)
+    return float(np.sum(weight * -np.expm1(silent) * shares)), float(np.sum(weight * np.exp(silent)))
+
+
+def _log_chance_of_none(others: NDArray[np.int64], n: int, rows: int) -> Floats:
+    """Logarithm of C(n-1-c, m-1) / C(n-1, m-1): a subset of m rows that holds x holds none of its c others."""
+    c = others.astype(np.float64)
+    log = np.full(len(c), -math.inf)
+    log[c == 0] = 0.0
+    some = (c > 0) & (c <= n - rows)
+    log[some] = betaln(n - c[some], c[some]) - betaln(n - rows - c[some] + 1, c[some])
+    return np.asarray(np.minimum(log, 0.0))
+
+
+@dataclass(frozen=True)
+class _Mixture:
+    """Rows whose explanation meets others at Poisson rates: `rates`, with `shares` of the rows."""
+
+    rates: Floats
+    shares: Floats
+
+    def silent(self, times: float) -> float:
+        """Unverifiable share in a sample so many times as large."""
+        return float(np.sum(self.shares * np.exp(-self.rates * times)))
+
+
+def _fit(others: NDArray[np.int64], mass: Floats) -> _Mixture | None:
+    """A nonnegative Poisson mixture for how many others a row has (EM on a grid of rates); None where all have none."""
+    if not np.any(mass[others > 0] > 0):
+        return None
+    near = others <= _CERTAIN
+    seen, weight = others[near].astype(np.float64), mass[near] / mass.sum()
+    log = seen[:, None] * np.log(_RATES) - _RATES - gammaln(seen + 1)[:, None]
+    likelihood = np.exp(log)
+    shares = np.full(len(_RATES), weight.sum() / len(_RATES))
+    for _ in range(1500):
+        shares *= (weight / np.maximum(likelihood @ shares, 1e-300)) @ likelihood * weight.sum()
+        shares *= weight.sum() / shares.sum()
+    return _Mixture(_RATES, shares)
+
+
+def _half_sample(profile: Profile, rows: int) -> tuple[NDArray[np.int64], Floats]:
+    """How many others rows would have in a random subset: expected histogram (hypergeometric thinning)."""
+    near = profile.others <= _CERTAIN
+    others, mass = profile.others[near].astype(np.float64)[:, None], profile.rows[near].astype(np.float64)
+    kept = np.arange(_CERTAIN + 1, dtype=np.float64)
+    n, m = profile.n - 1.0, rows - 1.0
+    possible = (kept <= others) & (kept <= m) & (m - kept <= n - others)
+    with np.errstate(all="ignore"):
+        log = _log_choose(others, kept) + _log_choose(n - others, m - kept) - _log_choose(n, m)
+        thinned = mass @ np.where(possible, np.exp(log), 0.0)
+    return np.arange(_CERTAIN + 2), np.append(thinned, float(profile.rows[~near].sum()))
+
+
+def _log_choose(n: Any, k: Any) -> Any:
+    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+
+
+@dataclass(frozen=True)
+class Backtest:
+    """The forecast tried where the answer is known: from half the rows to all of them."""
+
+    rows: int
+    forecast: float
+    observed: float
+
+    @property
+    def error(self) -> float:
+        """Forecast less observed unverifiable share."""
+        return self.forecast - self.observed
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the unverifiable share falls with rows, and how many rows a wanted share takes.
+
+    Attributes
+    ----------
+    n : int
+        Rows measured.
+    unverifiable : float
+        Unverifiable share now.
+    wanted : float
+        Unverifiable share wanted.
+    rows_needed : int or None
+        Rows in all, not more rows; None where that cannot be said.
+    reason : str
+        Why, in words.
+    forecastable : bool
+        Whether anything can be said beyond n.
+    backtest : Backtest or None
+        The forecast from n/2 rows to n, beside what was observed.
+    guarantee : int
+        Rows that the paper's Corollary asks for, for a mean squared error of at most `wanted`,
+        if no explanation is left to be seen.
+    """
+
+    n: int
+    unverifiable: float
+    wanted: float
+    rows_needed: int | None
+    reason: str
+    forecastable: bool
+    backtest: Backtest | None
+    guarantee: int
+    _profile: Profile = field(repr=False, compare=False)
+    _mixture: _Mixture | None = field(repr=False, compare=False)
+
+    def at(self, rows: int) -> float:
+        """Unverifiable share expected of a sample of so many rows: exact up to n, forecast up to 10 n."""
+        if rows <= self.n:
+            return rarefy(self._profile, rows)[1]
+        if self._mixture is None or rows > FARTHEST * self.n:
+            raise BadInput(f"Not forecastable at {rows:,} rows: {self._why_not(rows)}.")
+        return min(self.unverifiable, self._mixture.silent((rows - 1) / (self.n - 1)))
+
+    def _why_not(self, rows: int) -> str:
+        if self._mixture is None:
+            return "every explanation occurred once, so nothing is known about how they repeat"
+        return f"a sample of {self.n:,} says little beyond {FARTHEST} times its size"
+
+    @property
+    def curve(self) -> "pd.DataFrame":
+        """Rows, unverifiable share and M̂ (``value``, up to n): ``kind`` is exact or forecast."""
+        known = np.unique(np.geomspace(1, self.n, 60).round().astype(int))
+        exact = [rarefy(self._profile, int(rows)) for rows in known]
+        beyond: Any = (
+            np.unique(np.geomspace(self.n, FARTHEST * self.n, 30).round().astype(int))[1:] if self.forecastable else []
+        )
+        return frame(
+            {
+                "rows": [*known, *beyond],
+                "unverifiable": [u for _, u in exact] + [self.at(int(rows)) for rows in beyond],
+                "value": [v for v, _ in exact] + [math.nan] * len(beyond),
+                "kind": ["exact"] * len(known) + ["forecast"] * len(beyond),
+            }
+        )
+
+    def __str__(self) -> str:
+        tried = ""
+        if self.backtest is not None:
+            b = self.backtest
+            tried = f" Tried from {b.rows:,} rows to {self.n:,}: forecast {b.forecast:.3f}, observed {b.observed:.3f}."
+        return f"{self.unverifiable:.1%} of {self.n:,} rows unverifiable; {self.reason}.{tried}"
+
+
+def plan(estimate: Any, *, unverifiable: float = 0.05) -> Plan:
+    """How many rows it takes until only so many are unverifiable.
+
+    Parameters
+    ----------
+    estimate : Estimate or Counts
+    unverifiable : float
+        The wanted share of rows on which the sample is silent.
+
+    Returns
+    -------
+    Plan
+    """
+    counts: Counts = getattr(estimate, "counts", estimate)
+    if not 0 < unverifiable < 1:
+        raise BadInput(f"unverifiable is a share strictly between 0 and 1; got {unverifiable!r}.")
+    if counts.n == 0:
+        raise BadInput("These counts are of no rows: nothing can be planned.")
+    profile = counts.profile()
+    mixture = _fit(profile.others, profile.rows.astype(np.float64)) if profile.n > 1 else None
+    needed, reason = _rows_needed(profile, mixture, unverifiable)
+    return Plan(
+        n=profile.n,
+        unverifiable=unverifiable_share(profile),
+        wanted=unverifiable,
+        rows_needed=needed,
+        reason=reason,
+        forecastable=mixture is not None,
+        backtest=_backtest(profile) if mixture is not None and profile.n >= 4 else None,
+        guarantee=sample_size(profile.distinct, unverifiable),
+        _profile=profile,
+        _mixture=mixture,
+    )
+
+
+def _backtest(profile: Profile) -> Backtest | None:
+    half = profile.n // 2
+    mixture = _fit(*_half_sample(profile, half))
+    if mixture is None:
+        return None
+    return Backtest(half, mixture.silent((profile.n - 1) / (half - 1)), unverifiable_share(profile))
+
+
+def _rows_needed(profile: Profile, mixture: _Mixture | None, wanted: float) -> tuple[int | None, str]:
+    n, target = profile.n, f"{wanted:.1%} unverifiable"
+    if unverifiable_share(profile) <= wanted:
+        rows = _first(lambda m: rarefy(profile, m)[1] <= wanted, 1, n)
+        return rows, f"{rows:,} rows would do for {target}"
+    if mixture is None:
+        return None, "not forecastable: every explanation occurred once, so nothing is known about how they repeat"
+    if mixture.silent((FARTHEST * n - 1) / (n - 1)) > wanted:
+        return (
+            None,
+            f"not forecastable: {target} takes more than {FARTHEST} times the rows, beyond what a sample can tell",
+        )
+    rows = _first(lambda m: mixture.silent((m - 1) / (n - 1)) <= wanted, n + 1, FARTHEST * n)
+    return rows, f"about {rows:,} rows in all are needed for {target}"
+
+
+def _first(enough: Any, low: int, high: int) -> int:
+    """The smallest number that is enough, which the highest is; enough stays enough."""
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle + 1, high)
+    return low

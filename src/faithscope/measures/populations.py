@@ -1,0 +1,136 @@
+"""Populations: the same measure for each group of rows, and whether groups differ."""
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from faithscope.errors import BadInput
+from faithscope.explanations import Explanations
+from faithscope.explanations.inputs import first_missing, refuse_mixed, same_length, to_labels, to_vector
+from faithscope.frames import frame
+from faithscope.measures.consistency import consistency
+from faithscope.measures.counts import number_labels
+from faithscope.measures.estimate import Estimate, Interval
+from faithscope.measures.planning import rarefy
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MOST_GROUPS = 1000
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The measure of one population less that of another, with silence carried along.
+
+    ``low = M̂_A - (M̂_B + U_B) - margin`` and ``high = (M̂_A + U_A) - M̂_B + margin``: unequal samples are silent on
+    unequal shares of their rows, so M̂ alone would differ where the populations do not.
+    """
+
+    a: Any
+    b: Any
+    value: float
+    low: float
+    high: float
+    rows: int  # the smaller sample
+    a_at_equal_rows: float | None  # M̂ of each at that many rows, by rarefaction; None where rows are weighted
+    b_at_equal_rows: float | None
+
+    @property
+    def differ(self) -> bool:
+        """Whether the interval excludes zero."""
+        return self.low > 0 or self.high < 0
+
+
+def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) -> Difference:
+    """Difference a - b of two independent samples; margins of the two add in squares."""
+    rows = min(a.n, b.n)
+    weighted = a.counts.weight is not None
+    return Difference(
+        a=names[0],
+        b=names[1],
+        value=a.value - b.value,
+        low=max(-1.0, a.value - (b.value + b.unverifiable) - math.hypot(a.margins.below, b.margins.above)),
+        high=min(1.0, a.value + a.unverifiable - b.value + math.hypot(a.margins.above, b.margins.below)),
+        rows=rows,
+        a_at_equal_rows=None if weighted else rarefy(a.counts.profile(), rows)[0],
+        b_at_equal_rows=None if weighted else rarefy(b.counts.profile(), rows)[0],
+    )
+
+
+@dataclass(frozen=True)
+class Populations:
+    """An estimate for each group of rows; their counts add up to the whole."""
+
+    estimates: dict[Any, Estimate]
+
+    @property
+    def table(self) -> "pd.DataFrame":
+        """One line a group."""
+        names = ("n", "value", "low", "high", "unverifiable", "verified", "chance", "adjusted", "distinct")
+        columns: dict[str, Any] = {"group": list(self.estimates)}
+        for name in names:
+            columns[name] = [getattr(found, name) for found in self.estimates.values()]
+        return frame(columns)
+
+    @property
+    def differences(self) -> "pd.DataFrame":
+        """One line a pair of groups: the difference with its interval, and both at equal numbers of rows.
+
+        Each interval has the stated confidence by itself; among many pairs some will differ by chance.
+        """
+        pairs = [difference(a, b, names) for names, a, b in self._pairs()]
+        fields = ("a", "b", "value", "low", "high", "differ", "rows", "a_at_equal_rows", "b_at_equal_rows")
+        return frame({name: [getattr(pair, name) for pair in pairs] for name in fields})
+
+    def _pairs(self) -> list[tuple[tuple[Any, Any], Estimate, Estimate]]:
+        return [((a, b), self.estimates[a], self.estimates[b]) for a, b in combinations(self.estimates, 2)]
+
+    def __str__(self) -> str:
+        return "\n".join(f"{group}: {found}" for group, found in self.estimates.items())
+
+
+def by(
+    explanations: Explanations,
+    predictions: Any,
+    groups: Any,
+    *,
+    confidence: float = 0.95,
+    interval: Interval = "jackknife",
+    weights: Any = None,
+) -> Populations:
+    """Consistency within each group of rows.
+
+    Parameters
+    ----------
+    groups : array-like, (n,)
+        The group of each row, none missing.
+    """
+    labels, column = to_labels(predictions), to_vector(groups)
+    same_length(predictions=len(labels), groups=len(column))
+    row = first_missing(column)
+    if row is not None:
+        raise BadInput(f"groups are missing at row {row} ({column[row]}): name such rows, e.g. 'unknown'.")
+    if column.dtype == object:
+        refuse_mixed(column, "groups")
+    names, numbers = number_labels(column)
+    if len(names) > _MOST_GROUPS:
+        raise BadInput(f"groups have {len(names):,} different values, more than {_MOST_GROUPS:,}: bin them first.")
+    mass = None if weights is None else to_vector(weights)
+    order = np.argsort(numbers, kind="stable")
+    members = np.split(order, np.cumsum(np.bincount(numbers))[:-1])
+    return Populations(
+        {
+            name: consistency(
+                explanations.take(rows),
+                labels[rows],
+                confidence=confidence,
+                interval=interval,
+                weights=None if mass is None else mass[rows],
+            )
+            for name, rows in zip(names, members, strict=True)
+        }
+    )

@@ -1,0 +1,99 @@
+"""Target populations: consistency where rows count more or less."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput, NotProven
+from faithscope.explanations import Explanations
+from faithscope.explanations.inputs import first_missing, same_length, to_labels, to_vector
+from faithscope.measures.counts import Counts, count, sums
+from faithscope.measures.estimate import Estimate, assemble, check_interval
+from faithscope.measures.intervals import Margins, jackknife_margins
+
+Floats = NDArray[np.float64]
+
+
+def to_weights(weights: Any, rows: int) -> Floats:
+    """Row weights: finite, none negative, not all zero."""
+    array = to_vector(weights)
+    same_length(explanations=rows, weights=len(array))
+    if array.ndim != 1 or array.dtype.kind not in "biuf" or first_missing(array) is not None:
+        raise BadInput(f"weights must be one number a row; got shape {array.shape} of {array.dtype}, or a missing one.")
+    wrong = ~(np.isfinite(array) & (array >= 0))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise BadInput(f"weights must be finite and not negative; row {row} has {array[row]}.")
+    if not array.any():
+        raise BadInput("All weights are 0, so no row is left: give the rows of the target population positive weights.")
+    # A common factor changes nothing; without it squares could overflow.
+    return array.astype(np.float64) / float(array.max())
+
+
+def weighted_consistency(
+    explanations: Explanations, predictions: Any, weights: Any, confidence: float, interval: str
+) -> Estimate:
+    """Consistency in a target population.
+
+    ``M̂_w = (1/W) Σ_π W_π · Σ_y (W_{πy}² - V_{πy}) / (W_π² - V_π)`` with W sums of weights and V sums of their
+    squares; with equal weights it is M̂. The jackknife needs each row's weight, so it is one more pass over the rows.
+    """
+    check_interval(interval)
+    if interval != "jackknife":
+        raise NotProven(f"interval={interval!r} is proven for unweighted rows only: use 'jackknife' with weights.")
+    labels, mass = to_labels(predictions), to_weights(weights, len(explanations))
+    same_length(explanations=len(explanations), predictions=len(labels))
+    kept = mass > 0
+    notes = () if kept.all() else (f"{int((~kept).sum()):,} rows of weight 0 left out",)
+    if notes:
+        explanations, labels, mass = explanations.take(kept), labels[kept], mass[kept]
+    counts = count(explanations, labels, mass)
+    numbers, margins = _measure(counts, explanations, labels, mass, confidence)
+    return assemble(counts, margins, numbers, "consistency", confidence, interval, notes)
+
+
+def _measure(
+    counts: Counts, explanations: Explanations, labels: NDArray[Any], mass: Floats, confidence: float
+) -> tuple[tuple[float, float, float | None], Margins]:
+    size = counts.per_explanation
+    weight, square, pairs = _group_sums(counts)
+    shares = _share(weight, square, pairs, size)
+    total = float(counts.masses[0].sum())
+    silent = float(weight[size == 1].sum())
+    numbers = (float(shares.sum()) / total, silent / total, _chance(counts))
+    if counts.n < 2:
+        return numbers, Margins(1.0, 1.0)
+    codes, cells = counts.locate(explanations, labels)
+    same = counts.masses[0][cells]
+    after = _share(
+        weight[codes] - mass, square[codes] - mass**2, pairs[codes] - 2 * mass * (same - mass), size[codes] - 1
+    )
+    left = total - mass
+    lonely = np.where(size[codes] == 2, weight[codes] - mass, 0.0) - np.where(size[codes] == 1, mass, 0.0)
+    value, quiet = (shares.sum() - shares[codes] + after) / left, (silent + lonely) / left
+    return numbers, jackknife_margins(value, quiet, np.ones(len(mass)), counts.effective_n, confidence)
+
+
+def _group_sums(counts: Counts) -> tuple[Floats, Floats, Floats]:
+    """For each explanation: its weight, its sum of squares, and the weight of its agreeing pairs."""
+    mass, squares = counts.masses
+    weight, square, pairs = (
+        sums(counts.explanation, cells, counts.distinct) for cells in (mass, squares, mass**2 - squares)
+    )
+    return weight, square, pairs
+
+
+def _share(weight: Floats, square: Floats, pairs: Floats, size: NDArray[np.int64]) -> Floats:
+    """The weighted agreement that each explanation adds, 0 where it has a single row."""
+    all_pairs = weight**2 - square
+    return np.divide(weight * pairs, all_pairs, out=np.zeros(len(weight)), where=(size > 1) & (all_pairs > 0))
+
+
+def _chance(counts: Counts) -> float | None:
+    if counts.n < 2:
+        return None
+    mass, squares = counts.masses
+    by_label = np.bincount(counts.label, weights=mass)
+    weight, square = float(mass.sum()), float(squares.sum())
+    return float(np.sum(by_label**2) - square) / (weight**2 - square)
