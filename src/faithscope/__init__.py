@@ -4,6 +4,7 @@ Implements and extends "Framework for Evaluating Faithfulness of Local Explanati
 (Dasgupta, Frost, Moshkovitz, ICML 2022).
 """
 
+from faithscope import errors
 from faithscope.evaluate import Evaluation, evaluate, local
 from faithscope.explanations.discretize import Delta, DeltaSign, Floor, Modified, Rank, Sign, SignOfTop, Truncate
 from faithscope.explanations.examples import Counterfactuals, Prototypes
@@ -36,6 +37,7 @@ __all__ = [
     "Truncate",
     "certify",
     "consistency",
+    "errors",
     "evaluate",
     "local",
     "local_sample_size",

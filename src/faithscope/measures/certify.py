@@ -57,8 +57,8 @@ class Certificate:
     def __str__(self) -> str:
         kind = "proven" if self.proven else "approximate"
         return (
-            f"true consistency of {self.subject} at least {self.low:.3f} "
-            f"with confidence {self.confidence:.0%} ({kind}); best of {len(self.bounds)} discretizations: {self.discretizer!r}"
+            f"true consistency of {self.subject} at least {self.low:.3f} with confidence {self.confidence:.0%} "
+            f"({kind}); best of {len(self.bounds)} discretizations: {self.discretizer!r}"
         )
 
 

@@ -1,0 +1,46 @@
+"""The oracle: the paper's definitions written down as they stand, pair by pair, slow and obvious."""
+
+from collections.abc import Hashable, Sequence
+
+
+def others(explanations: Sequence[Hashable], i: int) -> list[int]:
+    """The other rows that row i's explanation covers, by equality."""
+    return [j for j in range(len(explanations)) if j != i and explanations[j] == explanations[i]]
+
+
+def consistency(explanations: Sequence[Hashable], predictions: Sequence[Hashable]) -> float:
+    """M̂ of section 4.1."""
+    total = 0.0
+    for i in range(len(explanations)):
+        covered = others(explanations, i)
+        if covered:
+            total += sum(predictions[j] == predictions[i] for j in covered) / len(covered)
+    return total / len(explanations)
+
+
+def unverifiable(explanations: Sequence[Hashable]) -> float:
+    """Share of rows whose explanation covers no other row."""
+    return sum(not others(explanations, i) for i in range(len(explanations))) / len(explanations)
+
+
+def chance(predictions: Sequence[Hashable]) -> float:
+    """Share of ordered pairs of rows, whatever their explanations, with the same prediction."""
+    n = len(predictions)
+    return sum(predictions[i] == predictions[j] for i in range(n) for j in range(n) if i != j) / (n * (n - 1))
+
+
+def weighted(
+    explanations: Sequence[Hashable], predictions: Sequence[Hashable], weights: Sequence[float]
+) -> tuple[float, float]:
+    """M̂_w and U_w: every row weighs its own weight, and so does every row it is compared with."""
+    total = silent = 0.0
+    for group in set(explanations):
+        rows = [i for i in range(len(explanations)) if explanations[i] == group]
+        mass = sum(weights[i] for i in rows)
+        if len(rows) == 1:
+            silent += mass
+            continue
+        pairs = [(i, j) for i in rows for j in rows if i != j]
+        agree = sum(weights[i] * weights[j] for i, j in pairs if predictions[i] == predictions[j])
+        total += mass * agree / sum(weights[i] * weights[j] for i, j in pairs)
+    return total / sum(weights), silent / sum(weights)

@@ -1,0 +1,159 @@
+"""Whatever a caller has becomes explanations; equal ones are equal."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import shap
+
+import faithscope as fs
+from faithscope.errors import Incompatible
+from faithscope.explanations import as_explanations
+from faithscope.explanations.plain import Plain, Records
+
+VALUES = np.array([[0.5, -1.0], [0.5, -1.0], [0.0, 2.0]])
+WORDS = ["dull", "dull", "great"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        VALUES,
+        np.asfortranarray(VALUES),
+        VALUES[:, ::-1][:, ::-1],
+        VALUES.astype(np.float32),
+        VALUES.tolist(),
+        list(VALUES),
+        pd.DataFrame(VALUES, columns=["a", "b"], index=[7, 7, 9]),
+        pd.DataFrame({"a": pd.array([0.5, 0.5, 0.0], "Float64"), "b": [-1, -1, 2]}),
+        pl.DataFrame(VALUES, schema=["a", "b"]),
+        pa.table({"a": VALUES[:, 0], "b": VALUES[:, 1]}),
+        pa.record_batch({"a": VALUES[:, 0], "b": VALUES[:, 1]}),
+        pl.Series(VALUES.tolist()),
+        pa.array(VALUES.tolist()),
+        pd.Series(VALUES.tolist()),
+        shap.Explanation(VALUES, base_values=np.zeros(3), feature_names=["a", "b"]),
+        fs.Importances(VALUES),
+    ],
+    ids=lambda given: f"{type(given).__module__.split('.')[0]}.{type(given).__name__}",
+)
+def test_rows_of_numbers_are_importances(given):
+    explanations = as_explanations(given)
+    assert isinstance(explanations, fs.Importances)
+    assert explanations.values.tolist() == VALUES.tolist()
+    assert explanations.group()[0].tolist() == [0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        WORDS,
+        tuple(WORDS),
+        np.array(WORDS),
+        np.array(WORDS, object),
+        np.array(WORDS, np.dtypes.StringDType()),
+        pd.Series(WORDS),
+        pd.Series(WORDS, dtype="category"),
+        pd.Series(WORDS, dtype="string"),
+        pl.Series(WORDS),
+        pl.Series(WORDS, dtype=pl.Categorical),
+        pa.array(WORDS),
+        pa.chunked_array([WORDS[:1], WORDS[1:]]),
+        pa.array(WORDS).dictionary_encode(),
+        pa.chunked_array([pa.array(WORDS).dictionary_encode()]),
+        [("dull", 1), ("dull", 1), ("great", 2)],
+        [frozenset({"a", "b"}), frozenset({"b", "a"}), frozenset()],
+        [b"x", b"x", b"y"],
+        [True, True, False],
+        [3, 3, 4],
+        np.array([3, 3, 4], np.uint64),
+        [0.5, 0.5, 1.0],
+        [1, 1.0, 2],
+        np.array(["2026-01-01", "2026-01-01", "2026-01-02"], "datetime64[D]"),
+    ],
+    ids=lambda given: f"{type(given).__module__.split('.')[0]}.{type(given).__name__}",
+)
+def test_one_hashable_a_row_is_a_plain_key(given):
+    explanations = as_explanations(given)
+    assert isinstance(explanations, Plain)
+    assert explanations.group()[0].tolist() == [0, 0, 1]
+
+
+def test_a_table_that_is_not_all_numbers_is_a_record_a_row():
+    table = pd.DataFrame({"job": ["clerk", "clerk", "cook"], "age": [1, 1, 1]})
+    for given in (table, pl.DataFrame(table.to_dict("list")), pa.table(table.to_dict("list"))):
+        explanations = as_explanations(given)
+        assert isinstance(explanations, Records)
+        assert explanations.group()[0].tolist() == [0, 0, 1]
+        assert explanations.describe(2) == "job cook, age 1"
+
+
+def test_column_names_are_kept_and_shown():
+    assert as_explanations(pd.DataFrame({"age": [0.5], "<b>": [1.0]})).describe(0) == "age 0.5, <b> 1"
+    assert fs.Importances([[1.0, 2.0]], names=["a", "b"]).names == ("a", "b")
+    assert fs.Importances(np.ones((1, 20))).describe(0).endswith("… (8 more)")
+    assert as_explanations([frozenset({"b", "a"})]).describe(0) == "{a, b}"
+
+
+def test_prototypes_are_sets_of_indices():
+    sets = fs.Prototypes([[4, 1], [1, 4], [1, 4, 4], [7], []])
+    assert sets.group()[0].tolist() == [0, 0, 0, 1, 2]
+    assert sets.describe(0) == "{4, 1}"
+    assert fs.Prototypes(np.array([3, 3, 5])).group()[0].tolist() == [0, 0, 1]
+    assert fs.Prototypes([{1, 2}, frozenset({2, 1})]).group()[0].tolist() == [0, 0]
+    assert fs.Prototypes(np.array([[1, 2], [2, 1]])).group()[0].tolist() == [0, 0]
+    assert len(fs.Prototypes([])) == 0
+
+
+def test_prototype_sets_of_different_sizes_join_and_are_found():
+    small, large = fs.Prototypes([[1], [2]]), fs.Prototypes([[1, 2], [2]])
+    assert small.join(large).group()[0].tolist() == [0, 1, 2, 1]
+    assert small.locate(large).tolist() == [-1, 1]
+    assert large.locate(small).tolist() == [-1, 1]
+
+
+def test_counterfactuals_are_equal_where_their_points_are():
+    pairs = fs.Counterfactuals([[1.0, 2.0], [1.0, 2.0]], [[0.0, 2.0], [1.0, 5.0]])
+    assert pairs.group()[0].tolist() == [0, 0]
+    assert pairs.describe(0) == "x0 1.0, x1 2.0"
+    mixed = fs.Counterfactuals(
+        pd.DataFrame({"age": [30, 31], "job": ["cook", "cook"]}),
+        pd.DataFrame({"age": [30, 30], "job": ["clerk", "cook"]}),
+    )
+    assert mixed.group()[0].tolist() == [0, 1]
+    assert mixed.describe(1) == "age 31, job cook"
+
+
+def test_explanations_are_taken_joined_and_located():
+    a = as_explanations(["x", "y", "z"])
+    assert a.take([2, 0]).values.tolist() == ["z", "x"]
+    assert a.take(np.array([True, False, True])).values.tolist() == ["x", "z"]
+    assert a.locate(as_explanations(["z", "q"])).tolist() == [2, -1]
+    assert len(a.join(a)) == 6
+    with pytest.raises(Incompatible, match="Use one explainer"):
+        a.locate(as_explanations([1, 2]))
+    named = fs.Importances([[1.0, 2.0]], names=["a", "b"])
+    with pytest.raises(Incompatible, match="a, b"):
+        named.join(fs.Importances([[1.0, 2.0]], names=["b", "a"]))
+    assert len(named.join(fs.Importances([[1.0, 2.0]]))) == 2
+
+
+@pytest.mark.parametrize(
+    "explanations",
+    [
+        fs.Importances(VALUES, ["a", "b"]),
+        as_explanations(WORDS),
+        fs.Prototypes([[1, 2]]),
+        fs.Counterfactuals(VALUES, VALUES + 1),
+        fs.Rank()(fs.Importances(VALUES)),
+    ],
+    ids=lambda e: type(e).__name__,
+)
+def test_explanations_pickle(explanations):
+    again = pickle.loads(pickle.dumps(explanations))
+    assert again.kind == explanations.kind
+    assert again.group()[0].tolist() == explanations.group()[0].tolist()
+    assert repr(len(explanations)) in repr(again)

@@ -1,0 +1,108 @@
+"""Counts are a commutative monoid: how the sample is cut, ordered or named does not matter."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import faithscope as fs
+from faithscope.errors import Incompatible
+from faithscope.explanations import as_explanations
+from faithscope.measures.counts import Counts, count
+from strategies import samples
+
+
+def numbers(sample):
+    return {name: value for name, value in fs.consistency(*sample).to_dict().items() if name != "notes"}
+
+
+def counted(explanations, predictions):
+    return count(as_explanations(explanations), predictions)
+
+
+@given(samples(), samples(), samples())
+def test_addition_is_associative_and_commutative_with_a_zero(a, b, c):
+    x, y, z = counted(*a), counted(*b), counted(*c)
+    assert (x + y) + z == x + (y + z)
+    assert x + y == y + x
+    assert x + Counts.zero() == x == Counts.zero() + x
+
+
+@given(samples(min_size=2), st.data())
+def test_how_the_sample_is_partitioned_does_not_matter(sample, data):
+    explanations, predictions = sample
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(explanations) - 1), max_size=4)))
+    bounds = [0, *cuts, len(explanations)]
+    parts = [counted(explanations[a:b], predictions[a:b]) for a, b in itertools.pairwise(bounds)]
+    whole = counted(explanations, predictions)
+    assert sum(parts, Counts.zero()) == whole
+    merged = sum(parts, Counts.zero()).profile()
+    assert sorted(zip(merged.others, merged.agreeing, merged.pairs, merged.rows, strict=True)) == sorted(
+        zip(*(getattr(whole.profile(), name) for name in ("others", "agreeing", "pairs", "rows")), strict=True)
+    )
+
+
+@given(samples(), st.randoms())
+def test_the_order_of_the_rows_does_not_matter(sample, random):
+    rows = list(zip(*sample, strict=True))
+    random.shuffle(rows)
+    shuffled = tuple(map(list, zip(*rows, strict=True)))
+    assert counted(*shuffled) == counted(*sample)
+    assert numbers(shuffled) == pytest.approx(numbers(sample), abs=1e-12)
+
+
+@given(samples())
+def test_the_names_of_explanations_and_labels_do_not_matter(sample):
+    explanations, predictions = sample
+    renamed = [f"leaf {-k}" for k in explanations], [("no", "yes", "maybe", "a", "b", "c", "d")[y] for y in predictions]
+    assert numbers(renamed) == pytest.approx(numbers(sample), abs=1e-12)
+
+
+@given(samples())
+def test_different_counts_are_not_equal(sample):
+    explanations, predictions = sample
+    assert counted(explanations, predictions) != counted([k + 1 for k in explanations], predictions)
+    assert counted(explanations, predictions) != counted([*explanations, 0], [*predictions, 0])
+
+
+@given(samples())
+def test_cells_hold_exact_counts_and_nothing_is_missed_by_equality(sample):
+    counts = counted(*sample)
+    assert counts.n == len(sample[0]) == counts.given.sum() == counts.per_label.sum()
+    assert (counts.given > 0).all()
+    assert (counts.covered == counts.given).all()
+    assert not counts.missed.any()
+    assert counts.given.dtype == np.int64
+
+
+def test_a_billion_rows_do_not_overflow():
+    one = counted(["a", "a", "b"], [0, 1, 1])
+    billion = Counts(
+        one.explanations, one.labels, one.explanation, one.label, *[one.given * 10**9 // 3] * 2, one.missed
+    )
+    twice = billion + billion
+    assert twice.n == 2 * (10**9 // 3) * 3
+    found = fs.plan(twice)
+    assert found.unverifiable == 0
+    from faithscope.measures.estimate import estimate
+
+    assert estimate(twice).value == pytest.approx(2 / 3, abs=1e-8)
+    assert estimate(twice).chance == pytest.approx(5 / 9, abs=1e-8)
+
+
+def test_many_labels_stay_sparse():
+    n = 100_000
+    counts = counted(np.arange(n) // 2, np.arange(n))
+    assert len(counts.given) == n
+    assert counts.distinct == n // 2
+
+
+def test_counts_of_different_kinds_do_not_add():
+    with pytest.raises(Incompatible, match=r"plain keys .* importances over 2 features"):
+        counted(["a"], [0]) + counted([[1.0, 2.0]], [0])
+    with pytest.raises(Incompatible, match="importances over 2 features"):
+        counted([[1.0, 2.0]], [0]) + counted([[1.0, 2.0, 3.0]], [0])
+    with pytest.raises(Incompatible, match="weighted"):
+        counted(["a"], [0]) + fs.consistency(["a"], [0], weights=[1.0]).counts

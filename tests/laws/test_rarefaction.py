@@ -1,0 +1,126 @@
+"""Sample-size curves are exact, and forecasts are honest."""
+
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import brute
+import faithscope as fs
+from faithscope.measures.planning import rarefy
+from strategies import samples
+
+
+@settings(max_examples=60)
+@given(samples(min_size=2, max_size=8), st.data())
+def test_rarefaction_is_the_average_over_all_subsets(sample, data):
+    explanations, predictions = sample
+    m = data.draw(st.integers(1, len(explanations)))
+    subsets = list(combinations(range(len(explanations)), m))
+    found = [([explanations[i] for i in s], [predictions[i] for i in s]) for s in subsets]
+    value, silent = rarefy(fs.consistency(*sample).counts.profile(), m)
+    assert value == pytest.approx(np.mean([brute.consistency(*one) for one in found]), abs=1e-10)
+    assert silent == pytest.approx(np.mean([brute.unverifiable(one[0]) for one in found]), abs=1e-10)
+
+
+@given(samples(min_size=2))
+def test_the_curve_falls_and_ends_at_the_estimate(sample):
+    found = fs.consistency(*sample)
+    curve = [rarefy(found.counts.profile(), m) for m in range(1, found.n + 1)]
+    assert curve[0] == pytest.approx((0, 1))
+    assert curve[-1] == pytest.approx((found.value, found.unverifiable), abs=1e-12)
+    assert all(a[1] >= b[1] - 1e-9 for a, b in pairwise(curve))
+
+
+def test_a_large_sample_is_rarefied_precisely():
+    # Half of a million rows, pairs of rows: a row keeps its one partner with chance (m - 1) / (n - 1).
+    n = 1_000_000
+    found = fs.consistency(np.arange(n) // 2, np.zeros(n))
+    value, silent = rarefy(found.counts.profile(), n // 2)
+    assert value == pytest.approx((n // 2 - 1) / (n - 1), rel=1e-9)
+    assert value + silent == pytest.approx(1, abs=1e-12)
+
+
+def draw(n, seed, kind):
+    rng = np.random.default_rng(seed)
+    if kind == "uniform":
+        return rng.integers(0, 3000, n)
+    if kind == "zipf":
+        return rng.choice(100_000, n, p=(w := 1 / np.arange(1, 100_001) ** 1.2) / w.sum())
+    return np.where(rng.random(n) < 0.3, rng.integers(10**6, 10**9, n), rng.integers(0, 50, n))
+
+
+@pytest.mark.parametrize("kind", ["uniform", "zipf", "a third unique"])
+@pytest.mark.parametrize(("times", "error"), [(2, 0.03), (4, 0.04), (10, 0.06)])
+def test_the_forecast_beyond_n_comes_near_the_truth(kind, times, error):
+    n, errors = 2000, []
+    for seed in range(5):
+        plan = fs.plan(fs.consistency(draw(n, seed, kind), np.zeros(n)))
+        later = fs.consistency(draw(times * n, 100 + seed, kind), np.zeros(times * n)).unverifiable
+        errors.append(abs(plan.at(times * n) - later))
+        assert plan.at(times * n) <= plan.at(n) + 1e-12
+    assert np.mean(errors) <= error
+
+
+def test_the_plan_says_how_many_rows_a_wanted_silence_takes():
+    n = 2000
+    plan = fs.plan(fs.consistency(draw(n, 0, "uniform"), np.zeros(n)), unverifiable=0.05)
+    assert plan.forecastable
+    assert plan.rows_needed is not None
+    there = fs.consistency(draw(plan.rows_needed, 9, "uniform"), np.zeros(plan.rows_needed)).unverifiable
+    assert there == pytest.approx(0.05, abs=0.02)
+    assert plan.backtest is not None
+    assert plan.backtest.rows == n // 2
+    assert abs(plan.backtest.error) < 0.03
+    assert plan.guarantee == fs.sample_size(fs.consistency(draw(n, 0, "uniform"), np.zeros(n)).distinct, 0.05)
+    assert f"about {plan.rows_needed:,} rows in all" in str(plan)
+
+
+def test_a_plan_for_a_silence_already_reached_says_how_many_rows_would_have_done():
+    found = fs.consistency(np.arange(500) % 10, np.zeros(500))
+    plan = fs.plan(found, unverifiable=0.05)
+    assert plan.unverifiable == 0
+    assert rarefy(found.counts.profile(), plan.rows_needed)[1] <= 0.05
+    assert rarefy(found.counts.profile(), plan.rows_needed - 1)[1] > 0.05
+
+
+def test_what_cannot_be_forecast_is_not():
+    unique = fs.plan(fs.consistency(np.arange(50), np.zeros(50)))
+    assert not unique.forecastable
+    assert unique.rows_needed is None
+    assert "not forecastable" in str(unique)
+    with pytest.raises(fs.errors.BadInput, match="every explanation occurred once"):
+        unique.at(100)
+    floor = fs.plan(fs.consistency(draw(2000, 0, "a third unique"), np.zeros(2000)))
+    assert floor.rows_needed is None
+    assert "more than 10 times the rows" in floor.reason
+    with pytest.raises(fs.errors.BadInput, match="10 times its size"):
+        floor.at(20_001)
+    one = fs.plan(fs.consistency(["a"], [0]))
+    assert one.rows_needed is None
+
+
+def test_the_curve_is_a_frame_from_one_row_to_ten_times_n():
+    plan = fs.plan(fs.consistency(draw(400, 0, "zipf"), np.zeros(400)))
+    curve = plan.curve
+    assert list(curve.columns) == ["rows", "unverifiable", "value", "kind"]
+    assert curve["rows"].iloc[0] == 1
+    assert curve["rows"].iloc[-1] == 4000
+    assert curve["unverifiable"].is_monotonic_decreasing
+    assert curve.loc[curve["rows"] == 400, "unverifiable"].item() == pytest.approx(plan.unverifiable)
+    assert set(curve["kind"]) == {"exact", "forecast"}
+    assert fs.plan(fs.consistency([1, 2, 3], [0, 0, 0])).curve["kind"].eq("exact").all()
+
+
+def test_bad_plans():
+    found = fs.consistency(["a", "a"], [0, 1])
+    with pytest.raises(fs.errors.BadInput, match="share strictly between 0 and 1"):
+        fs.plan(found, unverifiable=0)
+    with pytest.raises(fs.errors.BadInput, match="between 1 and 2 rows; got 3"):
+        rarefy(found.counts.profile(), 3)
+    from faithscope.measures.counts import Counts
+
+    with pytest.raises(fs.errors.BadInput, match="no rows"):
+        fs.plan(Counts.zero())

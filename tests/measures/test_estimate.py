@@ -1,0 +1,81 @@
+"""An estimate reads aloud, and its numbers hang together."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+import faithscope as fs
+
+
+@pytest.fixture
+def found():
+    rng = np.random.default_rng(0)
+    return fs.consistency(rng.integers(0, 500, 1000), rng.integers(0, 2, 1000))
+
+
+def test_the_line_says_value_interval_verified_chance_and_silence(found):
+    assert str(found) == (
+        f"consistency {found.value:.3f}, 95% interval [{found.low:.2f}, {found.high:.2f}]; "
+        f"{found.verified:.2f} where it can be checked (chance {found.chance:.2f}); "
+        f"n=1,000, {found.distinct} explanations, {found.unverifiable:.0%} of rows unverifiable"
+    )
+
+
+def test_derived_numbers(found):
+    assert found.upper == found.value + found.unverifiable
+    assert found.verified == pytest.approx(found.value / (1 - found.unverifiable))
+    assert found.adjusted == pytest.approx((found.verified - found.chance) / (1 - found.chance))
+
+
+def test_dictionary_goes_through_json(found):
+    again = json.loads(json.dumps(found.to_dict()))
+    assert again["value"] == found.value
+    assert again["verified"] == found.verified
+    assert json.loads(json.dumps(fs.consistency(["a"], [0]).to_dict()))["chance"] is None
+
+
+def test_html_is_escaped(found):
+    from dataclasses import replace
+
+    hostile = replace(found, measure="<script>alert(1)</script>", notes=("<img src=x>",))._repr_html_()
+    assert "<script>" not in hostile
+    assert "<img" not in hostile
+    assert "&lt;script&gt;" in hostile
+
+
+def test_an_estimate_is_frozen_and_pickles(found):
+    with pytest.raises(AttributeError):
+        found.value = 1.0
+    again = pickle.loads(pickle.dumps(found))
+    assert again == found
+    assert again.counts == found.counts
+    bound = fs.mse_bound(found)
+    assert pickle.loads(pickle.dumps(bound)).confidence == bound.confidence
+
+
+def test_weights_ask_about_another_population():
+    # Two halves, one consistent and one a coin: weighting one half away leaves the other's consistency.
+    rng = np.random.default_rng(0)
+    e = np.repeat([0, 1], 500)
+    y = np.where(e == 0, 1, rng.integers(0, 2, 1000))
+    toward_first = fs.consistency(e, y, weights=np.where(e == 0, 3.0, 1.0))
+    assert toward_first.value == pytest.approx(0.75 * 1 + 0.25 * 0.5, abs=0.01)
+    assert toward_first.effective_n == pytest.approx(2000**2 / (500 * 9 + 500))
+    assert "weighted, as good as" in str(toward_first)
+    assert fs.consistency(e, y, weights=e == 0).value == 1
+
+
+def test_weighted_intervals_cover():
+    from systems import SYSTEMS
+
+    system, rng, covered = SYSTEMS["few common"], np.random.default_rng(3), 0
+    # The target population is uniform over explanations, the sample is not.
+    weight = 1 / system.p
+    truth = float(np.mean((system.q**2).sum(axis=1)))
+    for _ in range(300):
+        e, y = system.draw(300, rng)
+        found = fs.consistency(e, y, weights=weight[e])
+        covered += found.low <= truth <= found.high
+    assert covered / 300 >= 0.95 - 2.3 * np.sqrt(0.05 * 0.95 / 300)

@@ -1,0 +1,53 @@
+"""Simulated explanation systems whose true consistency is known."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class System:
+    """Explanations drawn with chances p; each then has its own chances of the labels (one row of q)."""
+
+    p: np.ndarray
+    q: np.ndarray
+
+    @property
+    def truth(self) -> float:
+        """Global consistency: the chance that two rows with one explanation share a label."""
+        return float(self.p @ (self.q**2).sum(axis=1))
+
+    def expected(self, n: int) -> float:
+        """E[M̂] on n rows, by the paper's theorem on the bias (appendix A.2)."""
+        return float((self.p * -np.expm1((n - 1) * np.log1p(-self.p))) @ (self.q**2).sum(axis=1))
+
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """n rows: their explanations and their predictions."""
+        explanations = rng.choice(len(self.p), n, p=self.p)
+        labels = (rng.random(n)[:, None] > np.cumsum(self.q, axis=1)[explanations]).sum(axis=1)
+        return explanations, np.minimum(labels, self.q.shape[1] - 1)
+
+
+def _normal(weights: np.ndarray) -> np.ndarray:
+    return weights / weights.sum()
+
+
+def _two_labels(purity: np.ndarray) -> np.ndarray:
+    return np.column_stack([purity, 1 - purity])
+
+
+def _systems() -> dict[str, System]:
+    rng = np.random.default_rng(20)
+    many = 3000
+    rare = _normal(1 / np.arange(1, many + 1))
+    return {
+        "many rare": System(rare, _two_labels(rng.beta(4, 1, many))),
+        "few common": System(_normal(np.arange(1.0, 7.0)), _two_labels(rng.beta(2, 1, 6))),
+        "near-deterministic": System(_normal(np.ones(20)), _two_labels(np.where(np.arange(20) == 3, 0.97, 1.0))),
+        "noisy": System(_normal(np.ones(40)), np.full((40, 5), 0.2)),
+        "medium": System(_normal(1 / np.arange(1, 201)), _two_labels(rng.beta(3, 1, 200))),
+        "perfect": System(_normal(1 / np.arange(1, 101)), _two_labels(np.arange(100) % 2)),
+    }
+
+
+SYSTEMS = _systems()

@@ -1,0 +1,149 @@
+"""Bad input gets one clear sentence: what was wrong, what was seen, what to do."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import shap
+
+import faithscope as fs
+from faithscope.errors import BadInput, FaithscopeError, Incompatible, NotProven, WrongType
+
+
+def nan_at(row, column, value=np.nan):
+    matrix = np.zeros((5, 3))
+    matrix[row, column] = value
+    return matrix
+
+
+@pytest.mark.parametrize(
+    ("explanations", "predictions", "error", "message"),
+    [
+        (["a", "b"], [0], BadInput, "Explanations have 2 rows but predictions have 1"),
+        (np.zeros((3, 2)), np.zeros(4), BadInput, "Explanations have 3 rows but predictions have 4"),
+        ([], [], BadInput, "Explanations are empty"),
+        (np.zeros((0, 3)), [], BadInput, "Explanations are empty"),
+        (nan_at(3, 2), np.zeros(5), BadInput, "hold nan at row 3, column 2"),
+        (nan_at(1, 0, np.inf), np.zeros(5), BadInput, "hold inf at row 1, column 0"),
+        (nan_at(4, 1, -np.inf), np.zeros(5), BadInput, "hold -inf at row 4, column 1"),
+        (pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, np.inf]}), [0, 1], BadInput, r"row 1, column 1 \('b'\)"),
+        (pd.DataFrame({"a": pd.array([1, None], "Int64")}), [0, 1], BadInput, "missing value at row 1, column 'a'"),
+        (pl.DataFrame({"a": [1, None]}), [0, 1], BadInput, "row 1, column 'a'"),
+        (pa.table({"a": [1, None]}), [0, 1], BadInput, "row 1, column 'a'"),
+        ([1.0, float("nan")], [0, 1], BadInput, r"Explanations are missing at row 1 \(nan\)"),
+        ([1.0, float("inf")], [0, 1], BadInput, "hold inf at row 1"),
+        (["a", None], [0, 1], BadInput, r"Explanations are missing at row 1 \(None\)"),
+        ([("a", float("nan"))], [0], BadInput, "hold NaN at row 0"),
+        (np.array([1, "a"], object), [0, 1], WrongType, r"mix types: row 0 is number \(1\), row 1 is str \('a'\)"),
+        (np.array([[1, "a"]], object), [0], WrongType, "mix types: row 0, column 1 is str"),
+        ([[1.0, "a"]], [0], WrongType, "mix types: row 0, column 1 is str"),
+        ([{1, 2}, {3}], [0, 1], WrongType, "must be hashable; row 0 is a set"),
+        ([{"a": 1}], [0], WrongType, "must be hashable; row 0 is a dict"),
+        ([(1, [2])], [0], WrongType, "must be hashable; row 0 is a tuple"),
+        (np.zeros((2, 3, 4)), [0, 1], BadInput, r"three axes, \(2, 3, 4\).*\(last\) classes.*values\[:, :, 1\]"),
+        (shap.Explanation(np.zeros((2, 3, 4))), [0, 1], BadInput, r"\(last\) classes.*explanation\[:, :, 1\]"),
+        ([[1.0, 2.0], [3.0]], [0, 1], BadInput, "ragged: row 0 has 2 values, row 1 has 1"),
+        ("leaf", [0], WrongType, "got a single str"),
+        (7, [0], WrongType, "got a single int"),
+        (np.zeros((2, 2), complex), [0, 1], WrongType, "complex"),
+        (np.full((1, 1), 2**60), [0], BadInput, r"integers beyond 2\*\*53"),
+        (["a", "b"], [0, None], BadInput, r"Predictions are missing at row 1 \(None\)"),
+        (["a", "b"], [0.0, np.nan], BadInput, r"Predictions are missing at row 1 \(nan\)"),
+        (["a", "b"], pd.Series([1, None], dtype="Int64"), BadInput, "Predictions are missing at row 1"),
+        (["a", "b"], pl.Series([None, "x"]), BadInput, "Predictions are missing at row 0"),
+        (["a", "b"], pa.array(["x", None]), BadInput, "Predictions are missing at row 1"),
+        (["a", "b"], [1, "x"], WrongType, "Predictions mix types: row 0 is number"),
+        (["a", "b"], [[0.2, 0.8], [0.5, 0.5]], BadInput, r"shape \(2, 2\).*argmax"),
+        (["a", "b"], np.zeros((2, 2)), BadInput, r"shape \(2, 2\).*argmax"),
+        (["a", "b"], pd.DataFrame({"p": [1, 2], "q": [3, 4]}), BadInput, "got 2 columns"),
+        (np.zeros(40), np.linspace(0.01, 0.99, 40), BadInput, "look continuous: 40 different fractions in 40 rows"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_in_a_sentence(explanations, predictions, error, message):
+    with pytest.raises(error, match=message) as caught:
+        fs.consistency(explanations, predictions)
+    assert isinstance(caught.value, FaithscopeError)
+    assert isinstance(caught.value, ValueError)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: fs.consistency(["a"], [0], confidence=1.0), BadInput, "strictly between 0 and 1"),
+        (lambda: fs.consistency(["a"], [0], confidence=95), BadInput, "got 95"),
+        (lambda: fs.consistency(["a"], [0], interval="bootstrap"), BadInput, "jackknife, mcdiarmid; got 'bootstrap'"),
+        (lambda: fs.consistency(["a", "b"], [0, 1], weights=[1]), BadInput, "2 rows but weights have 1"),
+        (lambda: fs.consistency(["a", "b"], [0, 1], weights=[1, -1]), BadInput, "row 1 has -1"),
+        (lambda: fs.consistency(["a", "b"], [0, 1], weights=[1, np.nan]), BadInput, "weights"),
+        (lambda: fs.consistency(["a", "b"], [0, 1], weights=["x", "y"]), BadInput, "weights must be one number a row"),
+        (lambda: fs.consistency(["a", "b"], [0, 1], weights=[0, 0]), BadInput, "All weights are 0"),
+        (
+            lambda: fs.consistency(["a", "b"], [0, 1], weights=[1, 2], interval="mcdiarmid"),
+            NotProven,
+            "proven for unweighted",
+        ),
+        (lambda: fs.mse_bound(), BadInput, "either an estimate, or the population"),
+        (lambda: fs.mse_bound(p=[0.5, 0.6], n=10), BadInput, "p sums to 1.1"),
+        (lambda: fs.mse_bound(p=[0.5, 0.5]), BadInput, "number of rows n"),
+        (lambda: fs.mse_bound(p=[0.5, 0.5], q=[0.5], n=3), BadInput, "one length"),
+        (lambda: fs.mse_bound(p=[0.5, 0.5], q=[0.4, 0.5], n=3), BadInput, "cannot be smaller"),
+        (lambda: fs.mse_bound(fs.consistency(["a"], [0], weights=[1])), NotProven, "unweighted"),
+        (lambda: fs.sample_size(0, 0.1), BadInput, "at least 1; got 0"),
+        (lambda: fs.sample_size(10, 1.5), BadInput, "epsilon"),
+        (lambda: fs.certify([[1.0]], [0], []), BadInput, "at least one discretizer"),
+        (lambda: fs.certify([[1.0]], [0], interval="exact"), BadInput, "got 'exact'"),
+        (lambda: fs.Importances([[1.0, 2.0]], names=["a"]), BadInput, "2 features but 1 names"),
+        (lambda: fs.Importances(np.zeros(3)), BadInput, r"got shape \(3,\)"),
+        (lambda: fs.Prototypes([[-1]]), BadInput, "whole numbers from 0; row 0 holds -1"),
+        (lambda: fs.Prototypes([[0.5]]), BadInput, "row 0 holds 0.5"),
+        (lambda: fs.Prototypes(np.array([[1, -3]])), BadInput, "row 0 holds"),
+        (lambda: fs.Counterfactuals([[1.0]], [[1.0, 2.0]]), BadInput, "1 features but originals 2"),
+        (lambda: fs.Counterfactuals([[1.0]], [[1.0], [2.0]]), BadInput, "1 rows but originals have 2"),
+        (
+            lambda: fs.Counterfactuals(pd.DataFrame({"a": [1]}), pd.DataFrame({"b": [1]})),
+            Incompatible,
+            "pass the same",
+        ),
+        (lambda: fs.Counterfactuals([[np.nan]], [[1.0]]), BadInput, "Counterfactuals hold nan at row 0, column 0"),
+        (
+            lambda: fs.Counterfactuals(pd.DataFrame({"a": ["x", None]}), pd.DataFrame({"a": ["x", "y"]})),
+            BadInput,
+            "missing value at row 1, column 'a'",
+        ),
+        (lambda: fs.sample_until([], "a", 0.1, 0), BadInput, "at least 1; got 0"),
+        (lambda: fs.sample_until([7], "a", 0.1, 10), BadInput, r"\(explanations, predictions\) pairs; got int"),
+        (lambda: fs.sample_until([(["a", "b"], [1])], "a", 0.1, 10), BadInput, "2 explanations but 1 predictions"),
+    ],
+)
+def test_every_other_call_is_refused_in_a_sentence_too(call, error, message):
+    with pytest.raises(error, match=message) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+def test_one_class_is_measured_and_its_chance_is_one():
+    found = fs.consistency(["a", "a", "b"], ["yes"] * 3)
+    assert found.chance == 1
+    assert found.adjusted is None
+    assert found.verified == 1
+
+
+def test_labels_may_be_anything_with_an_equality():
+    from datetime import date
+    from enum import Enum
+
+    class Outcome(Enum):
+        LEFT = 1
+        RIGHT = 2
+
+    for a, b in [("é<b>", "'; drop"), (True, False), (0.5, 1.5), (date(2026, 1, 1), date(2026, 1, 2)), tuple(Outcome)]:
+        found = fs.consistency([0, 0, 0], [a, a, b])
+        assert found.value == pytest.approx(1 / 3)
+        assert set(found.counts.labels) == {a, b}
+
+
+def test_numbers_that_are_labels_are_not_mistaken_for_probabilities():
+    assert fs.consistency(np.zeros(100), np.tile([0.5, 1.5], 50)).n == 100
+    assert fs.consistency(np.zeros(100), np.arange(100.0)).n == 100

@@ -1,0 +1,71 @@
+"""evaluate(): models, functions or arrays; one readable result."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import faithscope as fs
+
+
+def test_a_tree_explained_by_its_own_leaves_is_perfectly_consistent():
+    X, y = load_breast_cancer(return_X_y=True)
+    tree = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0).fit(X[:300], y[:300])
+    ev = fs.evaluate(tree, tree.apply, X[300:])
+    assert ev.consistency.verified == 1
+    assert ev.consistency.upper == 1
+    assert len(ev.counterexamples()) == 0
+    assert str(ev) == str(ev.consistency)
+    assert ev.uniqueness == ev.consistency.unverifiable
+    assert json.loads(json.dumps(ev.to_dict()))["uniqueness"] == ev.uniqueness
+
+
+def test_nearest_neighbors_explained_by_themselves_are_perfectly_consistent():
+    X, y = load_iris(return_X_y=True)
+    model = KNeighborsClassifier(3).fit(X[::2], y[::2])
+    ev = fs.evaluate(model, lambda rows: fs.Prototypes(model.kneighbors(rows, return_distance=False)), X[1::2])
+    assert ev.consistency.verified in (None, 1.0)
+    assert ev.consistency.high == 1
+
+
+def test_functions_and_ready_arrays_give_the_same():
+    X = np.random.default_rng(0).normal(size=(200, 3))
+
+    class Explainer:
+        def explain(self, rows):
+            return fs.Importances(np.round(rows))
+
+    made = fs.evaluate(lambda rows: rows[:, 0] > 0, Explainer(), X)
+    ready = fs.evaluate(X[:, 0] > 0, np.round(X), X)
+    assert made.consistency == ready.consistency
+    assert fs.evaluate(X[:, 0] > 0, X, X, discretizer=fs.Sign()).consistency.value == 1
+    assert made._repr_html_() == made.consistency._repr_html_()
+
+
+def test_lengths_must_agree_with_the_rows():
+    with pytest.raises(fs.errors.BadInput, match="X have 3 rows but predictions have 2"):
+        fs.evaluate([0, 1], ["a", "b"], np.zeros((3, 1)))
+
+
+def test_weighted_rows_are_still_listed_one_by_one():
+    ev = fs.evaluate([0, 1, 1], ["a", "a", "b"], np.zeros((3, 1)), weights=[1.0, 2.0, 0.0])
+    assert len(ev.local()) == 3
+    assert ev.table()["rows"].sum() == 3
+    assert len(ev.counterexamples()) == 1
+
+
+def test_importing_is_quick_and_loads_nothing_heavy():
+    heavy = ("pandas", "sklearn", "polars", "shap", "torch")
+    program = f"import sys, faithscope; print([m for m in {heavy} if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_the_public_surface_is_what_it_says():
+    for name in fs.__all__:
+        assert getattr(fs, name) is not None
+    assert sorted(fs.__all__) == fs.__all__
