@@ -56,7 +56,7 @@ def test_the_table_lists_every_explanation_worst_first(sample):
         pairs = [(a, b) for i, a in enumerate(mine) for b in mine[i + 1 :]]
         assert row.disagreeing_pairs == sum(a != b for a, b in pairs)
         assert row.purity == max(mine.count(y) for y in mine) / len(mine)
-        assert mine.count(row.commonest) == row.purity * row.rows
+        assert mine.count(row.commonest) == round(row.purity * row.rows)
         assert row.labels == len(set(mine))
         assert (
             np.isnan(row.consistency)

@@ -29,7 +29,7 @@ def as_explanations(given: Any) -> Explanations:
         return _from_frame(given)
     refuse_class_axis(given)
     if isinstance(given, np.ndarray) and given.ndim == 2:
-        return Importances(given) if given.dtype.kind in "biufO" else Plain(list(map(tuple, given.tolist())))
+        return Importances(given) if given.dtype.kind in "biufcO" else Plain(list(map(tuple, given.tolist())))
     column = to_vector(given)
     if column.dtype == object and len(column) and isinstance(column[0], list | np.ndarray):
         return Importances(np.array(_stackable(column)) if np.ndim(column[0]) > 1 else list(column))

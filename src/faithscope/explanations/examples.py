@@ -23,7 +23,7 @@ class Prototypes(Explanations):
 
     Parameters
     ----------
-    indices : (n,) or (n, k) array of integers, or a list of sets
+    indices : (n,) or (n, k) array of integers, or a list of sets or lists
         Sets may differ in size.
 
     Examples
@@ -62,39 +62,35 @@ class Prototypes(Explanations):
 
 
 def _index_matrix(indices: Any) -> NDArray[np.int64]:
-    if isinstance(indices, np.ndarray | Sequence) and not is_frame(indices) and len(indices) == 0:
-        return np.empty((0, 1), np.int64)
-    if isinstance(indices, list | tuple) and not np.isscalar(indices[0]):
-        sets = [np.asarray(sorted(s) if isinstance(s, set | frozenset) else s, dtype=object) for s in indices]
-        width = max(1, *(s.size for s in sets))
-        matrix = np.full((len(sets), width), _NONE, object)
-        for row, one in enumerate(sets):
-            matrix[row, : one.size] = one
-        return _refuse_non_indices(matrix, filled=matrix != _NONE)
-    array = indices if isinstance(indices, np.ndarray) and indices.ndim == 2 else None
-    if array is None:
-        array = to_matrix(indices, "Prototypes")[0] if is_frame(indices) else to_vector(indices)[:, None]
-    return _refuse_non_indices(array, filled=np.ones(array.shape, bool))
+    if isinstance(indices, np.ndarray) and indices.ndim == 2:
+        return _indices(indices.reshape(-1), indices.shape[1]).reshape(indices.shape)
+    if is_frame(indices):
+        return _index_matrix(to_matrix(indices, "Prototypes")[0])
+    column = to_vector(indices)
+    if column.dtype != object:
+        return _indices(column, 1)[:, None]
+    sets = [list(one) if hasattr(one, "__iter__") else [one] for one in column]
+    sizes = np.array([len(one) for one in sets], np.int64)
+    matrix = np.full((len(sets), max(1, sizes.max(initial=1))), _NONE)
+    matrix[np.arange(matrix.shape[1]) < sizes[:, None]] = _indices(to_vector([i for one in sets for i in one]), sizes)
+    return matrix
 
 
-def _refuse_non_indices(matrix: NDArray[Any], filled: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The matrix as integers, or an error naming the first entry that is no index."""
-    if matrix.dtype.kind in "iu":
-        wrong = matrix < 0
-    else:
-        usable = np.frompyfunc(
-            lambda item: isinstance(item, int | float | np.number) and item >= 0 and item == int(item), 1, 1
-        )
-        with np.errstate(invalid="ignore"):
-            wrong = ~usable(matrix).astype(bool)
-    wrong = wrong & filled
+def _indices(flat: NDArray[Any], per_row: int | NDArray[np.int64]) -> NDArray[np.int64]:
+    """All indices in one line, as integers, or an error naming the first row with one that is none."""
+    wrong = flat < 0 if flat.dtype.kind in "iu" else np.array([not _is_index(item) for item in flat.tolist()], bool)
     if wrong.any():
-        row, column = np.argwhere(wrong)[0]
+        first = int(wrong.argmax())
+        row = first // per_row if isinstance(per_row, int) else int(np.searchsorted(np.cumsum(per_row), first, "right"))
         raise BadInput(
-            f"Prototypes must be whole numbers from 0; row {row} holds {matrix[row, column]!r}. "
+            f"Prototypes must be whole numbers from 0; row {row} holds {flat.tolist()[first]!r}. "
             "Pass the positions of the prototypes in the set they come from."
         )
-    return matrix.astype(np.int64)
+    return flat.astype(np.int64)
+
+
+def _is_index(item: Any) -> bool:
+    return isinstance(item, int | float | np.number) and bool(item >= 0) and float(item).is_integer()
 
 
 def _sorted_sets(matrix: NDArray[np.int64]) -> NDArray[np.int64]:

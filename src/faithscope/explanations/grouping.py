@@ -12,6 +12,7 @@ Ints = NDArray[np.int64]
 Column = NDArray[Any]  # (n, w) numeric, or (n,) of Python objects
 
 _CHUNK = 2**17  # values at a time, so that every pass over a chunk stays in cache
+_WORKERS = min(8, os.cpu_count() or 1)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
 
@@ -56,13 +57,13 @@ def _group_numbers(blocks: list[Column]) -> tuple[Ints, Ints]:
     codes, first = _group_hashes(_hash(blocks))
     different = _differ_from(blocks, first, codes)
     if len(different):
-        codes, first = _split_collisions(blocks, codes, different)
+        codes, first = _split_collisions(blocks, codes, first, different)
     return codes, first
 
 
 def _hash(blocks: list[Column]) -> NDArray[np.uint64]:
     """A 64-bit number for each row; equal rows have equal numbers in every process."""
-    width = sum(block.shape[1] for block in blocks)
+    width = sum(_words(block[:1]).shape[1] for block in blocks)
     factors = np.random.Generator(np.random.PCG64(0)).integers(0, 2**63, width).astype(np.uint64) * np.uint64(2)
     factors += np.uint64(1)
     hashes = np.zeros(len(blocks[0]), np.uint64)
@@ -72,8 +73,8 @@ def _hash(blocks: list[Column]) -> NDArray[np.uint64]:
         for block in blocks:
             words = _words(block[start:stop]) * _GOLDEN
             words ^= words >> _HALF
-            hashes[start:stop] += words @ factors[used : used + block.shape[1]]
-            used += block.shape[1]
+            hashes[start:stop] += words @ factors[used : used + words.shape[1]]
+            used += words.shape[1]
 
     over_chunks(fill, len(hashes), width)
     hashes ^= hashes >> _HALF
@@ -82,10 +83,15 @@ def _hash(blocks: list[Column]) -> NDArray[np.uint64]:
 
 
 def _words(chunk: Column) -> NDArray[np.uint64]:
-    """The chunk as 64-bit words, one a value; adding 0.0 makes -0.0 equal 0.0."""
+    """Each row as 64-bit words: floats one a word, where adding 0.0 makes -0.0 equal 0.0; integers close-packed."""
     if chunk.dtype.kind == "f":
         return (chunk.astype(np.float64, copy=False) + 0.0).view(np.uint64)
-    return chunk.astype(np.uint64)
+    size, width = chunk.dtype.itemsize, chunk.shape[1]
+    if size == 8:
+        return chunk.astype(np.uint64)
+    padded = np.zeros((len(chunk), -(-width * size // 8) * 8 // size), chunk.dtype)
+    padded[:, :width] = chunk
+    return padded.view(np.uint64)
 
 
 def _group_hashes(hashes: NDArray[np.uint64]) -> tuple[Ints, Ints]:
@@ -129,16 +135,17 @@ def _differ_from(blocks: list[Column], first: Ints, codes: Ints) -> Ints:
     return np.concatenate(found) if found else np.empty(0, np.int64)
 
 
-def _split_collisions(blocks: list[Column], codes: Ints, different: Ints) -> tuple[Ints, Ints]:
-    """Regroup, by exact comparison, the groups in which a hash has merged different rows."""
-    members = np.flatnonzero(np.isin(codes, codes[different]))
+def _split_collisions(blocks: list[Column], codes: Ints, first: Ints, different: Ints) -> tuple[Ints, Ints]:
+    """Regroup, by exact comparison, the groups in which a hash has merged different rows; the others stay."""
+    groups = np.zeros(len(first), bool)
+    groups[codes[different]] = True
+    members = np.flatnonzero(groups[codes])
     exact = np.concatenate([_words(block[members]) for block in blocks], axis=1)
-    _, inner = np.unique(exact, axis=0, return_inverse=True)
-    codes = codes.copy()
-    codes[members] = codes.max() + 1 + inner.reshape(-1)
-    _, leaders, codes = np.unique(codes, return_index=True, return_inverse=True)
-    first, rank = _in_order_of_appearance(leaders, len(codes))
-    return rank[leaders][codes], first
+    _, earliest, inner = np.unique(exact, axis=0, return_index=True, return_inverse=True)
+    leader = first[codes]
+    leader[members] = members[earliest][inner.reshape(-1)]
+    first, rank = _in_order_of_appearance(leader, len(codes))
+    return rank[leader], first
 
 
 def over_chunks(work: Callable[[int, int], None], rows: int, width: int) -> None:
@@ -149,7 +156,7 @@ def over_chunks(work: Callable[[int, int], None], rows: int, width: int) -> None
         for start in range(begin, end, step):
             work(start, min(start + step, end))
 
-    workers = min(8, os.cpu_count() or 1, rows // (4 * step))
+    workers = min(_WORKERS, rows // (4 * step))
     if workers < 2:
         run(0, rows)
         return

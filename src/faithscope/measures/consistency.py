@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from faithscope.explanations import Explanations, as_explanations, discretize
+from faithscope.explanations.discretize import Discretizer
 from faithscope.measures.counts import count
 from faithscope.measures.estimate import Estimate, Interval, estimate
 from faithscope.measures.weighting import weighted_consistency
@@ -46,7 +47,9 @@ def consistency(
     >>> est.value
     0.5
     """
-    coarse = discretize(as_explanations(explanations), discretizer)
+    given = as_explanations(explanations)
+    coarse = discretize(given, discretizer)
     if weights is not None:
         return weighted_consistency(coarse, predictions, weights, confidence, interval)
-    return estimate(count(coarse, predictions), confidence=confidence, interval=interval)
+    ours = isinstance(discretizer, Discretizer) and coarse is not given
+    return estimate(count(coarse, predictions, ours=ours), confidence=confidence, interval=interval)

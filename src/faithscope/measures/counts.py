@@ -1,6 +1,7 @@
 """Counts: the narrow waist. Every statistic is a function of them, and they only add."""
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from faithscope.explanations.relations import Same
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+_SMALL = 5000  # entries of a profile that are not worth merging
 _MOST_ROWS = 3_000_000_000  # n(n - 1) must fit in 64 bits
 
 
@@ -52,12 +54,12 @@ class Counts:
 
     Attributes
     ----------
-    explanations : Explanations
-        The distinct explanations.
+    source, chosen : Explanations and (k,) array or None
+        Where the distinct explanations are kept, and which of them they are (None: all).
     labels : tuple
         The distinct predictions.
     explanation, label : (m,) arrays
-        Where each cell stands in the two above.
+        Where each cell stands among the distinct explanations and predictions.
     given : (m,) array
         Rows that were given the explanation and predicted the label.
     covered : (m,) array
@@ -68,7 +70,7 @@ class Counts:
         Sums of the rows' weights and of their squares, where rows are weighted.
     """
 
-    explanations: Explanations
+    source: Explanations
     labels: tuple[Any, ...]
     explanation: Ints
     label: Ints
@@ -78,6 +80,12 @@ class Counts:
     weight: Floats | None = None
     square: Floats | None = None
     relation: Same = field(default_factory=Same)
+    chosen: Ints | None = None
+
+    @cached_property
+    def explanations(self) -> Explanations:
+        """The distinct explanations, taken from their source when first asked for."""
+        return self.source if self.chosen is None else self.source.take(self.chosen)
 
     @classmethod
     def zero(cls) -> "Counts":
@@ -93,7 +101,7 @@ class Counts:
     @property
     def distinct(self) -> int:
         """Number of different explanations."""
-        return len(self.explanations)
+        return len(self.source) if self.chosen is None else len(self.chosen)
 
     @property
     def per_explanation(self) -> Ints:
@@ -171,7 +179,7 @@ class Counts:
         return Profile(others, same, pairs, rows, self.per_label, self.distinct, int(modal.sum()), self.relation)
 
 
-def count(explanations: Explanations, predictions: Any, weights: Any = None) -> Counts:
+def count(explanations: Explanations, predictions: Any, weights: Floats | None = None, *, ours: bool = False) -> Counts:
     """Count rows by explanation and predicted label.
 
     Parameters
@@ -180,8 +188,10 @@ def count(explanations: Explanations, predictions: Any, weights: Any = None) -> 
         One a row.
     predictions : array-like, (n,)
         The model's predicted labels (never the truth).
-    weights : array-like, (n,), optional
+    weights : (n,) array, optional
         How much each row counts in the target population; positive.
+    ours : bool
+        Whether nobody else holds these explanations, so that they may be kept without a copy.
     """
     labels = to_labels(predictions)
     same_length(explanations=len(explanations), predictions=len(labels))
@@ -191,8 +201,11 @@ def count(explanations: Explanations, predictions: Any, weights: Any = None) -> 
     names, numbers = number_labels(labels)
     cells, given = _tabulate(codes, numbers, len(first), len(names))
     explanation, label = np.divmod(cells, max(1, len(names)))
-    distinct = explanations if len(first) == len(codes) else explanations.take(first)
-    counts = Counts(distinct, names, explanation, label, given, given, np.zeros(len(given), np.int64))
+    # A second copy of nearly all rows would double the memory, so ours are only pointed at.
+    lazy = ours and len(first) > len(codes) / 2
+    source, chosen = (explanations, first) if lazy else (explanations.take(first), None)
+    none = np.zeros(len(given), np.int64)
+    counts = Counts(source, names, explanation, label, given, given, none, chosen=chosen)
     if weights is None:
         return counts
     inverse = np.searchsorted(cells, codes * len(names) + numbers)
@@ -253,10 +266,11 @@ def _compact(others: Ints, agreeing: Ints, pairs: Ints, rows: Ints) -> tuple[Int
     """Merge entries that are alike; rows whose explanation covers nobody else are many, so they go first."""
     alone = others == 0
     single = int(rows[alone].sum())
-    table = np.column_stack([others[~alone], agreeing[~alone], pairs[~alone]])
-    codes, first = group([table])
-    merged = _sum_by(codes, rows[~alone], len(first))
-    kept = table[first]
+    kept = np.column_stack([others[~alone], agreeing[~alone], pairs[~alone]])
+    merged = rows[~alone]
+    if len(kept) > _SMALL:
+        codes, first = group([kept])
+        kept, merged = kept[first], _sum_by(codes, merged, len(first))
     if single:
         kept = np.concatenate([np.zeros((1, 3), np.int64), kept])
         merged = np.concatenate([[single], merged])

@@ -27,6 +27,8 @@ class Estimate:
         Interval for the true measure: sampling error and silence both.
     unverifiable : float
         Share of rows whose explanation covers no other row, on which the sample is silent.
+    verified : float or None
+        Agreement among the rows that can be checked, ``value / (1 - unverifiable)``; None where none can.
     chance : float or None
         What an explanation that means nothing would reach among rows that can be checked.
     n, distinct : int
@@ -44,6 +46,7 @@ class Estimate:
     confidence: float
     interval: str
     unverifiable: float
+    verified: float | None
     chance: float | None
     n: int
     distinct: int
@@ -56,11 +59,6 @@ class Estimate:
     def upper(self) -> float:
         """The value if every unverifiable row were faithful."""
         return min(1.0, self.value + self.unverifiable)
-
-    @property
-    def verified(self) -> float | None:
-        """Agreement among the rows that can be checked; None where none can."""
-        return None if self.unverifiable >= 1 else min(1.0, self.value / (1 - self.unverifiable))
 
     @property
     def adjusted(self) -> float | None:
@@ -101,6 +99,23 @@ def _shown(value: object) -> str:
     )
 
 
+@dataclass(frozen=True)
+class Shares:
+    """What an estimate says before its interval: sums over rows, all divided by the same total."""
+
+    agreeing: float  # rows, each counted by the share of its others that agree
+    silent: float  # rows whose explanation covers nobody else
+    total: float
+    chance: float | None
+
+
+def shares(profile: Profile) -> Shares:
+    """The sums behind the paper's estimator."""
+    checked = profile.others > 0
+    agreeing = np.sum(profile.rows[checked] * (profile.agreeing[checked] / profile.others[checked]))
+    return Shares(float(agreeing), float(profile.rows[~checked].sum()), float(profile.n), chance(profile))
+
+
 def agreement(profile: Profile) -> float:
     """Probability that a row covered by x's explanation shares x's prediction.
 
@@ -108,14 +123,12 @@ def agreement(profile: Profile) -> float:
     Rows whose explanation covers nobody else count 0, so a low value means
     *unfaithful or unverifiable*: read it beside `unverifiable`.
     """
-    checked = profile.others > 0
-    shares = profile.agreeing[checked] / profile.others[checked]
-    return float(np.sum(profile.rows[checked] * shares) / profile.n)
+    return shares(profile).agreeing / profile.n
 
 
 def unverifiable(profile: Profile) -> float:
     """Share of rows whose explanation covers no other row."""
-    return float(profile.rows[profile.others == 0].sum() / profile.n)
+    return shares(profile).silent / profile.n
 
 
 def chance(profile: Profile) -> float | None:
@@ -148,9 +161,7 @@ def estimate(
         )
     profile = counts.profile()
     margins = _METHODS[interval](profile, confidence)
-    return assemble(
-        counts, margins, (agreement(profile), unverifiable(profile), chance(profile)), measure, confidence, interval
-    )
+    return assemble(counts, shares(profile), margins, measure, confidence, interval)
 
 
 def check_interval(interval: str) -> None:
@@ -161,16 +172,17 @@ def check_interval(interval: str) -> None:
 
 def assemble(
     counts: Counts,
+    found: Shares,
     margins: Margins,
-    numbers: tuple[float, float, float | None],
     measure: str,
     confidence: float,
     interval: str,
     notes: tuple[str, ...] = (),
 ) -> Estimate:
-    """An `Estimate` from its parts: the value, the unverifiable share and the chance level, with margins."""
+    """An `Estimate` from its parts."""
     check_confidence(confidence)
-    value, silent, by_chance = numbers
+    value, silent = found.agreeing / found.total, found.silent / found.total
+    checked = found.total - found.silent
     if margins.degrees_of_freedom < _FEW and silent < 1:
         notes = (*notes, f"a few rows decide this interval (as if only {margins.degrees_of_freedom:.1f} rows varied)")
     return Estimate(
@@ -181,7 +193,8 @@ def assemble(
         confidence=confidence,
         interval=interval,
         unverifiable=silent,
-        chance=by_chance,
+        verified=None if silent >= 1 else found.agreeing / checked,
+        chance=found.chance,
         n=counts.n,
         distinct=counts.distinct,
         effective_n=counts.effective_n,

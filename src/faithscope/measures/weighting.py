@@ -9,7 +9,7 @@ from faithscope.errors import BadInput, NotProven
 from faithscope.explanations import Explanations
 from faithscope.explanations.inputs import first_missing, same_length, to_labels, to_vector
 from faithscope.measures.counts import Counts, count, sums
-from faithscope.measures.estimate import Estimate, assemble, check_interval
+from faithscope.measures.estimate import Estimate, Shares, assemble, check_interval
 from faithscope.measures.intervals import Margins, jackknife_margins
 
 Floats = NDArray[np.float64]
@@ -49,21 +49,21 @@ def weighted_consistency(
     if notes:
         explanations, labels, mass = explanations.take(kept), labels[kept], mass[kept]
     counts = count(explanations, labels, mass)
-    numbers, margins = _measure(counts, explanations, labels, mass, confidence)
-    return assemble(counts, margins, numbers, "consistency", confidence, interval, notes)
+    found, margins = _measure(counts, explanations, labels, mass, confidence)
+    return assemble(counts, found, margins, "consistency", confidence, interval, notes)
 
 
 def _measure(
     counts: Counts, explanations: Explanations, labels: NDArray[Any], mass: Floats, confidence: float
-) -> tuple[tuple[float, float, float | None], Margins]:
+) -> tuple[Shares, Margins]:
     size = counts.per_explanation
     weight, square, pairs = _group_sums(counts)
     shares = _share(weight, square, pairs, size)
     total = float(counts.masses[0].sum())
     silent = float(weight[size == 1].sum())
-    numbers = (float(shares.sum()) / total, silent / total, _chance(counts))
+    found = Shares(float(shares.sum()), silent, total, _chance(counts))
     if counts.n < 2:
-        return numbers, Margins(1.0, 1.0)
+        return found, Margins(1.0, 1.0)
     codes, cells = counts.locate(explanations, labels)
     same = counts.masses[0][cells]
     after = _share(
@@ -72,7 +72,7 @@ def _measure(
     left = total - mass
     lonely = np.where(size[codes] == 2, weight[codes] - mass, 0.0) - np.where(size[codes] == 1, mass, 0.0)
     value, quiet = (shares.sum() - shares[codes] + after) / left, (silent + lonely) / left
-    return numbers, jackknife_margins(value, quiet, np.ones(len(mass)), counts.effective_n, confidence)
+    return found, jackknife_margins(value, quiet, np.ones(len(mass)), counts.effective_n, confidence)
 
 
 def _group_sums(counts: Counts) -> tuple[Floats, Floats, Floats]:
