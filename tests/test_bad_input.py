@@ -34,7 +34,7 @@ def nan_at(row, column, value=np.nan):
         ([1.0, float("nan")], [0, 1], BadInput, r"Explanations are missing at row 1 \(nan\)"),
         ([1.0, float("inf")], [0, 1], BadInput, "hold inf at row 1"),
         (["a", None], [0, 1], BadInput, r"Explanations are missing at row 1 \(None\)"),
-        ([("a", float("nan"))], [0], BadInput, "hold NaN at row 0"),
+        ([("a", float("nan"))], [0], BadInput, r"missing at row 0 \(\('a', nan\)\)"),
         (np.array([1, "a"], object), [0, 1], WrongType, r"mix types: row 0 is number \(1\), row 1 is str \('a'\)"),
         (np.array([[1, "a"]], object), [0], WrongType, "mix types: row 0, column 1 is str"),
         ([[1.0, "a"]], [0], WrongType, "mix types: row 0, column 1 is str"),
@@ -42,7 +42,7 @@ def nan_at(row, column, value=np.nan):
         ([{"a": 1}], [0], WrongType, "must be hashable; row 0 is a dict"),
         ([(1, [2])], [0], WrongType, "must be hashable; row 0 is a tuple"),
         (np.zeros((2, 3, 4)), [0, 1], BadInput, r"three axes, \(2, 3, 4\).*\(last\) classes.*values\[:, :, 1\]"),
-        (shap.Explanation(np.zeros((2, 3, 4))), [0, 1], BadInput, r"\(last\) classes.*explanation\[:, :, 1\]"),
+        (shap.Explanation(np.zeros((2, 3, 4))), [0, 1], BadInput, r"\(last\) classes.*values\[:, :, 1\]"),
         ([[1.0, 2.0], [3.0]], [0, 1], BadInput, "ragged: row 0 has 2 values, row 1 has 1"),
         ("leaf", [0], WrongType, "got a single str"),
         (7, [0], WrongType, "got a single int"),
@@ -76,8 +76,8 @@ def test_what_cannot_be_measured_is_refused_in_a_sentence(explanations, predicti
         (lambda: fs.consistency(["a"], [0], interval="bootstrap"), BadInput, "jackknife, mcdiarmid; got 'bootstrap'"),
         (lambda: fs.consistency(["a", "b"], [0, 1], weights=[1]), BadInput, "2 rows but weights have 1"),
         (lambda: fs.consistency(["a", "b"], [0, 1], weights=[1, -1]), BadInput, "row 1 has -1"),
-        (lambda: fs.consistency(["a", "b"], [0, 1], weights=[1, np.nan]), BadInput, "weights"),
-        (lambda: fs.consistency(["a", "b"], [0, 1], weights=["x", "y"]), BadInput, "weights must be one number a row"),
+        (lambda: fs.consistency(["a", "b"], [0, 1], weights=[1, np.nan]), BadInput, "Weights are missing at row 1"),
+        (lambda: fs.consistency(["a", "b"], [0, 1], weights=["x", "y"]), WrongType, "where a number is expected"),
         (lambda: fs.consistency(["a", "b"], [0, 1], weights=[0, 0]), BadInput, "All weights are 0"),
         (
             lambda: fs.consistency(["a", "b"], [0, 1], weights=[1, 2], interval="mcdiarmid"),
@@ -110,8 +110,45 @@ def test_what_cannot_be_measured_is_refused_in_a_sentence(explanations, predicti
         (
             lambda: fs.Counterfactuals(pd.DataFrame({"a": ["x", None]}), pd.DataFrame({"a": ["x", "y"]})),
             BadInput,
-            "missing value at row 1, column 'a'",
+            "column 'a' are missing at row 1",
         ),
+        (lambda: fs.consistency(["a"], [0], confidence="0.95"), BadInput, "got '0.95'"),
+        (lambda: fs.consistency(["a"], [0], interval=["jackknife"]), BadInput, "interval must be one of"),
+        (lambda: fs.consistency({"a": 1}, [0]), WrongType, "came as a dict, which has no order"),
+        (lambda: fs.consistency(["a"], {1}), WrongType, "came as a set, which has no order"),
+        (lambda: fs.consistency(np.ma.array([1, 2], mask=[0, 1]), [0, 1]), BadInput, r"row 1 \(masked\)"),
+        (lambda: fs.consistency(["a", "b"], np.ma.array([1, 2], mask=[0, 1])), BadInput, r"row 1 \(masked\)"),
+        (lambda: fs.consistency(["a"], [{1}]), WrongType, "Predictions must be hashable"),
+        (lambda: fs.consistency(["a"], [(1, float("nan"))]), BadInput, "Predictions are missing at row 0"),
+        (lambda: fs.consistency([object()], [0]), WrongType, "only ever equals itself"),
+        (lambda: fs.consistency(np.zeros((2, 0)), [0, 1]), BadInput, r"got shape \(2, 0\)"),
+        (lambda: fs.consistency(np.array(5.0), [0]), WrongType, "got a single float64"),
+        (lambda: fs.consistency([[2**53 + 1, 0.5]], [0]), BadInput, r"beyond 2\*\*53"),
+        (lambda: fs.consistency([[2**53 + 1], [0.5]], [0, 1]), BadInput, r"beyond 2\*\*53"),
+        (lambda: fs.consistency(np.array([[2**70]], object), [0]), BadInput, r"beyond 2\*\*53"),
+        (lambda: fs.consistency(np.array([[1j]], object), [0]), WrongType, "complex"),
+        (lambda: fs.consistency(np.zeros((1, 1), np.longdouble), [0]), WrongType, "at most 64 bits"),
+        (lambda: fs.consistency(["a", "b"], [0, 1], weights=[1, 1e-12]), BadInput, "cannot be added exactly enough"),
+        (lambda: fs.consistency(["a", "b"], [0, 1], weights=3), WrongType, "Weights must be one value a row"),
+        (lambda: fs.sample_size("a", 0.1), BadInput, "whole number of at least 1; got 'a'"),
+        (lambda: fs.sample_size(5, "x"), BadInput, "epsilon must be a number"),
+        (lambda: fs.mse_bound(0.5), WrongType, "got float"),
+        (lambda: fs.mse_bound(p=[], n=5), BadInput, "one length"),
+        (lambda: fs.mse_bound(p=[1.0], n="5"), BadInput, "got '5'"),
+        (lambda: fs.OptimalDecoder("x"), WrongType, "got str"),
+        (lambda: fs.Importances(None), WrongType, "got a single NoneType"),
+        (lambda: fs.Importances([[1.0]], names=5), BadInput, "names must be a list"),
+        (lambda: fs.Counterfactuals(None, None), WrongType, "Counterfactuals must be one value a row"),
+        (lambda: fs.Prototypes(np.zeros((2, 2, 2))), BadInput, r"got shape \(2, 2, 2\)"),
+        (lambda: fs.Prototypes([2**64]), BadInput, "row 0 holds"),
+        (lambda: fs.Prototypes(np.array([2**64 - 1], np.uint64)), BadInput, "row 0 holds"),
+        (lambda: fs.Prototypes(["a"]), BadInput, "row 0 holds 'a'"),
+        (lambda: fs.evaluate([0], ["a"], None), WrongType, "rows that can be counted"),
+        (lambda: fs.evaluate([0, 1], ["a", "a"], np.zeros((2, 1))).counterexamples(2.5), BadInput, "got 2.5"),
+        (lambda: fs.evaluate([0, 1], ["a", "a"], np.zeros((2, 1))).by([[1], [2]] * 2), BadInput, "groups have 4"),
+        (lambda: fs.evaluate([0], ["a"], [[0]]).by(pd.DataFrame({"a": [1], "b": [2]})), BadInput, "got 2 columns"),
+        (lambda: fs.sample_until(None, "a", 0.1, 5), WrongType, "got NoneType"),
+        (lambda: fs.sample_until([], "a", 0.1, 5.5), BadInput, "got 5.5"),
         (lambda: fs.sample_until([], "a", 0.1, 0), BadInput, "at least 1; got 0"),
         (lambda: fs.sample_until([7], "a", 0.1, 10), BadInput, r"\(explanations, predictions\) pairs; got int"),
         (lambda: fs.sample_until([(["a", "b"], [1])], "a", 0.1, 10), BadInput, "2 explanations but 1 predictions"),
@@ -147,3 +184,17 @@ def test_labels_may_be_anything_with_an_equality():
 def test_numbers_that_are_labels_are_not_mistaken_for_probabilities():
     assert fs.consistency(np.zeros(100), np.tile([0.5, 1.5], 50)).n == 100
     assert fs.consistency(np.zeros(100), np.arange(100.0)).n == 100
+
+
+def test_large_unsigned_labels_and_lists_of_mixed_numbers_are_measured():
+    assert fs.consistency([0, 0], np.array([2**64 - 1, 2**64 - 2], np.uint64)).value == 0
+    assert fs.consistency(["a", "a"], [0, 1], weights=[1, 0.5]).n == 2
+    assert fs.consistency(["a", "a"], [0, 1], weights=pd.DataFrame({"w": [1, 2]})).n == 2
+    assert fs.consistency(pl.Series([[1.0, 2.0]], dtype=pl.Array(pl.Float64, 2)), [0]).n == 1
+    assert fs.consistency(np.array([["a", "b"], ["a", "b"]], object), [0, 1]).distinct == 1
+
+
+def test_extended_precision_keys_stay_apart():
+    if np.finfo(np.longdouble).eps < np.finfo(float).eps:
+        keys = np.array([1, 1 + np.finfo(np.longdouble).eps], np.longdouble)
+        assert fs.consistency(keys, [0, 1]).distinct == 2

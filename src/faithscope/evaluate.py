@@ -8,7 +8,7 @@ import numpy as np
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations import Explanations, as_explanations, discretize
-from faithscope.explanations.inputs import is_frame, same_length, to_labels
+from faithscope.explanations.inputs import is_frame, same_length, to_predictions
 from faithscope.frames import frame
 from faithscope.measures.consistency import consistency
 from faithscope.measures.counterexamples import counterexamples
@@ -54,9 +54,9 @@ class Evaluation:
         """One line a row: local consistency with its exact interval, and the counts behind it."""
         return frame(per_row(self._counts(), self.explanations, self.predictions, self.consistency.confidence))
 
-    def table(self) -> "pd.DataFrame":
-        """One line an explanation, worst first."""
-        return frame(per_explanation(self._counts(), self.consistency.confidence))
+    def table(self, k: int | None = None) -> "pd.DataFrame":
+        """One line an explanation, worst first; only the k worst where k is given."""
+        return frame(per_explanation(self._counts(), self.consistency.confidence, k))
 
     def counterexamples(self, k: int = 10) -> "pd.DataFrame":
         """Pairs of rows, same explanation, different prediction: worst explanations first, nearest rows first."""
@@ -138,7 +138,7 @@ def local(
     -------
     Local
     """
-    if not (_is_function(predict, "predict") and _is_function(explainer, "explain")):
+    if _function(predict, "predict") is None or _function(explainer, "explain") is None:
         raise WrongType(
             "local needs a model and an explainer that can be called on x, not ready predictions or explanations."
         )
@@ -151,29 +151,36 @@ def local(
 def _one_row(x: Any) -> Any:
     if is_frame(x):
         row = x
+    elif hasattr(x, "to_frame") and hasattr(x, "index"):
+        row = x.to_frame().T.infer_objects()  # a pandas Series: one row of a table, with its names
     else:
-        row = np.asarray(x)
-        row = row[None, :] if row.ndim == 1 else row
+        row = [x] if isinstance(x, str) else np.asarray(x)
+        row = row[None, :] if np.ndim(row) == 1 and not isinstance(row, list) else row
     if _rows(row) != 1:
         raise BadInput(f"x must be one row; got {_rows(row):,}.")
     return row
 
 
 def _rows(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+    shape = getattr(X, "shape", None)
+    if shape == () or (shape is None and not hasattr(X, "__len__")):
+        raise WrongType(f"X must be rows that can be counted, such as an array or a table; got {type(X).__name__}.")
+    return int(shape[0]) if shape else len(X)
 
 
-def _is_function(given: Any, method: str) -> bool:
-    return hasattr(given, method) or callable(given)
+def _function(given: Any, method: str) -> Callable[[Any], Any] | None:
+    """The method of this name, or the function itself; None where it is neither: then it is the answer itself."""
+    found = getattr(given, method, None)
+    return found if callable(found) else given if callable(given) else None
 
 
 def _predictions(predict: Any, X: Any) -> Any:
-    made = predict.predict(X) if hasattr(predict, "predict") else predict(X) if callable(predict) else predict
-    return to_labels(made)
+    function = _function(predict, "predict")
+    return to_predictions(predict if function is None else function(X))
 
 
 def _explanations(explainer: Any, X: Any) -> Explanations:
     if isinstance(explainer, Explanations):
         return explainer
-    made = explainer.explain(X) if hasattr(explainer, "explain") else explainer(X) if callable(explainer) else explainer
-    return as_explanations(made)
+    function = _function(explainer, "explain")
+    return as_explanations(explainer if function is None else function(X))

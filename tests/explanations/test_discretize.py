@@ -75,7 +75,7 @@ def test_changes_of_categories():
         pd.DataFrame({"age": [31, 30], "job": ["cook", "cook"]}),
         pd.DataFrame({"age": [30, 30], "job": ["clerk", "cook"]}),
     )
-    assert fs.Delta()(pairs).describe(0) == "age 1.0, job clerk → cook"
+    assert fs.Delta()(pairs).describe(0) == "age 1, job (clerk, cook)"
     assert fs.DeltaSign()(pairs).values.tolist() == [[1, 1], [0, 0]]
     assert fs.Modified()(pairs).values.tolist() == [[1, 1], [0, 0]]
 
@@ -124,10 +124,39 @@ def test_bad_discretizers():
         fs.consistency(fs.Counterfactuals([[1.0]], [[2.0]]), [0], discretizer=fs.Floor(1))
     with pytest.raises(WrongType, match=r"Counterfactuals\(points, originals\)"):
         fs.consistency([[1.0]], [0], discretizer=fs.Delta())
-    with pytest.raises(BadInput, match="at least one feature; got k=0"):
+    with pytest.raises(BadInput, match="whole number of at least 1; got 0"):
         fs.SignOfTop(0)
     with pytest.raises(BadInput, match="1e\\+308"):
         fs.consistency([[1e308]], [0], discretizer=fs.Floor(2))
+
+
+@pytest.mark.parametrize("decimals", [1.5, "a", True, 400, -400])
+def test_decimals_are_whole_and_sane(decimals):
+    for discretizer in (fs.Floor, fs.Truncate):
+        with pytest.raises(BadInput, match="whole number from -300 to 300"):
+            discretizer(decimals)
+
+
+def test_what_cannot_be_applied_is_refused():
+    with pytest.raises(WrongType, match=r"pass an object such as fs\.Sign"):
+        fs.consistency([[1.0]], [0], discretizer=fs.Sign)
+    with pytest.raises(WrongType, match=r"pass an object such as fs\.Sign"):
+        fs.consistency([[1.0]], [0], discretizer=5)
+    with pytest.raises(WrongType, match="followed by another discretizer"):
+        fs.Sign() | "rank"
+    with pytest.raises(WrongType, match="got rankings"):
+        fs.consistency([[1.0]], [0], discretizer=fs.Rank() | fs.Sign())
+
+
+def test_changes_keep_what_text_or_floats_would_merge():
+    texts = fs.Counterfactuals([["x → y"], ["y"]], [["z"], ["z → x"]])
+    assert fs.Delta()(texts).group()[0].tolist() == [0, 1]
+    large = fs.Counterfactuals(
+        pd.DataFrame({"a": [2**53 + 1, 2**53], "b": ["u", "u"]}), pd.DataFrame({"a": [2**53] * 2, "b": ["u", "u"]})
+    )
+    assert fs.Delta()(large).group()[0].tolist() == fs.Modified()(large).group()[0].tolist() == [0, 1]
+    mixed = fs.Counterfactuals(np.array([[1.5]], np.float32), np.array([[1.0]]))
+    assert (fs.Delta() | fs.Floor(1))(mixed).values.tolist() == [[0.5]]
 
 
 def test_provenance_reads_as_code():

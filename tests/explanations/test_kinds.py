@@ -101,7 +101,7 @@ def test_column_names_are_kept_and_shown():
 def test_prototypes_are_sets_of_indices():
     sets = fs.Prototypes([[4, 1], [1, 4], [1, 4, 4], [7], []])
     assert sets.group()[0].tolist() == [0, 0, 0, 1, 2]
-    assert sets.describe(0) == "{4, 1}"
+    assert sets.describe(0) == "{1, 4}"
     assert fs.Prototypes(np.array([3, 3, 5])).group()[0].tolist() == [0, 0, 1]
     assert fs.Prototypes([{1, 2}, frozenset({2, 1})]).group()[0].tolist() == [0, 0]
     assert fs.Prototypes(np.array([[1, 2], [2, 1]])).group()[0].tolist() == [0, 0]
@@ -118,7 +118,7 @@ def test_prototype_sets_of_different_sizes_join_and_are_found():
 def test_counterfactuals_are_equal_where_their_points_are():
     pairs = fs.Counterfactuals([[1.0, 2.0], [1.0, 2.0]], [[0.0, 2.0], [1.0, 5.0]])
     assert pairs.group()[0].tolist() == [0, 0]
-    assert pairs.describe(0) == "x0 1.0, x1 2.0"
+    assert pairs.describe(0) == "x0 1, x1 2"
     mixed = fs.Counterfactuals(
         pd.DataFrame({"age": [30, 31], "job": ["cook", "cook"]}),
         pd.DataFrame({"age": [30, 30], "job": ["clerk", "cook"]}),
@@ -133,10 +133,13 @@ def test_explanations_are_taken_joined_and_located():
     assert a.take(np.array([True, False, True])).values.tolist() == ["x", "z"]
     assert a.locate(as_explanations(["z", "q"])).tolist() == [2, -1]
     assert len(a.join(a)) == 6
+    assert a.locate(as_explanations([1, 2])).tolist() == [-1, -1]
+    assert as_explanations([1, 2**53 + 1]).locate(as_explanations([1.0, float(2**53)])).tolist() == [0, -1]
+    assert as_explanations([1, 2]).join(as_explanations([2.0, 2.5])).group()[0].tolist() == [0, 1, 1, 2]
     with pytest.raises(Incompatible, match="Use one explainer"):
-        a.locate(as_explanations([1, 2]))
+        a.locate(fs.Importances([[1.0, 2.0]]))
     named = fs.Importances([[1.0, 2.0]], names=["a", "b"])
-    with pytest.raises(Incompatible, match="a, b"):
+    with pytest.raises(Incompatible, match="number 0 is 'a' here and 'b' there"):
         named.join(fs.Importances([[1.0, 2.0]], names=["b", "a"]))
     assert len(named.join(fs.Importances([[1.0, 2.0]]))) == 2
 
@@ -157,3 +160,51 @@ def test_explanations_pickle(explanations):
     assert again.kind == explanations.kind
     assert again.group()[0].tolist() == explanations.group()[0].tolist()
     assert repr(len(explanations)) in repr(again)
+
+
+class Tensor:
+    """Stands for a tensor of a library that NumPy knows only by its __array__."""
+
+    def __init__(self, values):
+        self.values_, self.shape = np.asarray(values), np.shape(values)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values_
+
+    def __len__(self):
+        return len(self.values_)
+
+    def __iter__(self):
+        return (Tensor(row) for row in self.values_)
+
+
+def test_tensors_are_arrays_not_objects():
+    assert as_explanations(Tensor(VALUES)).values.tolist() == VALUES.tolist()
+    assert as_explanations(list(Tensor(VALUES))).values.tolist() == VALUES.tolist()
+    assert fs.consistency(Tensor(VALUES), Tensor([0, 0, 1])).chance == pytest.approx(1 / 3)
+    rows = [shap.Explanation(row) for row in VALUES]
+    with pytest.raises(fs.errors.WrongType, match="only ever equals itself"):
+        as_explanations(rows)
+
+
+def test_names_beyond_those_shown_are_compared_too():
+    names = [f"f{j}" for j in range(15)]
+    a, b = fs.Importances(np.zeros((1, 15)), names), fs.Importances(np.zeros((1, 15)), [*names[:13], "f14", "f13"])
+    with pytest.raises(Incompatible, match="number 13 is 'f13' here and 'f14' there"):
+        a.locate(b)
+
+
+def test_discretized_explanations_do_not_mix_with_raw_ones():
+    raw = fs.Importances([[1.0, -1.0]])
+    with pytest.raises(Incompatible, match=r"Sign\(\)"):
+        fs.Sign()(raw).locate(raw)
+
+
+def test_sets_read_the_same_in_every_process():
+    assert as_explanations([(1, frozenset("cab"))]).describe(0) == "(1, {a, b, c})"
+    assert fs.Importances([[0.12345678, 2.0]]).describe(0) == "x0 0.12345678, x1 2"
+
+
+def test_prototype_sets_of_very_different_sizes_stay_small():
+    sets = fs.Prototypes([list(range(20_000)), *([i] for i in range(20_000))])
+    assert len(sets) == len(sets.distinct) == 20_001

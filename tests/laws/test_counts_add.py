@@ -100,9 +100,47 @@ def test_many_labels_stay_sparse():
 
 
 def test_counts_of_different_kinds_do_not_add():
-    with pytest.raises(Incompatible, match=r"plain keys .* importances over 2 features"):
+    with pytest.raises(Incompatible, match=r"plain keys.* importances over 2 features"):
         counted(["a"], [0]) + counted([[1.0, 2.0]], [0])
     with pytest.raises(Incompatible, match="importances over 2 features"):
         counted([[1.0, 2.0]], [0]) + counted([[1.0, 2.0, 3.0]], [0])
     with pytest.raises(Incompatible, match="weighted"):
         counted(["a"], [0]) + fs.consistency(["a"], [0], weights=[1.0]).counts
+
+
+def test_weighted_counts_add_and_groups_of_them_too():
+    e, y, w = ["a", "a", "b", "a", "b"], [0, 1, 1, 0, 1], [2.0, 4.0, 1.0, 1.0, 1.0]
+    whole = fs.consistency(e, y, weights=w).counts
+    parts = [fs.consistency(e[a:b], y[a:b], weights=w[a:b]).counts for a, b in ((0, 3), (3, 5))]
+    assert sum(parts) == whole
+    assert sum(parts).effective_n == pytest.approx(9**2 / 23)
+    assert whole != counted(e, y)
+    groups = fs.evaluate(y, e, e, weights=w).by([0, 0, 0, 1, 1])
+    assert sum(found.counts for found in groups.estimates.values()) == whole
+
+
+def test_counts_refuse_more_rows_than_they_hold_exactly():
+    counts = counted(["a"], [0])
+    for _ in range(31):
+        counts = counts + counts
+    with pytest.raises(fs.errors.BadInput, match="at most 3,000,000,000 rows"):
+        counts + counts
+
+
+def test_numbers_of_any_type_add():
+    assert (counted([1, 2], [0, 1]) + counted([2.5, 1.0], [0, 1])).distinct == 3
+    assert fs.OptimalDecoder().fit([1, 2.5], [0, 1]).predict([1]).tolist() == [0]
+    named = fs.Importances([[1.0]], ["a"]), fs.Importances([[1.0]])
+    a, b = (count(one, [0]) for one in named)
+    assert a + b == b + a
+
+
+def test_labels_that_are_sets_have_one_order():
+    labels = [frozenset(s) for s in ("ab", "c", "bd", "a")]
+    orders = {counted([0] * 4, list(order)).labels for order in itertools.permutations(labels)}
+    assert len(orders) == 1
+
+
+def test_counts_of_nothing_find_nothing():
+    codes, cells = Counts.zero().locate(as_explanations(["a"]), np.array([0]))
+    assert codes.tolist() == cells.tolist() == [-1]

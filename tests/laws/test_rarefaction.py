@@ -116,11 +116,25 @@ def test_the_curve_is_a_frame_from_one_row_to_ten_times_n():
 
 def test_bad_plans():
     found = fs.consistency(["a", "a"], [0, 1])
-    with pytest.raises(fs.errors.BadInput, match="share strictly between 0 and 1"):
+    with pytest.raises(fs.errors.BadInput, match="strictly between 0 and 1"):
         fs.plan(found, unverifiable=0)
     with pytest.raises(fs.errors.BadInput, match="between 1 and 2 rows; got 3"):
         rarefy(found.counts.profile(), 3)
+    weighted = fs.consistency(["a", "a"], [0, 1], weights=[1, 2])
+    with pytest.raises(fs.errors.NotProven, match="weighted"):
+        fs.plan(weighted)
+    with pytest.raises(fs.errors.WrongType, match="got int"):
+        fs.plan(5)
     from faithscope.measures.counts import Counts
 
     with pytest.raises(fs.errors.BadInput, match="no rows"):
         fs.plan(Counts.zero())
+
+
+def test_a_plan_goes_through_json():
+    import json
+
+    plan = fs.plan(fs.consistency(draw(400, 0, "zipf"), np.zeros(400)))
+    assert json.loads(json.dumps(plan.to_dict()))["backtest"]["rows"] == 200
+    ev = fs.evaluate(np.zeros(4), list("aabb"), np.zeros((4, 1)))
+    assert fs.plan(ev).n == 4

@@ -115,7 +115,7 @@ def test_one_huge_explanation_takes_no_comparison_of_all_pairs(monkeypatch):
     original = space.distance
     monkeypatch.setattr(space, "distance", lambda self, a, b: compared.append(len(a)) or original(self, a, b))
     pairs = fs.evaluate(y, np.zeros(n), X).counterexamples(k=1)
-    assert sum(compared) <= 16 * n
+    assert sum(compared) <= 16 * 4 * n
     assert pairs["distance"][0] < 1e-6, "the planted pair is found"
 
 
@@ -129,7 +129,7 @@ def test_without_comparable_rows_pairs_come_in_order():
     )
     assert list(zip(pairs["row_a"], pairs["row_b"], strict=True)) == [(0, 2), (1, 2), (2, 3)]
     assert np.isnan(pairs["distance"]).all()
-    with pytest.raises(fs.errors.BadInput, match="at least 1; got 0"):
+    with pytest.raises(fs.errors.BadInput, match="whole number of at least 1; got 0"):
         counterexamples_module.counterexamples(count(explanations, [0] * 5), explanations, [0] * 5, k=0)
 
 
@@ -208,3 +208,44 @@ def test_importances_are_sampled_through_a_discretizer():
     found = fs.sample_until(source, np.array([0.3, 4.0]), 0.2, 5000, prediction=True, discretizer=fs.Sign())
     assert found.reached
     assert found.value == 1
+
+
+def test_pairs_are_found_even_where_labels_lie_apart():
+    n = 10_000
+    ev = fs.evaluate(np.arange(n) >= n // 2, np.zeros(n), np.arange(float(n))[:, None])
+    pairs = ev.counterexamples(k=10)
+    assert len(pairs) == 10
+    assert pairs[["row_a", "row_b"]].iloc[0].tolist() == [4999, 5000]
+
+
+def test_numbers_among_objects_and_dates_are_measured_as_numbers():
+    mixed = np.array([[1, "a"], [5, "a"], [2, "a"], [9, "a"]], object)
+    pairs = fs.evaluate([0, 1, 1, 1], ["e"] * 4, mixed).counterexamples()
+    assert pairs["distance"].tolist() == pytest.approx([1 / 16, 4 / 16, 8 / 16])
+    days = pd.DataFrame({"day": pd.to_datetime(["2026-01-01", "2026-01-02", "2026-01-05"])})
+    assert fs.evaluate([0, 1, 1], ["e"] * 3, days).counterexamples()["distance"].tolist() == pytest.approx([0.25, 1])
+    sparse = pytest.importorskip("scipy.sparse").csr_matrix(np.eye(3))
+    assert fs.evaluate([0, 1, 1], ["e"] * 3, sparse).counterexamples()["distance"].isna().all()
+
+
+def test_only_the_worst_are_listed_on_request():
+    ev = evaluated((list("aabbcc"), [0, 1, 0, 0, 1, 0]))
+    assert ev.table(k=2)["explanation"].tolist() == ["a", "c"]
+
+
+def test_a_source_may_give_rows_batches_or_nothing():
+    assert fs.sample_until([([], [])] * 3, "a", 0.1, 10).seen == 0
+    target = pd.DataFrame({"x": [1.0]})
+    assert fs.sample_until([(target, [1])], target, 0.1, 10).others == 1
+
+
+def test_text_and_series_may_be_the_row():
+    docs = ["good film", "bad film", "good play"]
+
+    def first_word(rows):
+        return [row.split()[0] for row in rows]
+
+    found = fs.local("good grief", lambda rows: ["good" in row for row in rows], first_word, docs)
+    assert found.others == 2
+    table = pd.DataFrame({"a": [1.0, 2.0], "b": [5.0, 5.0]})
+    assert fs.local(table.iloc[0], lambda X: X["a"] > 0, lambda X: X[["b"]], table).others == 2

@@ -91,10 +91,30 @@ def test_bad_groups():
     ev = evaluated(["a", "b"], [0, 1])
     with pytest.raises(fs.errors.BadInput, match="2 rows but groups have 1"):
         ev.by(["x"])
-    with pytest.raises(fs.errors.BadInput, match="groups are missing at row 1"):
+    with pytest.raises(fs.errors.BadInput, match="Groups are missing at row 1"):
         ev.by(["x", None])
-    with pytest.raises(fs.errors.WrongType, match="groups mix types"):
+    with pytest.raises(fs.errors.WrongType, match="Groups mix types"):
         ev.by(["x", 1])
     big = evaluated(np.zeros(2000), np.zeros(2000))
     with pytest.raises(fs.errors.BadInput, match="2,000 different values"):
         big.by(np.arange(2000))
+
+
+def test_a_part_is_not_refused_where_the_whole_was_measured():
+    ev = evaluated(["a"] * 200, np.arange(200) % 100 + 0.5)
+    assert len(ev.by(np.arange(200) < 100).table) == 2
+
+
+def test_a_group_without_weight_is_named():
+    ev = evaluated(["a", "a", "b"], [0, 1, 1], weights=[1.0, 1.0, 0.0])
+    with pytest.raises(fs.errors.BadInput, match="Group 'y' has no weight"):
+        ev.by(["x", "x", "y"])
+
+
+def test_populations_go_through_json():
+    import json
+
+    e, y = SYSTEMS["few common"].draw(400, np.random.default_rng(0))
+    found = json.loads(json.dumps(evaluated(e, y).by(np.repeat(["u", "v"], 200)).to_dict()))
+    assert [line["group"] for line in found["groups"]] == ["u", "v"]
+    assert found["differences"][0]["differ"] is False

@@ -8,8 +8,8 @@ import numpy as np
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.discretize import Original
-from faithscope.explanations.importances import Importances, refuse_class_axis
-from faithscope.explanations.inputs import frame_columns, is_frame, to_vector
+from faithscope.explanations.importances import Importances
+from faithscope.explanations.inputs import frame_columns, is_frame, is_row, to_vector
 from faithscope.explanations.plain import Plain, Records
 
 __all__ = ["Explanations", "as_explanations", "discretize"]
@@ -24,16 +24,16 @@ def as_explanations(given: Any) -> Explanations:
     if isinstance(given, Explanations):
         return given
     if type(given).__module__.startswith("shap."):
-        return _from_shap(given)
+        return Importances(given)
     if is_frame(given):
         return _from_frame(given)
-    refuse_class_axis(given)
-    if isinstance(given, np.ndarray) and given.ndim == 2:
-        return Importances(given) if given.dtype.kind in "biufcO" else Plain(list(map(tuple, given.tolist())))
-    column = to_vector(given)
-    if column.dtype == object and len(column) and isinstance(column[0], list | np.ndarray):
-        return Importances(np.array(_stackable(column)) if np.ndim(column[0]) > 1 else list(column))
-    return Plain(column)
+    column = to_vector(given, "Explanations")
+    if column.ndim == 1 and column.dtype == object and len(column) and is_row(column[0]):
+        column = np.array(_stackable(column)) if np.ndim(column[0]) > 1 else column
+        return Importances(column if column.ndim > 1 else list(column))
+    if column.ndim == 1:
+        return Plain(column)
+    return Importances(column) if column.dtype.kind in "biufcO" and not _is_text(column) else _from_cells(column)
 
 
 def _stackable(column: Any) -> list[Any]:
@@ -43,23 +43,20 @@ def _stackable(column: Any) -> list[Any]:
     return list(column)
 
 
+def _is_text(cells: Any) -> bool:
+    return cells.dtype == object and cells.size > 0 and all(isinstance(item, str) for item in cells.flat)
+
+
+def _from_cells(cells: Any) -> Explanations:
+    return Records(list(cells.T), [f"x{j}" for j in range(cells.shape[1])])
+
+
 def _from_frame(frame: Any) -> Explanations:
     names, columns = frame_columns(frame)
     if not columns:
         raise BadInput("Explanations have no columns: pass at least one.")
     numeric = all(column.dtype.kind in "biuf" for column in columns)
     return Importances(frame) if numeric else Records(columns, names)
-
-
-def _from_shap(given: Any) -> Importances:
-    values = np.asarray(given.values)
-    if values.ndim == 3:
-        raise BadInput(
-            f"This shap.Explanation has shape {values.shape}: rows, features and (last) classes. "
-            "Choose the class explained, e.g. explanation[:, :, 1]."
-        )
-    names = given.feature_names
-    return Importances(values, None if names is None else list(names))
 
 
 def discretize(explanations: Explanations, discretizer: Callable[[Explanations], Any] | None) -> Explanations:
@@ -71,6 +68,8 @@ def discretize(explanations: Explanations, discretizer: Callable[[Explanations],
             f"discretizer={discretizer!r} is a word: pass an object such as fs.Sign(), "
             "or faithscope.explanations.discretize.from_word(...)."
         )
+    if isinstance(discretizer, type) or not callable(discretizer):
+        raise WrongType(f"discretizer={discretizer!r} cannot be applied: pass an object such as fs.Sign().")
     coarser = as_explanations(discretizer(explanations))
     if len(coarser) != len(explanations):
         raise BadInput(

@@ -83,3 +83,15 @@ class Explanations(ABC):
 def shorten(parts: Sequence[str], most: int = 12) -> str:
     """The parts in one line, the first few of them where there are many."""
     return ", ".join(parts) if len(parts) <= most else ", ".join(parts[:most]) + f", … ({len(parts) - most} more)"
+
+
+def readable(value: object) -> str:
+    """One value to read, the same in every process: sets in order, whole numbers without a point."""
+    if isinstance(value, frozenset):
+        return "{" + ", ".join(sorted(map(readable, value))) + "}"
+    if isinstance(value, tuple):
+        return "(" + ", ".join(map(readable, value)) + ")"
+    if isinstance(value, float | np.floating):
+        value = float(value) + 0.0
+        return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else str(value)
+    return str(value)

@@ -13,6 +13,7 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.examples import Counterfactuals
 from faithscope.explanations.importances import Importances, Rankings
+from faithscope.explanations.inputs import check_whole
 from faithscope.explanations.plain import Records
 
 
@@ -26,6 +27,8 @@ class Discretizer(ABC):
         """The same rows with coarser explanations."""
 
     def __or__(self, other: "Discretizer") -> "Chain":
+        if not isinstance(other, Discretizer):
+            raise WrongType(f"{self!r} can be followed by another discretizer, such as Sign(); got {other!r}.")
         return Chain(self, other)
 
 
@@ -72,6 +75,9 @@ class Floor(Discretizer):
 
     decimals: int
 
+    def __post_init__(self) -> None:
+        _check_decimals(self.decimals)
+
     def __call__(self, explanations: Explanations) -> Importances:
         return _fixed_point(self, explanations, np.floor)
 
@@ -88,8 +94,16 @@ class Truncate(Discretizer):
 
     decimals: int
 
+    def __post_init__(self) -> None:
+        _check_decimals(self.decimals)
+
     def __call__(self, explanations: Explanations) -> Importances:
         return _fixed_point(self, explanations, np.trunc)
+
+
+def _check_decimals(decimals: Any) -> None:
+    if isinstance(decimals, bool) or not isinstance(decimals, int | np.integer) or not -300 <= decimals <= 300:
+        raise BadInput(f"decimals must be a whole number from -300 to 300; got {decimals!r}.")
 
 
 def _fixed_point(
@@ -108,7 +122,7 @@ def _fixed_point(
     cut(values, out=values)
     values /= scale
     values += 0.0
-    return importances._with(values=values)
+    return _made(discretizer, importances, values)
 
 
 @dataclass(frozen=True)
@@ -123,7 +137,7 @@ class Sign(Discretizer):
 
     def __call__(self, explanations: Explanations) -> Importances:
         importances = _importances(self, explanations)
-        return importances._with(values=_sign(importances.values))
+        return _made(self, importances, _sign(importances.values))
 
 
 @dataclass(frozen=True)
@@ -140,8 +154,7 @@ class Rank(Discretizer):
         importances = _importances(self, explanations)
         smallest = np.min_scalar_type(max(1, importances.values.shape[1] - 1))
         order = np.argsort(importances.values, axis=1, kind="stable").astype(smallest)
-        rankings = Rankings.__new__(Rankings)
-        return rankings._with(values=order, names=importances.names)
+        return Rankings.made(order, importances.names, _form(importances.form, self))
 
 
 @dataclass(frozen=True)
@@ -159,8 +172,7 @@ class SignOfTop(Discretizer):
     k: int
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise BadInput(f"SignOfTop keeps at least one feature; got k={self.k}.")
+        check_whole(self.k, "SignOfTop's k, the number of features it keeps,")
 
     def __call__(self, explanations: Explanations) -> Importances:
         importances = _importances(self, explanations)
@@ -168,14 +180,14 @@ class SignOfTop(Discretizer):
         if self.k < signs.shape[1]:
             order = np.argsort(-np.abs(importances.values), axis=1, kind="stable")
             np.put_along_axis(signs, order[:, self.k :], 0, axis=1)
-        return importances._with(values=signs)
+        return _made(self, importances, signs)
 
 
 @dataclass(frozen=True)
 class Delta(Discretizer):
     """The change a counterfactual makes, ``x' - x``: a number for each feature.
 
-    A category that changes reads "before → after"; one that does not is empty.
+    A category that changes is the pair (before, after); one that does not is empty.
     Numbers alone give `Importances`, so that ``Delta() | Floor(1)`` works.
     """
 
@@ -184,7 +196,8 @@ class Delta(Discretizer):
     def __call__(self, explanations: Explanations) -> Importances | Records:
         pairs = _counterfactuals(self, explanations)
         if pairs.points.dtype != object:
-            return Importances(pairs.points - pairs.originals, pairs.names)
+            change = pairs.points.astype(np.float64, copy=False) - pairs.originals
+            return Importances.made(change, pairs.names, repr(self))
         columns = [_change(new, old) for new, old in zip(pairs.points.T, pairs.originals.T, strict=True)]
         return Records(columns, pairs.feature_names)
 
@@ -197,10 +210,8 @@ class DeltaSign(Discretizer):
 
     def __call__(self, explanations: Explanations) -> Importances:
         pairs = _counterfactuals(self, explanations)
-        if pairs.points.dtype != object:
-            return _features(pairs, _sign(pairs.points - pairs.originals))
         columns = [_direction(new, old) for new, old in zip(pairs.points.T, pairs.originals.T, strict=True)]
-        return _features(pairs, np.column_stack(columns))
+        return Importances.made(np.column_stack(columns), pairs.names, repr(self))
 
 
 @dataclass(frozen=True)
@@ -214,7 +225,7 @@ class Modified(Discretizer):
 
     def __call__(self, explanations: Explanations) -> Importances:
         pairs = _counterfactuals(self, explanations)
-        return _features(pairs, (pairs.points != pairs.originals).astype(np.int8))
+        return Importances.made((pairs.points != pairs.originals).astype(np.int8), pairs.names, repr(self))
 
 
 def _sign(values: NDArray[Any]) -> NDArray[np.int8]:
@@ -222,28 +233,33 @@ def _sign(values: NDArray[Any]) -> NDArray[np.int8]:
 
 
 def _is_number(column: NDArray[Any]) -> bool:
-    return all(isinstance(item, int | float | np.number) and not isinstance(item, bool) for item in column)
+    return column.dtype != object or all(
+        isinstance(item, int | float | np.number) and not isinstance(item, bool) for item in column
+    )
 
 
 def _change(new: NDArray[Any], old: NDArray[Any]) -> list[Any]:
     if _is_number(new) and _is_number(old):
-        return list(new.astype(np.float64) - old.astype(np.float64))
-    return ["" if a == b else f"{b} → {a}" for a, b in zip(new, old, strict=True)]
+        return list(new - old)  # as Python numbers, so that large integers keep their difference
+    return [() if a == b else (b, a) for a, b in zip(new, old, strict=True)]
 
 
 def _direction(new: NDArray[Any], old: NDArray[Any]) -> NDArray[np.int8]:
     if _is_number(new) and _is_number(old):
-        return _sign(new.astype(np.float64) - old.astype(np.float64))
+        return _sign(new > old) - _sign(new < old)
     return np.asarray(new != old, np.int8)
 
 
-def _features(pairs: Counterfactuals, values: NDArray[Any]) -> Importances:
-    importances = Importances.__new__(Importances)
-    return importances._with(values=values, names=pairs.names)
+def _form(before: str, discretizer: Discretizer) -> str:
+    return f"{before} | {discretizer!r}" if before else repr(discretizer)
+
+
+def _made(discretizer: Discretizer, importances: Importances, values: NDArray[Any]) -> Importances:
+    return Importances.made(values, importances.names, _form(importances.form, discretizer))
 
 
 def _importances(discretizer: Discretizer, explanations: Explanations) -> Importances:
-    if isinstance(explanations, Importances):
+    if isinstance(explanations, Importances) and not isinstance(explanations, Rankings):
         return explanations
     hint = " Take the change first: Delta() | ..." if isinstance(explanations, Counterfactuals) else ""
     raise WrongType(f"{discretizer!r} discretizes importances (n x d numbers); got {explanations.kind}.{hint}")

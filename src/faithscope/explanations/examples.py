@@ -8,15 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible
-from faithscope.explanations.base import Explanations, shorten
-from faithscope.explanations.grouping import Column
-from faithscope.explanations.inputs import is_frame, same_length, to_matrix, to_rows, to_vector
+from faithscope.explanations.base import Explanations, readable, shorten
+from faithscope.explanations.conjunctions import Conjunction, Shared, number_conjunctions
+from faithscope.explanations.grouping import Column, group
+from faithscope.explanations.importances import to_names
+from faithscope.explanations.inputs import is_frame, same_length, to_array, to_matrix, to_rows, to_vector
 
-_NONE = -1  # fills the row of a smaller set; no prototype has this index
+_LARGEST = 2**62
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Prototypes(Explanations):
+class Prototypes(Shared):
     """The examples that a prediction was justified by, as a set of their indices.
 
     Two rows have the same explanation where their sets are equal; neither order nor repetition counts.
@@ -32,77 +34,48 @@ class Prototypes(Explanations):
     [0, 0, 1]
     """
 
-    indices: NDArray[np.int64]
-
-    _per_row: ClassVar[tuple[str, ...]] = ("indices",)
-
     def __init__(self, indices: Any) -> None:
-        object.__setattr__(self, "indices", _sorted_sets(_index_matrix(indices)))
-
-    @property
-    def key(self) -> tuple[Column, ...]:
-        return (self.indices,)
+        distinct, codes = _distinct_sets(indices)
+        object.__setattr__(self, "codes", codes)
+        object.__setattr__(self, "distinct", distinct)
 
     @property
     def kind(self) -> str:
         return "sets of prototypes"
 
     def describe(self, row: int) -> str:
-        return "{" + ", ".join(str(index) for index in self.indices[row] if index != _NONE) + "}"
-
-    def join(self, other: "Prototypes") -> "Prototypes":
-        width = max(self.indices.shape[1], other.indices.shape[1])
-        return self._with(indices=np.concatenate([_widen(self.indices, width), _widen(other.indices, width)]))
-
-    def locate(self, wanted: Explanations) -> NDArray[np.int64]:
-        self.check_comparable(wanted)
-        width = max(self.indices.shape[1], wanted.key[0].shape[1])
-        known, sought = _widen(self.indices, width), _widen(wanted.key[0], width)
-        return Explanations.locate(self._with(indices=known), self._with(indices=sought))
+        return "{" + ", ".join(map(str, self.conjunction(row))) + "}"
 
 
-def _index_matrix(indices: Any) -> NDArray[np.int64]:
-    if isinstance(indices, np.ndarray) and indices.ndim == 2:
-        return _indices(indices.reshape(-1), indices.shape[1]).reshape(indices.shape)
-    if is_frame(indices):
-        return _index_matrix(to_matrix(indices, "Prototypes")[0])
-    column = to_vector(indices)
-    if column.dtype != object:
-        return _indices(column, 1)[:, None]
-    sets = [list(one) if hasattr(one, "__iter__") else [one] for one in column]
-    sizes = np.array([len(one) for one in sets], np.int64)
-    matrix = np.full((len(sets), max(1, sizes.max(initial=1))), _NONE)
-    matrix[np.arange(matrix.shape[1]) < sizes[:, None]] = _indices(to_vector([i for one in sets for i in one]), sizes)
-    return matrix
+def _distinct_sets(indices: Any) -> tuple[tuple[Conjunction, ...], NDArray[np.int64]]:
+    """The different sets, each ascending and without repetitions, and which of them each row has."""
+    matrix = to_matrix(indices, "Prototypes")[0] if is_frame(indices) else to_array(indices, "Prototypes")
+    if matrix is None or matrix.ndim == 1:
+        column = to_vector(indices if matrix is None else matrix, "Prototypes")
+        if column.dtype == object:
+            return number_conjunctions([_to_set(row, item) for row, item in enumerate(column)])
+        matrix = column[:, None]
+    if matrix.ndim != 2:
+        raise BadInput(f"Prototypes must be one set of indices a row; got shape {matrix.shape}.")
+    ordered = np.sort(matrix, axis=1)
+    codes, first = group([ordered if ordered.dtype.kind in "biuf" else ordered.astype(np.float64)])
+    distinct, numbers = number_conjunctions([_to_set(int(row), ordered[row].tolist()) for row in first])
+    return distinct, numbers[codes]
 
 
-def _indices(flat: NDArray[Any], per_row: int | NDArray[np.int64]) -> NDArray[np.int64]:
-    """All indices in one line, as integers, or an error naming the first row with one that is none."""
-    wrong = flat < 0 if flat.dtype.kind in "iu" else np.array([not _is_index(item) for item in flat.tolist()], bool)
-    if wrong.any():
-        first = int(wrong.argmax())
-        row = first // per_row if isinstance(per_row, int) else int(np.searchsorted(np.cumsum(per_row), first, "right"))
+def _to_set(row: int, item: Any) -> Conjunction:
+    members = list(item) if hasattr(item, "__iter__") and not isinstance(item, str) else [item]
+    wrong = next((member for member in members if not _is_index(member)), None)
+    if wrong is not None:
         raise BadInput(
-            f"Prototypes must be whole numbers from 0; row {row} holds {flat.tolist()[first]!r}. "
+            f"Prototypes must be whole numbers from 0; row {row} holds {wrong!r}. "
             "Pass the positions of the prototypes in the set they come from."
         )
-    return flat.astype(np.int64)
+    return tuple(sorted(set(map(int, members))))
 
 
 def _is_index(item: Any) -> bool:
-    return isinstance(item, int | float | np.number) and bool(item >= 0) and float(item).is_integer()
-
-
-def _sorted_sets(matrix: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Each row's set in one form: repetitions dropped, descending, filled up at the end."""
-    ordered = np.sort(matrix, axis=1)
-    ordered[:, 1:][ordered[:, 1:] == ordered[:, :-1]] = _NONE
-    descending: NDArray[np.int64] = -np.sort(-ordered, axis=1)
-    return descending
-
-
-def _widen(matrix: NDArray[np.int64], width: int) -> NDArray[np.int64]:
-    return np.pad(matrix, ((0, 0), (0, width - matrix.shape[1])), constant_values=_NONE)
+    return isinstance(item, int | float | np.number) and bool(0 <= item < _LARGEST) and float(item).is_integer()
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -127,17 +100,15 @@ class Counterfactuals(Explanations):
 
     def __init__(self, points: Any, originals: Any, names: Sequence[str] | None = None) -> None:
         new, columns = to_rows(points, "Counterfactuals")
-        old, originals_columns = to_rows(originals, "Originals")
+        old, old_columns = to_rows(originals, "Originals")
         same_length(counterfactuals=len(new), originals=len(old))
-        if columns and originals_columns and columns != originals_columns:
-            raise Incompatible(f"Counterfactuals have columns {columns}, originals {originals_columns}: pass the same.")
+        if columns and old_columns and columns != old_columns:
+            raise Incompatible(f"Counterfactuals have columns {columns}, originals {old_columns}: pass the same.")
         if new.shape != old.shape:
             raise BadInput(f"Counterfactuals have {new.shape[1]} features but originals {old.shape[1]}: pass the same.")
-        chosen = tuple(map(str, names)) if names is not None else columns or originals_columns
-        if chosen is not None and len(chosen) != new.shape[1]:
-            raise BadInput(f"Counterfactuals have {new.shape[1]} features but {len(chosen)} names: pass one for each.")
-        if new.dtype != old.dtype:
+        if (new.dtype == object) != (old.dtype == object):
             new, old = new.astype(object), old.astype(object)
+        chosen = to_names(names, columns or old_columns, new.shape[1], "Counterfactuals")
         object.__setattr__(self, "points", new)
         object.__setattr__(self, "originals", old)
         object.__setattr__(self, "names", chosen)
@@ -158,7 +129,8 @@ class Counterfactuals(Explanations):
         return len(self.points)
 
     def describe(self, row: int) -> str:
-        return shorten([f"{name} {value}" for name, value in zip(self.feature_names, self.points[row], strict=True)])
+        pairs = zip(self.feature_names, self.points[row], strict=True)
+        return shorten([f"{name} {readable(value)}" for name, value in pairs])
 
     @property
     def feature_names(self) -> tuple[str, ...]:

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput
-from faithscope.explanations.base import Explanations, shorten
+from faithscope.errors import BadInput, Incompatible
+from faithscope.explanations.base import Explanations, readable, shorten
 from faithscope.explanations.grouping import Column
 from faithscope.explanations.inputs import to_matrix
 
@@ -21,7 +20,7 @@ class Importances(Explanations):
 
     Parameters
     ----------
-    values : (n, d) array, list of rows, or pandas, polars or Arrow table
+    values : (n, d) array, list of rows, pandas, polars or Arrow table, or ``shap.Explanation``
         Finite numbers. Single precision is kept and compared as double.
     names : sequence of str, optional
         The features; by default the column names, if the input has any.
@@ -34,17 +33,23 @@ class Importances(Explanations):
 
     values: NDArray[Any]
     names: tuple[str, ...] | None = None
+    form: str = ""  # how a discretizer has changed them; "" as they were given
 
     _per_row: ClassVar[tuple[str, ...]] = ("values",)
 
     def __init__(self, values: Any, names: Sequence[str] | None = None) -> None:
-        refuse_class_axis(values)
+        if type(values).__module__.startswith("shap.") or isinstance(values, Importances):
+            names = getattr(values, "names", getattr(values, "feature_names", None)) if names is None else names
+            values = values.values
+        _refuse_class_axis(values)
         matrix, columns = to_matrix(values, "Importances")
-        chosen = columns if names is None else tuple(map(str, names))
-        if chosen is not None and len(chosen) != matrix.shape[1]:
-            raise BadInput(f"Importances have {matrix.shape[1]} features but {len(chosen)} names: pass one for each.")
         object.__setattr__(self, "values", matrix)
-        object.__setattr__(self, "names", chosen)
+        object.__setattr__(self, "names", to_names(names, columns, matrix.shape[1], "Importances"))
+
+    @classmethod
+    def made(cls, values: NDArray[Any], names: tuple[str, ...] | None, form: str) -> Self:
+        """Importances that a discretizer made: their values are known to be good."""
+        return cls.__new__(cls)._with(values=values, names=names, form=form)
 
     @property
     def key(self) -> tuple[Column, ...]:
@@ -53,18 +58,27 @@ class Importances(Explanations):
     @property
     def kind(self) -> str:
         named = "" if self.names is None else f" ({shorten(self.names)})"
-        return f"importances over {self.values.shape[1]} features{named}"
+        return f"importances over {self.values.shape[1]} features{named}{self.form and ', ' + self.form}"
 
     def check_comparable(self, other: Explanations) -> None:
-        unnamed = self.names is None or getattr(other, "names", None) is None
-        if unnamed and type(other) is type(self) and other.key[0].shape[1:] == self.values.shape[1:]:
-            return
+        if isinstance(other, Importances) and self._shape() == other._shape():
+            if self.names is None or other.names is None or self.names == other.names:
+                return
+            odd = next(j for j, (a, b) in enumerate(zip(self.names, other.names, strict=True)) if a != b)
+            raise Incompatible(
+                f"These importances are of other features: number {odd} is {self.names[odd]!r} here and "
+                f"{other.names[odd]!r} there. Give both the same columns in the same order."
+            )
         super().check_comparable(other)
 
+    def _shape(self) -> tuple[Any, ...]:
+        return type(self), self.values.shape[1], self.form
+
+    def join(self, other: Self) -> Self:
+        return super().join(other)._with(names=self.names or other.names)
+
     def describe(self, row: int) -> str:
-        return shorten(
-            [f"{name} {value + 0.0:g}" for name, value in zip(self._labels(), self.values[row], strict=True)]
-        )
+        return shorten([f"{name} {readable(v)}" for name, v in zip(self._labels(), self.values[row], strict=True)])
 
     def _labels(self) -> Sequence[str]:
         return self.names or [f"x{j}" for j in range(self.values.shape[1])]
@@ -80,12 +94,25 @@ class Rankings(Importances):
 
     def describe(self, row: int) -> str:
         labels = self._labels()
-        return " < ".join(labels[feature] for feature in self.values[row])
+        return " < ".join(labels[int(feature)] for feature in self.values[row])
 
 
-def refuse_class_axis(values: Any) -> None:
-    """Raise where importances come with a third axis, naming the axis that is the class."""
-    shape = np.shape(values) if isinstance(values, np.ndarray) else getattr(values, "shape", ())
+def to_names(
+    names: Sequence[str] | None, columns: tuple[str, ...] | None, width: int, what: str
+) -> tuple[str, ...] | None:
+    """The features' names: those given, else those of the columns; one for each feature."""
+    if names is None:
+        return columns
+    if isinstance(names, str) or not hasattr(names, "__iter__"):
+        raise BadInput(f"names must be a list with one name for each feature; got {names!r}.")
+    chosen = tuple(map(str, names))
+    if len(chosen) != width:
+        raise BadInput(f"{what} have {width} features but {len(chosen)} names: pass one for each.")
+    return chosen
+
+
+def _refuse_class_axis(values: Any) -> None:
+    shape = getattr(values, "shape", ())
     if len(shape) == 3:
         raise BadInput(
             f"Importances have three axes, {tuple(shape)}: rows, features and (last) classes. Choose the class "

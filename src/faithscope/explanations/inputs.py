@@ -10,6 +10,8 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.grouping import over_chunks
 
 _EXACT = 2**53  # beyond it two integers may share one float64
+_INTEGERS = (int, np.integer)
+_FLOATS = (float, np.float16, np.float32)  # longdouble does not fit in 64 bits
 
 
 def is_frame(values: object) -> bool:
@@ -26,15 +28,31 @@ def frame_columns(frame: Any) -> tuple[tuple[str, ...], list[NDArray[Any]]]:
     return tuple(frame.columns), [to_vector(frame[:, j]) for j in range(frame.shape[1])]
 
 
-def to_vector(values: Any) -> NDArray[Any]:
+def is_row(item: object) -> bool:
+    """Whether an item of a list is itself a row of values: a list, an array or a tensor."""
+    return isinstance(item, list) or (hasattr(item, "__array__") and not isinstance(item, np.generic))
+
+
+def to_array(values: Any, what: str) -> NDArray[Any] | None:
+    """A NumPy array or what turns itself into one (torch, JAX), a mask respected; None for anything else."""
+    if isinstance(values, np.ma.MaskedArray):
+        masked = np.argwhere(np.ma.getmaskarray(values))
+        if len(masked):
+            raise BadInput(f"{what} are missing at row {int(masked[0][0])} (masked): drop or fill such rows first.")
+    if isinstance(values, np.ndarray) or (hasattr(values, "__array__") and not hasattr(values, "to_numpy")):
+        return np.asarray(values)
+    return None
+
+
+def to_vector(values: Any, what: str = "Input") -> NDArray[Any]:
     """One column as a NumPy array: numbers, booleans or dates by their dtype, anything else as Python objects."""
-    if isinstance(values, np.ndarray):
-        array = values
-    elif hasattr(values, "to_numpy"):
-        array = _library_vector(values)
-    else:
-        array = _sequence_vector(values)
-    return array if array.dtype.kind in "biufMmO" else _objects(array.tolist())
+    array = to_array(values, what)
+    if array is None:
+        array = _library_vector(values) if hasattr(values, "to_numpy") else _sequence_vector(values, what)
+    if array.ndim == 0:
+        raise WrongType(f"{what} must be one value a row; got a single {array.dtype} ({array}): pass a list.")
+    fits = array.dtype.kind in "biufMmO" and array.dtype.itemsize <= 8
+    return array if fits or array.ndim > 1 else _objects(array.tolist() if array.dtype.kind != "f" else list(array))
 
 
 def _library_vector(column: Any) -> NDArray[Any]:
@@ -47,18 +65,20 @@ def _library_vector(column: Any) -> NDArray[Any]:
     return np.asarray(column.to_numpy())
 
 
-def _sequence_vector(values: Iterable[Any]) -> NDArray[Any]:
+def _sequence_vector(values: Iterable[Any], what: str) -> NDArray[Any]:
     """A list as an array; only where every item is of one plain type, so that nothing is converted silently."""
+    if isinstance(values, dict | set | frozenset):
+        raise WrongType(f"{what} came as a {type(values).__name__}, which has no order of rows: pass a list.")
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
-        raise WrongType(f"Expected one value a row, got a single {type(values).__name__} ({values!r}): pass a list.")
+        raise WrongType(f"{what} must be one value a row; got a single {type(values).__name__} ({values!r}).")
     items = list(values)
     types = set(map(type, items))
     try:
         if types and types <= {bool, np.bool_}:
             return np.array(items, np.bool_)
-        if types and all(issubclass(t, int | np.integer) and t is not bool for t in types):
+        if types and all(issubclass(t, _INTEGERS) and t not in (bool, np.timedelta64) for t in types):
             return np.array(items, np.int64)
-        if types and all(issubclass(t, float | np.floating) for t in types):
+        if types and all(issubclass(t, _FLOATS) for t in types):
             return np.array(items, np.float64)
     except OverflowError:  # an integer beyond 64 bits stays a Python object
         pass
@@ -67,7 +87,8 @@ def _sequence_vector(values: Iterable[Any]) -> NDArray[Any]:
 
 def _objects(items: Sequence[Any]) -> NDArray[Any]:
     array = np.empty(len(items), object)
-    array[:] = items
+    for row, item in enumerate(items):  # one by one: NumPy would unpack items that are lists
+        array[row] = item
     return array
 
 
@@ -77,17 +98,32 @@ def first_missing(column: NDArray[Any]) -> int | None:
         return None
     if column.dtype.kind in "fMm":
         missing = np.isnan(column) if column.dtype.kind == "f" else np.isnat(column)
-    elif set(map(type, column)) <= {str, int, bool, tuple, frozenset}:
+    elif set(map(type, column)) <= {str, int, bool}:
         return None
     else:
-        missing = np.fromiter((_is_missing(item) for item in column), bool, len(column))
+        missing = np.fromiter((is_missing(item) for item in column), bool, len(column))
     return int(missing.argmax()) if missing.any() else None
 
 
-def _is_missing(item: object) -> bool:
+def is_missing(item: object) -> bool:
+    """Whether this is None, a NaN of any kind, or a library's NA; or a tuple that holds a NaN."""
     if item is None or type(item).__name__ in {"NAType", "NaTType"}:
         return True
-    return isinstance(item, float | np.floating | np.datetime64) and bool(item != item)
+    if isinstance(item, tuple | frozenset):
+        return any(is_missing(part) for part in item if part is not None)
+    if isinstance(item, str | bytes | int | np.ndarray | list | dict | set):
+        return False
+    try:
+        return bool(item != item)
+    except (TypeError, ValueError):
+        return False
+
+
+def refuse_missing(column: NDArray[Any], what: str) -> None:
+    """Raise, naming the first row, where a value is missing."""
+    row = first_missing(column)
+    if row is not None:
+        raise BadInput(f"{what} are missing at row {row} ({column[row]}): drop or fill such rows first.")
 
 
 def to_matrix(values: Any, what: str) -> tuple[NDArray[Any], tuple[str, ...] | None]:
@@ -103,8 +139,9 @@ def to_matrix(values: Any, what: str) -> tuple[NDArray[Any], tuple[str, ...] | N
         names, columns = frame_columns(values)
         matrix = _stack_numbers(columns, names, what)
     else:
-        matrix = values if isinstance(values, np.ndarray) else _rows_to_array(values, what)
-    if matrix.ndim != 2:
+        found = to_array(values, what)
+        matrix = _rows_to_array(values, what) if found is None else found
+    if matrix.ndim != 2 or (matrix.shape[1] == 0 and len(matrix)):
         raise BadInput(f"{what} must have one row a row and one column a feature; got shape {matrix.shape}.")
     matrix = _as_floats(matrix, what)
     refuse_nonfinite(matrix, what, names)
@@ -120,22 +157,19 @@ def to_rows(values: Any, what: str) -> tuple[NDArray[Any], tuple[str, ...] | Non
         Floats where every column is numeric, Python objects otherwise.
     names : tuple of str, or None
     """
-    if not is_frame(values):
-        array = values if isinstance(values, np.ndarray) else _rows_to_array(values, what)
-        if array.dtype.kind in "biuf":
-            return to_matrix(array, what)
-        names, columns = None, list(array.T) if array.ndim == 2 else []
-        if not columns:
-            raise BadInput(f"{what} must have one row a row and one column a feature; got shape {array.shape}.")
-    else:
+    names: tuple[str, ...] | None = None
+    if is_frame(values):
         names, columns = frame_columns(values)
-        if all(column.dtype.kind in "biuf" for column in columns):
-            return to_matrix(values, what)
+    else:
+        found = to_array(values, what)
+        array = _rows_to_array(values, what) if found is None else found
+        if array.ndim != 2:
+            raise BadInput(f"{what} must have one row a row and one column a feature; got shape {array.shape}.")
+        columns = [to_vector(column.tolist() if array.dtype == object else column) for column in array.T]
+    if all(column.dtype.kind in "biuf" for column in columns):
+        return to_matrix(values, what)
     for j, column in enumerate(columns):
-        row = first_missing(column)
-        if row is not None:
-            where = repr(names[j]) if names else j
-            raise BadInput(f"{what} have a missing value at row {row}, column {where}: drop or fill such rows first.")
+        refuse_missing(column, f"{what} in column {names[j] if names else j!r}")
     rows = np.empty((len(columns[0]), len(columns)), object)
     for j, column in enumerate(columns):
         rows[:, j] = column.tolist()
@@ -158,14 +192,16 @@ def _sample(column: NDArray[Any]) -> str:
 
 def _rows_to_array(values: Any, what: str) -> NDArray[Any]:
     """A list of rows as an array, naming the first row of another length."""
-    rows = [to_vector(row) if not np.isscalar(row) else row for row in values]
-    lengths = [np.size(row) for row in rows]
+    rows = [to_vector(row, f"{what} in row {i}") for i, row in enumerate(_sequence_vector(values, what))]
+    lengths = [row.shape for row in rows]
     odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
     if odd is not None:
         raise BadInput(
-            f"{what} are ragged: row 0 has {lengths[0]} values, row {odd} has {lengths[odd]}. "
+            f"{what} are ragged: row 0 has {rows[0].size} values, row {odd} has {rows[odd].size}. "
             "Give every row the same length."
         )
+    if {"f"} < {row.dtype.kind for row in rows}:  # what is not a float yet must survive becoming one
+        rows = [_as_floats(row[None], what)[0] if row.dtype.kind in "iu" else row for row in rows]
     return np.array(rows) if rows else np.empty((0, 0))
 
 
@@ -174,8 +210,8 @@ def _as_floats(matrix: NDArray[Any], what: str) -> NDArray[Any]:
     if matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 8:
         return matrix
     if matrix.dtype.kind == "O":
-        matrix = _numbers_from_objects(matrix, what)
-    if matrix.dtype.kind not in "biuf" or matrix.dtype.itemsize > 8:
+        return _numbers_from_objects(matrix, what)
+    if matrix.dtype.kind not in "biu":
         raise WrongType(f"{what} must be real numbers of at most 64 bits; got dtype {matrix.dtype}.")
     if matrix.dtype.kind in "iu" and matrix.size and max(abs(int(matrix.min())), abs(int(matrix.max()))) > _EXACT:
         raise BadInput(f"{what} hold integers beyond 2**53, which float64 cannot tell apart: scale them down.")
@@ -184,15 +220,21 @@ def _as_floats(matrix: NDArray[Any], what: str) -> NDArray[Any]:
 
 def _numbers_from_objects(matrix: NDArray[Any], what: str) -> NDArray[np.float64]:
     """An object array as numbers, naming the first entry that is not one."""
-    for (row, column), item in np.ndenumerate(matrix):
-        if _is_missing(item):
+    items = matrix.reshape(-1).tolist()
+    usable = {t for t in set(map(type, items)) if issubclass(t, (*_INTEGERS, *_FLOATS)) and t is not bool}
+    wrong = next((i for i, item in enumerate(items) if type(item) not in usable), None)
+    if wrong is not None:
+        row, column = divmod(wrong, matrix.shape[1])
+        if is_missing(items[wrong]):
             raise BadInput(f"{what} have a missing value at row {row}, column {column}: drop or fill such rows first.")
-        if isinstance(item, bool | str | bytes) or not isinstance(item, int | float | np.number):
-            raise WrongType(
-                f"{what} mix types: row {row}, column {column} is {type(item).__name__} ({item!r}), "
-                "where a number is expected."
-            )
-    return matrix.astype(np.float64)
+        raise WrongType(
+            f"{what} mix types: row {row}, column {column} is {type(items[wrong]).__name__} ({items[wrong]!r}), "
+            "where a number is expected."
+        )
+    integers = [int(item) for item in items if isinstance(item, _INTEGERS)]
+    if max(map(abs, integers), default=0) > _EXACT:
+        raise BadInput(f"{what} hold integers beyond 2**53, which float64 cannot tell apart: scale them down.")
+    return np.array(items, np.float64).reshape(matrix.shape)
 
 
 def refuse_nonfinite(matrix: NDArray[Any], what: str, names: Sequence[str] | None = None) -> None:
@@ -200,9 +242,8 @@ def refuse_nonfinite(matrix: NDArray[Any], what: str, names: Sequence[str] | Non
     bad: list[int] = []
 
     def look(start: int, stop: int) -> None:
-        rows = ~np.isfinite(matrix[start:stop]).all(axis=1)
-        if rows.any():
-            bad.append(start + int(rows.argmax()))
+        if not np.isfinite(matrix[start:stop]).all():
+            bad.append(start + int((~np.isfinite(matrix[start:stop]).all(axis=1)).argmax()))
 
     over_chunks(look, len(matrix), matrix.shape[1])
     if bad:
@@ -215,52 +256,31 @@ def refuse_nonfinite(matrix: NDArray[Any], what: str, names: Sequence[str] | Non
         )
 
 
-def to_labels(predictions: Any) -> NDArray[Any]:
-    """Predicted labels, one a row, as an array of numbers, booleans, dates or Python objects.
-
-    Labels are classes, not probabilities: a table of several columns, or numbers
-    that are nearly all different fractions, are refused with a word on what to do.
-    """
-    if is_frame(predictions):
-        _, columns = frame_columns(predictions)
-        if len(columns) != 1:
-            raise BadInput(f"Predictions must be one label a row; got {len(columns)} columns: pass one of them.")
-        labels = columns[0]
-    else:
-        labels = _label_vector(predictions)
-    row = first_missing(labels)
-    if row is not None:
-        raise BadInput(f"Predictions are missing at row {row} ({labels[row]}): every row needs one.")
-    if labels.dtype.kind == "O":
-        refuse_mixed(labels, "Predictions")
-    if labels.dtype.kind == "f":
-        _refuse_continuous(labels)
-    return labels
+def to_keys(values: Any, what: str) -> NDArray[Any]:
+    """One hashable value a row, of one family of types, none missing: numbers, booleans, dates or Python objects."""
+    column = to_vector(values, what)
+    if column.ndim != 1:
+        raise BadInput(f"{what} must be one value a row; got shape {column.shape}.")
+    refuse_missing(column, what)
+    if column.dtype == object:
+        _refuse_unhashable(column, what)
+        refuse_mixed(column, what)
+    return column
 
 
-def _label_vector(predictions: Any) -> NDArray[Any]:
-    labels = to_vector(predictions)
-    if labels.ndim == 1 and labels.dtype == object and len(labels) and isinstance(labels[0], list | np.ndarray):
-        labels = _rows_to_array(predictions, "Predictions")
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        return labels[:, 0]
-    if labels.ndim != 1:
-        raise BadInput(
-            f"Predictions must be one label a row; got shape {labels.shape}. If these are class probabilities, "
-            "pass the predicted class, e.g. probabilities.argmax(axis=1)."
-        )
-    return labels
-
-
-def _refuse_continuous(labels: NDArray[Any]) -> None:
-    fractions = labels[labels != np.floor(labels)]
-    if len(labels) >= 20 and len(fractions) > len(labels) / 2:
-        distinct = len(np.unique(fractions))
-        if distinct > len(labels) / 2:
-            raise BadInput(
-                f"Predictions look continuous: {distinct:,} different fractions in {len(labels):,} rows, "
-                f"first {fractions[0]!r}. Faithfulness compares labels: pass classes, or bins of the "
-                "output, e.g. np.digitize(predictions, edges)."
+def _refuse_unhashable(column: NDArray[Any], what: str) -> None:
+    for row, item in enumerate(column):
+        try:
+            hash(item)
+        except TypeError:
+            raise WrongType(
+                f"{what} must be hashable; row {row} is a {type(item).__name__} ({item!r}). "
+                "Use a tuple, a frozenset or a string."
+            ) from None
+        if getattr(type(item), "__hash__", None) is object.__hash__:
+            raise WrongType(
+                f"{what} must be equal by value; row {row} is a {type(item).__name__}, which only ever equals itself. "
+                "Use a tuple, a frozenset or a string of what identifies it."
             )
 
 
@@ -278,9 +298,55 @@ def refuse_mixed(column: NDArray[Any], what: str) -> None:
 
 
 def _family(item: object) -> str:
-    if isinstance(item, bool | int | float | np.number | np.bool_):
+    if isinstance(item, bool | int | float | np.number | np.bool_) and not isinstance(item, np.timedelta64):
         return "number"
     return next((t.__name__ for t in (str, bytes, tuple, frozenset) if isinstance(item, t)), type(item).__name__)
+
+
+def to_labels(given: Any, what: str = "Predictions") -> NDArray[Any]:
+    """Labels or groups, one a row, as an array of numbers, booleans, dates or Python objects."""
+    if is_frame(given):
+        _, columns = frame_columns(given)
+        if len(columns) != 1:
+            raise BadInput(f"{what} must be one value a row; got {len(columns)} columns: pass one of them.")
+        return to_keys(columns[0], what)
+    labels = to_vector(given, what)
+    if labels.ndim == 1 and labels.dtype == object and len(labels) and is_row(labels[0]):
+        labels = _rows_to_array(given, what)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise BadInput(
+            f"{what} must be one value a row; got shape {labels.shape}. If these are class probabilities, "
+            "pass the predicted class, e.g. probabilities.argmax(axis=1)."
+        )
+    return to_keys(labels, what)
+
+
+def to_predictions(given: Any) -> NDArray[Any]:
+    """The model's predicted labels; refuses numbers that are nearly all different fractions.
+
+    Asked once, where a caller hands predictions over: a part of the rows may look continuous where the whole does not.
+    """
+    labels = to_labels(given)
+    fractions = labels[labels != np.floor(labels)] if labels.dtype.kind == "f" else labels[:0]
+    if len(labels) >= 20 and len(fractions) > len(labels) / 2:
+        distinct = len(np.unique(fractions))
+        if distinct > len(labels) / 2:
+            raise BadInput(
+                f"Predictions look continuous: {distinct:,} different fractions in {len(labels):,} rows, "
+                f"first {fractions[0]}. Faithfulness compares labels: pass classes, or bins of the "
+                "output, e.g. np.digitize(predictions, edges)."
+            )
+    return labels
+
+
+def to_numbers(values: Any, what: str) -> NDArray[np.float64]:
+    """One finite number a row, such as weights."""
+    column = to_labels(values, what)
+    numbers = _as_floats(column[:, None], what)
+    refuse_nonfinite(numbers, what)
+    return numbers[:, 0].astype(np.float64)
 
 
 def same_length(**lengths: int) -> None:
@@ -291,3 +357,17 @@ def same_length(**lengths: int) -> None:
             raise BadInput(f"{first.capitalize()} have {rows:,} rows but {name} have {length:,}: pass one a row.")
     if rows == 0:
         raise BadInput(f"{first.capitalize()} are empty: at least one row is needed, and two to compare anything.")
+
+
+def check_share(value: Any, what: str) -> float:
+    """A number strictly between 0 and 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < 1:
+        raise BadInput(f"{what} must be a number strictly between 0 and 1; got {value!r}.")
+    return float(value)
+
+
+def check_whole(value: Any, what: str, least: int = 1) -> int:
+    """A whole number that is large enough."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise BadInput(f"{what} must be a whole number of at least {least}; got {value!r}.")
+    return int(value)

@@ -1,56 +1,27 @@
 """Plain keys and records: explanations that are only equal or different."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.base import Explanations
+from faithscope.explanations.base import Explanations, readable
 from faithscope.explanations.grouping import Column
-from faithscope.explanations.inputs import first_missing, refuse_mixed, refuse_nonfinite, to_vector
+from faithscope.explanations.inputs import refuse_nonfinite, to_keys
 
 _LARGEST = np.uint64(np.iinfo(np.int64).max)
-_KINDS = {"b": "booleans", "i": "integers", "u": "integers", "f": "numbers", "O": "objects"}
 
 
 def exact_column(values: Any, what: str) -> NDArray[Any]:
-    """One hashable value a row, of one type, none missing: integers, floats, booleans or Python objects."""
-    column = to_vector(values)
-    if column.ndim != 1:
-        raise BadInput(f"{what} must be one value a row; got shape {column.shape}.")
-    row = first_missing(column)
-    if row is not None:
-        raise BadInput(f"{what} are missing at row {row} ({column[row]}): drop such rows first, or name them.")
+    """One hashable value a row: integers, finite floats, booleans or Python objects."""
+    column = to_keys(values, what)
     if column.dtype.kind == "f":
         refuse_nonfinite(column[:, None], what)
-    if column.dtype.kind == "O":
-        _refuse_unusable(column, what)
     if column.dtype.kind in "Mm" or (column.dtype == np.uint64 and column.max(initial=0) > _LARGEST):
         return column.astype(object)
     return column.astype(np.int64) if column.dtype.kind in "iu" else column
-
-
-def _refuse_unusable(column: NDArray[Any], what: str) -> None:
-    refuse_mixed(column, what)
-    for row, item in enumerate(column):
-        try:
-            hash(item)
-        except TypeError:
-            raise WrongType(
-                f"{what} must be hashable; row {row} is a {type(item).__name__} ({item!r}). "
-                "Use a tuple, a frozenset or a string."
-            ) from None
-        if isinstance(item, tuple | frozenset) and _holds_nan(item):
-            raise BadInput(f"{what} hold NaN at row {row} ({item!r}), which equals nothing: drop or name such rows.")
-
-
-def _holds_nan(item: object) -> bool:
-    if isinstance(item, tuple | frozenset):
-        return any(map(_holds_nan, item))
-    return isinstance(item, float | np.floating) and bool(item != item)
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -78,13 +49,26 @@ class Plain(Explanations):
 
     @property
     def kind(self) -> str:
-        return f"plain keys ({_KINDS[self.values.dtype.kind]})"
+        return "plain keys"
 
     def describe(self, row: int) -> str:
-        value: Hashable = self.values[row]
-        if isinstance(value, frozenset):
-            return "{" + ", ".join(sorted(map(str, value))) + "}"
-        return str(value)
+        return readable(self.values[row])
+
+    def join(self, other: Self) -> Self:
+        mine, theirs = self._alike(other)
+        return super(Plain, mine).join(theirs)
+
+    def locate(self, wanted: Explanations) -> NDArray[np.int64]:
+        self.check_comparable(wanted)
+        assert isinstance(wanted, Plain)
+        mine, theirs = self._alike(wanted)
+        return super(Plain, mine).locate(theirs)
+
+    def _alike(self, other: "Plain") -> tuple[Self, Any]:
+        """Both in one representation: as Python objects where they differ, since 2**53 + 1 is not a float."""
+        if self.values.dtype == getattr(other, "values", self.values).dtype:
+            return self, other
+        return self._with(values=self.values.astype(object)), other._with(values=other.values.astype(object))
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -113,4 +97,5 @@ class Records(Plain):
         return f"records of {', '.join(self.names)}"
 
     def describe(self, row: int) -> str:
-        return ", ".join(f"{name} {value}" for name, value in zip(self.names, self.values[row], strict=True))
+        pairs = zip(self.names, self.values[row], strict=True)
+        return ", ".join(f"{name} {readable(value)}" for name, value in pairs)

@@ -9,6 +9,7 @@ from faithscope.explanations import Explanations, as_explanations, discretize
 from faithscope.explanations.discretize import Delta, DeltaSign, Floor, Modified, Original, Rank, Sign, SignOfTop
 from faithscope.explanations.examples import Counterfactuals
 from faithscope.explanations.importances import Importances
+from faithscope.explanations.inputs import to_predictions
 from faithscope.measures.counts import count
 from faithscope.measures.estimate import Estimate, Interval, check_interval, estimate
 from faithscope.measures.intervals import check_confidence, jackknife, mcdiarmid
@@ -57,7 +58,7 @@ class Certificate:
     def __str__(self) -> str:
         kind = "proven" if self.proven else "approximate"
         return (
-            f"true consistency of {self.subject} at least {self.low:.3f} with confidence {self.confidence:.0%} "
+            f"true consistency of {self.subject} at least {self.low:.3f} with confidence {100 * self.confidence:g}% "
             f"({kind}); best of {len(self.bounds)} discretizations: {self.discretizer!r}"
         )
 
@@ -65,7 +66,7 @@ class Certificate:
 def certify(
     explanations: Any,
     predictions: Any,
-    discretizers: Sequence[Discretize | None] | None = None,
+    discretizers: Sequence[Discretize | None] | Discretize | None = None,
     *,
     confidence: float = 0.95,
     interval: Interval = "mcdiarmid",
@@ -79,7 +80,7 @@ def certify(
     ----------
     explanations, predictions
         As for `consistency`.
-    discretizers : sequence, optional
+    discretizers : sequence of discretizers, or one, optional
         By default the paper's for the kind of explanation; None among them stands for no discretization.
     interval : {"mcdiarmid", "jackknife"}
         Proven for every system, or narrower and approximate.
@@ -90,12 +91,12 @@ def certify(
     """
     check_interval(interval)
     given = as_explanations(explanations)
-    family = _family(given, discretizers)
+    labels, family = to_predictions(predictions), _family(given, discretizers)
     share = check_confidence(confidence) / len(family)
     margins = {"mcdiarmid": mcdiarmid, "jackknife": jackknife}[interval]
     estimates, bounds = [], []
     for discretizer in family:
-        counts = count(discretize(given, discretizer), predictions)
+        counts = count(discretize(given, discretizer), labels)
         found = estimate(counts, confidence=confidence, interval=interval)
         below = margins(counts.profile(), 1 - share, sides=1).below
         estimates.append(found)
@@ -107,12 +108,13 @@ def certify(
     )
 
 
-def _family(given: Explanations, discretizers: Sequence[Discretize | None] | None) -> list[Discretize]:
+def _family(given: Explanations, discretizers: Sequence[Discretize | None] | Discretize | None) -> list[Discretize]:
     if discretizers is None:
         if isinstance(given, Importances):
             return [Original(), Floor(2), Floor(1), Sign(), Rank(), SignOfTop(5)]
         return [Delta(), DeltaSign(), Modified()] if isinstance(given, Counterfactuals) else [Original()]
-    family: list[Discretize] = [Original() if discretizer is None else discretizer for discretizer in discretizers]
+    several = [discretizers] if callable(discretizers) else discretizers
+    family: list[Discretize] = [Original() if discretizer is None else discretizer for discretizer in several]
     if not family:
         raise BadInput("certify needs at least one discretizer; pass [None] for the explanations as they are.")
     if len({_reads_rows(discretizer) for discretizer in family}) > 1:

@@ -5,6 +5,7 @@ from typing import Any
 
 from faithscope.explanations import Explanations, as_explanations, discretize
 from faithscope.explanations.discretize import Discretizer
+from faithscope.explanations.inputs import to_predictions
 from faithscope.measures.counts import count
 from faithscope.measures.estimate import Estimate, Interval, estimate
 from faithscope.measures.weighting import weighted_consistency
@@ -47,9 +48,9 @@ def consistency(
     >>> est.value
     0.5
     """
-    given = as_explanations(explanations)
+    given, labels = as_explanations(explanations), to_predictions(predictions)
     coarse = discretize(given, discretizer)
     if weights is not None:
-        return weighted_consistency(coarse, predictions, weights, confidence, interval)
+        return weighted_consistency(coarse, labels, weights, confidence, interval)
     ours = isinstance(discretizer, Discretizer) and coarse is not given
-    return estimate(count(coarse, predictions, ours=ours), confidence=confidence, interval=interval)
+    return estimate(count(coarse, labels, ours=ours), confidence=confidence, interval=interval)

@@ -6,16 +6,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput
 from faithscope.explanations import Explanations
-from faithscope.explanations.inputs import frame_columns, is_frame, same_length, to_labels, to_vector
+from faithscope.explanations.inputs import check_whole, frame_columns, is_frame, same_length, to_labels, to_vector
 from faithscope.measures.counts import Counts, number_labels
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_EXACT = 4_000_000  # pairs compared outright for one explanation; beyond it, neighbors along projections
+_EXACT = 40_000_000  # values compared outright for one explanation; beyond it, neighbors along projections
 _PROJECTIONS = 16
+_WINDOW = 4  # neighbors on each side
 
 
 def counterexamples(
@@ -33,15 +33,14 @@ def counterexamples(
         ``row_a``, ``row_b``, their predictions, ``distance`` (NaN without X), and the explanation with its
         number of ``disagreeing_pairs``.
     """
-    if k < 1:
-        raise BadInput(f"k is the number of pairs wanted, at least 1; got {k!r}.")
+    check_whole(k, "k, the number of pairs wanted,")
     labels = to_labels(predictions)
     _, numbers = number_labels(labels)
     codes = counts.explanations.locate(explanations)
     disagreeing = disagreeing_pairs(counts)
     worst = np.argsort(-disagreeing, kind="stable")[: min(k, int((disagreeing > 0).sum()))]
     quota = _share_out(disagreeing[worst], k)
-    space = None if X is None else _Space(X, len(labels))
+    space = _Space.of(X, len(labels))
     found = []
     for explanation, rows, wanted in zip(worst, _members(codes, worst), quota, strict=True):
         pairs, distance = _nearest_pairs(rows, numbers, space, int(wanted))
@@ -72,8 +71,9 @@ def _share_out(available: Ints, k: int) -> Ints:
     """One pair for each explanation in turn, until k are given out or none is left."""
     quota = np.zeros(len(available), np.int64)
     while quota.sum() < k and np.any(quota < available):
-        open_ = np.flatnonzero(quota < available)
-        quota[open_[: k - int(quota.sum())]] += 1
+        unfilled, left = np.flatnonzero(quota < available), k - int(quota.sum())
+        several = max(1, left // len(unfilled))
+        quota[unfilled[:left]] += np.minimum(several, available[unfilled[:left]] - quota[unfilled[:left]])
     return quota
 
 
@@ -90,12 +90,19 @@ def _members(codes: Ints, chosen: Ints) -> list[Ints]:
 class _Space:
     """Gower distance on rows: numbers by their range, categories by equality, averaged over features."""
 
-    def __init__(self, X: Any, rows: int) -> None:
-        columns = _columns(X)
+    def __init__(self, columns: list[NDArray[Any]]) -> None:
+        self.numbers = [_scaled(column) for column in columns if column.dtype.kind in "biufMm"]
+        self.categories = [_category_codes(column) for column in columns if column.dtype == object]
+        self.features = len(columns)
+
+    @classmethod
+    def of(cls, X: Any, rows: int) -> "_Space | None":
+        """The space of these rows; None where they have no columns to compare (none given, or sparse)."""
+        columns = [] if X is None or hasattr(X, "tocsr") else _columns(X)
+        if not columns:
+            return None
         same_length(predictions=rows, X=len(columns[0]))
-        self.numbers = [_scaled(column) for column in columns if column.dtype.kind in "biuf"]
-        others = [to_vector(column).astype(object) for column in columns if column.dtype.kind not in "biuf"]
-        self.categories = [_category_codes(column) for column in others]
+        return cls(columns)
 
     def distance(self, a: Ints, b: Ints) -> Floats:
         """Between rows a and rows b, broadcast against each other."""
@@ -107,7 +114,7 @@ class _Space:
             total += gap
         for codes in self.categories:
             total += codes[a] != codes[b]
-        return total / (len(self.numbers) + len(self.categories))
+        return total / self.features
 
     def projections(self, rows: Ints) -> list[Floats]:
         """The rows along a few fixed random directions."""
@@ -126,14 +133,16 @@ class _Space:
 def _columns(X: Any) -> list[NDArray[Any]]:
     if is_frame(X):
         return frame_columns(X)[1]
-    array = X if isinstance(X, np.ndarray) else to_vector(X)
-    if array.dtype == object and len(array) and isinstance(array[0], list | np.ndarray):
-        array = np.array(list(array))
-    return list(array.reshape(len(array), -1).T)
+    array = to_vector(X, "X")
+    if array.ndim == 1 and array.dtype == object and len(array) and isinstance(array[0], list | np.ndarray):
+        lengths = {len(row) for row in array}
+        array = np.array(list(map(list, array)), object) if len(lengths) == 1 else array.astype(str)
+    columns = list(array.reshape(len(array), -1).T)
+    return [to_vector(column.tolist()) if column.dtype.kind not in "biuf" else column for column in columns]
 
 
 def _scaled(column: NDArray[Any]) -> Floats:
-    values = column.astype(np.float64)
+    values = column.astype(np.int64 if column.dtype.kind in "Mm" else np.float64).astype(np.float64)
     values[~np.isfinite(values)] = np.nan
     spread = np.nanmax(values) - np.nanmin(values) if np.isfinite(values).any() else 0.0
     scaled: Floats = values / spread if spread > 0 else values * 0.0
@@ -152,10 +161,11 @@ def _nearest_pairs(rows: Ints, labels: Ints, space: _Space | None, wanted: int) 
     if space is None:
         pairs = _first_pairs(rare, rows, labels, commonest, wanted)
         return pairs, np.full(len(pairs), np.nan)
-    if len(rare) * len(rows) <= _EXACT:
+    if len(rare) * len(rows) * space.features <= _EXACT:
         pairs = _all_pairs(rare, rows, labels, commonest)
     else:
-        pairs = _neighbors(rows, labels, space)
+        first = _first_pairs(rare, rows, labels, commonest, wanted)
+        pairs = np.unique(np.concatenate([_neighbors(rows, labels, space), first]), axis=0)
     distance = space.distance(pairs[:, 0], pairs[:, 1])
     order = np.lexsort((pairs[:, 1], pairs[:, 0], distance))[:wanted]
     return pairs[order], distance[order]
@@ -190,7 +200,8 @@ def _neighbors(rows: Ints, labels: Ints, space: _Space) -> Ints:
     pairs = []
     for line in space.projections(rows):
         ordered = rows[np.argsort(line, kind="stable")]
-        a, b = ordered[:-1], ordered[1:]
-        differ = labels[a] != labels[b]
-        pairs.append(np.column_stack([np.minimum(a, b)[differ], np.maximum(a, b)[differ]]))
-    return np.unique(np.concatenate(pairs), axis=0)
+        for step in range(1, _WINDOW + 1):
+            a, b = ordered[:-step], ordered[step:]
+            differ = labels[a] != labels[b]
+            pairs.append(np.column_stack([np.minimum(a, b)[differ], np.maximum(a, b)[differ]]))
+    return np.concatenate(pairs)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput, Incompatible
-from faithscope.explanations.base import Explanations
+from faithscope.errors import BadInput, Incompatible, WrongType
+from faithscope.explanations.base import Explanations, readable
 from faithscope.explanations.grouping import group
 from faithscope.explanations.inputs import same_length, to_labels
 from faithscope.explanations.plain import Plain
@@ -129,6 +129,9 @@ class Counts:
 
     def locate(self, explanations: Explanations, labels: NDArray[Any]) -> tuple[Ints, Ints]:
         """For each row its explanation and its cell in these counts; -1 where they were never counted."""
+        if self.n == 0:
+            nowhere = np.full(len(labels), -1)
+            return nowhere, nowhere
         names, numbers = number_labels(labels)
         place = {label: j for j, label in enumerate(self.labels)}
         known = np.array([place.get(name, -1) for name in names], np.int64)[numbers]
@@ -150,6 +153,9 @@ class Counts:
             raise Incompatible("One of these counts is weighted and the other is not: weight both, or neither.")
         return _merge(self, other)
 
+    def __radd__(self, other: object) -> "Counts":
+        return self if other == 0 else NotImplemented  # so that sum() works
+
     def __eq__(self, other: object) -> bool:
         """The same cells hold the same numbers; the order in which they are kept does not matter."""
         if not isinstance(other, Counts):
@@ -158,18 +164,25 @@ class Counts:
             return False
         if self.n == 0:
             return True
-        return self.explanations.kind == other.explanations.kind and self._cells() == other._cells(self)
+        if (self.weight is None) != (other.weight is None) or self.explanations.kind != other.explanations.kind:
+            return False
+        mine, theirs = self._cells(), other._cells(self)
+        return mine.keys() == theirs.keys() and all(np.allclose(mine[k], theirs[k], 1e-12, 0) for k in mine)
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _cells(self, like: "Counts | None" = None) -> dict[tuple[int, Any], tuple[int, int, int]]:
+    def _cells(self, like: "Counts | None" = None) -> dict[tuple[int, Any], tuple[float, ...]]:
         place = np.arange(self.distinct) if like is None else like.explanations.locate(self.explanations)
         keys = zip(place[self.explanation].tolist(), (self.labels[j] for j in self.label), strict=True)
-        counts = zip(self.given.tolist(), self.covered.tolist(), self.missed.tolist(), strict=True)
-        return dict(zip(keys, counts, strict=True))
+        numbers = (self.given, self.covered, self.missed, *self.masses)
+        return dict(zip(keys, zip(*(column.tolist() for column in numbers), strict=True), strict=True))
 
     def profile(self) -> Profile:
         """These counts without their names: small, and all that most statistics read."""
+        return self._profile
+
+    @cached_property
+    def _profile(self) -> Profile:
         given = _sum_by(self.explanation, self.given, self.distinct)
         agreeing = _sum_by(self.explanation, self.given * (self.given - 1), self.distinct)
         modal = np.zeros(self.distinct, np.int64)
@@ -195,8 +208,6 @@ def count(explanations: Explanations, predictions: Any, weights: Floats | None =
     """
     labels = to_labels(predictions)
     same_length(explanations=len(explanations), predictions=len(labels))
-    if len(labels) > _MOST_ROWS:
-        raise BadInput(f"Counts hold at most {_MOST_ROWS:,} rows; got {len(labels):,}.")
     codes, first = explanations.group()
     names, numbers = number_labels(labels)
     cells, given = _tabulate(codes, numbers, len(first), len(names))
@@ -216,7 +227,7 @@ def number_labels(labels: NDArray[Any]) -> tuple[tuple[Any, ...], Ints]:
     """The distinct labels in order, and the position of each row's label among them."""
     if labels.dtype.kind in "biu" and len(labels):
         low, high = int(labels.min()), int(labels.max())
-        if high - low < 1_000_000:
+        if high - low < 1_000_000 and high < 2**63:
             shifted = labels.astype(np.int64) - low
             present = np.flatnonzero(np.bincount(shifted))
             place = np.zeros(high - low + 1, np.int64)
@@ -234,9 +245,11 @@ def number_labels(labels: NDArray[Any]) -> tuple[tuple[Any, ...], Ints]:
 
 def _in_order(names: list[Any]) -> list[int]:
     try:
-        return sorted(range(len(names)), key=names.__getitem__)
+        if not any(isinstance(name, frozenset | tuple) for name in names):  # sets have an order, but not a total one
+            return sorted(range(len(names)), key=names.__getitem__)
     except TypeError:  # labels without an order of their own
-        return sorted(range(len(names)), key=lambda j: (type(names[j]).__name__, repr(names[j])))
+        pass
+    return sorted(range(len(names)), key=lambda j: (type(names[j]).__name__, readable(names[j])))
 
 
 def _tabulate(codes: Ints, numbers: Ints, groups: int, labels: int) -> tuple[Ints, Ints]:
@@ -278,6 +291,8 @@ def _compact(others: Ints, agreeing: Ints, pairs: Ints, rows: Ints) -> tuple[Int
 
 
 def _merge(a: Counts, b: Counts) -> Counts:
+    if a.n + b.n > _MOST_ROWS:
+        raise BadInput(f"Counts hold at most {_MOST_ROWS:,} rows; these add up to {a.n + b.n:,}.")
     joined = a.explanations.join(b.explanations)
     codes, first = joined.group()
     names = list(dict.fromkeys([*a.labels, *b.labels]))
@@ -300,3 +315,13 @@ def _merge(a: Counts, b: Counts) -> Counts:
     explanation, label = np.divmod(keys, len(labels))
     fields = {name: total(name) for name in ("given", "covered", "missed", "weight", "square")}
     return Counts(joined.take(first), labels, explanation, label, relation=a.relation, **fields)
+
+
+def to_counts(given: Any, what: str) -> Counts:
+    """The counts of an estimate or an evaluation, or counts themselves, of at least one row."""
+    found = getattr(getattr(given, "consistency", given), "counts", given)
+    if not isinstance(found, Counts):
+        raise WrongType(f"{what} reads an Estimate or Counts; got {type(given).__name__}.")
+    if found.n == 0:
+        raise BadInput(f"{what} got counts of no rows: nothing can be said.")
+    return found

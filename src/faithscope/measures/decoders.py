@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations import Explanations, as_explanations, discretize
-from faithscope.measures.counts import Counts, count
+from faithscope.explanations.inputs import to_predictions
+from faithscope.measures.counts import Counts, count, to_counts
 from faithscope.measures.estimate import agreement
 
 
@@ -25,7 +26,9 @@ class Decoder(ABC):
     discretizer: Callable[[Explanations], Any] | None = None
 
     def __post_init__(self) -> None:
-        counts = getattr(self.counts, "counts", self.counts)
+        counts = self.counts
+        if not isinstance(counts, Counts) or counts.n:
+            counts = to_counts(counts, type(self).__name__)
         object.__setattr__(self, "counts", counts)
         if counts.weight is not None:
             raise BadInput("Decoders read unweighted counts; these are weighted.")
@@ -33,7 +36,7 @@ class Decoder(ABC):
     def fit(self, explanations: Any, predictions: Any) -> Self:
         """A new decoder that has learned from these rows."""
         coarse = discretize(as_explanations(explanations), self.discretizer)
-        return replace(self, counts=count(coarse, predictions))
+        return replace(self, counts=count(coarse, to_predictions(predictions)))
 
     def predict(self, explanations: Any) -> NDArray[np.object_]:
         """The decoded label of each row, and None where the explanation was never seen.
@@ -72,7 +75,7 @@ class Decoder(ABC):
 
 @dataclass(frozen=True)
 class GibbsDecoder(Decoder):
-    """Draws a label as often as the explanation was seen with it.
+    """Draws a label as often as the explanation was seen with it; the draws follow `seed` and the order of the rows.
 
     Consistency is its accuracy: ``m = 1 - E_G``.
 

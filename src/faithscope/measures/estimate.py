@@ -15,7 +15,7 @@ _METHODS = {"jackknife": jackknife, "mcdiarmid": mcdiarmid}
 _FEW = 10  # below so many degrees of freedom, a few rows decide the interval
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Estimate:
     """A measure of faithfulness on a sample, and how sure it is.
 
@@ -51,8 +51,8 @@ class Estimate:
     n: int
     distinct: int
     effective_n: float
-    margins: Margins = field(repr=False)
-    counts: Counts = field(repr=False, compare=False)
+    margins: Margins
+    counts: Counts = field(compare=False)
     notes: tuple[str, ...] = ()
 
     @property
@@ -79,10 +79,12 @@ class Estimate:
         explanations = "1 explanation" if self.distinct == 1 else f"{self.distinct:,} explanations"
         weighted = "" if self.effective_n == self.n else f" (weighted, as good as {self.effective_n:,.0f})"
         line = (
-            f"{self.measure} {self.value:.3f}, {self.confidence:.0%} interval [{self.low:.2f}, {self.high:.2f}]; "
+            f"{self.measure} {self.value:.3f}, {100 * self.confidence:g}% interval [{self.low:.2f}, {self.high:.2f}]; "
             f"{checked}{chance}; n={self.n:,}{weighted}, {explanations}, {self.unverifiable:.0%} of rows unverifiable"
         )
         return "; ".join([line, *self.notes])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         rows = {k: v for k, v in self.to_dict().items() if k not in {"measure", "notes"}}
@@ -166,7 +168,7 @@ def estimate(
 
 def check_interval(interval: str) -> None:
     """Raise where no interval has this name."""
-    if interval not in _METHODS:
+    if not isinstance(interval, str) or interval not in _METHODS:
         raise BadInput(f"interval must be one of {', '.join(_METHODS)}; got {interval!r}.")
 
 
@@ -190,7 +192,7 @@ def assemble(
         value=value,
         low=max(0.0, value - margins.below),
         high=min(1.0, value + silent + margins.above),
-        confidence=confidence,
+        confidence=float(confidence),
         interval=interval,
         unverifiable=silent,
         verified=None if silent >= 1 else found.agreeing / checked,

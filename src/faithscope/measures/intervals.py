@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
 from faithscope.errors import BadInput, NotProven
-from faithscope.measures.counts import Counts, Profile
+from faithscope.explanations.inputs import check_share, check_whole, to_numbers
+from faithscope.measures.counts import Profile, to_counts
 
 Floats = NDArray[np.float64]
 
@@ -25,9 +26,7 @@ class Margins:
 
 def check_confidence(confidence: float) -> float:
     """The chance allowed for being wrong, 1 - confidence."""
-    if not 0 < confidence < 1:
-        raise BadInput(f"confidence must lie strictly between 0 and 1, such as 0.95; got {confidence!r}.")
-    return 1 - confidence
+    return 1 - check_share(confidence, "confidence")
 
 
 def mcdiarmid(profile: Profile, confidence: float, sides: int = 2) -> Margins:
@@ -102,7 +101,7 @@ class MeanSquaredErrorBound(float):
         return bound
 
     def __str__(self) -> str:
-        known = "" if self.confidence is None else f", with confidence {self.confidence:.0%}"
+        known = "" if self.confidence is None else f", with confidence {100 * self.confidence:g}%"
         return f"mean squared error at most {float(self):.4g}{known}"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -141,7 +140,7 @@ def mse_bound(
         raise BadInput("Pass either an estimate, or the population's p (and q) with n.")
     if p is not None:
         return _known_population_bound(p, p if q is None else q, n)
-    counts: Counts = getattr(estimate, "counts", estimate)
+    counts = to_counts(estimate, "mse_bound")
     if counts.weight is not None:
         raise NotProven("The mean-squared-error bound is proven for unweighted rows only: use the jackknife interval.")
     if not counts.relation.partitions:
@@ -156,10 +155,9 @@ def mse_bound(
 
 
 def _known_population_bound(p: ArrayLike, q: ArrayLike, n: int | None) -> MeanSquaredErrorBound:
-    given, covered = np.asarray(p, np.float64), np.asarray(q, np.float64)
-    if n is None or n < 1:
-        raise BadInput(f"With p, pass the number of rows n, at least 1; got {n!r}.")
-    if given.shape != covered.shape or given.ndim != 1:
+    given, covered = to_numbers(p, "p"), to_numbers(q, "q")
+    rows = check_whole(n, "With p, the number of rows n")
+    if given.shape != covered.shape or len(given) == 0:
         raise BadInput(f"p and q must be two lists of one length; got shapes {given.shape} and {covered.shape}.")
     if not (np.all(given >= 0) and abs(given.sum() - 1) < 1e-6 and np.all((covered >= 0) & (covered <= 1))):
         raise BadInput(
@@ -167,8 +165,8 @@ def _known_population_bound(p: ArrayLike, q: ArrayLike, n: int | None) -> MeanSq
         )
     if np.any(covered < given - 1e-12):
         raise BadInput("q(π) cannot be smaller than p(π): an explanation covers the rows it was given to.")
-    bias = float(np.sum(given * np.exp(-(n - 1) * covered)))
-    return MeanSquaredErrorBound(4 / n + bias**2)
+    bias = float(np.sum(given * np.exp(-(rows - 1) * covered)))
+    return MeanSquaredErrorBound(4 / rows + bias**2)
 
 
 def sample_size(range_size: int, epsilon: float) -> int:
@@ -181,9 +179,8 @@ def sample_size(range_size: int, epsilon: float) -> int:
     >>> sample_size(64, 0.1)
     26122
     """
-    if range_size < 1:
-        raise BadInput(f"range_size is the number of possible explanations, at least 1; got {range_size!r}.")
-    _check_epsilon(epsilon)
+    check_whole(range_size, "range_size, the number of possible explanations,")
+    check_share(epsilon, "epsilon")
     return math.ceil(range_size * 12 / epsilon * math.log(3 / epsilon))
 
 
@@ -195,10 +192,5 @@ def local_sample_size(epsilon: float, confidence: float = 0.9) -> int:
     >>> local_sample_size(0.1)
     150
     """
-    _check_epsilon(epsilon)
+    check_share(epsilon, "epsilon")
     return math.ceil(math.log(2 / check_confidence(confidence)) / (2 * epsilon**2))
-
-
-def _check_epsilon(epsilon: float) -> None:
-    if not 0 < epsilon < 1:
-        raise BadInput(f"epsilon must lie strictly between 0 and 1; got {epsilon!r}.")

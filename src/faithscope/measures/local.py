@@ -1,16 +1,16 @@
 """Local measures: one row at a time, one explanation at a time, and rows outside the sample."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from faithscope.errors import BadInput
+from faithscope.errors import BadInput, WrongType
 from faithscope.explanations import Explanations, as_explanations, discretize
-from faithscope.explanations.inputs import to_labels
+from faithscope.explanations.inputs import check_whole, is_frame, to_labels
 from faithscope.measures.counts import Counts, count
 from faithscope.measures.intervals import check_confidence, local_sample_size
 
@@ -53,8 +53,8 @@ def per_row(counts: Counts, explanations: Explanations, predictions: Any, confid
     }
 
 
-def per_explanation(counts: Counts, confidence: float) -> dict[str, Any]:
-    """Every explanation with its counts, worst first: most disagreeing pairs of rows, then most rows.
+def per_explanation(counts: Counts, confidence: float, k: int | None = None) -> dict[str, Any]:
+    """Every explanation (or the k worst) with its counts: most disagreeing pairs of rows first, then most rows.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def per_explanation(counts: Counts, confidence: float) -> dict[str, Any]:
     top = np.flatnonzero(counts.given == most[counts.explanation])
     first_top = top[np.searchsorted(counts.explanation[top], np.arange(counts.distinct))]
     disagreeing = (total * (total - 1) - pairs) // 2
-    order = np.lexsort((-total, -disagreeing))
+    order = np.lexsort((-total, -disagreeing))[: None if k is None else check_whole(k, "k")]
     low, high = clopper_pearson(most, total, confidence)
     with np.errstate(invalid="ignore"):
         consistency = pairs / (total * (total - 1))
@@ -117,13 +117,17 @@ class Local:
     reached: bool = True
     wanted: int = 0
 
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers of this measure, ready for JSON."""
+        return asdict(self)
+
     def __str__(self) -> str:
         found = f"{self.agreeing:,} of {self.others:,} rows with this explanation agree ({self.seen:,} rows seen)"
         if self.value is None:
             found = f"no row has this explanation ({self.seen:,} rows seen), so nothing can be told"
         short = "" if self.reached else f"; not reached: {self.wanted:,} such rows were wanted"
         value = "unknown" if self.value is None else f"{self.value:.3f}"
-        interval = f"{self.confidence:.0%} interval [{self.low:.2f}, {self.high:.2f}]"
+        interval = f"{100 * self.confidence:g}% interval [{self.low:.2f}, {self.high:.2f}]"
         return f"local consistency {value}, {interval}; {found}{short}"
 
 
@@ -169,7 +173,7 @@ def sample_until(
     Parameters
     ----------
     source : iterable of (explanations, predictions)
-        Batches of rows in random order, or single rows.
+        Batches of rows in random order, or single rows; an empty batch ends it.
     explanation
         Of the row x whose local consistency is asked for.
     epsilon : float
@@ -186,14 +190,17 @@ def sample_until(
     Local
         ``reached`` is False, and ``others`` less than ``wanted``, where the budget or the source ran out first.
     """
-    if budget < 1:
-        raise BadInput(f"budget is the number of rows to look at, at least 1; got {budget!r}.")
+    check_whole(budget, "budget, the number of rows to look at,")
+    if not hasattr(source, "__iter__"):
+        raise WrongType(f"source must give (explanations, predictions) pairs; got {type(source).__name__}.")
     wanted = local_sample_size(epsilon, confidence)
     target = discretize(_one(explanation), discretizer)
     found = Counts.zero()
     seen = others = 0
     for batch in source:
         rows, labels = _rows(batch)
+        if not len(labels):
+            break  # a source that gives nothing has run dry
         rows, labels = rows.take(slice(0, budget - seen)), labels[: budget - seen]
         hits = np.flatnonzero(target.locate(discretize(rows, discretizer)) == 0)[: wanted - others]
         seen += int(hits[-1]) + 1 if len(hits) and others + len(hits) == wanted else len(labels)
@@ -214,9 +221,11 @@ def _one(explanation: Any) -> Explanations:
         if len(explanation) != 1:
             raise BadInput(f"Pass one explanation; got {len(explanation):,}.")
         return explanation
-    if isinstance(explanation, np.ndarray) and explanation.ndim == 2:
-        return as_explanations(explanation)
-    return as_explanations([explanation])
+    many = is_frame(explanation) or getattr(explanation, "ndim", 1) == 2
+    one = as_explanations(explanation if many else [getattr(explanation, "values", explanation)])
+    if len(one) != 1:
+        raise BadInput(f"Pass one explanation; got {len(one):,}.")
+    return one
 
 
 def _rows(batch: tuple[Any, Any]) -> tuple[Explanations, NDArray[Any]]:

@@ -1,16 +1,17 @@
 """How many rows: the exact curve up to n, a forecast beyond it, and rows needed for a wanted silence."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, gammaln
 
-from faithscope.errors import BadInput
+from faithscope.errors import BadInput, NotProven
+from faithscope.explanations.inputs import check_share, check_whole
 from faithscope.frames import frame
-from faithscope.measures.counts import Counts, Profile
+from faithscope.measures.counts import Profile, sums, to_counts
 from faithscope.measures.estimate import unverifiable as unverifiable_share
 from faithscope.measures.intervals import sample_size
 
@@ -30,7 +31,7 @@ def rarefy(profile: Profile, rows: int) -> tuple[float, float]:
     ``(1/n) Σ_i [1 - C(n-1-c_i, m-1) / C(n-1, m-1)] · s_i / c_i`` with c_i the other rows that row i's
     explanation covers and s_i those with its label; U is the mean of the ratio. No resampling.
     """
-    if not 1 <= rows <= profile.n:
+    if check_whole(rows, "The number of rows of a subset") > profile.n:
         raise BadInput(f"A subset has between 1 and {profile.n:,} rows; got {rows:,}.")
     silent = _log_chance_of_none(profile.others, profile.n, rows)
     weight = profile.rows / profile.n
@@ -62,6 +63,8 @@ class _Mixture:
 
 def _fit(others: NDArray[np.int64], mass: Floats) -> _Mixture | None:
     """A nonnegative Poisson mixture for how many others a row has (EM on a grid of rates); None where all have none."""
+    others, place = np.unique(others, return_inverse=True)
+    mass = sums(place, mass, len(others))
     if not np.any(mass[others > 0] > 0):
         return None
     near = (others <= _CERTAIN) & (mass > 0)
@@ -142,7 +145,7 @@ class Plan:
 
     def at(self, rows: int) -> float:
         """Unverifiable share expected of a sample of so many rows: exact up to n, forecast up to 10 n."""
-        if rows <= self.n:
+        if check_whole(rows, "The number of rows") <= self.n:
             return rarefy(self._profile, rows)[1]
         if self._mixture is None or rows > FARTHEST * self.n:
             raise BadInput(f"Not forecastable at {rows:,} rows: {self._why_not(rows)}.")
@@ -170,6 +173,12 @@ class Plan:
             }
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers of this plan, ready for JSON."""
+        names = ("n", "unverifiable", "wanted", "rows_needed", "reason", "forecastable", "guarantee")
+        tried = None if self.backtest is None else {**asdict(self.backtest), "error": self.backtest.error}
+        return {name: getattr(self, name) for name in names} | {"backtest": tried}
+
     def __str__(self) -> str:
         tried = ""
         if self.backtest is not None:
@@ -191,11 +200,10 @@ def plan(estimate: Any, *, unverifiable: float = 0.05) -> Plan:
     -------
     Plan
     """
-    counts: Counts = getattr(estimate, "counts", estimate)
-    if not 0 < unverifiable < 1:
-        raise BadInput(f"unverifiable is a share strictly between 0 and 1; got {unverifiable!r}.")
-    if counts.n == 0:
-        raise BadInput("These counts are of no rows: nothing can be planned.")
+    counts = to_counts(estimate, "plan")
+    check_share(unverifiable, "unverifiable")
+    if counts.weight is not None:
+        raise NotProven("A plan counts rows, and these are weighted: plan from unweighted counts of the same rows.")
     profile = counts.profile()
     mixture = _fit(profile.others, profile.rows.astype(np.float64)) if profile.n > 1 else None
     needed, reason = _rows_needed(profile, mixture, unverifiable)

@@ -1,20 +1,21 @@
 """Populations: the same measure for each group of rows, and whether groups differ."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations import Explanations
-from faithscope.explanations.inputs import first_missing, refuse_mixed, same_length, to_labels, to_vector
+from faithscope.explanations.inputs import same_length, to_labels
 from faithscope.frames import frame
-from faithscope.measures.consistency import consistency
-from faithscope.measures.counts import number_labels
-from faithscope.measures.estimate import Estimate, Interval
+from faithscope.measures.counts import count, number_labels
+from faithscope.measures.estimate import Estimate, Interval, estimate
 from faithscope.measures.planning import rarefy
+from faithscope.measures.weighting import to_weights, weighted_consistency
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,6 +90,12 @@ class Populations:
     def _pairs(self) -> list[tuple[tuple[Any, Any], Estimate, Estimate]]:
         return [((a, b), self.estimates[a], self.estimates[b]) for a, b in combinations(self.estimates, 2)]
 
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers by group and by pair of groups, ready for JSON."""
+        groups = [{"group": group, **found.to_dict()} for group, found in self.estimates.items()]
+        pairs = [difference(a, b, names) for names, a, b in self._pairs()]
+        return {"groups": groups, "differences": [{**asdict(pair), "differ": pair.differ} for pair in pairs]}
+
     def __str__(self) -> str:
         return "\n".join(f"{group}: {found}" for group, found in self.estimates.items())
 
@@ -109,28 +116,21 @@ def by(
     groups : array-like, (n,)
         The group of each row, none missing.
     """
-    labels, column = to_labels(predictions), to_vector(groups)
+    labels, column = to_labels(predictions), to_labels(groups, "Groups")
     same_length(predictions=len(labels), groups=len(column))
-    row = first_missing(column)
-    if row is not None:
-        raise BadInput(f"groups are missing at row {row} ({column[row]}): name such rows, e.g. 'unknown'.")
-    if column.dtype == object:
-        refuse_mixed(column, "groups")
     names, numbers = number_labels(column)
     if len(names) > _MOST_GROUPS:
-        raise BadInput(f"groups have {len(names):,} different values, more than {_MOST_GROUPS:,}: bin them first.")
-    mass = None if weights is None else to_vector(weights)
+        raise BadInput(f"Groups have {len(names):,} different values, more than {_MOST_GROUPS:,}: bin them first.")
+    mass = None if weights is None else to_weights(weights, len(labels))
     order = np.argsort(numbers, kind="stable")
     members = np.split(order, np.cumsum(np.bincount(numbers))[:-1])
-    return Populations(
-        {
-            name: consistency(
-                explanations.take(rows),
-                labels[rows],
-                confidence=confidence,
-                interval=interval,
-                weights=None if mass is None else mass[rows],
-            )
-            for name, rows in zip(names, members, strict=True)
-        }
-    )
+
+    def measured(name: Any, rows: NDArray[np.int64]) -> Estimate:
+        part = explanations.take(rows)
+        if mass is None:
+            return estimate(count(part, labels[rows]), confidence=confidence, interval=interval)
+        if not mass[rows].any():
+            raise BadInput(f"Group {name!r} has no weight: leave its rows out, or give them some.")
+        return weighted_consistency(part, labels[rows], mass[rows], confidence, interval)
+
+    return Populations({name: measured(name, rows) for name, rows in zip(names, members, strict=True)})

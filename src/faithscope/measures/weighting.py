@@ -7,28 +7,30 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations import Explanations
-from faithscope.explanations.inputs import first_missing, same_length, to_labels, to_vector
+from faithscope.explanations.inputs import same_length, to_labels, to_numbers
 from faithscope.measures.counts import Counts, count, sums
 from faithscope.measures.estimate import Estimate, Shares, assemble, check_interval
 from faithscope.measures.intervals import Margins, jackknife_margins
 
 Floats = NDArray[np.float64]
+_SPAN = 1e9  # the largest weight over the smallest; beyond it their squares cancel
 
 
 def to_weights(weights: Any, rows: int) -> Floats:
-    """Row weights: finite, none negative, not all zero."""
-    array = to_vector(weights)
-    same_length(explanations=rows, weights=len(array))
-    if array.ndim != 1 or array.dtype.kind not in "biuf" or first_missing(array) is not None:
-        raise BadInput(f"weights must be one number a row; got shape {array.shape} of {array.dtype}, or a missing one.")
-    wrong = ~(np.isfinite(array) & (array >= 0))
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise BadInput(f"weights must be finite and not negative; row {row} has {array[row]}.")
-    if not array.any():
+    """Row weights: finite, none negative, not all zero, of comparable size."""
+    mass = to_numbers(weights, "Weights")
+    same_length(explanations=rows, weights=len(mass))
+    if mass.min() < 0:
+        row = int((mass < 0).argmax())
+        raise BadInput(f"Weights must not be negative; row {row} has {mass[row]:g}.")
+    if not mass.any():
         raise BadInput("All weights are 0, so no row is left: give the rows of the target population positive weights.")
-    # A common factor changes nothing; without it squares could overflow.
-    return array.astype(np.float64) / float(array.max())
+    least, most = mass[mass > 0].min(), mass.max()
+    if most > _SPAN * least or most > 1e100 or least < 1e-100:
+        raise BadInput(
+            f"Weights from {least:g} to {most:g} cannot be added exactly enough: keep them within {_SPAN:g}."
+        )
+    return mass
 
 
 def weighted_consistency(
