@@ -15,27 +15,30 @@
 Times are the best of a few runs in turns, so that a busy moment of the machine hits everybody.
 """
 
-import argparse
-import importlib.metadata
-import importlib.util
-import json
-import os
-import platform
-import subprocess
-import sys
-import time
+import importlib
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 
 import faithscope as fs
+from ratios import (
+    FEATURES,
+    Line,
+    conclude,
+    describe_machine,
+    has_peak,
+    in_fresh_process,
+    is_missing,
+    measure,
+    options,
+    peak_bytes,
+    quantus_value,
+    race,
+)
 
-FEATURES = 14
 SPREADS = {"few": (0.02, 0.05), "many": (0.08, 0.15)}  # of φ: rounded to a decimal, 1 row in 12 or nearly all differ
 
 
@@ -53,33 +56,6 @@ class Sizes:
 QUICK = Sizes((500, 1_000, 2_000), 100_000, 500_000, (10_000, 100_000, 1_000_000), 2)
 
 
-@dataclass(frozen=True)
-class Line:
-    """One measured number, the bar it must reach, and what it was made from."""
-
-    what: str
-    value: float
-    unit: str = "x"
-    at_least: float | None = None
-    at_most: float | None = None
-    seconds: dict[str, float] = field(default_factory=dict)
-    note: str = ""
-
-    @property
-    def met(self) -> bool:
-        """Whether the bar is reached; a line without one always is."""
-        enough = self.at_least is None or self.value >= self.at_least
-        return enough and (self.at_most is None or self.value <= self.at_most)
-
-    def to_text(self, judged: bool) -> str:
-        """The line of the table."""
-        bar = f"at least {self.at_least:g}" if self.at_least else f"at most {self.at_most:g}" if self.at_most else ""
-        verdict = "" if not bar else "not judged" if not judged else "met" if self.met else "MISSED"
-        times = [f"{name} {1e3 * seconds:,.1f} ms" for name, seconds in self.seconds.items()]
-        parts = "; ".join([*times, self.note] if self.note else times)
-        return f"{self.what:<47}{self.value:>8,.2f} {self.unit:<3}{bar:<14}{verdict:<12}{parts}".rstrip()
-
-
 def importances(n: int, spread: str, discretized: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Normal importances, wider from feature to feature, and one of three labels that depends on them."""
     values = np.random.default_rng(0).standard_normal((n, FEATURES))
@@ -88,48 +64,10 @@ def importances(n: int, spread: str, discretized: bool = False) -> tuple[np.ndar
     return np.floor(values, out=values) if discretized else values, labels
 
 
-def race(contestants: dict[str, Callable[[], float]], runs: int) -> dict[str, float]:
-    """Best seconds of each contestant, taking turns; all must give the same answer."""
-    best, answers = dict.fromkeys(contestants, float("inf")), {}
-    for _ in range(runs):
-        for name, work in contestants.items():
-            start = time.perf_counter()
-            answers[name] = work()
-            best[name] = min(best[name], time.perf_counter() - start)
-    if max(answers.values()) - min(answers.values()) > 1e-6:
-        sys.exit(f"The answers differ, so their times mean nothing: {answers}")
-    return best
-
-
-def in_fresh_process(code: str) -> float:
-    """The number that this code prints, run beside this file by a Python that has imported nothing yet."""
-    command, here = [sys.executable, "-c", code], Path(__file__).resolve().parent
-    return float(subprocess.run(command, cwd=here, stdout=subprocess.PIPE, text=True, check=True).stdout)
-
-
-def is_missing(library: str) -> bool:
-    """Whether a library to compare with is not installed; says so."""
-    if missing := importlib.util.find_spec(library) is None:
-        print(f"skipped: {library} is not installed (pip install 'faithscope[bench]')")
-    return missing
-
-
-def quantus_value(values: np.ndarray, labels: np.ndarray) -> Callable[[], float]:
-    """Quantus's answer by the steps of its ``__call__``, which itself takes only models of torch and TensorFlow."""
+def quantus_consistency(values: np.ndarray, labels: np.ndarray) -> Callable[[], float]:
     quantus = importlib.import_module("quantus")
-    one_hot = np.eye(labels.max() + 1)[labels]
-    model = SimpleNamespace(shape_input=lambda x, *_, **__: x, predict=lambda _: one_hot)
-    given = {"x_batch": values, "y_batch": labels, "a_batch": values}
-    unused = "model s_batch custom_batch channel_first explain_func explain_func_kwargs model_predict_kwargs softmax"
-    options = {"discretise_func": quantus.functions.discretise_func.sign, "abs": False, "normalise": False}
-
-    def value() -> float:
-        metric = quantus.Consistency(**options, disable_warnings=True)
-        prepared = metric.general_preprocess(**given, **dict.fromkeys(unused.split()), device=None) | {"model": model}
-        batches = metric.generate_batches(data=prepared, batch_size=len(values))
-        return float(np.mean([metric.evaluate_batch(**metric.batch_preprocess(batch)) for batch in batches]))
-
-    return value
+    asked = {"discretise_func": quantus.functions.discretise_func.sign, "abs": False, "normalise": False}
+    return quantus_value(partial(quantus.Consistency, **asked, disable_warnings=True), values, labels)
 
 
 def our_value(values: np.ndarray, labels: np.ndarray) -> float:
@@ -144,7 +82,9 @@ def first_call(n: int) -> float:
 def against_quantus(sizes: Sizes) -> Iterator[Line]:
     for n in () if is_missing("quantus") else sizes.quantus:
         sample = importances(n, "few")
-        best = race({"faithscope": partial(our_value, *sample), "Quantus": quantus_value(*sample)}, min(3, sizes.runs))
+        best = race(
+            {"faithscope": partial(our_value, *sample), "Quantus": quantus_consistency(*sample)}, min(3, sizes.runs)
+        )
         bar = 100 if n == 10_000 else None
         yield Line(f"faster than Quantus, n = {n:,}", best["Quantus"] / best["faithscope"], at_least=bar, seconds=best)
         first = in_fresh_process(f"from consistency import first_call; print(first_call({n}))")
@@ -180,11 +120,6 @@ def against_group_by(sizes: Sizes) -> Iterator[Line]:
             yield Line(what, best["faithscope"] / best[name], at_most=bar, seconds=times, note=note)
 
 
-def peak_bytes() -> int:
-    """The most memory this process has held; ru_maxrss will not do, as a child inherits its parent's."""
-    return 1024 * int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
-
-
 def peak_over_input(n: int, spread: str) -> float:
     """Peak memory of making one estimate, input included, over the bytes of the input."""
     before = peak_bytes()
@@ -194,10 +129,7 @@ def peak_over_input(n: int, spread: str) -> float:
 
 
 def memory(sizes: Sizes) -> Iterator[Line]:
-    if not Path("/proc/self/status").exists():
-        print("skipped: peak memory is read from /proc/self/status, which this system does not have")
-        return
-    for spread in SPREADS:
+    for spread in SPREADS if has_peak() else ():
         call = f"peak_over_input({sizes.memory}, {spread!r})"
         peak = in_fresh_process(f"from consistency import peak_over_input; print({call})")
         note = f"{sizes.memory * (FEATURES + 1) * 8 / 1e6:,.0f} MB of input; Floor(1)"
@@ -224,29 +156,12 @@ def import_time(sizes: Sizes) -> Iterator[Line]:
     yield Line("import faithscope, beyond numpy", best, "s", at_most=0.5)
 
 
-def describe_machine() -> str:
-    libraries = ("faithscope", "numpy", "quantus", "polars", "duckdb")
-    versions = [f"{name} {importlib.metadata.version(name)}" for name in libraries if importlib.util.find_spec(name)]
-    return f"{platform.machine()}, {os.cpu_count()} cores; Python {platform.python_version()}, {', '.join(versions)}"
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small samples; nothing is judged")
-    parser.add_argument("--json", type=Path, metavar="PATH", help="also write the numbers here")
-    chosen = parser.parse_args()
-    judged, lines, machine = not chosen.quick, [], describe_machine()
+    chosen = options(__doc__).parse_args()
+    machine = describe_machine(("faithscope", "numpy", "quantus", "polars", "duckdb"))
     print(machine)
-    for part in (against_quantus, against_group_by, memory, growth, import_time):
-        for line in part(Sizes() if judged else QUICK):
-            print(line.to_text(judged), flush=True)
-            lines.append(line)
-    if chosen.json:
-        found = [asdict(line) | {"met": line.met if judged else None} for line in lines]
-        chosen.json.write_text(json.dumps({"machine": machine, "lines": found}, indent=2) + "\n")
-    missed = [line.what.strip() for line in lines if not line.met]
-    if judged and missed:
-        sys.exit("Missed: " + "; ".join(missed))
+    parts = (against_quantus, against_group_by, memory, growth, import_time)
+    conclude(measure(parts, QUICK if chosen.quick else Sizes(), not chosen.quick), machine, chosen)
 
 
 if __name__ == "__main__":

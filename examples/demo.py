@@ -15,10 +15,10 @@ def main() -> None:
     tree = DecisionTreeClassifier(max_leaf_nodes=16, random_state=0).fit(train, labels)
     neighbors = KNeighborsClassifier(1).fit(train, labels)
     systems = {
-        "decision tree, explained by its leaf": (tree, tree.apply),
+        "decision tree, explained by the path to its leaf": (tree, lambda rows: fs.Rules.from_tree(tree, rows)),
         "1-nearest neighbor, explained by the neighbor": (
             neighbors,
-            lambda rows: fs.Prototypes(neighbors.kneighbors(rows, return_distance=False)),
+            lambda rows: fs.Prototypes(neighbors.kneighbors(rows, return_distance=False), points=train),
         ),
         "decision tree, explained by a random number": (
             tree,
@@ -28,7 +28,8 @@ def main() -> None:
     print(f"Breast cancer data, {len(test)} rows the models have not seen.\n")
     for name, (model, explainer) in systems.items():
         evaluation = fs.evaluate(model, explainer, test)
-        print(f"{name}\n  {evaluation}\n  {fs.plan(evaluation.consistency)}\n")
+        lines = [name, *str(evaluation).splitlines(), str(fs.plan(evaluation.consistency))]
+        print("\n  ".join(lines), end="\n\n")
 
 
 if __name__ == "__main__":

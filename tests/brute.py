@@ -44,3 +44,14 @@ def weighted(
         agree = sum(weights[i] * weights[j] for i, j in pairs if predictions[i] == predictions[j])
         total += mass * agree / sum(weights[i] * weights[j] for i, j in pairs)
     return total / sum(weights), silent / sum(weights)
+
+
+def sufficiency(covers: Sequence[Sequence[bool]], predictions: Sequence[Hashable]) -> tuple[float, float]:
+    """M̂ and the unverifiable share for any relation: ``covers[i][j]`` says that row i's explanation covers row j."""
+    n, total, silent = len(predictions), 0.0, 0
+    for i in range(n):
+        covered = [j for j in range(n) if j != i and covers[i][j]]
+        if covered:
+            total += sum(predictions[j] == predictions[i] for j in covered) / len(covered)
+        silent += not covered
+    return total / n, silent / n

@@ -8,7 +8,10 @@ from faithscope import errors
 from faithscope.evaluate import Evaluation, evaluate, local
 from faithscope.explanations.discretize import Delta, DeltaSign, Floor, Modified, Rank, Sign, SignOfTop, Truncate
 from faithscope.explanations.examples import Counterfactuals, Prototypes
+from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances
+from faithscope.explanations.relations import Ball, Nearest
+from faithscope.explanations.rules import Rules
 from faithscope.measures.certify import certify
 from faithscope.measures.consistency import consistency
 from faithscope.measures.decoders import GibbsDecoder, OptimalDecoder
@@ -16,10 +19,12 @@ from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals import local_sample_size, mse_bound, sample_size
 from faithscope.measures.local import sample_until
 from faithscope.measures.planning import plan
+from faithscope.measures.sufficiency import sufficiency, within, within_curve
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Ball",
     "Counterfactuals",
     "Delta",
     "DeltaSign",
@@ -27,11 +32,14 @@ __all__ = [
     "Evaluation",
     "Floor",
     "GibbsDecoder",
+    "Highlights",
     "Importances",
     "Modified",
+    "Nearest",
     "OptimalDecoder",
     "Prototypes",
     "Rank",
+    "Rules",
     "Sign",
     "SignOfTop",
     "Truncate",
@@ -45,4 +53,7 @@ __all__ = [
     "plan",
     "sample_size",
     "sample_until",
+    "sufficiency",
+    "within",
+    "within_curve",
 ]

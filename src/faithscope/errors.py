@@ -17,5 +17,9 @@ class Incompatible(FaithscopeError):
     """Two things that do not belong together were combined."""
 
 
+class NotScoped(FaithscopeError):
+    """Sufficiency was asked of explanations that do not say where they apply."""
+
+
 class NotProven(FaithscopeError):
     """A guarantee was asked for that is not proven for this relation or weighting."""

@@ -1,21 +1,27 @@
 """evaluate(): a model, an explainer and rows in; an Evaluation out."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from faithscope.errors import BadInput, WrongType
+from faithscope.errors import BadInput, NotScoped, WrongType
 from faithscope.explanations import Explanations, as_explanations, discretize
 from faithscope.explanations.inputs import is_frame, same_length, to_predictions
+from faithscope.explanations.relations import rows_of, says_where, to_relation
 from faithscope.frames import frame
+from faithscope.measures import scopes
 from faithscope.measures.consistency import consistency
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.counts import count
+from faithscope.measures.coverage import Coverage, cover
 from faithscope.measures.estimate import Estimate, Interval
 from faithscope.measures.local import Local, at_row, per_explanation, per_row
 from faithscope.measures.populations import Populations, by
+from faithscope.measures.sufficiency import by as sufficiency_by
+from faithscope.measures.sufficiency import to_estimate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +37,9 @@ class Evaluation:
     ----------
     consistency : Estimate
         Same explanation, same prediction?
+    sufficiency : Estimate or None
+        Wherever the explanation applies, same prediction? None where explanations do not say where they apply, and
+        where rows are weighted.
     explanations : Explanations
         As they were measured, after discretization.
     predictions : array, (n,)
@@ -39,10 +48,13 @@ class Evaluation:
     """
 
     consistency: Estimate
+    sufficiency: Estimate | None
     explanations: Explanations = field(repr=False)
-    predictions: Any = field(repr=False)
+    predictions: NDArray[Any] = field(repr=False)
     X: Any = field(repr=False)
     weights: Any = field(default=None, repr=False)
+    relation: Any = field(default=None, repr=False)
+    _coverage: Coverage | None = field(default=None, repr=False)
 
     @property
     def uniqueness(self) -> float:
@@ -51,8 +63,11 @@ class Evaluation:
         return float(np.sum(counts.per_explanation == 1) / counts.n)
 
     def local(self) -> "pd.DataFrame":
-        """One line a row: local consistency with its exact interval, and the counts behind it."""
-        return frame(per_row(self._counts(), self.explanations, self.predictions, self.consistency.confidence))
+        """One line a row: local consistency and sufficiency with exact intervals, and the counts behind them."""
+        columns = per_row(self._counts(), self.explanations, self.predictions, self.consistency.confidence)
+        if self._coverage is not None:
+            columns |= scopes.per_row(self._coverage, self.predictions, self.consistency.confidence)
+        return frame(columns)
 
     def table(self, k: int | None = None) -> "pd.DataFrame":
         """One line an explanation, worst first; only the k worst where k is given."""
@@ -62,21 +77,47 @@ class Evaluation:
         """Pairs of rows, same explanation, different prediction: worst explanations first, nearest rows first."""
         return frame(counterexamples(self._counts(), self.explanations, self.predictions, self.X, k))
 
-    def by(self, groups: Any) -> Populations:
+    def scopes(self, k: int | None = None) -> "pd.DataFrame":
+        """One line an explanation that says where it applies: its precision and coverage on these rows, worst first."""
+        return frame(scopes.per_scope(self._scoped(), self.consistency.confidence, k))
+
+    def wrongly_covered(self, k: int = 10) -> "pd.DataFrame":
+        """Rows that an explanation covers although they get another prediction, worst explanations first."""
+        how = to_relation(self.relation, self.explanations)
+        found = scopes.wrongly_covered(self._scoped(), self.explanations, self.predictions, self.X, how, k)
+        return frame(found)
+
+    def _scoped(self) -> Coverage:
+        if self._coverage is None:
+            to_relation(self.relation, self.explanations).scopes(self.explanations)  # says why, for most kinds
+            raise NotScoped("Sufficiency was not measured here: rows are weighted.")
+        return self._coverage
+
+    def by(self, groups: Any, measure: Literal["consistency", "sufficiency"] = "consistency") -> Populations:
         """The same measure for each group of rows, with intervals on the differences."""
+        if measure == "sufficiency":
+            self._scoped()
+            how = (self.relation, self.consistency.confidence)
+            return sufficiency_by(self.explanations, self.X, self.predictions, groups, *how)
+        if measure != "consistency":
+            raise BadInput(f"measure must be 'consistency' or 'sufficiency'; got {measure!r}.")
         found = self.consistency
-        how: dict[str, Any] = {"confidence": found.confidence, "interval": found.interval, "weights": self.weights}
-        return by(self.explanations, self.predictions, groups, **how)
+        options: dict[str, Any] = {"confidence": found.confidence, "interval": found.interval, "weights": self.weights}
+        return by(self.explanations, self.predictions, groups, **options)
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this evaluation, ready for JSON."""
-        return {"consistency": self.consistency.to_dict(), "uniqueness": self.uniqueness}
+        sufficiency = None if self.sufficiency is None else self.sufficiency.to_dict()
+        return {"consistency": self.consistency.to_dict(), "sufficiency": sufficiency, "uniqueness": self.uniqueness}
+
+    def _estimates(self) -> list[Estimate]:
+        return [self.consistency] if self.sufficiency is None else [self.consistency, self.sufficiency]
 
     def __str__(self) -> str:
-        return str(self.consistency)
+        return "\n".join(map(str, self._estimates()))
 
     def _repr_html_(self) -> str:
-        return self.consistency._repr_html_()
+        return "".join(found._repr_html_() for found in self._estimates())
 
     def _counts(self) -> Any:
         """Every row counts once, whatever its weight."""
@@ -92,6 +133,7 @@ def evaluate(
     confidence: float = 0.95,
     interval: Interval = "jackknife",
     weights: Any = None,
+    relation: Any = None,
 ) -> Evaluation:
     """Measure how faithful an explainer is to a model on the rows X.
 
@@ -105,15 +147,21 @@ def evaluate(
         Rows the model will meet in use; no labels are needed.
     discretizer, confidence, interval, weights
         As for `consistency`.
+    relation : Nearest, Ball or callable, optional
+        As for `sufficiency`.
 
     Returns
     -------
     Evaluation
     """
     predictions, explanations = _predictions(predict, X), discretize(_explanations(explainer, X), discretizer)
-    same_length(X=_rows(X), predictions=len(predictions), explanations=len(explanations))
+    same_length(X=rows_of(X), predictions=len(predictions), explanations=len(explanations))
     found = consistency(explanations, predictions, confidence=confidence, interval=interval, weights=weights)
-    return Evaluation(found, explanations, predictions, X, weights)
+    if weights is not None or not says_where(explanations, relation):
+        return Evaluation(found, None, explanations, predictions, X, weights, relation)
+    covered = cover(explanations, predictions, X, to_relation(relation, explanations), confidence=confidence)
+    sufficient = to_estimate(covered, "sufficiency", confidence)
+    return Evaluation(found, sufficient, explanations, predictions, X, None, relation, covered)
 
 
 def local(
@@ -124,14 +172,15 @@ def local(
     *,
     discretizer: Discretize | None = None,
     confidence: float = 0.95,
+    relation: Any = None,
 ) -> Local:
-    """Local consistency at a row outside the sample: the paper's Algorithm 1.
+    """Local consistency and sufficiency at a row outside the sample: the paper's Algorithm 1.
 
     Parameters
     ----------
     x : one row
         A vector, or a table of one row.
-    predict, explainer, X, discretizer
+    predict, explainer, X, discretizer, relation
         As for `evaluate`; model and explainer must be functions, since x is new to them.
 
     Returns
@@ -143,9 +192,14 @@ def local(
             "local needs a model and an explainer that can be called on x, not ready predictions or explanations."
         )
     row = _one_row(x)
-    sample = count(discretize(_explanations(explainer, X), discretizer), _predictions(predict, X))
-    explanation = discretize(_explanations(explainer, row), discretizer)
-    return at_row(sample, explanation, _predictions(predict, row).tolist()[0], confidence=confidence)
+    labels, explanations = _predictions(predict, X), discretize(_explanations(explainer, X), discretizer)
+    one, prediction = discretize(_explanations(explainer, row), discretizer), _predictions(predict, row).tolist()[0]
+    found = at_row(count(explanations, labels), one, prediction, confidence=confidence)
+    if not says_where(explanations, relation):
+        return found
+    how = to_relation(relation, explanations)
+    scope = scopes.at_row(one, prediction, explanations, labels, X, how, confidence=confidence)
+    return replace(found, sufficiency=scope)
 
 
 def _one_row(x: Any) -> Any:
@@ -156,16 +210,9 @@ def _one_row(x: Any) -> Any:
     else:
         row = [x] if isinstance(x, str) else np.asarray(x)
         row = row[None, :] if np.ndim(row) == 1 and not isinstance(row, list) else row
-    if _rows(row) != 1:
-        raise BadInput(f"x must be one row; got {_rows(row):,}.")
+    if rows_of(row) != 1:
+        raise BadInput(f"x must be one row; got {rows_of(row):,}.")
     return row
-
-
-def _rows(X: Any) -> int:
-    shape = getattr(X, "shape", None)
-    if shape == () or (shape is None and not hasattr(X, "__len__")):
-        raise WrongType(f"X must be rows that can be counted, such as an array or a table; got {type(X).__name__}.")
-    return int(shape[0]) if shape else len(X)
 
 
 def _function(given: Any, method: str) -> Callable[[Any], Any] | None:

@@ -38,6 +38,15 @@ class Explanations(ABC):
     def describe(self, row: int) -> str:
         """The explanation of one row, to read."""
 
+    def item(self, row: int) -> Any:
+        """The explanation of one row as a plain value, for a caller's own relation."""
+        return self.key[0][row]
+
+    @property
+    def scope_key(self) -> tuple[Column, ...]:
+        """What tells apart where explanations apply; another thing than `key` for counterfactuals."""
+        return self.key
+
     def __len__(self) -> int:
         return len(self.key[0])
 

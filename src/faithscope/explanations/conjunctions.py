@@ -39,6 +39,9 @@ class Shared(Explanations):
         """The parts of one row's explanation."""
         return self.distinct[self.codes[row]]
 
+    def item(self, row: int) -> Any:
+        return self.conjunction(row)
+
     def join(self, other: Self) -> Self:
         self.check_comparable(other)
         both, numbers = number_conjunctions([*self.distinct, *other.distinct])

@@ -1,6 +1,6 @@
 """Explanations by example: prototypes and counterfactuals."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from faithscope.explanations.conjunctions import Conjunction, Shared, number_con
 from faithscope.explanations.grouping import Column, group
 from faithscope.explanations.importances import to_names
 from faithscope.explanations.inputs import is_frame, same_length, to_array, to_matrix, to_rows, to_vector
+from faithscope.explanations.points import Points, to_metric
 
 _LARGEST = 2**62
 
@@ -27,6 +28,10 @@ class Prototypes(Shared):
     ----------
     indices : (n,) or (n, k) array of integers, or a list of sets or lists
         Sets may differ in size.
+    points : (m, d) array or table, optional
+        The prototypes themselves, which `indices` count from 0; needed to say which rows they cover.
+    metric : str
+        Any metric of scikit-learn's, or "gower" for numbers and categories.
 
     Examples
     --------
@@ -34,10 +39,15 @@ class Prototypes(Shared):
     [0, 0, 1]
     """
 
-    def __init__(self, indices: Any) -> None:
+    points: Points | None = None
+
+    def __init__(self, indices: Any, points: Any = None, metric: Any = "euclidean") -> None:
         distinct, codes = _distinct_sets(indices)
         object.__setattr__(self, "codes", codes)
         object.__setattr__(self, "distinct", distinct)
+        if points is not None:
+            object.__setattr__(self, "points", Points.of(points, metric))
+            _refuse_beyond(distinct, codes, len(self.points or ()))
 
     @property
     def kind(self) -> str:
@@ -45,6 +55,26 @@ class Prototypes(Shared):
 
     def describe(self, row: int) -> str:
         return "{" + ", ".join(map(str, self.conjunction(row))) + "}"
+
+    def nearest(self, X: Any, k: int) -> "Prototypes":
+        """The k prototypes nearest to each row; among equally near ones the earlier."""
+        assert self.points is not None
+        blocks = self.points.distances(X)
+        return Prototypes(np.concatenate([np.argsort(block, axis=1, kind="stable")[:, :k] for block in blocks]))
+
+    def within(self, indices: Sequence[Any], X: Any, tau: float) -> Iterator[NDArray[np.bool_]]:
+        """For each of these prototypes, the rows within tau of it."""
+        assert self.points is not None
+        chosen = self.points.take(np.array(indices, np.int64))
+        near = np.concatenate([block <= tau for block in chosen.distances(X)])
+        return iter(np.ascontiguousarray(near.T))
+
+
+def _refuse_beyond(distinct: tuple[Conjunction, ...], codes: NDArray[np.int64], size: int) -> None:
+    wrong = next((i for i, one in enumerate(distinct) if one and int(one[-1]) >= size), None)  # type: ignore[call-overload]
+    if wrong is not None:
+        row = int((codes == wrong).argmax())
+        raise BadInput(f"Row {row} names prototype {distinct[wrong][-1]}, but there are only {size:,} points.")
 
 
 def _distinct_sets(indices: Any) -> tuple[tuple[Conjunction, ...], NDArray[np.int64]]:
@@ -82,7 +112,8 @@ def _is_index(item: Any) -> bool:
 class Counterfactuals(Explanations):
     """For each row, a nearby point that the model predicts otherwise.
 
-    Two rows have the same explanation where their points are equal.
+    Two rows have the same explanation where their points are equal; an explanation covers the open ball around its
+    own row that reaches to the point, so two rows with the same point cover different balls.
 
     Parameters
     ----------
@@ -90,15 +121,19 @@ class Counterfactuals(Explanations):
         The counterfactual of each row, and the row itself. Numbers, or numbers and categories.
     names : sequence of str, optional
         The features; by default the column names, if the input has any.
+    metric : str or Gower, optional
+        The distance of the ball: any metric of scikit-learn's, or "gower", which learns its ranges from these rows.
+        By default euclidean for numbers, Gower's otherwise.
     """
 
     points: NDArray[Any]
     originals: NDArray[Any]
     names: tuple[str, ...] | None = None
+    metric: Any = "euclidean"
 
     _per_row: ClassVar[tuple[str, ...]] = ("points", "originals")
 
-    def __init__(self, points: Any, originals: Any, names: Sequence[str] | None = None) -> None:
+    def __init__(self, points: Any, originals: Any, names: Sequence[str] | None = None, metric: Any = None) -> None:
         new, columns = to_rows(points, "Counterfactuals")
         old, old_columns = to_rows(originals, "Originals")
         same_length(counterfactuals=len(new), originals=len(old))
@@ -112,14 +147,20 @@ class Counterfactuals(Explanations):
         object.__setattr__(self, "points", new)
         object.__setattr__(self, "originals", old)
         object.__setattr__(self, "names", chosen)
+        object.__setattr__(self, "metric", to_metric(metric, np.concatenate([new, old])))
+
+    def balls(self) -> "Balls":
+        """Where each explanation applies: the open ball around its row, as far as its counterfactual."""
+        centers = Points(self.originals, self.metric)
+        return Balls(self.originals, centers.to(self.points), self.metric, self.feature_names)
+
+    @property
+    def scope_key(self) -> tuple[Column, ...]:
+        return self.balls().key
 
     @property
     def key(self) -> tuple[Column, ...]:
-        if self.points.dtype != object:
-            return (self.points,)
-        rows = np.empty(len(self.points), object)
-        rows[:] = list(map(tuple, self.points.tolist()))
-        return (rows,)
+        return (_rows_key(self.points),)
 
     @property
     def kind(self) -> str:
@@ -136,3 +177,51 @@ class Counterfactuals(Explanations):
     def feature_names(self) -> tuple[str, ...]:
         """The features' names, or x0, x1, … where none were given."""
         return self.names or tuple(f"x{j}" for j in range(self.points.shape[1]))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Balls(Explanations):
+    """Open balls: each covers the rows nearer to its center than its radius."""
+
+    centers: NDArray[Any]
+    radii: NDArray[np.float64]
+    metric: Any
+    names: tuple[str, ...]
+
+    _per_row: ClassVar[tuple[str, ...]] = ("centers", "radii")
+
+    @property
+    def key(self) -> tuple[Column, ...]:
+        return (_rows_key(self.centers), self.radii[:, None])
+
+    @property
+    def kind(self) -> str:
+        return f"balls over {self.centers.shape[1]} features"
+
+    def __len__(self) -> int:
+        return len(self.centers)
+
+    def item(self, row: int) -> Any:
+        return self.centers[row], float(self.radii[row])
+
+    def describe(self, row: int) -> str:
+        pairs = zip(self.names, self.centers[row], strict=True)
+        return f"nearer than {readable(self.radii[row])} to {shorten([f'{n} {readable(v)}' for n, v in pairs])}"
+
+    def inside(self, X: Any) -> Callable[[int, int], NDArray[np.bool_]]:
+        """A function that says, for balls start to stop, which rows of X lie inside."""
+        rows = Points.like(X, self.centers, self.metric)
+
+        def mask(start: int, stop: int) -> NDArray[np.bool_]:
+            centers = Points(self.centers[start:stop], self.metric)
+            return centers.from_all(rows) < self.radii[start:stop, None]
+
+        return mask
+
+
+def _rows_key(rows: NDArray[Any]) -> Column:
+    if rows.dtype != object:
+        return rows
+    keys = np.empty(len(rows), object)
+    keys[:] = list(map(tuple, rows.tolist()))
+    return keys

@@ -12,7 +12,7 @@ Ints = NDArray[np.int64]
 Column = NDArray[Any]  # (n, w) numeric, or (n,) of Python objects
 
 _CHUNK = 2**17  # values at a time, so that every pass over a chunk stays in cache
-_WORKERS = min(8, os.cpu_count() or 1)
+WORKERS = min(8, os.cpu_count() or 1)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
 
@@ -156,7 +156,7 @@ def over_chunks(work: Callable[[int, int], None], rows: int, width: int) -> None
         for start in range(begin, end, step):
             work(start, min(start + step, end))
 
-    workers = min(_WORKERS, rows // (4 * step))
+    workers = min(WORKERS, rows // (4 * step))
     if workers < 2:
         run(0, rows)
         return

@@ -51,6 +51,9 @@ class Plain(Explanations):
     def kind(self) -> str:
         return "plain keys"
 
+    def item(self, row: int) -> Any:
+        return self.values[row]
+
     def describe(self, row: int) -> str:
         return readable(self.values[row])
 

@@ -1,14 +1,276 @@
 """Relations: which rows an explanation covers."""
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput, NotScoped, WrongType
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.conjunctions import Conjunctions, Shared
+from faithscope.explanations.examples import Balls, Counterfactuals, Prototypes
+from faithscope.explanations.importances import Importances, Rankings
+from faithscope.explanations.inputs import is_frame
+from faithscope.explanations.near import near
+
+Masks = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Same:
-    """An explanation covers the rows that were given the same explanation: consistency.
+class Parts:
+    """Coverage by conjunction: an explanation covers the rows on which all of its parts hold.
 
-    It partitions the rows, which is what the paper's mean-squared-error bound needs.
+    Attributes
+    ----------
+    lists : list of tuples of int
+        For each explanation, the numbers of its parts.
+    masks : iterator of (n,) bool arrays
+        The rows on which part 0, 1, … holds.
+    count : int
+        Number of parts.
     """
 
-    partitions: ClassVar[bool] = True
+    lists: list[tuple[int, ...]]
+    masks: Iterator[Masks]
+    count: int
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Coverage of one explanation after the other: ``mask(start, stop)`` is a (stop - start, n) bool array."""
+
+    mask: Callable[[int, int], Masks]
+
+
+class Relation(ABC):
+    """Which rows an explanation covers."""
+
+    @property
+    def partitions(self) -> bool:
+        """Whether every row lies under exactly one explanation, as the paper's error bound needs."""
+        return False
+
+    def scopes(self, explanations: Explanations) -> Explanations:
+        """The explanations, equal where they cover the same rows; by default where they are equal."""
+        return explanations
+
+    @abstractmethod
+    def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Parts | Blocks:
+        """Which rows each of the distinct scopes covers; the rows are X, and were given `explanations`."""
+
+
+@dataclass(frozen=True)
+class Same(Relation):
+    """An explanation covers the rows that were given the same explanation: consistency."""
+
+    @property
+    def partitions(self) -> bool:
+        return True
+
+    def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Blocks:
+        codes = distinct.locate(explanations)
+        return Blocks(lambda start, stop: codes == np.arange(start, stop)[:, None])
+
+
+@dataclass(frozen=True)
+class Applies(Relation):
+    """An explanation covers the rows it says it applies to: sufficiency.
+
+    Rules and highlights cover where all their conditions hold; a counterfactual covers the open ball around its row.
+    """
+
+    exclusive: bool = False  # the rules are known to be the leaves of one tree
+
+    @property
+    def partitions(self) -> bool:
+        return self.exclusive
+
+    def scopes(self, explanations: Explanations) -> Explanations:
+        if isinstance(explanations, Counterfactuals):
+            return explanations.balls()
+        if isinstance(explanations, Conjunctions | Balls):
+            return explanations
+        raise NotScoped(_not_scoped(explanations))
+
+    def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Parts | Blocks:
+        if isinstance(distinct, Balls):
+            return Blocks(distinct.inside(X))
+        assert isinstance(distinct, Conjunctions)
+        parts, lists = _number_parts(distinct)
+        return Parts(lists, distinct.holds(parts, X), len(parts))
+
+
+def _not_scoped(explanations: Explanations) -> str:
+    if isinstance(explanations, Prototypes):
+        return "Prototypes say where they apply only with a relation: pass relation=Nearest() or relation=Ball(tau)."
+    if isinstance(explanations, Importances):
+        return (
+            f"These are {explanations.kind}, which do not say where they apply, so sufficiency is undefined. "
+            "Measure consistency, or use within(tau=...)."
+        )
+    return (
+        f"These are {explanations.kind}, which do not say where they apply, so sufficiency is undefined. "
+        "Measure consistency, or pass relation=, a function applies(X, explanation) that gives a mask of rows."
+    )
+
+
+def _number_parts(distinct: Shared) -> tuple[list[Any], list[tuple[int, ...]]]:
+    numbers: dict[Any, int] = {}
+    rows = [distinct.conjunction(row) for row in range(len(distinct))]
+    lists = [tuple(numbers.setdefault(part, len(numbers)) for part in row) for row in rows]
+    return list(numbers), lists
+
+
+@dataclass(frozen=True)
+class Nearest(Relation):
+    """Prototypes cover the rows whose nearest prototypes they are (the paper's first option)."""
+
+    @property
+    def partitions(self) -> bool:
+        return True
+
+    def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Blocks:
+        prototypes = _with_points(distinct)
+        sizes = np.array([len(prototypes.conjunction(row)) for row in range(len(prototypes))])
+        codes = {size: prototypes.locate(prototypes.nearest(X, int(size))) for size in np.unique(sizes)}
+
+        def mask(start: int, stop: int) -> Masks:
+            return np.array([codes[sizes[row]] == row for row in range(start, stop)])
+
+        return Blocks(mask)
+
+
+@dataclass(frozen=True)
+class Ball(Relation):
+    """Prototypes cover the rows within a distance of every one of them (the paper's second option).
+
+    Parameters
+    ----------
+    tau : float
+        Distances up to and including this are covered.
+    """
+
+    tau: float
+
+    def __post_init__(self) -> None:
+        _check_tau(self.tau)
+
+    def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Parts:
+        prototypes = _with_points(distinct)
+        parts, lists = _number_parts(prototypes)
+        return Parts(lists, prototypes.within(parts, X, self.tau), len(parts))
+
+
+def _with_points(explanations: Explanations) -> Prototypes:
+    if not isinstance(explanations, Prototypes):
+        raise WrongType(f"Nearest() and Ball(tau) cover rows by prototypes; these are {explanations.kind}.")
+    if explanations.points is None:
+        raise BadInput("These prototypes are only indices: pass the rows they stand for, Prototypes(indices, points).")
+    return explanations
+
+
+@dataclass(frozen=True)
+class Within(Relation):
+    """Explanations closer than tau count as the same (paper, section 4.2).
+
+    A relation between explanations, not between an explanation and rows: it generalizes consistency, not sufficiency.
+
+    Parameters
+    ----------
+    tau : float
+        Distances up to and including this count as the same.
+    metric : str or callable
+        Any metric of scikit-learn's.
+    """
+
+    tau: float
+    metric: Any = "euclidean"
+
+    def __post_init__(self) -> None:
+        _check_tau(self.tau)
+
+    def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Blocks:
+        known, rows = vectors(distinct), vectors(explanations)
+        return Blocks(near(known, rows, self.tau, self.metric))
+
+
+def vectors(explanations: Explanations) -> NDArray[np.float64]:
+    """Explanations as points between which a distance makes sense."""
+    if isinstance(explanations, Counterfactuals) and explanations.points.dtype != object:
+        return explanations.points.astype(np.float64)
+    if isinstance(explanations, Importances) and not isinstance(explanations, Rankings):
+        return explanations.values.astype(np.float64)
+    raise WrongType(f"A distance between explanations needs vectors of numbers; these are {explanations.kind}.")
+
+
+def _check_tau(tau: Any) -> None:
+    if isinstance(tau, bool) or not isinstance(tau, int | float | np.number) or not 0 <= tau < np.inf:
+        raise BadInput(f"tau is a distance, a finite number of at least 0; got {tau!r}.")
+
+
+@dataclass(frozen=True)
+class Custom(Relation):
+    """A caller's own relation: ``applies(X, explanation)`` says on which rows of X the explanation applies."""
+
+    applies: Callable[[Any, Any], Any]
+
+    def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Blocks:
+        rows = len(explanations)
+
+        def mask(start: int, stop: int) -> Masks:
+            return np.array([self._checked(X, distinct.item(row), rows) for row in range(start, stop)])
+
+        return Blocks(mask)
+
+    def _checked(self, X: Any, explanation: Any, rows: int) -> Masks:
+        made = self.applies(X, explanation)
+        mask = np.asarray(made.to_numpy() if hasattr(made, "to_numpy") else made)
+        if mask.shape != (rows,) or mask.dtype != np.bool_:
+            raise WrongType(
+                f"The relation must give a mask of {rows:,} booleans, one a row; for {explanation!r} it gave "
+                f"shape {mask.shape} of {mask.dtype}."
+            )
+        return mask
+
+
+def to_relation(relation: Any, explanations: Explanations) -> Relation:
+    """The relation that a caller means; by default what the kind of explanation itself says."""
+    if relation is None:
+        if isinstance(explanations, Prototypes) and explanations.points is not None:
+            return Nearest()
+        return Applies(exclusive=bool(getattr(explanations, "partitions", False)))
+    if isinstance(relation, Relation):
+        return relation
+    if isinstance(relation, type) or not callable(relation):
+        raise WrongType(
+            f"relation={relation!r} is none: pass Nearest(), Ball(tau), or a function applies(X, explanation) "
+            "that gives a mask of rows."
+        )
+    return Custom(relation)
+
+
+def says_where(explanations: Explanations, relation: Any) -> bool:
+    """Whether sufficiency is defined for these explanations."""
+    if relation is not None or isinstance(explanations, Conjunctions | Counterfactuals):
+        return True
+    return isinstance(explanations, Prototypes) and explanations.points is not None
+
+
+def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
+    """Some rows of whatever rows are."""
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if hasattr(X, "take") and hasattr(X, "num_rows"):
+        return X.take(rows)
+    return X[rows] if hasattr(X, "shape") else [X[row] for row in rows]
+
+
+def rows_of(X: Any) -> int:
+    """Number of rows of whatever rows are."""
+    shape = getattr(X, "shape", None)
+    if shape == () or (shape is None and not hasattr(X, "__len__")) or isinstance(X, str):
+        raise WrongType(f"X must be rows that can be counted, such as an array or a table; got {type(X).__name__}.")
+    return int(shape[0]) if shape and not is_frame(X) else len(X) if not hasattr(X, "num_rows") else int(X.num_rows)

@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.explanations import Explanations
-from faithscope.explanations.inputs import check_whole, frame_columns, is_frame, same_length, to_labels, to_vector
+from faithscope.explanations.distances import Gower, columns_of
+from faithscope.explanations.grouping import group
+from faithscope.explanations.inputs import check_whole, same_length, to_labels
 from faithscope.measures.counts import Counts, number_labels
 
 Ints = NDArray[np.int64]
@@ -39,7 +41,7 @@ def counterexamples(
     codes = counts.explanations.locate(explanations)
     disagreeing = disagreeing_pairs(counts)
     worst = np.argsort(-disagreeing, kind="stable")[: min(k, int((disagreeing > 0).sum()))]
-    quota = _share_out(disagreeing[worst], k)
+    quota = share_out(disagreeing[worst], k)
     space = _Space.of(X, len(labels))
     found = []
     for explanation, rows, wanted in zip(worst, _members(codes, worst), quota, strict=True):
@@ -67,7 +69,7 @@ def disagreeing_pairs(counts: Counts) -> Ints:
     return pairs
 
 
-def _share_out(available: Ints, k: int) -> Ints:
+def share_out(available: Ints, k: int) -> Ints:
     """One pair for each explanation in turn, until k are given out or none is left."""
     quota = np.zeros(len(available), np.int64)
     while quota.sum() < k and np.any(quota < available):
@@ -88,70 +90,44 @@ def _members(codes: Ints, chosen: Ints) -> list[Ints]:
 
 
 class _Space:
-    """Gower distance on rows: numbers by their range, categories by equality, averaged over features."""
+    """The rows of X with Gower's distance."""
 
     def __init__(self, columns: list[NDArray[Any]]) -> None:
-        self.numbers = [_scaled(column) for column in columns if column.dtype.kind in "biufMm"]
-        self.categories = [_category_codes(column) for column in columns if column.dtype == object]
+        self.metric = Gower.fit(columns)
+        self.columns = [_category_codes(c) if c.dtype == object else c for c in self.metric.read(columns)]
         self.features = len(columns)
 
     @classmethod
     def of(cls, X: Any, rows: int) -> "_Space | None":
         """The space of these rows; None where they have no columns to compare (none given, or sparse)."""
-        columns = [] if X is None or hasattr(X, "tocsr") else _columns(X)
+        columns = [] if X is None or hasattr(X, "tocsr") else columns_of(X)
         if not columns:
             return None
         same_length(predictions=rows, X=len(columns[0]))
         return cls(columns)
 
     def distance(self, a: Ints, b: Ints) -> Floats:
-        """Between rows a and rows b, broadcast against each other."""
-        total = np.zeros(np.broadcast(a, b).shape)
-        for column in self.numbers:
-            gap = np.abs(column[a] - column[b])
-            gap[np.isnan(gap)] = 1.0  # a missing number is far from any other ...
-            gap[np.isnan(column[a]) & np.isnan(column[b])] = 0.0  # ... but not from another missing one
-            total += gap
-        for codes in self.categories:
-            total += codes[a] != codes[b]
-        return total / self.features
+        """Between rows a and rows b, one by one."""
+        return self.metric.between([column[a] for column in self.columns], [column[b] for column in self.columns])
 
     def projections(self, rows: Ints) -> list[Floats]:
         """The rows along a few fixed random directions."""
         rng = np.random.default_rng(0)
-        directions = []
-        for _ in range(_PROJECTIONS):
-            line = np.zeros(len(rows))
-            for column in self.numbers:
-                line += rng.normal() * np.nan_to_num(column[rows], nan=2.0)
-            for codes in self.categories:
-                line += rng.normal(size=int(codes.max()) + 1)[codes[rows]]
-            directions.append(line)
-        return directions
+        lines = ([_along(column, rows, rng) for column in self.columns] for _ in range(_PROJECTIONS))
+        return [np.asarray(np.sum(line, axis=0)) for line in lines]
 
 
-def _columns(X: Any) -> list[NDArray[Any]]:
-    if is_frame(X):
-        return frame_columns(X)[1]
-    array = to_vector(X, "X")
-    if array.ndim == 1 and array.dtype == object and len(array) and isinstance(array[0], list | np.ndarray):
-        lengths = {len(row) for row in array}
-        array = np.array(list(map(list, array)), object) if len(lengths) == 1 else array.astype(str)
-    columns = list(array.reshape(len(array), -1).T)
-    return [to_vector(column.tolist()) if column.dtype.kind not in "biuf" else column for column in columns]
-
-
-def _scaled(column: NDArray[Any]) -> Floats:
-    values = column.astype(np.int64 if column.dtype.kind in "Mm" else np.float64).astype(np.float64)
-    values[~np.isfinite(values)] = np.nan
-    spread = np.nanmax(values) - np.nanmin(values) if np.isfinite(values).any() else 0.0
-    scaled: Floats = values / spread if spread > 0 else values * 0.0
-    return scaled
+def _along(column: NDArray[Any], rows: Ints, rng: np.random.Generator) -> Floats:
+    """One feature's part of a projection: a number times a weight, a category's own weight."""
+    if column.dtype.kind == "i":
+        return np.asarray(rng.normal(size=int(column.max()) + 1)[column[rows]])
+    spread = np.nanstd(column) or 1.0
+    return np.asarray(rng.normal() * np.nan_to_num(column[rows] / spread, nan=2.0))
 
 
 def _category_codes(column: NDArray[Any]) -> Ints:
-    numbers: dict[str, int] = {}
-    return np.fromiter((numbers.setdefault(str(item), len(numbers)) for item in column), np.int64, len(column))
+    codes, _ = group([column])
+    return codes
 
 
 def _nearest_pairs(rows: Ints, labels: Ints, space: _Space | None, wanted: int) -> tuple[Ints, Floats]:

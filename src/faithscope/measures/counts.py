@@ -12,7 +12,7 @@ from faithscope.explanations.base import Explanations, readable
 from faithscope.explanations.grouping import group
 from faithscope.explanations.inputs import same_length, to_labels
 from faithscope.explanations.plain import Plain
-from faithscope.explanations.relations import Same
+from faithscope.explanations.relations import Relation, Same
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -37,7 +37,7 @@ class Profile:
     label_rows: Ints  # rows predicted each label
     distinct: int  # explanations given to at least one row
     modal: int  # rows whose prediction is the commonest one for their explanation
-    relation: Same = field(default_factory=Same)
+    relation: Relation = field(default_factory=Same)
 
     @property
     def n(self) -> int:
@@ -79,7 +79,7 @@ class Counts:
     missed: Ints
     weight: Floats | None = None
     square: Floats | None = None
-    relation: Same = field(default_factory=Same)
+    relation: Relation = field(default_factory=Same)
     chosen: Ints | None = None
 
     @cached_property
@@ -109,6 +109,11 @@ class Counts:
         return _sum_by(self.explanation, self.covered, self.distinct)
 
     @property
+    def rows_given(self) -> Ints:
+        """Rows that each explanation was given to."""
+        return _sum_by(self.explanation, self.given, self.distinct)
+
+    @property
     def per_label(self) -> Ints:
         """Rows predicted each label."""
         return _sum_by(self.label, self.given, len(self.labels))
@@ -132,10 +137,13 @@ class Counts:
         if self.n == 0:
             nowhere = np.full(len(labels), -1)
             return nowhere, nowhere
+        return self.locate_codes(self.explanations.locate(explanations), labels)
+
+    def locate_codes(self, codes: Ints, labels: NDArray[Any]) -> tuple[Ints, Ints]:
+        """The same, where the explanation of each row is known by its number."""
         names, numbers = number_labels(labels)
         place = {label: j for j, label in enumerate(self.labels)}
         known = np.array([place.get(name, -1) for name in names], np.int64)[numbers]
-        codes = self.explanations.locate(explanations)
         cells = self.explanation * len(self.labels) + self.label  # ascending
         wanted = codes * len(self.labels) + known
         found = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
@@ -183,12 +191,17 @@ class Counts:
 
     @cached_property
     def _profile(self) -> Profile:
-        given = _sum_by(self.explanation, self.given, self.distinct)
-        agreeing = _sum_by(self.explanation, self.given * (self.given - 1), self.distinct)
+        covered = self.per_explanation[self.explanation]
+        inside = self.given - self.missed
+        agreeing = _sum_by(self.explanation, self.given * (self.given - 1), self.distinct)[self.explanation]
+        kinds = [(covered - 1, self.covered - 1, agreeing, inside)]
+        if self.missed.any():
+            kinds.append((covered, self.covered, agreeing, self.missed))
+        columns = [np.concatenate(column) for column in zip(*kinds, strict=True)]
+        some = columns[3] > 0
+        others, same, pairs, rows = _compact(*(column[some] for column in columns))
         modal = np.zeros(self.distinct, np.int64)
         np.maximum.at(modal, self.explanation, self.given)
-        columns = (given[self.explanation] - 1, self.given - 1, agreeing[self.explanation], self.given)
-        others, same, pairs, rows = _compact(*columns)
         return Profile(others, same, pairs, rows, self.per_label, self.distinct, int(modal.sum()), self.relation)
 
 
@@ -293,6 +306,13 @@ def _compact(others: Ints, agreeing: Ints, pairs: Ints, rows: Ints) -> tuple[Int
 def _merge(a: Counts, b: Counts) -> Counts:
     if a.n + b.n > _MOST_ROWS:
         raise BadInput(f"Counts hold at most {_MOST_ROWS:,} rows; these add up to {a.n + b.n:,}.")
+    if a.relation != b.relation:
+        raise Incompatible(f"One of these counts is by {a.relation}, the other by {b.relation}: count both alike.")
+    if a.relation != Same() and (a.distinct != b.distinct or (a.explanations.locate(b.explanations) < 0).any()):
+        raise Incompatible(
+            "These counts are of whom different sets of explanations cover, which do not add up: collect the distinct "
+            "explanations of all parts first, then count each part against them."
+        )
     joined = a.explanations.join(b.explanations)
     codes, first = joined.group()
     names = list(dict.fromkeys([*a.labels, *b.labels]))

@@ -66,11 +66,22 @@ def _without_one_row(profile: Profile) -> tuple[Floats, Floats]:
 
 
 def jackknife_margins(
-    value: Floats, silent: Floats, rows: NDArray[Any], effective_n: float, confidence: float, sides: int = 2
+    value: Floats,
+    silent: Floats,
+    rows: NDArray[Any],
+    effective_n: float,
+    confidence: float,
+    sides: int = 2,
+    reach: float = 1.0,
 ) -> Margins:
-    """Margins from leave-one-out values, each standing for some rows."""
+    """Margins from leave-one-out values, each standing for some rows.
+
+    `reach` is how much the terms of other rows lean on one row at most, ``max_j Σ_i 1(π_i covers j) / c_i``; it is 1
+    for equality. A kind of row that the sample happened to miss has a chance of at most ln(1/δ)/n, and moves the
+    measure by its own term and by what leans on it: hence the least margin ``(1 + reach) ln(1/δ) / n``.
+    """
     wrong = check_confidence(confidence) / sides
-    least = 2 * math.log(1 / wrong) / effective_n
+    least = (1 + max(1.0, reach)) * math.log(1 / wrong) / effective_n
     spreads = [_spread(value, rows, wrong), _spread(value + silent, rows, wrong)]
     below, above = (max(margin, least) for margin, _ in spreads)
     return Margins(below, above, min((freedom for margin, freedom in spreads if margin > least), default=math.inf))

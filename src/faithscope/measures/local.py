@@ -10,11 +10,13 @@ from scipy.special import betaincinv
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations import Explanations, as_explanations, discretize
+from faithscope.explanations.grouping import group
 from faithscope.explanations.inputs import check_whole, is_frame, to_labels
 from faithscope.measures.counts import Counts, count
 from faithscope.measures.intervals import check_confidence, local_sample_size
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 def clopper_pearson(agreeing: NDArray[np.int64], others: NDArray[np.int64], confidence: float) -> tuple[Floats, Floats]:
@@ -38,19 +40,17 @@ def per_row(counts: Counts, explanations: Explanations, predictions: Any, confid
     """
     labels = to_labels(predictions)
     codes, cells = counts.locate(explanations, labels)
-    low, high = clopper_pearson(counts.given - 1, counts.per_explanation[counts.explanation] - 1, confidence)
     total, same = counts.per_explanation[codes], counts.given[cells]
+    measured = local_columns("consistency", same - 1, total - 1, confidence)
+    return {"prediction": labels, **measured, "verifiable": total > 1, "N_pi": total, "N_pi_y": same}
+
+
+def local_columns(measure: str, agreeing: Ints, others: Ints, confidence: float) -> dict[str, Any]:
+    """A local measure of every row with its exact interval: NaN and [0, 1] where there are no other rows."""
+    codes, first = group([np.column_stack([agreeing, others])])
+    low, high = clopper_pearson(agreeing[first], others[first], confidence)
     with np.errstate(invalid="ignore"):
-        local = (same - 1) / (total - 1)
-    return {
-        "prediction": labels,
-        "consistency": local,
-        "consistency_low": low[cells],
-        "consistency_high": high[cells],
-        "verifiable": total > 1,
-        "N_pi": total,
-        "N_pi_y": same,
-    }
+        return {measure: agreeing / others, f"{measure}_low": low[codes], f"{measure}_high": high[codes]}
 
 
 def per_explanation(counts: Counts, confidence: float, k: int | None = None) -> dict[str, Any]:
@@ -89,14 +89,15 @@ def per_explanation(counts: Counts, confidence: float, k: int | None = None) -> 
 
 @dataclass(frozen=True)
 class Local:
-    """The local consistency of one row outside the sample, with an exact (Clopper-Pearson) interval.
+    """A local measure of one row outside the sample, with an exact (Clopper-Pearson) interval.
 
     Attributes
     ----------
     value : float or None
-        Share of the rows with its explanation that share its prediction; None where no row has it.
+        Share of the rows with its explanation (for sufficiency: that it applies to) that share its prediction;
+        None where there is no such row.
     others, agreeing : int
-        Rows with its explanation; those that also share its prediction.
+        Rows with its explanation, or that it applies to; those that also share its prediction.
     seen : int
         Rows looked at.
     reached : bool
@@ -116,19 +117,23 @@ class Local:
     seen: int
     reached: bool = True
     wanted: int = 0
+    measure: str = "consistency"
+    sufficiency: "Local | None" = None  # of the same row, where explanations say where they apply
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this measure, ready for JSON."""
         return asdict(self)
 
     def __str__(self) -> str:
-        found = f"{self.agreeing:,} of {self.others:,} rows with this explanation agree ({self.seen:,} rows seen)"
+        rows = "rows with this explanation" if self.measure == "consistency" else "rows it applies to"
+        found = f"{self.agreeing:,} of {self.others:,} {rows} agree ({self.seen:,} rows seen)"
         if self.value is None:
-            found = f"no row has this explanation ({self.seen:,} rows seen), so nothing can be told"
+            found = f"there are no {rows} ({self.seen:,} rows seen), so nothing can be told"
         short = "" if self.reached else f"; not reached: {self.wanted:,} such rows were wanted"
         value = "unknown" if self.value is None else f"{self.value:.3f}"
         interval = f"{100 * self.confidence:g}% interval [{self.low:.2f}, {self.high:.2f}]"
-        return f"local consistency {value}, {interval}; {found}{short}"
+        line = f"local {self.measure} {value}, {interval}; {found}{short}"
+        return line if self.sufficiency is None else f"{line}\n{self.sufficiency}"
 
 
 def at_row(
@@ -140,22 +145,16 @@ def at_row(
     place = int(counts.explanations.locate(explanation)[0]) if counts.n else -1
     cells = np.flatnonzero(counts.explanation == place)
     others = int(counts.given[cells].sum())
-    same = [int(counts.given[cell]) for cell in cells if counts.labels[counts.label[cell]] == prediction]
-    agreeing = sum(same)
+    agreeing = sum(int(counts.given[cell]) for cell in cells if counts.labels[counts.label[cell]] == prediction)
+    found = measured(agreeing, others, counts.n, confidence, explanation.describe(0), prediction)
+    return replace(found, reached=others >= wanted, wanted=wanted)
+
+
+def measured(agreeing: int, others: int, seen: int, confidence: float, explanation: str, prediction: Any) -> Local:
+    """A local measure from its two counts."""
     low, high = clopper_pearson(np.array([agreeing]), np.array([others]), confidence)
-    return Local(
-        value=agreeing / others if others else None,
-        low=float(low[0]),
-        high=float(high[0]),
-        confidence=confidence,
-        explanation=explanation.describe(0),
-        prediction=prediction,
-        others=others,
-        agreeing=agreeing,
-        seen=counts.n,
-        reached=others >= wanted,
-        wanted=wanted,
-    )
+    share = agreeing / others if others else None
+    return Local(share, float(low[0]), float(high[0]), confidence, explanation, prediction, others, agreeing, seen)
 
 
 def sample_until(

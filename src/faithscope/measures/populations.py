@@ -20,6 +20,7 @@ from faithscope.measures.weighting import to_weights, weighted_consistency
 if TYPE_CHECKING:
     import pandas as pd
 
+Ints = NDArray[np.int64]
 _MOST_GROUPS = 1000
 
 
@@ -49,7 +50,7 @@ class Difference:
 def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) -> Difference:
     """Difference a - b of two independent samples; margins of the two add in squares."""
     rows = min(a.n, b.n)
-    weighted = a.counts.weight is not None
+    weighted = a.counts.weight is not None or b.counts.weight is not None
     return Difference(
         a=names[0],
         b=names[1],
@@ -116,16 +117,11 @@ def by(
     groups : array-like, (n,)
         The group of each row, none missing.
     """
-    labels, column = to_labels(predictions), to_labels(groups, "Groups")
-    same_length(predictions=len(labels), groups=len(column))
-    names, numbers = number_labels(column)
-    if len(names) > _MOST_GROUPS:
-        raise BadInput(f"Groups have {len(names):,} different values, more than {_MOST_GROUPS:,}: bin them first.")
+    labels = to_labels(predictions)
+    members = split(groups, len(labels))
     mass = None if weights is None else to_weights(weights, len(labels))
-    order = np.argsort(numbers, kind="stable")
-    members = np.split(order, np.cumsum(np.bincount(numbers))[:-1])
 
-    def measured(name: Any, rows: NDArray[np.int64]) -> Estimate:
+    def measured(name: Any, rows: Ints) -> Estimate:
         part = explanations.take(rows)
         if mass is None:
             return estimate(count(part, labels[rows]), confidence=confidence, interval=interval)
@@ -133,4 +129,15 @@ def by(
             raise BadInput(f"Group {name!r} has no weight: leave its rows out, or give them some.")
         return weighted_consistency(part, labels[rows], mass[rows], confidence, interval)
 
-    return Populations({name: measured(name, rows) for name, rows in zip(names, members, strict=True)})
+    return Populations({name: measured(name, rows) for name, rows in members.items()})
+
+
+def split(groups: Any, rows: int) -> dict[Any, Ints]:
+    """The rows of each group."""
+    column = to_labels(groups, "Groups")
+    same_length(predictions=rows, groups=len(column))
+    names, numbers = number_labels(column)
+    if len(names) > _MOST_GROUPS:
+        raise BadInput(f"Groups have {len(names):,} different values, more than {_MOST_GROUPS:,}: bin them first.")
+    order = np.argsort(numbers, kind="stable")
+    return dict(zip(names, np.split(order, np.cumsum(np.bincount(numbers))[:-1]), strict=True))

@@ -1,0 +1,141 @@
+"""What the benchmarks share: ratios measured in one run on one machine, each beside the bar it must reach."""
+
+import argparse
+import importlib.metadata
+import importlib.util
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+FEATURES = 14
+
+
+@dataclass(frozen=True)
+class Line:
+    """One measured number, the bar it must reach, and what it was made from."""
+
+    what: str
+    value: float
+    unit: str = "x"
+    at_least: float | None = None
+    at_most: float | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+    note: str = ""
+
+    @property
+    def met(self) -> bool:
+        """Whether the bar is reached; a line without one always is."""
+        enough = self.at_least is None or self.value >= self.at_least
+        return enough and (self.at_most is None or self.value <= self.at_most)
+
+    def to_text(self, judged: bool) -> str:
+        """The line of the table."""
+        bar = f"at least {self.at_least:g}" if self.at_least else f"at most {self.at_most:g}" if self.at_most else ""
+        verdict = "" if not bar else "not judged" if not judged else "met" if self.met else "MISSED"
+        times = [f"{name} {1e3 * seconds:,.1f} ms" for name, seconds in self.seconds.items()]
+        parts = "; ".join([*times, self.note] if self.note else times)
+        return f"{self.what:<47}{self.value:>8,.2f} {self.unit:<3}{bar:<14}{verdict:<12}{parts}".rstrip()
+
+
+def race(contestants: dict[str, Callable[[], float]], runs: int) -> dict[str, float]:
+    """Best seconds of each contestant, taking turns; all must give the same answer."""
+    best, answers = dict.fromkeys(contestants, float("inf")), {}
+    for _ in range(runs):
+        for name, work in contestants.items():
+            seconds, answers[name] = clock(work)
+            best[name] = min(best[name], seconds)
+    if max(answers.values()) - min(answers.values()) > 1e-6:
+        sys.exit(f"The answers differ, so their times mean nothing: {answers}")
+    return best
+
+
+def clock(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Seconds that some work takes, and what it gives."""
+    start = time.perf_counter()
+    answer = work()
+    return time.perf_counter() - start, answer
+
+
+def in_fresh_process(code: str) -> float:
+    """The number that this code prints, run beside this file by a Python that has imported nothing yet."""
+    command, here = [sys.executable, "-c", code], Path(__file__).resolve().parent
+    return float(subprocess.run(command, cwd=here, stdout=subprocess.PIPE, text=True, check=True).stdout)
+
+
+def is_missing(library: str) -> bool:
+    """Whether a library to compare with is not installed; says so."""
+    if missing := importlib.util.find_spec(library) is None:
+        print(f"skipped: {library} is not installed (pip install 'faithscope[bench]')")
+    return missing
+
+
+def quantus_value(metric: Callable[[], Any], values: np.ndarray, labels: np.ndarray) -> Callable[[], float]:
+    """Quantus's answer by the steps of its ``__call__``, which itself takes only models of torch and TensorFlow."""
+    one_hot = np.eye(labels.max() + 1)[labels]
+    model = SimpleNamespace(shape_input=lambda x, *_, **__: x, predict=lambda _: one_hot)
+    given = {"x_batch": values, "y_batch": labels, "a_batch": values}
+    unused = "model s_batch custom_batch channel_first explain_func explain_func_kwargs model_predict_kwargs softmax"
+
+    def value() -> float:
+        made = metric()
+        prepared = made.general_preprocess(**given, **dict.fromkeys(unused.split()), device=None) | {"model": model}
+        batches = made.generate_batches(data=prepared, batch_size=len(values))
+        return float(np.mean([made.evaluate_batch(**made.batch_preprocess(batch)) for batch in batches]))
+
+    return value
+
+
+def has_peak() -> bool:
+    """Whether this system tells the most memory a process has held; says so where it does not."""
+    if not (known := Path("/proc/self/status").exists()):
+        print("skipped: peak memory is read from /proc/self/status, which this system does not have")
+    return known
+
+
+def peak_bytes() -> int:
+    """The most memory this process has held; ru_maxrss will not do, as a child inherits its parent's."""
+    return 1024 * int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
+
+
+def describe_machine(libraries: Iterable[str]) -> str:
+    versions = [f"{name} {importlib.metadata.version(name)}" for name in libraries if importlib.util.find_spec(name)]
+    return f"{platform.machine()}, {os.cpu_count()} cores; Python {platform.python_version()}, {', '.join(versions)}"
+
+
+def options(description: str) -> argparse.ArgumentParser:
+    """What every benchmark can be asked."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small samples; nothing is judged")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="also write the numbers here")
+    return parser
+
+
+def measure(parts: Iterable[Callable[[Any], Iterator[Line]]], sizes: Any, judged: bool) -> list[Line]:
+    """The lines of all parts, each printed once it is known."""
+    lines = []
+    for part in parts:
+        for line in part(sizes):
+            print(line.to_text(judged), flush=True)
+            lines.append(line)
+    return lines
+
+
+def conclude(lines: list[Line], machine: str, chosen: argparse.Namespace) -> None:
+    """Write the numbers where asked, and exit 1 where a bar is missed."""
+    judged = not chosen.quick
+    if chosen.json:
+        found = [asdict(line) | {"met": line.met if judged else None} for line in lines]
+        chosen.json.write_text(json.dumps({"machine": machine, "lines": found}, indent=2) + "\n")
+    missed = [line.what.strip() for line in lines if not line.met]
+    if judged and missed:
+        sys.exit("Missed: " + "; ".join(missed))

@@ -1,0 +1,326 @@
+"""How fast and how small `sufficiency` and `within` are, as ratios measured in one run on one machine.
+
+    python benchmarks/sufficiency.py            # some minutes; exits 1, naming what failed, where a bar is missed
+    python benchmarks/sufficiency.py --quick    # seconds, on small samples; nothing is judged
+    python benchmarks/sufficiency.py --json results.json --plot growth.svg
+
+1. Rules of four conditions against a loop over rules in NumPy that compares columns, ANDs the masks in place and
+   counts labels. The loop runs over a few hundred rules, whose counts must equal ours, and its time is scaled to all
+   of them. Beside it, for the record, a loop that keeps the mask of every condition. Ours is held against it twice:
+   the counts alone, and the complete estimate with its jackknife interval. Also peak memory of a fresh process,
+   beyond its imports and beyond the rows and labels; the rules themselves are included.
+2. Highlights: seconds for documents with one word highlighted, and with all of them.
+3. `within` against Quantus 0.6.0 ``Sufficiency`` with ``batch_size=n``. Quantus calls SciPy in a way that works for
+   the standardised Euclidean distance only, so it gets that one and we get standardised vectors. It divides distances
+   by their largest before it compares, asked or not; it is given the identity instead, which spares it that time.
+4. Growth: the time for twice the rows, and for twice the rules.
+
+Times are the best of a few runs in turns, so that a busy moment of the machine hits everybody; Quantus runs once.
+"""
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import faithscope as fs
+from faithscope.explanations.relations import to_relation
+from faithscope.measures._kernels import in_blocks
+from faithscope.measures.coverage import number_rows
+from ratios import (
+    FEATURES,
+    Line,
+    clock,
+    conclude,
+    describe_machine,
+    has_peak,
+    in_fresh_process,
+    is_missing,
+    measure,
+    options,
+    peak_bytes,
+    quantus_value,
+    race,
+)
+
+COLUMNS, LABELS, WIDTH = 20, 7, 4  # of the rows; conditions of a rule
+THRESHOLDS = np.linspace(-1.35, 1.35, 10)  # of every column, about its tenths; above or not: 400 conditions in all
+TAU = 3.0  # about 1 pair in 120 of standard normal vectors is within it
+ROOM = 200  # MB of memory beside the bitmaps
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many rows, rules and documents each part measures."""
+
+    rows: int = 190_000
+    rules: int = 20_000
+    looped: int = 400  # rules that the loops run over
+    documents: int = 10_000
+    within: int = 20_000
+    more_rows: tuple[int, ...] = (25_000, 50_000, 100_000, 200_000)
+    with_rules: int = 5_000
+    more_rules: tuple[int, ...] = (2_500, 5_000, 10_000, 20_000)
+    with_rows: int = 100_000
+    runs: int = 3
+
+
+QUICK = Sizes(10_000, 1_000, 100, 1_000, 2_000, (2_500, 5_000), 500, (250, 500), 5_000, 2)
+
+
+@dataclass(frozen=True)
+class Ruled:
+    """Rows with labels, each given one of many rules; the first rows are given rule 0, 1, …"""
+
+    X: np.ndarray
+    labels: np.ndarray
+    on: np.ndarray  # (rules, WIDTH): the column that each condition is on,
+    bound: np.ndarray  # the number of its threshold,
+    above: np.ndarray  # and whether it asks for more than that, or at most that
+    given: np.ndarray
+
+    def to_rules(self) -> fs.Rules:
+        written = [[self._triple(*one) for one in zip(*rule, strict=True)] for rule in self._conditions()]
+        return fs.Rules.from_conditions([written[rule] for rule in self.given], range(COLUMNS))
+
+    def _conditions(self) -> Iterator[tuple[Any, ...]]:
+        return zip(self.on.tolist(), self.bound.tolist(), self.above.tolist(), strict=True)
+
+    def _triple(self, on: int, bound: int, above: bool) -> tuple[int, str, float]:
+        return on, ">" if above else "<=", float(THRESHOLDS[bound])
+
+
+def ruled(rows: int, rules: int) -> Ruled:
+    """Rules that hold on a row each, as anchors do; further rows are given one that covers them, if tries find it."""
+    random = np.random.default_rng(0)
+    X = np.asfortranarray(random.standard_normal((rows, COLUMNS)))
+    total = X[:, 0] + X[:, 1] + X[:, 2]
+    labels = np.searchsorted(np.quantile(total, np.arange(1, LABELS) / LABELS), total)
+    on = np.sort(np.argsort(random.random((rules, COLUMNS)), axis=1)[:, :WIDTH], axis=1)
+    bound = random.integers(len(THRESHOLDS), size=on.shape)
+    above = X[np.arange(rules)[:, None], on] > THRESHOLDS[bound]
+    given = np.concatenate([np.arange(rules), random.integers(rules, size=rows - rules)])
+    for _ in range(20):
+        rule = given[rules:]
+        holds = (X[np.arange(rules, rows)[:, None], on[rule]] > THRESHOLDS[bound[rule]]) == above[rule]
+        missed = rules + np.flatnonzero(~holds.all(axis=1))
+        given[missed] = random.integers(rules, size=len(missed))
+    return Ruled(X, labels, on, bound, above, given)
+
+
+def loop_over_rules(sample: Ruled, rules: int, keep: dict[Any, np.ndarray] | None = None) -> np.ndarray:
+    """Whom the first rules cover, by label; with `keep`, the mask of a condition is made once."""
+    table = np.empty((rules, LABELS), np.int64)
+    for rule, (first, *others) in enumerate(list(zip(*one, strict=True)) for one in list(sample._conditions())[:rules]):
+        mask = compare(sample.X, *first) if keep is None else kept(keep, sample.X, first).copy()
+        for one in others:
+            mask &= compare(sample.X, *one) if keep is None else kept(keep, sample.X, one)
+        table[rule] = np.bincount(sample.labels[mask], minlength=LABELS)
+    return table
+
+
+def compare(X: np.ndarray, on: int, bound: int, above: bool) -> np.ndarray:
+    return X[:, on] > THRESHOLDS[bound] if above else X[:, on] <= THRESHOLDS[bound]
+
+
+def kept(keep: dict[Any, np.ndarray], X: np.ndarray, condition: tuple[int, int, bool]) -> np.ndarray:
+    if condition not in keep:
+        keep[condition] = compare(X, *condition)
+    return keep[condition]
+
+
+def our_counts(rules: fs.Rules, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Whom each rule covers, by label, by the steps of `cover`: `count_covered` pays for the interval as well."""
+    relation = to_relation(None, rules)
+    sample = number_rows(relation.scopes(rules), labels, None, exact=sys.maxsize)
+    layout, covers = sample.layout(), relation.cover(sample.distinct, rules, X)
+    bitmaps = in_blocks(covers, layout, len(sample.distinct), sys.maxsize)
+    return np.concatenate([layout.count(bits) for _, bits in bitmaps])
+
+
+def covered_by_label(estimate: fs.Estimate) -> np.ndarray:
+    counts = estimate.counts
+    table = np.zeros((counts.distinct, LABELS), np.int64)
+    table[counts.explanation, counts.label] = counts.covered
+    return table
+
+
+def against_a_loop(sizes: Sizes) -> Iterator[Line]:
+    sample, some = ruled(sizes.rows, sizes.rules), sizes.looped
+    building, rules = clock(sample.to_rules)
+    keep: dict[Any, np.ndarray] = {}
+    loop_over_rules(sample, some, keep)  # which fills it
+    work = {
+        "loop": partial(loop_over_rules, sample, some),
+        "loop over kept masks": partial(loop_over_rules, sample, some, keep),
+        "counts": lambda: our_counts(rules, sample.X, sample.labels),
+        "sufficiency": lambda: covered_by_label(fs.sufficiency(rules, sample.X, sample.labels)),
+    }
+    # The sum only tells whether they agree on average; each is compared cell by cell below.
+    tables = {name: one() for name, one in work.items()}
+    if not all(np.array_equal(table[:some], tables["loop"]) for table in tables.values()):
+        sys.exit("The counts differ from those of the loop, so their times mean nothing.")
+    best = race({name: lambda one=one: float(one()[:some].sum()) for name, one in work.items()}, sizes.runs)
+    scaled = {name: best[name] * sizes.rules / some for name in ("loop", "loop over kept masks")}
+    note = f"loop scaled from {some} rules; making the rules took us {building:.1f} s"
+    for ours, bar in (("counts", 15), ("sufficiency", 3)):
+        for loop, least in (("loop", bar), ("loop over kept masks", None)):
+            what = f"{ours} of {sizes.rules:,} rules, faster than {loop}"
+            times = {ours: best[ours], loop: scaled[loop]}
+            yield Line(what, scaled[loop] / best[ours], at_least=least, seconds=times, note=note)
+
+
+def peak_beyond_rows(rows: int, rules: int) -> float:
+    """MB at most held, beyond rows and labels, by making the rules and measuring their sufficiency."""
+    before = peak_bytes()
+    sample = ruled(rows, rules)
+    fs.sufficiency(sample.to_rules(), sample.X, sample.labels)
+    return (peak_bytes() - before - sample.X.nbytes - sample.labels.nbytes) / 1e6
+
+
+def peak_of_within(n: int) -> float:
+    """MB at most held by making vectors and measuring what is within a distance."""
+    before = peak_bytes()
+    our_within(*standard_vectors(n)[1:])
+    return (peak_bytes() - before) / 1e6
+
+
+def memory(sizes: Sizes) -> Iterator[Line]:
+    if not has_peak():
+        return
+    call = f"peak_beyond_rows({sizes.rows}, {sizes.rules})"
+    peak = in_fresh_process(f"from sufficiency import peak_beyond_rows; print({call})")
+    bitmaps = COLUMNS * len(THRESHOLDS) * 2 * sizes.rows / 8 / 1e6
+    note = f"{bitmaps:,.1f} MB of bitmaps and {ROOM} MB are allowed"
+    yield Line(f"peak memory, {sizes.rules:,} rules", peak, "MB", at_most=bitmaps + ROOM, note=note)
+    peak = in_fresh_process(f"from sufficiency import peak_of_within; print(peak_of_within({sizes.within}))")
+    yield Line(f"peak memory, within, n = {sizes.within:,}", peak, "MB", at_most=1_000)
+
+
+def documents(count: int) -> tuple[list[list[str]], np.ndarray]:
+    """About 20 words a document, the r-th commonest with a chance proportional to 1/r, and one of two labels."""
+    random, words = np.random.default_rng(0), 15_000
+    chance = 1 / np.arange(1, words + 1)
+    lengths = 1 + random.poisson(19, count)
+    drawn = random.choice(words, size=lengths.sum(), p=chance / chance.sum())
+    texts = [[f"w{word}" for word in part] for part in np.split(drawn, np.cumsum(lengths)[:-1])]
+    return texts, np.array([part.sum() % 2 for part in np.split(drawn, np.cumsum(lengths)[:-1])])
+
+
+def highlights(sizes: Sizes) -> Iterator[Line]:
+    texts, labels = documents(sizes.documents)
+    rare = [max(words, key=lambda word: int(word[1:])) for words in texts]
+    for what, chosen in (("the rarest word", rare), ("all words", texts)):
+        building, found = clock(lambda chosen=chosen: fs.Highlights(chosen))
+        work = {"faithscope": lambda found=found: fs.sufficiency(found, texts, labels).value}
+        best = race(work, sizes.runs)["faithscope"]
+        note = f"{len(found.distinct):,} different; making them took {building:.2f} s"
+        yield Line(f"{sizes.documents:,} documents, {what} highlighted", best, "s", at_most=1, note=note)
+
+
+def standard_vectors(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Vectors, the same standardised as Quantus standardises them, and one of three labels that depends on them."""
+    values = np.random.default_rng(0).standard_normal((n, FEATURES)) * np.geomspace(0.02, 0.05, FEATURES)
+    scaled = values / np.vstack([values, values]).std(axis=0, ddof=1)
+    return values, scaled, np.digitize(scaled.sum(axis=1), [-2.0, 2.0])
+
+
+def our_within(scaled: np.ndarray, labels: np.ndarray) -> float:
+    return fs.within(scaled, labels, TAU).value
+
+
+def quantus_within(values: np.ndarray, labels: np.ndarray) -> Callable[[], float]:
+    asked = {"threshold": TAU, "distance_func": "seuclidean", "abs": False, "normalise": False}
+    make = partial(importlib.import_module("quantus").Sufficiency, **asked, disable_warnings=True)
+    return quantus_value(partial(make, normalise_func=lambda distances: distances), values, labels)
+
+
+def against_quantus(sizes: Sizes) -> Iterator[Line]:
+    if is_missing("quantus"):
+        return
+    values, scaled, labels = standard_vectors(sizes.within)
+    ours = race({"faithscope": partial(our_within, scaled, labels)}, sizes.runs)
+    both = {"faithscope": partial(our_within, scaled, labels), "Quantus": quantus_within(values, labels)}
+    best = race(both, runs=1)
+    best["faithscope"] = min(best["faithscope"], ours["faithscope"])
+    what = f"within {TAU:g}, faster than Quantus, n = {sizes.within:,}"
+    yield Line(what, best["Quantus"] / best["faithscope"], at_least=10, seconds=best)
+
+
+def seconds_of(rows: int, rules: int, runs: int) -> float:
+    sample = ruled(rows, rules)
+    made = sample.to_rules()
+    return race({"": lambda: fs.sufficiency(made, sample.X, sample.labels).value}, runs)[""]
+
+
+def growth(sizes: Sizes) -> Iterator[Line]:
+    rows = {f"{n:,} rows": seconds_of(n, sizes.with_rules, sizes.runs) for n in sizes.more_rows}
+    yield from doublings(rows, f"{sizes.with_rules:,} rules")
+    rules = {f"{k:,} rules": seconds_of(sizes.with_rows, k, sizes.runs) for k in sizes.more_rules}
+    yield from doublings(rules, f"{sizes.with_rows:,} rows")
+
+
+def doublings(seconds: dict[str, float], beside: str) -> Iterator[Line]:
+    for less, more in pairwise(seconds):
+        times = {less: seconds[less], more: seconds[more]}
+        what = f"time for twice the {more.split()[1]}, {beside}"
+        yield Line(what, seconds[more] / seconds[less], at_most=3, seconds=times)
+
+
+def points(lines: list[Line]) -> list[dict[str, Any]]:
+    """What `growth` measured: how many, of what, and the seconds."""
+    times = {name: s for line in lines if line.what.startswith("time for twice") for name, s in line.seconds.items()}
+    split = [(*name.split(), s) for name, s in times.items()]
+    return [{"of": of, "how many": int(many.replace(",", "")), "seconds": s} for many, of, s in split]
+
+
+def draw(found: list[dict[str, Any]], path: Path) -> None:
+    """Both curves on logarithmic axes, where a straight line of slope 1 is time in proportion."""
+    if importlib.util.find_spec("altair"):
+        draw_with_altair(found, path)
+    elif importlib.util.find_spec("matplotlib"):
+        draw_with_matplotlib(found, path)
+    else:
+        print("skipped: the picture needs altair or matplotlib, and neither is installed")
+
+
+def draw_with_altair(found: list[dict[str, Any]], path: Path) -> None:
+    alt = importlib.import_module("altair")
+    axes = {"x": alt.X("how many:Q").scale(type="log"), "y": alt.Y("seconds:Q").scale(type="log")}
+    curve = alt.Chart(alt.Data(values=found)).mark_line(point=True).encode(**axes).properties(width=300, height=240)
+    curve.facet(column=alt.Column("of:N").title("Time of sufficiency")).resolve_scale(x="independent").save(path)
+
+
+def draw_with_matplotlib(found: list[dict[str, Any]], path: Path) -> None:
+    pictures = importlib.import_module("matplotlib.figure").Figure(figsize=(8, 3.5), layout="constrained")
+    for axes, of in zip(pictures.subplots(1, 2, sharey=True), ("rows", "rules"), strict=True):
+        many, seconds = zip(*[(one["how many"], one["seconds"]) for one in found if one["of"] == of], strict=True)
+        axes.loglog(many, seconds, "o-", label="measured")
+        axes.loglog(many, seconds[0] * np.array(many) / many[0], ":", color="gray", label="in proportion")
+        axes.set(xlabel=of, ylabel="seconds of sufficiency")
+        axes.legend()
+    pictures.savefig(path)
+
+
+def main() -> None:
+    parser = options(__doc__)
+    parser.add_argument("--plot", type=Path, metavar="PATH", help="also draw growth here (.svg or .png)")
+    chosen = parser.parse_args()
+    machine = describe_machine(("faithscope", "numpy", "scipy", "quantus"))
+    print(machine)
+    parts = (against_a_loop, memory, highlights, against_quantus, growth)
+    lines = measure(parts, QUICK if chosen.quick else Sizes(), not chosen.quick)
+    if chosen.plot:
+        draw(points(lines), chosen.plot)
+    conclude(lines, machine, chosen)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,349 @@
+"""Rules: a conjunction of conditions on features, which says where it applies."""
+
+import hashlib
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput, Incompatible, WrongType
+from faithscope.explanations.base import Explanations, shorten
+from faithscope.explanations.conditions import (
+    NOTHING,
+    Condition,
+    FeatureColumn,
+    Mask,
+    Triple,
+    condition,
+    conjoin,
+    is_triple,
+    written_row,
+)
+from faithscope.explanations.conjunctions import Conjunction, Conjunctions, number_conjunctions
+from faithscope.explanations.grouping import group
+from faithscope.explanations.inputs import first_missing, frame_columns, is_frame, to_vector
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rules(Conjunctions):
+    """One conjunction of conditions a row: "education-num <= 9 and capital-gain <= 0".
+
+    Equal rules are equal however they were written: order, repetition and redundant bounds do not count.
+    Make them with `from_conditions`, `from_tree` or `from_bins`.
+
+    Attributes
+    ----------
+    features : tuple of str
+        The features that conditions may be on.
+    tree : str, optional
+        What tree these are paths of (a digest of its splits), where they are: such rules cover every row once.
+    positional : bool
+        Whether rows given as a plain array have their columns in the order of `features`.
+
+    Examples
+    --------
+    >>> rules = Rules.from_conditions([[("age", "<=", 7), ("age", ">", 3), ("age", "<", 9)], []], features=["age"])
+    >>> rules.describe(0), rules.describe(1)
+    ('3 < age <= 7', 'everything')
+    """
+
+    features: tuple[str, ...]
+    tree: str | None = None
+    positional: bool = True
+
+    @classmethod
+    def from_conditions(
+        cls, conditions: Iterable[Iterable[Sequence[Any]]], features: Sequence[Hashable] | None = None
+    ) -> Self:
+        """Rules from what is written down: a list of (feature, operator, value) a row.
+
+        Parameters
+        ----------
+        conditions : list of lists of triples
+            Operators are ``<= < >= > == != in``, ``not in`` and ``between`` with (low, high), both included.
+            ``== None`` (or NaN) asks for missing, ``!= None`` for present. An empty list covers everything.
+        features : sequence of names, optional
+            Conditions name one of them, or give its position. By default the names in order of appearance; then
+            rows must be a table with these columns, unless all names are integers, which are positions.
+        """
+        rows: dict[tuple[Triple, ...], int] = {}
+        given = list(conditions)
+        codes = np.fromiter((rows.setdefault(written_row(row), len(rows)) for row in given), np.int64, len(given))
+        named, positional = (features, True) if features is not None else _appearing(rows)
+        names = _distinct_names(named)
+        read = _reader(names, named)
+        found: list[Conjunction] = []
+        for number, row in enumerate(rows):
+            try:
+                found.append(conjoin(map(read, row)))
+            except BadInput as error:
+                raise type(error)(f"Rules, row {int((codes == number).argmax())}: {error}") from None
+        distinct, numbers = number_conjunctions(found)
+        return cls(numbers[codes], distinct, names, positional=positional)
+
+    @classmethod
+    def from_tree(cls, tree: Any, X: Any, features: Sequence[Hashable] | None = None) -> Self:
+        """The path of each row through a fitted scikit-learn decision tree.
+
+        The tree compares ``float32(x) <= threshold``; the rules compare the row as it is with the largest
+        number that the tree still sends to the left, so that a rule covers exactly the rows of its leaf.
+
+        Parameters
+        ----------
+        tree : DecisionTreeClassifier or DecisionTreeRegressor
+        X : (n, d) array or pandas, polars or Arrow table, without missing values
+        features : sequence of names, optional
+            By default those the tree was fitted with, or those of X, or x0, x1, ….
+        """
+        if not hasattr(tree, "tree_"):
+            raise WrongType(f"from_tree needs a fitted scikit-learn decision tree; got {type(tree).__name__}.")
+        names = _distinct_names(_tree_names(tree, X) if features is None else features)
+        if len(names) != tree.n_features_in_:
+            raise BadInput(f"The tree has {tree.n_features_in_} features but {len(names)} names: pass one for each.")
+        _refuse_missing(X)
+        leaves, codes = np.unique(tree.apply(X), return_inverse=True)
+        paths = _paths(tree.tree_, names)
+        return cls(codes.reshape(-1), tuple(paths[leaf] for leaf in leaves), names, tree=_digest(tree.tree_))
+
+    @classmethod
+    def from_bins(cls, lower: Any, upper: Any, features: Sequence[Hashable]) -> Self:
+        """Rules from bins: for every feature ``lower < x <= upper``, as LIME and Anchors use.
+
+        Parameters
+        ----------
+        lower, upper : (n, d) arrays
+            -inf and inf mean no bound; a feature with neither is left out.
+        features : sequence of d names
+        """
+        names = _distinct_names(features)
+        low, high = _bounds(lower, "lower", names), _bounds(upper, "upper", names)
+        if low.shape != high.shape:
+            raise BadInput(f"lower has {len(low):,} rows but upper has {len(high):,}: pass one of each a row.")
+        codes, first = group((low, high))
+        read = cache(lambda position, above, to: _bin(position, names[position], above, to))
+        bounded = (low > -np.inf) | (high < np.inf)
+        found = [
+            conjoin(read(j, low[row, j], high[row, j]) for j in np.flatnonzero(bounded[row]).tolist()) for row in first
+        ]
+        distinct, numbers = number_conjunctions(found)
+        return cls(numbers[codes], distinct, names)
+
+    @property
+    def kind(self) -> str:
+        return f"rules over {len(self.features)} features ({shorten(self.features)})"
+
+    @property
+    def partitions(self) -> bool:
+        """Whether these are paths of one tree, so that every row is covered by one of them alone."""
+        return self.tree is not None
+
+    def check_comparable(self, other: Explanations) -> None:
+        super().check_comparable(other)
+        if isinstance(other, Rules) and self.features != other.features:
+            pairs = zip(self.features, other.features, strict=True)
+            j, mine, theirs = next((j, a, b) for j, (a, b) in enumerate(pairs) if a != b)
+            raise Incompatible(
+                f"These are rules over different features: number {j} is {mine!r} here and {theirs!r} there. "
+                "Pass the same features= for both."
+            )
+
+    def join(self, other: Self) -> Self:
+        both = super().join(other)
+        return both if self.tree == other.tree else both._with(tree=None)
+
+    def describe(self, row: int) -> str:
+        return " and ".join(map(str, self.conjunction(row))) or "everything"
+
+    def to_conditions(self) -> list[list[Triple]]:
+        """One list of (feature, operator, value) a row, from which `from_conditions` makes the same rules."""
+        written = [[triple for one in conjunction for triple in self._triples(one)] for conjunction in self.distinct]
+        return [list(written[code]) for code in self.codes]
+
+    def _triples(self, one: Any) -> list[Triple]:
+        return [(self.features[0], "in", ())] if one == NOTHING else list(one.triples())
+
+    def holds(self, conditions: Sequence[Any], X: Any) -> Iterator[Mask]:
+        """For each of the conditions in turn, whether it holds on each row of X.
+
+        Parameters
+        ----------
+        conditions : sequence of Condition
+            As in `distinct`.
+        X : (n, d) array with columns in the order of `features`, or pandas, polars or Arrow table
+
+        Returns
+        -------
+        iterator of (n,) arrays of bool
+            A condition on a missing value is false unless it asks for missing.
+        """
+        needed = {one.position: one for one in conditions if one.position >= 0}
+        rows, fetch = _table(X, needed) if is_frame(X) else self._array(X, needed)
+        columns = cache(lambda position: FeatureColumn(self.features[position], fetch(position)))
+        return (columns(one.position).holds(one) if one.position >= 0 else np.zeros(rows, bool) for one in conditions)
+
+    def _array(self, X: Any, needed: Mapping[int, Condition]) -> tuple[int, Callable[[int], NDArray[Any]]]:
+        columns = _array_columns(X)
+        width, expected = len(columns), len(self.features)
+        if needed and not self.positional:
+            raise BadInput(
+                f"Rows are a plain array, and the rules do not say which column is {self.features[0]!r}: pass "
+                "features= to from_conditions, in the order of the columns, or rows as a table."
+            )
+        # Rules that only know positions may leave the last columns out.
+        if width < expected or (width > expected and self.features != _default_names(expected)):
+            raise BadInput(f"Rows have {width} columns but rules are over {expected} features: pass those, in order.")
+        return len(X), lambda position: to_vector(columns[position])
+
+
+def _appearing(rows: Iterable[tuple[Any, ...]]) -> tuple[Sequence[Hashable], bool]:
+    """The features in order of appearance, and whether they say which column of an array is meant."""
+    names = list(dict.fromkeys(one[0] for row in rows for one in row if is_triple(one)))
+    positions = [int(name) for name in names if isinstance(name, int | np.integer)]
+    if len(positions) < len(names) and positions:
+        raise BadInput("Conditions give features by name and by position: pass features= to say which is where.")
+    return (names, False) if len(positions) < len(names) else (_default_names(max(positions, default=-1) + 1), True)
+
+
+def _reader(names: Sequence[str], given: Sequence[Hashable]) -> Callable[[Any], Condition]:
+    """What turns a triple into a condition: features are known by the name given, as text, or by position."""
+    places: dict[Hashable, int] = {position: position for position in range(len(names))}
+    for known in (names, given):
+        places.update({name: position for position, name in enumerate(known)})
+
+    @cache
+    def read(one: Any) -> Condition:
+        if not is_triple(one):
+            raise BadInput(f"A condition must be (feature, operator, value); got {one!r}.")
+        feature, operator, value = one
+        if feature not in places:
+            raise BadInput(
+                f"Condition {one!r} is on {feature!r}, which is not among the features. {_near(feature, names)}"
+            )
+        return condition(places[feature], names[places[feature]], operator, value)
+
+    return read
+
+
+def _near(name: Any, names: Sequence[str]) -> str:
+    near = get_close_matches(str(name), names)
+    return f"Near it: {', '.join(map(repr, near))}." if near else f"There are: {shorten(names) or 'none'}."
+
+
+def _distinct_names(features: Sequence[Hashable]) -> tuple[str, ...]:
+    if isinstance(features, str):
+        raise WrongType(f"features must be a sequence of names; got the text {features!r}.")
+    names = tuple(map(str, features))
+    if len(set(names)) < len(names):
+        raise BadInput(f"Two features are called {max(names, key=names.count)!r}: give each its own name.")
+    return names
+
+
+def _default_names(count: int) -> tuple[str, ...]:
+    return tuple(f"x{position}" for position in range(count))
+
+
+def _table(frame: Any, needed: Mapping[int, Condition]) -> tuple[int, Callable[[int], NDArray[Any]]]:
+    """How many rows a table has, and what fetches the column of a feature by its position among the features."""
+    names = _column_names(frame)
+    for one in needed.values():
+        if names.count(one.feature) != 1:
+            what = "two columns" if one.feature in names else "no column"
+            raise BadInput(f"Rows have {what} {one.feature!r}, which {str(one)!r} needs. {_near(one.feature, names)}")
+    return frame.shape[0], lambda position: _column(frame, names.index(needed[position].feature))
+
+
+def _column_names(frame: Any) -> tuple[str, ...]:
+    return tuple(map(str, frame.column_names if hasattr(frame, "column_names") else frame.columns))
+
+
+def _column(frame: Any, j: int) -> NDArray[Any]:
+    if hasattr(frame, "iloc"):
+        return frame_columns(frame.iloc[:, [j]])[1][0]
+    return frame_columns(frame.select([j]) if hasattr(frame, "column_names") else frame[:, [j]])[1][0]
+
+
+def _array_columns(X: Any) -> list[Any]:
+    """The columns of an array, or of a list of rows."""
+    if isinstance(X, np.ndarray) and X.ndim == 2:
+        return list(X.T)
+    if isinstance(X, np.ndarray) or not isinstance(X, Sequence) or isinstance(X, str):
+        shape = f" of shape {X.shape}" if hasattr(X, "shape") else ""
+        raise WrongType(f"Rows must be a 2-D array, a list of rows or a table; got {type(X).__name__}{shape}.")
+    if len({len(row) for row in X}) > 1:
+        raise BadInput("Rows are lists of different lengths: give every row one value a feature.")
+    return list(zip(*X, strict=True))
+
+
+def _bounds(given: Any, what: str, names: Sequence[str]) -> NDArray[np.float64]:
+    try:
+        bounds = np.asarray(given, np.float64) + 0.0
+    except (TypeError, ValueError):
+        raise WrongType(f"{what} must be an (n, d) array of numbers; got {type(given).__name__}.") from None
+    if bounds.ndim != 2 or bounds.shape[1] != len(names):
+        raise BadInput(f"{what} must have one column for each of {len(names)} features; got shape {bounds.shape}.")
+    if np.isnan(bounds).any():
+        row, j = np.argwhere(np.isnan(bounds))[0]
+        raise BadInput(f"{what} is NaN at row {row}, feature {names[j]!r}: use -inf or inf for no bound.")
+    return bounds
+
+
+def _bin(position: int, feature: str, above: float, to: float) -> Condition:
+    upper = condition(position, feature, "<=", to)
+    return upper & condition(position, feature, ">", above) if above > -np.inf else upper
+
+
+def _tree_names(tree: Any, X: Any) -> Sequence[Hashable]:
+    if hasattr(tree, "feature_names_in_"):
+        return tuple(tree.feature_names_in_)
+    return _column_names(X) if is_frame(X) else _default_names(tree.n_features_in_)
+
+
+def _refuse_missing(X: Any) -> None:
+    columns = frame_columns(X)[1] if is_frame(X) else map(to_vector, _array_columns(X))
+    for j, column in enumerate(columns):
+        row = first_missing(column)
+        if row is not None:
+            raise BadInput(
+                f"Rows have a missing value at row {row}, column {j}, and missing values in trees are not supported: "
+                "a path has no condition for them. Drop or fill such rows, before fitting too."
+            )
+
+
+def _paths(splits: Any, names: Sequence[str]) -> dict[int, Conjunction]:
+    """The conditions on the way to each leaf of a scikit-learn ``tree_``, by the leaf's number."""
+    cuts, features = _last_to_the_left(splits.threshold).tolist(), splits.feature.tolist()
+    children = {"<=": splits.children_left.tolist(), ">": splits.children_right.tolist()}
+    paths: dict[int, Conjunction] = {}
+    ahead: list[tuple[int, dict[int, Condition]]] = [(0, {})]
+    while ahead:
+        node, path = ahead.pop()
+        if children["<="][node] < 0:
+            paths[node] = conjoin(path.values())
+            continue
+        position = features[node]
+        for operator, child in children.items():
+            step = condition(position, names[position], operator, cuts[node])
+            ahead.append((child[node], {**path, position: path[position] & step if position in path else step}))
+    return paths
+
+
+def _last_to_the_left(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each threshold t the largest float64 v with ``float32(v) <= t``, which is how a tree compares."""
+    with np.errstate(over="ignore"):
+        single = thresholds.astype(np.float32)
+        single = np.where(single > thresholds, np.nextafter(single, np.float32(-np.inf)), single)
+        ends = np.stack([single, np.nextafter(single, np.float32(np.inf))]).astype(np.float64)
+        # Halfway to the next single rounding turns: there or back, whichever is even. It overflows at 2**128.
+        halfway = np.clip(ends, -(2.0**128), 2.0**128).mean(axis=0)
+        last = np.where(halfway.astype(np.float32) <= single, halfway, np.nextafter(halfway, -np.inf))
+    return np.where(single == np.inf, np.inf, last)
+
+
+def _digest(splits: Any) -> str:
+    """A short name for a tree's splits, the same in every process."""
+    arrays = (splits.children_left, splits.children_right, splits.feature, splits.threshold)
+    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]

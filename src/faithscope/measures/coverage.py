@@ -1,0 +1,265 @@
+"""Coverage: two passes over rows. Collect the distinct explanations, then count whom they cover."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import Incompatible
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.distances import pairwise
+from faithscope.explanations.relations import Relation, Within, vectors
+from faithscope.measures._kernels import Bits, Layout, in_blocks
+from faithscope.measures.counts import Counts, number_labels
+from faithscope.measures.intervals import Margins, jackknife_margins
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+EXACT = 10**8  # explanations x rows: beyond it, blocks of rows are left out instead of single rows
+_BLOCKS = 100
+_TABLE = 2**21  # entries of an (explanations, labels, blocks) table worked on at once
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows with what they were given, numbered: their explanation, their label, their block."""
+
+    distinct: Explanations
+    codes: Ints
+    names: tuple[Any, ...]
+    labels: Ints
+    blocks: int
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.codes)
+
+    @property
+    def block(self) -> Ints:
+        """The block of each row: dealt out in turn, so that an order in the rows does not matter much."""
+        return np.arange(self.n) % self.blocks
+
+    def layout(self) -> Layout:
+        """Rows by label, and by block within a label."""
+        return Layout(self.labels * self.blocks + self.block, len(self.names) * self.blocks)
+
+
+def number_rows(scopes: Explanations, labels: NDArray[Any], among: Explanations | None, exact: int) -> Sample:
+    """Number the rows by the distinct explanations, those among which to count if they are given."""
+    names, numbers = number_labels(labels)
+    if among is None:
+        codes, first = scopes.group()
+        distinct = scopes.take(first)
+    else:
+        distinct, codes = among, among.locate(scopes)
+        if (codes < 0).any():
+            raise Incompatible(
+                f"Row {int((codes < 0).argmax())} was given an explanation that is not among those to count. "
+                "Collect the distinct explanations of all parts first."
+            )
+    few = len(distinct) * len(codes) <= exact
+    blocks = 1 if few else int(np.clip(len(codes) // (32 * len(names)), 20, _BLOCKS))
+    return Sample(distinct, codes, names, numbers, min(blocks, len(codes)))
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """Counts of whom explanations cover, and what the interval needs besides."""
+
+    counts: Counts
+    margins: Margins
+    codes: Ints  # the explanation of each row, among the distinct ones
+    own: NDArray[np.bool_]  # whether each row is covered by its own explanation
+
+
+def cover(
+    explanations: Explanations,
+    labels: NDArray[Any],
+    X: Any,
+    relation: Relation,
+    *,
+    confidence: float,
+    among: Explanations | None = None,
+    exact: int = EXACT,
+) -> Coverage:
+    """Count whom the explanations cover.
+
+    Parameters
+    ----------
+    explanations : Explanations
+        One a row.
+    labels : (n,) array
+    X : rows
+    relation : Relation
+    among : Explanations, optional
+        The distinct explanations to count for, where these rows are a part of more.
+    exact : int
+        Leave out single rows for the interval while explanations x rows is at most this, blocks of rows above.
+    """
+    sample = number_rows(relation.scopes(explanations), labels, among, exact)
+    layout = sample.layout()
+    covers = relation.cover(sample.distinct, explanations, X)
+    tally = _Tally(sample)
+    for start, bits in in_blocks(covers, layout, len(sample.distinct), max(1, _TABLE // layout.segments)):
+        tally.add(start, bits, layout)
+    return tally.result(relation, layout, confidence)
+
+
+def cover_curve(
+    explanations: Explanations, labels: NDArray[Any], relations: Sequence[Within], *, confidence: float
+) -> list[Coverage]:
+    """Coverage within several distances of one metric; every distance is computed once."""
+    sample = number_rows(explanations, labels, None, EXACT)
+    layout, known, rows = sample.layout(), vectors(sample.distinct), vectors(explanations)
+    tallies = [_Tally(sample) for _ in relations]
+    step = max(1, min(_TABLE // layout.segments, _TABLE // sample.n))
+    for start in range(0, len(known), step):
+        distance = pairwise(known[start : start + step], rows, relations[0].metric)
+        for relation, tally in zip(relations, tallies, strict=True):
+            tally.add(start, layout.pack(distance <= relation.tau), layout)
+    pairs = zip(tallies, relations, strict=True)
+    return [tally.result(relation, layout, confidence) for tally, relation in pairs]
+
+
+class _Tally:
+    """Sums over blocks of explanations: cells of the counts, and what leaving out rows changes."""
+
+    def __init__(self, sample: Sample) -> None:
+        self.sample, self.keep = sample, sample.blocks == 1
+        self.order = np.argsort(sample.codes, kind="stable")
+        self.bounds = np.searchsorted(sample.codes[self.order], np.arange(len(sample.distinct) + 1))
+        self.own = np.zeros(sample.n, bool)
+        self.cells: list[tuple[Ints, ...]] = []
+        self.bits: list[tuple[int, Bits]] = []
+        self.agreeing, self.silent, self.reach = (np.zeros(sample.blocks) for _ in range(3))
+
+    def add(self, start: int, bits: Bits, layout: Layout) -> None:
+        """Take in the bitmaps of explanations from `start` on."""
+        sample, several = self.sample, len(bits)
+        rows = self.order[self.bounds[start] : self.bounds[start + several]]
+        which = sample.codes[rows] - start
+        self.own[rows] = layout.holds(bits, which, rows)
+        shape = (several, len(sample.names), sample.blocks)
+        covered = layout.count(bits).reshape(shape)
+        place = np.ravel_multi_index((which, sample.labels[rows], sample.block[rows]), shape)
+        given = np.bincount(place, minlength=covered.size).reshape(shape)
+        missed = np.bincount(place[~self.own[rows]], minlength=covered.size).reshape(shape)
+        self._keep_cells(start, *(table.sum(axis=2) for table in (given, covered, missed)))
+        if self.keep:
+            self.bits.append((start, bits))
+        else:
+            self._leave_out_blocks(given, covered, missed)
+
+    def _keep_cells(self, start: int, given: Ints, covered: Ints, missed: Ints) -> None:
+        explanation, label = np.nonzero(given + covered)
+        here = (explanation, label)
+        self.cells.append((explanation + start, label, given[here], covered[here], missed[here]))
+
+    def result(self, relation: Relation, layout: Layout, confidence: float) -> Coverage:
+        """Everything taken in, as counts and margins."""
+        counts = self._counts(relation)
+        return Coverage(counts, self._margins(counts, layout, confidence), self.sample.codes, self.own)
+
+    def _counts(self, relation: Relation) -> Counts:
+        columns = [np.concatenate(column) for column in zip(*self.cells, strict=True)]
+        explanation, label, given, covered, missed = columns
+        names, distinct = self.sample.names, self.sample.distinct
+        return Counts(distinct, names, explanation, label, given, covered, missed, relation=relation)
+
+    def _margins(self, counts: Counts, layout: Layout, confidence: float) -> Margins:
+        """How sure the sample is, by leaving out rows or blocks of rows."""
+        if self.sample.n < 2:
+            return Margins(1.0, 1.0)
+        if self.keep:
+            return self._leave_out_rows(counts, layout, confidence)
+        n = self.sample.n - np.bincount(self.sample.block, minlength=self.sample.blocks)
+        reach = 1 + float((self.reach - self.reach.mean()).max())
+        rows = np.ones(self.sample.blocks)
+        return jackknife_margins(self.agreeing / n, self.silent / n, rows, self.sample.n, confidence, reach=reach)
+
+    def _leave_out_blocks(self, given: Ints, covered: Ints, missed: Ints) -> None:
+        """Sums of agreeing and silent rows without each block; every table is (explanations, labels, blocks)."""
+        whole = covered.sum(axis=(1, 2))
+        left = covered.sum(axis=2, keepdims=True) - covered
+        total = left.sum(axis=1, keepdims=True)
+        inside = (given - missed).sum(axis=2, keepdims=True) - (given - missed)
+        outside = missed.sum(axis=2, keepdims=True) - missed
+        self.agreeing += _sum(inside * _ratio(left - 1, total - 1)) + _sum(outside * _ratio(left, total))
+        self.silent += _sum(inside * (total == 1)) + _sum(outside * (total == 0))
+        own, others = (given - missed).sum(axis=(1, 2)), missed.sum(axis=(1, 2))
+        weight = _ratio(own, whole - 1) + _ratio(others, whole)
+        self.reach += weight @ covered.sum(axis=1) - _ratio((given - missed).sum(axis=1), whole[:, None] - 1).sum(
+            axis=0
+        )
+
+    def _leave_out_rows(self, counts: Counts, layout: Layout, confidence: float) -> Margins:
+        """Leave out every row in turn: its own term, and the terms of all explanations that cover it."""
+        change = _Change(counts, len(self.sample.names))
+        codes, labels, n = self.sample.codes, self.sample.labels, self.sample.n
+        moved = np.zeros((3, n))
+        for start, bits in self.bits:
+            for begin in range(0, len(bits), max(1, _TABLE // n)):
+                some = bits[begin : begin + max(1, _TABLE // n)]
+                first = start + begin
+                moved += change.felt_by(first, first + len(some), layout.unpack(some), labels)
+        term, alone, own = change.of_own(codes, labels, self.own)
+        value = (change.agreeing - term + moved[0] - own[0]) / (n - 1)
+        silent = (change.silent - alone + moved[1] - own[1]) / (n - 1)
+        reach = float((moved[2] - own[2]).max())
+        return jackknife_margins(value, silent, np.ones(n), n, confidence, reach=reach)
+
+
+def _sum(table: Floats) -> Floats:
+    return np.asarray(table.sum(axis=(0, 1)), np.float64)
+
+
+def _ratio(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
+    """Part over whole, 0 where the whole is none or the part is negative."""
+    part, whole = np.broadcast_arrays(part, whole)
+    return np.asarray(np.divide(part, whole, out=np.zeros(part.shape), where=(whole > 0) & (part > 0)))
+
+
+def _added(tables: Iterable[NDArray[Any]]) -> Floats:
+    return np.asarray(np.sum(list(tables), axis=0, dtype=np.float64))
+
+
+class _Change:
+    """What leaving out a row covered by an explanation changes, by explanation and label of that row."""
+
+    def __init__(self, counts: Counts, labels: int) -> None:
+        shape = (counts.distinct, labels)
+        given, covered, missed = (np.zeros(shape, np.int64) for _ in range(3))
+        for table, column in ((given, counts.given), (covered, counts.covered), (missed, counts.missed)):
+            table[counts.explanation, counts.label] = column
+        self.total = covered.sum(axis=1, keepdims=True)
+        # Rows that their explanation covers do not count themselves; rows that it misses have nothing to leave out.
+        self.kinds = [(given - missed, covered - 1, self.total - 1), (missed, covered, self.total)]
+        self.agreeing = float(_added(g * _ratio(s, c) for g, s, c in self.kinds).sum())
+        self.silent = float(_added(g * (c == 0) for g, _, c in self.kinds).sum())
+        # One other row fewer: s / (c - 1) instead of s / c, and s - 1 where that row had the same label.
+        self.base = _added(g * (_ratio(s, c - 1) - _ratio(s, c)) for g, s, c in self.kinds).sum(axis=1)
+        self.same = _added(_ratio(g * (s > 0), c - 1) for g, s, c in self.kinds)
+        self.hush = _added(g * (c == 1) for g, s, c in self.kinds).sum(axis=1)
+        self.pull = _added(_ratio(g, c) for g, s, c in self.kinds).sum(axis=1)
+
+    def felt_by(self, start: int, stop: int, masks: NDArray[np.uint8], labels: Ints) -> Floats:
+        """For each row, the changes summed over those explanations from start to stop that cover it."""
+        seen = masks.astype(np.float64)
+        several = np.vstack([self.base[start:stop], self.hush[start:stop], self.pull[start:stop]])
+        felt = several @ seen
+        felt[0] -= np.einsum("ij,ij->j", seen, self.same[start:stop][:, labels])
+        return felt
+
+    def of_own(self, codes: Ints, labels: Ints, own: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
+        """For each row, its own term, whether it is silent, and what it must not feel from its own explanation."""
+        (_, s_in, c_in), (_, s_out, c_out) = self.kinds
+        s = np.where(own, s_in[codes, labels], s_out[codes, labels])
+        c = np.where(own, c_in[codes, 0], c_out[codes, 0])
+        term, alone = _ratio(s, c), (c == 0).astype(np.float64)
+        fewer = _ratio(s - 1, c - 1) - term
+        felt = np.where(own & (c > 0), [fewer, c == 1, _ratio(np.ones(len(c)), c)], 0.0)
+        return term, alone, felt

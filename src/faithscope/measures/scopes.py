@@ -1,0 +1,127 @@
+"""Where explanations apply, one by one: precision and coverage on your own rows, and the rows wrongly covered."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.inputs import check_whole
+from faithscope.explanations.relations import Blocks, Relation
+from faithscope.measures.counterexamples import share_out
+from faithscope.measures.coverage import Coverage
+from faithscope.measures.local import Local, clopper_pearson, local_columns, measured
+
+Ints = NDArray[np.int64]
+
+
+def per_row(found: Coverage, labels: NDArray[Any], confidence: float) -> dict[str, Any]:
+    """Local sufficiency of every row, leaving the row itself out.
+
+    Returns
+    -------
+    dict of columns
+        ``covered`` and ``covered_y`` count the rows that its explanation covers, and those of them with its prediction.
+    """
+    counts = found.counts
+    _, cells = counts.locate_codes(found.codes, labels)
+    total, same = counts.per_explanation[found.codes], counts.covered[cells]
+    measured = local_columns("sufficiency", same - found.own, total - found.own, confidence)
+    return {**measured, "covers_itself": found.own, "covered": total, "covered_y": same}
+
+
+def per_scope(found: Coverage, confidence: float, k: int | None = None) -> dict[str, Any]:
+    """Every explanation (or the k worst) with its precision and coverage on these rows, most wrongly covered first.
+
+    Returns
+    -------
+    dict of columns
+        ``label`` is the prediction most often explained with it, ``precision`` the share of the covered rows that get
+        that prediction (NaN where it covers none), ``coverage`` the share of all rows that it covers.
+    """
+    counts = found.counts
+    given, total = counts.rows_given, counts.per_explanation
+    top = _commonest(counts.explanation, counts.given, counts.distinct)
+    right = counts.covered[top]
+    order = np.lexsort((-given, right - total))[: None if k is None else check_whole(k, "k")]
+    low, high = clopper_pearson(right, total, confidence)
+    with np.errstate(invalid="ignore"):
+        precision = right / total
+    columns = {
+        "label": np.array([counts.labels[j] for j in counts.label[top]], object),
+        "rows": given,
+        "precision": precision,
+        "precision_low": low,
+        "precision_high": high,
+        "coverage": total / counts.n,
+        "wrongly_covered": total - right,
+    }
+    explanation = [counts.explanations.describe(int(row)) for row in order]
+    return {"explanation": explanation} | {name: column[order] for name, column in columns.items()}
+
+
+def _commonest(explanation: Ints, given: Ints, distinct: int) -> Ints:
+    """The cell of each explanation's commonest label; the first among equals."""
+    best = np.zeros(distinct, np.int64)
+    np.maximum.at(best, explanation, given)
+    tops = np.flatnonzero(given == best[explanation])
+    return tops[np.searchsorted(explanation[tops], np.arange(distinct))]
+
+
+def wrongly_covered(
+    found: Coverage, explanations: Explanations, labels: NDArray[Any], X: Any, relation: Relation, k: int = 10
+) -> dict[str, Any]:
+    """Up to k rows that an explanation covers although they get another prediction; one for each explanation in turn.
+
+    Returns
+    -------
+    dict of columns
+        ``row`` was given the explanation; ``wrong_row`` is covered by it and predicted otherwise.
+    """
+    check_whole(k, "k")
+    counts = found.counts
+    top = _commonest(counts.explanation, counts.given, counts.distinct)
+    wrong = counts.per_explanation - counts.covered[top]
+    worst = np.argsort(-wrong, kind="stable")[: min(k, int((wrong > 0).sum()))]
+    rows, wrong_rows = [], []
+    for explanation, several in zip(worst, share_out(wrong[worst], k), strict=True):
+        here = np.flatnonzero(found.codes == explanation)
+        label = counts.labels[counts.label[top[explanation]]]
+        row = int(here[labels[here] == label][0])
+        covered = _mask(counts.explanations.take([explanation]), explanations, X, relation)
+        others = np.flatnonzero(covered & (labels != labels[row]))[:several]
+        rows += [row] * len(others)
+        wrong_rows += others.tolist()
+    a, b = np.array(rows, np.int64), np.array(wrong_rows, np.int64)
+    texts = [counts.explanations.describe(int(found.codes[row])) for row in rows]
+    return {"explanation": texts, "row": a, "wrong_row": b, "prediction": labels[a], "wrong_prediction": labels[b]}
+
+
+def at_row(
+    one: Explanations,
+    prediction: Any,
+    explanations: Explanations,
+    labels: NDArray[Any],
+    X: Any,
+    how: Relation,
+    *,
+    confidence: float,
+) -> Local:
+    """Local sufficiency of a row outside the sample: among all rows its explanation applies to."""
+    scope = how.scopes(one)
+    covered = _mask(scope, explanations, X, how)
+    agreeing = int(np.sum(covered & (labels == prediction)))
+    found = measured(agreeing, int(covered.sum()), len(labels), confidence, scope.describe(0), prediction)
+    return replace(found, measure="sufficiency")
+
+
+def _mask(one: Explanations, explanations: Explanations, X: Any, relation: Relation) -> NDArray[np.bool_]:
+    """The rows that one explanation covers."""
+    cover = relation.cover(one, explanations, X)
+    if isinstance(cover, Blocks):
+        return np.asarray(cover.mask(0, 1)[0])
+    mask = np.ones(len(explanations), bool)
+    for part in cover.masks:
+        mask &= part
+    return mask

@@ -1,0 +1,147 @@
+"""Sufficiency: wherever an explanation applies, is the prediction the same? And its kin, `within`."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.explanations import Explanations, as_explanations
+from faithscope.explanations.inputs import same_length, to_numbers, to_predictions
+from faithscope.explanations.relations import Relation, Within, rows_of, take_rows, to_relation
+from faithscope.frames import frame
+from faithscope.measures.counts import Counts
+from faithscope.measures.coverage import Coverage, cover, cover_curve
+from faithscope.measures.estimate import Estimate, assemble, shares
+from faithscope.measures.populations import Populations, split
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def sufficiency(
+    explanations: Any, X: Any, predictions: Any, *, relation: Any = None, confidence: float = 0.95
+) -> Estimate:
+    """Probability that a row to which x's explanation applies gets x's prediction.
+
+    Parameters
+    ----------
+    explanations : Explanations that say where they apply
+        `Rules`, `Highlights`, `Counterfactuals`, or `Prototypes` with their points; anything with a `relation`.
+    X : array-like or table, n rows
+        The rows, or documents, that explanations apply to or not.
+    predictions : array-like, (n,)
+        The model's predicted labels (never the truth).
+    relation : Nearest, Ball or callable, optional
+        ``applies(X, explanation)`` giving a mask of rows; by default what the kind of explanation itself says.
+    confidence : float
+        Of the interval, a jackknife: exact while explanations x rows is at most 10⁸, by blocks of rows above.
+
+    Returns
+    -------
+    Estimate
+        A row that its own explanation does not cover is compared with all rows it covers; `notes` say how many.
+    """
+    given, labels = as_explanations(explanations), to_predictions(predictions)
+    same_length(explanations=len(given), predictions=len(labels), X=rows_of(X))
+    how = to_relation(relation, given)
+    return to_estimate(cover(given, labels, X, how, confidence=confidence), "sufficiency", confidence)
+
+
+def to_estimate(found: Coverage, measure: str, confidence: float) -> Estimate:
+    """An estimate from counted coverage."""
+    counts = found.counts
+    missed = int(counts.missed.sum())
+    notes = () if missed == 0 else (f"{missed:,} rows are not covered by their own explanation",)
+    empty = int(np.sum(counts.per_explanation == 0))
+    if empty:
+        notes = (*notes, f"{empty:,} explanations cover no row at all")
+    return assemble(counts, shares(counts.profile()), found.margins, measure, confidence, "jackknife", notes)
+
+
+def by(
+    explanations: Explanations, X: Any, labels: NDArray[Any], groups: Any, relation: Any, confidence: float
+) -> Populations:
+    """Sufficiency within each group of rows: only rows of the group are covered."""
+    parts = {}
+    for name, rows in split(groups, len(labels)).items():
+        part = explanations.take(rows)
+        found = cover(part, labels[rows], take_rows(X, rows), to_relation(relation, part), confidence=confidence)
+        parts[name] = to_estimate(found, "sufficiency", confidence)
+    return Populations(parts)
+
+
+def count_covered(
+    explanations: Explanations,
+    X: Any,
+    predictions: Any,
+    *,
+    relation: Relation | None = None,
+    among: Explanations | None = None,
+) -> Counts:
+    """Counts of whom explanations cover, to be added over parts of the rows.
+
+    Two passes: collect the distinct explanations of all parts, ``(count(a, …) + count(b, …)).explanations``, then
+    count every part `among` them and add up.
+    """
+    how = to_relation(relation, explanations)
+    return cover(explanations, to_predictions(predictions), X, how, confidence=0.95, among=among).counts
+
+
+def within(
+    explanations: Any, predictions: Any, tau: float, *, metric: Any = "euclidean", confidence: float = 0.95
+) -> Estimate:
+    """Probability that a row whose explanation is within tau of x's gets x's prediction (paper, section 4.2).
+
+    A relation between explanations: it generalizes consistency (tau = 0), and is not sufficiency.
+
+    Parameters
+    ----------
+    explanations : (n, d) array-like
+        Vectors of numbers.
+    tau : float
+        Distances up to and including this count as the same.
+    metric : str or callable
+        Any metric of scikit-learn's.
+    """
+    given, labels = as_explanations(explanations), to_predictions(predictions)
+    same_length(explanations=len(given), predictions=len(labels))
+    found = cover(given, labels, None, Within(tau, metric), confidence=confidence)
+    return to_estimate(found, f"consistency within {tau:g}", confidence)
+
+
+def within_curve(
+    explanations: Any, predictions: Any, taus: Any, *, metric: Any = "euclidean", confidence: float = 0.95
+) -> "WithinCurve":
+    """`within` for many distances in one pass over the pairs of explanations.
+
+    Returns
+    -------
+    WithinCurve
+        The estimates, smallest distance first, and a `table`.
+    """
+    given, labels = as_explanations(explanations), to_predictions(predictions)
+    same_length(explanations=len(given), predictions=len(labels))
+    relations = [Within(float(tau), metric) for tau in np.unique(to_numbers(taus, "taus"))]
+    found = cover_curve(given, labels, relations, confidence=confidence)
+    names = [f"consistency within {relation.tau:g}" for relation in relations]
+    estimates = [to_estimate(one, name, confidence) for one, name in zip(found, names, strict=True)]
+    return WithinCurve(tuple(relation.tau for relation in relations), tuple(estimates))
+
+
+@dataclass(frozen=True)
+class WithinCurve:
+    """Estimates for growing distances: from explanations that are all different to one that fits all."""
+
+    taus: tuple[float, ...]
+    estimates: tuple[Estimate, ...]
+
+    @property
+    def table(self) -> "pd.DataFrame":
+        """One line a distance."""
+        names = ("value", "low", "high", "unverifiable", "verified", "chance")
+        columns: dict[str, Any] = {"tau": self.taus}
+        return frame(columns | {name: [getattr(found, name) for found in self.estimates] for name in names})
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.estimates))

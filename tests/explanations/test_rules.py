@@ -1,0 +1,727 @@
+"""Rules are equal exactly when they cover the same rows however written, and cover what their conditions say."""
+
+import math
+import os
+import pickle
+import subprocess
+import sys
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from faithscope.errors import BadInput, Incompatible, WrongType
+from faithscope.explanations import rules as module
+from faithscope.explanations.conditions import NOTHING, Condition, condition
+from faithscope.explanations.rules import Rules
+
+FEATURES = ["age", "job", "flag"]
+NUMBERS = [-math.inf, -1, -0.0, 0, 0.5, 1, True, False, 1.0, 2, np.float32(0.1), 2**53, 2**53 + 1, math.inf]
+WORDS = ["clerk", "cook", "", "Clerk"]
+MISSING = [None, math.nan, pd.NA, pd.NaT, np.datetime64("NaT")]
+ORDER = ["<=", "<", ">=", ">"]
+# Every value that a condition may name, values between them, and missing ones: conditions that agree here are equal.
+NUMBER_ROWS = [*NUMBERS, -5, -0.5, 0.05, 0.3, 0.7, 1.5, 2**40, 2**53 + 2, 1e300, None, math.nan]
+WORD_ROWS = [*WORDS, "unheard of", None]
+
+
+def is_missing(value):
+    return value is None or value is pd.NA or bool(value != value)
+
+
+def plain(value):
+    """A NumPy number as Python's, since NumPy rounds Python's to its own type before it compares."""
+    return value.item() if isinstance(value, np.number) else value
+
+
+def naive(operator, value, x):
+    """Whether one value meets one condition as written, in plain Python."""
+    x, value = plain(x), tuple(map(plain, value)) if isinstance(value, list | set | tuple) else plain(value)
+    wanted = list(value) if operator in {"in", "not in"} else [value]
+    present = [one for one in wanted if not is_missing(one)]
+    if is_missing(x):
+        return operator in {"==", "in"} and len(present) < len(wanted)
+    return {
+        "==": lambda: x in present,
+        "in": lambda: x in present,
+        "!=": lambda: x not in present,
+        "not in": lambda: x not in present,
+        "<=": lambda: x <= value,
+        "<": lambda: x < value,
+        ">=": lambda: x >= value,
+        ">": lambda: x > value,
+        "between": lambda: value[0] <= x <= value[1],
+    }[operator]()
+
+
+def covers(conjunction, features, row):
+    return all(naive(operator, value, row[features.index(name)]) for name, operator, value in conjunction)
+
+
+def columns(rows):
+    """Rows as an object array, which keeps every Python value as it is."""
+    table = np.empty((len(rows), len(rows[0])), object)
+    for i, row in enumerate(rows):
+        table[i, :] = row
+    return table
+
+
+def mask(rules, X, row=0):
+    """Which rows the rule of one row covers, from the masks of its conditions."""
+    found = np.ones(len(X), bool)
+    for one in rules.holds(rules.conjunction(row), X):
+        found &= one
+    return found.tolist()
+
+
+def triples(feature, values, order=()):
+    some = st.lists(st.sampled_from([*values, *MISSING]), max_size=3)
+    options = [
+        st.tuples(st.just(feature), st.sampled_from(["==", "!="]), st.sampled_from([*values, *MISSING])),
+        st.tuples(st.just(feature), st.sampled_from(["in", "not in"]), some),
+    ]
+    if order:
+        ends = st.tuples(st.sampled_from(values), st.sampled_from(values))
+        options += [st.tuples(st.just(feature), st.sampled_from(order), st.sampled_from(values))] * 3
+        options.append(st.tuples(st.just(feature), st.just("between"), ends))
+    return st.one_of(options)
+
+
+on_age = triples("age", NUMBERS, ORDER)
+on_job = triples("job", WORDS)
+conjunctions = st.lists(st.one_of(on_age, on_age, on_job, triples("flag", [True, False], ORDER)), max_size=6)
+rows = st.lists(
+    st.tuples(st.sampled_from(NUMBER_ROWS), st.sampled_from(WORD_ROWS), st.sampled_from([True, False, None])),
+    min_size=1,
+    max_size=20,
+)
+
+
+def rewritten(one):
+    """The same condition in other words."""
+    name, operator, value = one
+    if operator in {"in", "not in"} and len(value) > 1:
+        return [one, (name, operator, {*value, *value}), (name, operator, tuple(reversed(value)))]
+    if operator == "==" and not is_missing(value):
+        ends = [] if isinstance(value, str) else [(name, "between", (value, value)), (name, ">=", value)]
+        return [(name, "in", [value]), (name, "in", (value, value)), *ends]
+    if operator in {"<", ">"}:
+        return [(name, operator + "=", value), (name, "!=", value)]
+    if operator in {"<=", ">="}:
+        far = math.inf if operator == "<=" else -math.inf
+        ends = (-math.inf, value) if operator == "<=" else (value, math.inf)
+        return [(name, operator, far), (name, "between", ends)]
+    return [one, one, [*one]]
+
+
+# -- equality -----------------------------------------------------------------------------------------------------
+
+
+@given(conjunction=conjunctions, random=st.randoms(use_true_random=False))
+def test_order_repetition_and_redundancy_do_not_make_another_rule(conjunction, random):
+    other = [part for one in conjunction for part in rewritten(one)]
+    random.shuffle(other)
+    rules = Rules.from_conditions([conjunction, other, conjunction + other], FEATURES)
+    assert rules.codes.tolist() == [0, 0, 0]
+    assert len(rules.distinct) == 1
+    assert hash(rules.distinct[0]) == hash(Rules.from_conditions([other], FEATURES).distinct[0])
+
+
+@given(some=st.lists(st.lists(on_age, min_size=1, max_size=4), min_size=2, max_size=40))
+def test_rules_on_a_number_are_equal_exactly_when_they_cover_the_same_values(some):
+    rules = Rules.from_conditions(some, ["age"])
+    meanings = [tuple(covers(one, ["age"], (x,)) for x in NUMBER_ROWS) for one in some]
+    assert equalities(rules.codes.tolist()) == equalities(meanings)
+
+
+@given(some=st.lists(st.lists(on_job, min_size=1, max_size=4), min_size=2, max_size=40))
+def test_rules_on_text_are_equal_exactly_when_they_cover_the_same_words(some):
+    rules = Rules.from_conditions(some, ["job"])
+    meanings = [tuple(covers(one, ["job"], (x,)) for x in WORD_ROWS) for one in some]
+    assert equalities(rules.codes.tolist()) == equalities(meanings)
+
+
+def equalities(items):
+    return [items.index(item) for item in items]
+
+
+@given(conjunction=conjunctions)
+def test_a_canonical_rule_has_one_condition_a_feature_in_order(conjunction):
+    found = Rules.from_conditions([conjunction], FEATURES).distinct[0]
+    positions = [one.position for one in found]
+    assert positions == sorted(set(positions))
+    assert found == (NOTHING,) or all(not one.never for one in found)
+
+
+def test_what_can_never_be_true_is_one_rule_whatever_its_features():
+    rules = Rules.from_conditions(
+        [
+            [("age", "<", 1), ("age", ">", 2)],
+            [("age", "<", 1), ("age", ">=", 1), ("job", "==", "cook")],
+            [("job", "==", "clerk"), ("job", "==", "cook")],
+            [("job", "in", [])],
+            [("flag", "==", None), ("flag", "!=", None)],
+            [("age", "==", 3), ("age", "!=", 3.0)],
+            [("age", "between", (2, 1))],
+            [("age", ">", math.inf)],
+            [("flag", "==", True), ("flag", "==", None)],
+        ],
+        FEATURES,
+    )
+    assert rules.distinct == ((NOTHING,),)
+    assert rules.describe(0) == "nothing"
+    assert not any(mask(rules, columns([(1, "cook", True), (None, None, None)])))
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ([("age", "<=", 5), ("age", "<", 3)], "age < 3"),
+        ([("age", "<=", 3), ("age", "!=", 3)], "age < 3"),
+        ([("age", "<=", 3), ("age", "!=", 4)], "age <= 3"),
+        ([("age", "<=", 9.0), ("age", "!=", 4), ("age", "!=", 2.5)], "age <= 9 and age not in {2.5, 4}"),
+        ([("age", "in", [1, 2, 3]), ("age", ">", 1), ("age", "!=", 3)], "age == 2"),
+        ([("age", "in", {3, 1}), ("age", "<", 9)], "age in {1, 3}"),
+        ([("age", ">", 3), ("age", "<=", 7.0)], "3 < age <= 7"),
+        ([("age", "between", (3, 7)), ("age", "!=", 5)], "3 <= age <= 7 and age != 5"),
+        ([("age", ">=", 3), ("age", "<=", 3)], "age == 3"),
+        ([("age", "==", True)], "age == 1"),
+        ([("age", ">", -0.0)], "age > 0"),
+        ([("age", "<=", math.inf)], "age is present"),
+        ([("age", "<", math.inf)], "age < inf"),
+        ([("age", "not in", [])], "age is present"),
+        ([("age", "==", math.nan)], "age is missing"),
+        ([("age", "!=", None)], "age is present"),
+        ([("age", "==", 2**53 + 1)], "age == 9007199254740993"),
+        ([("age", "<=", 9.500000476837158)], "age <= 9.5"),
+        ([("age", "<=", 1234567.891)], "age <= 1234567.891"),
+        ([("job", "in", {"cook", "clerk"})], "job in {clerk, cook}"),
+        ([("job", "in", ["cook", None])], "job in {cook, missing}"),
+        ([("job", "!=", "cook"), ("job", "!=", "clerk")], "job not in {clerk, cook}"),
+        ([("job", "in", ["a", "b"]), ("job", "!=", "b")], "job == a"),
+        ([("flag", "==", 1), ("job", "!=", "cook"), ("age", ">", 3)], "age > 3 and job != cook and flag == 1"),
+        ([], "everything"),
+    ],
+)
+def test_a_rule_reads_aloud_in_its_canonical_form(written, read):
+    rules = Rules.from_conditions([written], FEATURES)
+    assert rules.describe(0) == read
+    assert " and ".join(map(str, rules.conjunction(0))) == (read if written else "")
+
+
+# -- coverage -----------------------------------------------------------------------------------------------------
+
+
+@given(conjunction=conjunctions, given_rows=rows)
+@example([("age", ">=", 2**53 + 1)], [(2**53, "", None), (float(2**53), "", None), (2**53 + 1, "", None)])
+@example([("age", "!=", 2**53 + 1)], [(float(2**53), "", None), (math.nan, "", None)])
+def test_a_rule_covers_the_rows_on_which_all_its_conditions_hold(conjunction, given_rows):
+    rules = Rules.from_conditions([conjunction], FEATURES)
+    assert mask(rules, columns(given_rows)) == [covers(conjunction, FEATURES, row) for row in given_rows]
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.bool_, np.int8, np.uint8, np.int64, np.uint64, np.float16, np.float32, np.float64]
+)
+@given(some=st.lists(on_age, min_size=1, max_size=3))
+def test_numbers_of_every_type_are_compared_exactly(dtype, some):
+    limits = [0, 1] if dtype is np.bool_ else [0, 1, 2, 100]
+    big = [2**53, 2**53 + 1, 2**53 + 2] if dtype in {np.int64, np.uint64} else []
+    fractions = [0.1, 0.5, -1.0, math.nan, math.inf] if np.issubdtype(dtype, np.floating) else []
+    X = np.array([*limits, *big, *fractions], dtype)[:, None]
+    rules = Rules.from_conditions([some], ["age"])
+    assert mask(rules, X) == [covers(some, ["age"], (x.item(),)) for x in X[:, 0]]
+
+
+def test_single_precision_rows_are_compared_as_they_are():
+    rules = Rules.from_conditions([[("age", "<=", 0.1)], [("age", ">", 0.1)]], ["age"])
+    single = np.array([[0.1]], np.float32)
+    assert (mask(rules, single, 0), mask(rules, single, 1)) == ([False], [True])
+
+
+def test_decimals_and_huge_integers_are_compared_exactly():
+    X = columns([(Decimal("0.1"),), (10**400,), (None,), (-(10**400),)])
+    rules = Rules.from_conditions([[("age", "<", 0.1)], [("age", ">", 10**399)], [("age", "!=", 10**400)]], ["age"])
+    assert mask(rules, X, 0) == [True, False, False, True]  # the float 0.1 is a little more than a tenth
+    assert mask(rules, X, 1) == [False, True, False, False]
+    assert mask(rules, X, 2) == [True, False, False, True]
+
+
+TABLE = {
+    "flag": [True, False, None, True],
+    "age": [3, 7, None, 9],
+    "job": ["clerk", "cook", "cook", None],
+    "other": [[1], [2], [3], [4]],
+}
+WRITTEN = [
+    [("age", ">", 3), ("age", "<=", 7)],
+    [("job", "in", ["cook", "unheard of"])],
+    [("job", "!=", "cook")],
+    [("job", "==", None)],
+    [("age", "!=", None)],
+    [("flag", "==", True)],
+    [("flag", "!=", 1)],
+    [("age", "<=", 7), ("job", "==", "cook"), ("flag", "==", False)],
+    [],
+    [("age", "in", [3, None])],
+]
+EXPECTED = [
+    [0, 1, 0, 0],
+    [0, 1, 1, 0],
+    [1, 0, 0, 0],
+    [0, 0, 0, 1],
+    [1, 1, 0, 1],
+    [1, 0, 0, 1],
+    [0, 1, 0, 0],
+    [0, 1, 0, 0],
+    [1, 1, 1, 1],
+    [1, 0, 1, 0],
+]
+IN_ORDER = [list(row) for row in zip(TABLE["age"], TABLE["job"], TABLE["flag"], strict=True)]
+NULLABLE = {"age": pd.array(TABLE["age"], "Int64"), "flag": pd.array(TABLE["flag"], "boolean")}
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        pd.DataFrame(TABLE, index=[7, 7, 1, 0]),
+        pd.DataFrame({**TABLE, **NULLABLE, "job": pd.Categorical(TABLE["job"])}),
+        pd.DataFrame({**TABLE, **NULLABLE, "job": pd.array(TABLE["job"], "string")}),
+        pl.DataFrame(TABLE),
+        pl.DataFrame(TABLE, schema_overrides={"job": pl.Categorical}),
+        pa.table(TABLE),
+        pa.table(TABLE).to_batches()[0],
+        pa.table({**TABLE, "job": pa.array(TABLE["job"]).dictionary_encode()}),
+        pa.concat_tables([pa.table(TABLE)[:1], pa.table(TABLE)[1:]]),
+        columns(IN_ORDER),
+        IN_ORDER,
+        tuple(map(tuple, IN_ORDER)),
+    ],
+    ids=lambda X: f"{type(X).__module__.split('.')[0]}.{type(X).__name__}",
+)
+def test_every_kind_of_table_gives_the_same_masks(X):
+    rules = Rules.from_conditions(WRITTEN, FEATURES)
+    assert [mask(rules, X, row) for row in range(len(rules))] == np.array(EXPECTED, bool).tolist()
+    for one in rules.holds([one for conjunction in rules.distinct for one in conjunction], X):
+        assert one.dtype == bool
+        assert one.shape == (4,)
+
+
+def test_text_arrays_and_empty_tables_have_masks_too():
+    rules = Rules.from_conditions([[("job", "==", "cook")], [("job", "!=", None)]], ["job"])
+    assert mask(rules, np.array([["cook"], ["clerk"]])) == [True, False]
+    assert mask(rules, np.array([["cook"], ["clerk"]], np.dtypes.StringDType())) == [True, False]
+    assert mask(rules, pd.DataFrame({"job": []})) == []
+    assert mask(rules, np.empty((0, 1))) == []
+    dates = np.array([["2026-01-01"], ["NaT"]], "datetime64[D]")
+    assert mask(rules, dates, 1) == [True, False]
+    assert mask(rules, dates[1:], 0) == [False]
+
+
+def test_a_column_without_any_value_fits_every_condition_and_meets_none():
+    rules = Rules.from_conditions([[("a", "<=", 1)], [("a", "==", "x")], [("a", "!=", 1)], [("a", "==", None)]], ["a"])
+    for empty in ([None, None], [math.nan] * 2, [pd.NA] * 2):
+        for X in (columns([(x,) for x in empty]), pd.DataFrame({"a": empty})):
+            assert [mask(rules, X, row) for row in range(4)] == [[False] * 2] * 3 + [[True] * 2]
+    assert mask(rules, np.array([["NaT"]], "datetime64[s]")) == [False]
+
+
+def test_each_column_is_converted_once(monkeypatch):
+    fetched = []
+    fetch = module._column
+    monkeypatch.setattr(module, "_column", lambda frame, j: fetched.append(j) or fetch(frame, j))
+    rules = Rules.from_conditions([[("age", "<=", k), ("job", "!=", str(k))] for k in range(9)], FEATURES)
+    some = [one for conjunction in rules.distinct for one in conjunction]
+    assert len(list(rules.holds(some, pd.DataFrame(TABLE)))) == 18
+    assert sorted(fetched) == [1, 2]  # neither flag nor the column no rule is about
+
+
+# -- features -----------------------------------------------------------------------------------------------------
+
+
+def test_a_feature_is_given_by_name_or_by_position():
+    rules = Rules.from_conditions(
+        [[("job", "==", "cook")], [(1, "==", "cook")], [(np.int64(1), "in", ["cook"])]], FEATURES
+    )
+    assert rules.codes.tolist() == [0, 0, 0]
+    assert rules.features == ("age", "job", "flag")
+    numbered = Rules.from_conditions([[(5, "<=", 1)], [("5", "<=", 1)], [(1, "<=", 1)]], [3, 5])
+    assert numbered.codes.tolist() == [0, 0, 0]
+    assert numbered.describe(0) == "5 <= 1"
+
+
+def test_without_features_names_come_in_order_of_appearance_and_rows_must_have_them():
+    rules = Rules.from_conditions([[("job", "==", "cook")], [("age", "<=", 7), ("job", "!=", "cook")]])
+    assert rules.features == ("job", "age")
+    assert mask(rules, pd.DataFrame(TABLE)) == [False, True, True, False]
+    with pytest.raises(BadInput, match="plain array, and the rules do not say which column is 'job': pass features="):
+        rules.holds(rules.conjunction(0), np.zeros((3, 2)))
+    assert mask(Rules.from_conditions([[]]), np.zeros((3, 2))) == [True] * 3
+
+
+def test_integers_without_features_are_positions():
+    rules = Rules.from_conditions([[(2, "<=", 1)], [(0, ">", 1)]])
+    assert rules.features == ("x0", "x1", "x2")
+    assert mask(rules, np.array([[0, 0, 1, 5], [0, 0, 2, 5]])) == [True, False]
+    assert rules.describe(0) == "x2 <= 1"
+
+
+def test_rules_over_different_features_are_never_compared():
+    many = [f"feature {j}" for j in range(30)]
+    one = Rules.from_conditions([[(0, "<=", 1)]], many)
+    for other in (many[:29], [*many[:20], "another", *many[21:]]):
+        with pytest.raises(Incompatible, match=r"29 features|number 20 is 'feature 20' here and 'another' there"):
+            one.join(Rules.from_conditions([[(0, "<=", 1)]], other))
+    assert one.kind.startswith("rules over 30 features (feature 0, feature 1")
+    assert repr(one).startswith("<1 explanations: rules over 30 features")
+
+
+# -- bad input ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("written", "error", "message"),
+    [
+        ([("agee", "<=", 1)], BadInput, r"row 1: .*'agee', which is not among the features\. Near it: 'age'"),
+        ([("zzz", "<=", 1)], BadInput, r"There are: age, job, flag"),
+        ([(7, "<=", 1)], BadInput, r"is on 7, which is not among"),
+        ([(-1, "<=", 1)], BadInput, r"is on -1, which is not among"),
+        (
+            [("age", "=<", 1)],
+            BadInput,
+            r"Operator '=<' on feature 'age' is unknown. Known are: <=, <, >=, >, ==, !=, in",
+        ),
+        ([("age", None, 1)], BadInput, r"Operator None"),
+        ([("age", "<=", math.nan)], BadInput, r"age <= nan: a missing value has no order"),
+        ([("age", ">", None)], BadInput, r"a missing value has no order"),
+        ([("age", "between", (None, 3))], BadInput, r"a missing value has no order"),
+        ([("age", "between", 3)], BadInput, r"between on feature 'age' needs \(low, high\); got 3"),
+        ([("age", "between", (1, 2, 3))], BadInput, r"needs \(low, high\)"),
+        ([("age", "<=", "abc")], WrongType, r"age <= 'abc': text has no order here"),
+        ([("age", "between", ("a", "b"))], WrongType, r"text has no order here"),
+        (
+            [("age", "<=", 1), ("age", "==", "x")],
+            WrongType,
+            r"'age' compare it with a number \(age <= 1\) and with text",
+        ),
+        ([("job", "==", "a"), ("job", "==", "b"), ("job", "<", 1)], WrongType, r"a feature holds one or the other"),
+        ([("age", "in", [1, "x"])], WrongType, r"mixes numbers and text"),
+        ([("age", "in", "abc")], WrongType, r"age in 'abc': pass a list"),
+        ([("age", "in", 3)], WrongType, r"age in 3: pass a list"),
+        ([("age", "==", 3j)], WrongType, r"a complex is neither number"),
+        ([("age", "==", np.datetime64("2026-01-01"))], WrongType, r"a datetime64 is neither number"),
+        ([("age", "==", [1, 2])], WrongType, r"a tuple is neither number"),
+        ([("age", "<=")], BadInput, r"A condition must be \(feature, operator, value\); got \('age', '<='\)"),
+        (("age", "<=", 1), BadInput, r"A condition must be \(feature, operator, value\); got 'age'"),
+        ("age <= 1", WrongType, r"list of conditions a row; got 'age <= 1'"),
+        (None, WrongType, r"list of conditions a row; got None"),
+    ],
+)
+def test_what_cannot_be_read_is_named(written, error, message):
+    with pytest.raises(error, match=message):
+        Rules.from_conditions([[], written], FEATURES)
+
+
+def test_mixing_numbers_and_text_is_refused_in_any_order():
+    mixed = [("job", "==", "a"), ("job", "==", "b"), ("job", "<", 1), ("job", "!=", None)]
+    for shift in range(4):
+        with pytest.raises(WrongType, match="one or the other"):
+            Rules.from_conditions([mixed[shift:] + mixed[:shift]], FEATURES)
+
+
+@pytest.mark.parametrize(
+    ("features", "error", "message"),
+    [
+        (["age", "job", "age"], BadInput, "Two features are called 'age'"),
+        ([1, "1"], BadInput, "Two features are called '1'"),
+        ("age", WrongType, "features must be a sequence of names; got the text 'age'"),
+    ],
+)
+def test_names_of_features_must_be_distinct(features, error, message):
+    with pytest.raises(error, match=message):
+        Rules.from_conditions([[]], features)
+
+
+def test_names_and_positions_do_not_mix_without_features():
+    with pytest.raises(BadInput, match="by name and by position"):
+        Rules.from_conditions([[("age", "<=", 1), (0, "<=", 1)]])
+
+
+@pytest.mark.parametrize(
+    ("X", "error", "message"),
+    [
+        (
+            pd.DataFrame({"agee": [1], "job": ["x"]}),
+            BadInput,
+            "Rows have no column 'age', which 'age <= 1' needs. Near it: 'agee'",
+        ),
+        (pl.DataFrame({"zzz": [1]}), BadInput, "no column 'age'.* There are: zzz"),
+        (pd.DataFrame([[1, 2]], columns=["age", "age"]), BadInput, "two columns 'age'"),
+        (np.zeros((2, 4)), BadInput, "Rows have 4 columns but rules are over 3 features"),
+        (np.zeros((2, 1)), BadInput, "Rows have 1 columns"),
+        (np.zeros(3), WrongType, r"2-D array, a list of rows or a table; got ndarray of shape \(3,\)"),
+        (7, WrongType, "got int"),
+        ([[1, "x", True], [1]], BadInput, "lists of different lengths"),
+        (
+            columns([(None, "x", True), ("old", "x", True)]),
+            WrongType,
+            r"Column 'age' holds 'old' \(str\) at row 1, which 'age <= 1' would compare with a number",
+        ),
+        (
+            pl.DataFrame({"age": [1], "job": [2]}),
+            WrongType,
+            r"Column 'job' holds .*2.* at row 0, which 'job == x' .* with text",
+        ),
+        (columns([(1, "x", 0), (1, 2, 0)]), WrongType, r"Column 'job' holds 2 \(int\) at row 1"),
+        (pd.DataFrame({"age": pd.to_datetime(["2026-01-01"]), "job": ["x"]}), WrongType, "Column 'age' holds .*2026"),
+    ],
+    ids=range(12),
+)
+def test_rows_that_do_not_fit_are_refused_by_name(X, error, message):
+    rules = Rules.from_conditions([[("age", "<=", 1), ("job", "==", "x")]], FEATURES)
+    with pytest.raises(error, match=message):
+        list(rules.holds(rules.conjunction(0), X))
+
+
+# -- trees --------------------------------------------------------------------------------------------------------
+
+SAFE = float(np.finfo(np.float32).max)
+
+
+@given(threshold=st.floats(allow_nan=False))
+@example(0.0)
+@example(-0.0)
+@example(-1e-50)
+@example(SAFE)
+@example(np.nextafter(SAFE, np.inf))
+@example(-(2.0**128))
+@example(-1e300)
+@example(math.inf)
+@example(-math.inf)
+@example(float(np.float32(0.1)))
+@example(1.0)
+@example(np.nextafter(1.0, 0))
+def test_the_last_number_to_the_left_goes_left_and_the_next_goes_right(threshold):
+    last = module._last_to_the_left(np.array([threshold]))[0]
+    with np.errstate(over="ignore"):
+        near = np.array([last, np.nextafter(last, np.inf)]).astype(np.float32).astype(np.float64)
+    assert near[0] <= threshold
+    assert near[1] > threshold or last == np.inf
+
+
+def around(thresholds):
+    """The float64 numbers next to each threshold, next to its single-precision neighbors, and halfway between those."""
+    single = thresholds.astype(np.float32)
+    near = [np.nextafter(single, np.float32(-np.inf)), single, np.nextafter(single, np.float32(np.inf))]
+    near = [thresholds, *(one.astype(np.float64) for one in near)]
+    near += [(near[1] + near[2]) / 2, (near[2] + near[3]) / 2]
+    return np.unique(
+        np.concatenate([step for one in near for step in (np.nextafter(one, -9), one, np.nextafter(one, 9))])
+    )
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("kind", [DecisionTreeClassifier, DecisionTreeRegressor])
+def test_a_path_covers_exactly_the_rows_of_its_leaf(kind, seed):
+    rng = np.random.default_rng(seed)
+    crowded = np.float32(1) + np.arange(40, dtype=np.float32) * np.spacing(np.float32(1))  # next to each other
+    X = np.column_stack([rng.choice(crowded, 300).astype(np.float64), rng.normal(size=300), rng.integers(0, 9, 300)])
+    y = rng.integers(0, 3, 300)
+    tree = kind(random_state=0, max_leaf_nodes=60).fit(X, y)
+    splits = tree.tree_
+    cuts = {j: around(splits.threshold[splits.feature == j]) for j in range(3)}
+    hard = np.column_stack([rng.choice(np.concatenate([cuts[j], X[:, j]]), 3000) for j in range(3)])
+    naive_misses = sum(((x <= t) != (np.float32(x) <= t)) for j in cuts for x in cuts[j] for t in splits.threshold)
+    assert naive_misses > 0  # so the thresholds as they stand would be wrong here
+    rules = Rules.from_tree(tree, X)
+    assert rules.partitions
+    everywhere = np.concatenate([X, hard])
+    leaves, first = np.unique(tree.apply(X), return_index=True)
+    covered = np.array([mask(rules, everywhere, row) for row in first])
+    assert (covered == (tree.apply(everywhere) == leaves[:, None])).all()
+    assert rules.group()[0].max() + 1 == len(leaves)
+
+
+def test_a_path_reads_aloud_with_the_names_the_tree_knows():
+    X = pd.DataFrame({"education-num": [8.0, 9, 10, 11], "capital-gain": [0.0, 1, 0, 1]})
+    tree = DecisionTreeClassifier(random_state=0).fit(X, [0, 0, 1, 1])
+    assert Rules.from_tree(tree, X).describe(0) == "education-num <= 9.5"
+    assert Rules.from_tree(tree, X, features=["a", "b"]).describe(3) == "a > 9.5"
+    bare = DecisionTreeClassifier(random_state=0).fit(X.to_numpy(), [0, 0, 1, 1])
+    assert Rules.from_tree(bare, X.to_numpy()).describe(0) == "x0 <= 9.5"
+    assert Rules.from_tree(bare, pl.DataFrame(X.to_dict("list")).to_numpy().tolist()).describe(3) == "x0 > 9.5"
+    stump = DecisionTreeClassifier().fit(X, [0, 0, 0, 0])
+    assert Rules.from_tree(stump, X).describe(0) == "everything"
+
+
+def test_rules_of_one_tree_partition_and_those_of_two_do_not():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
+    tree, other = DecisionTreeClassifier(random_state=0).fit(X, y), DecisionTreeClassifier(random_state=0).fit(X, 1 - y)
+    another = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    a, b = Rules.from_tree(tree, X[:30]), Rules.from_tree(tree, X[30:])
+    assert a.join(b).partitions
+    assert a.join(b).tree == a.tree == Rules.from_tree(other, X).tree  # the same splits, so the same parts
+    assert a.take([3, 4]).partitions
+    assert not a.join(Rules.from_tree(another, X)).partitions
+    written = Rules.from_conditions([[(0, "<=", 0)]], ["x0", "x1"])
+    assert not written.partitions
+    assert not written.join(a).partitions
+    assert not a.join(written).partitions
+
+
+def test_bad_trees_and_rows_are_refused():
+    X = np.array([[0.0], [1.0], [np.nan]])
+    tree = DecisionTreeClassifier().fit(X, [0, 1, 1])
+    with pytest.raises(BadInput, match="row 2, column 0, and missing values in trees are not supported"):
+        Rules.from_tree(tree, X)
+    assert Rules.from_tree(tree, X[:2]).codes.tolist() == [0, 1]
+    with pytest.raises(WrongType, match="needs a fitted scikit-learn decision tree; got RandomForestClassifier"):
+        Rules.from_tree(RandomForestClassifier(n_estimators=2).fit(X, [0, 1, 1]), X)
+    with pytest.raises(WrongType, match="needs a fitted"):
+        Rules.from_tree(DecisionTreeClassifier(), X)
+    with pytest.raises(BadInput, match="1 features but 2 names"):
+        Rules.from_tree(tree, X[:2], features=["a", "b"])
+
+
+def test_a_tree_that_splits_on_missing_alone_asks_for_present():
+    tree = DecisionTreeClassifier().fit([[1.0], [1.0], [math.nan]], [0, 0, 1])
+    assert Rules.from_tree(tree, [[1.0], [5.0]]).describe(1) == "x0 is present"
+
+
+# -- bins ---------------------------------------------------------------------------------------------------------
+
+
+@given(seed=st.integers(0, 10_000))
+def test_bins_are_the_rules_that_their_bounds_say(seed):
+    rng = np.random.default_rng(seed)
+    ends = [-np.inf, -1.0, -0.0, 0.0, 2.5, np.inf]
+    lower, upper = rng.choice(ends, (12, 3)), rng.choice(ends, (12, 3))
+    written = [
+        [(j, ">", low[j]) for j in range(3) if low[j] > -np.inf]
+        + [(j, "<=", high[j]) for j in range(3) if high[j] < np.inf]
+        for low, high in zip(lower, upper, strict=True)
+    ]
+    expected = Rules.from_conditions(written, FEATURES)
+    rules = Rules.from_bins(lower, upper, FEATURES)
+    assert rules.distinct == expected.distinct
+    assert rules.codes.tolist() == expected.codes.tolist()
+
+
+def test_bins_without_bounds_cover_everything():
+    rules = Rules.from_bins([[-np.inf, 0], [-np.inf, -np.inf]], [[np.inf, 3], [np.inf, np.inf]], ["a", "b"])
+    assert [rules.describe(row) for row in range(2)] == ["0 < b <= 3", "everything"]
+    assert not rules.partitions
+    assert mask(rules, np.array([[np.nan, 1], [np.nan, np.nan]]), 1) == [True, True]
+
+
+def test_many_rows_in_few_bins_are_few_rules():
+    rng = np.random.default_rng(0)
+    lower = rng.choice([-np.inf, 0.0, 1.0], (100_000, 3))
+    rules = Rules.from_bins(lower, lower + 1, FEATURES)
+    assert (len(rules), len(rules.distinct)) == (100_000, 3**3)
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "error", "message"),
+    [
+        ([[0.0, math.nan]], [[1.0, 1.0]], BadInput, "lower is NaN at row 0, feature 'b'"),
+        ([[0.0, 0.0]], [[1.0]], BadInput, r"upper must have one column for each of 2 features; got shape \(1, 1\)"),
+        ([[0.0, 0.0]] * 2, [[1.0, 1.0]], BadInput, "lower has 2 rows but upper has 1"),
+        ([["a", "b"]], [[1.0, 1.0]], WrongType, "lower must be an"),
+        ([0.0, 0.0], [[1.0, 1.0]], BadInput, r"got shape \(2,\)"),
+    ],
+)
+def test_bins_that_do_not_fit_are_refused(lower, upper, error, message):
+    with pytest.raises(error, match=message):
+        Rules.from_bins(lower, upper, ["a", "b"])
+
+
+# -- together -----------------------------------------------------------------------------------------------------
+
+
+@given(some=st.lists(conjunctions, min_size=1, max_size=8))
+def test_rules_written_down_and_read_again_are_the_same(some):
+    rules = Rules.from_conditions(some, FEATURES)
+    again = Rules.from_conditions(rules.to_conditions(), rules.features)
+    assert again.distinct == rules.distinct
+    assert again.codes.tolist() == rules.codes.tolist()
+    assert [again.describe(row) for row in range(len(rules))] == [rules.describe(row) for row in range(len(rules))]
+
+
+@given(some=st.lists(conjunctions, min_size=1, max_size=8))
+def test_pickling_keeps_rules(some):
+    rules = Rules.from_conditions(some, FEATURES)
+    again = pickle.loads(pickle.dumps(rules))
+    assert again.distinct == rules.distinct
+    assert again.locate(rules).tolist() == rules.locate(rules).tolist()
+
+
+@given(
+    some=st.lists(conjunctions, min_size=1, max_size=8), others=st.lists(conjunctions, max_size=8), pick=st.randoms()
+)
+def test_rules_are_taken_joined_located_and_grouped_as_if_made_together(some, others, pick):
+    rules, more = Rules.from_conditions(some, FEATURES), Rules.from_conditions(others, FEATURES)
+    together = Rules.from_conditions(some + others, FEATURES)
+    assert rules.join(more).distinct == together.distinct
+    assert rules.join(more).codes.tolist() == together.codes.tolist()
+    codes, first = together.group()
+    distinct = together.take(first)
+    assert distinct.locate(together).tolist() == codes.tolist()
+    known = {together.conjunction(row) for row in range(len(some))}
+    assert (rules.take(rules.group()[1]).locate(more) >= 0).tolist() == [
+        more.conjunction(row) in known for row in range(len(more))
+    ]
+    chosen = [pick.randrange(len(some)) for _ in range(4)]
+    assert rules.take(chosen).to_conditions() == [rules.to_conditions()[row] for row in chosen]
+
+
+def test_conditions_compare_by_value_and_stay_small():
+    a, b = condition(0, "age", "<=", 3), condition(0, "age", "<=", np.float32(3))
+    assert a == b
+    assert hash(a) == hash(b)
+    assert a != condition(0, "age", "<", 3)
+    assert str(condition(0, "age", "<=", -0.0).triples()) == "[('age', '<=', 0.0)]"
+    assert not hasattr(a, "__dict__")
+    assert isinstance(a, Condition)
+    with pytest.raises(AttributeError):
+        a.low = 3
+
+
+def test_rules_are_the_same_in_every_process():
+    program = (
+        "import pickle, sys; from faithscope.explanations.rules import Rules; import numpy as np;"
+        "from sklearn.tree import DecisionTreeClassifier as T;"
+        "r = Rules.from_conditions([[('job', 'in', {'cook', 'clerk', 'smith'}), ('age', 'not in', {3, 'x'} - {'x'})]]);"
+        "t = T(random_state=0).fit([[0.0], [1.0]], [0, 1]);"
+        "print(r.describe(0), r.to_conditions(), Rules.from_tree(t, [[0.0]]).tree, repr(r.distinct));"
+        "print(pickle.dumps(r).hex(), file=sys.stderr)"
+    )
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        for seed in ("1", "2", "3")
+    ]
+    assert len({run.stdout for run in runs}) == 1
+    first, *others = [pickle.loads(bytes.fromhex(run.stderr)) for run in runs]
+    for other in others:
+        assert first.join(other).codes.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("values", [("a", "b"), ["a", "b"], {"a", "b"}, np.array(["a", "b"]), pd.Series(["a", "b"])])
+def test_a_set_of_values_may_come_in_any_collection(values):
+    rules = Rules.from_conditions([[["job", "in", values]], [("job", "in", frozenset({"b", "a"}))]], FEATURES)
+    assert rules.codes.tolist() == [0, 0]
+    assert rules.describe(0) == "job in {a, b}"

@@ -1,0 +1,305 @@
+"""Sufficiency equals its definition, pair by pair, whatever says where explanations apply."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer
+from sklearn.tree import DecisionTreeClassifier
+
+import brute
+import faithscope as fs
+from faithscope.errors import Incompatible, NotProven
+from faithscope.explanations import as_explanations
+from faithscope.explanations.relations import Applies, Ball, Same, to_relation
+from faithscope.measures import coverage
+from faithscope.measures.counts import count
+from faithscope.measures.coverage import cover
+from faithscope.measures.sufficiency import count_covered
+from scoped_systems import Hub, covers
+
+SEEDS = st.integers(0, 100_000)
+
+
+def check(found, covers_, labels):
+    """covers_[i][j]: the explanation of row i covers row j."""
+    value, silent = brute.sufficiency(covers_, labels)
+    assert found.value == pytest.approx(value, abs=1e-12)
+    assert found.unverifiable == pytest.approx(silent, abs=1e-12)
+
+
+def random_rules(rng, n):
+    """Rules drawn from a few, so that many rows share one; some empty, some impossible, some missing their own row."""
+    pool = [[]]
+    for _ in range(int(rng.integers(1, 6))):
+        size = int(rng.integers(0, 4))
+        conditions = []
+        for _ in range(size):
+            feature = rng.choice(["a", "b", "c"])
+            if feature == "c":
+                conditions.append(("c", rng.choice(["==", "!="]), rng.choice(["u", "v", "never seen"])))
+            else:
+                conditions.append((feature, rng.choice(["<=", "<", ">=", ">", "==", "!="]), float(rng.integers(0, 4))))
+        pool.append(conditions)
+    return [pool[i] for i in rng.integers(0, len(pool), n)]
+
+
+def holds(row, condition):
+    feature, op, value = condition
+    x = row[feature]
+    if x is None or x != x:
+        return False
+    return {"<=": x <= value, "<": x < value, ">=": x >= value, ">": x > value, "==": x == value, "!=": x != value}[op]
+
+
+def random_rows(rng, n):
+    numbers = rng.choice([0.0, 1.0, 2.0, 3.0, np.nan], (n, 2), p=[0.3, 0.2, 0.2, 0.2, 0.1])
+    words = rng.choice(["u", "v"], n)
+    return pd.DataFrame({"a": numbers[:, 0], "b": numbers[:, 1], "c": words})
+
+
+def holds_on_text(row, condition):
+    feature, op, value = condition
+    if feature != "c":
+        return holds(row, condition)
+    return (row["c"] == value) == (op == "==")
+
+
+@settings(max_examples=150)
+@given(SEEDS)
+def test_rules_cover_the_rows_on_which_all_their_conditions_hold(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 25))
+    X, rules, labels = random_rows(rng, n), random_rules(rng, n), rng.integers(0, 3, n)
+    rows = X.to_dict("records")
+    covers_ = [[all(holds_on_text(row, c) for c in rule) for row in rows] for rule in rules]
+    found = fs.sufficiency(fs.Rules.from_conditions(rules, features=["a", "b", "c"]), X, labels)
+    check(found, covers_, labels)
+    missed = sum(not covers_[i][i] for i in range(n))
+    assert found.counts.missed.sum() == missed
+    assert any("not covered by their own" in note for note in found.notes) == (missed > 0)
+
+
+@settings(max_examples=60)
+@given(SEEDS)
+def test_highlights_cover_the_documents_that_contain_all_their_words(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 20))
+    documents = [" ".join(rng.choice(list("abcdef"), rng.integers(0, 6))) for _ in range(n)]
+    words = [set(rng.choice(list("abcdefg"), rng.integers(0, 3))) for _ in range(n)]
+    labels = rng.choice(["yes", "no"], n)
+    covers_ = [[one <= set(document.split()) for document in documents] for one in words]
+    check(fs.sufficiency(fs.Highlights(words), documents, labels), covers_, labels)
+    lists = [document.split() for document in documents]
+    check(fs.sufficiency(fs.Highlights(words), lists, labels), covers_, labels)
+
+
+@settings(max_examples=60)
+@given(SEEDS, st.sampled_from(["euclidean", "cityblock", "chebyshev", "gower"]))
+def test_counterfactuals_cover_the_open_ball_around_their_row(seed, metric):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 20))
+    X = rng.integers(0, 5, (n, 2)).astype(float)
+    points = X + rng.integers(-2, 3, (n, 2))
+    labels = rng.integers(0, 2, n)
+    spread = np.ptp(np.concatenate([X, points]), axis=0)
+    scale = np.where(spread > 0, spread, 1)
+    norms = {
+        "euclidean": lambda d: np.sqrt((d**2).sum(-1)),
+        "cityblock": lambda d: np.abs(d).sum(-1),
+        "chebyshev": lambda d: np.abs(d).max(-1),
+        "gower": lambda d: (np.abs(d) / scale).mean(-1),
+    }
+    distance, radius = norms[metric](X[:, None] - X[None]), norms[metric](X - points)
+    found = fs.sufficiency(fs.Counterfactuals(points, X, metric=metric), X, labels)
+    check(found, distance < radius[:, None], labels)
+    assert found.counts.missed.sum() == np.sum(radius == 0), "a counterfactual that changes nothing covers nothing"
+
+
+@settings(max_examples=60)
+@given(SEEDS)
+def test_prototypes_cover_the_rows_near_every_one_of_them(seed):
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(1, 20)), int(rng.integers(2, 6))
+    X, points = rng.integers(0, 4, (n, 2)).astype(float), rng.integers(0, 4, (m, 2)).astype(float)
+    sets = [set(rng.choice(m, rng.integers(1, 3), replace=False).tolist()) for _ in range(n)]
+    labels = rng.integers(0, 2, n)
+    distance = np.sqrt(((X[:, None] - points[None]) ** 2).sum(-1))
+    covers_ = [[all(distance[j, p] <= 2 for p in one) for j in range(n)] for one in sets]
+    check(fs.sufficiency(fs.Prototypes(sets, points), X, labels, relation=fs.Ball(2)), covers_, labels)
+
+
+@settings(max_examples=60)
+@given(SEEDS, st.integers(1, 3))
+def test_prototypes_cover_the_rows_whose_nearest_they_are(seed, k):
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(1, 20)), int(rng.integers(3, 6))
+    X, points = rng.random((n, 2)), rng.random((m, 2))
+    labels = rng.integers(0, 2, n)
+    nearest = [frozenset(np.argsort(((x - points) ** 2).sum(1))[:k].tolist()) for x in X]
+    given_ = [nearest[i] for i in rng.integers(0, n, n)]  # often not a row's own nearest
+    covers_ = [[nearest[j] == one for j in range(n)] for one in given_]
+    for relation in (None, fs.Nearest()):
+        check(fs.sufficiency(fs.Prototypes(given_, points), X, labels, relation=relation), covers_, labels)
+
+
+@settings(max_examples=60)
+@given(
+    SEEDS, st.sampled_from([0.0, 0.5, 1.0, 2.0]), st.sampled_from(["euclidean", "manhattan", "chebyshev", "canberra"])
+)
+def test_explanations_within_tau_count_as_the_same(seed, tau, metric):
+    from sklearn.metrics import pairwise_distances
+
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 25))
+    phi, labels = rng.integers(-2, 3, (n, 2)) / 2, rng.integers(0, 3, n)
+    covers_ = pairwise_distances(phi, metric=metric) <= tau
+    found = fs.within(phi, labels, tau, metric=metric)
+    check(found, covers_, labels)
+    curve = fs.within_curve(phi, labels, [2.0, tau, 0.0], metric=metric)
+    again = curve.estimates[curve.taus.index(tau)]
+    assert again.to_dict() == found.to_dict()
+
+
+@given(SEEDS)
+def test_within_no_distance_is_consistency(seed):
+    rng = np.random.default_rng(seed)
+    phi, labels = rng.integers(0, 3, (20, 2)).astype(float), rng.integers(0, 3, 20)
+    near, same = fs.within(phi, labels, 0.0), fs.consistency(phi, labels)
+    for name in ("value", "low", "high", "unverifiable", "distinct"):
+        assert getattr(near, name) == pytest.approx(getattr(same, name), abs=1e-9)
+
+
+def test_distances_too_close_to_tau_for_a_matrix_product_are_decided_exactly():
+    rng = np.random.default_rng(0)
+    phi = 1000 + rng.integers(0, 8, (300, 3)) / 8
+    labels = rng.integers(0, 2, 300)
+    distance = np.sqrt(((phi[:, None] - phi[None]) ** 2).sum(-1))
+    for tau in (0.125, 0.25, float(distance[0, 1])):
+        check(fs.within(phi, labels, tau), distance <= tau, labels)
+
+
+@settings(max_examples=60)
+@given(SEEDS)
+def test_a_callers_own_relation_gives_the_same_answers(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 20))
+    X = rng.integers(0, 4, (n, 1)).astype(float)
+    bounds, labels = rng.integers(0, 4, n).astype(float), rng.integers(0, 2, n)
+    rules = fs.Rules.from_conditions([[("x", "<=", b)] for b in bounds], features=["x"])
+    built_in = fs.sufficiency(rules, X, labels)
+    own = fs.sufficiency(bounds, X, labels, relation=lambda rows, bound: rows[:, 0] <= bound)
+    assert own == built_in
+
+
+def test_a_trees_sufficiency_is_its_consistency():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    model = DecisionTreeClassifier(max_leaf_nodes=30, random_state=0).fit(X, y).predict(X)
+    surrogate = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X.iloc[:, :4], model)
+    paths = fs.Rules.from_tree(surrogate, X.iloc[:, :4])
+    ev = fs.evaluate(model, paths, X)
+    for name in ("value", "low", "high", "unverifiable", "distinct"):
+        assert getattr(ev.sufficiency, name) == pytest.approx(getattr(ev.consistency, name), abs=1e-9)
+    assert fs.mse_bound(ev.sufficiency) == fs.mse_bound(ev.consistency), "proven: leaves partition the rows"
+
+
+@given(SEEDS)
+def test_sufficiency_is_the_mean_precision_of_the_rules_leaving_the_row_out(seed):
+    rng = np.random.default_rng(seed)
+    X, labels = rng.random((40, 1)), rng.integers(0, 2, 40)
+    rules = fs.Rules.from_bins(np.full((40, 1), -np.inf), np.round(X, 1) + 0.1, ["x"])
+    local = fs.evaluate(labels, rules, X).local()
+    precision = (local["covered_y"] - 1) / (local["covered"] - 1)
+    assert local["sufficiency"].fillna(0).mean() == pytest.approx(fs.sufficiency(rules, X, labels).value)
+    assert precision.fillna(0).tolist() == pytest.approx(local["sufficiency"].fillna(0).tolist())
+
+
+@settings(max_examples=50)
+@given(SEEDS, st.sampled_from([coverage.EXACT, 0]))
+def test_leaving_out_rows_or_blocks_of_rows_in_closed_form_is_leaving_them_out(seed, exact):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 14))
+    masks, given_ = rng.random((n, n)) < rng.random(), rng.integers(0, n, n)
+    labels, left = rng.integers(0, 3, n), {}
+
+    def spy(value, silent, *rest, reach, **options):
+        left.update(value=value, silent=silent, reach=reach)
+        return margins(value, silent, *rest, reach=reach, **options)
+
+    margins = coverage.jackknife_margins
+    explanations, how = as_explanations(given_), to_relation(lambda X, k: masks[k], as_explanations(given_))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(coverage, "jackknife_margins", spy)
+        cover(explanations, labels, np.zeros((n, 1)), how, confidence=0.95, exact=exact)
+    blocks = len(left["value"])
+    for block in range(blocks):
+        kept = np.flatnonzero(np.arange(n) % blocks != block)
+        if len(kept):
+            expected = brute.sufficiency(masks[given_][np.ix_(kept, kept)], labels[kept])
+            assert (left["value"][block], left["silent"][block]) == pytest.approx(expected, abs=1e-12)
+    if exact:
+        covers_ = masks[given_]
+        others = covers_.sum(1) - covers_.diagonal()
+        leans = [sum(1 / others[i] for i in range(n) if i != j and covers_[i, j]) for j in range(n)]
+        assert left["reach"] == pytest.approx(max(leans))
+
+
+@given(SEEDS)
+def test_counting_parts_in_two_passes_is_counting_the_whole(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 25))
+    X, labels = random_rows(rng, n), rng.integers(0, 3, n)
+    rules = fs.Rules.from_conditions(random_rules(rng, n), features=["a", "b", "c"])
+    cut = int(rng.integers(1, n))
+    parts = [np.arange(cut), np.arange(cut, n)]
+    collected = sum(count(rules.take(rows), labels[rows]) for rows in parts).explanations
+    counts = sum(count_covered(rules.take(r), X.iloc[r], labels[r], among=collected) for r in parts)
+    # The rows of one part meet the explanations of all parts, so covered counts add up to the whole.
+    whole = count_covered(rules, X, labels)
+    assert counts == whole
+
+
+def test_coverage_of_different_explanations_does_not_add():
+    X, labels = np.array([[0.0], [1.0]]), [0, 1]
+    rules = fs.Rules.from_conditions([[("x", "<=", 0.0)], [("x", "<=", 1.0)]], features=["x"])
+    a, b = (count_covered(rules.take([i]), X[[i]], labels[i : i + 1]) for i in (0, 1))
+    with pytest.raises(Incompatible, match="collect the distinct explanations"):
+        a + b
+    with pytest.raises(Incompatible, match="Same"):
+        a + count(rules.take([0]), [0])
+    with pytest.raises(Incompatible, match="Row 0 was given an explanation that is not among"):
+        count_covered(rules.take([0]), X[[0]], [0], among=rules.take([1]))
+
+
+def test_the_papers_variance_bound_fails_for_a_hub_and_is_not_offered():
+    # Every rule covers its own row and a hub of mass 1/n; all labels equal, so the true sufficiency is 1.
+    n, rng = 2000, np.random.default_rng(0)
+    hub, errors = Hub(1 / n, 1.0), []
+    for _ in range(300):
+        places, _ = hub.draw(n, rng)
+        met = (places == 0).sum()
+        errors.append((1 - (1.0 if met > 1 else (n - 1) / n if met == 1 else 0.0)) ** 2)
+    p = np.append(np.full(n - 1, 1 / n), 1 / n)
+    theorem = 4 / n + np.sum(p * np.exp(-(n - 1) * (1 / n))) ** 2
+    assert hub.truth == 1
+    assert np.mean(errors) > 2 * theorem, "measured error is far above the theorem's bound"
+    places, labels = hub.draw(50, rng)
+    found = fs.sufficiency(places, places[:, None], labels, relation=covers)
+    with pytest.raises(NotProven, match="not proven"):
+        fs.mse_bound(found)
+
+
+def test_the_hub_estimate_is_what_its_rows_say():
+    places, labels = Hub(0.1, 0.7).draw(60, np.random.default_rng(1))
+    X = places[:, None]
+    covers_ = [[bool(covers(X[[j]], place)[0]) for j in range(60)] for place in places]
+    check(fs.sufficiency(places, X, labels, relation=covers), covers_, labels)
+
+
+def test_relations_know_whether_they_partition():
+    assert Same().partitions
+    assert fs.Nearest().partitions
+    assert not Ball(1.0).partitions
+    assert not Applies().partitions
+    assert Applies(exclusive=True).partitions
