@@ -18,7 +18,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from faithscope.errors import BadInput, Incompatible, WrongType
-from faithscope.explanations import rules as module
+from faithscope.explanations import tree_paths
 from faithscope.explanations.conditions import NOTHING, Condition, condition
 from faithscope.explanations.rules import Rules
 
@@ -509,7 +509,7 @@ SAFE = float(np.finfo(np.float32).max)
 @example(1.0)
 @example(np.nextafter(1.0, 0))
 def test_the_last_number_to_the_left_goes_left_and_the_next_goes_right(threshold):
-    last = module._last_to_the_left(np.array([threshold]))[0]
+    last = tree_paths._last_to_the_left(np.array([threshold]))[0]
     with np.errstate(over="ignore"):
         near = np.array([last, np.nextafter(last, np.inf)]).astype(np.float32).astype(np.float64)
     assert near[0] <= threshold

@@ -190,7 +190,10 @@ def test_a_callers_own_relation_gives_the_same_answers(seed):
     rules = fs.Rules.from_conditions([[("x", "<=", b)] for b in bounds], features=["x"])
     built_in = fs.sufficiency(rules, X, labels)
     own = fs.sufficiency(bounds, X, labels, relation=lambda rows, bound: rows[:, 0] <= bound)
-    assert own == built_in
+    assert (own.value, own.low, own.high, own.unverifiable) == pytest.approx(
+        (built_in.value, built_in.low, built_in.high, built_in.unverifiable)
+    )
+    assert own.counts.missed.sum() == built_in.counts.missed.sum()
 
 
 def test_a_trees_sufficiency_is_its_consistency():

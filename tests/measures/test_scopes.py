@@ -126,3 +126,14 @@ def test_a_row_outside_the_sample_has_both_local_measures():
     assert found.to_dict()["sufficiency"]["value"] == pytest.approx(2 / 3)
     ball = fs.local([1.5], predict, lambda rows: fs.Counterfactuals(np.asarray(rows) + 1, rows), X)
     assert ball.sufficiency.others == 2
+
+
+def test_an_unknown_category_covers_nothing_and_is_reported():
+    table = pd.DataFrame({"job": ["cook", "clerk", "cook"]})
+    rules = fs.Rules.from_conditions(
+        [[("job", "==", "cook")], [("job", "==", "pilot")], [("job", "==", "cook")]], features=["job"]
+    )
+    found = fs.sufficiency(rules, table, [1, 0, 1])
+    assert "1 conditions hold on no row, such as 'job == pilot'" in found.notes
+    assert found.value == pytest.approx(2 / 3)
+    assert found.unverifiable == pytest.approx(1 / 3)

@@ -25,17 +25,17 @@ class Parts:
 
     Attributes
     ----------
+    parts : list
+        The conditions, words or prototypes that explanations are made of.
     lists : list of tuples of int
         For each explanation, the numbers of its parts.
     masks : iterator of (n,) bool arrays
         The rows on which part 0, 1, … holds.
-    count : int
-        Number of parts.
     """
 
+    parts: list[Any]
     lists: list[tuple[int, ...]]
     masks: Iterator[Masks]
-    count: int
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Applies(Relation):
             return Blocks(distinct.inside(X))
         assert isinstance(distinct, Conjunctions)
         parts, lists = _number_parts(distinct)
-        return Parts(lists, distinct.holds(parts, X), len(parts))
+        return Parts(parts, lists, distinct.holds(parts, X))
 
 
 def _not_scoped(explanations: Explanations) -> str:
@@ -161,7 +161,7 @@ class Ball(Relation):
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Parts:
         prototypes = _with_points(distinct)
         parts, lists = _number_parts(prototypes)
-        return Parts(lists, prototypes.within(parts, X, self.tau), len(parts))
+        return Parts(parts, lists, prototypes.within(parts, X, self.tau))
 
 
 def _with_points(explanations: Explanations) -> Prototypes:

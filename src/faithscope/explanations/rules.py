@@ -1,6 +1,5 @@
 """Rules: a conjunction of conditions on features, which says where it applies."""
 
-import hashlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -12,20 +11,12 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import Explanations, shorten
-from faithscope.explanations.conditions import (
-    NOTHING,
-    Condition,
-    FeatureColumn,
-    Mask,
-    Triple,
-    condition,
-    conjoin,
-    is_triple,
-    written_row,
-)
+from faithscope.explanations.conditions import NOTHING, Condition, Triple, condition, conjoin, is_triple, written_row
 from faithscope.explanations.conjunctions import Conjunction, Conjunctions, number_conjunctions
+from faithscope.explanations.feature_column import FeatureColumn, Mask
 from faithscope.explanations.grouping import group
 from faithscope.explanations.inputs import first_missing, frame_columns, is_frame, to_vector
+from faithscope.explanations.tree_paths import digest, paths
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,8 +97,8 @@ class Rules(Conjunctions):
             raise BadInput(f"The tree has {tree.n_features_in_} features but {len(names)} names: pass one for each.")
         _refuse_missing(X)
         leaves, codes = np.unique(tree.apply(X), return_inverse=True)
-        paths = _paths(tree.tree_, names)
-        return cls(codes.reshape(-1), tuple(paths[leaf] for leaf in leaves), names, tree=_digest(tree.tree_))
+        to_leaf = paths(tree.tree_, names)
+        return cls(codes.reshape(-1), tuple(to_leaf[leaf] for leaf in leaves), names, tree=digest(tree.tree_))
 
     @classmethod
     def from_bins(cls, lower: Any, upper: Any, features: Sequence[Hashable]) -> Self:
@@ -311,39 +302,3 @@ def _refuse_missing(X: Any) -> None:
                 f"Rows have a missing value at row {row}, column {j}, and missing values in trees are not supported: "
                 "a path has no condition for them. Drop or fill such rows, before fitting too."
             )
-
-
-def _paths(splits: Any, names: Sequence[str]) -> dict[int, Conjunction]:
-    """The conditions on the way to each leaf of a scikit-learn ``tree_``, by the leaf's number."""
-    cuts, features = _last_to_the_left(splits.threshold).tolist(), splits.feature.tolist()
-    children = {"<=": splits.children_left.tolist(), ">": splits.children_right.tolist()}
-    paths: dict[int, Conjunction] = {}
-    ahead: list[tuple[int, dict[int, Condition]]] = [(0, {})]
-    while ahead:
-        node, path = ahead.pop()
-        if children["<="][node] < 0:
-            paths[node] = conjoin(path.values())
-            continue
-        position = features[node]
-        for operator, child in children.items():
-            step = condition(position, names[position], operator, cuts[node])
-            ahead.append((child[node], {**path, position: path[position] & step if position in path else step}))
-    return paths
-
-
-def _last_to_the_left(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """For each threshold t the largest float64 v with ``float32(v) <= t``, which is how a tree compares."""
-    with np.errstate(over="ignore"):
-        single = thresholds.astype(np.float32)
-        single = np.where(single > thresholds, np.nextafter(single, np.float32(-np.inf)), single)
-        ends = np.stack([single, np.nextafter(single, np.float32(np.inf))]).astype(np.float64)
-        # Halfway to the next single rounding turns: there or back, whichever is even. It overflows at 2**128.
-        halfway = np.clip(ends, -(2.0**128), 2.0**128).mean(axis=0)
-        last = np.where(halfway.astype(np.float32) <= single, halfway, np.nextafter(halfway, -np.inf))
-    return np.where(single == np.inf, np.inf, last)
-
-
-def _digest(splits: Any) -> str:
-    """A short name for a tree's splits, the same in every process."""
-    arrays = (splits.children_left, splits.children_right, splits.feature, splits.threshold)
-    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]

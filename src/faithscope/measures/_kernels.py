@@ -83,7 +83,7 @@ def paint(cover: Parts | Blocks, layout: Layout) -> Callable[[int, int], Bits]:
     """A function that gives the bitmaps of explanations start to stop."""
     if isinstance(cover, Blocks):
         return _paint_blocks(cover, layout)
-    parts = np.empty((cover.count + 1, int(layout.words[-1])), np.uint64)
+    parts = np.empty((len(cover.parts) + 1, int(layout.words[-1])), np.uint64)
     parts[0] = layout.pack(np.ones((1, len(layout.segment)), bool))[0]
     for number, mask in enumerate(cover.masks, start=1):
         parts[number] = layout.pack(mask[None])[0]

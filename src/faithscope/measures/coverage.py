@@ -1,7 +1,7 @@
 """Coverage: two passes over rows. Collect the distinct explanations, then count whom they cover."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.distances import pairwise
-from faithscope.explanations.relations import Relation, Within, vectors
+from faithscope.explanations.relations import Blocks, Parts, Relation, Within, vectors
 from faithscope.measures._kernels import Bits, Layout, in_blocks
 from faithscope.measures.counts import Counts, number_labels
 from faithscope.measures.intervals import Margins, jackknife_margins
@@ -74,6 +74,7 @@ class Coverage:
     margins: Margins
     codes: Ints  # the explanation of each row, among the distinct ones
     own: NDArray[np.bool_]  # whether each row is covered by its own explanation
+    idle: tuple[str, ...] = ()  # conditions that hold on no row, such as unknown categories
 
 
 def cover(
@@ -102,11 +103,26 @@ def cover(
     """
     sample = number_rows(relation.scopes(explanations), labels, among, exact)
     layout = sample.layout()
-    covers = relation.cover(sample.distinct, explanations, X)
+    covers, idle = _watched(relation.cover(sample.distinct, explanations, X))
     tally = _Tally(sample)
     for start, bits in in_blocks(covers, layout, len(sample.distinct), max(1, _TABLE // layout.segments)):
         tally.add(start, bits, layout)
-    return tally.result(relation, layout, confidence)
+    return replace(tally.result(relation, layout, confidence), idle=tuple(map(str, idle)))
+
+
+def _watched(covers: Parts | Blocks) -> tuple[Parts | Blocks, list[Any]]:
+    """The same coverage, and a list that fills with the parts that hold on no row while it is counted."""
+    idle: list[Any] = []
+    if isinstance(covers, Blocks):
+        return covers, idle
+
+    def watch() -> Iterator[NDArray[np.bool_]]:
+        for part, mask in zip(covers.parts, covers.masks, strict=True):
+            if not mask.any():
+                idle.append(part)
+            yield mask
+
+    return replace(covers, masks=watch()), idle
 
 
 def cover_curve(

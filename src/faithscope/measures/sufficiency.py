@@ -51,11 +51,14 @@ def sufficiency(
 def to_estimate(found: Coverage, measure: str, confidence: float) -> Estimate:
     """An estimate from counted coverage."""
     counts = found.counts
-    missed = int(counts.missed.sum())
-    notes = () if missed == 0 else (f"{missed:,} rows are not covered by their own explanation",)
-    empty = int(np.sum(counts.per_explanation == 0))
-    if empty:
-        notes = (*notes, f"{empty:,} explanations cover no row at all")
+    missed, empty = int(counts.missed.sum()), int(np.sum(counts.per_explanation == 0))
+    idle = f"{len(found.idle):,} conditions hold on no row, such as {found.idle[0]!r}" if found.idle else ""
+    remarks = (
+        f"{missed:,} rows are not covered by their own explanation" * (missed > 0),
+        f"{empty:,} explanations cover no row at all" * (empty > 0),
+        idle,
+    )
+    notes = tuple(remark for remark in remarks if remark)
     return assemble(counts, shares(counts.profile()), found.margins, measure, confidence, "jackknife", notes)
 
 
