@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from faithscope.errors import BadInput, Incompatible, WrongType
+from faithscope.explanations import rules as module
 from faithscope.explanations import tree_paths
 from faithscope.explanations.conditions import NOTHING, Condition, condition
 from faithscope.explanations.rules import Rules
@@ -137,7 +139,8 @@ def test_order_repetition_and_redundancy_do_not_make_another_rule(conjunction, r
 @given(some=st.lists(st.lists(on_age, min_size=1, max_size=4), min_size=2, max_size=40))
 def test_rules_on_a_number_are_equal_exactly_when_they_cover_the_same_values(some):
     rules = Rules.from_conditions(some, ["age"])
-    meanings = [tuple(covers(one, ["age"], (x,)) for x in NUMBER_ROWS) for one in some]
+    between = Fraction(2**54 + 1, 2)  # no float lies between 2**53 and 2**53 + 1, but numbers do
+    meanings = [tuple(covers(one, ["age"], (x,)) for x in [*NUMBER_ROWS, between]) for one in some]
     assert equalities(rules.codes.tolist()) == equalities(meanings)
 
 
