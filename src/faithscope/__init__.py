@@ -4,7 +4,7 @@ Implements and extends "Framework for Evaluating Faithfulness of Local Explanati
 (Dasgupta, Frost, Moshkovitz, ICML 2022).
 """
 
-from faithscope import errors
+from faithscope import errors, explainers
 from faithscope.evaluate import Evaluation, evaluate, local
 from faithscope.explanations.discretize import Delta, DeltaSign, Floor, Modified, Rank, Sign, SignOfTop, Truncate
 from faithscope.explanations.examples import Counterfactuals, Prototypes
@@ -47,6 +47,7 @@ __all__ = [
     "consistency",
     "errors",
     "evaluate",
+    "explainers",
     "local",
     "local_sample_size",
     "mse_bound",

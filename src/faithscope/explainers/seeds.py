@@ -1,22 +1,44 @@
 """Chance that belongs to a row: the same row draws the same numbers, whatever batch it is in."""
 
 import hashlib
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.explanations.distances import columns_of
+
 
 def row_seeds(seed: int, rows: NDArray[np.float64]) -> list[int]:
     """A 64-bit seed for each row, a hash of the seed and the row's canonical bytes; -0.0 counts as 0.0."""
-    start = hashlib.blake2b(int(seed).to_bytes(16, "little", signed=True), digest_size=8)
-    seeds = []
-    for row in np.ascontiguousarray(rows + 0.0, "<f8"):
-        one = start.copy()
-        one.update(row.tobytes())
-        seeds.append(int.from_bytes(one.digest(), "little"))
-    return seeds
+    start = _start(seed)
+    return [int.from_bytes(_digest(start, row.tobytes()), "little") for row in np.ascontiguousarray(rows + 0.0, "<f8")]
 
 
 def generators(seed: int, rows: NDArray[np.float64]) -> list[np.random.Generator]:
     """A generator for each row."""
     return [np.random.Generator(np.random.Philox(key=one)) for one in row_seeds(seed, rows)]
+
+
+def row_digests(seed: int, X: Any) -> list[bytes]:
+    """Eight bytes for each row of any kind: numbers, categories or texts."""
+    start = _start(seed)
+    if hasattr(X, "tocsr"):
+        X = X.tocsr().toarray()
+    columns = columns_of(X)
+    numbers = [column.astype("<f8") + 0.0 for column in columns if column.dtype.kind in "biuf"]
+    others = [column for column in columns if column.dtype.kind not in "biuf"]
+    plain = np.column_stack(numbers) if numbers else np.empty((len(columns[0]) if columns else 0, 0))
+    texts = zip(*others, strict=True) if others else [()] * len(plain)
+    pairs = zip(plain, texts, strict=True)
+    return [_digest(start, row.tobytes() + "\x1f".join(map(repr, words)).encode()) for row, words in pairs]
+
+
+def _start(seed: int) -> "hashlib._Hash":
+    return hashlib.blake2b(int(seed).to_bytes(16, "little", signed=True), digest_size=8)  # type: ignore[return-value]
+
+
+def _digest(start: "hashlib._Hash", content: bytes) -> bytes:
+    one = start.copy()
+    one.update(content)
+    return one.digest()

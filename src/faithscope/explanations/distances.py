@@ -80,7 +80,7 @@ def columns_of(X: Any) -> list[NDArray[Any]]:
     if array.ndim == 1 and array.dtype == object and len(array) and isinstance(array[0], list | np.ndarray):
         lengths = {len(row) for row in array}
         array = np.array(list(map(list, array)), object) if len(lengths) == 1 else array.astype(str)
-    columns = list(array.reshape(len(array), -1).T)
+    columns = list(array.reshape(len(array), int(np.prod(array.shape[1:]))).T)
     return [to_vector(column.tolist()) if column.dtype.kind not in "biuf" else column for column in columns]
 
 

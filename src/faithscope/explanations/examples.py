@@ -59,8 +59,9 @@ class Prototypes(Shared):
     def nearest(self, X: Any, k: int) -> "Prototypes":
         """The k prototypes nearest to each row; among equally near ones the earlier."""
         assert self.points is not None
-        blocks = self.points.distances(X)
-        return Prototypes(np.concatenate([np.argsort(block, axis=1, kind="stable")[:, :k] for block in blocks]))
+        found = [_smallest(block, k) for block in self.points.distances(X)]
+        indices = np.concatenate(found) if found else np.empty((0, k), np.int64)
+        return Prototypes(indices)._with(points=self.points)
 
     def within(self, indices: Sequence[Any], X: Any, tau: float) -> Iterator[NDArray[np.bool_]]:
         """For each of these prototypes, the rows within tau of it."""
@@ -68,6 +69,19 @@ class Prototypes(Shared):
         chosen = self.points.take(np.array(indices, np.int64))
         near = np.concatenate([block <= tau for block in chosen.distances(X)])
         return iter(np.ascontiguousarray(near.T))
+
+
+def _smallest(distances: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """The columns of the k smallest entries of each row; among equal ones the earlier."""
+    if np.isnan(distances).any():
+        raise BadInput("A row with a missing number has no nearest prototypes: drop or fill such rows first.")
+    if k == 1:
+        return np.asarray(distances.argmin(axis=1))[:, None]
+    chosen = np.argpartition(distances, k - 1, axis=1)[:, :k]
+    farthest = np.take_along_axis(distances, chosen, axis=1).max(axis=1, keepdims=True)
+    tied = np.flatnonzero((distances <= farthest).sum(axis=1) > k)
+    chosen[tied] = np.argsort(distances[tied], axis=1, kind="stable")[:, :k]
+    return np.asarray(chosen)
 
 
 def _refuse_beyond(distinct: tuple[Conjunction, ...], codes: NDArray[np.int64], size: int) -> None:

@@ -96,7 +96,8 @@ class Rules(Conjunctions):
         if len(names) != tree.n_features_in_:
             raise BadInput(f"The tree has {tree.n_features_in_} features but {len(names)} names: pass one for each.")
         _refuse_missing(X)
-        leaves, codes = np.unique(tree.apply(X), return_inverse=True)
+        reached = tree.apply(X) if len(X) else np.empty(0, np.int64)
+        leaves, codes = np.unique(reached, return_inverse=True)
         to_leaf = paths(tree.tree_, names)
         return cls(codes.reshape(-1), tuple(to_leaf[leaf] for leaf in leaves), names, tree=digest(tree.tree_))
 

@@ -1,0 +1,52 @@
+"""Baselines: explanations that say nothing, everything, or anything; what a real explainer has to beat."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from faithscope.explainers.models import Progress
+from faithscope.explainers.seeds import row_digests
+from faithscope.explanations.inputs import check_whole
+from faithscope.explanations.plain import Plain
+from faithscope.explanations.relations import rows_of
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The same explanation for every row: consistency is the chance level."""
+
+    def explain(self, X: Any, *, progress: Progress | None = None) -> Plain:
+        """One explanation for all."""
+        return Plain(["the same for all"] * rows_of(X))
+
+
+@dataclass(frozen=True)
+class Random:
+    """One of k explanations, drawn for the row: consistency is the chance level, with k times the silence.
+
+    Parameters
+    ----------
+    k : int
+    seed : int
+        Equal rows draw equally; another seed draws anew.
+    """
+
+    k: int = 10
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_whole(self.k, "k, the number of explanations,")
+
+    def explain(self, X: Any, *, progress: Progress | None = None) -> Plain:
+        """A drawn explanation for each row."""
+        return Plain(np.array([int.from_bytes(one, "little") % self.k for one in row_digests(self.seed, X)], np.int64))
+
+
+@dataclass(frozen=True)
+class Unique:
+    """Another explanation for every different row: perfect by definition, and unverifiable."""
+
+    def explain(self, X: Any, *, progress: Progress | None = None) -> Plain:
+        """An explanation for each row that only equal rows share."""
+        return Plain([one.hex() for one in row_digests(0, X)])

@@ -1,0 +1,46 @@
+"""Nearest neighbors: a prediction justified by the training rows nearest to it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from faithscope.errors import BadInput
+from faithscope.explainers.models import Progress
+from faithscope.explanations.examples import Prototypes
+from faithscope.explanations.inputs import check_whole
+from faithscope.explanations.relations import rows_of
+
+
+@dataclass(frozen=True)
+class NearestNeighbors:
+    """Explains a row by the set of its k nearest training rows, or nearest prototypes.
+
+    For sufficiency, ``relation=Nearest()`` (the default) lets a set cover the rows whose nearest it is, and
+    ``relation=Ball(tau)`` those within a distance of all of it.
+
+    Parameters
+    ----------
+    X_train : (m, d) array or table
+        The training rows, or a set of prototypes.
+    k : int
+    metric : str
+        Any metric of scikit-learn's, or "gower" for numbers and categories. Among equally near rows the earlier counts.
+    """
+
+    X_train: Any
+    k: int = 1
+    metric: Any = "euclidean"
+
+    def __post_init__(self) -> None:
+        if check_whole(self.k, "k") > rows_of(self.X_train):
+            raise BadInput(f"k={self.k} neighbors were asked for, but there are only {rows_of(self.X_train):,} rows.")
+
+    @cached_property
+    def _prototypes(self) -> Prototypes:
+        return Prototypes(np.empty((0, 1), np.int64), self.X_train, self.metric)
+
+    def explain(self, X: Any, *, progress: Progress | None = None) -> Prototypes:
+        """The k nearest of each row."""
+        return self._prototypes.nearest(X, self.k)

@@ -1,0 +1,111 @@
+"""Highlighted text: the word that decides, the first word, all words."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput, WrongType
+from faithscope.explainers.models import Progress
+from faithscope.explanations.highlights import Highlights
+from faithscope.explanations.inputs import to_vector
+
+Tokenizer = Callable[[str], Iterable[str]]
+
+
+def to_documents(X: Any) -> list[str]:
+    """Documents as a list of strings."""
+    documents: list[Any] = to_vector(X, "Documents").tolist()
+    wrong = next((row for row, document in enumerate(documents) if not isinstance(document, str)), None)
+    if wrong is not None:
+        raise WrongType(f"Documents must be texts; row {wrong} is {documents[wrong]!r}.")
+    return documents
+
+
+@dataclass(frozen=True)
+class FirstWord:
+    """Highlights the first word: close to a random explanation, as the paper uses it."""
+
+    tokenizer: Tokenizer = str.split
+
+    def explain(self, X: Any, *, progress: Progress | None = None) -> Highlights:
+        """The first word of each document; nothing where it has none."""
+        return Highlights([list(self.tokenizer(text))[:1] for text in to_documents(X)], tokenizer=self.tokenizer)
+
+
+@dataclass(frozen=True)
+class AllWords:
+    """Highlights every word: faithful by definition, and unverifiable."""
+
+    tokenizer: Tokenizer = str.split
+
+    def explain(self, X: Any, *, progress: Progress | None = None) -> Highlights:
+        """All words of each document."""
+        return Highlights([list(self.tokenizer(text)) for text in to_documents(X)], tokenizer=self.tokenizer)
+
+
+@dataclass(frozen=True)
+class TopCoefficient:
+    """Highlights the word of the document that has the largest coefficient in a linear model.
+
+    Parameters
+    ----------
+    model : fitted linear classifier with ``coef_``
+    vectorizer : fitted scikit-learn vectorizer of texts, such as CountVectorizer
+    by : {"absolute", "favor"}
+        The largest coefficient in size, as the paper's text has it; or the largest in favor of the prediction, which is
+        what its printed numbers seem to be of.
+    """
+
+    model: Any
+    vectorizer: Any
+    by: Literal["absolute", "favor"] = "absolute"
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.model, "coef_") or not hasattr(self.vectorizer, "vocabulary_"):
+            raise WrongType("TopCoefficient needs a fitted linear model (coef_) and a fitted vectorizer (vocabulary_).")
+        if self.by not in ("absolute", "favor"):
+            raise BadInput(f"by must be 'absolute' or 'favor'; got {self.by!r}.")
+
+    def explain(self, X: Any, *, progress: Progress | None = None) -> Highlights:
+        """The decisive word of each document; nothing where the model knows none of its words."""
+        documents = to_documents(X)
+        names = self.vectorizer.get_feature_names_out()
+        words = [[names[j]] if j >= 0 else [] for j in self._decisive(documents)]
+        return Highlights(words, tokenizer=self.vectorizer.build_analyzer(), vocabulary=self.vectorizer.vocabulary_)
+
+    def _decisive(self, documents: list[str]) -> NDArray[np.int64]:
+        found = np.full(len(documents), -1)
+        if not documents:
+            return found
+        bag = self.vectorizer.transform(documents).tocsr()
+        weight = self._weights(bag)[np.repeat(np.arange(bag.shape[0]), np.diff(bag.indptr)), bag.indices]
+        filled = np.flatnonzero(np.diff(bag.indptr))
+        starts = bag.indptr[filled]
+        best = np.maximum.reduceat(weight, starts) if len(filled) else np.empty(0)
+        is_best = np.flatnonzero(weight == np.repeat(best, np.diff(bag.indptr)[filled]))
+        found[filled] = bag.indices[is_best[np.searchsorted(is_best, starts)]]
+        return found
+
+    def _weights(self, bag: Any) -> Any:
+        """How much every word counts in every document: a view that is indexed by document and word."""
+        coefficients = np.atleast_2d(self.model.coef_)
+        if len(coefficients) == 1:
+            coefficients = np.vstack([-coefficients, coefficients])
+        predicted = np.searchsorted(self.model.classes_, self.model.predict(bag))
+        table = np.abs(coefficients) if self.by == "absolute" else coefficients
+        return _ByDocument(table, predicted)
+
+
+@dataclass(frozen=True)
+class _ByDocument:
+    """Coefficients of the class each document is predicted, never written out for all documents."""
+
+    coefficients: NDArray[np.float64]
+    predicted: NDArray[np.int64]
+
+    def __getitem__(self, place: tuple[NDArray[np.int64], NDArray[np.int64]]) -> NDArray[np.float64]:
+        document, word = place
+        return self.coefficients[self.predicted[document], word]

@@ -1,0 +1,139 @@
+"""What every explainer satisfies: a row's explanation is a function of the row, whatever batch it is in."""
+
+import pickle
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+import faithscope as fs
+from faithscope import explainers
+from faithscope.explanations.relations import rows_of, says_where, take_rows
+
+DATA = load_breast_cancer()
+NUMBERS = DATA.data[:, :6]
+MIXED = pd.DataFrame(NUMBERS[:, :3], columns=["radius", "texture", "perimeter"]).assign(
+    size=np.where(NUMBERS[:, 3] > 550, "large", "small"), shade=np.where(NUMBERS[:, 4] > 0.1, "dark", "light")
+)
+TEXTS = ["a great film", "a dull plot", "great plot, dull end", "no plot at all", "a film", "great great great"] * 4
+OPINIONS = [1, 0, 1, 0, 0, 1] * 4
+
+
+class Codes:
+    """A model of mixed rows that insists on a table with its own columns."""
+
+    def __init__(self):
+        self.forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(self._numbers(MIXED), DATA.target)
+
+    def _numbers(self, rows):
+        assert isinstance(rows, pd.DataFrame)
+        assert list(rows.columns) == list(MIXED.columns)
+        return rows.assign(size=rows["size"] == "large", shade=rows["shade"] == "dark").astype(float)
+
+    def predict(self, rows):
+        return self.forest.predict(self._numbers(rows))
+
+    def predict_proba(self, rows):
+        return self.forest.predict_proba(self._numbers(rows))
+
+
+@dataclass
+class Case:
+    """An explainer with rows to explain."""
+
+    explainer: Any
+    rows: Any
+    exact: bool = True
+
+
+FOREST = RandomForestClassifier(5, max_depth=4, random_state=0).fit(NUMBERS, DATA.target)
+VECTORIZER = CountVectorizer().fit(TEXTS)
+LINEAR = LogisticRegression().fit(VECTORIZER.transform(TEXTS), OPINIONS)
+TREE = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0).fit(NUMBERS, DATA.target)
+SAMPLE = NUMBERS[::40]
+MIXED_SAMPLE = MIXED.iloc[::60]
+
+
+def opinion(documents):
+    return LINEAR.predict(VECTORIZER.transform(documents))
+
+
+CASES = {
+    "tree path": lambda: Case(explainers.TreePath(TREE), SAMPLE),
+    "surrogate": lambda: Case(explainers.TreePath.surrogate(FOREST, NUMBERS, max_leaf_nodes=8), SAMPLE),
+    "surrogate, mixed": lambda: Case(explainers.TreePath.surrogate(Codes(), MIXED, max_leaf_nodes=8), MIXED_SAMPLE),
+    "neighbors": lambda: Case(explainers.NearestNeighbors(NUMBERS[:100], k=3), SAMPLE),
+    "neighbors, mixed": lambda: Case(explainers.NearestNeighbors(MIXED.iloc[:60], metric="gower"), MIXED_SAMPLE),
+    "first word": lambda: Case(explainers.FirstWord(), TEXTS),
+    "all words": lambda: Case(explainers.AllWords(), TEXTS),
+    "top coefficient": lambda: Case(explainers.TopCoefficient(LINEAR, VECTORIZER), TEXTS),
+    "constant": lambda: Case(explainers.Constant(), SAMPLE),
+    "random": lambda: Case(explainers.Random(5), MIXED_SAMPLE),
+    "random text": lambda: Case(explainers.Random(5), TEXTS),
+    "unique": lambda: Case(explainers.Unique(), SAMPLE),
+}
+
+
+@pytest.fixture(params=CASES)
+def case(request):
+    return CASES[request.param]()
+
+
+def same(case, a, b):
+    """Whether two sets of explanations are equal, row by row."""
+    if isinstance(a, fs.Importances):
+        return a.values.shape == b.values.shape and np.allclose(a.values, b.values, rtol=1e-9, atol=1e-9)
+    if isinstance(a, fs.Counterfactuals):
+        return a.points.tolist() == b.points.tolist()
+    codes = a.join(b).group()[0]
+    return (codes[: len(a)] == codes[len(a) :]).all()
+
+
+def test_one_explanation_a_row(case):
+    assert len(case.explainer.explain(case.rows)) == rows_of(case.rows)
+
+
+def test_explaining_twice_gives_the_same(case):
+    assert same(case, case.explainer.explain(case.rows), case.explainer.explain(case.rows))
+
+
+def test_the_batch_does_not_matter(case):
+    together = case.explainer.explain(case.rows)
+    n = rows_of(case.rows)
+    order = np.random.default_rng(0).permutation(n)
+    assert same(case, together.take(order), case.explainer.explain(take_rows(case.rows, order)))
+    for row in order[:3]:
+        alone = case.explainer.explain(take_rows(case.rows, np.array([row])))
+        assert same(case, together.take([row]), alone)
+
+
+def test_one_row_and_no_rows_work(case):
+    assert len(case.explainer.explain(take_rows(case.rows, np.array([0])))) == 1
+    assert len(case.explainer.explain(take_rows(case.rows, np.array([], int)))) == 0
+
+
+def test_a_row_is_covered_by_its_own_explanation(case):
+    explanations = case.explainer.explain(case.rows)
+    if not says_where(explanations, None):
+        pytest.skip("these explanations do not say where they apply")
+    found = fs.sufficiency(explanations, case.rows, np.zeros(rows_of(case.rows)))
+    assert found.counts.missed.sum() == 0
+
+
+def test_explainers_pickle(case):
+    again = pickle.loads(pickle.dumps(case.explainer))
+    assert same(case, case.explainer.explain(case.rows), again.explain(case.rows))
+
+
+def test_explanations_can_be_evaluated(case):
+    labels = np.arange(rows_of(case.rows)) % 2
+    ev = fs.evaluate(labels, case.explainer, case.rows)
+    assert 0 <= ev.consistency.low <= ev.consistency.high <= 1
+    assert len(ev.local()) == rows_of(case.rows)

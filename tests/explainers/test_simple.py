@@ -1,0 +1,141 @@
+"""Trees, neighbors, highlighted words and baselines."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import faithscope as fs
+from faithscope import explainers
+from faithscope.errors import BadInput, WrongType
+
+X, Y = load_breast_cancer(return_X_y=True)
+
+
+def test_a_tree_explained_by_its_own_paths_scores_one():
+    tree = DecisionTreeClassifier(max_leaf_nodes=20, random_state=0).fit(X[:300], Y[:300])
+    ev = fs.evaluate(tree, explainers.TreePath(tree), X[300:])
+    assert ev.consistency.verified == ev.sufficiency.verified == 1
+    assert ev.consistency.value == pytest.approx(ev.sufficiency.value)
+
+
+def test_one_nearest_neighbor_explained_by_itself_scores_one():
+    data, y = load_iris(return_X_y=True)
+    model = KNeighborsClassifier(1).fit(data[::2], y[::2])
+    ev = fs.evaluate(model, explainers.NearestNeighbors(data[::2]), data[1::2])
+    assert ev.consistency.verified == ev.sufficiency.verified == 1
+
+
+def test_neighbors_are_scikit_learns():
+    model = KNeighborsClassifier(4).fit(X[:200], Y[:200])
+    ours = explainers.NearestNeighbors(X[:200], k=4).explain(X[200:300])
+    theirs = fs.Prototypes(model.kneighbors(X[200:300], return_distance=False))
+    assert [ours.conjunction(row) for row in range(100)] == [theirs.conjunction(row) for row in range(100)]
+
+
+def test_among_equally_near_rows_the_earlier_counts():
+    points = np.array([[1.0], [-1.0], [1.0], [-1.0]])
+    assert explainers.NearestNeighbors(points, k=1).explain([[0.0]]).conjunction(0) == (0,)
+    assert explainers.NearestNeighbors(points, k=2).explain([[0.0]]).conjunction(0) == (0, 1)
+    assert explainers.NearestNeighbors(points, k=3).explain([[0.9]]).conjunction(0) == (0, 1, 2)
+
+
+def test_a_surrogate_follows_the_model_and_keeps_to_its_leaves():
+    forest = RandomForestClassifier(20, random_state=0).fit(X[:300], Y[:300])
+    surrogate = explainers.TreePath.surrogate(forest, X[:300], max_leaf_nodes=6)
+    ev = fs.evaluate(forest, surrogate, X[300:])
+    assert ev.consistency.distinct <= 6
+    assert ev.consistency.verified > ev.consistency.chance + 0.2
+    assert fs.mse_bound(ev.sufficiency) == fs.mse_bound(ev.consistency)
+
+
+def test_a_surrogate_speaks_of_categories_by_name():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"job": rng.choice(["cook", "clerk", "pilot"], 300), "age": rng.integers(20, 60, 300)})
+
+    def predict(rows):
+        return np.where(rows["job"] == "pilot", "yes", np.where(rows["age"] > 40, "maybe", "no"))
+
+    surrogate = explainers.TreePath.surrogate(predict, table, max_leaf_nodes=3)
+    rules = surrogate.explain(table)
+    texts = {rules.describe(row) for row in range(300)}
+    assert texts == {"job == pilot", "job != pilot and age <= 40.5", "job != pilot and age > 40.5"}
+    ev = fs.evaluate(predict, surrogate, table)
+    assert ev.sufficiency.value == ev.consistency.value == 1
+    with pytest.raises(BadInput, match="'nurse' at row 0, a category that training rows do not have"):
+        surrogate.explain(pd.DataFrame({"job": ["nurse"], "age": [30]}))
+
+
+def test_the_top_coefficient_is_the_decisive_word():
+    texts = ["great film", "dull film", "great dull", "film"]
+    vectorizer = CountVectorizer().fit(texts)
+    model = LogisticRegression().fit(vectorizer.transform(texts), [1, 0, 1, 1])
+    weight = dict(zip(vectorizer.get_feature_names_out(), model.coef_[0], strict=True))
+    found = explainers.TopCoefficient(model, vectorizer).explain([*texts, "unknown words", ""])
+    expected = [max(text.split(), key=lambda word: abs(weight[word])) for text in texts]
+    assert [found.describe(row) for row in range(4)] == expected
+    assert found.conjunction(4) == found.conjunction(5) == ()
+    favor = explainers.TopCoefficient(model, vectorizer, by="favor").explain(["great dull"])
+    label = model.predict(vectorizer.transform(["great dull"]))[0]
+    assert favor.describe(0) == max(["great", "dull"], key=lambda word: weight[word] * (1 if label else -1))
+
+
+def test_several_classes_have_several_coefficients():
+    texts, labels = ["a1 x", "b1 x", "c1 x"] * 5, [0, 1, 2] * 5
+    vectorizer = CountVectorizer().fit(texts)
+    model = LogisticRegression().fit(vectorizer.transform(texts), labels)
+    found = explainers.TopCoefficient(model, vectorizer, by="favor").explain(texts[:3])
+    assert [found.describe(row) for row in range(3)] == ["a1", "b1", "c1"]
+
+
+def test_first_and_all_words():
+    assert explainers.FirstWord().explain(["a great film", ""]).describe(0) == "a"
+    assert explainers.FirstWord().explain([""]).conjunction(0) == ()
+    assert explainers.AllWords().explain(["b a b"]).conjunction(0) == ("a", "b")
+    assert explainers.FirstWord(tokenizer=lambda text: text.lower().split()).explain(["A film"]).describe(0) == "a"
+
+
+def test_baselines_are_what_they_say():
+    labels = (X[:, 0] > 14).astype(int)
+    constant, unique = (fs.evaluate(labels, e, X).consistency for e in (explainers.Constant(), explainers.Unique()))
+    assert constant.value == pytest.approx(constant.chance)
+    assert unique.unverifiable == 1
+    drawn = fs.evaluate(labels, explainers.Random(4), X).consistency
+    assert drawn.distinct == 4
+    assert drawn.adjusted == pytest.approx(0, abs=0.02)
+    again = explainers.Random(4, seed=1).explain(X).values
+    assert (again != explainers.Random(4).explain(X).values).any()
+    twice = explainers.Unique().explain(np.vstack([X[:3], X[:3]]))
+    assert twice.group()[0].tolist() == [0, 1, 2, 0, 1, 2], "equal rows have equal explanations"
+
+
+def test_any_function_of_rows_is_an_explainer():
+    ev = fs.evaluate(lambda rows: rows[:, 0] > 14, lambda rows: np.round(rows[:, :1] / 10), X)
+    assert ev.consistency.n == len(X)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: explainers.TreePath(DecisionTreeClassifier()), WrongType, "fitted scikit-learn decision tree"),
+        (lambda: explainers.TreePath.surrogate(lambda r: r[:, 0], X, max_leaf_nodes=1), BadInput, "at least 2"),
+        (lambda: explainers.TreePath.surrogate(lambda r: r[:, 1] / 7, X), BadInput, "look continuous"),
+        (lambda: explainers.TreePath.surrogate(7, X), WrongType, "must have predict"),
+        (lambda: explainers.TreePath.surrogate(lambda r: r, np.empty((0, 2))), BadInput, "Training rows are empty"),
+        (lambda: explainers.NearestNeighbors(X, k=0), BadInput, "at least 1; got 0"),
+        (lambda: explainers.NearestNeighbors(X[:3], k=4), BadInput, "only 3 rows"),
+        (lambda: explainers.NearestNeighbors(X[:3]).explain([[np.nan] * 30]), BadInput, "missing number"),
+        (lambda: explainers.Random(0), BadInput, "at least 1; got 0"),
+        (lambda: explainers.FirstWord().explain([1, 2]), WrongType, "row 0 is 1"),
+        (lambda: explainers.TopCoefficient(LogisticRegression(), CountVectorizer()), WrongType, "fitted linear model"),
+    ],
+)
+def test_bad_input_is_refused_in_a_sentence(call, error, message):
+    with pytest.raises(error, match=message) as caught:
+        call()
+    assert "\n" not in str(caught.value)
