@@ -20,3 +20,10 @@ def test_the_example_prints_what_the_readme_shows():
 def test_files_that_the_readme_names_exist():
     for target in re.findall(r"\]\(([^)#:]+)\)", README.read_text()):
         assert (README.parent / target).exists(), target
+
+
+def test_the_example_of_adding_an_explainer_runs(capsys):
+    page = README.parent / "docs" / "adding-an-explainer.md"
+    code = re.search(r"```python\n(.*?)```", page.read_text(), re.DOTALL).group(1)
+    exec(compile(code, str(page), "exec"), {})
+    assert capsys.readouterr().out.startswith("consistency ")
