@@ -6,7 +6,7 @@
 
 1. Rules of four conditions against a loop over rules in NumPy that compares columns, ANDs the masks in place and
    counts labels. The loop runs over a few hundred rules, whose counts must equal ours, and its time is scaled to all
-   of them. Beside it, for the record, a loop that keeps the mask of every condition. Ours is held against it twice:
+   of them. Beside it, for the record, a loop that keeps the mask of every condition. Ours is held against both twice:
    the counts alone, and the complete estimate with its jackknife interval. Also peak memory of a fresh process,
    beyond its imports and beyond the rows and labels; the rules themselves are included.
 2. Highlights: seconds for documents with one word highlighted, and with all of them.
@@ -19,12 +19,11 @@ Times are the best of a few runs in turns, so that a busy moment of the machine 
 """
 
 import importlib
-import importlib.util
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
-from itertools import pairwise
+from functools import cache, partial
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +33,7 @@ import faithscope as fs
 from faithscope.explanations.relations import to_relation
 from faithscope.measures._kernels import in_blocks
 from faithscope.measures.coverage import number_rows
+from pictures import draw
 from ratios import (
     FEATURES,
     Line,
@@ -52,7 +52,7 @@ from ratios import (
 
 COLUMNS, LABELS, WIDTH = 20, 7, 4  # of the rows; conditions of a rule
 THRESHOLDS = np.linspace(-1.35, 1.35, 10)  # of every column, about its tenths; above or not: 400 conditions in all
-TAU = 3.0  # about 1 pair in 120 of standard normal vectors is within it
+TAU = 3.0  # about 1 pair in 100 of standard normal vectors is within it
 ROOM = 200  # MB of memory beside the bitmaps
 
 
@@ -75,26 +75,28 @@ class Sizes:
 QUICK = Sizes(10_000, 1_000, 100, 1_000, 2_000, (2_500, 5_000), 500, (250, 500), 5_000, 2)
 
 
+Condition = tuple[int, str, float]  # column, operator, threshold
+
+
 @dataclass(frozen=True)
 class Ruled:
     """Rows with labels, each given one of many rules; the first rows are given rule 0, 1, …"""
 
     X: np.ndarray
     labels: np.ndarray
-    on: np.ndarray  # (rules, WIDTH): the column that each condition is on,
-    bound: np.ndarray  # the number of its threshold,
-    above: np.ndarray  # and whether it asks for more than that, or at most that
+    conditions: list[list[Condition]]  # of each rule
     given: np.ndarray
 
     def to_rules(self) -> fs.Rules:
-        written = [[self._triple(*one) for one in zip(*rule, strict=True)] for rule in self._conditions()]
-        return fs.Rules.from_conditions([written[rule] for rule in self.given], range(COLUMNS))
+        return fs.Rules.from_conditions([self.conditions[rule] for rule in self.given], range(COLUMNS))
 
-    def _conditions(self) -> Iterator[tuple[Any, ...]]:
-        return zip(self.on.tolist(), self.bound.tolist(), self.above.tolist(), strict=True)
 
-    def _triple(self, on: int, bound: int, above: bool) -> tuple[int, str, float]:
-        return on, ">" if above else "<=", float(THRESHOLDS[bound])
+def columns_and_thresholds(rules: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Of four conditions a rule; rules on the same columns have different thresholds, so that no two are equal."""
+    sets = random.permutation(list(combinations(range(COLUMNS), WIDTH)))
+    turn, on = np.divmod(np.arange(rules), len(sets))
+    number = random.integers(10**WIDTH, size=len(sets))[on] + 1237 * turn  # its digits choose the thresholds
+    return sets[on], THRESHOLDS[number[:, None] // 10 ** np.arange(WIDTH) % 10]
 
 
 def ruled(rows: int, rules: int) -> Ruled:
@@ -103,37 +105,31 @@ def ruled(rows: int, rules: int) -> Ruled:
     X = np.asfortranarray(random.standard_normal((rows, COLUMNS)))
     total = X[:, 0] + X[:, 1] + X[:, 2]
     labels = np.searchsorted(np.quantile(total, np.arange(1, LABELS) / LABELS), total)
-    on = np.sort(np.argsort(random.random((rules, COLUMNS)), axis=1)[:, :WIDTH], axis=1)
-    bound = random.integers(len(THRESHOLDS), size=on.shape)
-    above = X[np.arange(rules)[:, None], on] > THRESHOLDS[bound]
+    on, bound = columns_and_thresholds(rules, random)
+    above = X[np.arange(rules)[:, None], on] > bound
     given = np.concatenate([np.arange(rules), random.integers(rules, size=rows - rules)])
     for _ in range(20):
         rule = given[rules:]
-        holds = (X[np.arange(rules, rows)[:, None], on[rule]] > THRESHOLDS[bound[rule]]) == above[rule]
+        holds = (X[np.arange(rules, rows)[:, None], on[rule]] > bound[rule]) == above[rule]
         missed = rules + np.flatnonzero(~holds.all(axis=1))
         given[missed] = random.integers(rules, size=len(missed))
-    return Ruled(X, labels, on, bound, above, given)
+    parts = zip(on.tolist(), np.where(above, ">", "<=").tolist(), bound.tolist(), strict=True)
+    return Ruled(X, labels, [list(zip(*rule, strict=True)) for rule in parts], given)
 
 
-def loop_over_rules(sample: Ruled, rules: int, keep: dict[Any, np.ndarray] | None = None) -> np.ndarray:
-    """Whom the first rules cover, by label; with `keep`, the mask of a condition is made once."""
+def compare(X: np.ndarray, column: int, operator: str, threshold: float) -> np.ndarray:
+    return X[:, column] > threshold if operator == ">" else X[:, column] <= threshold
+
+
+def loop_over_rules(sample: Ruled, rules: int, holds: Callable[..., np.ndarray]) -> np.ndarray:
+    """Whom the first rules cover, by label."""
     table = np.empty((rules, LABELS), np.int64)
-    for rule, (first, *others) in enumerate(list(zip(*one, strict=True)) for one in list(sample._conditions())[:rules]):
-        mask = compare(sample.X, *first) if keep is None else kept(keep, sample.X, first).copy()
-        for one in others:
-            mask &= compare(sample.X, *one) if keep is None else kept(keep, sample.X, one)
+    for rule, (first, second, *others) in enumerate(sample.conditions[:rules]):
+        mask = holds(*first) & holds(*second)
+        for condition in others:
+            mask &= holds(*condition)
         table[rule] = np.bincount(sample.labels[mask], minlength=LABELS)
     return table
-
-
-def compare(X: np.ndarray, on: int, bound: int, above: bool) -> np.ndarray:
-    return X[:, on] > THRESHOLDS[bound] if above else X[:, on] <= THRESHOLDS[bound]
-
-
-def kept(keep: dict[Any, np.ndarray], X: np.ndarray, condition: tuple[int, int, bool]) -> np.ndarray:
-    if condition not in keep:
-        keep[condition] = compare(X, *condition)
-    return keep[condition]
 
 
 def our_counts(rules: fs.Rules, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -155,26 +151,31 @@ def covered_by_label(estimate: fs.Estimate) -> np.ndarray:
 def against_a_loop(sizes: Sizes) -> Iterator[Line]:
     sample, some = ruled(sizes.rows, sizes.rules), sizes.looped
     building, rules = clock(sample.to_rules)
-    keep: dict[Any, np.ndarray] = {}
-    loop_over_rules(sample, some, keep)  # which fills it
+    comparing = partial(compare, sample.X)
     work = {
-        "loop": partial(loop_over_rules, sample, some),
-        "loop over kept masks": partial(loop_over_rules, sample, some, keep),
+        "loop": partial(loop_over_rules, sample, some, comparing),
+        "loop over kept masks": partial(loop_over_rules, sample, some, cache(comparing)),
         "counts": lambda: our_counts(rules, sample.X, sample.labels),
         "sufficiency": lambda: covered_by_label(fs.sufficiency(rules, sample.X, sample.labels)),
     }
-    # The sum only tells whether they agree on average; each is compared cell by cell below.
-    tables = {name: one() for name, one in work.items()}
-    if not all(np.array_equal(table[:some], tables["loop"]) for table in tables.values()):
-        sys.exit("The counts differ from those of the loop, so their times mean nothing.")
+    check_counts({name: one() for name, one in work.items()}, some, sizes.rules)
     best = race({name: lambda one=one: float(one()[:some].sum()) for name, one in work.items()}, sizes.runs)
     scaled = {name: best[name] * sizes.rules / some for name in ("loop", "loop over kept masks")}
-    note = f"loop scaled from {some} rules; making the rules took us {building:.1f} s"
+    notes = {"counts": f"loops scaled from {some} rules", "sufficiency": f"making the rules took {building:.1f} s"}
     for ours, bar in (("counts", 15), ("sufficiency", 3)):
-        for loop, least in (("loop", bar), ("loop over kept masks", None)):
-            what = f"{ours} of {sizes.rules:,} rules, faster than {loop}"
-            times = {ours: best[ours], loop: scaled[loop]}
-            yield Line(what, scaled[loop] / best[ours], at_least=least, seconds=times, note=note)
+        whats = {
+            "loop": f"{ours} of {sizes.rules:,} rules, faster than a loop",
+            "loop over kept masks": "  that keeps masks",
+        }
+        for loop, what in whats.items():
+            times, least = {"faithscope": best[ours], loop: scaled[loop]}, bar if loop == "loop" else None
+            yield Line(what, scaled[loop] / best[ours], at_least=least, seconds=times, note=notes[ours])
+
+
+def check_counts(tables: dict[str, np.ndarray], some: int, rules: int) -> None:
+    wrong = [name for name, table in tables.items() if not np.array_equal(table[:some], tables["loop"])]
+    if wrong or any(len(tables[ours]) != rules for ours in ("counts", "sufficiency")):
+        sys.exit(f"The counts differ, or not all rules do, so the times mean nothing: {wrong}")
 
 
 def peak_beyond_rows(rows: int, rules: int) -> float:
@@ -279,34 +280,6 @@ def points(lines: list[Line]) -> list[dict[str, Any]]:
     times = {name: s for line in lines if line.what.startswith("time for twice") for name, s in line.seconds.items()}
     split = [(*name.split(), s) for name, s in times.items()]
     return [{"of": of, "how many": int(many.replace(",", "")), "seconds": s} for many, of, s in split]
-
-
-def draw(found: list[dict[str, Any]], path: Path) -> None:
-    """Both curves on logarithmic axes, where a straight line of slope 1 is time in proportion."""
-    if importlib.util.find_spec("altair"):
-        draw_with_altair(found, path)
-    elif importlib.util.find_spec("matplotlib"):
-        draw_with_matplotlib(found, path)
-    else:
-        print("skipped: the picture needs altair or matplotlib, and neither is installed")
-
-
-def draw_with_altair(found: list[dict[str, Any]], path: Path) -> None:
-    alt = importlib.import_module("altair")
-    axes = {"x": alt.X("how many:Q").scale(type="log"), "y": alt.Y("seconds:Q").scale(type="log")}
-    curve = alt.Chart(alt.Data(values=found)).mark_line(point=True).encode(**axes).properties(width=300, height=240)
-    curve.facet(column=alt.Column("of:N").title("Time of sufficiency")).resolve_scale(x="independent").save(path)
-
-
-def draw_with_matplotlib(found: list[dict[str, Any]], path: Path) -> None:
-    pictures = importlib.import_module("matplotlib.figure").Figure(figsize=(8, 3.5), layout="constrained")
-    for axes, of in zip(pictures.subplots(1, 2, sharey=True), ("rows", "rules"), strict=True):
-        many, seconds = zip(*[(one["how many"], one["seconds"]) for one in found if one["of"] == of], strict=True)
-        axes.loglog(many, seconds, "o-", label="measured")
-        axes.loglog(many, seconds[0] * np.array(many) / many[0], ":", color="gray", label="in proportion")
-        axes.set(xlabel=of, ylabel="seconds of sufficiency")
-        axes.legend()
-    pictures.savefig(path)
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.grouping import Column
 
+Postings = tuple[NDArray[np.int64], NDArray[np.int64]]  # numbers of conditions, and rows on which they hold
 Conjunction = tuple[Hashable, ...]  # its parts in one canonical order
 
 
@@ -63,6 +64,10 @@ class Conjunctions(Shared):
     @abstractmethod
     def holds(self, conditions: Sequence[Any], X: Any) -> Iterator[NDArray[np.bool_]]:
         """For each of the conditions in turn, whether it holds on each row of X: (n,) masks."""
+
+    def postings(self, conditions: Sequence[Any], X: Any) -> Postings | None:
+        """Which condition holds on which row, as pairs; None for kinds whose conditions hold on many rows."""
+        return None
 
 
 def number_conjunctions(given: Sequence[Conjunction]) -> tuple[tuple[Conjunction, ...], NDArray[np.int64]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import readable
-from faithscope.explanations.conjunctions import Conjunctions, number_conjunctions
+from faithscope.explanations.conjunctions import Conjunctions, Postings, number_conjunctions
 from faithscope.explanations.inputs import is_missing, to_vector
 
 
@@ -61,11 +62,25 @@ class Highlights(Conjunctions):
         return frozenset(self.conjunction(row))
 
     def holds(self, conditions: Sequence[Any], X: Any) -> Iterator[NDArray[np.bool_]]:
-        documents, postings = _postings(self, list(conditions), X)
-        for rows in postings:
+        which, rows = self.postings(conditions, X)
+        documents = int(X.shape[0]) if hasattr(X, "shape") else len(X)
+        order = np.argsort(which, kind="stable")
+        ends = np.searchsorted(which[order], np.arange(len(conditions) + 1))
+        for start, stop in pairwise(ends.tolist()):
             mask = np.zeros(documents, bool)
-            mask[rows] = True
+            mask[rows[order[start:stop]]] = True
             yield mask
+
+    def postings(self, conditions: Sequence[Any], X: Any) -> Postings:
+        if hasattr(X, "tocsc") or (isinstance(X, np.ndarray) and X.ndim == 2):
+            return _columns(self, conditions, X)
+        numbers = {word: number for number, word in enumerate(conditions)}
+        found: list[int] = []
+        ends = [0]
+        for row, document in enumerate(to_vector(X, "Documents")):
+            found += [numbers[word] for word in set(_tokens(self, row, document)) if word in numbers]
+            ends.append(len(found))
+        return np.array(found, np.int64), np.repeat(np.arange(len(ends) - 1), np.diff(ends))
 
 
 def _to_words(row: int, item: Any) -> tuple[str, ...]:
@@ -81,19 +96,6 @@ def _to_vocabulary(vocabulary: Sequence[str] | Mapping[str, int] | None) -> Mapp
     return {str(word): column for column, word in enumerate(vocabulary)}
 
 
-def _postings(highlights: Highlights, words: list[str], X: Any) -> tuple[int, Iterator[NDArray[np.int64]]]:
-    """The number of documents, and for each of these words the documents that contain it."""
-    if hasattr(X, "tocsc") or (isinstance(X, np.ndarray) and X.ndim == 2):
-        return int(X.shape[0]), _columns(highlights, words, X)
-    documents = to_vector(X, "Documents")
-    found: dict[str, list[int]] = {word: [] for word in words}
-    for row, document in enumerate(documents):
-        for word in set(_tokens(highlights, row, document)):
-            if word in found:
-                found[word].append(row)
-    return len(documents), (np.array(found[word], np.int64) for word in words)
-
-
 def _tokens(highlights: Highlights, row: int, document: Any) -> Iterable[str]:
     if isinstance(document, str):
         return highlights.tokenizer(document)
@@ -102,18 +104,22 @@ def _tokens(highlights: Highlights, row: int, document: Any) -> Iterable[str]:
     return map(str, document)
 
 
-def _columns(highlights: Highlights, words: list[str], X: Any) -> Iterator[NDArray[np.int64]]:
+def _columns(highlights: Highlights, words: Sequence[str], X: Any) -> Postings:
     if highlights.vocabulary is None:
         raise BadInput("Documents came as a bag-of-words matrix: say which word each column is, with vocabulary=.")
     from scipy.sparse import csc_array
 
     matrix = csc_array(X)
     matrix.eliminate_zeros()
-    nothing = np.empty(0, np.int64)
-    for word in words:
-        column = highlights.vocabulary.get(word)
-        if column is not None and not 0 <= column < matrix.shape[1]:
+    known = [
+        (number, highlights.vocabulary[word]) for number, word in enumerate(words) if word in highlights.vocabulary
+    ]
+    for number, column in known:
+        if not 0 <= column < matrix.shape[1]:
             raise BadInput(
-                f"The vocabulary puts {word!r} in column {column}, but documents have {matrix.shape[1]} columns."
+                f"The vocabulary puts {words[number]!r} in column {column}, "
+                f"but documents have {matrix.shape[1]} columns."
             )
-        yield nothing if column is None else matrix.indices[matrix.indptr[column] : matrix.indptr[column + 1]]
+    numbers, columns = np.array(known, np.int64).reshape(-1, 2).T
+    chosen = matrix[:, columns].tocsc()
+    return np.repeat(numbers, np.diff(chosen.indptr)), chosen.indices.astype(np.int64)

@@ -10,6 +10,8 @@ from faithscope.explanations.distances import paired, pairwise
 
 Floats = NDArray[np.float64]
 
+_TILE = 2**18  # squared distances computed at once, so that they stay in cache
+
 
 def near(centers: Floats, rows: Floats, tau: float, metric: Any) -> Callable[[int, int], NDArray[np.bool_]]:
     """A function that says, for centers start to stop, which rows lie within tau (inclusive)."""
@@ -22,21 +24,30 @@ def _near_euclidean(centers: Floats, rows: Floats, tau: float) -> Callable[[int,
     """Squared distances by one matrix product; pairs too near tau for its rounding are computed outright."""
     middle = rows.mean(axis=0) if len(rows) else 0.0
     a, b = centers - middle, rows - middle
+    size = max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0), tau) or 1.0
+    a, b, most = a / size, b / size, (tau / size) ** 2
     a2, b2 = np.einsum("ij,ij->i", a, a), np.einsum("ij,ij->i", b, b)
     # Rounding of a sum of d products, with room to spare; relative to the sizes that cancel.
-    slack = 8 * (rows.shape[1] + 4) * np.finfo(float).eps
+    slack = 8 * (rows.shape[1] + 4) * (a2.max(initial=0.0) + b2.max(initial=0.0) + most)
+    kind: type[np.floating[Any]] = np.float32 if 64 * slack * np.finfo(np.float32).eps < most else np.float64
+    doubt = kind(slack * np.finfo(kind).eps)
+    # One product gives |a|² - 2ab + |b|² - τ².
+    left = np.column_stack([a, a2 - most, np.ones(len(a))]).astype(kind)
+    right = np.column_stack([-2 * b, np.ones(len(b)), b2]).astype(kind).T
 
     def mask(start: int, stop: int) -> NDArray[np.bool_]:
-        squared = a[start:stop] @ b.T
-        squared *= -2.0
-        squared += b2
-        squared += a2[start:stop, None] - tau**2
-        inside: NDArray[np.bool_] = squared <= 0
-        doubt = slack * (a2[start:stop].max(initial=0.0) + b2.max(initial=0.0) + tau**2)
-        np.abs(squared, out=squared)
-        i, j = np.nonzero(squared <= doubt)
-        if len(i):
-            inside[i, j] = paired(centers[start + i], rows[j], "euclidean") <= tau
+        inside = np.empty((stop - start, len(rows)), bool)
+        step = max(64, _TILE // max(1, stop - start))
+        for begin in range(0, len(rows), step):
+            squared = np.matmul(left[start:stop], right[:, begin : begin + step])
+            some = inside[:, begin : begin + step]
+            np.less_equal(squared, doubt, out=some)
+            close = np.flatnonzero(some & (squared >= -doubt))  # flat: in two dimensions nonzero is far slower
+            if 64 * len(close) > some.size:
+                some[:] = pairwise(centers[start:stop], rows[begin : begin + step], "euclidean") <= tau
+            elif len(close):
+                i, j = np.divmod(close, some.shape[1])
+                some[i, j] = paired(centers[start + i], rows[begin + j], "euclidean") <= tau
         return inside
 
     return mask

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, NotScoped, WrongType
 from faithscope.explanations.base import Explanations
-from faithscope.explanations.conjunctions import Conjunctions, Shared
+from faithscope.explanations.conjunctions import Conjunctions, Postings, Shared
 from faithscope.explanations.examples import Balls, Counterfactuals, Prototypes
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.inputs import is_frame
@@ -36,6 +37,7 @@ class Parts:
     parts: list[Any]
     lists: list[tuple[int, ...]]
     masks: Iterator[Masks]
+    postings: Postings | None = None  # the same as (part, row) pairs, where few rows hold a part
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Blocks:
     """Coverage of one explanation after the other: ``mask(start, stop)`` is a (stop - start, n) bool array."""
 
     mask: Callable[[int, int], Masks]
+    arranged: Callable[[NDArray[np.int64]], Callable[[int, int], Masks]] | None = None  # rows in another order
 
 
 class Relation(ABC):
@@ -100,7 +103,7 @@ class Applies(Relation):
             return Blocks(distinct.inside(X))
         assert isinstance(distinct, Conjunctions)
         parts, lists = _number_parts(distinct)
-        return Parts(parts, lists, distinct.holds(parts, X))
+        return Parts(parts, lists, distinct.holds(parts, X), distinct.postings(parts, X))
 
 
 def _not_scoped(explanations: Explanations) -> str:
@@ -194,7 +197,8 @@ class Within(Relation):
 
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Blocks:
         known, rows = vectors(distinct), vectors(explanations)
-        return Blocks(near(known, rows, self.tau, self.metric))
+        masks = partial(near, tau=self.tau, metric=self.metric)
+        return Blocks(masks(known, rows), lambda order: masks(known, rows[order]))
 
 
 def vectors(explanations: Explanations) -> NDArray[np.float64]:

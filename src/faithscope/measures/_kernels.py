@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from faithscope.explanations.grouping import WORKERS
 from faithscope.explanations.relations import Blocks, Parts
@@ -52,16 +55,47 @@ class Layout:
         position[order] = within + 64 * np.repeat(self.words[:-1], self.sizes)
         return position
 
+    @cached_property
+    def source(self) -> Ints:
+        """The row of each bit; some row or other where a bit only fills a word up."""
+        source = np.zeros(64 * int(self.words[-1]), np.int64)
+        source[self.position] = np.arange(len(self.segment))
+        return source
+
+    @cached_property
+    def everybody(self) -> Bits:
+        """The bitmap of all rows."""
+        filled = np.zeros(64 * int(self.words[-1]), bool)
+        filled[self.position] = True
+        return np.packbits(filled, bitorder="little").view(np.uint64)
+
     def pack(self, masks: NDArray[np.bool_]) -> Bits:
         """(b, n) booleans as (b, words) bitmaps."""
-        spread = np.zeros((len(masks), 64 * int(self.words[-1])), bool)
-        spread[:, self.position] = masks
-        return np.packbits(spread, axis=1, bitorder="little").view(np.uint64)
+        # Gather, not scatter: reading out of order is several times faster than writing out of order.
+        return self.pack_arranged(np.take(masks, self.source, axis=1))
 
-    def unpack(self, bits: Bits) -> NDArray[np.uint8]:
-        """Bitmaps as (b, n) zeros and ones, rows in their own order."""
-        spread = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")
-        return spread[:, self.position]
+    def pack_arranged(self, masks: NDArray[np.bool_]) -> Bits:
+        """The same for masks whose rows are already those of `source`."""
+        bits = np.packbits(masks, axis=1, bitorder="little").view(np.uint64)
+        bits &= self.everybody
+        return bits
+
+    def pack_pairs(self, which: Ints, rows: Ints, bitmaps: int) -> Bits:
+        """Bitmaps in which bitmap ``which[i]`` holds row ``rows[i]``, and no others."""
+        bits = np.zeros((bitmaps, int(self.words[-1])), np.uint64)
+        place = self.position[rows]
+        ones = np.uint64(1) << (place & 63).astype(np.uint64)
+        np.bitwise_or.at(bits.reshape(-1), which * bits.shape[1] + (place >> 6), ones)
+        return bits
+
+    def ones(self, bits: Bits) -> tuple[Ints, Ints, Ints]:
+        """Which bitmaps hold which bits, and of which segment: one entry for each bit that is set."""
+        words = np.flatnonzero(bits)
+        which, word = np.divmod(words, bits.shape[1])
+        spread = np.unpackbits(bits.reshape(-1)[words].view(np.uint8), bitorder="little")
+        hit, bit = np.divmod(np.flatnonzero(spread), 64)
+        segment = np.repeat(np.arange(self.segments), np.diff(self.words))
+        return which[hit], 64 * word[hit] + bit, segment[word[hit]]
 
     def count(self, bits: Bits) -> Ints:
         """How many rows of each segment each bitmap holds: (b, segments)."""
@@ -84,14 +118,17 @@ def paint(cover: Parts | Blocks, layout: Layout) -> Callable[[int, int], Bits]:
     if isinstance(cover, Blocks):
         return _paint_blocks(cover, layout)
     parts = np.empty((len(cover.parts) + 1, int(layout.words[-1])), np.uint64)
-    parts[0] = layout.pack(np.ones((1, len(layout.segment)), bool))[0]
-    for number, mask in enumerate(cover.masks, start=1):
-        parts[number] = layout.pack(mask[None])[0]
+    parts[0] = layout.everybody
+    if cover.postings is not None:
+        parts[1:] = layout.pack_pairs(*cover.postings, len(cover.parts))
+    else:
+        for number, mask in enumerate(cover.masks, start=1):
+            parts[number] = layout.pack(mask[None])[0]
     width = max(map(len, cover.lists), default=0)
     # Shorter lists are filled up with part 0, which holds everywhere.
-    table = np.array(
-        [[*(1 + part for part in parts_), *[0] * (width - len(parts_))] for parts_ in cover.lists], np.int64
-    )
+    table = np.zeros((len(cover.lists), width), np.int64)
+    filled = np.arange(width) < np.array(list(map(len, cover.lists)), np.int64)[:, None]
+    table[filled] = 1 + np.fromiter(chain.from_iterable(cover.lists), np.int64, int(filled.sum()))
 
     def bits(start: int, stop: int) -> Bits:
         chosen = table[start:stop].reshape(stop - start, width)
@@ -106,8 +143,13 @@ def paint(cover: Parts | Blocks, layout: Layout) -> Callable[[int, int], Bits]:
 def _paint_blocks(cover: Blocks, layout: Layout) -> Callable[[int, int], Bits]:
     step = max(1, _MASK_CELLS // max(1, len(layout.segment)))
 
+    if cover.arranged is None:
+        mask, pack = cover.mask, layout.pack
+    else:
+        mask, pack = cover.arranged(layout.source), layout.pack_arranged
+
     def bits(start: int, stop: int) -> Bits:
-        pieces = [layout.pack(cover.mask(a, min(a + step, stop))) for a in range(start, stop, step)]
+        pieces = [pack(mask(a, min(a + step, stop))) for a in range(start, stop, step)]
         return np.concatenate(pieces)
 
     return bits
@@ -115,17 +157,19 @@ def _paint_blocks(cover: Blocks, layout: Layout) -> Callable[[int, int], Bits]:
 
 def in_blocks(cover: Parts | Blocks, layout: Layout, explanations: int, most: int) -> Iterator[tuple[int, Bits]]:
     """The bitmaps of all explanations, some at a time and in order, painted by several threads."""
-    draw = paint(cover, layout)
-    step = max(1, min(most, _AT_A_TIME // max(1, int(layout.words[-1]))))
-    starts = range(0, explanations, step)
-    if len(starts) == 1 or WORKERS == 1:
-        yield from ((start, draw(start, min(start + step, explanations))) for start in starts)
-        return
-    with ThreadPoolExecutor(WORKERS) as pool:
-        waiting = []
-        for start in starts:
-            waiting.append((start, pool.submit(draw, start, min(start + step, explanations))))
-            if len(waiting) > 2 * WORKERS:
-                begun, found = waiting.pop(0)
-                yield begun, found.result()
-        yield from ((begun, found.result()) for begun, found in waiting)
+    # Small products gain nothing from BLAS's own threads, and those of several callers wait for one another.
+    with threadpool_limits(1, "blas") if isinstance(cover, Blocks) else nullcontext():
+        draw = paint(cover, layout)
+        step = max(1, min(most, _AT_A_TIME // max(1, int(layout.words[-1]))))
+        starts = range(0, explanations, step)
+        if len(starts) == 1 or WORKERS == 1:
+            yield from ((start, draw(start, min(start + step, explanations))) for start in starts)
+            return
+        with ThreadPoolExecutor(WORKERS) as pool:
+            waiting = []
+            for start in starts:
+                waiting.append((start, pool.submit(draw, start, min(start + step, explanations))))
+                if len(waiting) > 2 * WORKERS:
+                    begun, found = waiting.pop(0)
+                    yield begun, found.result()
+            yield from ((begun, found.result()) for begun, found in waiting)

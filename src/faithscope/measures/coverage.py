@@ -1,5 +1,6 @@
 """Coverage: two passes over rows. Collect the distinct explanations, then count whom they cover."""
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +21,7 @@ Floats = NDArray[np.float64]
 
 EXACT = 10**8  # explanations x rows: beyond it, blocks of rows are left out instead of single rows
 _BLOCKS = 100
+_CELLS = 2**17  # of masks multiplied at once, so that they stay in cache
 _TABLE = 2**21  # entries of an (explanations, labels, blocks) table worked on at once
 
 
@@ -83,7 +85,7 @@ def cover(
     X: Any,
     relation: Relation,
     *,
-    confidence: float,
+    confidence: float | None,
     among: Explanations | None = None,
     exact: int = EXACT,
 ) -> Coverage:
@@ -96,15 +98,17 @@ def cover(
     labels : (n,) array
     X : rows
     relation : Relation
+    confidence : float, optional
+        Of the interval; None where counts are all that is wanted.
     among : Explanations, optional
         The distinct explanations to count for, where these rows are a part of more.
     exact : int
         Leave out single rows for the interval while explanations x rows is at most this, blocks of rows above.
     """
-    sample = number_rows(relation.scopes(explanations), labels, among, exact)
+    sample = number_rows(relation.scopes(explanations), labels, among, sys.maxsize if confidence is None else exact)
     layout = sample.layout()
     covers, idle = _watched(relation.cover(sample.distinct, explanations, X))
-    tally = _Tally(sample)
+    tally = _Tally(sample, keep=confidence is not None and sample.blocks == 1)
     for start, bits in in_blocks(covers, layout, len(sample.distinct), max(1, _TABLE // layout.segments)):
         tally.add(start, bits, layout)
     return replace(tally.result(relation, layout, confidence), idle=tuple(map(str, idle)))
@@ -115,6 +119,10 @@ def _watched(covers: Parts | Blocks) -> tuple[Parts | Blocks, list[Any]]:
     idle: list[Any] = []
     if isinstance(covers, Blocks):
         return covers, idle
+
+    if covers.postings is not None:
+        held = np.bincount(covers.postings[0], minlength=len(covers.parts))
+        return covers, [covers.parts[number] for number in np.flatnonzero(held == 0)]
 
     def watch() -> Iterator[NDArray[np.bool_]]:
         for part, mask in zip(covers.parts, covers.masks, strict=True):
@@ -131,7 +139,7 @@ def cover_curve(
     """Coverage within several distances of one metric; every distance is computed once."""
     sample = number_rows(explanations, labels, None, EXACT)
     layout, known, rows = sample.layout(), vectors(sample.distinct), vectors(explanations)
-    tallies = [_Tally(sample) for _ in relations]
+    tallies = [_Tally(sample, keep=sample.blocks == 1) for _ in relations]
     step = max(1, min(_TABLE // layout.segments, _TABLE // sample.n))
     for start in range(0, len(known), step):
         distance = pairwise(known[start : start + step], rows, relations[0].metric)
@@ -144,8 +152,8 @@ def cover_curve(
 class _Tally:
     """Sums over blocks of explanations: cells of the counts, and what leaving out rows changes."""
 
-    def __init__(self, sample: Sample) -> None:
-        self.sample, self.keep = sample, sample.blocks == 1
+    def __init__(self, sample: Sample, keep: bool) -> None:
+        self.sample, self.keep = sample, keep
         self.order = np.argsort(sample.codes, kind="stable")
         self.bounds = np.searchsorted(sample.codes[self.order], np.arange(len(sample.distinct) + 1))
         self.own = np.zeros(sample.n, bool)
@@ -161,13 +169,13 @@ class _Tally:
         self.own[rows] = layout.holds(bits, which, rows)
         shape = (several, len(sample.names), sample.blocks)
         covered = layout.count(bits).reshape(shape)
-        place = np.ravel_multi_index((which, sample.labels[rows], sample.block[rows]), shape)
+        place = np.ravel_multi_index((which, sample.labels[rows], rows % sample.blocks), shape)
         given = np.bincount(place, minlength=covered.size).reshape(shape)
         missed = np.bincount(place[~self.own[rows]], minlength=covered.size).reshape(shape)
         self._keep_cells(start, *(table.sum(axis=2) for table in (given, covered, missed)))
         if self.keep:
             self.bits.append((start, bits))
-        else:
+        elif sample.blocks > 1:
             self._leave_out_blocks(given, covered, missed)
 
     def _keep_cells(self, start: int, given: Ints, covered: Ints, missed: Ints) -> None:
@@ -175,7 +183,7 @@ class _Tally:
         here = (explanation, label)
         self.cells.append((explanation + start, label, given[here], covered[here], missed[here]))
 
-    def result(self, relation: Relation, layout: Layout, confidence: float) -> Coverage:
+    def result(self, relation: Relation, layout: Layout, confidence: float | None) -> Coverage:
         """Everything taken in, as counts and margins."""
         counts = self._counts(relation)
         return Coverage(counts, self._margins(counts, layout, confidence), self.sample.codes, self.own)
@@ -186,9 +194,9 @@ class _Tally:
         names, distinct = self.sample.names, self.sample.distinct
         return Counts(distinct, names, explanation, label, given, covered, missed, relation=relation)
 
-    def _margins(self, counts: Counts, layout: Layout, confidence: float) -> Margins:
+    def _margins(self, counts: Counts, layout: Layout, confidence: float | None) -> Margins:
         """How sure the sample is, by leaving out rows or blocks of rows."""
-        if self.sample.n < 2:
+        if self.sample.n < 2 or confidence is None:
             return Margins(1.0, 1.0)
         if self.keep:
             return self._leave_out_rows(counts, layout, confidence)
@@ -199,29 +207,31 @@ class _Tally:
 
     def _leave_out_blocks(self, given: Ints, covered: Ints, missed: Ints) -> None:
         """Sums of agreeing and silent rows without each block; every table is (explanations, labels, blocks)."""
-        whole = covered.sum(axis=(1, 2))
-        left = covered.sum(axis=2, keepdims=True) - covered
-        total = left.sum(axis=1, keepdims=True)
-        inside = (given - missed).sum(axis=2, keepdims=True) - (given - missed)
-        outside = missed.sum(axis=2, keepdims=True) - missed
-        self.agreeing += _sum(inside * _ratio(left - 1, total - 1)) + _sum(outside * _ratio(left, total))
-        self.silent += _sum(inside * (total == 1)) + _sum(outside * (total == 0))
-        own, others = (given - missed).sum(axis=(1, 2)), missed.sum(axis=(1, 2))
-        weight = _ratio(own, whole - 1) + _ratio(others, whole)
-        self.reach += weight @ covered.sum(axis=1) - _ratio((given - missed).sum(axis=1), whole[:, None] - 1).sum(
-            axis=0
-        )
+        inside, by_block, by_label = given - missed, covered.sum(axis=1), covered.sum(axis=2)
+        whole = by_label.sum(axis=1)
+        here = np.nonzero(given.any(axis=2))  # labels of rows that were given the explanation; others have no term
+        left = by_label[here][:, None] - covered[here]
+        total = (whole[:, None] - by_block)[here[0]]
+        for rows, own in ((inside, 1), (missed, 0)):
+            if rows.any():
+                stay = rows.sum(axis=2)[here][:, None] - rows[here]
+                self.agreeing += (stay * _share(left - own, total - own)).sum(axis=0)
+                self.silent += (stay * (total == own)).sum(axis=0)
+        mine = inside.sum(axis=1)
+        weight = _ratio(mine.sum(axis=1), whole - 1) + _ratio(missed.sum(axis=(1, 2)), whole)
+        self.reach += weight @ by_block - _ratio(mine, whole[:, None] - 1).sum(axis=0)
 
     def _leave_out_rows(self, counts: Counts, layout: Layout, confidence: float) -> Margins:
         """Leave out every row in turn: its own term, and the terms of all explanations that cover it."""
         change = _Change(counts, len(self.sample.names))
         codes, labels, n = self.sample.codes, self.sample.labels, self.sample.n
-        moved = np.zeros((3, n))
+        moved = np.zeros((3, len(layout.source)))
+        feel = change.felt_densely if 16 * counts.covered.sum() > counts.distinct * n else change.felt_by
         for start, bits in self.bits:
-            for begin in range(0, len(bits), max(1, _TABLE // n)):
-                some = bits[begin : begin + max(1, _TABLE // n)]
-                first = start + begin
-                moved += change.felt_by(first, first + len(some), layout.unpack(some), labels)
+            step = max(1, _TABLE // n)
+            for begin in range(0, len(bits), step):
+                feel(start + begin, bits[begin : begin + step], layout, moved)
+        moved = moved[:, layout.position]
         term, alone, own = change.of_own(codes, labels, self.own)
         value = (change.agreeing - term + moved[0] - own[0]) / (n - 1)
         silent = (change.silent - alone + moved[1] - own[1]) / (n - 1)
@@ -229,8 +239,9 @@ class _Tally:
         return jackknife_margins(value, silent, np.ones(n), n, confidence, reach=reach)
 
 
-def _sum(table: Floats) -> Floats:
-    return np.asarray(table.sum(axis=(0, 1)), np.float64)
+def _share(part: Ints, whole: Ints) -> Floats:
+    """Part over whole, where the part is at most the whole; 0 where that is none."""
+    return np.asarray(np.maximum(part, 0) / np.maximum(whole, 1))
 
 
 def _ratio(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
@@ -262,13 +273,25 @@ class _Change:
         self.hush = _added(g * (c == 1) for g, s, c in self.kinds).sum(axis=1)
         self.pull = _added(_ratio(g, c) for g, s, c in self.kinds).sum(axis=1)
 
-    def felt_by(self, start: int, stop: int, masks: NDArray[np.uint8], labels: Ints) -> Floats:
-        """For each row, the changes summed over those explanations from start to stop that cover it."""
-        seen = masks.astype(np.float64)
-        several = np.vstack([self.base[start:stop], self.hush[start:stop], self.pull[start:stop]])
-        felt = several @ seen
-        felt[0] -= np.einsum("ij,ij->j", seen, self.same[start:stop][:, labels])
-        return felt
+    def felt_by(self, start: int, bits: Bits, layout: Layout, felt: Floats) -> None:
+        """Add to each place the changes of those explanations from `start` on that cover it."""
+        which, place, label = layout.ones(bits)
+        which += start
+        for row, change in zip(
+            felt, (self.base[which] - self.same[which, label], self.hush[which], self.pull[which]), strict=True
+        ):
+            row += np.bincount(place, change, minlength=len(row))
+
+    def felt_densely(self, start: int, bits: Bits, layout: Layout, felt: Floats) -> None:
+        """The same by matrix products, one a label: faster where many places are covered."""
+        own = slice(start, start + len(bits))
+        for label, (first, last) in enumerate(zip(layout.words[:-1].tolist(), layout.words[1:].tolist(), strict=True)):
+            weights = np.vstack([self.base[own] - self.same[own, label], self.hush[own], self.pull[own]])
+            step = max(1, _CELLS // (64 * len(bits)))
+            for a in range(first, last, step):
+                b = min(a + step, last)
+                seen = np.unpackbits(np.ascontiguousarray(bits[:, a:b]).view(np.uint8), axis=1, bitorder="little")
+                felt[:, 64 * a : 64 * b] += weights @ seen.astype(np.float64)
 
     def of_own(self, codes: Ints, labels: Ints, own: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
         """For each row, its own term, whether it is silent, and what it must not feel from its own explanation."""

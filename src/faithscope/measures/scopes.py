@@ -121,6 +121,8 @@ def _mask(one: Explanations, explanations: Explanations, X: Any, relation: Relat
     cover = relation.cover(one, explanations, X)
     if isinstance(cover, Blocks):
         return np.asarray(cover.mask(0, 1)[0])
+    if cover.postings is not None:
+        return np.asarray(np.bincount(cover.postings[1], minlength=len(explanations)) == len(cover.parts))
     mask = np.ones(len(explanations), bool)
     for part in cover.masks:
         mask &= part

@@ -88,7 +88,7 @@ def count_covered(
     count every part `among` them and add up.
     """
     how = to_relation(relation, explanations)
-    return cover(explanations, to_predictions(predictions), X, how, confidence=0.95, among=among).counts
+    return cover(explanations, to_predictions(predictions), X, how, confidence=None, among=among).counts
 
 
 def within(
