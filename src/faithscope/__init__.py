@@ -4,7 +4,10 @@ Implements and extends "Framework for Evaluating Faithfulness of Local Explanati
 (Dasgupta, Frost, Moshkovitz, ICML 2022).
 """
 
-from faithscope import errors, explainers
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from faithscope import errors
 from faithscope.evaluate import Evaluation, evaluate, local
 from faithscope.explanations.discretize import Delta, DeltaSign, Floor, Modified, Rank, Sign, SignOfTop, Truncate
 from faithscope.explanations.examples import Counterfactuals, Prototypes
@@ -20,6 +23,9 @@ from faithscope.measures.intervals import local_sample_size, mse_bound, sample_s
 from faithscope.measures.local import sample_until
 from faithscope.measures.planning import plan
 from faithscope.measures.sufficiency import sufficiency, within, within_curve
+
+if TYPE_CHECKING:
+    from faithscope import explainers
 
 __version__ = "0.1.0"
 
@@ -58,3 +64,10 @@ __all__ = [
     "within",
     "within_curve",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Explainers are loaded when first used."""
+    if name == "explainers":
+        return import_module("faithscope.explainers")
+    raise AttributeError(f"module 'faithscope' has no attribute {name!r}")

@@ -13,6 +13,10 @@ class WrongType(BadInput, TypeError):
     """A value the caller handed over is of a type that cannot be used."""
 
 
+class MissingExtra(FaithscopeError, ImportError):
+    """An optional library is needed that is not installed."""
+
+
 class Incompatible(FaithscopeError):
     """Two things that do not belong together were combined."""
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, NotScoped, WrongType
 from faithscope.explanations import Explanations, as_explanations, discretize
-from faithscope.explanations.inputs import is_frame, same_length, to_predictions
-from faithscope.explanations.relations import rows_of, says_where, to_relation
+from faithscope.explanations.inputs import is_frame, rows_of, same_length, to_predictions
+from faithscope.explanations.relations import says_where, to_relation
 from faithscope.frames import frame
 from faithscope.measures import scopes
 from faithscope.measures.consistency import consistency

@@ -15,7 +15,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
 from faithscope import explainers
-from faithscope.explanations.relations import rows_of, says_where, take_rows
+from faithscope.explanations.inputs import rows_of
+from faithscope.explanations.relations import says_where, take_rows
 
 DATA = load_breast_cancer()
 NUMBERS = DATA.data[:, :6]
@@ -74,6 +75,10 @@ CASES = {
     "first word": lambda: Case(explainers.FirstWord(), TEXTS),
     "all words": lambda: Case(explainers.AllWords(), TEXTS),
     "top coefficient": lambda: Case(explainers.TopCoefficient(LINEAR, VECTORIZER), TEXTS),
+    "lime": lambda: Case(explainers.Lime(FOREST, NUMBERS, samples=300), SAMPLE),
+    "lime, mixed": lambda: Case(explainers.Lime(Codes(), MIXED, samples=300), MIXED_SAMPLE),
+    "counterfactual": lambda: Case(explainers.Counterfactual(FOREST, NUMBERS), SAMPLE),
+    "counterfactual, mixed": lambda: Case(explainers.Counterfactual(Codes(), MIXED), MIXED_SAMPLE),
     "constant": lambda: Case(explainers.Constant(), SAMPLE),
     "random": lambda: Case(explainers.Random(5), MIXED_SAMPLE),
     "random text": lambda: Case(explainers.Random(5), TEXTS),

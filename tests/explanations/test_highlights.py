@@ -43,8 +43,8 @@ def test_equal_sets_are_equal_however_they_are_written():
 
 def test_a_word_that_no_document_has_covers_nothing_and_is_reported():
     found = fs.sufficiency(fs.Highlights([{"unheard"}, {"great"}, {"great"}]), ["great", "great", "great"], [1, 1, 0])
-    assert "1 explanations cover no row at all" in found.notes
-    assert "1 conditions hold on no row, such as 'unheard'" in found.notes
+    assert "1 explanation covers no row at all" in found.notes
+    assert "1 condition holds on no row, such as 'unheard'" in found.notes
     assert found.counts.missed.sum() == 1
 
 

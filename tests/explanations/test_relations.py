@@ -8,6 +8,7 @@ import pytest
 import faithscope as fs
 from faithscope.errors import BadInput, NotScoped, WrongType
 from faithscope.explanations.distances import Gower, columns_of, paired, pairwise
+from faithscope.explanations.relations import Within
 
 X = np.array([[0.0], [1.0], [2.0]])
 
@@ -17,7 +18,11 @@ X = np.array([[0.0], [1.0], [2.0]])
     [
         (lambda: fs.sufficiency([[0.1], [0.2], [0.3]], X, [0, 1, 0]), NotScoped, r"do not say where.*within\(tau"),
         (lambda: fs.sufficiency(["a", "b", "c"], X, [0, 1, 0]), NotScoped, r"applies\(X, explanation\)"),
-        (lambda: fs.sufficiency(fs.Prototypes([0, 1, 2]), X, [0, 1, 0]), NotScoped, r"Nearest\(\) or relation=Ball"),
+        (
+            lambda: fs.sufficiency(fs.Prototypes([0, 1, 2]), X, [0, 1, 0]),
+            NotScoped,
+            r"Prototypes\(indices, points\).*Nearest",
+        ),
         (
             lambda: fs.sufficiency(fs.Prototypes([0, 1, 2]), X, [0, 1, 0], relation=fs.Ball(1)),
             BadInput,
@@ -32,6 +37,21 @@ X = np.array([[0.0], [1.0], [2.0]])
         (lambda: fs.within(["a", "b", "c"], [0, 1, 0], 1.0), WrongType, "needs vectors of numbers"),
         (lambda: fs.within(X, [0, 1, 0], 1.0, metric="no such"), BadInput, "metric='no such' could not be used"),
         (lambda: fs.within(X, [0, 1], 1.0), BadInput, "3 rows but predictions have 2"),
+        (lambda: fs.within(X, [0, 1, 0], 1 + 0j), BadInput, "tau is a distance"),
+        (lambda: fs.within(X, [0, 1, 0], 1.0, metric="precomputed"), BadInput, "computed between rows"),
+        (lambda: fs.within_curve(X, [0, 1, 0], []), BadInput, "empty"),
+        (lambda: fs.Prototypes(np.array([[True, False]])), BadInput, "came as a mask"),
+        (lambda: fs.Highlights("great"), WrongType, "got a single str"),
+        (lambda: fs.Highlights({"great"}), WrongType, "came as a set"),
+        (lambda: fs.Highlights([{"a"}], tokenizer=3), WrongType, "tokenizer must be a function"),
+        (lambda: fs.Highlights([{"a"}], vocabulary=["a", "a"]), BadInput, "names 'a' twice"),
+        (lambda: fs.Rules.from_conditions(3), WrongType, "a list of conditions a row"),
+        (
+            lambda: fs.sufficiency(fs.Rules.from_conditions([[("x", "<=", 1)]] * 3), [{"x": 1}] * 3, [0, 1, 0]),
+            WrongType,
+            "Rows must be lists of values",
+        ),
+        (lambda: fs.sufficiency(["a"] * 3, X, [0, 1, 0], relation=Within(1.0)), WrongType, "relates explanations"),
         (lambda: fs.sufficiency(["a"] * 3, X, [0, 1, 0], relation="near"), WrongType, "relation='near' is none"),
         (lambda: fs.sufficiency(["a"] * 3, X, [0, 1, 0], relation=fs.Nearest), WrongType, "is none"),
         (

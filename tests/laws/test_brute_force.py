@@ -65,4 +65,4 @@ def test_a_row_of_weight_zero_is_left_out_and_the_result_says_so():
     found = fs.consistency(["a", "a", "b"], [0, 1, 1], weights=[1.0, 1.0, 0.0])
     assert found.n == 2
     assert found.value == 0.0
-    assert "1 rows of weight 0 left out" in found.notes
+    assert "1 row of weight 0 left out" in found.notes

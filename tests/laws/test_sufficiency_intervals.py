@@ -72,3 +72,15 @@ def test_intervals_by_blocks_cover_too():
         estimate = to_estimate(found, "sufficiency", 0.95)
         covered += estimate.low <= system.truth <= estimate.high
     assert covered / 150 >= 0.93 - 2 * np.sqrt(0.05 * 0.95 / 150)
+
+
+def test_the_order_of_the_rows_does_not_narrow_the_interval():
+    rng = np.random.default_rng(0)
+    y = (rng.random(4000) < 0.3).astype(int)
+    everything = fs.Rules.from_conditions([[]] * 4000, features=["x"])
+    margins = [
+        cover(everything, labels, np.zeros((4000, 1)), Applies(), confidence=0.95, exact=0).margins.below
+        for labels in (y, np.sort(y))
+    ]
+    exact = cover(everything, y, np.zeros((4000, 1)), Applies(), confidence=0.95).margins.below
+    assert margins == pytest.approx([exact] * 2, rel=0.5)

@@ -134,6 +134,6 @@ def test_an_unknown_category_covers_nothing_and_is_reported():
         [[("job", "==", "cook")], [("job", "==", "pilot")], [("job", "==", "cook")]], features=["job"]
     )
     found = fs.sufficiency(rules, table, [1, 0, 1])
-    assert "1 conditions hold on no row, such as 'job == pilot'" in found.notes
+    assert "1 condition holds on no row, such as 'job == pilot'" in found.notes
     assert found.value == pytest.approx(2 / 3)
     assert found.unverifiable == pytest.approx(1 / 3)

@@ -1,8 +1,23 @@
 """Explanation methods: each has explain(X) -> Explanations, over a whole batch, the same for a row in any batch."""
 
 from faithscope.explainers.baselines import Constant, Random, Unique
+from faithscope.explainers.counterfactual import Counterfactual
+from faithscope.explainers.dice import Dice
+from faithscope.explainers.lime import Lime
 from faithscope.explainers.neighbors import NearestNeighbors
 from faithscope.explainers.text import AllWords, FirstWord, TopCoefficient
 from faithscope.explainers.tree import TreePath
 
-__all__ = ["AllWords", "Constant", "FirstWord", "NearestNeighbors", "Random", "TopCoefficient", "TreePath", "Unique"]
+__all__ = [
+    "AllWords",
+    "Constant",
+    "Counterfactual",
+    "Dice",
+    "FirstWord",
+    "Lime",
+    "NearestNeighbors",
+    "Random",
+    "TopCoefficient",
+    "TreePath",
+    "Unique",
+]

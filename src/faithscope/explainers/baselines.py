@@ -7,9 +7,8 @@ import numpy as np
 
 from faithscope.explainers.models import Progress
 from faithscope.explainers.seeds import row_digests
-from faithscope.explanations.inputs import check_whole
+from faithscope.explanations.inputs import check_whole, rows_of
 from faithscope.explanations.plain import Plain
-from faithscope.explanations.relations import rows_of
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.inputs import to_array, to_predictions
+from faithscope.explanations.inputs import rows_of, same_length, to_array, to_predictions
 
 Progress = Callable[[int, int], None]  # called with rows done and rows in all
 
@@ -17,7 +17,13 @@ def to_predict(model: Any) -> Callable[[Any], NDArray[Any]]:
     function = getattr(model, "predict", model)
     if not callable(function):
         raise WrongType(f"A model must have predict, or be a function of rows; got {type(model).__name__}.")
-    return lambda rows: to_predictions(function(rows))
+
+    def labels(rows: Any) -> NDArray[Any]:
+        made = to_predictions(function(rows))
+        same_length(rows=rows_of(rows), predictions=len(made))
+        return made
+
+    return labels
 
 
 def to_proba(model: Any) -> Callable[[Any], NDArray[np.float64]]:
@@ -29,7 +35,11 @@ def to_proba(model: Any) -> Callable[[Any], NDArray[np.float64]]:
     def probabilities(rows: Any) -> NDArray[np.float64]:
         made = function(rows)
         found = to_array(made, "Probabilities")
-        table = np.asarray(made.to_numpy() if found is None else found, np.float64)
+        try:
+            table = np.asarray(made.to_numpy() if found is None else found, np.float64)
+        except (TypeError, ValueError):
+            raise WrongType("The model gave labels where probabilities are wanted: pass predict_proba.") from None
+        table = table[:, 0] if table.ndim == 2 and table.shape[1] == 1 else table
         table = np.column_stack([1 - table, table]) if table.ndim == 1 else table
         if table.ndim != 2 or not np.isfinite(table).all():
             raise BadInput(f"The model must give finite probabilities, one row a row; got shape {table.shape}.")

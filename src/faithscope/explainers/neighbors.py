@@ -9,8 +9,7 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explainers.models import Progress
 from faithscope.explanations.examples import Prototypes
-from faithscope.explanations.inputs import check_whole
-from faithscope.explanations.relations import rows_of
+from faithscope.explanations.inputs import check_whole, rows_of
 
 
 @dataclass(frozen=True)

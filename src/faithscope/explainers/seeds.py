@@ -17,7 +17,7 @@ def row_seeds(seed: int, rows: NDArray[np.float64]) -> list[int]:
 
 def generators(seed: int, rows: NDArray[np.float64]) -> list[np.random.Generator]:
     """A generator for each row."""
-    return [np.random.Generator(np.random.Philox(key=one)) for one in row_seeds(seed, rows)]
+    return [np.random.Generator(np.random.SFC64(one)) for one in row_seeds(seed, rows)]
 
 
 def row_digests(seed: int, X: Any) -> list[bytes]:

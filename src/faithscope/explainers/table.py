@@ -61,6 +61,8 @@ class Table:
     def encode(self, X: Any) -> Floats:
         """Rows as an (n, d) matrix of floats; a category that training did not have is refused."""
         names, columns = columns_with_names(X)
+        if not columns and not len(X):
+            return np.empty((0, len(self.names)))
         if len(columns) != len(self.names):
             raise BadInput(f"Rows have {len(columns)} features where training rows have {len(self.names)}.")
         if is_frame(X) and names != self.names and set(names) == set(self.names):
@@ -134,6 +136,8 @@ def _known_categories(column: NDArray[Any], name: str) -> tuple[Any, ...]:
 
 
 def _lookup(known: tuple[Any, ...], places: Floats) -> NDArray[Any]:
+    if all(type(value) in (int, float, bool) for value in known):
+        return np.array(known)[places.astype(np.int64)]
     values = np.empty(len(known), object)
     values[:] = known
     return values[places.astype(np.int64)]
@@ -157,8 +161,10 @@ class _ArrayRows:
     dtype: np.dtype[Any]
 
     def __call__(self, columns: list[NDArray[Any]]) -> NDArray[Any]:
-        kind = np.float64 if self.dtype.kind in "biu" else self.dtype
-        rows = np.empty((len(columns[0]), len(columns)), object if self.dtype.kind not in "biuf" else kind)
+        if self.dtype.kind in "biuf":
+            kind = np.float64 if self.dtype.kind in "biu" else self.dtype
+            return np.ascontiguousarray(np.stack(columns).T, kind)
+        rows = np.empty((len(columns[0]), len(columns)), object)
         for j, column in enumerate(columns):
             rows[:, j] = column
         return rows
@@ -172,11 +178,12 @@ class _PandasRows:
     def __call__(self, columns: list[NDArray[Any]]) -> Any:
         import pandas as pd
 
-        frame = pd.DataFrame(dict(enumerate(columns)))
-        for j, dtype in enumerate(self.dtypes):
-            whole = getattr(dtype, "kind", "O") in "iu" and not np.array_equal(columns[j], np.floor(columns[j]))
-            if not whole:  # a perturbed number need not be whole any more
-                frame[j] = frame[j].astype(dtype)
+        typed = {}
+        for j, (column, dtype) in enumerate(zip(columns, self.dtypes, strict=True)):
+            broken = getattr(dtype, "kind", "O") in "iu" and not np.array_equal(column, np.floor(column))
+            # A perturbed number need not be whole any more.
+            typed[j] = pd.Series(column) if broken else pd.Series(column).astype(dtype)
+        frame = pd.DataFrame(typed)
         frame.columns = pd.Index(self.names)
         return frame
 

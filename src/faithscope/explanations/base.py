@@ -55,7 +55,7 @@ class Explanations(ABC):
 
     def take(self, rows: NDArray[Any] | Sequence[int] | slice) -> Self:
         """The explanations of some rows, by position or by a mask."""
-        chosen = rows if isinstance(rows, slice) else np.asarray(rows)
+        chosen = rows if isinstance(rows, slice) else np.asarray(rows, None if len(rows) else np.int64)
         return self._with(**{name: getattr(self, name)[chosen] for name in self._per_row})
 
     def join(self, other: Self) -> Self:
@@ -104,3 +104,8 @@ def readable(value: object) -> str:
         value = float(value) + 0.0
         return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else str(value)
     return str(value)
+
+
+def several(count: int, one: str, many: str) -> str:
+    """A count with its words: 1 row is, 2 rows are."""
+    return f"{count:,} {one if count == 1 else many}"

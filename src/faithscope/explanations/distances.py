@@ -1,5 +1,7 @@
 """Distances between rows: any metric of scikit-learn's, and Gower's for rows of numbers and categories."""
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,9 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.inputs import frame_columns, is_frame, to_vector
+from faithscope.explanations.base import readable
+from faithscope.explanations.inputs import frame_columns, is_frame, is_missing, is_row, to_vector
 
 Floats = NDArray[np.float64]
+_PLAIN = {"euclidean", "cityblock", "chebyshev", "cosine", "hamming"}
+_ALIASES = {"l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock"}
+_UNUSABLE = {
+    "precomputed": "distances must be computed between rows here.",
+    "seuclidean": "it depends on all rows at once; scale the rows and use euclidean.",
+    "mahalanobis": "it depends on all rows at once; whiten the rows and use euclidean.",
+    "nan_euclidean": "rows with missing numbers have no place; fill them and use euclidean.",
+}
 _DIAGONAL = 16  # rows at a time whose square of distances is computed for its diagonal
 
 
@@ -59,7 +70,7 @@ def _gap(x: Floats, y: Floats, width: float) -> Floats:
 
 
 def _numbers(column: NDArray[Any]) -> Floats:
-    values = column.astype(np.int64 if column.dtype.kind in "Mm" else np.float64).astype(np.float64)
+    values = column.astype(np.float64)
     values[~np.isfinite(values)] = np.nan
     return values
 
@@ -69,28 +80,50 @@ def _range(values: Floats) -> float:
 
 
 def _text(column: NDArray[Any]) -> NDArray[Any]:
-    return np.array([str(item) for item in column], object)
+    """Categories as numbers that are the same for the same text everywhere; a missing one is like no text."""
+    texts = np.array(["\0missing" if is_missing(item) else readable(item) for item in column.tolist()], object)
+    words, codes = np.unique(texts.astype(str), return_inverse=True)
+    digests = [hashlib.blake2b(word.encode(), digest_size=8).digest() for word in words]
+    return np.array([int.from_bytes(digest, "little", signed=True) for digest in digests], np.int64)[codes.reshape(-1)]
 
 
-def columns_of(X: Any) -> list[NDArray[Any]]:
-    """Rows of any kind as columns of numbers, dates or objects."""
+def columns_of(X: Any, names: Sequence[str] | None = None) -> list[NDArray[Any]]:
+    """Rows of any kind as columns of numbers or objects, dates as numbers; those of a table by name, where known."""
     if is_frame(X):
-        return frame_columns(X)[1]
+        known, columns = frame_columns(X)
+        return [as_number(column) for column in _by_name(known, columns, names)]
     array = to_vector(X, "X")
-    if array.ndim == 1 and array.dtype == object and len(array) and isinstance(array[0], list | np.ndarray):
+    if array.ndim == 1 and array.dtype == object and len(array) and is_row(array[0]):
         lengths = {len(row) for row in array}
         array = np.array(list(map(list, array)), object) if len(lengths) == 1 else array.astype(str)
     columns = list(array.reshape(len(array), int(np.prod(array.shape[1:]))).T)
-    return [to_vector(column.tolist()) if column.dtype.kind not in "biuf" else column for column in columns]
+    return [as_number(to_vector(column.tolist()) if column.dtype == object else column) for column in columns]
 
 
-def numbers_of(X: Any, width: int | None = None) -> Floats:
+def _by_name(known: Sequence[str], columns: list[NDArray[Any]], names: Sequence[str] | None) -> list[NDArray[Any]]:
+    if names is None or tuple(known) == tuple(names):
+        return columns
+    absent = next((name for name in names if name not in known), None)
+    if absent is not None:
+        raise BadInput(f"Rows have no column {absent!r}, which the explanations have; they have {', '.join(known)}.")
+    return [columns[known.index(name)] for name in names]
+
+
+def as_number(column: NDArray[Any]) -> NDArray[Any]:
+    """Dates as nanoseconds, whatever their unit; other text as objects; numbers as they are."""
+    if column.dtype.kind in "Mm":
+        return column.astype(f"{column.dtype.kind}8[ns]").astype(np.int64)
+    return column if column.dtype.kind in "biufO" else column.astype(object)
+
+
+def numbers_of(X: Any, width: int | None = None, names: Sequence[str] | None = None) -> Floats:
     """Rows as a matrix of numbers, which may be missing; a metric on numbers needs nothing else."""
-    columns = columns_of(X)
+    columns = [_without_none(column) for column in columns_of(X, names)]
     wrong = next((j for j, column in enumerate(columns) if column.dtype.kind not in "biuf"), None)
     if wrong is not None:
+        item = next(item for item in columns[wrong] if not isinstance(item, int | float | np.number))
         raise WrongType(
-            f"Column {wrong} of the rows holds {columns[wrong][0]!r}, which is no number: "
+            f"Column {wrong} of the rows holds {item!r}, which is no number: "
             "use metric='gower' for rows with categories."
         )
     if width is not None and len(columns) != width:
@@ -98,18 +131,36 @@ def numbers_of(X: Any, width: int | None = None) -> Floats:
     return np.column_stack(columns).astype(np.float64)
 
 
+def _without_none(column: NDArray[Any]) -> NDArray[Any]:
+    """A column of numbers and missing values as floats."""
+    if column.dtype != object or not all(isinstance(i, int | float | np.number) or is_missing(i) for i in column):
+        return column
+    return np.array([np.nan if is_missing(item) else item for item in column], np.float64)
+
+
+def to_metric_name(metric: Any) -> Any:
+    """A metric that depends on two rows alone, by the name it has here."""
+    if isinstance(metric, str) and metric in _UNUSABLE:
+        raise BadInput(f"metric={metric!r} cannot be used: {_UNUSABLE[metric]}")
+    return _ALIASES.get(metric, metric) if isinstance(metric, str) else metric
+
+
 def pairwise(a: Floats, b: Floats, metric: Any) -> Floats:
-    """Distances between all rows of a and all rows of b."""
-    if isinstance(metric, str) and metric in {"euclidean", "cityblock", "manhattan", "chebyshev", "cosine", "hamming"}:
+    """Distances between all rows of a and all rows of b; NaN where one of them misses a number."""
+    name = to_metric_name(metric)
+    if isinstance(name, str) and name in _PLAIN:
         from scipy.spatial.distance import cdist  # here, since it would double the time to import faithscope
 
-        return np.asarray(cdist(a, b, {"manhattan": "cityblock"}.get(metric, metric)))
+        return np.asarray(cdist(a, b, name))
     from sklearn.metrics import pairwise_distances
 
+    gaps = np.asarray(np.isnan(a).any(axis=1))[:, None] | np.asarray(np.isnan(b).any(axis=1))
     try:
-        return np.asarray(pairwise_distances(a, b, metric=metric))
+        found = np.array(pairwise_distances(np.nan_to_num(a), np.nan_to_num(b), metric=name), np.float64)
     except (ValueError, TypeError) as problem:
-        raise BadInput(f"metric={metric!r} could not be used: {str(problem).splitlines()[0]}") from problem
+        raise BadInput(f"metric={metric!r} could not be used: {str(problem).splitlines()[0][:160]}") from problem
+    found[gaps] = np.nan
+    return found
 
 
 def paired(a: Floats, b: Floats, metric: Any) -> Floats:

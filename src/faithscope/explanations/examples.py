@@ -13,9 +13,10 @@ from faithscope.explanations.conjunctions import Conjunction, Shared, number_con
 from faithscope.explanations.grouping import Column, group
 from faithscope.explanations.importances import to_names
 from faithscope.explanations.inputs import is_frame, same_length, to_array, to_matrix, to_rows, to_vector
-from faithscope.explanations.points import Points, to_metric
+from faithscope.explanations.points import Points, same_metric, to_metric
 
 _LARGEST = 2**62
+_BLOCK = 2**22  # distances at a time
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -56,6 +57,12 @@ class Prototypes(Shared):
     def describe(self, row: int) -> str:
         return "{" + ", ".join(map(str, self.conjunction(row))) + "}"
 
+    def check_comparable(self, other: Explanations) -> None:
+        super().check_comparable(other)
+        theirs = getattr(other, "points", None)
+        if self.points is not None and theirs is not None and not self.points.same_space(theirs):
+            raise Incompatible("These prototypes are of different points or metrics: pass the same points for both.")
+
     def nearest(self, X: Any, k: int) -> "Prototypes":
         """The k prototypes nearest to each row; among equally near ones the earlier."""
         assert self.points is not None
@@ -66,9 +73,10 @@ class Prototypes(Shared):
     def within(self, indices: Sequence[Any], X: Any, tau: float) -> Iterator[NDArray[np.bool_]]:
         """For each of these prototypes, the rows within tau of it."""
         assert self.points is not None
-        chosen = self.points.take(np.array(indices, np.int64))
-        near = np.concatenate([block <= tau for block in chosen.distances(X)])
-        return iter(np.ascontiguousarray(near.T))
+        rows, chosen = self.points.sample(X), np.array(indices, np.int64)
+        step = max(1, _BLOCK // max(1, len(rows)))
+        for start in range(0, len(chosen), step):
+            yield from self.points.take(chosen[start : start + step]).from_all(rows) <= tau
 
 
 def _smallest(distances: NDArray[np.float64], k: int) -> NDArray[np.int64]:
@@ -101,6 +109,8 @@ def _distinct_sets(indices: Any) -> tuple[tuple[Conjunction, ...], NDArray[np.in
         matrix = column[:, None]
     if matrix.ndim != 2:
         raise BadInput(f"Prototypes must be one set of indices a row; got shape {matrix.shape}.")
+    if matrix.dtype == bool and matrix.size:
+        raise BadInput("Prototypes came as a mask: pass their positions, e.g. np.flatnonzero(mask) for each row.")
     ordered = np.sort(matrix, axis=1)
     codes, first = group([ordered if ordered.dtype.kind in "biuf" else ordered.astype(np.float64)])
     distinct, numbers = number_conjunctions([_to_set(int(row), ordered[row].tolist()) for row in first])
@@ -119,7 +129,12 @@ def _to_set(row: int, item: Any) -> Conjunction:
 
 
 def _is_index(item: Any) -> bool:
-    return isinstance(item, int | float | np.number) and bool(0 <= item < _LARGEST) and float(item).is_integer()
+    return (
+        isinstance(item, int | float | np.number)
+        and not isinstance(item, bool)
+        and bool(0 <= item < _LARGEST)
+        and float(item).is_integer()
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -166,7 +181,14 @@ class Counterfactuals(Explanations):
     def balls(self) -> "Balls":
         """Where each explanation applies: the open ball around its row, as far as its counterfactual."""
         centers = Points(self.originals, self.metric)
-        return Balls(self.originals, centers.to(self.points), self.metric, self.feature_names)
+        return Balls(self.originals, centers.to(self.points), self.metric, self.names)
+
+    def item(self, row: int) -> Any:
+        return self.points[row], self.originals[row]
+
+    def check_comparable(self, other: Explanations) -> None:
+        super().check_comparable(other)
+        _check_metrics(self, other)
 
     @property
     def scope_key(self) -> tuple[Column, ...]:
@@ -200,7 +222,7 @@ class Balls(Explanations):
     centers: NDArray[Any]
     radii: NDArray[np.float64]
     metric: Any
-    names: tuple[str, ...]
+    names: tuple[str, ...] | None = None
 
     _per_row: ClassVar[tuple[str, ...]] = ("centers", "radii")
 
@@ -219,18 +241,31 @@ class Balls(Explanations):
         return self.centers[row], float(self.radii[row])
 
     def describe(self, row: int) -> str:
-        pairs = zip(self.names, self.centers[row], strict=True)
+        names = self.names or [f"x{j}" for j in range(self.centers.shape[1])]
+        pairs = zip(names, self.centers[row], strict=True)
         return f"nearer than {readable(self.radii[row])} to {shorten([f'{n} {readable(v)}' for n, v in pairs])}"
+
+    def check_comparable(self, other: Explanations) -> None:
+        super().check_comparable(other)
+        _check_metrics(self, other)
 
     def inside(self, X: Any) -> Callable[[int, int], NDArray[np.bool_]]:
         """A function that says, for balls start to stop, which rows of X lie inside."""
-        rows = Points.like(X, self.centers, self.metric)
+        rows = Points(self.centers[:0], self.metric, self.names).sample(X)
 
         def mask(start: int, stop: int) -> NDArray[np.bool_]:
             centers = Points(self.centers[start:stop], self.metric)
             return centers.from_all(rows) < self.radii[start:stop, None]
 
         return mask
+
+
+def _check_metrics(mine: "Counterfactuals | Balls", theirs: Any) -> None:
+    if not same_metric(mine.metric, theirs.metric):
+        raise Incompatible(
+            "These explanations measure distance differently, so their balls cannot be compared: pass the same metric, "
+            "for Gower's one that was fitted once."
+        )
 
 
 def _rows_key(rows: NDArray[Any]) -> Column:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.base import readable
+from faithscope.errors import BadInput, Incompatible, WrongType
+from faithscope.explanations.base import Explanations, readable
 from faithscope.explanations.conjunctions import Conjunctions, Postings, number_conjunctions
-from faithscope.explanations.inputs import is_missing, to_vector
+from faithscope.explanations.inputs import frame_columns, is_frame, rows_of, to_vector
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -44,7 +44,9 @@ class Highlights(Conjunctions):
         tokenizer: Callable[[str], Iterable[str]] = str.split,
         vocabulary: Sequence[str] | Mapping[str, int] | None = None,
     ) -> None:
-        rows = to_vector(words if hasattr(words, "to_numpy") else list(words), "Highlights")
+        if not callable(tokenizer):
+            raise WrongType(f"tokenizer must be a function from a text to its words; got {tokenizer!r}.")
+        rows = to_vector(words, "Highlights")
         distinct, codes = number_conjunctions([_to_words(row, item) for row, item in enumerate(rows)])
         object.__setattr__(self, "codes", codes)
         object.__setattr__(self, "distinct", distinct)
@@ -55,6 +57,13 @@ class Highlights(Conjunctions):
     def kind(self) -> str:
         return "highlighted words"
 
+    def check_comparable(self, other: Explanations) -> None:
+        super().check_comparable(other)
+        assert isinstance(other, Highlights)
+        alike = self.tokenizer == other.tokenizer if self.vocabulary is None else True
+        if not alike or self.vocabulary != other.vocabulary:
+            raise Incompatible("These highlights read documents differently: pass the same tokenizer and vocabulary.")
+
     def describe(self, row: int) -> str:
         return ", ".join(map(str, self.conjunction(row))) or "nothing highlighted (applies everywhere)"
 
@@ -63,7 +72,7 @@ class Highlights(Conjunctions):
 
     def holds(self, conditions: Sequence[Any], X: Any) -> Iterator[NDArray[np.bool_]]:
         which, rows = self.postings(conditions, X)
-        documents = int(X.shape[0]) if hasattr(X, "shape") else len(X)
+        documents = rows_of(X)
         order = np.argsort(which, kind="stable")
         ends = np.searchsorted(which[order], np.arange(len(conditions) + 1))
         for start, stop in pairwise(ends.tolist()):
@@ -72,6 +81,11 @@ class Highlights(Conjunctions):
             yield mask
 
     def postings(self, conditions: Sequence[Any], X: Any) -> Postings:
+        if is_frame(X):
+            names, columns = frame_columns(X)
+            if len(columns) > 1:
+                return self._bag(names, columns).postings(conditions, np.column_stack(columns))
+            X = columns[0]
         if hasattr(X, "tocsc") or (isinstance(X, np.ndarray) and X.ndim == 2):
             return _columns(self, conditions, X)
         numbers = {word: number for number, word in enumerate(conditions)}
@@ -82,6 +96,11 @@ class Highlights(Conjunctions):
             ends.append(len(found))
         return np.array(found, np.int64), np.repeat(np.arange(len(ends) - 1), np.diff(ends))
 
+    def _bag(self, names: Sequence[str], columns: Sequence[NDArray[Any]]) -> "Highlights":
+        if not all(column.dtype.kind in "biuf" for column in columns):
+            raise BadInput("Documents came as a table of several columns: pass the one that holds the texts.")
+        return self._with(vocabulary=_to_vocabulary(names))
+
 
 def _to_words(row: int, item: Any) -> tuple[str, ...]:
     words = [item] if isinstance(item, str) else list(item) if hasattr(item, "__iter__") else None
@@ -90,18 +109,29 @@ def _to_words(row: int, item: Any) -> tuple[str, ...]:
     return tuple(sorted(set(map(str, words))))
 
 
-def _to_vocabulary(vocabulary: Sequence[str] | Mapping[str, int] | None) -> Mapping[str, int] | None:
-    if vocabulary is None or isinstance(vocabulary, Mapping):
-        return vocabulary
-    return {str(word): column for column, word in enumerate(vocabulary)}
+def _to_vocabulary(vocabulary: Any) -> Mapping[str, int] | None:
+    if vocabulary is None:
+        return None
+    if isinstance(vocabulary, str) or not hasattr(vocabulary, "__iter__"):
+        raise WrongType(f"vocabulary must be a list of words or a mapping to their columns; got {vocabulary!r}.")
+    if isinstance(vocabulary, Mapping):
+        return {str(word): int(column) for word, column in vocabulary.items()}
+    words = [str(word) for word in vocabulary]
+    if len(set(words)) < len(words):
+        raise BadInput(f"vocabulary names {max(words, key=words.count)!r} twice: give each column its own word.")
+    return {word: column for column, word in enumerate(words)}
 
 
 def _tokens(highlights: Highlights, row: int, document: Any) -> Iterable[str]:
     if isinstance(document, str):
-        return highlights.tokenizer(document)
-    if is_missing(document) or not hasattr(document, "__iter__"):
+        found = highlights.tokenizer(document)
+        if not hasattr(found, "__iter__"):
+            raise WrongType(f"The tokenizer must give words; for the document at row {row} it gave {found!r}.")
+        return found
+    words: list[Any] = list(document) if hasattr(document, "__iter__") and not isinstance(document, bytes) else [None]
+    if not all(isinstance(word, str) for word in words):
         raise BadInput(f"Documents must be texts or lists of words; row {row} is {document!r}.")
-    return map(str, document)
+    return words
 
 
 def _columns(highlights: Highlights, words: Sequence[str], X: Any) -> Postings:
@@ -111,6 +141,8 @@ def _columns(highlights: Highlights, words: Sequence[str], X: Any) -> Postings:
 
     matrix = csc_array(X)
     matrix.eliminate_zeros()
+    if not np.isfinite(matrix.data).all():
+        raise BadInput("Documents came as a bag-of-words matrix that holds NaN or infinity: fill it with counts.")
     known = [
         (number, highlights.vocabulary[word]) for number, word in enumerate(words) if word in highlights.vocabulary
     ]

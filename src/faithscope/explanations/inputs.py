@@ -172,7 +172,9 @@ def to_rows(values: Any, what: str) -> tuple[NDArray[Any], tuple[str, ...] | Non
         refuse_missing(column, f"{what} in column {names[j] if names else j!r}")
     rows = np.empty((len(columns[0]), len(columns)), object)
     for j, column in enumerate(columns):
-        rows[:, j] = column.tolist()
+        # Dates as nanoseconds, so that their unit does not matter.
+        dates = column.dtype.kind in "Mm"
+        rows[:, j] = (column.astype(f"{column.dtype.kind}8[ns]").astype(np.int64) if dates else column).tolist()
     return rows, names
 
 
@@ -347,6 +349,14 @@ def to_numbers(values: Any, what: str) -> NDArray[np.float64]:
     numbers = _as_floats(column[:, None], what)
     refuse_nonfinite(numbers, what)
     return numbers[:, 0].astype(np.float64)
+
+
+def rows_of(X: Any) -> int:
+    """Number of rows of whatever rows are."""
+    shape = getattr(X, "shape", None)
+    if shape == () or (shape is None and not hasattr(X, "__len__")) or isinstance(X, str):
+        raise WrongType(f"X must be rows that can be counted, such as an array or a table; got {type(X).__name__}.")
+    return int(shape[0]) if shape and not is_frame(X) else len(X) if not hasattr(X, "num_rows") else int(X.num_rows)
 
 
 def same_length(**lengths: int) -> None:

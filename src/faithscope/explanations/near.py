@@ -15,7 +15,8 @@ _TILE = 2**18  # squared distances computed at once, so that they stay in cache
 
 def near(centers: Floats, rows: Floats, tau: float, metric: Any) -> Callable[[int, int], NDArray[np.bool_]]:
     """A function that says, for centers start to stop, which rows lie within tau (inclusive)."""
-    if metric == "euclidean":
+    largest = max(np.abs(centers).max(initial=0.0), np.abs(rows).max(initial=0.0), tau)
+    if metric in ("euclidean", "l2") and 1e-150 < largest < 1e150:
         return _near_euclidean(centers, rows, tau)
     return lambda start, stop: pairwise(centers[start:stop], rows, metric) <= tau
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput
-from faithscope.explanations.distances import Gower, columns_of, numbers_of, paired, pairwise
-from faithscope.explanations.inputs import to_rows, to_vector
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.distances import Gower, as_number, columns_of, numbers_of, paired, pairwise, to_metric_name
+from faithscope.explanations.inputs import is_missing, to_rows, to_vector
 
 Floats = NDArray[np.float64]
 _BLOCK = 2**22  # distances at a time
@@ -24,11 +24,16 @@ def to_metric(metric: Any, rows: NDArray[Any]) -> Any:
         return Gower.fit(_columns(rows))
     if rows.dtype == object and not isinstance(metric, Gower):
         raise BadInput(f"metric={metric!r} needs numbers, and these rows have categories: use metric='gower'.")
-    return metric
+    return to_metric_name(metric)
+
+
+def same_metric(a: Any, b: Any) -> bool:
+    """Whether two metrics are one."""
+    return bool(a.ranges == b.ranges if isinstance(a, Gower) and isinstance(b, Gower) else a is b or a == b)
 
 
 def _columns(rows: NDArray[Any]) -> list[NDArray[Any]]:
-    return [to_vector(column.tolist()) if rows.dtype == object else column for column in rows.T]
+    return [as_number(to_vector(column.tolist())) if rows.dtype == object else column for column in rows.T]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,30 +49,39 @@ class Points:
 
     rows: NDArray[Any]
     metric: Any
+    names: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, rows: Any, metric: Any) -> "Points":
         """Points from whatever a caller has."""
-        table = to_rows(rows, "Points")[0]
-        return cls(table, to_metric(metric, table))
+        table, names = to_rows(rows, "Points")
+        return cls(table, to_metric(metric, table), names)
 
-    @classmethod
-    def like(cls, X: Any, other: NDArray[Any], metric: Any) -> "Points":
-        """Rows of a sample, to be compared with others; numbers may be missing."""
-        if not isinstance(metric, Gower):
-            return cls(numbers_of(X, other.shape[1]), metric)
-        columns = columns_of(X)
+    def sample(self, X: Any) -> "Points":
+        """Rows of a sample, to be compared with these; a table's by name, and numbers may be missing."""
+        if not isinstance(self.metric, Gower):
+            return Points(numbers_of(X, self.rows.shape[1], self.names), self.metric)
+        columns = columns_of(X, self.names)
         rows = np.empty((len(columns[0]), len(columns)), object)
         for j, column in enumerate(columns):
             rows[:, j] = column.tolist()
-        return cls(rows, metric)
+        return Points(rows, self.metric)
+
+    def complete(self, X: Any) -> NDArray[np.bool_]:
+        """Which rows have a place among these points: those that miss no number."""
+        rows = self.sample(X).rows
+        return np.ones(len(rows), bool) if rows.dtype == object else ~np.isnan(rows).any(axis=1)
+
+    def same_space(self, other: "Points") -> bool:
+        """Whether distances here and there mean the same: equal points, equal metric."""
+        return same_metric(self.metric, other.metric) and np.array_equal(self.rows, other.rows)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def take(self, chosen: NDArray[np.int64]) -> "Points":
         """Some of the points."""
-        return Points(self.rows[chosen], self.metric)
+        return Points(self.rows[chosen], self.metric, self.names)
 
     @cached_property
     def _read(self) -> list[NDArray[Any]]:
@@ -89,7 +103,7 @@ class Points:
 
     def distances(self, X: Any) -> Iterator[Floats]:
         """Distances of the rows of X to all of these points, some rows at a time."""
-        rows = Points.like(X, self.rows, self.metric)
+        rows = self.sample(X)
         step = max(1, _BLOCK // max(1, len(self)))
         for start in range(0, len(rows), step):
             yield rows.take(np.arange(start, min(start + step, len(rows)))).from_all(self)
@@ -100,7 +114,10 @@ def _typed(rows: NDArray[Any], metric: Gower) -> list[NDArray[Any]]:
     columns = _columns(rows)
     for j, (column, width) in enumerate(zip(columns, metric.ranges, strict=False)):
         if width is not None and column.dtype == object:
-            columns[j] = np.array([np.nan if item is None else item for item in column], np.float64)
+            wrong = next((i for i in column if not (is_missing(i) or isinstance(i, int | float | np.number))), None)
+            if wrong is not None:
+                raise WrongType(f"Feature {j} held numbers when this distance was learned but holds {wrong!r} here.")
+            columns[j] = np.array([np.nan if is_missing(item) else item for item in column], np.float64)
         if width is None and column.dtype != object:
             columns[j] = column.astype(object)
     return columns

@@ -14,8 +14,9 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.conjunctions import Conjunctions, Postings, Shared
 from faithscope.explanations.examples import Balls, Counterfactuals, Prototypes
 from faithscope.explanations.importances import Importances, Rankings
-from faithscope.explanations.inputs import is_frame
+from faithscope.explanations.inputs import to_vector
 from faithscope.explanations.near import near
+from faithscope.explanations.points import Points
 
 Masks = NDArray[np.bool_]
 
@@ -45,6 +46,7 @@ class Blocks:
     """Coverage of one explanation after the other: ``mask(start, stop)`` is a (stop - start, n) bool array."""
 
     mask: Callable[[int, int], Masks]
+    threads: bool = True  # whether several may be asked for at once
     arranged: Callable[[NDArray[np.int64]], Callable[[int, int], Masks]] | None = None  # rows in another order
 
 
@@ -108,7 +110,10 @@ class Applies(Relation):
 
 def _not_scoped(explanations: Explanations) -> str:
     if isinstance(explanations, Prototypes):
-        return "Prototypes say where they apply only with a relation: pass relation=Nearest() or relation=Ball(tau)."
+        return (
+            "These prototypes are only indices, which do not say where they apply: pass the rows they stand for, "
+            "Prototypes(indices, points), and relation=Nearest() (the default) or relation=Ball(tau)."
+        )
     if isinstance(explanations, Importances):
         return (
             f"These are {explanations.kind}, which do not say where they apply, so sufficiency is undefined. "
@@ -136,12 +141,17 @@ class Nearest(Relation):
         return True
 
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Blocks:
-        prototypes = _with_points(distinct)
+        prototypes, points = _with_points(distinct)
         sizes = np.array([len(prototypes.conjunction(row)) for row in range(len(prototypes))])
-        codes = {size: prototypes.locate(prototypes.nearest(X, int(size))) for size in np.unique(sizes)}
+        complete = points.complete(X)  # a row with a missing number is nearest to nothing
+        rows, everywhere = take_rows(X, np.flatnonzero(complete)), np.ones(len(complete), bool)
+        codes = {size: np.full(len(complete), -1) for size in np.unique(sizes)}
+        for size, found in codes.items():
+            if size:
+                found[complete] = prototypes.locate(prototypes.nearest(rows, int(size)))
 
         def mask(start: int, stop: int) -> Masks:
-            return np.array([codes[sizes[row]] == row for row in range(start, stop)])
+            return np.array([codes[sizes[row]] == row if sizes[row] else everywhere for row in range(start, stop)])
 
         return Blocks(mask)
 
@@ -159,20 +169,20 @@ class Ball(Relation):
     tau: float
 
     def __post_init__(self) -> None:
-        _check_tau(self.tau)
+        object.__setattr__(self, "tau", _to_tau(self.tau))
 
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Parts:
-        prototypes = _with_points(distinct)
+        prototypes, _ = _with_points(distinct)
         parts, lists = _number_parts(prototypes)
         return Parts(parts, lists, prototypes.within(parts, X, self.tau))
 
 
-def _with_points(explanations: Explanations) -> Prototypes:
+def _with_points(explanations: Explanations) -> tuple[Prototypes, Points]:
     if not isinstance(explanations, Prototypes):
         raise WrongType(f"Nearest() and Ball(tau) cover rows by prototypes; these are {explanations.kind}.")
     if explanations.points is None:
         raise BadInput("These prototypes are only indices: pass the rows they stand for, Prototypes(indices, points).")
-    return explanations
+    return explanations, explanations.points
 
 
 @dataclass(frozen=True)
@@ -193,12 +203,13 @@ class Within(Relation):
     metric: Any = "euclidean"
 
     def __post_init__(self) -> None:
-        _check_tau(self.tau)
+        object.__setattr__(self, "tau", _to_tau(self.tau))
 
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Blocks:
         known, rows = vectors(distinct), vectors(explanations)
         masks = partial(near, tau=self.tau, metric=self.metric)
-        return Blocks(masks(known, rows), lambda order: masks(known, rows[order]))
+        own = callable(self.metric)  # a caller's function stays in the caller's thread
+        return Blocks(masks(known, rows), not own, lambda order: masks(known, rows[order]))
 
 
 def vectors(explanations: Explanations) -> NDArray[np.float64]:
@@ -210,14 +221,20 @@ def vectors(explanations: Explanations) -> NDArray[np.float64]:
     raise WrongType(f"A distance between explanations needs vectors of numbers; these are {explanations.kind}.")
 
 
-def _check_tau(tau: Any) -> None:
-    if isinstance(tau, bool) or not isinstance(tau, int | float | np.number) or not 0 <= tau < np.inf:
+def _to_tau(tau: Any) -> float:
+    if isinstance(tau, bool) or not isinstance(tau, int | float | np.integer | np.floating) or not 0 <= tau < np.inf:
         raise BadInput(f"tau is a distance, a finite number of at least 0; got {tau!r}.")
+    return float(tau)
 
 
 @dataclass(frozen=True)
 class Custom(Relation):
-    """A caller's own relation: ``applies(X, explanation)`` says on which rows of X the explanation applies."""
+    """A caller's own relation: ``applies(X, explanation)`` says on which rows of X the explanation applies.
+
+    The explanation comes as a plain value: a list of (feature, operator, value) for rules, a frozenset of words for
+    highlights, a tuple of indices for prototypes, (point, original) for counterfactuals, a vector for importances,
+    the key itself for plain keys. It is called in the caller's own thread.
+    """
 
     applies: Callable[[Any, Any], Any]
 
@@ -227,11 +244,11 @@ class Custom(Relation):
         def mask(start: int, stop: int) -> Masks:
             return np.array([self._checked(X, distinct.item(row), rows) for row in range(start, stop)])
 
-        return Blocks(mask)
+        return Blocks(mask, threads=False)
 
     def _checked(self, X: Any, explanation: Any, rows: int) -> Masks:
         made = self.applies(X, explanation)
-        mask = np.asarray(made.to_numpy() if hasattr(made, "to_numpy") else made)
+        mask = to_vector(made, "The relation's mask")
         if mask.shape != (rows,) or mask.dtype != np.bool_:
             raise WrongType(
                 f"The relation must give a mask of {rows:,} booleans, one a row; for {explanation!r} it gave "
@@ -246,6 +263,10 @@ def to_relation(relation: Any, explanations: Explanations) -> Relation:
         if isinstance(explanations, Prototypes) and explanations.points is not None:
             return Nearest()
         return Applies(exclusive=bool(getattr(explanations, "partitions", False)))
+    if isinstance(relation, Within | Same):
+        raise WrongType(
+            f"{relation} relates explanations to each other, not to rows: use within(...) or consistency(...)."
+        )
     if isinstance(relation, Relation):
         return relation
     if isinstance(relation, type) or not callable(relation):
@@ -267,14 +288,8 @@ def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
     """Some rows of whatever rows are."""
     if hasattr(X, "iloc"):
         return X.iloc[rows]
-    if hasattr(X, "take") and hasattr(X, "num_rows"):
+    if hasattr(X, "tocsr"):
+        return X.tocsr()[rows]
+    if hasattr(X, "take") and (hasattr(X, "num_rows") or (hasattr(X, "null_count") and hasattr(X, "type"))):
         return X.take(rows)
     return X[rows] if hasattr(X, "shape") else [X[row] for row in rows]
-
-
-def rows_of(X: Any) -> int:
-    """Number of rows of whatever rows are."""
-    shape = getattr(X, "shape", None)
-    if shape == () or (shape is None and not hasattr(X, "__len__")) or isinstance(X, str):
-        raise WrongType(f"X must be rows that can be counted, such as an array or a table; got {type(X).__name__}.")
-    return int(shape[0]) if shape and not is_frame(X) else len(X) if not hasattr(X, "num_rows") else int(X.num_rows)

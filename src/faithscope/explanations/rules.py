@@ -61,6 +61,8 @@ class Rules(Conjunctions):
             Conditions name one of them, or give its position. By default the names in order of appearance; then
             rows must be a table with these columns, unless all names are integers, which are positions.
         """
+        if isinstance(conditions, str) or not hasattr(conditions, "__iter__"):
+            raise WrongType(f"Rules must be a list of conditions a row; got {conditions!r}.")
         rows: dict[tuple[Triple, ...], int] = {}
         given = list(conditions)
         codes = np.fromiter((rows.setdefault(written_row(row), len(rows)) for row in given), np.int64, len(given))
@@ -149,6 +151,9 @@ class Rules(Conjunctions):
 
     def describe(self, row: int) -> str:
         return " and ".join(map(str, self.conjunction(row))) or "everything"
+
+    def item(self, row: int) -> Any:
+        return [triple for one in self.conjunction(row) for triple in self._triples(one)]
 
     def to_conditions(self) -> list[list[Triple]]:
         """One list of (feature, operator, value) a row, from which `from_conditions` makes the same rules."""
@@ -265,6 +270,9 @@ def _array_columns(X: Any) -> list[Any]:
     if isinstance(X, np.ndarray) or not isinstance(X, Sequence) or isinstance(X, str):
         shape = f" of shape {X.shape}" if hasattr(X, "shape") else ""
         raise WrongType(f"Rows must be a 2-D array, a list of rows or a table; got {type(X).__name__}{shape}.")
+    wrong = next((row for row in X if isinstance(row, str | dict) or not hasattr(row, "__len__")), None)
+    if wrong is not None:
+        raise WrongType(f"Rows must be lists of values, one a feature; got {wrong!r}: pass an array or a table.")
     if len({len(row) for row in X}) > 1:
         raise BadInput("Rows are lists of different lengths: give every row one value a feature.")
     return list(zip(*X, strict=True))

@@ -124,17 +124,21 @@ def paint(cover: Parts | Blocks, layout: Layout) -> Callable[[int, int], Bits]:
     else:
         for number, mask in enumerate(cover.masks, start=1):
             parts[number] = layout.pack(mask[None])[0]
-    width = max(map(len, cover.lists), default=0)
-    # Shorter lists are filled up with part 0, which holds everywhere.
-    table = np.zeros((len(cover.lists), width), np.int64)
-    filled = np.arange(width) < np.array(list(map(len, cover.lists)), np.int64)[:, None]
-    table[filled] = 1 + np.fromiter(chain.from_iterable(cover.lists), np.int64, int(filled.sum()))
+    sizes = np.array([len(one) for one in cover.lists], np.int64)
+    begins = np.cumsum(sizes) - sizes
+    listed = 1 + np.fromiter(chain.from_iterable(cover.lists), np.int64, int(sizes.sum()))
 
     def bits(start: int, stop: int) -> Bits:
-        chosen = table[start:stop].reshape(stop - start, width)
-        found = parts[chosen[:, 0]] if width else np.repeat(parts[:1], stop - start, axis=0)
-        for column in range(1, width):
-            found &= parts[chosen[:, column]]
+        size, begin = sizes[start:stop], begins[start:stop]
+        # Part 0 holds everywhere: it stands for the first part of an empty list.
+        first = np.where(size > 0, listed[np.minimum(begin, len(listed) - 1)], 0) if len(listed) else size
+        found = parts[first]
+        for place in range(1, int(size.max(initial=0))):
+            longer = np.flatnonzero(size > place)
+            if len(longer) == len(size):
+                found &= parts[listed[begin + place]]
+            else:
+                found[longer] &= parts[listed[begin[longer] + place]]
         return found
 
     return bits
@@ -162,7 +166,7 @@ def in_blocks(cover: Parts | Blocks, layout: Layout, explanations: int, most: in
         draw = paint(cover, layout)
         step = max(1, min(most, _AT_A_TIME // max(1, int(layout.words[-1]))))
         starts = range(0, explanations, step)
-        if len(starts) == 1 or WORKERS == 1:
+        if len(starts) == 1 or WORKERS == 1 or (isinstance(cover, Blocks) and not cover.threads):
             yield from ((start, draw(start, min(start + step, explanations))) for start in starts)
             return
         with ThreadPoolExecutor(WORKERS) as pool:

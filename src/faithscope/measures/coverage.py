@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,10 +41,10 @@ class Sample:
         """Number of rows."""
         return len(self.codes)
 
-    @property
+    @cached_property
     def block(self) -> Ints:
-        """The block of each row: dealt out in turn, so that an order in the rows does not matter much."""
-        return np.arange(self.n) % self.blocks
+        """The block of each row, dealt out at random (always alike), so that an order in the rows does not matter."""
+        return np.random.default_rng(0).permutation(self.n) % self.blocks
 
     def layout(self) -> Layout:
         """Rows by label, and by block within a label."""
@@ -63,7 +64,7 @@ def number_rows(scopes: Explanations, labels: NDArray[Any], among: Explanations 
                 f"Row {int((codes < 0).argmax())} was given an explanation that is not among those to count. "
                 "Collect the distinct explanations of all parts first."
             )
-    few = len(distinct) * len(codes) <= exact
+    few = len(distinct) * max(len(codes), 16 * len(names)) <= exact
     blocks = 1 if few else int(np.clip(len(codes) // (32 * len(names)), 20, _BLOCKS))
     return Sample(distinct, codes, names, numbers, min(blocks, len(codes)))
 
@@ -105,7 +106,9 @@ def cover(
     exact : int
         Leave out single rows for the interval while explanations x rows is at most this, blocks of rows above.
     """
-    sample = number_rows(relation.scopes(explanations), labels, among, sys.maxsize if confidence is None else exact)
+    collected = None if among is None else relation.scopes(among)
+    limit = sys.maxsize if confidence is None else exact
+    sample = number_rows(relation.scopes(explanations), labels, collected, limit)
     layout = sample.layout()
     covers, idle = _watched(relation.cover(sample.distinct, explanations, X))
     tally = _Tally(sample, keep=confidence is not None and sample.blocks == 1)
@@ -137,7 +140,7 @@ def cover_curve(
     explanations: Explanations, labels: NDArray[Any], relations: Sequence[Within], *, confidence: float
 ) -> list[Coverage]:
     """Coverage within several distances of one metric; every distance is computed once."""
-    sample = number_rows(explanations, labels, None, EXACT)
+    sample = number_rows(explanations, labels, None, EXACT // len(relations))
     layout, known, rows = sample.layout(), vectors(sample.distinct), vectors(explanations)
     tallies = [_Tally(sample, keep=sample.blocks == 1) for _ in relations]
     step = max(1, min(_TABLE // layout.segments, _TABLE // sample.n))
@@ -169,7 +172,7 @@ class _Tally:
         self.own[rows] = layout.holds(bits, which, rows)
         shape = (several, len(sample.names), sample.blocks)
         covered = layout.count(bits).reshape(shape)
-        place = np.ravel_multi_index((which, sample.labels[rows], rows % sample.blocks), shape)
+        place = np.ravel_multi_index((which, sample.labels[rows], sample.block[rows]), shape)
         given = np.bincount(place, minlength=covered.size).reshape(shape)
         missed = np.bincount(place[~self.own[rows]], minlength=covered.size).reshape(shape)
         self._keep_cells(start, *(table.sum(axis=2) for table in (given, covered, missed)))

@@ -154,10 +154,11 @@ def mse_bound(
     counts = to_counts(estimate, "mse_bound")
     if counts.weight is not None:
         raise NotProven("The mean-squared-error bound is proven for unweighted rows only: use the jackknife interval.")
-    if not counts.relation.partitions:
+    once = int(counts.covered.sum()) == counts.n and not counts.missed.any()
+    if not (counts.relation.partitions and once):
         raise NotProven(
-            f"The mean-squared-error bound is not proven for {counts.relation}, where one row may lie under "
-            "every explanation: use the jackknife interval."
+            f"The mean-squared-error bound is not proven for {counts.relation} unless every row lies under its own "
+            "explanation and no other: use the jackknife interval."
         )
     profile, wrong = counts.profile(), check_confidence(confidence)
     silent = float(profile.rows[profile.others == 0].sum() / profile.n)

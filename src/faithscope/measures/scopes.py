@@ -7,9 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.explanations.base import Explanations
+from faithscope.explanations.examples import Counterfactuals
 from faithscope.explanations.inputs import check_whole
 from faithscope.explanations.relations import Blocks, Relation
 from faithscope.measures.counterexamples import share_out
+from faithscope.measures.counts import number_labels
 from faithscope.measures.coverage import Coverage
 from faithscope.measures.local import Local, clopper_pearson, local_columns, measured
 
@@ -84,13 +86,13 @@ def wrongly_covered(
     top = _commonest(counts.explanation, counts.given, counts.distinct)
     wrong = counts.per_explanation - counts.covered[top]
     worst = np.argsort(-wrong, kind="stable")[: min(k, int((wrong > 0).sum()))]
+    _, numbers = number_labels(labels)
     rows, wrong_rows = [], []
-    for explanation, several in zip(worst, share_out(wrong[worst], k), strict=True):
+    masks = _masks(counts.explanations.take(worst), explanations, X, relation)
+    for explanation, mask, several in zip(worst, masks, share_out(wrong[worst], k), strict=True):
         here = np.flatnonzero(found.codes == explanation)
-        label = counts.labels[counts.label[top[explanation]]]
-        row = int(here[labels[here] == label][0])
-        covered = _mask(counts.explanations.take([explanation]), explanations, X, relation)
-        others = np.flatnonzero(covered & (labels != labels[row]))[:several]
+        row = int(here[numbers[here] == np.bincount(numbers[here]).argmax()][0])
+        others = np.flatnonzero(mask & (numbers != numbers[row]))[:several]
         rows += [row] * len(others)
         wrong_rows += others.tolist()
     a, b = np.array(rows, np.int64), np.array(wrong_rows, np.int64)
@@ -109,21 +111,19 @@ def at_row(
     confidence: float,
 ) -> Local:
     """Local sufficiency of a row outside the sample: among all rows its explanation applies to."""
+    if isinstance(one, Counterfactuals) and isinstance(explanations, Counterfactuals):
+        one = one._with(metric=explanations.metric)  # a distance learned from the sample, not from one row
     scope = how.scopes(one)
-    covered = _mask(scope, explanations, X, how)
-    agreeing = int(np.sum(covered & (labels == prediction)))
+    covered = _masks(scope, explanations, X, how)[0]
+    agreeing = sum(bool(label == prediction) for label in labels[covered].tolist())
     found = measured(agreeing, int(covered.sum()), len(labels), confidence, scope.describe(0), prediction)
     return replace(found, measure="sufficiency")
 
 
-def _mask(one: Explanations, explanations: Explanations, X: Any, relation: Relation) -> NDArray[np.bool_]:
-    """The rows that one explanation covers."""
-    cover = relation.cover(one, explanations, X)
+def _masks(some: Explanations, explanations: Explanations, X: Any, relation: Relation) -> NDArray[np.bool_]:
+    """The rows that each of a few explanations covers."""
+    cover = relation.cover(some, explanations, X)
     if isinstance(cover, Blocks):
-        return np.asarray(cover.mask(0, 1)[0])
-    if cover.postings is not None:
-        return np.asarray(np.bincount(cover.postings[1], minlength=len(explanations)) == len(cover.parts))
-    mask = np.ones(len(explanations), bool)
-    for part in cover.masks:
-        mask &= part
-    return mask
+        return np.asarray(cover.mask(0, len(some))) if len(some) else np.empty((0, len(explanations)), bool)
+    parts, whole = list(cover.masks), np.ones(len(explanations), bool)
+    return np.array([np.logical_and.reduce([whole, *(parts[part] for part in one)]) for one in cover.lists])

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.errors import BadInput
 from faithscope.explanations import Explanations, as_explanations
-from faithscope.explanations.inputs import same_length, to_numbers, to_predictions
-from faithscope.explanations.relations import Relation, Within, rows_of, take_rows, to_relation
+from faithscope.explanations.base import several
+from faithscope.explanations.inputs import rows_of, same_length, to_numbers, to_predictions
+from faithscope.explanations.relations import Within, take_rows, to_relation
 from faithscope.frames import frame
 from faithscope.measures.counts import Counts
 from faithscope.measures.coverage import Coverage, cover, cover_curve
@@ -52,10 +54,11 @@ def to_estimate(found: Coverage, measure: str, confidence: float) -> Estimate:
     """An estimate from counted coverage."""
     counts = found.counts
     missed, empty = int(counts.missed.sum()), int(np.sum(counts.per_explanation == 0))
-    idle = f"{len(found.idle):,} conditions hold on no row, such as {found.idle[0]!r}" if found.idle else ""
+    holding = several(len(found.idle), "condition holds", "conditions hold")
+    idle = f"{holding} on no row, such as {found.idle[0]!r}" if found.idle else ""
     remarks = (
-        f"{missed:,} rows are not covered by their own explanation" * (missed > 0),
-        f"{empty:,} explanations cover no row at all" * (empty > 0),
+        several(missed, "row is", "rows are") + " not covered by its own explanation" if missed else "",
+        several(empty, "explanation covers", "explanations cover") + " no row at all" if empty else "",
         idle,
     )
     notes = tuple(remark for remark in remarks if remark)
@@ -75,11 +78,11 @@ def by(
 
 
 def count_covered(
-    explanations: Explanations,
+    explanations: Any,
     X: Any,
     predictions: Any,
     *,
-    relation: Relation | None = None,
+    relation: Any = None,
     among: Explanations | None = None,
 ) -> Counts:
     """Counts of whom explanations cover, to be added over parts of the rows.
@@ -87,8 +90,10 @@ def count_covered(
     Two passes: collect the distinct explanations of all parts, ``(count(a, …) + count(b, …)).explanations``, then
     count every part `among` them and add up.
     """
-    how = to_relation(relation, explanations)
-    return cover(explanations, to_predictions(predictions), X, how, confidence=None, among=among).counts
+    given, labels = as_explanations(explanations), to_predictions(predictions)
+    same_length(explanations=len(given), predictions=len(labels), X=rows_of(X))
+    how = to_relation(relation, given if among is None else among)
+    return cover(given, labels, X, how, confidence=None, among=among).counts
 
 
 def within(
@@ -126,6 +131,8 @@ def within_curve(
     given, labels = as_explanations(explanations), to_predictions(predictions)
     same_length(explanations=len(given), predictions=len(labels))
     relations = [Within(float(tau), metric) for tau in np.unique(to_numbers(taus, "taus"))]
+    if not relations:
+        raise BadInput("taus are empty: pass at least one distance.")
     found = cover_curve(given, labels, relations, confidence=confidence)
     names = [f"consistency within {relation.tau:g}" for relation in relations]
     estimates = [to_estimate(one, name, confidence) for one, name in zip(found, names, strict=True)]

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations import Explanations
+from faithscope.explanations.base import several
 from faithscope.explanations.inputs import same_length, to_labels, to_numbers
 from faithscope.measures.counts import Counts, count, sums
 from faithscope.measures.estimate import Estimate, Shares, assemble, check_interval
@@ -47,7 +48,7 @@ def weighted_consistency(
     labels, mass = to_labels(predictions), to_weights(weights, len(explanations))
     same_length(explanations=len(explanations), predictions=len(labels))
     kept = mass > 0
-    notes = () if kept.all() else (f"{int((~kept).sum()):,} rows of weight 0 left out",)
+    notes = () if kept.all() else (several(int((~kept).sum()), "row", "rows") + " of weight 0 left out",)
     if notes:
         explanations, labels, mass = explanations.take(kept), labels[kept], mass[kept]
     counts = count(explanations, labels, mass)

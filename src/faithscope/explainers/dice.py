@@ -1,0 +1,209 @@
+"""Counterfactuals by the dice-ml package, for models of scikit-learn's kind."""
+
+import io
+import random
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput, MissingExtra, WrongType
+from faithscope.explainers.counterfactual import as_counterfactuals, gower, refuse_unflipped
+from faithscope.explainers.models import Progress, to_predict, to_proba
+from faithscope.explainers.seeds import row_seeds
+from faithscope.explainers.table import Table, columns_with_names
+from faithscope.explanations.examples import Counterfactuals
+from faithscope.explanations.inputs import rows_of
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_METHODS = ("random", "genetic", "kdtree")
+_OUTCOME = "outcome"
+
+
+@dataclass(frozen=True, eq=False)
+class Dice:
+    """Explains a row by one counterfactual of dice-ml's, kept only where the model really predicts otherwise.
+
+    dice-ml aims at the class that is second most probable for the row: the opposite one of two. It works row by row,
+    with the model asked about a thousand samples for each, so expect a row to take about a second.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        With ``predict`` and ``predict_proba``.
+    X_train : (m, d) array or table
+        Known rows, as the model wants them.
+    method : str
+        "random", "genetic" or "kdtree", as dice-ml has them.
+    categorical : positions or names of columns
+        Numbers that are codes of categories; columns that hold no numbers are categories in any case.
+    seed : int
+        A row draws by this seed and its own values, whatever rows come with it.
+    """
+
+    model: Any
+    X_train: Any
+    _: KW_ONLY
+    method: str = "random"
+    categorical: Iterable[int | str] = ()
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.method not in _METHODS:
+            raise BadInput(f"method must be one of {', '.join(map(repr, _METHODS))}; got {self.method!r}.")
+        if not (hasattr(self.model, "predict") and hasattr(self.model, "predict_proba")):
+            raise WrongType(f"Dice needs a model with predict and predict_proba; got {type(self.model).__name__}.")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what was learned, which is learned again."""
+        return {name: value for name, value in self.__dict__.items() if name != "_coded"}
+
+    @cached_property
+    def _coded(self) -> "_Coded":
+        whole = tuple(column.dtype.kind in "biu" for column in columns_with_names(self.X_train)[1])
+        return _Coded(self.model, Table.learn(self.X_train, self.categorical), whole)
+
+    def explain(self, X: Any, *, progress: Progress | None = None) -> Counterfactuals:
+        """A counterfactual for each row; an error where dice-ml finds none for some row."""
+        found, where = self.find(X, progress=progress)
+        refuse_unflipped(where, rows_of(X), f"dice-ml with method={self.method!r} gives none")
+        return found
+
+    def find(self, X: Any, *, progress: Progress | None = None) -> tuple[Counterfactuals, Ints]:
+        """A counterfactual for each row for which dice-ml finds one, and the positions of these rows."""
+        coded, table = self._coded, self._coded.table
+        rows, known = table.encode(X), table.encode(self.X_train)
+        points = np.full_like(rows, np.nan)
+        for row, point in enumerate(_generate(coded, rows, known, self.method, self.seed)):
+            points[row] = point
+            if progress is not None:
+                progress(row + 1, len(rows))
+        where = np.flatnonzero(np.isfinite(points).all(axis=1))
+        where = where[coded.flips(rows[where], points[where])]
+        return as_counterfactuals(table, points[where], rows[where], known, gower(table, known)), where
+
+
+@dataclass(frozen=True, eq=False)
+class _Coded:
+    """The model as dice-ml wants it: from a frame of numbers, and categories by code, to positions of classes."""
+
+    model: Any
+    table: Table
+    whole: tuple[bool, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of dice-ml's columns: of one length, since it looks for them as beginnings of longer ones."""
+        return [f"feature{j:06}" for j in range(len(self.whole))]
+
+    @property
+    def numbers(self) -> list[str]:
+        return [name for name, coded in zip(self.names, self.table.categorical, strict=True) if not coded]
+
+    def frame(self, matrix: Floats) -> Any:
+        """Rows for dice-ml: floats, integers, and codes as text."""
+        import pandas as pd
+
+        kinds = zip(matrix.T, self.table.categorical, self.whole, strict=True)
+        columns = [
+            _codes(column) if coded else column.astype(int) if whole else column for column, coded, whole in kinds
+        ]
+        return pd.DataFrame(dict(zip(self.names, columns, strict=True)))
+
+    def matrix(self, frame: Any) -> Floats:
+        """Rows from dice-ml."""
+        return np.column_stack([frame[name].astype(float).to_numpy() for name in self.names])
+
+    def predict_proba(self, frame: Any) -> Floats:
+        return to_proba(self.model)(self.table.decode(self.matrix(frame)))
+
+    def predict(self, frame: Any) -> Ints:
+        return np.asarray(self.predict_proba(frame).argmax(axis=1), np.int64)
+
+    def flips(self, rows: Floats, points: Floats) -> NDArray[np.bool_]:
+        """Whether the model itself predicts another label for each point than for its row."""
+        if not len(rows):
+            return np.empty(0, np.bool_)
+        predict = to_predict(self.model)
+        return np.asarray(predict(self.table.decode(points)) != predict(self.table.decode(rows)), np.bool_)
+
+
+def _codes(column: Floats) -> list[str]:
+    return [str(int(code)) for code in column]
+
+
+def _generate(coded: _Coded, rows: Floats, known: Floats, method: str, seed: int) -> Iterator[Floats]:
+    """A point for each row, NaN where dice-ml finds none."""
+    if not len(rows):
+        return
+    with _quiet(seed):
+        explainer = _explainer(coded, known, method)
+        frame, chances = coded.frame(rows), coded.predict_proba(coded.frame(rows))
+    wanted = np.argsort(-chances, axis=1, kind="stable")
+    for row, own in enumerate(row_seeds(seed, rows)):
+        with _quiet(own):
+            made = _one(explainer, frame.iloc[[row]], int(wanted[row, 1])) if wanted.shape[1] > 1 else None
+        yield np.full(rows.shape[1], np.nan) if made is None else coded.matrix(made)[0]
+
+
+def _explainer(coded: _Coded, known: Floats, method: str) -> Any:
+    try:
+        import dice_ml
+    except ImportError as problem:
+        raise MissingExtra('Dice needs the dice-ml package: pip install "faithscope[dice]".') from problem
+    frame = coded.frame(known)
+    decimals = {name: _decimals(frame[name]) for name in coded.numbers}
+    frame[_OUTCOME] = coded.predict(frame)
+    data = dice_ml.Data(
+        dataframe=frame,
+        continuous_features=coded.numbers,
+        outcome_name=_OUTCOME,
+        continuous_features_precision=decimals,
+    )
+    return dice_ml.Dice(data, dice_ml.Model(model=coded, backend="sklearn"), method=method)
+
+
+def _decimals(column: Any) -> int:
+    """As dice-ml counts them, in the most frequent values; it fails by itself where one is written 1e-05."""
+    if column.dtype.kind != "f":
+        return 0
+    modes = column.astype(np.float32).mode()
+    return max(len(np.format_float_positional(one, trim="0").split(".")[1]) for one in modes)
+
+
+def _one(explainer: Any, row: Any, wanted: int) -> Any:
+    """One row of a frame; None where dice-ml finds none."""
+    from dice_ml.dice import UserConfigValidationException
+
+    try:
+        made = explainer.generate_counterfactuals(row, total_CFs=1, desired_class=wanted).cf_examples_list[0]
+    except UserConfigValidationException as problem:
+        if "No counterfactuals found" in str(problem):
+            return None
+        raise
+    return made.final_cfs_df if made.final_cfs_df_sparse is None else made.final_cfs_df_sparse
+
+
+@contextmanager
+def _quiet(seed: int) -> Iterator[None]:
+    """No progress bars or warnings; chance by this seed, since dice-ml draws from the global generators.
+
+    Its own random_seed would draw every feature from the same numbers.
+    """
+    before, numpy_before = random.getstate(), np.random.get_state()  # noqa: NPY002
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002
+    try:
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        random.setstate(before)
+        np.random.set_state(numpy_before)  # noqa: NPY002
