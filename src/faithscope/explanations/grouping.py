@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
 Column = NDArray[Any]  # (n, w) numeric, or (n,) of Python objects
 
 _CHUNK = 2**17  # values at a time, so that every pass over a chunk stays in cache
@@ -51,17 +52,16 @@ def _earliest(codes: Ints, groups: int) -> Ints:
 
 
 def _group_numbers(blocks: list[Column]) -> tuple[Ints, Ints]:
-    rows = len(blocks[0])
-    if rows == 0:
+    if len(blocks[0]) == 0:
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    codes, first = _group_hashes(_hash(blocks))
-    different = _differ_from(blocks, first, codes)
+    leader = _leaders(_hash(blocks))
+    different = _differ_from(blocks, leader)
     if len(different):
-        codes, first = _split_collisions(blocks, codes, first, different)
-    return codes, first
+        _split_collisions(blocks, leader, different)
+    return _number(leader)
 
 
-def _hash(blocks: list[Column]) -> NDArray[np.uint64]:
+def _hash(blocks: list[Column]) -> Words:
     """A 64-bit number for each row; equal rows have equal numbers in every process."""
     width = sum(_words(block[:1]).shape[1] for block in blocks)
     factors = np.random.Generator(np.random.PCG64(0)).integers(0, 2**63, width).astype(np.uint64) * np.uint64(2)
@@ -94,58 +94,54 @@ def _words(chunk: Column) -> NDArray[np.uint64]:
     return padded.view(np.uint64)
 
 
-def _group_hashes(hashes: NDArray[np.uint64]) -> tuple[Ints, Ints]:
-    """Group by the leading bits of each hash: sorting one word that carries its row beats an argsort."""
+def _leaders(hashes: Words) -> Ints:
+    """For each row the earliest row with the same leading bits of its hash; overwrites the hashes.
+
+    Sorting one word that carries its row beats an argsort.
+    """
     rows = len(hashes)
     bits = np.uint64(max(1, (rows - 1).bit_length()))
     mask = (np.uint64(1) << bits) - np.uint64(1)
-    packed = hashes & ~mask
-    packed |= np.arange(rows, dtype=np.uint64)
-    packed.sort()
-    order = (packed & mask).view(np.int64)
-    packed >>= bits
-    new = np.empty(rows, bool)
-    new[0] = True
-    np.not_equal(packed[1:], packed[:-1], out=new[1:])
-    leaders = order[new]  # within a group the rows ascend, so its first is its earliest
-    first, rank = _in_order_of_appearance(leaders, rows)
-    codes = np.empty(rows, np.int64)
-    codes[order] = rank[leaders][np.cumsum(new) - 1]
-    return codes, first
+    hashes &= ~mask
+    hashes |= np.arange(rows, dtype=np.uint64)
+    hashes.sort()
+    order = (hashes & mask).view(np.int64)
+    hashes >>= bits
+    new = np.flatnonzero(np.concatenate([[True], hashes[1:] != hashes[:-1]]))
+    leader = np.empty(rows, np.int64)
+    leader[order] = np.repeat(order[new], np.diff(new, append=rows))  # within a group the rows ascend
+    return leader
 
 
-def _in_order_of_appearance(leaders: Ints, rows: int) -> tuple[Ints, Ints]:
-    leads = np.zeros(rows, bool)
-    leads[leaders] = True
-    return np.flatnonzero(leads), np.cumsum(leads) - 1
+def _number(leader: Ints) -> tuple[Ints, Ints]:
+    """Number the groups in order of appearance: the number of each row, and the leader of each group."""
+    leads = np.zeros(len(leader), bool)
+    leads[leader] = True
+    return (np.cumsum(leads) - 1)[leader], np.flatnonzero(leads)
 
 
-def _differ_from(blocks: list[Column], first: Ints, codes: Ints) -> Ints:
-    """Rows that are not equal to the first row of their group."""
+def _differ_from(blocks: list[Column], leader: Ints) -> Ints:
+    """Rows that are not equal to the leader of their group."""
     found: list[Ints] = []
 
     def compare(start: int, stop: int) -> None:
-        witness = first[codes[start:stop]]
         for block in blocks:
-            wrong = block[start:stop] != block[witness]
+            wrong = block[start:stop] != block[leader[start:stop]]
             if wrong.any():
                 found.append(start + np.flatnonzero(wrong.any(axis=1)))
 
-    over_chunks(compare, len(codes), sum(block.shape[1] for block in blocks))
+    over_chunks(compare, len(leader), sum(block.shape[1] for block in blocks))
     return np.concatenate(found) if found else np.empty(0, np.int64)
 
 
-def _split_collisions(blocks: list[Column], codes: Ints, first: Ints, different: Ints) -> tuple[Ints, Ints]:
+def _split_collisions(blocks: list[Column], leader: Ints, different: Ints) -> None:
     """Regroup, by exact comparison, the groups in which a hash has merged different rows; the others stay."""
-    groups = np.zeros(len(first), bool)
-    groups[codes[different]] = True
-    members = np.flatnonzero(groups[codes])
+    merged = np.zeros(len(leader), bool)
+    merged[leader[different]] = True
+    members = np.flatnonzero(merged[leader])
     exact = np.concatenate([_words(block[members]) for block in blocks], axis=1)
     _, earliest, inner = np.unique(exact, axis=0, return_index=True, return_inverse=True)
-    leader = first[codes]
     leader[members] = members[earliest][inner.reshape(-1)]
-    first, rank = _in_order_of_appearance(leader, len(codes))
-    return rank[leader], first
 
 
 def over_chunks(work: Callable[[int, int], None], rows: int, width: int) -> None:

@@ -191,18 +191,20 @@ class Counts:
 
     @cached_property
     def _profile(self) -> Profile:
-        covered = self.per_explanation[self.explanation]
-        inside = self.given - self.missed
-        agreeing = _sum_by(self.explanation, self.given * (self.given - 1), self.distinct)[self.explanation]
-        kinds = [(covered - 1, self.covered - 1, agreeing, inside)]
-        if self.missed.any():
-            kinds.append((covered, self.covered, agreeing, self.missed))
+        total = self.per_explanation
+        # Rows whose explanation covers nobody else may be nearly all there are: they are set aside at once.
+        alone = (total[self.explanation] == 1) & (self.missed == 0)
+        single = int(self.given[alone].sum())
+        cells = np.flatnonzero(~alone)
+        which, given, missed, same = (c[cells] for c in (self.explanation, self.given, self.missed, self.covered))
+        covered, agreeing = total[which], _sum_by(which, given * (given - 1), self.distinct)[which]
+        kinds = [(covered - 1, same - 1, agreeing, given - missed), (covered, same, agreeing, missed)]
         columns = [np.concatenate(column) for column in zip(*kinds, strict=True)]
-        some = columns[3] > 0
-        others, same, pairs, rows = _compact(*(column[some] for column in columns))
+        table = _compact(single, *(column[columns[3] > 0] for column in columns))
         modal = np.zeros(self.distinct, np.int64)
-        np.maximum.at(modal, self.explanation, self.given)
-        return Profile(others, same, pairs, rows, self.per_label, self.distinct, int(modal.sum()), self.relation)
+        np.maximum.at(modal, which, given)
+        most = single + int(modal.sum())
+        return Profile(*table, self.per_label, self.distinct, most, self.relation)
 
 
 def count(explanations: Explanations, predictions: Any, weights: Floats | None = None, *, ours: bool = False) -> Counts:
@@ -288,12 +290,9 @@ def _sum_by(index: Ints, values: Ints, size: int) -> Ints:
     return total
 
 
-def _compact(others: Ints, agreeing: Ints, pairs: Ints, rows: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Merge entries that are alike; rows whose explanation covers nobody else are many, so they go first."""
-    alone = others == 0
-    single = int(rows[alone].sum())
-    kept = np.column_stack([others[~alone], agreeing[~alone], pairs[~alone]])
-    merged = rows[~alone]
+def _compact(single: int, others: Ints, agreeing: Ints, pairs: Ints, rows: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Merge entries that are alike, and add the one of rows whose explanation covers nobody else."""
+    kept, merged = np.column_stack([others, agreeing, pairs]), rows
     if len(kept) > _SMALL:
         codes, first = group([kept])
         kept, merged = kept[first], _sum_by(codes, merged, len(first))
