@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, NotScoped, WrongType
 from faithscope.explanations import Explanations, as_explanations, discretize
-from faithscope.explanations.inputs import is_frame, rows_of, same_length, to_predictions
+from faithscope.explanations.inputs import is_frame, rows_of, same_length
+from faithscope.explanations.labels import to_predictions
 from faithscope.explanations.relations import says_where, to_relation
 from faithscope.frames import frame
 from faithscope.measures import scopes

@@ -79,6 +79,8 @@ CASES = {
     "lime, mixed": lambda: Case(explainers.Lime(Codes(), MIXED, samples=300), MIXED_SAMPLE),
     "counterfactual": lambda: Case(explainers.Counterfactual(FOREST, NUMBERS), SAMPLE),
     "counterfactual, mixed": lambda: Case(explainers.Counterfactual(Codes(), MIXED), MIXED_SAMPLE),
+    "shap": lambda: Case(explainers.Shap(FOREST, NUMBERS[:20]), SAMPLE),
+    "shap, mixed": lambda: Case(explainers.Shap(Codes(), MIXED.iloc[:20], algorithm="permutation"), MIXED_SAMPLE),
     "constant": lambda: Case(explainers.Constant(), SAMPLE),
     "random": lambda: Case(explainers.Random(5), MIXED_SAMPLE),
     "random text": lambda: Case(explainers.Random(5), TEXTS),

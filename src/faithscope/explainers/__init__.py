@@ -3,8 +3,10 @@
 from faithscope.explainers.baselines import Constant, Random, Unique
 from faithscope.explainers.counterfactual import Counterfactual
 from faithscope.explainers.dice import Dice
+from faithscope.explainers.gradient import Gradient
 from faithscope.explainers.lime import Lime
 from faithscope.explainers.neighbors import NearestNeighbors
+from faithscope.explainers.shap import Shap
 from faithscope.explainers.text import AllWords, FirstWord, TopCoefficient
 from faithscope.explainers.tree import TreePath
 
@@ -14,9 +16,11 @@ __all__ = [
     "Counterfactual",
     "Dice",
     "FirstWord",
+    "Gradient",
     "Lime",
     "NearestNeighbors",
     "Random",
+    "Shap",
     "TopCoefficient",
     "TreePath",
     "Unique",

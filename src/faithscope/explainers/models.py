@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.inputs import rows_of, same_length, to_array, to_predictions
+from faithscope.explanations.inputs import rows_of, same_length, to_array
+from faithscope.explanations.labels import to_predictions
 
 Progress = Callable[[int, int], None]  # called with rows done and rows in all
 

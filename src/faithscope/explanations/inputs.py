@@ -140,10 +140,10 @@ def to_matrix(values: Any, what: str) -> tuple[NDArray[Any], tuple[str, ...] | N
         matrix = _stack_numbers(columns, names, what)
     else:
         found = to_array(values, what)
-        matrix = _rows_to_array(values, what) if found is None else found
+        matrix = rows_to_array(values, what) if found is None else found
     if matrix.ndim != 2 or (matrix.shape[1] == 0 and len(matrix)):
         raise BadInput(f"{what} must have one row a row and one column a feature; got shape {matrix.shape}.")
-    matrix = _as_floats(matrix, what)
+    matrix = as_floats(matrix, what)
     refuse_nonfinite(matrix, what, names)
     return matrix, names
 
@@ -162,7 +162,7 @@ def to_rows(values: Any, what: str) -> tuple[NDArray[Any], tuple[str, ...] | Non
         names, columns = frame_columns(values)
     else:
         found = to_array(values, what)
-        array = _rows_to_array(values, what) if found is None else found
+        array = rows_to_array(values, what) if found is None else found
         if array.ndim != 2:
             raise BadInput(f"{what} must have one row a row and one column a feature; got shape {array.shape}.")
         columns = [to_vector(column.tolist() if array.dtype == object else column) for column in array.T]
@@ -185,14 +185,14 @@ def _stack_numbers(columns: list[NDArray[Any]], names: Sequence[str], what: str)
             raise BadInput(f"{what} have a missing value at row {row}, column {name!r}: drop or fill such rows first.")
         if column.dtype.kind not in "biuf":
             raise WrongType(f"{what} must be numbers; column {name!r} holds {_sample(column)}.")
-    return np.column_stack([_as_floats(column[:, None], what) for column in columns]) if columns else np.empty((0, 0))
+    return np.column_stack([as_floats(column[:, None], what) for column in columns]) if columns else np.empty((0, 0))
 
 
 def _sample(column: NDArray[Any]) -> str:
     return f"{type(column[0]).__name__} ({column[0]!r})" if len(column) else "no rows"
 
 
-def _rows_to_array(values: Any, what: str) -> NDArray[Any]:
+def rows_to_array(values: Any, what: str) -> NDArray[Any]:
     """A list of rows as an array, naming the first row of another length."""
     rows = [to_vector(row, f"{what} in row {i}") for i, row in enumerate(_sequence_vector(values, what))]
     lengths = [row.shape for row in rows]
@@ -203,11 +203,11 @@ def _rows_to_array(values: Any, what: str) -> NDArray[Any]:
             "Give every row the same length."
         )
     if {"f"} < {row.dtype.kind for row in rows}:  # what is not a float yet must survive becoming one
-        rows = [_as_floats(row[None], what)[0] if row.dtype.kind in "iu" else row for row in rows]
+        rows = [as_floats(row[None], what)[0] if row.dtype.kind in "iu" else row for row in rows]
     return np.array(rows) if rows else np.empty((0, 0))
 
 
-def _as_floats(matrix: NDArray[Any], what: str) -> NDArray[Any]:
+def as_floats(matrix: NDArray[Any], what: str) -> NDArray[Any]:
     """Floats as they are; integers as float64, where that loses nothing."""
     if matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 8:
         return matrix
@@ -256,99 +256,6 @@ def refuse_nonfinite(matrix: NDArray[Any], what: str, names: Sequence[str] | Non
             f"{what} hold {matrix[row, column]} at row {row}, column {where}: every value must be finite. "
             "Drop or fill such rows first."
         )
-
-
-def to_keys(values: Any, what: str) -> NDArray[Any]:
-    """One hashable value a row, of one family of types, none missing: numbers, booleans, dates or Python objects."""
-    column = to_vector(values, what)
-    if column.ndim != 1:
-        raise BadInput(f"{what} must be one value a row; got shape {column.shape}.")
-    refuse_missing(column, what)
-    if column.dtype == object:
-        _refuse_unhashable(column, what)
-        refuse_mixed(column, what)
-    return column
-
-
-def _refuse_unhashable(column: NDArray[Any], what: str) -> None:
-    for row, item in enumerate(column):
-        try:
-            hash(item)
-        except TypeError:
-            raise WrongType(
-                f"{what} must be hashable; row {row} is a {type(item).__name__} ({item!r}). "
-                "Use a tuple, a frozenset or a string."
-            ) from None
-        if getattr(type(item), "__hash__", None) is object.__hash__:
-            raise WrongType(
-                f"{what} must be equal by value; row {row} is a {type(item).__name__}, which only ever equals itself. "
-                "Use a tuple, a frozenset or a string of what identifies it."
-            )
-
-
-def refuse_mixed(column: NDArray[Any], what: str) -> None:
-    """Raise, naming both rows, where an object array holds values of different families of types."""
-    if len(set(map(type, column))) <= 1:
-        return
-    families = [_family(item) for item in column]
-    odd = next((i for i, family in enumerate(families) if family != families[0]), None)
-    if odd is not None:
-        raise WrongType(
-            f"{what} mix types: row 0 is {families[0]} ({column[0]!r}), row {odd} is {families[odd]} "
-            f"({column[odd]!r}). Give every row the same type, e.g. by str()."
-        )
-
-
-def _family(item: object) -> str:
-    if isinstance(item, bool | int | float | np.number | np.bool_) and not isinstance(item, np.timedelta64):
-        return "number"
-    return next((t.__name__ for t in (str, bytes, tuple, frozenset) if isinstance(item, t)), type(item).__name__)
-
-
-def to_labels(given: Any, what: str = "Predictions") -> NDArray[Any]:
-    """Labels or groups, one a row, as an array of numbers, booleans, dates or Python objects."""
-    if is_frame(given):
-        _, columns = frame_columns(given)
-        if len(columns) != 1:
-            raise BadInput(f"{what} must be one value a row; got {len(columns)} columns: pass one of them.")
-        return to_keys(columns[0], what)
-    labels = to_vector(given, what)
-    if labels.ndim == 1 and labels.dtype == object and len(labels) and is_row(labels[0]):
-        labels = _rows_to_array(given, what)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if labels.ndim != 1:
-        raise BadInput(
-            f"{what} must be one value a row; got shape {labels.shape}. If these are class probabilities, "
-            "pass the predicted class, e.g. probabilities.argmax(axis=1)."
-        )
-    return to_keys(labels, what)
-
-
-def to_predictions(given: Any) -> NDArray[Any]:
-    """The model's predicted labels; refuses numbers that are nearly all different fractions.
-
-    Asked once, where a caller hands predictions over: a part of the rows may look continuous where the whole does not.
-    """
-    labels = to_labels(given)
-    fractions = labels[labels != np.floor(labels)] if labels.dtype.kind == "f" else labels[:0]
-    if len(labels) >= 20 and len(fractions) > len(labels) / 2:
-        distinct = len(np.unique(fractions))
-        if distinct > len(labels) / 2:
-            raise BadInput(
-                f"Predictions look continuous: {distinct:,} different fractions in {len(labels):,} rows, "
-                f"first {fractions[0]}. Faithfulness compares labels: pass classes, or bins of the "
-                "output, e.g. np.digitize(predictions, edges)."
-            )
-    return labels
-
-
-def to_numbers(values: Any, what: str) -> NDArray[np.float64]:
-    """One finite number a row, such as weights."""
-    column = to_labels(values, what)
-    numbers = _as_floats(column[:, None], what)
-    refuse_nonfinite(numbers, what)
-    return numbers[:, 0].astype(np.float64)
 
 
 def rows_of(X: Any) -> int:

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from faithscope.explanations.base import Explanations, readable
 from faithscope.explanations.grouping import Column
-from faithscope.explanations.inputs import refuse_nonfinite, to_keys
+from faithscope.explanations.inputs import refuse_nonfinite
+from faithscope.explanations.labels import to_keys
 
 _LARGEST = np.uint64(np.iinfo(np.int64).max)
 

@@ -9,7 +9,7 @@ from faithscope.explanations import Explanations, as_explanations, discretize
 from faithscope.explanations.discretize import Delta, DeltaSign, Floor, Modified, Original, Rank, Sign, SignOfTop
 from faithscope.explanations.examples import Counterfactuals
 from faithscope.explanations.importances import Importances
-from faithscope.explanations.inputs import to_predictions
+from faithscope.explanations.labels import to_predictions
 from faithscope.measures.counts import count
 from faithscope.measures.estimate import Estimate, Interval, check_interval, estimate
 from faithscope.measures.intervals import check_confidence, jackknife, mcdiarmid

@@ -5,7 +5,7 @@ from typing import Any
 
 from faithscope.explanations import Explanations, as_explanations, discretize
 from faithscope.explanations.discretize import Discretizer
-from faithscope.explanations.inputs import to_predictions
+from faithscope.explanations.labels import to_predictions
 from faithscope.measures.counts import count
 from faithscope.measures.estimate import Estimate, Interval, estimate
 from faithscope.measures.weighting import weighted_consistency

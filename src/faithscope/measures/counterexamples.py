@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from faithscope.explanations import Explanations
 from faithscope.explanations.distances import Gower, columns_of
 from faithscope.explanations.grouping import group
-from faithscope.explanations.inputs import check_whole, same_length, to_labels
+from faithscope.explanations.inputs import check_whole, same_length
+from faithscope.explanations.labels import to_labels
 from faithscope.measures.counts import Counts, number_labels
 
 Ints = NDArray[np.int64]

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import Explanations, readable
 from faithscope.explanations.grouping import group
-from faithscope.explanations.inputs import same_length, to_labels
+from faithscope.explanations.inputs import same_length
+from faithscope.explanations.labels import to_labels
 from faithscope.explanations.plain import Plain
 from faithscope.explanations.relations import Relation, Same
 

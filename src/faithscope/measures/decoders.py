@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations import Explanations, as_explanations, discretize
-from faithscope.explanations.inputs import to_predictions
+from faithscope.explanations.labels import to_predictions
 from faithscope.measures.counts import Counts, count, to_counts
 from faithscope.measures.estimate import agreement
 

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
 from faithscope.errors import BadInput, NotProven
-from faithscope.explanations.inputs import check_share, check_whole, to_numbers
+from faithscope.explanations.inputs import check_share, check_whole
+from faithscope.explanations.labels import to_numbers
 from faithscope.measures.counts import Profile, to_counts
 
 Floats = NDArray[np.float64]

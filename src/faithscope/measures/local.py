@@ -11,7 +11,8 @@ from scipy.special import betaincinv
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations import Explanations, as_explanations, discretize
 from faithscope.explanations.grouping import group
-from faithscope.explanations.inputs import check_whole, is_frame, to_labels
+from faithscope.explanations.inputs import check_whole, is_frame
+from faithscope.explanations.labels import to_labels
 from faithscope.measures.counts import Counts, count
 from faithscope.measures.intervals import check_confidence, local_sample_size
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations import Explanations
-from faithscope.explanations.inputs import same_length, to_labels
+from faithscope.explanations.inputs import same_length
+from faithscope.explanations.labels import to_labels
 from faithscope.frames import frame
 from faithscope.measures.counts import count, number_labels
 from faithscope.measures.estimate import Estimate, Interval, estimate

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 from faithscope.explanations import Explanations, as_explanations
 from faithscope.explanations.base import several
-from faithscope.explanations.inputs import rows_of, same_length, to_numbers, to_predictions
+from faithscope.explanations.inputs import rows_of, same_length
+from faithscope.explanations.labels import to_numbers, to_predictions
 from faithscope.explanations.relations import Within, take_rows, to_relation
 from faithscope.frames import frame
 from faithscope.measures.counts import Counts

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations import Explanations
 from faithscope.explanations.base import several
-from faithscope.explanations.inputs import same_length, to_labels, to_numbers
+from faithscope.explanations.inputs import same_length
+from faithscope.explanations.labels import to_labels, to_numbers
 from faithscope.measures.counts import Counts, count, sums
 from faithscope.measures.estimate import Estimate, Shares, assemble, check_interval
 from faithscope.measures.intervals import Margins, jackknife_margins

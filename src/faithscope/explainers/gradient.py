@@ -1,0 +1,213 @@
+"""Gradients of a PyTorch module with respect to its input, and the constant that they leave out."""
+
+import copy
+import warnings
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput, MissingExtra, WrongType
+from faithscope.explainers.models import PREDICTED, Progress, chosen_classes
+from faithscope.explanations.importances import Importances
+from faithscope.explanations.inputs import check_whole, refuse_nonfinite, to_matrix
+
+Floats = NDArray[np.float64]
+
+_METHODS = ("gradient", "gradient x input", "gradient*input", "integrated gradients")
+_ROWS = 1_024  # in one call of the module; four times as many on the way of integrated gradients
+_DIGITS = 11  # kept of a vector's largest number: beyond them the order of sums inside a batch shows
+
+
+class Gradient:
+    """Explains a row by the gradient of the module's output there.
+
+    A gradient says how the output changes, not what it is: rows may share one and differ in label. With `offset` one
+    more number, the constant term, completes the explanation (paper, section 3.2.3): rows with equal explanations then
+    have the same linear function, and values that attribute the output have the same output.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        From (n, d) to (n,) or (n, classes). Explained as it is when `explain` is called, in evaluation mode and double
+        precision: on a copy, so that the module itself is left as it was.
+    method : {"gradient", "gradient x input", "integrated gradients"}
+        The gradient; the gradient times the row (also ``"gradient*input"``); or the mean gradient on the straight way
+        from a baseline to the row, times that way, which sums to the difference in output.
+    offset : bool
+        Append the constant that completes the explanation: ``f(x) - gradient · x`` for the gradient, ``f(x)`` less the
+        sum of the values for the others.
+    class_index : int, "predicted" or None
+        The class explained. None: class 1 of two; of more, every class, one vector after the other. A single output is
+        the logit of class 1, and class 0 has its negative. The predicted class is the one of highest output.
+    baseline : (d,) array, optional
+        Where integrated gradients start; zeros by default.
+    steps : int
+        Points on the way of integrated gradients, placed by the Gauss-Legendre rule.
+
+    Notes
+    -----
+    Numbers are kept to 11 digits of the largest in their vector, so that rows in the same linear piece of a network get
+    the same explanation.
+    """
+
+    def __init__(
+        self,
+        module: Any,
+        *,
+        method: Literal["gradient", "gradient x input", "gradient*input", "integrated gradients"] = "gradient",
+        offset: bool = False,
+        class_index: int | str | None = None,
+        baseline: Any = None,
+        steps: int = 50,
+    ) -> None:
+        _need_torch()
+        if not (callable(module) and hasattr(module, "parameters") and hasattr(module, "eval")):
+            raise WrongType(f"Gradient explains a torch.nn.Module; got {type(module).__name__}.")
+        if method not in _METHODS:
+            raise BadInput(f"method must be one of {', '.join(map(repr, _METHODS))}; got {method!r}.")
+        self.module, self.offset, self.class_index = module, offset, class_index
+        self.method = "gradient x input" if method == "gradient*input" else method
+        self.baseline: Floats | None = None if baseline is None else to_matrix([baseline], "The baseline")[0][0]
+        self.steps = check_whole(steps, "steps")
+
+    def __repr__(self) -> str:
+        steps = f", steps={self.steps}" if self.method == "integrated gradients" else ""
+        return f"Gradient({self.method!r}, offset={self.offset}, class_index={self.class_index!r}{steps})"
+
+    def explain(self, X: Any, *, progress: Progress | None = None) -> Importances:
+        """One number a feature for each row, then the offset; of several classes one vector after the other.
+
+        Parameters
+        ----------
+        X : (n, d) array or table of numbers
+            Rounded to single precision first, unless the module is of double precision: what the module reads in use.
+        progress : callable, optional
+            Called with rows done and rows in all, after every part of them.
+        """
+        if self.class_index == "predicted":
+            warnings.warn(PREDICTED, stacklevel=2)
+        module = _Double(self.module)
+        rows, names = module.read(X)
+        start = self._start(rows.shape[1])
+        parts = [self._vectors(module, start[None], start)[:0]]  # shows how many classes there are
+        step = max(1, 4 * _ROWS // self.steps) if self.method == "integrated gradients" else _ROWS
+        for low in range(0, len(rows), step):
+            parts.append(self._vectors(module, rows[low : low + step], start))
+            if progress is not None:
+                progress(min(low + step, len(rows)), len(rows))
+        return self._importances(np.concatenate(parts), names)
+
+    def _start(self, features: int) -> Floats:
+        if self.baseline is None:
+            return np.zeros(features)
+        if len(self.baseline) != features:
+            raise BadInput(f"The baseline has {len(self.baseline)} features where rows have {features}.")
+        return self.baseline.astype(np.float64)
+
+    def _vectors(self, module: "_Double", rows: Floats, start: Floats) -> Floats:
+        """The explanation of each row, for each class explained: (n, classes, d), or d + 1 with the offset."""
+        outputs, slopes = module.differentiate(rows, self.class_index)
+        values = self._values(module, rows, start, slopes)
+        if self.class_index == "predicted":
+            best = outputs.argmax(axis=1)[:, None]
+            outputs, values = np.take_along_axis(outputs, best, 1), np.take_along_axis(values, best[:, :, None], 1)
+        if self.offset:
+            told = values * rows[:, None, :] if self.method == "gradient" else values
+            values = np.concatenate([values, (outputs - told.sum(axis=2))[:, :, None]], axis=2)
+        return _settled(values)
+
+    def _values(self, module: "_Double", rows: Floats, start: Floats, slopes: Floats) -> Floats:
+        if self.method == "gradient":
+            return slopes
+        if self.method == "gradient x input":
+            return slopes * rows[:, None, :]
+        nodes, weights = np.polynomial.legendre.leggauss(self.steps)
+        points = start + ((nodes + 1) / 2)[:, None] * (rows - start)[:, None, :]
+        _, along = module.differentiate(points.reshape(-1, rows.shape[1]), self.class_index)
+        along = along.reshape(len(rows), self.steps, -1, rows.shape[1])
+        mean: Floats = np.einsum("s,nscd->ncd", weights / 2, along)
+        return mean * (rows - start)[:, None, :]
+
+    def _importances(self, vectors: Floats, names: Sequence[str]) -> Importances:
+        count, classes, width = vectors.shape
+        names = [*names, "offset"] if self.offset else names
+        if classes > 1:
+            names = [f"{name} | class {one}" for one in range(classes) for name in names]
+        return Importances(vectors.reshape(count, classes * width), names)
+
+
+def _need_torch() -> None:
+    try:
+        import torch  # noqa: F401
+    except ImportError as problem:
+        raise MissingExtra('Gradient needs PyTorch: pip install "faithscope[torch]".') from problem
+
+
+def _settled(vectors: Floats) -> Floats:
+    """Vectors rounded to so many digits of their largest number; 0 has no sign."""
+    largest = np.abs(vectors).max(axis=2, initial=1e-280, keepdims=True)
+    power = 10.0 ** (_DIGITS - np.floor(np.log10(largest)))
+    settled: Floats = np.round(vectors * power) / power + 0.0
+    return settled
+
+
+class _Double:
+    """A copy of a module, in evaluation mode and double precision."""
+
+    def __init__(self, module: Any) -> None:
+        import torch
+
+        held = [one for one in chain(module.parameters(), module.buffers()) if one.is_floating_point()]
+        self.device = held[0].device if held else torch.device("cpu")
+        self.single = not held or held[0].dtype != torch.float64
+        with torch.inference_mode(False):
+            self.module = copy.deepcopy(module).eval().double().requires_grad_(False)
+
+    def read(self, X: Any) -> tuple[Floats, Sequence[str]]:
+        """Rows as the module in use reads them, and the names of their features."""
+        matrix, names = to_matrix(X, "Rows")
+        with np.errstate(over="ignore"):
+            rows = matrix.astype(np.float32) if self.single else matrix
+        refuse_nonfinite(rows, "Rows in single precision" if self.single else "Rows", names)
+        return rows.astype(np.float64), names or [f"x{j}" for j in range(rows.shape[1])]
+
+    def differentiate(self, rows: Floats, class_index: int | str | None) -> tuple[Floats, Floats]:
+        """Outputs (n, classes) and their gradients (n, classes, d), of the classes explained; of all if predicted."""
+        import torch
+
+        with torch.inference_mode(False), torch.enable_grad():
+            points = torch.tensor(rows, dtype=torch.float64, device=self.device, requires_grad=True)
+            outputs = self._outputs(points)
+            classes = chosen_classes(class_index, outputs.shape[1])
+            outputs = outputs if classes is None else outputs[:, classes]
+            slopes = [_slope(output, points) for output in outputs.T]
+        return outputs.detach().cpu().numpy(), np.stack(slopes, axis=1)
+
+    def _outputs(self, points: Any) -> Any:
+        import torch
+
+        try:
+            found = self.module(points)
+        except RuntimeError as problem:
+            raise BadInput(
+                f"The module does not take rows of {points.shape[1]} features in double precision: {problem}"
+            ) from problem
+        if not torch.is_tensor(found) or found.ndim not in (1, 2) or len(found) != len(points):
+            shape = tuple(found.shape) if torch.is_tensor(found) else type(found).__name__
+            raise BadInput(f"The module must give (n,) or (n, classes) outputs for {len(points)} rows; got {shape}.")
+        found = found[:, None] if found.ndim == 1 else found
+        return torch.cat([-found, found], dim=1) if found.shape[1] == 1 else found
+
+
+def _slope(output: Any, points: Any) -> Floats:
+    """The gradient of one output of every row; 0 where it does not depend on the row."""
+    import torch
+
+    if not output.requires_grad:
+        return np.zeros(points.shape)
+    found = torch.autograd.grad(output.sum(), points, retain_graph=True, allow_unused=True)[0]
+    slope: Floats = np.zeros(points.shape) if found is None else found.cpu().numpy()
+    return slope

@@ -1,0 +1,111 @@
+"""Labels, groups, weights and keys: one value a row, hashable, of one type, none missing."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.inputs import (
+    as_floats,
+    frame_columns,
+    is_frame,
+    is_row,
+    refuse_missing,
+    refuse_nonfinite,
+    rows_to_array,
+    to_vector,
+)
+
+
+def to_keys(values: Any, what: str) -> NDArray[Any]:
+    """One hashable value a row, of one family of types, none missing: numbers, booleans, dates or Python objects."""
+    column = to_vector(values, what)
+    if column.ndim != 1:
+        raise BadInput(f"{what} must be one value a row; got shape {column.shape}.")
+    refuse_missing(column, what)
+    if column.dtype == object:
+        _refuse_unhashable(column, what)
+        refuse_mixed(column, what)
+    return column
+
+
+def _refuse_unhashable(column: NDArray[Any], what: str) -> None:
+    for row, item in enumerate(column):
+        try:
+            hash(item)
+        except TypeError:
+            raise WrongType(
+                f"{what} must be hashable; row {row} is a {type(item).__name__} ({item!r}). "
+                "Use a tuple, a frozenset or a string."
+            ) from None
+        if getattr(type(item), "__hash__", None) is object.__hash__:
+            raise WrongType(
+                f"{what} must be equal by value; row {row} is a {type(item).__name__}, which only ever equals itself. "
+                "Use a tuple, a frozenset or a string of what identifies it."
+            )
+
+
+def refuse_mixed(column: NDArray[Any], what: str) -> None:
+    """Raise, naming both rows, where an object array holds values of different families of types."""
+    if len(set(map(type, column))) <= 1:
+        return
+    families = [_family(item) for item in column]
+    odd = next((i for i, family in enumerate(families) if family != families[0]), None)
+    if odd is not None:
+        raise WrongType(
+            f"{what} mix types: row 0 is {families[0]} ({column[0]!r}), row {odd} is {families[odd]} "
+            f"({column[odd]!r}). Give every row the same type, e.g. by str()."
+        )
+
+
+def _family(item: object) -> str:
+    if isinstance(item, bool | int | float | np.number | np.bool_) and not isinstance(item, np.timedelta64):
+        return "number"
+    return next((t.__name__ for t in (str, bytes, tuple, frozenset) if isinstance(item, t)), type(item).__name__)
+
+
+def to_labels(given: Any, what: str = "Predictions") -> NDArray[Any]:
+    """Labels or groups, one a row, as an array of numbers, booleans, dates or Python objects."""
+    if is_frame(given):
+        _, columns = frame_columns(given)
+        if len(columns) != 1:
+            raise BadInput(f"{what} must be one value a row; got {len(columns)} columns: pass one of them.")
+        return to_keys(columns[0], what)
+    labels = to_vector(given, what)
+    if labels.ndim == 1 and labels.dtype == object and len(labels) and is_row(labels[0]):
+        labels = rows_to_array(given, what)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise BadInput(
+            f"{what} must be one value a row; got shape {labels.shape}. If these are class probabilities, "
+            "pass the predicted class, e.g. probabilities.argmax(axis=1)."
+        )
+    return to_keys(labels, what)
+
+
+def to_predictions(given: Any) -> NDArray[Any]:
+    """The model's predicted labels; refuses numbers that are nearly all different fractions.
+
+    Asked once, where a caller hands predictions over: a part of the rows may look continuous where the whole does not.
+    """
+    labels = to_labels(given)
+    fractions = labels[labels != np.floor(labels)] if labels.dtype.kind == "f" else labels[:0]
+    if len(labels) >= 20 and len(fractions) > len(labels) / 2:
+        distinct = len(np.unique(fractions))
+        if distinct > len(labels) / 2:
+            raise BadInput(
+                f"Predictions look continuous: {distinct:,} different fractions in {len(labels):,} rows, "
+                f"first {fractions[0]}. Faithfulness compares labels: pass classes, or bins of the "
+                "output, e.g. np.digitize(predictions, edges)."
+            )
+    return labels
+
+
+def to_numbers(values: Any, what: str) -> NDArray[np.float64]:
+    """One finite number a row, such as weights."""
+    column = to_labels(values, what)
+    numbers = as_floats(column[:, None], what)
+    refuse_nonfinite(numbers, what)
+    return numbers[:, 0].astype(np.float64)
