@@ -414,4 +414,5 @@ def test_it_evaluates():
 
 def test_points_are_in_the_tables_own_values(mixed):
     table, _, _, found = mixed
-    Table.learn(table).encode(as_frame(found.points, table))
+    coded = Table.learn(table).encode(as_frame(found.points, table))  # refuses what the table does not know
+    assert coded.shape == found.points.shape

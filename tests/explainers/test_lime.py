@@ -383,4 +383,4 @@ def test_too_few_samples_are_refused(samples):
 def test_nothing_is_warned_of_where_all_is_well():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        Lime(GARDEN, IRIS, samples=50).explain(IRIS[:2])
+        assert len(Lime(GARDEN, IRIS, samples=50).explain(IRIS[:2])) == 2

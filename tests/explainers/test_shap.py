@@ -440,3 +440,9 @@ def test_what_is_no_explanation_of_features_is_refused():
     pairs = shap.Explanation(np.zeros((5, 4, 4)), base_values=np.zeros(5), data=np.zeros((5, 4)))
     with pytest.raises(BadInput, match="interaction values"):
         Shap.read(pairs)
+
+
+def test_a_plain_function_needs_no_package(monkeypatch):
+    monkeypatch.setitem(sys.modules, "shap", None)
+    found = Shap(lambda rows: rows[:, 0] - rows[:, 1], [[0.0, 1.0]], output="margin").explain([[3.0, 2.0]])
+    np.testing.assert_allclose(found.values, [[3.0, -1.0]])

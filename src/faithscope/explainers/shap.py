@@ -166,7 +166,8 @@ class Shap:
         return np.round(values, self._decimals) + 0.0  # what is 0 but for rounding has no sign
 
     def _find_trees(self, known: Floats, algorithm: str) -> "Trees | None":
-        if algorithm not in ("auto", "tree"):
+        plain = not hasattr(self.model, "predict")  # a function of rows is no tree, with or without the package
+        if algorithm not in ("auto", "tree") or (algorithm == "auto" and plain):
             return None
         _need_shap()
         try:
