@@ -1,5 +1,6 @@
 """Explanation methods: each has explain(X) -> Explanations, over a whole batch, the same for a row in any batch."""
 
+from faithscope.explainers.anchors import Anchors
 from faithscope.explainers.baselines import Constant, Random, Unique
 from faithscope.explainers.counterfactual import Counterfactual
 from faithscope.explainers.dice import Dice
@@ -8,10 +9,12 @@ from faithscope.explainers.lime import Lime
 from faithscope.explainers.neighbors import NearestNeighbors
 from faithscope.explainers.shap import Shap
 from faithscope.explainers.text import AllWords, FirstWord, TopCoefficient
+from faithscope.explainers.text_anchors import TextAnchors
 from faithscope.explainers.tree import TreePath
 
 __all__ = [
     "AllWords",
+    "Anchors",
     "Constant",
     "Counterfactual",
     "Dice",
@@ -21,6 +24,7 @@ __all__ = [
     "NearestNeighbors",
     "Random",
     "Shap",
+    "TextAnchors",
     "TopCoefficient",
     "TreePath",
     "Unique",
