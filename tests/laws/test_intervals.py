@@ -10,7 +10,7 @@ import brute
 import faithscope as fs
 from faithscope.explanations import as_explanations
 from faithscope.measures.counts import count
-from faithscope.measures.intervals import _without_one_row
+from faithscope.measures.intervals import without_one_row
 from strategies import samples
 from systems import SYSTEMS
 
@@ -19,7 +19,8 @@ from systems import SYSTEMS
 def test_leaving_one_row_out_in_closed_form_is_leaving_it_out(sample):
     explanations, predictions = sample
     profile = count(as_explanations(explanations), predictions).profile()
-    value, silent = _without_one_row(profile)
+    left_out = without_one_row(profile)
+    value, silent = left_out.value, left_out.silent
     left = []
     for i in range(len(explanations)):
         rest = explanations[:i] + explanations[i + 1 :], predictions[:i] + predictions[i + 1 :]

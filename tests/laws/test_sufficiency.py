@@ -224,28 +224,20 @@ def test_leaving_out_rows_or_blocks_of_rows_in_closed_form_is_leaving_them_out(s
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 14))
     masks, given_ = rng.random((n, n)) < rng.random(), rng.integers(0, n, n)
-    labels, left = rng.integers(0, 3, n), {}
-
-    def spy(value, silent, *rest, reach, **options):
-        left.update(value=value, silent=silent, reach=reach)
-        return margins(value, silent, *rest, reach=reach, **options)
-
-    margins = coverage.jackknife_margins
+    labels = rng.integers(0, 3, n)
     explanations, how = as_explanations(given_), to_relation(lambda X, k: masks[k], as_explanations(given_))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(coverage, "jackknife_margins", spy)
-        cover(explanations, labels, np.zeros((n, 1)), how, confidence=0.95, exact=exact)
-    blocks = len(left["value"])
+    left = cover(explanations, labels, np.zeros((n, 1)), how, confidence=0.95, exact=exact).left_out
+    blocks = len(left.value)
     for block in range(blocks):
         kept = np.flatnonzero((np.arange(n) if exact else np.random.default_rng(0).permutation(n) % blocks) != block)
         if len(kept):
             expected = brute.sufficiency(masks[given_][np.ix_(kept, kept)], labels[kept])
-            assert (left["value"][block], left["silent"][block]) == pytest.approx(expected, abs=1e-12)
+            assert (left.value[block], left.silent[block]) == pytest.approx(expected, abs=1e-12)
     if exact:
         covers_ = masks[given_]
         others = covers_.sum(1) - covers_.diagonal()
         leans = [sum(1 / others[i] for i in range(n) if i != j and covers_[i, j]) for j in range(n)]
-        assert left["reach"] == pytest.approx(max(leans))
+        assert left.reach == pytest.approx(max(leans))
 
 
 @given(SEEDS)

@@ -150,6 +150,14 @@ class Counts:
         found = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
         return codes, np.where((codes >= 0) & (known >= 0) & (cells[found] == wanted), found, -1)
 
+    def row_by_row(self, explanations: Explanations, labels: NDArray[Any]) -> Profile:
+        """The profile of these rows, which are those that were counted, with an entry for each in their order."""
+        codes, cells = self.locate(explanations, labels)
+        size, given = self.per_explanation[codes], self.given[cells]
+        pairs = _sum_by(self.explanation, self.given * (self.given - 1), self.distinct)[codes]
+        whole = self.profile()
+        return replace(whole, others=size - 1, agreeing=given - 1, pairs=pairs, rows=np.ones(len(codes), np.int64))
+
     def __repr__(self) -> str:
         return f"<Counts of {self.n:,} rows: {self.distinct:,} explanations, {len(self.labels):,} labels>"
 

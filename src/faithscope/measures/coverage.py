@@ -15,7 +15,7 @@ from faithscope.explanations.distances import pairwise
 from faithscope.explanations.relations import Blocks, Parts, Relation, Within, vectors
 from faithscope.measures._kernels import Bits, Layout, in_blocks
 from faithscope.measures.counts import Counts, number_labels
-from faithscope.measures.intervals import Margins, jackknife_margins
+from faithscope.measures.intervals import LeftOut, Margins, jackknife_margins
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -78,6 +78,7 @@ class Coverage:
     codes: Ints  # the explanation of each row, among the distinct ones
     own: NDArray[np.bool_]  # whether each row is covered by its own explanation
     idle: tuple[str, ...] = ()  # conditions that hold on no row, such as unknown categories
+    left_out: LeftOut | None = None  # None for a single row, and where no interval was asked for
 
 
 def cover(
@@ -189,7 +190,11 @@ class _Tally:
     def result(self, relation: Relation, layout: Layout, confidence: float | None) -> Coverage:
         """Everything taken in, as counts and margins."""
         counts = self._counts(relation)
-        return Coverage(counts, self._margins(counts, layout, confidence), self.sample.codes, self.own)
+        left_out = self._left_out(counts, layout) if self.sample.n > 1 and confidence is not None else None
+        margins = Margins(1.0, 1.0)
+        if left_out is not None and confidence is not None:
+            margins = jackknife_margins(left_out, np.ones(len(left_out.value)), self.sample.n, confidence)
+        return Coverage(counts, margins, self.sample.codes, self.own, left_out=left_out)
 
     def _counts(self, relation: Relation) -> Counts:
         columns = [np.concatenate(column) for column in zip(*self.cells, strict=True)]
@@ -197,16 +202,13 @@ class _Tally:
         names, distinct = self.sample.names, self.sample.distinct
         return Counts(distinct, names, explanation, label, given, covered, missed, relation=relation)
 
-    def _margins(self, counts: Counts, layout: Layout, confidence: float | None) -> Margins:
-        """How sure the sample is, by leaving out rows or blocks of rows."""
-        if self.sample.n < 2 or confidence is None:
-            return Margins(1.0, 1.0)
+    def _left_out(self, counts: Counts, layout: Layout) -> LeftOut:
+        """What becomes of the answer without each row, or without each block of rows."""
         if self.keep:
-            return self._leave_out_rows(counts, layout, confidence)
+            return self._leave_out_rows(counts, layout)
         n = self.sample.n - np.bincount(self.sample.block, minlength=self.sample.blocks)
         reach = 1 + float((self.reach - self.reach.mean()).max())
-        rows = np.ones(self.sample.blocks)
-        return jackknife_margins(self.agreeing / n, self.silent / n, rows, self.sample.n, confidence, reach=reach)
+        return LeftOut(self.agreeing / n, self.silent / n, reach)
 
     def _leave_out_blocks(self, given: Ints, covered: Ints, missed: Ints) -> None:
         """Sums of agreeing and silent rows without each block; every table is (explanations, labels, blocks)."""
@@ -224,7 +226,7 @@ class _Tally:
         weight = _ratio(mine.sum(axis=1), whole - 1) + _ratio(missed.sum(axis=(1, 2)), whole)
         self.reach += weight @ by_block - _ratio(mine, whole[:, None] - 1).sum(axis=0)
 
-    def _leave_out_rows(self, counts: Counts, layout: Layout, confidence: float) -> Margins:
+    def _leave_out_rows(self, counts: Counts, layout: Layout) -> LeftOut:
         """Leave out every row in turn: its own term, and the terms of all explanations that cover it."""
         change = _Change(counts, len(self.sample.names))
         codes, labels, n = self.sample.codes, self.sample.labels, self.sample.n
@@ -238,8 +240,7 @@ class _Tally:
         term, alone, own = change.of_own(codes, labels, self.own)
         value = (change.agreeing - term + moved[0] - own[0]) / (n - 1)
         silent = (change.silent - alone + moved[1] - own[1]) / (n - 1)
-        reach = float((moved[2] - own[2]).max())
-        return jackknife_margins(value, silent, np.ones(n), n, confidence, reach=reach)
+        return LeftOut(value, silent, float((moved[2] - own[2]).max()))
 
 
 def _share(part: Ints, whole: Ints) -> Floats:

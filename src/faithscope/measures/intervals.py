@@ -25,6 +25,15 @@ class Margins:
     degrees_of_freedom: float = math.inf  # small where a few rows decide the spread
 
 
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """M̂ and U with each row, or each block of rows, left out in turn; and the reach of a row (see below)."""
+
+    value: Floats
+    silent: Floats
+    reach: float = 1.0
+
+
 def check_confidence(confidence: float) -> float:
     """The chance allowed for being wrong, 1 - confidence."""
     return 1 - check_share(confidence, "confidence")
@@ -47,11 +56,10 @@ def jackknife(profile: Profile, confidence: float, sides: int = 2) -> Margins:
     """
     if profile.n < 2:
         return Margins(1.0, 1.0)
-    value, silent = _without_one_row(profile)
-    return jackknife_margins(value, silent, profile.rows, float(profile.n), confidence, sides)
+    return jackknife_margins(without_one_row(profile), profile.rows, float(profile.n), confidence, sides)
 
 
-def _without_one_row(profile: Profile) -> tuple[Floats, Floats]:
+def without_one_row(profile: Profile) -> LeftOut:
     """M̂ and U with one row of each kind left out.
 
     A group of N rows with S agreeing ordered pairs adds S / (N - 1); without one of
@@ -63,32 +71,26 @@ def _without_one_row(profile: Profile) -> tuple[Floats, Floats]:
     total = float(np.sum(profile.rows / size * before))
     alone = int(profile.rows[size == 1].sum())
     silent = alone + np.where(size == 2, 1, 0) - (size == 1)
-    return (total - before + after) / (n - 1), silent / (n - 1)
+    return LeftOut((total - before + after) / (n - 1), silent / (n - 1))
 
 
 def jackknife_margins(
-    value: Floats,
-    silent: Floats,
-    rows: NDArray[Any],
-    effective_n: float,
-    confidence: float,
-    sides: int = 2,
-    reach: float = 1.0,
+    left_out: LeftOut, rows: NDArray[Any], effective_n: float, confidence: float, sides: int = 2
 ) -> Margins:
     """Margins from leave-one-out values, each standing for some rows.
 
-    `reach` is how much the terms of other rows lean on one row at most, ``max_j Σ_i 1(π_i covers j) / c_i``; it is 1
+    Reach is how much the terms of other rows lean on one row at most, ``max_j Σ_i 1(π_i covers j) / c_i``; it is 1
     for equality. A kind of row that the sample happened to miss has a chance of at most ln(1/δ)/n, and moves the
     measure by its own term and by what leans on it: hence the least margin ``(1 + reach) ln(1/δ) / n``.
     """
     wrong = check_confidence(confidence) / sides
-    least = (1 + max(1.0, reach)) * math.log(1 / wrong) / effective_n
-    spreads = [_spread(value, rows, wrong), _spread(value + silent, rows, wrong)]
+    least = (1 + max(1.0, left_out.reach)) * math.log(1 / wrong) / effective_n
+    spreads = [spread(left_out.value, rows, wrong), spread(left_out.value + left_out.silent, rows, wrong)]
     below, above = (max(margin, least) for margin, _ in spreads)
     return Margins(below, above, min((freedom for margin, freedom in spreads if margin > least), default=math.inf))
 
 
-def _spread(values: Floats, rows: NDArray[Any], wrong: float) -> tuple[float, float]:
+def spread(values: Floats, rows: NDArray[Any], wrong: float) -> tuple[float, float]:
     """Student's t times the jackknife standard error, and the degrees of freedom (Σr²)² / Σr⁴."""
     n = float(rows.sum())
     deviations = values - np.sum(rows * values) / n

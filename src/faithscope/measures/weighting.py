@@ -12,7 +12,7 @@ from faithscope.explanations.inputs import same_length
 from faithscope.explanations.labels import to_labels, to_numbers
 from faithscope.measures.counts import Counts, count, sums
 from faithscope.measures.estimate import Estimate, Shares, assemble, check_interval
-from faithscope.measures.intervals import Margins, jackknife_margins
+from faithscope.measures.intervals import LeftOut, Margins, jackknife_margins
 
 Floats = NDArray[np.float64]
 _SPAN = 1e9  # the largest weight over the smallest; beyond it their squares cancel
@@ -76,7 +76,7 @@ def _measure(
     left = total - mass
     lonely = np.where(size[codes] == 2, weight[codes] - mass, 0.0) - np.where(size[codes] == 1, mass, 0.0)
     value, quiet = (shares.sum() - shares[codes] + after) / left, (silent + lonely) / left
-    return found, jackknife_margins(value, quiet, np.ones(len(mass)), counts.effective_n, confidence)
+    return found, jackknife_margins(LeftOut(value, quiet), np.ones(len(mass)), counts.effective_n, confidence)
 
 
 def _group_sums(counts: Counts) -> tuple[Floats, Floats, Floats]:
