@@ -8,7 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from faithscope import errors
-from faithscope.evaluate import Evaluation, evaluate, local
+from faithscope.compare import Comparison, compare
+from faithscope.evaluate import evaluate, local
+from faithscope.evaluation import Evaluation
 from faithscope.explanations.discretize import Delta, DeltaSign, Floor, Modified, Rank, Sign, SignOfTop, Truncate
 from faithscope.explanations.examples import Counterfactuals, Prototypes
 from faithscope.explanations.highlights import Highlights
@@ -16,6 +18,7 @@ from faithscope.explanations.importances import Importances
 from faithscope.explanations.relations import Ball, Nearest
 from faithscope.explanations.rules import Rules
 from faithscope.measures.certify import certify
+from faithscope.measures.choosing import Best
 from faithscope.measures.consistency import consistency
 from faithscope.measures.decoders import GibbsDecoder, OptimalDecoder
 from faithscope.measures.estimate import Estimate
@@ -31,6 +34,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Ball",
+    "Best",
+    "Comparison",
     "Counterfactuals",
     "Delta",
     "DeltaSign",
@@ -50,6 +55,7 @@ __all__ = [
     "SignOfTop",
     "Truncate",
     "certify",
+    "compare",
     "consistency",
     "errors",
     "evaluate",

@@ -1,128 +1,26 @@
 """evaluate(): a model, an explainer and rows in; an Evaluation out."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput, NotScoped, WrongType
+from faithscope.cache import Cache, takes_progress, to_cache
+from faithscope.errors import BadInput, WrongType
+from faithscope.evaluation import Discretize, Evaluation, assess
 from faithscope.explanations import Explanations, as_explanations, discretize
-from faithscope.explanations.inputs import is_frame, rows_of, same_length
+from faithscope.explanations.inputs import is_frame, rows_of, same_length, to_vector
 from faithscope.explanations.labels import to_predictions
-from faithscope.explanations.relations import says_where, to_relation
-from faithscope.frames import frame
+from faithscope.explanations.relations import says_where, take_rows, to_relation
+from faithscope.fingerprint import fingerprint
 from faithscope.measures import scopes
-from faithscope.measures.consistency import consistency
-from faithscope.measures.counterexamples import counterexamples
+from faithscope.measures.choosing import Best
 from faithscope.measures.counts import count
-from faithscope.measures.coverage import Coverage, cover
-from faithscope.measures.estimate import Estimate, Interval
-from faithscope.measures.local import Local, at_row, per_explanation, per_row
-from faithscope.measures.populations import Populations, by
-from faithscope.measures.sufficiency import by as sufficiency_by
-from faithscope.measures.sufficiency import to_estimate
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-Discretize = Callable[[Explanations], Any]
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """How faithful one explainer is to one model on some rows.
-
-    Attributes
-    ----------
-    consistency : Estimate
-        Same explanation, same prediction?
-    sufficiency : Estimate or None
-        Wherever the explanation applies, same prediction? None where explanations do not say where they apply, and
-        where rows are weighted.
-    explanations : Explanations
-        As they were measured, after discretization.
-    predictions : array, (n,)
-    X : rows
-        As they were given.
-    """
-
-    consistency: Estimate
-    sufficiency: Estimate | None
-    explanations: Explanations = field(repr=False)
-    predictions: NDArray[Any] = field(repr=False)
-    X: Any = field(repr=False)
-    weights: Any = field(default=None, repr=False)
-    relation: Any = field(default=None, repr=False)
-    _coverage: Coverage | None = field(default=None, repr=False)
-
-    @property
-    def uniqueness(self) -> float:
-        """Share of rows whose explanation no other row was given."""
-        counts = self.consistency.counts
-        return float(np.sum(counts.per_explanation == 1) / counts.n)
-
-    def local(self) -> "pd.DataFrame":
-        """One line a row: local consistency and sufficiency with exact intervals, and the counts behind them."""
-        columns = per_row(self._counts(), self.explanations, self.predictions, self.consistency.confidence)
-        if self._coverage is not None:
-            columns |= scopes.per_row(self._coverage, self.predictions, self.consistency.confidence)
-        return frame(columns)
-
-    def table(self, k: int | None = None) -> "pd.DataFrame":
-        """One line an explanation, worst first; only the k worst where k is given."""
-        return frame(per_explanation(self._counts(), self.consistency.confidence, k))
-
-    def counterexamples(self, k: int = 10) -> "pd.DataFrame":
-        """Pairs of rows, same explanation, different prediction: worst explanations first, nearest rows first."""
-        return frame(counterexamples(self._counts(), self.explanations, self.predictions, self.X, k))
-
-    def scopes(self, k: int | None = None) -> "pd.DataFrame":
-        """One line an explanation that says where it applies: its precision and coverage on these rows, worst first."""
-        return frame(scopes.per_scope(self._scoped(), self.consistency.confidence, k))
-
-    def wrongly_covered(self, k: int = 10) -> "pd.DataFrame":
-        """Rows that an explanation covers although they get another prediction, worst explanations first."""
-        how = to_relation(self.relation, self.explanations)
-        found = scopes.wrongly_covered(self._scoped(), self.explanations, self.predictions, self.X, how, k)
-        return frame(found)
-
-    def _scoped(self) -> Coverage:
-        if self._coverage is None:
-            to_relation(self.relation, self.explanations).scopes(self.explanations)  # says why, for most kinds
-            raise NotScoped("Sufficiency was not measured here: rows are weighted.")
-        return self._coverage
-
-    def by(self, groups: Any, measure: Literal["consistency", "sufficiency"] = "consistency") -> Populations:
-        """The same measure for each group of rows, with intervals on the differences."""
-        if measure == "sufficiency":
-            self._scoped()
-            how = (self.relation, self.consistency.confidence)
-            return sufficiency_by(self.explanations, self.X, self.predictions, groups, *how)
-        if measure != "consistency":
-            raise BadInput(f"measure must be 'consistency' or 'sufficiency'; got {measure!r}.")
-        found = self.consistency
-        options: dict[str, Any] = {"confidence": found.confidence, "interval": found.interval, "weights": self.weights}
-        return by(self.explanations, self.predictions, groups, **options)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers of this evaluation, ready for JSON."""
-        sufficiency = None if self.sufficiency is None else self.sufficiency.to_dict()
-        return {"consistency": self.consistency.to_dict(), "sufficiency": sufficiency, "uniqueness": self.uniqueness}
-
-    def _estimates(self) -> list[Estimate]:
-        return [self.consistency] if self.sufficiency is None else [self.consistency, self.sufficiency]
-
-    def __str__(self) -> str:
-        return "\n".join(map(str, self._estimates()))
-
-    def _repr_html_(self) -> str:
-        return "".join(found._repr_html_() for found in self._estimates())
-
-    def _counts(self) -> Any:
-        """Every row counts once, whatever its weight."""
-        return self.consistency.counts if self.weights is None else count(self.explanations, self.predictions)
+from faithscope.measures.estimate import Interval
+from faithscope.measures.local import Local, at_row
+from faithscope.progress import Step, Told, Watch
 
 
 def evaluate(
@@ -135,6 +33,9 @@ def evaluate(
     interval: Interval = "jackknife",
     weights: Any = None,
     relation: Any = None,
+    seed: int = 0,
+    cache: Any = None,
+    progress: bool | Told | None = None,
 ) -> Evaluation:
     """Measure how faithful an explainer is to a model on the rows X.
 
@@ -146,23 +47,90 @@ def evaluate(
         Anything with ``explain``, a function from rows to explanations, or the explanations themselves.
     X : array-like or table, n rows
         Rows the model will meet in use; no labels are needed.
-    discretizer, confidence, interval, weights
+    discretizer : callable, optional
+        As for `consistency`; or `Best`, which chooses one on half of the rows and reports on the other half.
+    confidence, interval, weights
         As for `consistency`.
     relation : Nearest, Ball or callable, optional
         As for `sufficiency`.
+    seed : int
+        Of what is random here: the halves of `Best`. Explainers have seeds of their own.
+    cache : path or Cache, optional
+        A folder that keeps what was computed, so that an interrupted run goes on and a second run is instant.
+    progress : None, bool or callable
+        None shows phases that take more than a second, False nothing; or a function (phase, done, total).
 
     Returns
     -------
     Evaluation
     """
-    predictions, explanations = _predictions(predict, X), discretize(_explanations(explainer, X), discretizer)
-    same_length(X=rows_of(X), predictions=len(predictions), explanations=len(explanations))
-    found = consistency(explanations, predictions, confidence=confidence, interval=interval, weights=weights)
-    if weights is not None or not says_where(explanations, relation):
-        return Evaluation(found, None, explanations, predictions, X, weights, relation)
-    covered = cover(explanations, predictions, X, to_relation(relation, explanations), confidence=confidence)
-    sufficient = to_estimate(covered, "sufficiency", confidence)
-    return Evaluation(found, sufficient, explanations, predictions, X, None, relation, covered)
+    system = System(to_cache(cache), Watch(progress))
+    name = name_of(explainer)
+    labels = system.predictions(predict, X)
+    given = system.explanations(explainer, X, name)
+    same_length(X=rows_of(X), predictions=len(labels), explanations=len(given))
+    options: dict[str, Any] = {"confidence": confidence, "interval": interval, "relation": relation}
+    about: dict[str, Any] = {"name": name, "explainer": described(explainer), "seed": seed}
+    if isinstance(discretizer, Best):
+        kept, chosen = discretizer.choose(given, labels, seed, confidence)
+        given, labels, X, discretizer = given.take(kept), labels[kept], take_rows(X, kept), chosen
+        weights = None if weights is None else to_vector(weights, "Weights")[kept]
+    with system.watch.phase(f"measuring {name}", len(labels)):
+        found = assess(given, labels, X, discretizer=discretizer, weights=weights, **options, **about)
+    return replace(found, seconds=system.watch.seconds)
+
+
+@dataclass(frozen=True)
+class System:
+    """How models and explainers are asked: through a cache or not, watched or not."""
+
+    cache: Cache | None
+    watch: Watch
+
+    def predictions(self, predict: Any, X: Any) -> NDArray[Any]:
+        """What the model says to rows, or what it has said."""
+        function = function_of(predict, "predict")
+        if function is None:
+            return to_predictions(predict)
+        with self.watch.phase("predicting", rows_of(X)):
+            if self.cache is None:
+                return to_predictions(function(X))
+            return self.cache.labels(fingerprint(predict), lambda rows: to_predictions(function(rows)), X)
+
+    def explanations(self, explainer: Any, X: Any, name: str) -> Explanations:
+        """What the explainer says to rows, or what it has said."""
+        function = function_of(explainer, "explain")
+        if isinstance(explainer, Explanations) or function is None:
+            return as_explanations(explainer)
+        told = takes_progress(function)
+
+        def explain(rows: Any, step: Step) -> Explanations:
+            return as_explanations(function(rows, progress=step) if told else function(rows))
+
+        with self.watch.phase(f"explaining with {name}", rows_of(X)) as step:
+            if self.cache is None:
+                return explain(X, step)
+            tokenizer = getattr(explainer, "tokenizer", None)
+            question = fingerprint(explainer)
+            # A plain function may look at all rows at once; what explains by contract explains a row by itself.
+            if function is explainer:
+                return self.cache.one("explanations", question, explain, X, step, tokenizer)
+            return self.cache.explanations(question, explain, X, step, tokenizer=tokenizer)
+
+
+def name_of(explainer: Any) -> str:
+    """What an explainer is called: the function's name or the object's class."""
+    if isinstance(explainer, Explanations) or function_of(explainer, "explain") is None:
+        return "explanations"
+    return str(getattr(explainer, "__name__", type(explainer).__name__)).strip("<>")
+
+
+def described(explainer: Any) -> str:
+    """How an explainer was set up, in a line."""
+    if function_of(explainer, "explain") is None or isinstance(explainer, Explanations):
+        return "ready explanations"
+    silent = "__repr__" not in {name for kind in type(explainer).__mro__[:-1] for name in vars(kind)}
+    return name_of(explainer) if silent or explainer is function_of(explainer, "explain") else repr(explainer)
 
 
 def local(
@@ -188,13 +156,16 @@ def local(
     -------
     Local
     """
-    if _function(predict, "predict") is None or _function(explainer, "explain") is None:
+    if function_of(predict, "predict") is None or function_of(explainer, "explain") is None:
         raise WrongType(
             "local needs a model and an explainer that can be called on x, not ready predictions or explanations."
         )
     row = _one_row(x)
-    labels, explanations = _predictions(predict, X), discretize(_explanations(explainer, X), discretizer)
-    one, prediction = discretize(_explanations(explainer, row), discretizer), _predictions(predict, row).tolist()[0]
+    system = System(None, Watch(progress=False))
+    labels = system.predictions(predict, X)
+    explanations = discretize(system.explanations(explainer, X, "explainer"), discretizer)
+    one = discretize(system.explanations(explainer, row, "explainer"), discretizer)
+    prediction = system.predictions(predict, row).tolist()[0]
     found = at_row(count(explanations, labels), one, prediction, confidence=confidence)
     if not says_where(explanations, relation):
         return found
@@ -216,19 +187,7 @@ def _one_row(x: Any) -> Any:
     return row
 
 
-def _function(given: Any, method: str) -> Callable[[Any], Any] | None:
+def function_of(given: Any, method: str) -> Callable[..., Any] | None:
     """The method of this name, or the function itself; None where it is neither: then it is the answer itself."""
     found = getattr(given, method, None)
     return found if callable(found) else given if callable(given) else None
-
-
-def _predictions(predict: Any, X: Any) -> Any:
-    function = _function(predict, "predict")
-    return to_predictions(predict if function is None else function(X))
-
-
-def _explanations(explainer: Any, X: Any) -> Explanations:
-    if isinstance(explainer, Explanations):
-        return explainer
-    function = _function(explainer, "explain")
-    return as_explanations(explainer if function is None else function(X))

@@ -96,6 +96,10 @@ class Shap:
         how = f"output={self.output!r}, class_index={self.class_index!r}, algorithm={self.algorithm!r}"
         return f"Shap({how}, background={len(self.background)}, evaluations={self.evaluations}, seed={self.seed})"
 
+    def __fingerprint__(self) -> tuple[Any, ...]:
+        """What its answers depend on; what shap makes of trees has bytes that mean nothing."""
+        return self.model, self.background, self.table, repr(self)
+
     def explain(self, X: Any, *, progress: Progress | None = None) -> Importances:
         """One value a feature for each row; of several classes one vector after the other.
 

@@ -274,6 +274,13 @@ def _counterfactuals(discretizer: Discretizer, explanations: Explanations) -> Co
     )
 
 
+def usual(explanations: Explanations) -> list[Discretizer]:
+    """The paper's discretizers for this kind of explanations, the finest first."""
+    if isinstance(explanations, Importances) and not isinstance(explanations, Rankings):
+        return [Original(), Floor(2), Floor(1), Sign(), Rank(), SignOfTop(5)]
+    return [Delta(), DeltaSign(), Modified()] if isinstance(explanations, Counterfactuals) else [Original()]
+
+
 _WORDS: dict[str, Discretizer] = {
     "original": Original(),
     "sign": Sign(),

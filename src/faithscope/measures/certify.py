@@ -6,9 +6,7 @@ from typing import Any
 
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations import Explanations, as_explanations, discretize
-from faithscope.explanations.discretize import Delta, DeltaSign, Floor, Modified, Original, Rank, Sign, SignOfTop
-from faithscope.explanations.examples import Counterfactuals
-from faithscope.explanations.importances import Importances
+from faithscope.explanations.discretize import Original, usual
 from faithscope.explanations.labels import to_predictions
 from faithscope.measures.counts import count
 from faithscope.measures.estimate import Estimate, Interval, check_interval, estimate
@@ -110,9 +108,7 @@ def certify(
 
 def _family(given: Explanations, discretizers: Sequence[Discretize | None] | Discretize | None) -> list[Discretize]:
     if discretizers is None:
-        if isinstance(given, Importances):
-            return [Original(), Floor(2), Floor(1), Sign(), Rank(), SignOfTop(5)]
-        return [Delta(), DeltaSign(), Modified()] if isinstance(given, Counterfactuals) else [Original()]
+        return [*usual(given)]
     several = [discretizers] if callable(discretizers) else discretizers
     family: list[Discretize] = [Original() if discretizer is None else discretizer for discretizer in several]
     if not family:

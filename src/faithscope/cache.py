@@ -1,0 +1,173 @@
+"""What was computed once is kept on disk: Parquet files named by what they answer and by what they hold."""
+
+import hashlib
+import os
+import tempfile
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations import Explanations
+from faithscope.explanations.arrow import from_arrow, to_arrow
+from faithscope.explanations.inputs import check_whole, rows_of
+from faithscope.explanations.plain import Plain
+from faithscope.explanations.relations import take_rows
+from faithscope.fingerprint import fingerprint
+from faithscope.progress import Step
+
+_FORMAT = "1"
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A folder of answers; an interrupted run goes on from it, and a second run finds everything there.
+
+    A file's name holds a fingerprint of the question (rows, model, explainer, settings, versions) and a hash of the
+    file's own bytes. A file that is cut short, changed or not ours does not match its name: it is named in a warning
+    and ignored. Files are written beside their place and then moved there, so no other process ever sees half of one.
+
+    Parameters
+    ----------
+    folder : path
+        Made where it does not exist.
+    rows : int
+        Rows in a file: how much an interruption can lose.
+
+    Examples
+    --------
+    >>> Cache("answers", rows=100)
+    Cache(folder=PosixPath('answers'), rows=100)
+    """
+
+    folder: Path
+    rows: int = 500
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "folder", Path(self.folder))
+        check_whole(self.rows, "rows, the rows in a file,")
+
+    def explanations(
+        self, question: str, explain: Callable[..., Any], X: Any, step: Step, *, tokenizer: Any = None
+    ) -> Explanations:
+        """Explanations of rows, part by part, from the folder where they are there.
+
+        Parameters
+        ----------
+        question : str
+            A fingerprint of everything but the rows.
+        explain : callable
+            From rows to explanations, any number of rows at a time.
+        """
+        n = rows_of(X)
+        parts = []
+        for start in range(0, max(1, n), self.rows):
+            part = take_rows(X, np.arange(start, min(start + self.rows, n))) if n > self.rows else X
+            parts.append(self.one("explanations", question, explain, part, within(step, start, n), tokenizer))
+            step(min(start + self.rows, n), n)
+        found = parts[0]
+        for more in parts[1:]:
+            found = found.join(more)
+        return found
+
+    def one(
+        self,
+        what: str,
+        question: str,
+        answer: Callable[..., Any],
+        X: Any,
+        step: Step | None = None,
+        tokenizer: Any = None,
+    ) -> Explanations:
+        """The answer for these rows, all in one file."""
+        key = fingerprint(_FORMAT, what, question, X)
+        table = self.read(what, key)
+        if table is not None:
+            return from_arrow(table, tokenizer=tokenizer)
+        found: Explanations = answer(X) if step is None else answer(X, step)
+        self.write(what, key, to_arrow(found))
+        return found
+
+    def labels(self, question: str, predict: Callable[[Any], NDArray[Any]], X: Any) -> NDArray[Any]:
+        """Predictions for rows."""
+        found = self.one("predictions", question, lambda rows: Plain(predict(rows)), X)
+        return found.values if isinstance(found, Plain) else np.empty(0)
+
+    def read(self, what: str, key: str) -> Any | None:
+        """The table kept under a key; None where there is none that is whole."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        for path in sorted(self.folder.glob(f"{what}-{key}-*.parquet")):
+            try:
+                content = path.read_bytes()
+            except OSError as error:
+                _ignored(path, f"cannot be read ({error.strerror})")
+                continue
+            if _digest(content) != path.stem.rpartition("-")[2]:
+                _ignored(path, "does not hold what its name says: it was cut short or changed")
+                continue
+            return parquet.read_table(pa.BufferReader(content))
+        return None
+
+    def write(self, what: str, key: str, table: Any) -> None:
+        """Keep a table; what was there under another name stays."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        sink = pa.BufferOutputStream()
+        parquet.write_table(table, sink, compression="zstd")
+        content = sink.getvalue().to_pybytes()
+        path = self.folder / f"{what}-{key}-{_digest(content)}.parquet"
+        temporary = None
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=self.folder, prefix=".", suffix=".part", delete=False) as file:
+                temporary = file.name
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except OSError as error:
+            if temporary is not None:
+                Path(temporary).unlink(missing_ok=True)
+            raise BadInput(
+                f"The cache {str(self.folder)!r} cannot be written ({error.strerror}): free some space, choose another "
+                "folder, or go on without cache=."
+            ) from None
+
+
+def to_cache(cache: Any) -> Cache | None:
+    """A cache from the path of its folder; None for none."""
+    if cache is None or isinstance(cache, Cache):
+        return cache
+    if isinstance(cache, str | os.PathLike):
+        return Cache(Path(cache))
+    raise WrongType(f"cache must be a folder's path or a Cache; got {type(cache).__name__}.")
+
+
+def takes_progress(explain: Any) -> bool:
+    """Whether an explainer can tell how far it is."""
+    try:
+        return "progress" in signature(explain).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def within(step: Step, before: int, total: int) -> Step:
+    """Progress in a part of the rows as progress in all of them."""
+    return lambda done, _: step(before + done, total)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+def _ignored(path: Path, why: str) -> None:
+    warnings.warn(f"The cache file {path.name!r} {why}, so it is ignored.", stacklevel=4)

@@ -1,0 +1,205 @@
+"""Evaluation: how faithful one explainer is to one model, and every question one can ask about it."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput, NotScoped
+from faithscope.explanations import Explanations, discretize
+from faithscope.explanations.discretize import Original, usual
+from faithscope.explanations.inputs import rows_of, same_length
+from faithscope.explanations.relations import says_where, to_relation
+from faithscope.frames import frame
+from faithscope.measures import scopes
+from faithscope.measures.consistency import consistency
+from faithscope.measures.counterexamples import counterexamples
+from faithscope.measures.counts import count
+from faithscope.measures.coverage import Coverage, cover
+from faithscope.measures.estimate import Estimate, Interval
+from faithscope.measures.local import per_explanation, per_row
+from faithscope.measures.populations import Populations, by
+from faithscope.measures.sufficiency import by as sufficiency_by
+from faithscope.measures.sufficiency import to_estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Discretize = Callable[[Explanations], Any]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How faithful one explainer is to one model on some rows.
+
+    Attributes
+    ----------
+    consistency : Estimate
+        Same explanation, same prediction?
+    sufficiency : Estimate or None
+        Wherever the explanation applies, same prediction? None where explanations do not say where they apply, and
+        where rows are weighted.
+    explanations : Explanations
+        As they were measured, after discretization.
+    predictions : array, (n,)
+    X : rows
+        As they were given.
+    name, explainer, discretizer : str
+        What the explainer is called, how it was set up, and what made its explanations coarser.
+    undiscretized : Explanations
+        As the explainer made them.
+    seed : int
+        Of the evaluation; explainers have seeds of their own.
+    seconds : dict of str to float
+        How long each phase took.
+    """
+
+    consistency: Estimate
+    sufficiency: Estimate | None
+    explanations: Explanations = field(repr=False)
+    predictions: NDArray[Any] = field(repr=False)
+    X: Any = field(repr=False)
+    weights: Any = field(default=None, repr=False)
+    relation: Any = field(default=None, repr=False)
+    undiscretized: Explanations | None = field(default=None, repr=False)
+    name: str = "explainer"
+    explainer: str = "ready explanations"
+    discretizer: str = repr(Original())
+    seed: int = 0
+    seconds: dict[str, float] = field(default_factory=dict, repr=False)
+    _coverage: Coverage | None = field(default=None, repr=False)
+
+    @property
+    def uniqueness(self) -> float:
+        """Share of rows whose explanation no other row was given."""
+        return uniqueness(self.consistency)
+
+    def local(self) -> "pd.DataFrame":
+        """One line a row: local consistency and sufficiency with exact intervals, and the counts behind them."""
+        columns = per_row(self._counts(), self.explanations, self.predictions, self.consistency.confidence)
+        if self._coverage is not None:
+            columns |= scopes.per_row(self._coverage, self.predictions, self.consistency.confidence)
+        return frame(columns)
+
+    def table(self, k: int | None = None) -> "pd.DataFrame":
+        """One line an explanation, worst first; only the k worst where k is given."""
+        return frame(per_explanation(self._counts(), self.consistency.confidence, k))
+
+    def counterexamples(self, k: int = 10) -> "pd.DataFrame":
+        """Pairs of rows, same explanation, different prediction: worst explanations first, nearest rows first."""
+        return frame(counterexamples(self._counts(), self.explanations, self.predictions, self.X, k))
+
+    def scopes(self, k: int | None = None) -> "pd.DataFrame":
+        """One line an explanation that says where it applies: its precision and coverage on these rows, worst first."""
+        return frame(scopes.per_scope(self._scoped(), self.consistency.confidence, k))
+
+    def wrongly_covered(self, k: int = 10) -> "pd.DataFrame":
+        """Rows that an explanation covers although they get another prediction, worst explanations first."""
+        how = to_relation(self.relation, self.explanations)
+        found = scopes.wrongly_covered(self._scoped(), self.explanations, self.predictions, self.X, how, k)
+        return frame(found)
+
+    def _scoped(self) -> Coverage:
+        if self._coverage is None:
+            to_relation(self.relation, self.explanations).scopes(self.explanations)  # says why, for most kinds
+            raise NotScoped("Sufficiency was not measured here: rows are weighted.")
+        return self._coverage
+
+    def by(self, groups: Any, measure: Literal["consistency", "sufficiency"] = "consistency") -> Populations:
+        """The same measure for each group of rows, with intervals on the differences."""
+        if measure == "sufficiency":
+            self._scoped()
+            how = (self.relation, self.consistency.confidence)
+            return sufficiency_by(self.explanations, self.X, self.predictions, groups, *how)
+        if measure != "consistency":
+            raise BadInput(f"measure must be 'consistency' or 'sufficiency'; got {measure!r}.")
+        found = self.consistency
+        options: dict[str, Any] = {"confidence": found.confidence, "interval": found.interval, "weights": self.weights}
+        return by(self.explanations, self.predictions, groups, **options)
+
+    def discretizations(self) -> "pd.DataFrame":
+        """Consistency against uniqueness for the paper's discretizations of these explanations, finest first."""
+        given = self.explanations if self.undiscretized is None else self.undiscretized
+        options: dict[str, Any] = {"confidence": self.consistency.confidence, "interval": self.consistency.interval}
+        family = usual(given)
+        found = [consistency(given, self.predictions, discretizer=d, weights=self.weights, **options) for d in family]
+        columns: dict[str, Any] = {"discretizer": [repr(one) for one in family]}
+        for name in ("value", "low", "high", "unverifiable", "verified", "chance", "distinct"):
+            columns[name] = [getattr(one, name) for one in found]
+        return frame(columns | {"uniqueness": [uniqueness(one) for one in found]})
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers of this evaluation, ready for JSON."""
+        sufficiency = None if self.sufficiency is None else self.sufficiency.to_dict()
+        measured = {"consistency": self.consistency.to_dict(), "sufficiency": sufficiency}
+        made = {name: getattr(self, name) for name in ("name", "explainer", "discretizer", "seed")}
+        return {**measured, "uniqueness": self.uniqueness, **made}
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write rows, predictions and explanations as a log, which `audit` reads back to the same numbers."""
+        from faithscope.tables.log import write_log
+
+        write_log(path, self.explanations, self.predictions, self.X)
+
+    def to_html(self, path: str | os.PathLike[str], *, groups: Any = None) -> None:
+        """Write a report that anybody can open: one HTML file that needs no network.
+
+        Parameters
+        ----------
+        groups : array-like, (n,), optional
+            The population of each row, to be compared in the report.
+        """
+        from faithscope.report import write_report
+
+        write_report(self, path, populations={} if groups is None else {self.name: self.by(groups)})
+
+    def plot(self) -> Any:
+        """Value, interval, chance and the unverifiable part as an Altair chart."""
+        from faithscope.charts import estimates
+
+        return estimates([(self.name, found) for found in self._estimates()])
+
+    def _estimates(self) -> list[Estimate]:
+        return [self.consistency] if self.sufficiency is None else [self.consistency, self.sufficiency]
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self._estimates()))
+
+    def _repr_html_(self) -> str:
+        return "".join(found._repr_html_() for found in self._estimates())
+
+    def _counts(self) -> Any:
+        """Every row counts once, whatever its weight."""
+        return self.consistency.counts if self.weights is None else count(self.explanations, self.predictions)
+
+
+def uniqueness(found: Estimate) -> float:
+    """Share of rows whose explanation no other row was given."""
+    return float(np.sum(found.counts.per_explanation == 1) / found.counts.n)
+
+
+def assess(
+    explanations: Explanations,
+    predictions: NDArray[Any],
+    X: Any,
+    *,
+    discretizer: Discretize | None = None,
+    confidence: float = 0.95,
+    interval: Interval = "jackknife",
+    weights: Any = None,
+    relation: Any = None,
+    **about: Any,
+) -> Evaluation:
+    """An evaluation of what a model and an explainer have said; `about` are its remaining attributes."""
+    coarse = discretize(explanations, discretizer)
+    same_length(X=rows_of(X), predictions=len(predictions), explanations=len(coarse))
+    found = consistency(coarse, predictions, confidence=confidence, interval=interval, weights=weights)
+    about |= {"undiscretized": explanations, "discretizer": repr(Original() if discretizer is None else discretizer)}
+    if weights is not None or not says_where(coarse, relation):
+        return Evaluation(found, None, coarse, predictions, X, weights, relation, **about)
+    covered = cover(coarse, predictions, X, to_relation(relation, coarse), confidence=confidence)
+    sufficient = to_estimate(covered, "sufficiency", confidence)
+    return Evaluation(found, sufficient, coarse, predictions, X, None, relation, _coverage=covered, **about)

@@ -1,0 +1,171 @@
+"""Progress of long work: a bar on terminals and in notebooks, a line now and then in plain logs."""
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from faithscope.errors import WrongType
+
+Step = Callable[[int, int], None]  # called with rows done and rows in all
+Told = Callable[[str, int, int], None]  # called with the phase, rows done and rows in all
+
+_PATIENCE = 1.0  # seconds before anything is shown
+_BETWEEN = 10.0  # seconds between lines of a log
+
+
+class Display(Protocol):
+    """Where progress is shown."""
+
+    def start(self, phase: str, total: int) -> None:
+        """A phase has lasted so long that it is worth showing."""
+        ...
+
+    def update(self, done: int, total: int) -> None:
+        """So many of its rows are done."""
+        ...
+
+    def stop(self, seconds: float) -> None:
+        """It is over."""
+        ...
+
+
+class Bar:
+    """A bar of rich's, on a terminal or in a notebook."""
+
+    def start(self, phase: str, total: int) -> None:
+        from rich import progress
+        from rich.console import Console
+
+        columns = [
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(),
+            progress.TimeRemainingColumn(),
+        ]
+        self._bar = progress.Progress(*columns, console=Console(stderr=True), transient=True)
+        self._bar.start()
+        self._task = self._bar.add_task(_plainly(phase), total=None)  # moves to and fro until rows are told
+
+    def update(self, done: int, total: int) -> None:
+        self._bar.update(self._task, completed=done, total=total)
+
+    def stop(self, seconds: float) -> None:
+        self._bar.stop()
+
+
+class Log:
+    """A line on standard error, now and then."""
+
+    def start(self, phase: str, total: int) -> None:
+        self._phase, self._last = phase, time.monotonic()
+        self._say(f"{total:,} rows")
+
+    def update(self, done: int, total: int) -> None:
+        if time.monotonic() - self._last >= _BETWEEN:
+            self._last = time.monotonic()
+            self._say(f"{done:,} of {total:,} rows")
+
+    def stop(self, seconds: float) -> None:
+        self._say(f"done in {seconds:.0f} s")
+
+    def _say(self, what: str) -> None:
+        print(f"{self._phase}: {what}", file=sys.stderr, flush=True)
+
+
+def _plainly(phase: str) -> str:
+    """A phase's name as rich shows it: brackets are not markup."""
+    from rich.markup import escape
+
+    return escape(phase)
+
+
+@dataclass
+class _Shown:
+    """One phase, shown once it has lasted a second, whether or not it tells how far it is."""
+
+    phase: str
+    total: int
+    display: Display
+    began: float = field(default_factory=time.monotonic)
+    done: int = 0
+    running: bool = False
+    lock: Any = field(default_factory=threading.Lock)
+
+    def show(self) -> None:
+        with self.lock:
+            if not self.running and self.began:
+                self.running = True
+                self.display.start(self.phase, self.total)
+                if self.done:
+                    self.display.update(self.done, self.total)
+
+    def step(self, done: int, total: int) -> None:
+        with self.lock:
+            self.done, self.total = done, total
+            if self.running:
+                self.display.update(done, total)
+
+    def close(self) -> None:
+        with self.lock:
+            if self.running:
+                self.display.stop(time.monotonic() - self.began)
+            self.began = 0.0
+
+
+class Watch:
+    """Shows phases of work, one after the other.
+
+    Parameters
+    ----------
+    progress : None, bool or callable
+        None and True show phases that take more than a second, False shows nothing; a function is called with the
+        phase, the rows done and the rows in all.
+    """
+
+    def __init__(self, progress: bool | Told | None = None) -> None:
+        if not (progress is None or isinstance(progress, bool) or callable(progress)):
+            raise WrongType(
+                f"progress must be True, False, None or a function (phase, done, total); got {type(progress).__name__}."
+            )
+        self.told = progress if callable(progress) else None
+        self.shown = progress is None or progress is True
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def phase(self, name: str, total: int) -> Iterator[Step]:
+        """A phase over so many rows; what is handed over is called with rows done and rows in all."""
+        began = time.monotonic()
+        shown = _Shown(name, total, _display())
+        timer = threading.Timer(_PATIENCE, shown.show)
+        timer.daemon = True
+        if self.shown:
+            timer.start()
+        try:
+            yield self._tell(name) if self.told else shown.step
+        finally:
+            timer.cancel()
+            shown.close()
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.monotonic() - began
+
+    def _tell(self, name: str) -> Step:
+        told = self.told
+        return lambda done, total: told(name, done, total) if told else None
+
+
+def _display() -> Display:
+    if sys.stderr.isatty() or _in_notebook():
+        return Bar()
+    return Log()
+
+
+def _in_notebook() -> bool:
+    """Whether a notebook runs this and can show a bar that moves."""
+    from importlib.util import find_spec
+
+    shell = sys.modules.get("IPython")
+    running = shell.get_ipython() if shell else None
+    return type(running).__name__ == "ZMQInteractiveShell" and find_spec("ipywidgets") is not None

@@ -1,0 +1,122 @@
+"""A rule written down reads back exactly, whatever it holds; what cannot be read says where."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.grammar import parse_rule, write_rule
+from faithscope.explanations.rules import Rules
+
+NAMES = st.one_of(st.text(), st.sampled_from(["age", "and", "true", "inf-x", "inf", "a.b-c", "x 1", '"', "é", "not"]))
+NUMBERS = st.one_of(st.integers(), st.floats(allow_nan=False))
+VALUES = st.one_of(NUMBERS, st.booleans(), st.text(), st.none())
+CONDITIONS = st.one_of(
+    st.tuples(NAMES, st.sampled_from(["<=", "<", ">=", ">", "==", "!="]), VALUES),
+    st.tuples(NAMES, st.sampled_from(["in", "not in"]), st.lists(VALUES, max_size=4).map(tuple)),
+    st.tuples(NAMES, st.just("between"), st.tuples(NUMBERS, NUMBERS)),
+)
+
+
+def exactly(conditions):
+    """Conditions with the type of every value, so that 1, 1.0 and True are told apart, and -0.0 from 0.0."""
+    return repr([(feature, operator, value) for feature, operator, value in conditions])
+
+
+@given(st.lists(CONDITIONS, max_size=5))
+@example([("a", "==", "\ud800")])
+@example([("true", "<=", -0.0), ("x", "in", ()), ("\n", "==", 'say "no"; \\ -- \u2028\0')])
+def test_what_is_written_reads_back_exactly(conditions):
+    assert exactly(parse_rule(write_rule(conditions))) == exactly(conditions)
+
+
+@given(st.lists(CONDITIONS, max_size=4))
+def test_the_text_is_one_line_that_any_file_can_hold(conditions):
+    written = write_rule(conditions)
+    assert "\n" not in written
+    assert written.encode().decode() == written
+
+
+@given(st.lists(CONDITIONS, max_size=4))
+def test_json_says_the_same_as_the_grammar(conditions):
+    assert exactly(parse_rule(json.dumps(conditions))) == exactly(conditions)
+
+
+@given(st.text())
+def test_any_text_is_read_or_refused_in_one_sentence(text):
+    conditions = problem = None
+    try:
+        conditions = parse_rule(text)
+    except BadInput as caught:
+        problem = str(caught)
+    if problem is not None:
+        assert "\n" not in problem
+    else:
+        assert exactly(parse_rule(write_rule(conditions))) == exactly(conditions)
+
+
+def test_rules_survive_being_written():
+    rules = Rules.from_conditions(
+        [[("age", ">", 3), ("age", "<=", 7.5), ("job", "not in", ["cook", None])], [], [("age", "==", None)]],
+        features=["age", "job"],
+    )
+    again = Rules.from_conditions([parse_rule(write_rule(one)) for one in rules.to_conditions()], rules.features)
+    assert [again.describe(row) for row in range(3)] == [rules.describe(row) for row in range(3)]
+
+
+def test_a_rule_reads_like_this():
+    conditions = [("age", "<=", 37.0), ("job", "==", "clerk"), ("odd name; --", ">", -0.0), ("n", "in", (1, None))]
+    assert write_rule(conditions) == 'age <= 37.0 and job == "clerk" and "odd name; --" > -0.0 and n in {1, missing}'
+    assert write_rule([]) == "true"
+    assert parse_rule('  age<=37and job=="clerk"') == [("age", "<=", 37), ("job", "==", "clerk")]
+
+
+def test_numpy_values_are_written_as_numbers():
+    assert write_rule([("a", "<=", np.float64(0.1)), ("b", "==", np.int8(3)), ("c", "!=", np.nan)]) == (
+        "a <= 0.1 and b == 3 and c != missing"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "said"),
+    [
+        ("", 1, "its end where a feature is expected"),
+        ("age <", 6, "its end where a number"),
+        ("age = 3", 5, "'=', which means nothing here"),
+        ('job == "x', 8, "never closed"),
+        ("a <= 3 or b > 2", 8, "'or' where 'and' is expected"),
+        ("a in {1 2}", 9, "'2' where ',' is expected"),
+        ("a between [1]", 13, "a second value"),
+        ("a between [1, 2, 3]", 19, "no third"),
+        ("true and a < 1", 1, "'true' where a feature"),
+        ('a == "\\q"', 6, "an escape"),
+        ("a <= __import__('os').system('x')", 16, "'(', which means nothing here"),
+        ("a <= exit", 6, "'exit' where a number"),
+        ("a not 3", 7, "'3' where 'in'"),
+        (f"a == {'9' * 5000}", 6, "too many digits"),
+    ],
+)
+def test_what_cannot_be_read_says_where(text, place, said):
+    with pytest.raises(BadInput, match=f"at character {place}:") as caught:
+        parse_rule(text)
+    assert said in str(caught.value)
+
+
+def test_only_texts_hold_rules_and_only_names_are_written():
+    with pytest.raises(WrongType, match="A rule is a text"):
+        parse_rule(3)
+    with pytest.raises(WrongType, match="by name"):
+        write_rule([(0, "<=", 1)])
+    with pytest.raises(WrongType, match="complex"):
+        write_rule([("a", "==", 1j)])
+    with pytest.raises(BadInput, match="not in the rule grammar"):
+        write_rule([("a", "~", 1)])
+    with pytest.raises(BadInput, match="list of"):
+        parse_rule('[["a", "<="]]')
+    with pytest.raises(BadInput, match="starts like JSON"):
+        parse_rule('[["a"')
+    assert math.isinf(parse_rule("a > -inf")[0][2])
