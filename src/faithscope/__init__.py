@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from faithscope import errors
+from faithscope.assertions import assert_faithful
 from faithscope.compare import Comparison, compare
 from faithscope.evaluate import evaluate, local
 from faithscope.evaluation import Evaluation
@@ -54,6 +55,7 @@ __all__ = [
     "Sign",
     "SignOfTop",
     "Truncate",
+    "assert_faithful",
     "certify",
     "compare",
     "consistency",

@@ -158,7 +158,7 @@ def compare(
             fits = _fitting(chosen[name], one, one_for_all=not isinstance(discretizer, Mapping))
             about: dict[str, Any] = {"name": name, "explainer": described(named[name]), "seed": seed}
             found = assess(one, labels, X, discretizer=fits, confidence=confidence, **about)
-            evaluations[name] = replace(found, seconds=_seconds(system.watch, name))
+        evaluations[name] = replace(found, seconds=_seconds(system.watch, name))
     with system.watch.phase("measuring differences", len(labels)):
         pairs = _differences(evaluations, confidence)
     populations = {} if parts is None else {name: ev.by(parts) for name, ev in evaluations.items()}

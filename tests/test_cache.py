@@ -1,0 +1,239 @@
+"""The cache: a run goes on where it was cut off, a second run computes nothing, and a bad file is never trusted."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import faithscope as fs
+from faithscope.cache import Cache
+
+ROWS = np.random.default_rng(0).normal(size=(230, 3))
+
+
+class Rounded:
+    """An explainer that remembers how many rows it was asked about."""
+
+    def __init__(self, decimals=0):
+        self.decimals = decimals
+
+    def __fingerprint__(self):
+        return self.decimals
+
+    def explain(self, rows):
+        ASKED.append(len(rows))
+        return fs.Importances(np.round(np.asarray(rows, float), self.decimals))
+
+
+class Asked:
+    """What was asked, which is no part of what a function does."""
+
+    def __init__(self):
+        self.rows = []
+
+    def __fingerprint__(self):
+        return None
+
+
+ASKED: list[int] = []
+
+
+@pytest.fixture(autouse=True)
+def nothing_asked():
+    ASKED.clear()
+
+
+def above(rows):
+    return np.asarray(rows)[:, 0] > 0
+
+
+def run(folder, explainer=None, rows=ROWS, **options):
+    return fs.evaluate(above, explainer or Rounded(), rows, cache=Cache(folder, rows=100), progress=False, **options)
+
+
+def test_a_second_run_computes_nothing_and_says_the_same(tmp_path):
+    first = run(tmp_path)
+    assert ASKED == [100, 100, 30]
+    second = run(tmp_path)
+    assert ASKED == [100, 100, 30]
+    assert first.consistency == second.consistency
+    assert first.explanations.values.tobytes() == second.explanations.values.tobytes()
+    assert first.predictions.tolist() == second.predictions.tolist()
+
+
+def test_the_cache_changes_no_number(tmp_path):
+    assert run(tmp_path).consistency == fs.evaluate(above, Rounded(), ROWS).consistency
+
+
+def test_other_settings_other_rows_and_other_models_are_asked_anew(tmp_path):
+    run(tmp_path)
+    ASKED.clear()
+    run(tmp_path, Rounded(1))
+    assert ASKED == [100, 100, 30]
+    ASKED.clear()
+    run(tmp_path, rows=np.vstack([ROWS[:200], ROWS[200:] + 1]))
+    assert ASKED == [30]
+    labels = run(tmp_path).predictions
+    turned = fs.evaluate(lambda rows: rows[:, 0] <= 0, Rounded(), ROWS, cache=tmp_path, progress=False).predictions
+    assert (labels != turned).all()
+
+
+def test_a_plain_function_sees_all_rows_at_once(tmp_path):
+    asked = Asked()
+
+    def centered(rows):
+        asked.rows.append(len(rows))
+        return np.sign(rows - rows.mean(axis=0))
+
+    first = run(tmp_path, centered)
+    assert asked.rows == [230]
+    assert run(tmp_path, centered).consistency == first.consistency
+    assert asked.rows == [230]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: content[: len(content) // 2],
+        lambda content: content[:50] + bytes([content[50] ^ 1]) + content[51:],
+        lambda content: b"",
+        lambda content: b"not a table of ours",
+    ],
+    ids=["cut short", "one bit flipped", "empty", "foreign"],
+)
+def test_a_damaged_file_is_named_and_ignored(tmp_path, damage):
+    whole = run(tmp_path)
+    victim = max(tmp_path.glob("explanations-*"))
+    victim.write_bytes(damage(victim.read_bytes()))
+    ASKED.clear()
+    with pytest.warns(UserWarning, match=victim.name):
+        again = run(tmp_path)
+    assert len(ASKED) == 1
+    assert again.consistency == whole.consistency
+
+
+def test_a_file_that_cannot_be_read_is_named_and_ignored(tmp_path):
+    run(tmp_path)
+    victim = max(tmp_path.glob("explanations-*"))
+    victim.unlink()
+    victim.mkdir()
+    ASKED.clear()
+    with (
+        pytest.warns(UserWarning, match="cannot be read"),
+        pytest.raises(fs.errors.BadInput, match="cannot be written"),
+    ):
+        run(tmp_path)
+    assert len(ASKED) == 1
+
+
+def test_nothing_half_written_is_left_behind(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(fs.errors.BadInput, match="No space left on device"):
+            run(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_kind_of_explanation_comes_back_from_the_cache(tmp_path):
+    rows = pd.DataFrame({"a": np.arange(60.0), "b": np.where(np.arange(60) % 3, "x", "y")})
+    labels = (rows["a"] > 30).to_numpy()
+
+    def predict(given):
+        return given["a"].to_numpy() > 30
+
+    methods = {
+        "rules": fs.explainers.TreePath.surrogate(predict, rows, max_leaf_nodes=4),
+        "anchors": fs.explainers.Anchors(predict, rows),
+        "neighbors": fs.explainers.NearestNeighbors(rows, k=2, metric="gower"),
+        "counterfactuals": fs.explainers.Counterfactual(predict, rows),
+        "random": fs.explainers.Random(3),
+    }
+    plain = fs.compare(labels, methods, rows, progress=False)
+    for _ in range(2):
+        kept = fs.compare(labels, methods, rows, cache=Cache(tmp_path, rows=25), progress=False)
+        for name in methods:
+            assert kept.evaluations[name].consistency == plain.evaluations[name].consistency, name
+            assert kept.evaluations[name].sufficiency == plain.evaluations[name].sufficiency, name
+
+
+def test_an_object_that_cannot_be_told_from_others_says_so(tmp_path):
+    class Open:
+        def __init__(self):
+            self.file = Path(__file__).open()  # noqa: SIM115
+
+        def explain(self, rows):
+            return np.zeros(len(rows))
+
+    one = Open()
+    with one.file, pytest.raises(fs.errors.WrongType, match="cannot be told from others"):
+        run(tmp_path, one)
+
+
+def test_a_cache_is_a_folder():
+    with pytest.raises(fs.errors.WrongType, match="folder's path"):
+        fs.evaluate(above, Rounded(), ROWS, cache=7)
+
+
+SLOW = """
+import sys, time
+import numpy as np
+import faithscope as fs
+from faithscope.cache import Cache
+
+class Slow:
+    def __fingerprint__(self):
+        return "slow"
+
+    def explain(self, rows):
+        print("explaining", len(rows), flush=True)
+        time.sleep(float(sys.argv[2]))
+        return np.round(rows)
+
+rows = np.random.default_rng(0).normal(size=(400, 2))
+ev = fs.evaluate(lambda X: X[:, 0] > 0, Slow(), rows, cache=Cache(sys.argv[1], rows=50), progress=False)
+print(repr(ev.consistency.to_dict()))
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_run_goes_on_from_its_cache_with_the_same_answer(tmp_path, how):
+    command = [sys.executable, "-c", SLOW]
+    first = subprocess.Popen(
+        [*command, str(tmp_path / "cut"), "0.4"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    deadline = time.monotonic() + 60
+    while len(list((tmp_path / "cut").glob("explanations-*"))) < 3 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    first.send_signal(how)
+    assert first.wait(60) != 0
+    done = len(list((tmp_path / "cut").glob("explanations-*.parquet")))
+    assert 3 <= done < 8
+    resumed, whole = (
+        subprocess.run([*command, str(tmp_path / name), "0"], capture_output=True, text=True, check=True).stdout
+        for name in ("cut", "whole")
+    )
+    assert resumed.count("explaining") == 8 - done
+    assert resumed.splitlines()[-1] == whole.splitlines()[-1]
+
+
+def test_two_processes_share_a_cache(tmp_path):
+    command = [sys.executable, "-c", SLOW, str(tmp_path), "0.05"]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    answers = {one.communicate(timeout=120)[0].splitlines()[-1] for one in both}
+    assert len(answers) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "explaining" not in again.stdout
+    assert again.stdout.splitlines()[-1] in answers
+    assert not list(tmp_path.glob(".*"))

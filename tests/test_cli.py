@@ -1,0 +1,162 @@
+"""The command line: what --help shows runs, statuses are 0, 1 and 2, and a mistake is one line."""
+
+import json
+import re
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from faithscope.cli import main
+
+MODULE = """
+import numpy as np
+import faithscope as fs
+
+def predict(rows):
+    return (rows["a"] > 0).to_numpy()
+
+def importances(rows):
+    return np.column_stack([rows["a"], rows["b"], 0 * rows["a"]])
+
+def broken(rows):
+    raise ZeroDivisionError("a fault of the model's")
+
+system = predict, {"importances": importances, "constant": fs.explainers.Constant()}
+single = predict, importances
+faulty = broken, importances
+number = 7
+
+def made():
+    return predict, importances
+
+def needs(something):
+    return predict, importances
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    here = tmp_path_factory.mktemp("cli")
+    (here / "my_module.py").write_text(MODULE)
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"a": rng.normal(size=300), "b": rng.normal(size=300)})
+    rows.assign(region=np.where(rows["b"] > 0, "north", "south")).to_parquet(here / "X.parquet")
+    rows.to_csv(here / "X.csv", index=False)
+    (here / "cut.parquet").write_bytes((here / "X.parquet").read_bytes()[:300])
+    (here / "X.xlsx").write_bytes(b"")
+    return here
+
+
+@dataclass
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def run(folder, *words):
+    """The command in this process, as its entry point runs it."""
+    out, err, status = StringIO(), StringIO(), 0
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.chdir(folder)
+        patch.setattr(sys, "argv", ["faithscope", *words])
+        patch.setattr(sys, "path", [*sys.path])
+        try:
+            main()
+        except SystemExit as end:
+            status = end.code or 0
+    return Done(status, out.getvalue(), err.getvalue())
+
+
+def examples(text):
+    """What help shows after the word Example, put back on one line."""
+    flat = " ".join(text.split())
+    return re.findall(r"Example: (faithscope .+?)(?= Options:| Arguments:|$)", flat)
+
+
+def test_every_example_in_help_runs(folder):
+    listed = run(folder, "--help").stdout
+    commands = re.findall(r"^  (\w+)  ", listed.split("Commands:")[1], re.MULTILINE)
+    assert {"demo", "evaluate"} <= set(commands)
+    for command in ("demo", "evaluate"):
+        shown = examples(run(folder, command, "--help").stdout)
+        assert shown, command
+        for example in shown:
+            done = run(folder, *example.split()[1:])
+            assert done.returncode == 0, done.stderr
+            report = folder / example.split("--report ")[1].split()[0]
+            assert report.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_an_evaluation_is_told_as_a_table_or_as_json(folder):
+    words = ("evaluate", "--system", "my_module:system", "--data", "X.csv", "--discretize", "sign")
+    told = run(folder, *words)
+    assert told.returncode == 0
+    assert "importances" in told.stdout
+    numbers = json.loads(run(folder, *words, "--json").stdout)
+    assert numbers["evaluations"]["importances"]["consistency"]["value"] == 1
+    assert numbers["evaluations"]["constant"]["consistency"]["n"] == 300
+
+
+@pytest.mark.parametrize("attribute", ["single", "made"])
+def test_a_system_is_a_pair_or_makes_one(folder, attribute):
+    words = ("evaluate", "--system", f"my_module:{attribute}", "--data", "X.csv", "--discretize", "best", "--json")
+    done = run(folder, *words)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["rows_to_choose"] == 150
+
+
+def test_populations_come_from_a_column(folder):
+    words = ("evaluate", "--system", "my_module:single", "--data", "X.parquet", "--by", "region", "--drop", "region")
+    numbers = json.loads(run(folder, *words, "--json").stdout)
+    groups = numbers["populations"]["importances"]["groups"]
+    assert {one["group"] for one in groups} == {"north", "south"}
+
+
+@pytest.mark.parametrize(("limit", "status"), [("0.9", 0), ("0.99", 1)])
+def test_the_lower_limit_is_what_fails(folder, limit, status):
+    words = ("--system", "my_module:single", "--data", "X.csv", "--discretize", "sign", "--fail-under", limit)
+    assert run(folder, "evaluate", *words).returncode == status
+
+
+MISTAKES = {
+    "no such module": (["--system", "nothing:x", "--data", "X.csv"], "No module is called 'nothing'"),
+    "no colon": (["--system", "my_module", "--data", "X.csv"], "module:attribute"),
+    "no such attribute": (["--system", "my_module:x", "--data", "X.csv"], "has no 'x'"),
+    "not a pair": (["--system", "my_module:number", "--data", "X.csv"], "must be (model, explainer)"),
+    "takes arguments": (["--system", "my_module:needs", "--data", "X.csv"], "takes arguments"),
+    "no such file": (["--system", "my_module:single", "--data", "Y.csv"], "There is no file 'Y.csv'"),
+    "unknown file type": (["--system", "my_module:single", "--data", "X.xlsx"], "neither .parquet nor .csv"),
+    "truncated file": (["--system", "my_module:single", "--data", "cut.parquet"], "'cut.parquet' cannot be read"),
+    "no such column": (["--system", "my_module:single", "--data", "X.parquet", "--by", "regoin"], "Did you mean 'reg"),
+    "no such word": (["--system", "my_module:single", "--data", "X.csv", "--discretize", "3fp"], "'3fp'"),
+    "threshold": (["--system", "my_module:single", "--data", "X.csv", "--fail-under", "7"], "--fail-under"),
+    "fault of the model": (["--system", "my_module:faulty", "--data", "X.csv"], "my_module.py, line 12"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_one_line_and_status_2(folder, name):
+    words, said = MISTAKES[name]
+    done = run(folder, "evaluate", *words)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_installed_command_prints_its_version():
+    found = subprocess.run([Path(sys.executable).parent / "faithscope", "--version"], capture_output=True, text=True)
+    assert re.fullmatch(r"faithscope \d+\.\d+\.\d+\n", found.stdout)
+
+
+def test_completion_can_be_shown(folder):
+    assert "--install-completion" in run(folder, "--help").stdout
