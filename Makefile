@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 
 .PHONY: demo test check bench clean
 
-demo: $(VENV)/.demo ## install, and evaluate models that explain themselves on bundled data
-	$(BIN)/python examples/demo.py
+demo: $(VENV)/.shap ## install, compare explainers on bundled data, and write report.html
+	$(BIN)/faithscope demo
 
 test: check ## install, check style, types and imports, and run all tests
 	$(BIN)/pytest -n auto
@@ -24,10 +24,6 @@ bench: $(VENV)/.bench ## install what is compared with, and measure speed as rat
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
-
-$(VENV)/.demo: $(VENV)/bin/python pyproject.toml
-	$(BIN)/pip install --quiet -e .
-	touch $@
 
 $(VENV)/.%: $(VENV)/bin/python pyproject.toml
 	$(BIN)/pip install --quiet -e '.[$*]'
