@@ -79,18 +79,22 @@ def is_missing(library: str) -> bool:
     return missing
 
 
-def quantus_value(metric: Callable[[], Any], values: np.ndarray, labels: np.ndarray) -> Callable[[], float]:
+def quantus_value(
+    metric: Callable[[], Any], values: np.ndarray, labels: np.ndarray, batch_size: int | None = None
+) -> Callable[[], float]:
     """Quantus's answer by the steps of its ``__call__``, which itself takes only models of torch and TensorFlow."""
     one_hot = np.eye(labels.max() + 1)[labels]
-    model = SimpleNamespace(shape_input=lambda x, *_, **__: x, predict=lambda _: one_hot)
-    given = {"x_batch": values, "y_batch": labels, "a_batch": values}
+    # Rows are their own numbers, by which the model knows its predictions, whatever the batch.
+    model = SimpleNamespace(shape_input=lambda x, *_, **__: x, predict=lambda rows: one_hot[rows[:, 0].astype(int)])
+    numbers = np.broadcast_to(np.arange(len(values))[:, None], values.shape).copy()
+    given = {"x_batch": numbers, "y_batch": labels, "a_batch": values}
     unused = "model s_batch custom_batch channel_first explain_func explain_func_kwargs model_predict_kwargs softmax"
 
     def value() -> float:
         made = metric()
         prepared = made.general_preprocess(**given, **dict.fromkeys(unused.split()), device=None) | {"model": model}
-        batches = made.generate_batches(data=prepared, batch_size=len(values))
-        return float(np.mean([made.evaluate_batch(**made.batch_preprocess(batch)) for batch in batches]))
+        batches = made.generate_batches(data=prepared, batch_size=batch_size or len(values))
+        return float(np.mean(np.concatenate([made.evaluate_batch(**made.batch_preprocess(one)) for one in batches])))
 
     return value
 
