@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
+from faithscope.testing.systems import SYSTEMS, System
 from strategies import samples
-from systems import SYSTEMS, System
 
 
 def true_consistency(p, q):

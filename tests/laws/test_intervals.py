@@ -11,8 +11,8 @@ import faithscope as fs
 from faithscope.explanations import as_explanations
 from faithscope.measures.counts import count
 from faithscope.measures.intervals import without_one_row
+from faithscope.testing.systems import SYSTEMS
 from strategies import samples
-from systems import SYSTEMS
 
 
 @given(samples(min_size=2, max_size=15))

@@ -8,7 +8,7 @@ import faithscope as fs
 from faithscope.explanations import as_explanations
 from faithscope.measures.counts import count
 from faithscope.measures.paired import Measured, consistency_left_out, paired_difference
-from systems import SYSTEMS
+from faithscope.testing.systems import SYSTEMS
 
 
 def measured(name, explanations, labels):

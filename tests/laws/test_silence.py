@@ -8,8 +8,8 @@ import faithscope as fs
 from faithscope.explanations import as_explanations
 from faithscope.measures.counts import count
 from faithscope.measures.estimate import agreement, unverifiable
+from faithscope.testing.systems import SYSTEMS
 from strategies import samples
-from systems import SYSTEMS
 
 
 @given(samples())

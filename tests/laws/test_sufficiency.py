@@ -17,7 +17,7 @@ from faithscope.measures import coverage
 from faithscope.measures.counts import count
 from faithscope.measures.coverage import cover
 from faithscope.measures.sufficiency import count_covered
-from scoped_systems import Hub, covers
+from faithscope.testing.scoped_systems import Hub, covers
 
 SEEDS = st.integers(0, 100_000)
 

@@ -7,7 +7,7 @@ import faithscope as fs
 from faithscope.explanations.relations import Applies
 from faithscope.measures.coverage import cover
 from faithscope.measures.sufficiency import to_estimate
-from scoped_systems import SCOPED, Hub, covers
+from faithscope.testing.scoped_systems import SCOPED, Hub, covers
 
 
 def rules_of(low, high):

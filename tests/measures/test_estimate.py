@@ -68,7 +68,7 @@ def test_weights_ask_about_another_population():
 
 
 def test_weighted_intervals_cover():
-    from systems import SYSTEMS
+    from faithscope.testing.systems import SYSTEMS
 
     system, rng, covered = SYSTEMS["few common"], np.random.default_rng(3), 0
     # The target population is uniform over explanations, the sample is not.

@@ -10,8 +10,8 @@ from scipy.stats import binomtest
 import brute
 import faithscope as fs
 from faithscope.measures import counterexamples as counterexamples_module
+from faithscope.testing.systems import SYSTEMS
 from strategies import samples
-from systems import SYSTEMS
 
 
 def evaluated(sample, X=None):

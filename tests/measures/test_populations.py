@@ -10,8 +10,8 @@ import faithscope as fs
 from faithscope.measures.counts import Counts
 from faithscope.measures.planning import rarefy
 from faithscope.measures.populations import difference
+from faithscope.testing.systems import SYSTEMS
 from strategies import samples
-from systems import SYSTEMS
 
 
 def evaluated(explanations, predictions, **options):

@@ -1,16 +1,21 @@
 """Simulated explanation systems whose true consistency is known."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class System:
     """Explanations drawn with chances p; each then has its own chances of the labels (one row of q)."""
 
-    p: np.ndarray
-    q: np.ndarray
+    p: Floats
+    q: Floats
 
     @property
     def truth(self) -> float:
@@ -21,19 +26,19 @@ class System:
         """E[M̂] on n rows, by the paper's theorem on the bias (appendix A.2)."""
         return float((self.p * -np.expm1((n - 1) * np.log1p(-self.p))) @ (self.q**2).sum(axis=1))
 
-    def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """n rows: their explanations and their predictions."""
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+        """Rows: their explanations and their predictions."""
         explanations = rng.choice(len(self.p), n, p=self.p)
         labels = (rng.random(n)[:, None] > np.cumsum(self.q, axis=1)[explanations]).sum(axis=1)
         return explanations, np.minimum(labels, self.q.shape[1] - 1)
 
 
-def _normal(weights: np.ndarray) -> np.ndarray:
-    return weights / weights.sum()
+def _normal(weights: Floats) -> Floats:
+    return np.asarray(weights / weights.sum())
 
 
-def _two_labels(purity: np.ndarray) -> np.ndarray:
-    return np.column_stack([purity, 1 - purity])
+def _two_labels(purity: NDArray[Any]) -> Floats:
+    return np.column_stack([purity, 1 - purity]).astype(np.float64)
 
 
 def _systems() -> dict[str, System]:

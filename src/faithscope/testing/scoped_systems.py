@@ -4,6 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Interval = Callable[[Floats], tuple[Floats, Floats]]
 
 GRID = (np.arange(20_000) + 0.5) / 20_000
 
@@ -12,8 +17,8 @@ GRID = (np.arange(20_000) + 0.5) / 20_000
 class Scoped:
     """Rows x; a chance p(x) of label 1; and for each row the interval of x that its explanation covers."""
 
-    chance: Callable[[np.ndarray], np.ndarray]
-    interval: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+    chance: Callable[[Floats], Floats]
+    interval: Interval
 
     @property
     def truth(self) -> float:
@@ -24,23 +29,23 @@ class Scoped:
         ones = (upto[high] - upto[low]) / (high - low)
         return float(np.mean(p * ones + (1 - p) * (1 - ones)))
 
-    def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """n rows: x, label, and the bounds (low, high] of their explanations."""
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[Floats, Ints, Floats, Floats]:
+        """Rows: x, label, and the bounds (low, high] of their explanations."""
         x = rng.random(n)
         return x, (rng.random(n) < self.chance(x)).astype(int), *self.interval(x)
 
 
-def _sliding(width):
+def _sliding(width: float) -> Interval:
     return lambda x: (np.round(x, 2) - width, np.round(x, 2) + width)
 
 
-def _nested(steps):
+def _nested(steps: int) -> Interval:
     return lambda x: (np.full(len(x), -1.0), np.ceil(x * steps) / steps)
 
 
 SCOPED = {
     "sliding, step": Scoped(lambda x: (x > 0.5).astype(float), _sliding(0.05)),
-    "sliding, noisy": Scoped(lambda x: 0.1 + 0.8 * (x > 0.3), _sliding(0.1)),
+    "sliding, noisy": Scoped(lambda x: np.where(x > 0.3, 0.9, 0.1), _sliding(0.1)),
     "sliding, narrow": Scoped(lambda x: 0.5 + 0.5 * np.sin(6 * x), _sliding(0.01)),
     "nested": Scoped(lambda x: 0.9 - 0.5 * x, _nested(20)),
     "nested, all alike": Scoped(lambda x: np.where(x < 0.01, 0.0, 1.0), _nested(50)),
@@ -59,12 +64,12 @@ class Hub:
         """Other rows meet only the hub; the hub meets itself."""
         return (1 - self.share) * self.ones + self.share * (self.ones**2 + (1 - self.ones) ** 2)
 
-    def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """n rows: their place (0: the hub), and their label."""
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[Floats, Ints]:
+        """Rows: their place (0: the hub), and their label."""
         hub = rng.random(n) < self.share
         return np.where(hub, 0.0, 1 + rng.random(n)), np.where(hub, rng.random(n) < self.ones, 1).astype(int)
 
 
-def covers(X: np.ndarray, place: float) -> np.ndarray:
+def covers(X: Floats, place: float) -> NDArray[np.bool_]:
     """The hub's relation: an explanation covers its own place and the hub."""
-    return (X[:, 0] == place) | (X[:, 0] == 0)
+    return np.asarray((X[:, 0] == place) | (X[:, 0] == 0))

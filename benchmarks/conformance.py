@@ -1,0 +1,91 @@
+"""Which cases of the conformance suite other libraries pass, with their defaults and at their best settings.
+
+    python benchmarks/conformance.py
+
+Explanations and labels are handed over as numbers, since the others take nothing else, with small constants beside them, since the
+others refuse vectors of fewer features than they keep. Cases of more than 20,000 rows are
+not tried on libraries that compare all pairs of rows: they would need that many squared bytes of memory.
+"""
+
+import importlib
+import warnings
+from collections.abc import Callable
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+import faithscope as fs
+from faithscope.testing import CASES, check_consistency
+from ratios import describe_machine, is_missing, quantus_value
+
+MOST_ROWS = 20_000
+Measure = Callable[[Any, Any], float]
+
+
+def padded(values: np.ndarray) -> np.ndarray:
+    """Some constants more, which change no answer."""
+    return np.column_stack([values, np.full((len(values), 6), 1e-3)])
+
+
+def quantus_measures() -> dict[str, Measure]:
+    """Quantus's Consistency: as it comes, and with everything that changes explanations turned off."""
+    quantus = importlib.import_module("quantus")
+    quiet = {"disable_warnings": True}
+
+    def measure(values: np.ndarray, labels: np.ndarray, batch_size: int | None, **asked: Any) -> float:
+        return quantus_value(partial(quantus.Consistency, **asked, **quiet), padded(values), labels, batch_size)()
+
+    def whole(row: np.ndarray) -> int:
+        return hash((row + 0.0).tobytes())
+
+    best = {"discretise_func": whole, "abs": False, "normalise": False}
+    return {
+        "Quantus, defaults": partial(measure, batch_size=64),
+        "Quantus, at its best": partial(measure, batch_size=None, **best),
+    }
+
+
+def explainiverse_measures() -> dict[str, Measure]:
+    """explainiverse's consistency, which always keeps the set of the k features of largest magnitude."""
+    evaluation = importlib.import_module("explainiverse.evaluation")
+
+    def measure(values: np.ndarray, labels: np.ndarray, top_k: int | None) -> float:
+        given = padded(values)
+        rows = np.broadcast_to(np.arange(len(given))[:, None], given.shape)  # rows are known by their number
+        explainer = SimpleNamespace(explain=lambda row: _explanation(given[int(row.ravel()[0])]))
+        model = SimpleNamespace(predict=lambda some: labels[some[:, 0].astype(int)])
+        k = values.shape[1] if top_k is None else top_k
+        return float(evaluation.compute_consistency(explainer, model, rows.astype(float), top_k=k))
+
+    return {
+        "explainiverse, defaults": partial(measure, top_k=3),
+        "explainiverse, at its best": partial(measure, top_k=None),
+    }
+
+
+def _explanation(values: np.ndarray) -> Any:
+    made = importlib.import_module("explainiverse.core.explanation").Explanation
+    names = [f"x{j}" for j in range(len(values))]
+    attributions = {"feature_attributions": dict(zip(names, values.tolist(), strict=True))}
+    return made("given", "none", attributions, feature_names=names)
+
+
+def main() -> None:
+    print(describe_machine(["numpy", "quantus", "explainiverse"]))
+    measures: dict[str, Measure] = {"faithscope": lambda e, y: fs.consistency(e, y).value}
+    measures |= {} if is_missing("quantus") else quantus_measures()
+    measures |= {} if is_missing("explainiverse") else explainiverse_measures()
+    for name, measure in measures.items():
+        cases = [case for case in CASES if name == "faithscope" or len(case.make()[1]) <= MOST_ROWS]
+        print(f"\n{name}")
+        print(check_consistency(measure, cases, as_vectors=True))
+        for case in CASES:
+            if case not in cases:
+                print(f"not tried: {case.name} ({len(case.make()[1]):,} rows)")
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    main()

@@ -1,0 +1,130 @@
+"""Run an implementation of these measures on samples whose answers are known."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from faithscope.testing.cases import CASES, Case
+from faithscope.testing.scoped_cases import SCOPED_CASES, ScopedCase
+
+_NEAR = 1e-6  # a small constant in a denominator is forgiven
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an implementation answered to one case."""
+
+    case: str
+    catches: str
+    expected: float
+    answered: float | None  # None where it raised
+    said: str = ""  # what it raised
+
+    @property
+    def passed(self) -> bool:
+        """Whether the answer is right."""
+        return self.answered is not None and abs(self.answered - self.expected) <= _NEAR
+
+    def __str__(self) -> str:
+        if self.passed:
+            return f"pass  {self.case}"
+        answer = f"answered {self.answered:.6g}" if self.answered is not None else f"raised {self.said}"
+        return f"FAIL  {self.case}: expected {self.expected:.6g}, {answer} (catches: {self.catches})"
+
+
+@dataclass(frozen=True)
+class Conformance:
+    """What an implementation answered to all cases."""
+
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def passed(self) -> int:
+        """How many answers are right."""
+        return sum(one.passed for one in self.verdicts)
+
+    @property
+    def conforms(self) -> bool:
+        """Whether all are."""
+        return self.passed == len(self.verdicts)
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.verdicts), f"{self.passed} of {len(self.verdicts)} cases passed"])
+
+
+def check_consistency(
+    measure: Callable[[Any, Any], float], cases: Iterable[Case] = CASES, *, as_vectors: bool = False
+) -> Conformance:
+    """Run ``measure(explanations, predictions) -> float`` on samples whose consistency is known.
+
+    Parameters
+    ----------
+    measure : callable
+        Explanations are (n, d) arrays of numbers or one key a row; predictions one label a row.
+    as_vectors : bool
+        Hand over keys and labels as numbers, for implementations that take nothing else.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> from faithscope.testing import check_consistency
+    >>> check_consistency(lambda e, y: fs.consistency(e, y).value).conforms
+    True
+    """
+    verdicts = []
+    for case in cases:
+        explanations, predictions = case.make()
+        if as_vectors:
+            explanations, predictions = _vectors(explanations), _codes(predictions)
+        verdicts.append(_asked(case, case.consistency, measure, explanations, predictions))
+    return Conformance(tuple(verdicts))
+
+
+def check_sufficiency(
+    measure: Callable[[Sequence[Any], npt.NDArray[np.float64], Sequence[Any]], float],
+    cases: Iterable[ScopedCase] = SCOPED_CASES,
+) -> Conformance:
+    """Run ``measure(rules, X, predictions) -> float`` on rules whose sufficiency is known.
+
+    Parameters
+    ----------
+    measure : callable
+        Rules are lists of conditions on the feature ``x``, as `Rules.from_conditions` takes them; X is (n, 1).
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> from faithscope.testing import check_sufficiency
+    >>> def ours(rules, X, predictions):
+    ...     return fs.sufficiency(fs.Rules.from_conditions(rules, features=["x"]), X, predictions).value
+    >>> check_sufficiency(ours).conforms
+    True
+    """
+    asked = [(case, np.array(case.rows)[:, None]) for case in cases]
+    return Conformance(
+        tuple(_asked(case, case.global_sufficiency, measure, case.rules, X, case.predictions) for case, X in asked)
+    )
+
+
+def _asked(case: Case | ScopedCase, expected: float, measure: Callable[..., float], *sample: Any) -> Verdict:
+    try:
+        return Verdict(case.name, case.catches, expected, float(measure(*sample)))
+    except Exception as error:  # whatever an implementation raises is its answer
+        words = " ".join(f"{type(error).__name__}: {error}".split())
+        return Verdict(case.name, case.catches, expected, None, words[:200])
+
+
+def _vectors(explanations: Any) -> npt.NDArray[np.float64]:
+    """Explanations as vectors; keys become their numbers in order of appearance."""
+    if isinstance(explanations, np.ndarray):
+        return explanations.astype(np.float64)
+    return _codes(explanations)[:, None].astype(np.float64)
+
+
+def _codes(keys: Any) -> npt.NDArray[np.int64]:
+    values = list(keys.tolist() if isinstance(keys, np.ndarray) else keys)
+    place = {key: number for number, key in enumerate(dict.fromkeys(values))}
+    return np.array([place[key] for key in values], np.int64)
