@@ -2,9 +2,9 @@
 
     python benchmarks/conformance.py
 
-Explanations and labels are handed over as numbers, since the others take nothing else, with small constants beside them, since the
-others refuse vectors of fewer features than they keep. Cases of more than 20,000 rows are
-not tried on libraries that compare all pairs of rows: they would need that many squared bytes of memory.
+Explanations and labels are handed over as numbers, since the others take nothing else, with small constants beside
+them, since the others refuse vectors of fewer features than they keep. Cases of more than 20,000 rows are not tried on
+libraries that compare all pairs of rows: they would need that many squared bytes of memory.
 """
 
 import importlib
@@ -48,7 +48,7 @@ def quantus_measures() -> dict[str, Measure]:
 
 
 def explainiverse_measures() -> dict[str, Measure]:
-    """explainiverse's consistency, which always keeps the set of the k features of largest magnitude."""
+    """The consistency of explainiverse, which always keeps the set of the k features of largest magnitude."""
     evaluation = importlib.import_module("explainiverse.evaluation")
 
     def measure(values: np.ndarray, labels: np.ndarray, top_k: int | None) -> float:

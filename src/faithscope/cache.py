@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import tempfile
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,12 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput, WrongType
+from faithscope.errors import WrongType
 from faithscope.explanations import Explanations
 from faithscope.explanations.arrow import from_arrow, to_arrow
 from faithscope.explanations.inputs import check_whole, rows_of
 from faithscope.explanations.plain import Plain
 from faithscope.explanations.relations import take_rows
+from faithscope.files import write_atomically
 from faithscope.fingerprint import fingerprint
 from faithscope.progress import Step
 
@@ -124,23 +124,7 @@ class Cache:
         sink = pa.BufferOutputStream()
         parquet.write_table(table, sink, compression="zstd")
         content = sink.getvalue().to_pybytes()
-        path = self.folder / f"{what}-{key}-{_digest(content)}.parquet"
-        temporary = None
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=self.folder, prefix=".", suffix=".part", delete=False) as file:
-                temporary = file.name
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except OSError as error:
-            if temporary is not None:
-                Path(temporary).unlink(missing_ok=True)
-            raise BadInput(
-                f"The cache {str(self.folder)!r} cannot be written ({error.strerror}): free some space, choose another "
-                "folder, or go on without cache=."
-            ) from None
+        write_atomically(self.folder / f"{what}-{key}-{_digest(content)}.parquet", content)
 
 
 def to_cache(cache: Any) -> Cache | None:

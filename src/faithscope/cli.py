@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import traceback
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -144,7 +145,8 @@ def tell(found: Any, report: Path | None, as_json: bool, title: str) -> None:
 
     summary = summarize(found, title=title)
     if as_json:
-        typer.echo(json.dumps(found.to_dict(), default=str))
+        verdicts = {one.name: asdict(one.verdict) for one in summary.explainers}
+        typer.echo(json.dumps({**found.to_dict(), "verdicts": verdicts}, default=str))
     else:
         show(summary)
     if report is not None:

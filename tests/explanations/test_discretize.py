@@ -67,7 +67,7 @@ def test_changes_of_counterfactuals():
     assert fs.DeltaSign()(pairs).values.tolist() == [[0, -1, 1]]
     assert fs.Modified()(pairs).values.tolist() == [[0, 1, 1]]
     assert (fs.Delta() | fs.Floor(0) | fs.SignOfTop(1))(pairs).values.tolist() == [[0, -1, 0]]
-    assert fs.Delta()(pairs).describe(0) == "a 0, b -3, c 2"
+    assert fs.Delta()(pairs).describe(0) == "b -3, c 2"
 
 
 def test_changes_of_categories():

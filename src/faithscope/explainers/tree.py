@@ -1,6 +1,6 @@
 """Decision trees: a tree explained by its own paths, or a small tree fitted to any model's predictions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ class TreePath:
     """
 
     tree: Any
-    table: Table | None = None
+    table: Table | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not hasattr(self.tree, "tree_"):

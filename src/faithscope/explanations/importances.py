@@ -78,7 +78,9 @@ class Importances(Explanations):
         return super().join(other)._with(names=self.names or other.names)
 
     def describe(self, row: int) -> str:
-        return shorten([f"{name} {readable(v)}" for name, v in zip(self._labels(), self.values[row], strict=True)])
+        """Coarsened importances by those features alone of which they say something."""
+        pairs = zip(self._labels(), self.values[row], strict=True)
+        return shorten([f"{name} {readable(v)}" for name, v in pairs if v or not self.form]) or "all 0"
 
     def _labels(self) -> Sequence[str]:
         return self.names or [f"x{j}" for j in range(self.values.shape[1])]

@@ -1,5 +1,6 @@
 """How many rows: the exact curve up to n, a forecast beyond it, and rows needed for a wanted silence."""
 
+import html
 import math
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -11,11 +12,12 @@ from scipy.special import betaln, gammaln
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.inputs import check_share, check_whole
 from faithscope.frames import frame
-from faithscope.measures.counts import Profile, sums, to_counts
+from faithscope.measures.counts import Profile, sums, to_counted
 from faithscope.measures.estimate import unverifiable as unverifiable_share
 from faithscope.measures.intervals import sample_size
 
 if TYPE_CHECKING:
+    import altair as alt
     import pandas as pd
 
 Floats = NDArray[np.float64]
@@ -179,6 +181,15 @@ class Plan:
         tried = None if self.backtest is None else {**asdict(self.backtest), "error": self.backtest.error}
         return {name: getattr(self, name) for name in names} | {"backtest": tried}
 
+    def plot(self) -> "alt.LayerChart":
+        """The curve with where you are and what is forecast, as an Altair chart."""
+        from faithscope.charts import curve
+
+        return curve(self)
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(str(self))}</p>"
+
     def __str__(self) -> str:
         tried = ""
         if self.backtest is not None:
@@ -200,7 +211,7 @@ def plan(estimate: Any, *, unverifiable: float = 0.05) -> Plan:
     -------
     Plan
     """
-    counts = to_counts(estimate, "plan")
+    counts = to_counted(estimate, "plan")
     check_share(unverifiable, "unverifiable")
     if counts.weight is not None:
         raise NotProven("A plan counts rows, and these are weighted: plan from unweighted counts of the same rows.")

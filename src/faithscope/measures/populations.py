@@ -19,6 +19,7 @@ from faithscope.measures.planning import rarefy
 from faithscope.measures.weighting import to_weights, weighted_consistency
 
 if TYPE_CHECKING:
+    import altair as alt
     import pandas as pd
 
 Ints = NDArray[np.int64]
@@ -98,8 +99,17 @@ class Populations:
         pairs = [difference(a, b, names) for names, a, b in self._pairs()]
         return {"groups": groups, "differences": [{**asdict(pair), "differ": pair.differ} for pair in pairs]}
 
+    def plot(self) -> "alt.LayerChart":
+        """Every group with its interval, chance and the unverifiable part as an Altair chart."""
+        from faithscope.charts import populations
+
+        return populations(self.estimates)
+
     def __str__(self) -> str:
         return "\n".join(f"{group}: {found}" for group, found in self.estimates.items())
+
+    def _repr_html_(self) -> str:
+        return str(self.table.to_html(index=False, escape=True, border=0, float_format="{:.3f}".format, na_rep="–"))
 
 
 def by(

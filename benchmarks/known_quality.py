@@ -1,0 +1,59 @@
+"""What other libraries answer on explanations whose quality is known: exact Shapley values, and noise.
+
+    python benchmarks/known_quality.py
+
+A linear model of 14 independent features; its exact Shapley values are ``w_j (x_j - E x_j)``. They say everything about
+the prediction; standard normal noise says nothing. Quantus 0.6.0 (``Consistency``, ``Sufficiency``) is asked with its
+defaults (batches of 64, absolute values, normalised, the five largest) and at its best (all rows in one batch, signs).
+"""
+
+import importlib
+import warnings
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+import faithscope as fs
+from ratios import FEATURES, describe_machine, is_missing, quantus_value
+
+ROWS = 5_000
+
+
+def system() -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Explanations by name, and predictions."""
+    rng = np.random.default_rng(0)
+    rows, weights = rng.standard_normal((ROWS, FEATURES)), np.geomspace(4, 0.01, FEATURES)
+    return {"exact Shapley values": rows * weights, "noise": rng.standard_normal(rows.shape)}, rows @ weights > 0
+
+
+def quantus_answers(values: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+    """What Quantus says, by metric and settings."""
+    quantus = importlib.import_module("quantus")
+    quiet = {"disable_warnings": True}
+    best = {"abs": False, "normalise": False, **quiet}
+    top = quantus.functions.discretise_func.top_n_sign
+    asked: dict[str, tuple[Callable[..., object], int]] = {
+        "Quantus Consistency, defaults": (partial(quantus.Consistency, **quiet), 64),
+        "Quantus Consistency, at its best": (partial(quantus.Consistency, discretise_func=top, **best), ROWS),
+        "Quantus Sufficiency, defaults": (partial(quantus.Sufficiency, **quiet), 64),
+        "Quantus Sufficiency, at its best": (partial(quantus.Sufficiency, **best), ROWS),
+    }
+    return {name: quantus_value(metric, values, labels, batch_size=size)() for name, (metric, size) in asked.items()}
+
+
+def main() -> None:
+    print(describe_machine(["numpy", "quantus"]))
+    explanations, labels = system()
+    for name, values in explanations.items():
+        print(f"\n{name}, {ROWS:,} rows")
+        if not is_missing("quantus"):
+            for what, value in quantus_answers(values, labels.astype(int)).items():
+                print(f"  {what:<36}{value:.3f}")
+        print(f"  faithscope  {fs.consistency(values, labels, discretizer=fs.SignOfTop(5))}")
+        print(f"  faithscope  {fs.certify(values, labels)}")
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    main()

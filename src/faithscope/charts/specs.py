@@ -1,0 +1,295 @@
+"""Vega-Lite specifications: rows in, a plain dictionary out, without size of its own or color."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Row = Mapping[str, Any]
+Rows = Sequence[Row]
+Spec = dict[str, Any]
+
+KEY = (
+    "bar: shown to agree · hatched: cannot be checked · line below it: interval · "
+    "diamond: agreement where it can be checked · tick: chance"
+)
+_SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # a name; nothing reads it from there
+_STEP = 27  # pixels a line of bars takes
+_GUTTER = 78  # pixels for the names of measures
+_HATCH = 0.0125  # from stroke to stroke of a bar, on the scale from 0 to 1; columns are shorter
+_SHARES = {"domain": [0, 1]}
+
+
+def estimates(rows: Rows) -> Spec:
+    """A line for each estimate, under its name."""
+    lines, names = _lines(rows)
+    several = len({row["measure"] for row in rows}) > 1
+    order = sorted((line["line"] for line in (*lines, *names)), key=_place)
+    labels = {"labelExpr": "slice(datum.label, indexof(datum.label, ' ') + 1)", "ticks": False, "domain": False}
+    extent = {"values": [line["line"] for line in lines], "title": None, "minExtent": _GUTTER, "maxExtent": _GUTTER}
+    y = {
+        "field": "line",
+        "type": "nominal",
+        "scale": {"domain": order, "padding": 0},
+        "axis": {**labels, **extent} if several else None,
+    }
+    text = {"type": "text", "style": "name", "align": "left", "baseline": "middle", "dy": 3}
+    left = _GUTTER if several else 0
+    text |= {"limit": {"expr": f"width + {left}"}}
+    heading = {"y": y, "text": _nominal("name"), "x": {"value": -left}}
+    layers = [{**layer, "encoding": {"y": y, **layer["encoding"]}} for layer in _bars(lines)]
+    return _layered([*layers, _layer(names, text, heading)], _STEP * len(order))
+
+
+def _lines(rows: Rows) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Rows and names, each with the line it stands on: the name's number, then the measure."""
+    numbers = {name: place for place, name in enumerate(dict.fromkeys(row["name"] for row in rows))}
+    names = [{"name": name, "line": f"{place}"} for name, place in numbers.items()]
+    return [{**row, "line": f"{numbers[row['name']]} {row['measure']}"} for row in rows], names
+
+
+def _place(line: str) -> tuple[int, str]:
+    number, _, measure = line.partition(" ")
+    return int(number), measure
+
+
+def _bars(lines: Rows) -> list[Spec]:
+    """What was shown, what cannot be checked, chance, the interval and the checked rows' agreement."""
+    axis = {"title": "probability that the prediction is the same", "format": ".1f", "tickCount": 5}
+    tips = _tips("name", "measure", "value", "low", "high", "unverifiable", "verified", "chance", "n")
+    bar, below = {"height": 11, "yOffset": -3}, {"yOffset": 7}
+    cap = {"type": "tick", "style": "cap", "orient": "vertical", "thickness": 1.5, "size": 7, **below}
+    lines = [{**line, "zero": 0} for line in lines]
+    silent = [line for line in lines if line["upper"] > line["value"]]
+    checked, known = _having(lines, "verified"), _having(lines, "chance")
+    zero = {**_share("zero"), "axis": axis}
+    color = {**_nominal("measure"), "legend": None, "scale": {"domain": ["consistency", "sufficiency"]}}
+    chance = {"type": "tick", "style": "chance", "orient": "vertical", "thickness": 2, "size": _STEP}
+    stroke = {"type": "point", "style": "hatch", "shape": "stroke", "angle": 300, "size": 90, "yOffset": -3}
+    diamond = {"type": "point", "style": "checked", "shape": "diamond", "size": 75, "yOffset": -3}
+    return [
+        _layer(lines, {"type": "bar", **bar}, {"x": zero, "color": color} | _to_x("value") | tips),
+        _layer(silent, {"type": "bar", "style": "silent", **bar}, {"x": _share("value")} | _to_x("upper") | tips),
+        _layer(_hatching(silent), stroke, {"x": _share("at")}),
+        _layer(known, chance, {"x": _share("chance")} | tips),
+        _layer(lines, {"type": "rule", "style": "interval", **below}, {"x": _share("low")} | _to_x("high") | tips),
+        _layer(lines, cap, {"x": _share("low")}),
+        _layer(lines, cap, {"x": _share("high")}),
+        _layer(checked, diamond, {"x": _share("verified")} | tips),
+    ]
+
+
+def _having(rows: Rows, field: str) -> Rows:
+    """The rows with a value here; all of them, as they are, where none lacks it."""
+    return rows if all(row[field] is not None for row in rows) else [row for row in rows if row[field] is not None]
+
+
+def _hatching(lines: Rows, step: float = _HATCH) -> list[dict[str, Any]]:
+    """A stroke every little step from what is known to what could be; at least one where anything is unknown."""
+    strokes: list[dict[str, Any]] = []
+    for line in lines:
+        low, high = line["value"], line["upper"]
+        names = {name: line[name] for name in ("name", "line", "uniqueness") if name in line}
+        count = max(1, int((high - low) / step))
+        places = [low + (stroke + 0.5) * (high - low) / count for stroke in range(count)]
+        strokes += [{**names, "at": place} for place in places]
+    return strokes
+
+
+def against(rows: Rows) -> Spec:
+    """Consistency against sufficiency, for every name that has both."""
+    points = list(_both(rows))
+    x, y = (_titled(f"{measure}_value", measure) for measure in ("consistency", "sufficiency"))
+    from_x, from_y = _titled("consistency_low", "consistency"), _titled("sufficiency_low", "sufficiency")
+    to_x, to_y = _to_x("consistency_high"), {"y2": {"field": "sufficiency_high"}}
+    ends = [f"{measure}_{end}" for measure in ("consistency", "sufficiency") for end in ("value", "low", "high")]
+    tips, rule = _tips("name", *ends), {"type": "rule", "style": "interval"}
+    layers = [
+        _layer(points, {"type": "rect", "style": "box"}, {"x": from_x, "y": from_y, **to_x, **to_y, **tips}),
+        _layer(points, rule, {"x": from_x, "y": y, **to_x}),
+        _layer(points, rule, {"x": x, "y": from_y, **to_y}),
+        _layer(points, {"type": "point", "style": "dot", "size": 80}, {"x": x, "y": y, **tips}),
+        *_spots(points, "consistency_value", "sufficiency_value"),
+    ]
+    return _layered(layers, 300)
+
+
+def _both(rows: Rows) -> Any:
+    for name in dict.fromkeys(row["name"] for row in rows):
+        found = {row["measure"]: row for row in rows if row["name"] == name}
+        if {"consistency", "sufficiency"} <= set(found):
+            ends = ("value", "low", "high")
+            yield {"name": name} | {f"{m}_{end}": row[end] for m, row in found.items() for end in ends}
+
+
+def discretizations(rows: Rows) -> Spec:
+    """Consistency against uniqueness."""
+    tips = _tips("name", "uniqueness", "value", "low", "high", "unverifiable", "chance")
+    x = _titled("uniqueness", "uniqueness")
+    silent = [row for row in rows if row["upper"] > row["value"]]
+    known = _having(rows, "chance")
+    chance = {"type": "tick", "style": "chance", "orient": "horizontal", "thickness": 2, "size": 22}
+    stroke = {"type": "point", "style": "hatch", "shape": "stroke", "angle": 330, "size": 90}
+
+    def y(field: str) -> Spec:
+        return _titled(field, "consistency")
+
+    def to(field: str) -> Spec:
+        return {"y2": {"field": field}}
+
+    bar, rule = {"type": "bar", "style": "silent", "width": 11}, {"type": "rule", "style": "interval", "xOffset": 9}
+    layers = [
+        _layer(silent, bar, {"x": x, "y": y("value")} | to("upper") | tips),
+        _layer(_hatching(silent, 2 * _HATCH), stroke, {"x": x, "y": y("at")}),
+        _layer(rows, rule, {"x": x, "y": y("low")} | to("high") | tips),
+        _layer(known, chance, {"x": x, "y": y("chance")} | tips),
+        _layer(rows, {"type": "point", "style": "dot", "size": 80}, {"x": x, "y": y("value")} | tips),
+        *_spots(rows, "uniqueness", "value"),
+    ]
+    return _layered(layers, 280)
+
+
+def curve(points: Rows, n: int, wanted: float, needed: int | None) -> Spec:
+    """The unverifiable share by rows: exact up to n, forecast beyond."""
+    exact = [point for point in points if point["kind"] == "exact"]
+    beyond = [exact[-1], *(point for point in points if point["kind"] == "forecast")]
+    most = max(16 * n, *(point["rows"] for point in points))  # room for words beyond the forecast
+    powers = [10**power for power in range(len(str(most)) + 1) if 10**power <= most]
+    axis = {"title": "rows", "values": powers, "format": ",d", "grid": False}
+    x = {"field": "rows", "type": "quantitative", "scale": {"type": "log", "domain": [1, most]}, "axis": axis}
+
+    def line(some: Rows, field: str, style: str) -> Spec:
+        encoding = {"x": x, "y": _titled(field, "share of rows"), **_tips("rows", field, "kind")}
+        return _layer(some, {"type": "line", "style": style}, encoding)
+
+    layers = [
+        line(exact, "value", "value"),
+        line(exact, "unverifiable", "exact"),
+        line(beyond, "unverifiable", "forecast"),
+        *_goal(x, wanted, needed, n),
+        *_here(x, n, exact[-1]),
+    ]
+    return _layered(layers, 260)
+
+
+def _here(x: Spec, n: int, last: Row) -> list[Spec]:
+    """Where the sample ends, and the names of the two lines: one row alone can never be checked."""
+    now = [{**last, "rows": n, "text": f"you are here\n{n:,} rows"}]
+    names = [{"rows": n, "y": last["value"], "text": "shown to agree"}]
+    corner = [{"rows": 1, "y": 1, "text": "cannot be checked"}]
+    label = {"type": "text", "align": "right", "dx": 4, "lineBreak": "\n", "lineHeight": 13, "style": "label"}
+    aside = {"type": "text", "align": "left", "dx": 6, "style": "aside"}
+    text = {"text": _nominal("text")}
+    return [
+        _layer(now, {"type": "rule", "style": "here-line"}, {"x": x}),
+        _layer(now, {"type": "point", "style": "here", "size": 70}, {"x": x, "y": _share("unverifiable")}),
+        _layer(now, label, {"x": x, "y": {"value": -21}, **text}),
+        _layer(names, aside, {"x": x, "y": _share("y"), **text}),
+        _layer(corner, {**aside, "dy": -8}, {"x": x, "y": _share("y"), **text}),
+    ]
+
+
+def _goal(x: Spec, wanted: float, needed: int | None, n: int) -> list[Spec]:
+    """The share wanted, and the rows it takes where that can be said."""
+    text = f"{wanted:.0%} wanted" if needed is None else f"{wanted:.0%}: {needed:,} rows"
+    goal = [{"wanted": wanted, "text": text, "rows": needed}]
+    y, far = _share("wanted"), needed is None or needed > 3 * n
+    label = {"type": "text", "style": "aside", "align": "right" if far else "left", "dx": 0, "dy": 8}
+    at = {"x": {"value": "width"} if needed is None else x, "y": y, "text": _nominal("text")}
+    arrow = {"type": "point", "style": "here", "shape": "triangle-down", "size": 60, "yOffset": -5}
+    rule = _layer(goal, {"type": "rule", "style": "wanted"}, {"y": y})
+    if needed is None:
+        return [rule, _layer(goal, label, at)]
+    return [rule, _layer(goal, {**label, "dy": -18}, at), _layer(goal, arrow, {"x": x, "y": y})]
+
+
+def within_curve(rows: Rows) -> Spec:
+    """The measure by distance."""
+    axis = {"title": "distance within which explanations count as the same", "grid": False}
+    x: Spec = {"field": "tau", "type": "quantitative", "axis": axis}
+    tips = _tips("tau", "value", "low", "high", "unverifiable", "chance")
+    value = {"x": x, "y": _titled("value", "consistency")}
+    interval = {"x": x, "y": _titled("low", "consistency"), "y2": {"field": "high"}}
+    layers = [
+        _layer(rows, {"type": "area", "style": "band"}, {**value, "y2": {"field": "upper"}}),
+        _layer(rows, {"type": "rule", "style": "interval"}, interval | tips),
+        _layer(rows, {"type": "line", "style": "value"}, value),
+        _layer(rows, {"type": "point", "style": "dot", "size": 60}, value | tips),
+        _layer(rows, {"type": "line", "style": "chance-line"}, {"x": x, "y": _titled("chance", "consistency")}),
+    ]
+    return _layered(layers, 280)
+
+
+def _spots(rows: Rows, x: str, y: str) -> list[Spec]:
+    """Names beside their points, toward the middle; points that would share a place share a line."""
+    places: dict[tuple[int, int], list[Row]] = {}
+    for row in rows:
+        places.setdefault((round(row[x] * 12), round(row[y] * 14)), []).append(row)
+    spots = [{x: here[0][x], y: here[0][y], "text": ", ".join(row["name"] for row in here)} for here in places.values()]
+    spots.sort(key=lambda spot: (spot[x], spot[y]))
+    encoding = {"x": _share(x), "y": _share(y), "text": _nominal("text")}
+    text = {"type": "text", "style": "label", "limit": 260}
+    sides = ({"align": "left", "dx": 14}, {"align": "right", "dx": -14})
+    layers = []
+    for side in (False, True):
+        for above in (False, True):  # in turn, so that neighbors do not collide; at the bottom always above
+            turns = [spot for turn, spot in enumerate(spots) if (turn % 2 == 0 or spot[y] < 0.12) == above]
+            some = [spot for spot in turns if (spot[x] > 0.5) == side]
+            layers.append(_layer(some, {**text, **sides[side], "dy": -14 if above else 16}, encoding))
+    return layers
+
+
+_WORDS = {
+    "name": "name",
+    "low": "interval from",
+    "high": "interval to",
+    "verified": "where it can be checked",
+    "tau": "distance",
+    "n": "rows",
+    "kind": "how known",
+}
+
+
+def _tips(*fields: str) -> Spec:
+    """What hovering tells."""
+
+    def tip(field: str) -> Spec:
+        words = {"field": field, "title": _WORDS.get(field, field.replace("_", " "))}
+        if field in {"name", "measure", "kind"}:
+            return {**words, "type": "nominal"}
+        return {**words, "type": "quantitative", "format": ",d" if field in {"n", "rows"} else ".3f"}
+
+    return {"tooltip": [tip(field) for field in fields]}
+
+
+def _layer(rows: Rows, mark: Spec, encoding: Spec) -> Spec:
+    return {"data": rows, "mark": mark, "encoding": encoding}
+
+
+def _layered(layers: list[Spec], height: Any) -> Spec:
+    """The layers as one chart; rows that several of them draw are held once."""
+    held: dict[int, tuple[str, Rows]] = {}
+    for layer in layers:
+        held.setdefault(id(layer["data"]), (f"rows{len(held)}", layer["data"]))
+    named = [{**layer, "data": {"name": held[id(layer["data"])][0]}} for layer in layers]
+    datasets = {name: [_compact(row) for row in rows] for name, rows in held.values()}
+    return {"$schema": _SCHEMA, "layer": named, "datasets": datasets, "height": height}
+
+
+def _compact(row: Row) -> dict[str, Any]:
+    """A row with no more digits than a drawing has pixels."""
+    return {name: round(value, 5) if isinstance(value, float) else value for name, value in row.items()}
+
+
+def _share(field: str) -> Spec:
+    return {"field": field, "type": "quantitative", "scale": _SHARES}
+
+
+def _titled(field: str, title: str) -> Spec:
+    return {**_share(field), "axis": {"title": title, "tickCount": 5}}
+
+
+def _to_x(field: str) -> Spec:
+    return {"x2": {"field": field}}
+
+
+def _nominal(field: str) -> Spec:
+    return {"field": field, "type": "nominal"}

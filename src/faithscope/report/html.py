@@ -1,0 +1,247 @@
+"""The report as one HTML file: no network, opens from disk."""
+
+import base64
+import hashlib
+import json
+import os
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from faithscope.charts import specs
+from faithscope.charts.theme import DARK, FONT, LIGHT, theme
+from faithscope.report.contradictions import Feature
+from faithscope.report.glossary import GLOSSARY
+from faithscope.report.summary import Curve, Explainer, Measure, Summary
+from faithscope.report.verdict import LEVELS, WORDS, Verdict
+
+_ICONS = {"faithful": "✓", "unknown": "?", "partly": "◐", "chance": "≈", "unfaithful": "✕"}
+_SHOWN = 6  # features of two rows that are shown at first
+_UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+
+
+def write(summary: Summary, path: str | os.PathLike[str]) -> None:
+    """Write the report as one file."""
+    Path(path).write_text(render(summary), encoding="utf-8")
+
+
+def render(summary: Summary) -> str:
+    """The report as one page, which needs nothing else."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    loader = PackageLoader("faithscope.report", "page")
+    jinja = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    bundle, script = _bundle(), _part("page.js")
+    made = {"bundle": bundle, "script": script, "style": _style(), "charts": safe_json(_charts(summary))}
+    page = jinja.get_template("page.html.j2").render(
+        summary=summary,
+        **{name: Markup(text) for name, text in made.items()},  # ours, or made safe above
+        policy=_policy(bundle, script),
+        **_told(summary),
+    )
+    return page.lstrip()
+
+
+def safe_json(value: Any) -> str:
+    """JSON that can stand inside a script element whatever strings it holds."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False).translate(_UNSAFE)
+
+
+@cache
+def _bundle() -> str:
+    """Vega, Vega-Lite and what embeds them, as one script."""
+    import vl_convert
+
+    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+
+
+def _part(name: str) -> str:
+    return files("faithscope.report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def _style() -> str:
+    def variables(palette: dict[str, str]) -> str:
+        return "".join(f"--{name}:{color};" for name, color in palette.items())
+
+    light, dark = variables(LIGHT) + "color-scheme:light;", variables(DARK) + "color-scheme:dark;"
+    themes = (
+        f":root{{{light}}}\n@media screen{{:root[data-theme=dark]{{{dark}}}}}\n"
+        f"@media screen and (prefers-color-scheme:dark){{:root:not([data-theme]){{{dark}}}}}\n"
+    )
+    return themes + _part("page.css").replace("FONT", FONT)
+
+
+def _policy(*scripts: str) -> str:
+    """Nothing may be fetched, and only our own scripts may run."""
+    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    rest = "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    return f"default-src 'none'; script-src {allowed}; {rest}"
+
+
+def _charts(summary: Summary) -> dict[str, Any]:
+    """Every chart of the page by the id of its place, in the page's own colors."""
+    rows = _picture(summary)
+    drawn = {"chart-picture": specs.estimates(rows), "chart-against": specs.against(rows)}
+    for place, one in enumerate(summary.explainers):
+        for number, curve in enumerate(one.curves):
+            found = specs.curve(curve.points, curve.n, curve.wanted, curve.needed)
+            drawn[f"chart-rows-{place}-{number}"] = found
+        for number, groups in enumerate(one.populations):
+            rows = [_row(name, measure) for name, measure in groups.groups]
+            drawn[f"chart-populations-{place}-{number}"] = specs.estimates(rows)
+        if len(one.discretizations) > 1:
+            drawn[f"chart-discretizations-{place}"] = specs.discretizations(one.discretizations)
+    colors = {name: f"var(--{name})" for name in LIGHT} | {"hatch": "url(#hatch)"}
+    names = [one.name for one in summary.explainers]
+    # The words for a chart are its place's; what Vega would add says less.
+    config = theme(colors) | {"aria": False, "mark": {"aria": False}, "background": "transparent"}
+    return {"specs": {place: _patterned(spec) for place, spec in drawn.items()}, "config": config, "names": names}
+
+
+def _patterned(spec: dict[str, Any]) -> dict[str, Any]:
+    """The chart without its own strokes of hatching: the page has a pattern, which keeps its width on any screen."""
+    layers = [layer for layer in spec["layer"] if layer["mark"].get("style") != "hatch"]
+    used = {layer["data"]["name"] for layer in layers}
+    datasets = {name: spec["datasets"][name] for name in sorted(used)}
+    return {"height": spec["height"], "layer": layers, "datasets": datasets}
+
+
+def _picture(summary: Summary) -> list[dict[str, Any]]:
+    return [_row(one.name, measure) for one in summary.explainers for measure in one.measures]
+
+
+def _row(name: str, found: Measure) -> dict[str, Any]:
+    fields = ("measure", "value", "low", "high", "unverifiable", "upper", "verified", "chance", "n")
+    return {"name": name} | {field: getattr(found, field) for field in fields}
+
+
+def _told(summary: Summary) -> dict[str, Any]:
+    """What the template says and asks."""
+    found = summary.explainers
+    has = {
+        "against": any(len(one.measures) > 1 for one in found),
+        "populations": any(one.populations for one in found),
+        "discretizations": any(len(one.discretizations) > 1 for one in found),
+    }
+    return {
+        "several": len(found) > 1,
+        "has": has,
+        "sections": _sections(has),
+        "lead": _lead(summary),
+        "method": _method(summary),
+        "alts": {"picture": _alt(_picture(summary)), "against": _against_alt(found)},
+        "curve_alt": _curve_alt,
+        "groups_alt": lambda groups: _alt([_row(name, measure) for name, measure in groups.groups]),
+        "facts": _facts,
+        "marked": _marked,
+        "spoken": _spoken,
+        "glossary": GLOSSARY,
+        "icons": _ICONS,
+        "levels": LEVELS,
+        "shown": _SHOWN,
+    }
+
+
+def _sections(has: dict[str, bool]) -> list[tuple[str, str]]:
+    named = [
+        ("verdicts", "Verdict"),
+        ("picture", "Picture"),
+        ("rows", "How many rows"),
+        ("contradictions", "Where it fails"),
+        ("populations", "For whom"),
+        ("discretizations", "How fine"),
+        ("method", "How computed"),
+        ("glossary", "What it means"),
+    ]
+    return [(anchor, label) for anchor, label in named if has.get(anchor, True)]
+
+
+def _spoken(verdict: Verdict) -> str:
+    """The sentence without its first word, which the badge says."""
+    rest = verdict.sentence.removeprefix(f"{WORDS[verdict.level]}: ")
+    return rest[:1].upper() + rest[1:]
+
+
+def _lead(summary: Summary) -> str:
+    found, first = summary.explainers, summary.explainers[0].measures[0]
+    who = "One explainer" if len(found) == 1 else f"{len(found)} explainers of the same model"
+    kept = ""
+    if summary.rows_to_choose:
+        kept = f" Discretizations were chosen on {summary.rows_to_choose:,} other rows."
+    sure = f"Every statement about the truth holds with {100 * first.confidence:g}% confidence."
+    return f"{who}, measured on {first.n:,} rows.{kept} {sure} Written {summary.created}."
+
+
+def _method(summary: Summary) -> str:
+    first = summary.explainers[0].measures[0]
+    return (
+        "Every row is compared with the other rows that its explanation covers, never with itself. "
+        f"Intervals are at {100 * first.confidence:g}% confidence ({first.interval}). An explainer is called faithful "
+        f"when its whole interval reaches {summary.wanted:.0%} and at least half of what chance leaves open, "
+        "and no better than chance when its interval holds the chance level and stays nearer to it than to that."
+    )
+
+
+def _facts(one: Explainer) -> list[tuple[str, str]]:
+    first = one.measures[0]
+    seconds = ", ".join(f"{phase} {spent:.2f} s" for phase, spent in one.seconds.items())
+    notes = [*one.notes, *(f"{found.measure}: {note}" for found in one.measures for note in found.notes)]
+    weighted = "" if first.effective_n == first.n else f"{first.effective_n:,.0f} (rows are weighted)"
+    facts = {
+        "Explainer": one.settings,
+        "Explanations": one.kind,
+        "Discretization": one.discretizer,
+        "Rows": f"{first.n:,}",
+        "Effective rows": weighted,
+        "Different explanations": f"{first.distinct:,}",
+        "Intervals": ", ".join(f"{found.measure}: {found.interval}" for found in one.measures),
+        "Seed": "" if one.seed is None else str(one.seed),
+        "Time": seconds,
+        "Notes": "; ".join(notes),
+    }
+    return [(name, value) for name, value in facts.items() if value]
+
+
+def _alt(rows: list[dict[str, Any]]) -> str:
+    lines = [
+        f"{row['name']}: {row['measure']} {row['value']:.3f}, interval {row['low']:.3f} to {row['high']:.3f}, "
+        f"{row['unverifiable']:.0%} unverifiable"
+        for row in rows
+    ]
+    return "Bars with intervals. " + "; ".join(lines) + "."
+
+
+def _against_alt(found: tuple[Explainer, ...]) -> str:
+    both = [one for one in found if len(one.measures) > 1]
+    points = [", ".join(f"{m.measure} {m.value:.3f}" for m in one.measures) for one in both]
+    told = [f"{one.name}: {point}" for one, point in zip(both, points, strict=True)]
+    return "Consistency against sufficiency. " + "; ".join(told) + "."
+
+
+def _curve_alt(one: Explainer, curve: Curve) -> str:
+    now = next(point for point in reversed(curve.points) if point["kind"] == "exact")
+    here = f"{now['unverifiable']:.0%} at the {curve.n:,} rows there are"
+    return (
+        f"Share of rows that cannot be checked by number of rows, {one.name}, {curve.measure}: {here}; {curve.reason}."
+    )
+
+
+def _marked(feature: Feature) -> tuple[Any, Any]:
+    """Two values with what differs marked: the words of texts, all of anything else."""
+    from markupsafe import Markup
+
+    if not feature.differs:
+        return feature.a, feature.b
+    a, b = feature.a.split(), feature.b.split()
+    if min(len(a), len(b)) < 4:
+        return Markup("<mark>{}</mark>").format(feature.a), Markup("<mark>{}</mark>").format(feature.b)
+    return _words(a, set(b)), _words(b, set(a))
+
+
+def _words(words: list[str], others: set[str]) -> Any:
+    from markupsafe import Markup
+
+    return Markup(" ").join(word if word in others else Markup("<mark>{}</mark>").format(word) for word in words)

@@ -1,0 +1,55 @@
+"""Anything a caller handed over, as text that can be shown: no control characters, no hidden order, not too long."""
+
+import math
+import unicodedata
+from typing import Any
+
+import numpy as np
+
+from faithscope.explanations.base import readable
+
+_LONGEST = 400
+_UNSHOWABLE = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
+_REORDERING = set("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def wording(value: object, longest: int = _LONGEST) -> str:
+    r"""One value to read: what would change how a page or a terminal is read is written as its code.
+
+    Examples
+    --------
+    >>> wording("a\x1b[31mb"), wording(3.0)
+    ('a\\x1b[31mb', '3')
+    """
+    text = "".join(map(_visible, readable(value)))
+    if len(text) <= longest:
+        return text
+    return f"{text[:longest]}… ({len(text) - longest:,} more characters)"
+
+
+def _visible(character: str) -> str:
+    hidden = unicodedata.category(character) in _UNSHOWABLE or character in _REORDERING
+    return character.encode("unicode_escape").decode("ascii") if hidden else character
+
+
+def two_values(a: Any, b: Any) -> tuple[str, str]:
+    """Two values to be read side by side: rounded, but never so that different ones look alike."""
+    short = _rounded(a), _rounded(b)
+    return short if short[0] != short[1] or _same(a, b) else (wording(a), wording(b))
+
+
+def _rounded(value: Any) -> str:
+    if isinstance(value, float | np.floating) and math.isfinite(value):
+        return wording(float(f"{value:.4g}"))
+    return wording(value)
+
+
+def _same(a: Any, b: Any) -> bool:
+    return bool(a == b) or (a != a and b != b)
+
+
+def plain(number: Any) -> Any:
+    """A number ready for JSON: None for what is not one."""
+    if isinstance(number, np.generic):
+        number = number.item()
+    return None if isinstance(number, float) and not math.isfinite(number) else number

@@ -1,0 +1,271 @@
+"""The report in a real browser: it opens from disk, works by itself, and can be used by everybody.
+
+Needs Chromium and its driver (Debian: chromium, chromium-driver); skipped where there is none. AXE_JS names axe-core's
+script, axe.min.js; without it only our own checks of labels and contrast are made.
+"""
+
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+import report_examples as examples
+from faithscope.report import write_report
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+AXE = os.environ.get("AXE_JS", "")
+
+pytestmark = pytest.mark.skipif(
+    not (CHROMIUM and DRIVER), reason="Chromium and its driver are not installed: apt install chromium chromium-driver"
+)
+
+DRAWN = "return document.querySelectorAll('#chart-picture svg').length > 0"
+NAMES = "return [...document.querySelectorAll('#overview tbody tr:not([hidden]) th')].map(th => th.textContent)"
+SHOWN = """return [...document.querySelectorAll('#rows .pickable')].filter(part => !part.hidden)
+    .map(part => Number(part.dataset.explainer))"""
+CONTRAST = """
+const linear = c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+const luminance = ([r, g, b]) => [r, g, b].map(c => linear(c / 255))
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+const color = text => text.match(/[\\d.]+/g).map(Number);
+const ground = element => {
+  for (; element; element = element.parentElement) {
+    const found = color(getComputedStyle(element).backgroundColor);
+    if (found.length === 3 || found[3] > 0) return found;
+  }
+  return [255, 255, 255];
+};
+const weak = [];
+for (const element of document.querySelectorAll('body *')) {
+  const own = [...element.childNodes].some(node => node.nodeType === 3 && node.textContent.trim());
+  if (!own || !element.checkVisibility() || element.closest('.away, script, style')) continue;
+  const text = element instanceof SVGElement ? getComputedStyle(element).fill : getComputedStyle(element).color;
+  const [a, b] = [luminance(color(text)), luminance(ground(element))].sort((x, y) => y - x);
+  if ((a + 0.05) / (b + 0.05) < 4.5) weak.push([element.tagName, element.textContent.slice(0, 40), text]);
+}
+return weak;
+"""
+UNNAMED = """
+return [...document.querySelectorAll('button, select, input, a[href], [role=img], [role=group], table')].filter(e =>
+    !(e.ariaLabel || e.textContent.trim() || e.labels?.length || e.caption)).map(e => e.outerHTML.slice(0, 100))
+"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,900"):
+        options.add_argument(word)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    write_report(examples.comparison(), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    path = tmp_path_factory.mktemp("hostile") / "report.html"
+    write_report(examples.hostile(), path)
+    return path
+
+
+def until(browser, script, seconds=20):
+    """Wait until a script says yes."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if browser.execute_script(script):
+            return
+        time.sleep(0.05)
+    pytest.fail(f"Not within {seconds} seconds: {script}")
+
+
+def opened(browser, path, hash_="", scheme="light"):
+    """The page from disk, with its first chart drawn."""
+    wanted = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}  # so that nothing moves when clicked
+    features = [{"name": name, "value": value} for name, value in wanted.items()]
+    browser.get("about:blank")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    for kind in ("browser", "performance"):
+        browser.get_log(kind)
+    browser.get(path.as_uri() + hash_)
+    until(browser, DRAWN)
+    return browser
+
+
+def requested(browser):
+    """Addresses asked for since the page was opened."""
+    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    sent = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+    return [address for address in sent if not address.startswith("data:")]
+
+
+def draw_all(browser):
+    """Every chart drawn, every fold open."""
+    browser.execute_script("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
+    browser.execute_script(
+        "const p = document.getElementById('pick'); p.value = 'all'; p.dispatchEvent(new Event('change'))"
+    )
+    until(browser, "return [...document.querySelectorAll('.drawing')].every(place => place.querySelector('svg'))")
+
+
+def test_the_report_opens_from_disk_without_an_error_or_a_request(browser, report, hostile):
+    for path in (report, hostile):
+        opened(browser, path)
+        draw_all(browser)
+        assert [entry["message"] for entry in browser.get_log("browser")] == []
+        assert requested(browser) == [path.as_uri()]
+
+
+def test_a_heading_sorts_its_table_both_ways(browser, report):
+    opened(browser, report)
+    column = (
+        "return [...document.querySelectorAll('#overview tbody tr')].map(row => Number(row.children[3].dataset.value))"
+    )
+    heading = browser.find_elements("css selector", "#overview thead .sort")[3]
+    before = browser.execute_script(column)
+    heading.send_keys("\n")  # by keyboard
+    assert browser.execute_script(column) == sorted(before)
+    assert heading.find_element("xpath", "..").get_attribute("aria-sort") == "ascending"
+    heading.click()
+    assert browser.execute_script(column) == sorted(before, reverse=True)
+    assert len(browser.find_elements("css selector", "#overview [aria-sort]")) == 1
+
+
+def test_what_has_no_number_is_sorted_last(browser, report):
+    opened(browser, report)
+    browser.execute_script("document.querySelector('#overview tbody td:nth-child(7)').dataset.value = ''")
+    values = "return [...document.querySelectorAll('#overview tbody tr')].map(row => row.children[6].dataset.value)"
+    for _ in range(2):
+        browser.find_elements("css selector", "#overview thead .sort")[6].click()
+        assert browser.execute_script(values)[-1] == ""
+
+
+def test_the_filter_narrows_verdicts_picture_and_table(browser, report):
+    opened(browser, report)
+    browser.find_element("id", "filter").send_keys("RaNd")
+    assert browser.execute_script(NAMES) == ["random"]
+    assert browser.find_element("id", "filtered").text == "1 of 5 explainers"
+    until(browser, "return !document.querySelector('#chart-picture').textContent.includes('constant')")
+    assert "random" in browser.execute_script("return document.querySelector('#chart-picture').textContent")
+
+
+def test_picking_an_explainer_shows_its_details_and_links_to_it(browser, report):
+    from selenium.webdriver.support.ui import Select
+
+    opened(browser, report)
+    assert browser.execute_script(SHOWN) == [0]
+    Select(browser.find_element("id", "pick")).select_by_visible_text("constant")
+    assert browser.execute_script(SHOWN) == [2]
+    assert browser.execute_script("return location.hash") == "#explainer=constant"
+    until(browser, "return document.querySelector('#chart-rows-2-0 svg')")
+    Select(browser.find_element("id", "pick")).select_by_visible_text("all explainers")
+    assert browser.execute_script(SHOWN) == [0, 1, 2, 3, 4]
+
+
+def test_a_deep_link_picks(browser, report, hostile):
+    opened(browser, report, "#explainer=rules%20by%20age")
+    assert browser.execute_script("return document.getElementById('pick').value") == "0"
+    browser.execute_script("location.hash = '#explainer=unique'")
+    until(browser, "return document.getElementById('pick').value === '4'")
+    opened(browser, report, "#explainer=nobody%")
+    assert browser.execute_script(SHOWN) == [0]
+    opened(browser, hostile)
+    browser.find_elements("css selector", ".verdicts .go a")[1].click()
+    until(browser, "return document.getElementById('pick').value === '1'")
+
+
+def test_hostile_names_stay_text(browser, hostile):
+    opened(browser, hostile)
+    draw_all(browser)
+    assert browser.execute_script("return document.querySelectorAll('img').length") == 0
+    assert browser.execute_script("return document.querySelectorAll('script').length") == 3
+    names = browser.execute_script(NAMES)
+    assert names[:4] == list(examples.HOSTILE[:4])
+    features = browser.execute_script(
+        "return [...document.querySelectorAll('.rows tbody th')].map(th => th.textContent)"
+    )
+    assert examples.HOSTILE[0] in features
+    drawing = browser.execute_script("return document.getElementById('chart-picture').textContent")
+    assert examples.HOSTILE[0] in drawing
+
+
+def test_hovering_tells_the_numbers_as_text(browser, hostile):
+    from selenium.webdriver import ActionChains
+
+    opened(browser, hostile)
+    bar = browser.find_element("css selector", "#chart-picture .mark-rect path")
+    ActionChains(browser).move_to_element(bar).perform()
+    until(browser, "return document.querySelector('.vg-tooltip.visible')?.textContent.includes('unverifiable')")
+    assert examples.HOSTILE[0] in browser.execute_script("return document.querySelector('.vg-tooltip').textContent")
+
+
+def test_words_are_explained_where_they_are_used(browser, report):
+    opened(browser, report)
+    term = browser.find_element("css selector", "a.term[href='#means-chance']")
+    assert "means nothing" in term.get_attribute("title")
+    term.click()
+    until(browser, "return document.getElementById('means').open")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_and_everything_has_a_name(browser, report, scheme):
+    opened(browser, report, scheme=scheme)
+    draw_all(browser)
+    assert browser.execute_script("return document.documentElement.dataset.theme") == scheme
+    assert browser.execute_script(CONTRAST) == []
+    assert browser.execute_script(UNNAMED) == []
+
+
+def test_the_button_turns_the_page_and_its_charts_dark(browser, report):
+    opened(browser, report)
+    color = "return getComputedStyle(document.querySelector('#chart-picture .role-axis-label text')).fill"
+    ground = "return getComputedStyle(document.body).backgroundColor"
+    before = browser.execute_script(color), browser.execute_script(ground)
+    browser.find_element("id", "theme").click()
+    after = browser.execute_script(color), browser.execute_script(ground)
+    assert before[0] != after[0]
+    assert before[1] != after[1]
+    assert browser.find_element("id", "theme").get_attribute("aria-pressed") == "true"
+
+
+@pytest.mark.parametrize("width", [1280, 390, 360])
+def test_the_page_is_never_wider_than_the_screen(browser, report, hostile, width):
+    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        for path in (report, hostile):
+            opened(browser, path)
+            draw_all(browser)
+            assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+            wide = "return [...document.querySelectorAll('.drawing svg')].map(svg => svg.getBoundingClientRect().right)"
+            assert max(browser.execute_script(wide)) <= width
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.skipif(not Path(AXE).is_file(), reason="AXE_JS does not name axe-core's axe.min.js")
+def test_axe_finds_nothing_wrong(browser, report, scheme):
+    opened(browser, report, scheme=scheme)
+    draw_all(browser)
+    # Through the debugger, which the page's policy does not bind.
+    browser.execute_cdp_cmd("Runtime.evaluate", {"expression": Path(AXE).read_text(encoding="utf-8")})
+    run = {"expression": "axe.run().then(r => JSON.stringify(r.violations))", "awaitPromise": True}
+    answer = browser.execute_cdp_cmd("Runtime.evaluate", run)
+    violations = json.loads(answer["result"]["value"])
+    assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in violations] == []

@@ -1,0 +1,89 @@
+"""Charts are valid Altair charts, draw what they were given, and color nothing by themselves."""
+
+import json
+
+import altair as alt
+import numpy as np
+import pytest
+
+import faithscope as fs
+import report_examples as examples
+from faithscope import charts
+from faithscope.charts import specs
+from faithscope.charts.theme import DARK, LIGHT, theme
+from faithscope.errors import BadInput
+
+
+@pytest.fixture(scope="module")
+def found():
+    return examples.comparison()
+
+
+def drawn(chart):
+    """The chart as a dictionary, which Altair validates, and all its rows."""
+    assert isinstance(chart, alt.LayerChart)
+    spec = json.loads(json.dumps(chart.to_dict(), allow_nan=False))
+    return spec, [row for rows in spec["datasets"].values() for row in rows]
+
+
+def test_everything_that_plots_gives_an_altair_chart(found):
+    evaluation = found.evaluations["rules by age"]
+    within = fs.within_curve(np.random.default_rng(0).normal(size=(50, 2)), [0, 1] * 25, [0.0, 0.1, 1.0])
+    plots = (
+        evaluation.consistency,
+        fs.plan(evaluation.consistency),
+        fs.plan(found.evaluations["unique"].consistency),
+        found.populations["constant"],
+        within,
+        evaluation,
+        found,
+    )
+    for one in plots:
+        spec, rows = drawn(one.plot())
+        assert spec["layer"]
+        assert rows
+
+
+def test_an_estimate_is_drawn_where_it_is(found):
+    one = found.evaluations["importances"].consistency
+    _, rows = drawn(one.plot())
+    assert {(row["value"], row["low"], row["high"]) for row in rows if "low" in row} == {
+        (round(one.value, 5), round(one.low, 5), round(one.high, 5))
+    }
+
+
+def test_what_cannot_be_checked_is_hatched_from_the_value_to_the_upper_end(found):
+    one = found.evaluations["importances"].consistency
+    _, rows = drawn(one.plot())
+    strokes = [row["at"] for row in rows if "at" in row]
+    assert strokes
+    assert one.value < min(strokes) <= max(strokes) < one.upper
+    _, rows = drawn(found.evaluations["constant"].consistency.plot())
+    assert not [row for row in rows if "at" in row]
+
+
+def test_consistency_stands_against_sufficiency_where_both_were_measured(found):
+    pairs = [(name, one) for name, ev in found.evaluations.items() for one in ev._estimates()]
+    _, rows = drawn(charts.against(pairs))
+    assert {row["name"] for row in rows if "name" in row} == {"rules by age"}
+
+
+def test_discretizations_stand_by_their_uniqueness(found):
+    table = found.evaluations["importances"].discretizations()
+    _, rows = drawn(charts.discretizations(table))
+    told = {row["name"]: row["uniqueness"] for row in rows if "value" in row and "name" in row}
+    assert told == dict(zip(table["discretizer"], table["uniqueness"].round(5), strict=True))
+
+
+def test_no_mark_has_a_color_of_its_own(found):
+    pairs = [(name, one) for name, ev in found.evaluations.items() for one in ev._estimates()]
+    rows = [{"name": name, **one.to_dict()} for name, one in pairs]
+    written = json.dumps([specs.estimates(rows), specs.against(rows)])
+    assert "#" not in written
+    assert set(LIGHT) == set(DARK)
+    assert json.dumps(theme(LIGHT)) != json.dumps(theme(DARK))
+
+
+def test_nothing_to_draw_is_said():
+    with pytest.raises(BadInput, match="nothing to draw"):
+        charts.estimates([])

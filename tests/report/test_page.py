@@ -1,0 +1,183 @@
+"""The page is one file that needs nothing else, and every string a caller gave stays text."""
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import faithscope as fs
+import report_examples as examples
+from faithscope.charts.theme import DARK, LIGHT
+from faithscope.report import summarize, write_report
+from faithscope.report.glossary import GLOSSARY
+from faithscope.report.html import render, safe_json
+from faithscope.report.terminal import render as in_terminal
+
+SECTIONS = ("verdicts", "picture", "rows", "contradictions", "populations", "discretizations", "method", "glossary")
+
+
+class Page(HTMLParser):
+    """Tags with their attributes, texts, and what stands in scripts."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.texts, self.scripts, self._script = [], [], [], False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self._script = tag == "script"
+        if self._script:
+            self.scripts.append("")
+
+    def handle_endtag(self, tag):
+        self._script = False
+
+    def handle_data(self, data):
+        if self._script:
+            self.scripts[-1] += data
+        else:
+            self.texts.append(data)
+
+    def all(self, tag):
+        return [attrs for name, attrs in self.tags if name == tag]
+
+
+@pytest.fixture(scope="module")
+def summary():
+    return summarize(examples.comparison())
+
+
+@pytest.fixture(scope="module")
+def page(summary):
+    return Page(render(summary))
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    return Page(render(summarize(examples.hostile())))
+
+
+def test_sections_come_in_the_order_a_reader_asks(page):
+    assert [attrs["id"] for attrs in page.all("section")] == list(SECTIONS)
+
+
+def test_every_verdict_and_every_number_is_on_the_page(summary, page):
+    text = "".join(page.texts)
+    for one in summary.explainers:
+        assert one.verdict.word in text
+        assert one.verdict.sentence.split(": ", 1)[1][1:] in text
+        for measure in one.measures:
+            assert f"{measure.low:.3f} to {measure.high:.3f}" in text
+    assert all(meaning in text for meaning in GLOSSARY.values())
+
+
+def test_terminal_and_page_tell_the_same(summary, page):
+    told = in_terminal(summary, width=1000)
+    text = "".join(page.texts)
+    for one in summary.explainers:
+        assert one.verdict.sentence in told
+        for measure in one.measures:
+            assert f"{measure.low:.3f}–{measure.high:.3f}" in told
+            assert f"{measure.low:.3f} to {measure.high:.3f}" in text
+
+
+def test_nothing_is_fetched(page, hostile):
+    for one in (page, hostile):
+        addresses = [a[name] for _, a in one.tags for name in ("src", "href", "action", "data", "poster") if name in a]
+        assert all(address.startswith(("#", "data:,")) for address in addresses)
+        assert not any("src" in attrs for attrs in one.all("script"))
+        policy = next(a["content"] for a in one.all("meta") if a.get("http-equiv") == "Content-Security-Policy")
+        assert policy.startswith("default-src 'none'; script-src 'sha256-")
+        assert "unsafe-eval" not in policy
+
+
+def test_only_our_scripts_may_run(page, hostile):
+    for one in (page, hostile):
+        policy = next(a["content"] for a in one.all("meta") if "http-equiv" in a)
+        runnable = [
+            s for s, a in zip(one.scripts, one.all("script"), strict=True) if a.get("type") != "application/json"
+        ]
+        digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in runnable]
+        assert re.findall(r"'sha256-([^']+)'", policy) == digests
+        assert len(digests) == 2
+
+
+def test_hostile_strings_stay_text(page, hostile):
+    tags = {tag for tag, _ in hostile.tags}
+    assert tags <= {tag for tag, _ in page.tags} | {"mark"}
+    assert len(hostile.all("script")) == 3
+    assert "img" not in tags
+    assert not any(name.startswith("on") for _, attrs in hostile.tags for name in attrs)
+    text = "".join(hostile.texts)
+    assert "<script>alert(1)</script>" in text
+    assert "{{ 7 * 7 }}" in text
+
+
+def test_charts_are_json_that_cannot_leave_its_element(hostile):
+    charts = next(text for text in hostile.scripts if text.startswith("{"))
+    assert not set("<>&\u2028\u2029") & set(charts)
+    assert json.loads(charts)["names"][0] == examples.HOSTILE[0]
+
+
+def test_safe_json_says_the_same():
+    value = {"</script>": ["<!--", "&amp;", "\u2028\u2029", "🦊"]}
+    assert json.loads(safe_json(value)) == value
+
+
+def test_every_chart_has_a_place_and_words_for_it(page):
+    charts = json.loads(next(text for text in page.scripts if text.startswith("{")))
+    places = {attrs["id"]: attrs for attrs in page.all("div") if attrs.get("class") == "drawing"}
+    assert set(places) == set(charts["specs"])
+    assert all(attrs["role"] == "img" and len(attrs["aria-label"]) > 20 for attrs in places.values())
+
+
+def test_ids_are_unique_and_links_lead_somewhere(page):
+    ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    inner = [a["href"][1:] for a in page.all("a") if not a["href"].startswith("#explainer=")]
+    assert set(inner) <= set(ids)
+
+
+def test_a_large_comparison_stays_below_three_megabytes(tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(300, 60)), columns=[f"a feature with a rather long name {j}" for j in range(60)])
+    labels, groups = rng.integers(0, 2, 300), rng.integers(0, 30, 300)
+    given = {f"explainer {j}, called at some length": fs.Importances(rng.normal(size=(300, 60))) for j in range(12)}
+    given |= {f"coarse {j}": list(rng.integers(0, 20, 300)) for j in range(3)}
+    write_report(fs.compare(labels, given, X, groups=groups, progress=False), tmp_path / "report.html")
+    assert (tmp_path / "report.html").stat().st_size < 3_000_000
+
+
+def test_one_explainer_has_a_report_too(tmp_path):
+    X = examples.rows(80)
+    evaluation = fs.evaluate(examples.predict, examples.by_age, X, progress=False)
+    evaluation.to_html(tmp_path / "report.html", groups=X["job"])
+    page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert [attrs["id"] for attrs in page.all("section")] == [s for s in SECTIONS if s != "discretizations"]
+    assert page.all("select") == []
+
+
+def luminance(color):
+    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(a, b):
+    high, low = sorted((luminance(a), luminance(b)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+def test_text_and_marks_stand_out(palette):
+    words = ("ink", "muted", "link", "faithful", "partly", "unknown", "chance", "unfaithful")
+    for ground in ("paper", "panel"):
+        assert all(contrast(palette[name], palette[ground]) >= 4.5 for name in words)
+    assert contrast(palette["ink"], palette["mark"]) >= 4.5
+    assert all(contrast(palette[name], palette["paper"]) >= 3 for name in ("consistency", "sufficiency", "silent"))

@@ -1,0 +1,64 @@
+"""What reports are made of in tests: a comparison with something of everything, and one with hostile names."""
+
+import numpy as np
+import pandas as pd
+
+import faithscope as fs
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "</script><img src=x onerror=alert(1)>",
+    "\"quoted\" & 'quoted' `ticked`",
+    "{{ 7 * 7 }} {% raw %} ${7*7}",
+    "emoji 🦊 and\u2028line\u2029breaks",
+    "عربي מימין \u202etfel ot thgir",
+    "[red]markup[/red] \x1b[31mescape",
+)
+
+
+def rows(n: int = 240, seed: int = 0) -> pd.DataFrame:
+    """Rows with numbers and a category, repeated often enough that explanations are."""
+    rng = np.random.default_rng(seed)
+    columns = {
+        "age": rng.integers(20, 60, n),
+        "income": rng.normal(50, 9, n).round(1),
+        "job": rng.choice(["a", "b"], n),
+    }
+    return pd.DataFrame(columns)
+
+
+def predict(X: pd.DataFrame) -> np.ndarray:
+    return np.where((X["age"] > 40) ^ (X["income"] > 60), "yes", "no")
+
+
+def by_age(X: pd.DataFrame) -> fs.Rules:
+    conditions = [[("age", ">", 38.0)] if age > 38 else [("age", "<=", 38.0)] for age in X["age"]]
+    return fs.Rules.from_conditions(conditions, features=list(X.columns))
+
+
+def importances(X: pd.DataFrame) -> fs.Importances:
+    return fs.Importances(np.column_stack([X["age"] - 40.5, X["income"] - 60, np.zeros(len(X))]), names=list(X.columns))
+
+
+def comparison(n: int = 240) -> fs.Comparison:
+    """Rules, importances, and the three baselines, by job."""
+    X = rows(n)
+    explainers = {
+        "rules by age": by_age,
+        "importances": importances,
+        "constant": fs.explainers.Constant(),
+        "random": fs.explainers.Random(5),
+        "unique": fs.explainers.Unique(),
+    }
+    return fs.compare(predict, explainers, X, groups=X["job"], progress=False)
+
+
+def hostile() -> fs.Comparison:
+    """Names of explainers, columns, categories, predictions and groups that try to break out."""
+    rng = np.random.default_rng(1)
+    n = 120
+    X = pd.DataFrame({name: rng.choice(np.array(HOSTILE, object), n) for name in HOSTILE[:5]})
+    labels = rng.choice(np.array(HOSTILE[:2], object), n)
+    groups = rng.choice(np.array(HOSTILE[:3], object), n)
+    explainers = {name: list(X.iloc[:, j % 5]) for j, name in enumerate(HOSTILE)}
+    return fs.compare(labels, explainers, X, groups=groups, progress=False)
