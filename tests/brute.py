@@ -55,3 +55,24 @@ def sufficiency(covers: Sequence[Sequence[bool]], predictions: Sequence[Hashable
             total += sum(predictions[j] == predictions[i] for j in covered) / len(covered)
         silent += not covered
     return total / n, silent / n
+
+
+def weighted_sufficiency(
+    given: Sequence[Hashable],
+    covers: Sequence[Sequence[bool]],
+    predictions: Sequence[Hashable],
+    weights: Sequence[float],
+) -> tuple[float, float]:
+    """M̂_w and U_w for any relation: pairs of a row and another that its explanation covers, by explanation."""
+    n, total, silent = len(predictions), 0.0, 0.0
+    for explanation in set(given):
+        for own in (True, False):
+            rows = [i for i in range(n) if given[i] == explanation and covers[i][i] == own]
+            pairs = [(i, j) for i in rows for j in range(n) if j != i and covers[i][j]]
+            mass = sum(weights[i] for i in rows)
+            if not pairs:
+                silent += mass
+                continue
+            agree = sum(weights[i] * weights[j] for i, j in pairs if predictions[i] == predictions[j])
+            total += mass * agree / sum(weights[i] * weights[j] for i, j in pairs)
+    return total / sum(weights), silent / sum(weights)

@@ -23,7 +23,7 @@ from faithscope.measures.estimate import Estimate, Interval
 from faithscope.measures.local import per_explanation, per_row
 from faithscope.measures.populations import Populations, by
 from faithscope.measures.sufficiency import by as sufficiency_by
-from faithscope.measures.sufficiency import to_estimate
+from faithscope.measures.sufficiency import sufficiency, to_estimate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,8 +40,7 @@ class Evaluation:
     consistency : Estimate
         Same explanation, same prediction?
     sufficiency : Estimate or None
-        Wherever the explanation applies, same prediction? None where explanations do not say where they apply, and
-        where rows are weighted.
+        Wherever the explanation applies, same prediction? None where explanations do not say where they apply.
     explanations : Explanations
         As they were measured, after discretization.
     predictions : array, (n,)
@@ -105,14 +104,14 @@ class Evaluation:
     def _scoped(self) -> Coverage:
         if self._coverage is None:
             to_relation(self.relation, self.explanations).scopes(self.explanations)  # says why, for most kinds
-            raise NotScoped("Sufficiency was not measured here: rows are weighted.")
+            raise NotScoped("Sufficiency was not measured here.")
         return self._coverage
 
     def by(self, groups: Any, measure: Literal["consistency", "sufficiency"] = "consistency") -> Populations:
         """The same measure for each group of rows, with intervals on the differences."""
         if measure == "sufficiency":
             self._scoped()
-            how = (self.relation, self.consistency.confidence)
+            how = (self.relation, self.consistency.confidence, self.weights)
             return sufficiency_by(self.explanations, self.X, self.predictions, groups, *how)
         if measure != "consistency":
             raise BadInput(f"measure must be 'consistency' or 'sufficiency'; got {measure!r}.")
@@ -198,8 +197,12 @@ def assess(
     same_length(X=rows_of(X), predictions=len(predictions), explanations=len(coarse))
     found = consistency(coarse, predictions, confidence=confidence, interval=interval, weights=weights)
     about |= {"undiscretized": explanations, "discretizer": repr(Original() if discretizer is None else discretizer)}
-    if weights is not None or not says_where(coarse, relation):
+    if not says_where(coarse, relation):
         return Evaluation(found, None, coarse, predictions, X, weights, relation, **about)
     covered = cover(coarse, predictions, X, to_relation(relation, coarse), confidence=confidence)
-    sufficient = to_estimate(covered, "sufficiency", confidence)
-    return Evaluation(found, sufficient, coarse, predictions, X, None, relation, _coverage=covered, **about)
+    sufficient = (
+        to_estimate(covered, "sufficiency", confidence)
+        if weights is None
+        else sufficiency(coarse, X, predictions, relation=relation, confidence=confidence, weights=weights)
+    )
+    return Evaluation(found, sufficient, coarse, predictions, X, weights, relation, _coverage=covered, **about)

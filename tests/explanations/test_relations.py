@@ -156,3 +156,12 @@ def test_a_relation_may_read_tables_and_return_a_series():
     found = fs.sufficiency([0.0, 1.0, 1.0], table, [0, 1, 1], relation=lambda rows, bound: rows["x"] >= bound)
     assert found.n == 3
     assert found.value == pytest.approx((0 + 1 + 1) / 3)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev", "cosine", "hamming", "canberra"])
+def test_a_row_that_misses_a_number_has_no_distance(metric):
+    rows = np.array([[1.0, 2.0], [np.nan, 2.0], [3.0, 1.0]])
+    found = pairwise(rows, rows, metric)
+    assert np.isnan(found[1]).all()
+    assert np.isnan(found[:, 1]).all()
+    assert np.isfinite(found[np.ix_([0, 2], [0, 2])]).all()

@@ -81,10 +81,18 @@ def test_explanations_without_a_scope_say_so():
     assert ev.to_dict()["sufficiency"] is None
     with pytest.raises(NotScoped, match="do not say where they apply"):
         ev.scopes()
-    weighted = fs.evaluate(LABELS, RULES, X, weights=[1, 2, 3, 4, 5])
-    assert weighted.sufficiency is None
-    with pytest.raises(NotScoped, match="rows are weighted"):
-        weighted.wrongly_covered()
+
+
+def test_weighted_rows_have_a_sufficiency_and_are_listed_once_each():
+    weights = [1, 2, 3, 4, 5]
+    ev = fs.evaluate(LABELS, RULES, X, weights=weights)
+    assert ev.sufficiency == fs.sufficiency(RULES, X, LABELS, weights=weights)
+    assert ev.scopes()["rows"].sum() == fs.evaluate(LABELS, RULES, X).scopes()["rows"].sum()
+    parts = ev.by([0, 0, 0, 1, 1], measure="sufficiency")
+    alone = fs.sufficiency(RULES.take([0, 1, 2]), X.iloc[:3], LABELS[:3], weights=[1, 2, 3])
+    assert parts.estimates[0].value == alone.value
+    with pytest.raises(BadInput, match="has no weight"):
+        fs.evaluate(LABELS, RULES, X, weights=[1, 1, 1, 0, 0]).by([0, 0, 0, 1, 1], measure="sufficiency")
 
 
 def test_an_evaluation_with_a_scope_reads_two_lines():

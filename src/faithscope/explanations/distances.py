@@ -147,6 +147,14 @@ def to_metric_name(metric: Any) -> Any:
 
 def pairwise(a: Floats, b: Floats, metric: Any) -> Floats:
     """Distances between all rows of a and all rows of b; NaN where one of them misses a number."""
+    found = _distances(a, b, metric)
+    found[np.isnan(a).any(axis=1)] = np.nan
+    found[:, np.isnan(b).any(axis=1)] = np.nan
+    return found
+
+
+def _distances(a: Floats, b: Floats, metric: Any) -> Floats:
+    """Distances between all rows, any number where one of them misses a number."""
     name = to_metric_name(metric)
     if isinstance(name, str) and name in _PLAIN:
         from scipy.spatial.distance import cdist  # here, since it would double the time to import faithscope
@@ -154,13 +162,10 @@ def pairwise(a: Floats, b: Floats, metric: Any) -> Floats:
         return np.asarray(cdist(a, b, name))
     from sklearn.metrics import pairwise_distances
 
-    gaps = np.asarray(np.isnan(a).any(axis=1))[:, None] | np.asarray(np.isnan(b).any(axis=1))
     try:
-        found = np.array(pairwise_distances(np.nan_to_num(a), np.nan_to_num(b), metric=name), np.float64)
+        return np.array(pairwise_distances(np.nan_to_num(a), np.nan_to_num(b), metric=name), np.float64)
     except (ValueError, TypeError) as problem:
         raise BadInput(f"metric={metric!r} could not be used: {str(problem).splitlines()[0][:160]}") from problem
-    found[gaps] = np.nan
-    return found
 
 
 def paired(a: Floats, b: Floats, metric: Any) -> Floats:

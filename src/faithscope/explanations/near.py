@@ -1,6 +1,7 @@
 """Which vectors lie within a distance: blocks of distances, decided exactly where matrix products are too coarse."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,27 @@ from faithscope.explanations.distances import paired, pairwise
 Floats = NDArray[np.float64]
 
 _TILE = 2**18  # squared distances computed at once, so that they stay in cache
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """Centers that cover the rows within their radius: coverage by distance, wherever it is counted.
+
+    Parameters
+    ----------
+    centers, rows : (m, d) and (n, d) arrays
+    radii : (m,) array
+    metric : str or callable
+        By the name it has in SciPy, where it has one.
+    open : bool
+        Whether a row at the radius itself is not covered.
+    """
+
+    centers: Floats
+    rows: Floats
+    radii: Floats
+    metric: Any
+    open: bool = False
 
 
 def near(centers: Floats, rows: Floats, tau: float, metric: Any) -> Callable[[int, int], NDArray[np.bool_]]:

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput, NotScoped, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conjunctions import Conjunctions, Postings, Shared
+from faithscope.explanations.distances import Gower, to_metric_name
 from faithscope.explanations.examples import Balls, Counterfactuals, Prototypes
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.inputs import to_vector
-from faithscope.explanations.near import near
+from faithscope.explanations.near import Near, near
 from faithscope.explanations.points import Points
 
 Masks = NDArray[np.bool_]
@@ -39,6 +40,7 @@ class Parts:
     lists: list[tuple[int, ...]]
     masks: Iterator[Masks]
     postings: Postings | None = None  # the same as (part, row) pairs, where few rows hold a part
+    near: Callable[[], Near] | None = None  # the same as centers and radii, where an explanation is one ball
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Blocks:
     mask: Callable[[int, int], Masks]
     threads: bool = True  # whether several may be asked for at once
     arranged: Callable[[NDArray[np.int64]], Callable[[int, int], Masks]] | None = None  # rows in another order
+    near: Callable[[], Near] | None = None  # the same as centers and radii, where it is by distance
 
 
 class Relation(ABC):
@@ -102,10 +105,17 @@ class Applies(Relation):
 
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Parts | Blocks:
         if isinstance(distinct, Balls):
-            return Blocks(distinct.inside(X))
+            by_numbers = distinct.centers.dtype != object and not isinstance(distinct.metric, Gower)
+            return Blocks(distinct.inside(X), near=partial(_open_balls, distinct, X) if by_numbers else None)
         assert isinstance(distinct, Conjunctions)
         parts, lists = _number_parts(distinct)
         return Parts(parts, lists, distinct.holds(parts, X), distinct.postings(parts, X))
+
+
+def _open_balls(balls: Balls, X: Any) -> Near:
+    rows = Points(balls.centers[:0], balls.metric, balls.names).sample(X).rows
+    centers = balls.centers.astype(np.float64)
+    return Near(centers, rows.astype(np.float64), balls.radii, to_metric_name(balls.metric), open=True)
 
 
 def _not_scoped(explanations: Explanations) -> str:
@@ -172,9 +182,16 @@ class Ball(Relation):
         object.__setattr__(self, "tau", _to_tau(self.tau))
 
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Parts:
-        prototypes, _ = _with_points(distinct)
+        prototypes, points = _with_points(distinct)
         parts, lists = _number_parts(prototypes)
-        return Parts(parts, lists, prototypes.within(parts, X, self.tau))
+        single = not isinstance(points.metric, Gower) and all(len(one) == 1 for one in lists)
+        near = partial(self._near, points, [parts[one[0]] for one in lists], X) if single else None
+        return Parts(parts, lists, prototypes.within(parts, X, self.tau), near=near)
+
+    def _near(self, points: Points, indices: list[Any], X: Any) -> Near:
+        centers = points.rows[np.array(indices, np.int64)].astype(np.float64)
+        rows = points.sample(X).rows.astype(np.float64)
+        return Near(centers, rows, np.full(len(centers), self.tau), to_metric_name(points.metric))
 
 
 def _with_points(explanations: Explanations) -> tuple[Prototypes, Points]:
@@ -209,7 +226,13 @@ class Within(Relation):
         known, rows = vectors(distinct), vectors(explanations)
         masks = partial(near, tau=self.tau, metric=self.metric)
         own = callable(self.metric)  # a caller's function stays in the caller's thread
-        return Blocks(masks(known, rows), not own, lambda order: masks(known, rows[order]))
+        radii = np.full(len(known), self.tau)
+        return Blocks(
+            lambda start, stop: masks(known[start:stop], rows)(0, stop - start),
+            not own,
+            lambda order: masks(known, rows[order]),
+            None if own else lambda: Near(known, rows, radii, to_metric_name(self.metric)),
+        )
 
 
 def vectors(explanations: Explanations) -> NDArray[np.float64]:

@@ -14,36 +14,12 @@ from faithscope.explanations.inputs import same_length
 from faithscope.explanations.labels import to_labels
 from faithscope.explanations.plain import Plain
 from faithscope.explanations.relations import Relation, Same
+from faithscope.measures.profile import Profile, compact, sum_by
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_SMALL = 5000  # entries of a profile that are not worth merging
 _MOST_ROWS = 3_000_000_000  # n(n - 1) must fit in 64 bits
-
-
-@dataclass(frozen=True, eq=False)
-class Profile:
-    """What is left of counts when names are dropped: all that estimates and intervals need, and small.
-
-    One entry for each kind of row: how many *other* rows its explanation covers (`others`), how many of
-    those share its prediction (`agreeing`), how many ordered pairs of rows given its explanation agree
-    (`pairs`), and how many such rows there are (`rows`).
-    """
-
-    others: Ints
-    agreeing: Ints
-    pairs: Ints
-    rows: Ints
-    label_rows: Ints  # rows predicted each label
-    distinct: int  # explanations given to at least one row
-    modal: int  # rows whose prediction is the commonest one for their explanation
-    relation: Relation = field(default_factory=Same)
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return int(self.rows.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,17 +83,22 @@ class Counts:
     @property
     def per_explanation(self) -> Ints:
         """Rows that each explanation covers, N_π."""
-        return _sum_by(self.explanation, self.covered, self.distinct)
+        return sum_by(self.explanation, self.covered, self.distinct)
 
     @property
     def rows_given(self) -> Ints:
         """Rows that each explanation was given to."""
-        return _sum_by(self.explanation, self.given, self.distinct)
+        return sum_by(self.explanation, self.given, self.distinct)
 
     @property
     def per_label(self) -> Ints:
         """Rows predicted each label."""
-        return _sum_by(self.label, self.given, len(self.labels))
+        return sum_by(self.label, self.given, len(self.labels))
+
+    @property
+    def covers_once(self) -> bool:
+        """Whether every row lies under its own explanation and no other."""
+        return self.relation.partitions and int(self.covered.sum()) == self.n and not self.missed.any()
 
     @property
     def effective_n(self) -> float:
@@ -154,7 +135,7 @@ class Counts:
         """The profile of these rows, which are those that were counted, with an entry for each in their order."""
         codes, cells = self.locate(explanations, labels)
         size, given = self.per_explanation[codes], self.given[cells]
-        pairs = _sum_by(self.explanation, self.given * (self.given - 1), self.distinct)[codes]
+        pairs = sum_by(self.explanation, self.given * (self.given - 1), self.distinct)[codes]
         whole = self.profile()
         return replace(whole, others=size - 1, agreeing=given - 1, pairs=pairs, rows=np.ones(len(codes), np.int64))
 
@@ -206,10 +187,10 @@ class Counts:
         single = int(self.given[alone].sum())
         cells = np.flatnonzero(~alone)
         which, given, missed, same = (c[cells] for c in (self.explanation, self.given, self.missed, self.covered))
-        covered, agreeing = total[which], _sum_by(which, given * (given - 1), self.distinct)[which]
+        covered, agreeing = total[which], sum_by(which, given * (given - 1), self.distinct)[which]
         kinds = [(covered - 1, same - 1, agreeing, given - missed), (covered, same, agreeing, missed)]
         columns = [np.concatenate(column) for column in zip(*kinds, strict=True)]
-        table = _compact(single, *(column[columns[3] > 0] for column in columns))
+        table = compact(single, *(column[columns[3] > 0] for column in columns))
         modal = np.zeros(self.distinct, np.int64)
         np.maximum.at(modal, which, given)
         most = single + int(modal.sum())
@@ -292,25 +273,6 @@ def sums(index: Ints, values: Floats, size: int) -> Floats:
     return np.bincount(index, weights=values, minlength=size).astype(np.float64, copy=False)
 
 
-def _sum_by(index: Ints, values: Ints, size: int) -> Ints:
-    """Sums of exact integers by index, which is ascending or short."""
-    total = np.zeros(size, np.int64)
-    np.add.at(total, index, values)
-    return total
-
-
-def _compact(single: int, others: Ints, agreeing: Ints, pairs: Ints, rows: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Merge entries that are alike, and add the one of rows whose explanation covers nobody else."""
-    kept, merged = np.column_stack([others, agreeing, pairs]), rows
-    if len(kept) > _SMALL:
-        codes, first = group([kept])
-        kept, merged = kept[first], _sum_by(codes, merged, len(first))
-    if single:
-        kept = np.concatenate([np.zeros((1, 3), np.int64), kept])
-        merged = np.concatenate([[single], merged])
-    return kept[:, 0], kept[:, 1], kept[:, 2], merged
-
-
 def _merge(a: Counts, b: Counts) -> Counts:
     if a.n + b.n > _MOST_ROWS:
         raise BadInput(f"Counts hold at most {_MOST_ROWS:,} rows; these add up to {a.n + b.n:,}.")
@@ -345,11 +307,19 @@ def _merge(a: Counts, b: Counts) -> Counts:
     return Counts(joined.take(first), labels, explanation, label, relation=a.relation, **fields)
 
 
-def to_counts(given: Any, what: str) -> Counts:
-    """The counts of an estimate or an evaluation, or counts themselves, of at least one row."""
+def to_counted(given: Any, what: str) -> Counts | Profile:
+    """The counts of an estimate or an evaluation, or only their profile, or either itself, of at least one row."""
     found = getattr(getattr(given, "consistency", given), "counts", given)
-    if not isinstance(found, Counts):
+    if not isinstance(found, Counts | Profile):
         raise WrongType(f"{what} reads an Estimate or Counts; got {type(given).__name__}.")
     if found.n == 0:
         raise BadInput(f"{what} got counts of no rows: nothing can be said.")
+    return found
+
+
+def to_counts(given: Any, what: str) -> Counts:
+    """The same where the explanations themselves are needed."""
+    found = to_counted(given, what)
+    if not isinstance(found, Counts):
+        raise WrongType(f"{what} needs the explanations, and an audit keeps only their profile: count them here.")
     return found

@@ -1,9 +1,10 @@
 """Coverage: two passes over rows. Collect the distinct explanations, then count whom they cover."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -12,17 +13,19 @@ from numpy.typing import NDArray
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.distances import pairwise
+from faithscope.explanations.near import Near
 from faithscope.explanations.relations import Blocks, Parts, Relation, Within, vectors
 from faithscope.measures._kernels import Bits, Layout, in_blocks
 from faithscope.measures.counts import Counts, number_labels
+from faithscope.measures.devices import on_gpu
 from faithscope.measures.intervals import LeftOut, Margins, jackknife_margins
+from faithscope.measures.leave_out import Change, ratio
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 EXACT = 10**8  # explanations x rows: beyond it, blocks of rows are left out instead of single rows
 _BLOCKS = 100
-_CELLS = 2**17  # of masks multiplied at once, so that they stay in cache
 _TABLE = 2**21  # entries of an (explanations, labels, blocks) table worked on at once
 
 
@@ -79,6 +82,7 @@ class Coverage:
     own: NDArray[np.bool_]  # whether each row is covered by its own explanation
     idle: tuple[str, ...] = ()  # conditions that hold on no row, such as unknown categories
     left_out: LeftOut | None = None  # None for a single row, and where no interval was asked for
+    close: int | None = None  # pairs that a GPU decided in double precision; None where the CPU counted
 
 
 def cover(
@@ -90,6 +94,7 @@ def cover(
     confidence: float | None,
     among: Explanations | None = None,
     exact: int = EXACT,
+    device: str = "cpu",
 ) -> Coverage:
     """Count whom the explanations cover.
 
@@ -105,13 +110,24 @@ def cover(
     among : Explanations, optional
         The distinct explanations to count for, where these rows are a part of more.
     exact : int
-        Leave out single rows for the interval while explanations x rows is at most this, blocks of rows above.
+        Leave out single rows for the interval while explanations x rows is at most this, blocks of rows above; a GPU
+        always leaves out single rows.
+    device : {"auto", "cpu", "cuda"}
     """
     collected = None if among is None else relation.scopes(among)
     limit = sys.maxsize if confidence is None else exact
     sample = number_rows(relation.scopes(explanations), labels, collected, limit)
+    given = relation.cover(sample.distinct, explanations, X)
+    found = on_gpu(
+        device,
+        given.near,
+        len(sample.distinct) * sample.n,
+        lambda gpu, near: _cover_on_gpu(gpu, near, [near.radii], [relation], sample, confidence)[0],
+    )
+    if found is not None:
+        return replace(found, idle=_idle(given, found.counts))
     layout = sample.layout()
-    covers, idle = _watched(relation.cover(sample.distinct, explanations, X))
+    covers, idle = _watched(given)
     tally = _Tally(sample, keep=confidence is not None and sample.blocks == 1)
     for start, bits in in_blocks(covers, layout, len(sample.distinct), max(1, _TABLE // layout.segments)):
         tally.add(start, bits, layout)
@@ -137,11 +153,64 @@ def _watched(covers: Parts | Blocks) -> tuple[Parts | Blocks, list[Any]]:
     return replace(covers, masks=watch()), idle
 
 
+def _cover_on_gpu(
+    gpu: ModuleType,
+    near: Near,
+    radii: Sequence[Floats],
+    relations: Sequence[Relation],
+    sample: Sample,
+    confidence: float | None,
+) -> list[Coverage]:
+    """Coverage within one or several radii of every center, counted on a GPU."""
+    pairs = gpu.Pairs(near, sample.codes, sample.labels, len(sample.names))
+    found = []
+    for relation, radius, cells in zip(relations, radii, pairs.count(np.stack(radii)), strict=True):
+        table = (cells.explanation, cells.label, cells.given, cells.covered, cells.missed)
+        counts = Counts(sample.distinct, sample.names, *table, relation=relation)
+        left_out = None
+        if confidence is not None and sample.n > 1:
+            change = Change(counts)
+            moved = pairs.felt(radius, change.explanation, change.label, change.weights)
+            left_out = change.left_out(moved, sample.codes, sample.labels, cells.own)
+        margins = _margins(left_out, sample.n, confidence)
+        found.append(Coverage(counts, margins, sample.codes, cells.own, left_out=left_out, close=cells.close))
+    return found
+
+
+def _margins(left_out: LeftOut | None, n: int, confidence: float | None) -> Margins:
+    if left_out is None or confidence is None:
+        return Margins(1.0, 1.0)
+    return jackknife_margins(left_out, np.ones(len(left_out.value)), n, confidence)
+
+
+def _idle(covers: Parts | Blocks, counts: Counts) -> tuple[str, ...]:
+    """The parts that hold on no row, where every explanation is a single part."""
+    if isinstance(covers, Blocks):
+        return ()
+    empty = np.flatnonzero(counts.per_explanation == 0)
+    return tuple(str(covers.parts[covers.lists[row][0]]) for row in empty)
+
+
 def cover_curve(
-    explanations: Explanations, labels: NDArray[Any], relations: Sequence[Within], *, confidence: float
+    explanations: Explanations,
+    labels: NDArray[Any],
+    relations: Sequence[Within],
+    *,
+    confidence: float,
+    device: str = "cpu",
 ) -> list[Coverage]:
     """Coverage within several distances of one metric; every distance is computed once."""
     sample = number_rows(explanations, labels, None, EXACT // len(relations))
+    on_device = on_gpu(
+        device,
+        relations[0].cover(sample.distinct, explanations, None).near,
+        len(sample.distinct) * sample.n,
+        lambda gpu, near: _cover_on_gpu(
+            gpu, near, [np.full(len(near.radii), one.tau) for one in relations], relations, sample, confidence
+        ),
+    )
+    if on_device is not None:
+        return on_device
     layout, known, rows = sample.layout(), vectors(sample.distinct), vectors(explanations)
     tallies = [_Tally(sample, keep=sample.blocks == 1) for _ in relations]
     step = max(1, min(_TABLE // layout.segments, _TABLE // sample.n))
@@ -191,9 +260,7 @@ class _Tally:
         """Everything taken in, as counts and margins."""
         counts = self._counts(relation)
         left_out = self._left_out(counts, layout) if self.sample.n > 1 and confidence is not None else None
-        margins = Margins(1.0, 1.0)
-        if left_out is not None and confidence is not None:
-            margins = jackknife_margins(left_out, np.ones(len(left_out.value)), self.sample.n, confidence)
+        margins = _margins(left_out, self.sample.n, confidence)
         return Coverage(counts, margins, self.sample.codes, self.own, left_out=left_out)
 
     def _counts(self, relation: Relation) -> Counts:
@@ -223,86 +290,21 @@ class _Tally:
                 self.agreeing += (stay * _share(left - own, total - own)).sum(axis=0)
                 self.silent += (stay * (total == own)).sum(axis=0)
         mine = inside.sum(axis=1)
-        weight = _ratio(mine.sum(axis=1), whole - 1) + _ratio(missed.sum(axis=(1, 2)), whole)
-        self.reach += weight @ by_block - _ratio(mine, whole[:, None] - 1).sum(axis=0)
+        weight = ratio(mine.sum(axis=1), whole - 1) + ratio(missed.sum(axis=(1, 2)), whole)
+        self.reach += weight @ by_block - ratio(mine, whole[:, None] - 1).sum(axis=0)
 
     def _leave_out_rows(self, counts: Counts, layout: Layout) -> LeftOut:
         """Leave out every row in turn: its own term, and the terms of all explanations that cover it."""
-        change = _Change(counts, len(self.sample.names))
-        codes, labels, n = self.sample.codes, self.sample.labels, self.sample.n
+        change, n = Change(counts), self.sample.n
         moved = np.zeros((3, len(layout.source)))
         feel = change.felt_densely if 16 * counts.covered.sum() > counts.distinct * n else change.felt_by
         for start, bits in self.bits:
             step = max(1, _TABLE // n)
             for begin in range(0, len(bits), step):
                 feel(start + begin, bits[begin : begin + step], layout, moved)
-        moved = moved[:, layout.position]
-        term, alone, own = change.of_own(codes, labels, self.own)
-        value = (change.agreeing - term + moved[0] - own[0]) / (n - 1)
-        silent = (change.silent - alone + moved[1] - own[1]) / (n - 1)
-        return LeftOut(value, silent, float((moved[2] - own[2]).max()))
+        return change.left_out(moved[:, layout.position], self.sample.codes, self.sample.labels, self.own)
 
 
 def _share(part: Ints, whole: Ints) -> Floats:
     """Part over whole, where the part is at most the whole; 0 where that is none."""
     return np.asarray(np.maximum(part, 0) / np.maximum(whole, 1))
-
-
-def _ratio(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
-    """Part over whole, 0 where the whole is none or the part is negative."""
-    part, whole = np.broadcast_arrays(part, whole)
-    return np.asarray(np.divide(part, whole, out=np.zeros(part.shape), where=(whole > 0) & (part > 0)))
-
-
-def _added(tables: Iterable[NDArray[Any]]) -> Floats:
-    return np.asarray(np.sum(list(tables), axis=0, dtype=np.float64))
-
-
-class _Change:
-    """What leaving out a row covered by an explanation changes, by explanation and label of that row."""
-
-    def __init__(self, counts: Counts, labels: int) -> None:
-        shape = (counts.distinct, labels)
-        given, covered, missed = (np.zeros(shape, np.int64) for _ in range(3))
-        for table, column in ((given, counts.given), (covered, counts.covered), (missed, counts.missed)):
-            table[counts.explanation, counts.label] = column
-        self.total = covered.sum(axis=1, keepdims=True)
-        # Rows that their explanation covers do not count themselves; rows that it misses have nothing to leave out.
-        self.kinds = [(given - missed, covered - 1, self.total - 1), (missed, covered, self.total)]
-        self.agreeing = float(_added(g * _ratio(s, c) for g, s, c in self.kinds).sum())
-        self.silent = float(_added(g * (c == 0) for g, _, c in self.kinds).sum())
-        # One other row fewer: s / (c - 1) instead of s / c, and s - 1 where that row had the same label.
-        self.base = _added(g * (_ratio(s, c - 1) - _ratio(s, c)) for g, s, c in self.kinds).sum(axis=1)
-        self.same = _added(_ratio(g * (s > 0), c - 1) for g, s, c in self.kinds)
-        self.hush = _added(g * (c == 1) for g, s, c in self.kinds).sum(axis=1)
-        self.pull = _added(_ratio(g, c) for g, s, c in self.kinds).sum(axis=1)
-
-    def felt_by(self, start: int, bits: Bits, layout: Layout, felt: Floats) -> None:
-        """Add to each place the changes of those explanations from `start` on that cover it."""
-        which, place, label = layout.ones(bits)
-        which += start
-        for row, change in zip(
-            felt, (self.base[which] - self.same[which, label], self.hush[which], self.pull[which]), strict=True
-        ):
-            row += np.bincount(place, change, minlength=len(row))
-
-    def felt_densely(self, start: int, bits: Bits, layout: Layout, felt: Floats) -> None:
-        """The same by matrix products, one a label: faster where many places are covered."""
-        own = slice(start, start + len(bits))
-        for label, (first, last) in enumerate(zip(layout.words[:-1].tolist(), layout.words[1:].tolist(), strict=True)):
-            weights = np.vstack([self.base[own] - self.same[own, label], self.hush[own], self.pull[own]])
-            step = max(1, _CELLS // (64 * len(bits)))
-            for a in range(first, last, step):
-                b = min(a + step, last)
-                seen = np.unpackbits(np.ascontiguousarray(bits[:, a:b]).view(np.uint8), axis=1, bitorder="little")
-                felt[:, 64 * a : 64 * b] += weights @ seen.astype(np.float64)
-
-    def of_own(self, codes: Ints, labels: Ints, own: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
-        """For each row, its own term, whether it is silent, and what it must not feel from its own explanation."""
-        (_, s_in, c_in), (_, s_out, c_out) = self.kinds
-        s = np.where(own, s_in[codes, labels], s_out[codes, labels])
-        c = np.where(own, c_in[codes, 0], c_out[codes, 0])
-        term, alone = _ratio(s, c), (c == 0).astype(np.float64)
-        fewer = _ratio(s - 1, c - 1) - term
-        felt = np.where(own & (c > 0), [fewer, c == 1, _ratio(np.ones(len(c)), c)], 0.0)
-        return term, alone, felt

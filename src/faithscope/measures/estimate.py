@@ -2,13 +2,17 @@
 
 import html
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from faithscope.errors import BadInput, NotProven
-from faithscope.measures.counts import Counts, Profile
+from faithscope.measures.counts import Counts
 from faithscope.measures.intervals import Margins, check_confidence, jackknife, mcdiarmid
+from faithscope.measures.profile import Profile
+
+if TYPE_CHECKING:
+    import altair as alt
 
 Interval = Literal["jackknife", "mcdiarmid"]
 _METHODS = {"jackknife": jackknife, "mcdiarmid": mcdiarmid}
@@ -52,7 +56,7 @@ class Estimate:
     distinct: int
     effective_n: float
     margins: Margins
-    counts: Counts = field(compare=False)
+    counts: Any = field(compare=False)  # Counts, or the Profile that an engine handed over
     notes: tuple[str, ...] = ()
 
     @property
@@ -85,6 +89,12 @@ class Estimate:
         return "; ".join([line, *self.notes])
 
     __repr__ = __str__
+
+    def plot(self) -> "alt.LayerChart":
+        """Value, interval, chance and the unverifiable part as an Altair chart."""
+        from faithscope.charts import estimates
+
+        return estimates([(self.measure, self)])
 
     def _repr_html_(self) -> str:
         rows = {k: v for k, v in self.to_dict().items() if k not in {"measure", "notes"}}
@@ -141,13 +151,17 @@ def chance(profile: Profile) -> float | None:
 
 
 def estimate(
-    counts: Counts, *, measure: str = "consistency", confidence: float = 0.95, interval: Interval = "jackknife"
+    counts: Counts | Profile,
+    *,
+    measure: str = "consistency",
+    confidence: float = 0.95,
+    interval: Interval = "jackknife",
 ) -> Estimate:
     """The paper's estimator from unweighted counts.
 
     Parameters
     ----------
-    counts : Counts
+    counts : Counts or Profile
     measure : str
         What it is called.
     confidence : float
@@ -173,7 +187,7 @@ def check_interval(interval: str) -> None:
 
 
 def assemble(
-    counts: Counts,
+    counts: Counts | Profile,
     found: Shares,
     margins: Margins,
     measure: str,

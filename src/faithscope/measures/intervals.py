@@ -11,7 +11,8 @@ from scipy.special import stdtrit
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.inputs import check_share, check_whole
 from faithscope.explanations.labels import to_numbers
-from faithscope.measures.counts import Profile, to_counts
+from faithscope.measures.counts import to_counted
+from faithscope.measures.profile import Profile
 
 Floats = NDArray[np.float64]
 
@@ -154,11 +155,10 @@ def mse_bound(
         raise BadInput("Pass either an estimate, or the population's p (and q) with n.")
     if p is not None:
         return _known_population_bound(p, p if q is None else q, n)
-    counts = to_counts(estimate, "mse_bound")
+    counts = to_counted(estimate, "mse_bound")
     if counts.weight is not None:
         raise NotProven("The mean-squared-error bound is proven for unweighted rows only: use the jackknife interval.")
-    once = int(counts.covered.sum()) == counts.n and not counts.missed.any()
-    if not (counts.relation.partitions and once):
+    if not counts.covers_once:
         raise NotProven(
             f"The mean-squared-error bound is not proven for {counts.relation} unless every row lies under its own "
             "explanation and no other: use the jackknife interval."

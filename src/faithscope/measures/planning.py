@@ -12,9 +12,10 @@ from scipy.special import betaln, gammaln
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.inputs import check_share, check_whole
 from faithscope.frames import frame
-from faithscope.measures.counts import Profile, sums, to_counted
+from faithscope.measures.counts import sums, to_counted
 from faithscope.measures.estimate import unverifiable as unverifiable_share
 from faithscope.measures.intervals import sample_size
+from faithscope.measures.profile import Profile
 
 if TYPE_CHECKING:
     import altair as alt

@@ -136,11 +136,16 @@ def by(
         part = explanations.take(rows)
         if mass is None:
             return estimate(count(part, labels[rows]), confidence=confidence, interval=interval)
-        if not mass[rows].any():
-            raise BadInput(f"Group {name!r} has no weight: leave its rows out, or give them some.")
-        return weighted_consistency(part, labels[rows], mass[rows], confidence, interval)
+        return weighted_consistency(part, labels[rows], weights_of_group(mass, name, rows), confidence, interval)
 
     return Populations({name: measured(name, rows) for name, rows in members.items()})
+
+
+def weights_of_group(mass: NDArray[np.float64], name: Any, rows: Ints) -> NDArray[np.float64]:
+    """The weights of a group's rows, not all of them 0."""
+    if not mass[rows].any():
+        raise BadInput(f"Group {name!r} has no weight: leave its rows out, or give them some.")
+    return mass[rows]
 
 
 def split(groups: Any, rows: int) -> dict[Any, Ints]:

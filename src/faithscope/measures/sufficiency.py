@@ -16,14 +16,24 @@ from faithscope.frames import frame
 from faithscope.measures.counts import Counts
 from faithscope.measures.coverage import Coverage, cover, cover_curve
 from faithscope.measures.estimate import Estimate, assemble, shares
-from faithscope.measures.populations import Populations, split
+from faithscope.measures.populations import Populations, split, weights_of_group
+from faithscope.measures.weighted_coverage import weighted_sufficiency
+from faithscope.measures.weighting import to_weights
 
 if TYPE_CHECKING:
+    import altair as alt
     import pandas as pd
 
 
 def sufficiency(
-    explanations: Any, X: Any, predictions: Any, *, relation: Any = None, confidence: float = 0.95
+    explanations: Any,
+    X: Any,
+    predictions: Any,
+    *,
+    relation: Any = None,
+    confidence: float = 0.95,
+    weights: Any = None,
+    device: str = "auto",
 ) -> Estimate:
     """Probability that a row to which x's explanation applies gets x's prediction.
 
@@ -38,7 +48,12 @@ def sufficiency(
     relation : Nearest, Ball or callable, optional
         ``applies(X, explanation)`` giving a mask of rows; by default what the kind of explanation itself says.
     confidence : float
-        Of the interval, a jackknife: exact while explanations x rows is at most 10⁸, by blocks of rows above.
+        Of the interval, a jackknife: exact while explanations x rows is at most 10⁸, by blocks of rows above; always
+        exact on a GPU.
+    weights : array-like, (n,), optional
+        How much each row counts in the population you ask about; rows of weight 0 are left out, and the result says so.
+    device : {"auto", "cpu", "cuda"}
+        Balls of counterfactuals, and of single prototypes, are counted on a GPU where there is one and they are many.
 
     Returns
     -------
@@ -47,8 +62,10 @@ def sufficiency(
     """
     given, labels = as_explanations(explanations), to_predictions(predictions)
     same_length(explanations=len(given), predictions=len(labels), X=rows_of(X))
+    if weights is not None:
+        return weighted_sufficiency(given, X, labels, weights, relation, confidence)
     how = to_relation(relation, given)
-    return to_estimate(cover(given, labels, X, how, confidence=confidence), "sufficiency", confidence)
+    return to_estimate(cover(given, labels, X, how, confidence=confidence, device=device), "sufficiency", confidence)
 
 
 def to_estimate(found: Coverage, measure: str, confidence: float) -> Estimate:
@@ -61,20 +78,33 @@ def to_estimate(found: Coverage, measure: str, confidence: float) -> Estimate:
         several(missed, "row is", "rows are") + " not covered by its own explanation" if missed else "",
         several(empty, "explanation covers", "explanations cover") + " no row at all" if empty else "",
         idle,
+        "" if found.close is None else _on_gpu(found.close),
     )
     notes = tuple(remark for remark in remarks if remark)
     return assemble(counts, shares(counts.profile()), found.margins, measure, confidence, "jackknife", notes)
 
 
+def _on_gpu(close: int) -> str:
+    return f"counted on a GPU, {several(close, 'pair', 'pairs')} within 1e-5 of the distance in double precision"
+
+
 def by(
-    explanations: Explanations, X: Any, labels: NDArray[Any], groups: Any, relation: Any, confidence: float
+    explanations: Explanations,
+    X: Any,
+    labels: NDArray[Any],
+    groups: Any,
+    relation: Any,
+    confidence: float,
+    weights: Any = None,
 ) -> Populations:
     """Sufficiency within each group of rows: only rows of the group are covered."""
+    mass = None if weights is None else to_weights(weights, len(labels))
+    options: dict[str, Any] = {"relation": relation, "confidence": confidence}
     parts = {}
     for name, rows in split(groups, len(labels)).items():
-        part = explanations.take(rows)
-        found = cover(part, labels[rows], take_rows(X, rows), to_relation(relation, part), confidence=confidence)
-        parts[name] = to_estimate(found, "sufficiency", confidence)
+        part = None if mass is None else weights_of_group(mass, name, rows)
+        taken = explanations.take(rows), take_rows(X, rows), labels[rows]
+        parts[name] = sufficiency(*taken, weights=part, **options)
     return Populations(parts)
 
 
@@ -98,7 +128,13 @@ def count_covered(
 
 
 def within(
-    explanations: Any, predictions: Any, tau: float, *, metric: Any = "euclidean", confidence: float = 0.95
+    explanations: Any,
+    predictions: Any,
+    tau: float,
+    *,
+    metric: Any = "euclidean",
+    confidence: float = 0.95,
+    device: str = "auto",
 ) -> Estimate:
     """Probability that a row whose explanation is within tau of x's gets x's prediction (paper, section 4.2).
 
@@ -111,16 +147,25 @@ def within(
     tau : float
         Distances up to and including this count as the same.
     metric : str or callable
-        Any metric of scikit-learn's.
+        Any metric of scikit-learn's; euclidean, manhattan, chebyshev, cosine and hamming also on a GPU.
+    device : {"auto", "cpu", "cuda"}
+        "auto" takes a GPU where there is one and the pairs are many. The counts are the same, and the interval is
+        then exact for any number of rows.
     """
     given, labels = as_explanations(explanations), to_predictions(predictions)
     same_length(explanations=len(given), predictions=len(labels))
-    found = cover(given, labels, None, Within(tau, metric), confidence=confidence)
+    found = cover(given, labels, None, Within(tau, metric), confidence=confidence, device=device)
     return to_estimate(found, f"consistency within {tau:g}", confidence)
 
 
 def within_curve(
-    explanations: Any, predictions: Any, taus: Any, *, metric: Any = "euclidean", confidence: float = 0.95
+    explanations: Any,
+    predictions: Any,
+    taus: Any,
+    *,
+    metric: Any = "euclidean",
+    confidence: float = 0.95,
+    device: str = "auto",
 ) -> "WithinCurve":
     """`within` for many distances in one pass over the pairs of explanations.
 
@@ -134,7 +179,7 @@ def within_curve(
     relations = [Within(float(tau), metric) for tau in np.unique(to_numbers(taus, "taus"))]
     if not relations:
         raise BadInput("taus are empty: pass at least one distance.")
-    found = cover_curve(given, labels, relations, confidence=confidence)
+    found = cover_curve(given, labels, relations, confidence=confidence, device=device)
     names = [f"consistency within {relation.tau:g}" for relation in relations]
     estimates = [to_estimate(one, name, confidence) for one, name in zip(found, names, strict=True)]
     return WithinCurve(tuple(relation.tau for relation in relations), tuple(estimates))
@@ -153,6 +198,12 @@ class WithinCurve:
         names = ("value", "low", "high", "unverifiable", "verified", "chance")
         columns: dict[str, Any] = {"tau": self.taus}
         return frame(columns | {name: [getattr(found, name) for found in self.estimates] for name in names})
+
+    def plot(self) -> "alt.LayerChart":
+        """The measure by distance, with intervals and chance, as an Altair chart."""
+        from faithscope.charts import within_curve
+
+        return within_curve(self.taus, self.estimates)
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.estimates))

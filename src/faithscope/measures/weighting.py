@@ -65,7 +65,7 @@ def _measure(
     shares = _share(weight, square, pairs, size)
     total = float(counts.masses[0].sum())
     silent = float(weight[size == 1].sum())
-    found = Shares(float(shares.sum()), silent, total, _chance(counts))
+    found = Shares(float(shares.sum()), silent, total, label_chance(counts))
     if counts.n < 2:
         return found, Margins(1.0, 1.0)
     codes, cells = counts.locate(explanations, labels)
@@ -94,7 +94,8 @@ def _share(weight: Floats, square: Floats, pairs: Floats, size: NDArray[np.int64
     return np.divide(weight * pairs, all_pairs, out=np.zeros(len(weight)), where=(size > 1) & (all_pairs > 0))
 
 
-def _chance(counts: Counts) -> float | None:
+def label_chance(counts: Counts) -> float | None:
+    """Probability that two rows of the target population, whatever their explanations, share a prediction."""
     if counts.n < 2:
         return None
     mass, squares = counts.masses

@@ -1,0 +1,287 @@
+"""How fast `within` is on a GPU, how far from the chip's limit, and whether it counts what the CPU counts.
+
+    python benchmarks/within_gpu.py                   # minutes; exits 1 where a bar is missed or counts differ
+    python benchmarks/within_gpu.py --quick           # small samples; nothing is judged
+    python benchmarks/within_gpu.py --quantus 23.1    # seconds that Quantus took elsewhere, where it is not installed
+
+1. Counts: from NumPy arrays to counts of who is within tau, by label, as NumPy arrays again, after one call to warm up.
+   Beside them the time inside the kernels, and the extra time of the exact jackknife interval. Vectors are standard
+   normal, tau is 3 for 14 features and about the nearest hundredth of distances otherwise; labels are three. The counts
+   of 50 explanations are checked against plain distances.
+2. Limits: the operations of the counting kernel over what the chip can do. A pair takes 3 · 2 · k operations on the
+   tensor units (k numbers a row, in halves), held against the rate of a large half-precision product measured here, and
+   3 instructions on the single-precision units, held against 128 a clock and multiprocessor at the highest clock.
+3. The same data on the CPU of the same machine: the counts must be equal and the intervals agree; then the ratio.
+4. Quantus 0.6.0 ``Sufficiency`` with ``batch_size=n``, called as in `sufficiency.py`, against the complete estimate.
+
+Where there is no GPU, only Quantus and the CPU's own time are measured.
+"""
+
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+import faithscope as fs
+from faithscope.explanations.near import Near
+from ratios import FEATURES, Line, clock, conclude, describe_machine, is_missing, measure, options, race
+from sufficiency import TAU, quantus_within, standard_vectors
+
+METRICS = ("manhattan", "chebyshev", "cosine", "hamming")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many rows each part measures."""
+
+    rows: int = 1_000_000
+    few: int = 20_000
+    compared: int = 100_000  # with the CPU, besides `few`
+    others: int = 200_000  # for other metrics and curves
+    wide: tuple[int, ...] = (54, 512)
+    quantus: float | None = None  # seconds
+
+
+def has_gpu() -> bool:
+    """Whether torch can use one; says so where it cannot."""
+    if importlib.util.find_spec("torch") and importlib.util.find_spec("triton"):
+        import torch
+
+        if torch.cuda.is_available():
+            return True
+    print("skipped: there is no GPU that torch can use")
+    return False
+
+
+def normal(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
+    values = np.random.default_rng(0).standard_normal((n, d))
+    return values, np.digitize(values.sum(axis=1) * np.sqrt(FEATURES / d), [-2.0, 2.0])
+
+
+def distance_for(values: np.ndarray, metric: str = "euclidean") -> float:
+    """A distance within which about 1 pair in 100 lies."""
+    if metric == "euclidean" and values.shape[1] == FEATURES:
+        return TAU
+    return float(np.quantile(cdist(values[:400], values[400:2_400], metric), 0.01))
+
+
+@dataclass
+class Counting:
+    """`within`'s steps on the GPU, for one distance, by themselves."""
+
+    values: np.ndarray
+    labels: np.ndarray
+    tau: float
+
+    def counts(self) -> Any:
+        from faithscope.measures import _gpu
+
+        n = len(self.values)
+        self.radii = np.full(n, self.tau)
+        self.pairs = _gpu.Pairs(Near(self.values, self.values, self.radii, "euclidean"), np.arange(n), self.labels, 3)
+        return self.pairs.count(self.radii[None])[0]
+
+    def interval(self, cells: Any) -> Any:
+        given = cells.given > 0
+        weights = np.random.default_rng(0).random((4, int(given.sum())))
+        return self.pairs.felt(self.radii, cells.explanation[given], cells.label[given], weights)
+
+
+@contextmanager
+def timed_kernels() -> Iterator[list[float]]:
+    """Milliseconds of every kernel launched meanwhile, appended at the end."""
+    import torch
+
+    from faithscope.measures import _gpu
+
+    plain, events, found = _gpu._launch, [], []
+
+    def launch(*given: Any) -> None:
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        plain(*given)
+        end.record()
+        events.append((begin, end))
+
+    _gpu._launch = launch
+    try:
+        yield found
+    finally:
+        _gpu._launch = plain
+        torch.cuda.synchronize()
+        found += [begin.elapsed_time(end) for begin, end in events]
+
+
+def times(counting: Counting, runs: int = 3) -> tuple[dict[str, float], Any]:
+    """Best seconds of the counts, of their kernels and of the interval; and the counts."""
+    cells = counting.counts()
+    counting.interval(cells)
+    best = dict.fromkeys(("counts", "kernels", "interval's extra"), float("inf"))
+    for _ in range(runs):
+        with timed_kernels() as kernels:
+            seconds = {"counts": clock(counting.counts)[0]}
+        seconds["kernels"] = sum(kernels) / 1e3
+        seconds["interval's extra"] = clock(partial(counting.interval, cells))[0]
+        best = {name: min(best[name], seconds[name]) for name in best}
+    return best, cells
+
+
+def rates() -> tuple[float, float]:
+    """Operations a second of a large half-precision product, and single-precision instructions a second at most."""
+    import torch
+
+    a, b = (torch.randn(8_192, 8_192, device="cuda", dtype=torch.float16) for _ in range(2))
+    seconds = []
+    for _ in range(10):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        a @ b
+        end.record()
+        torch.cuda.synchronize()
+        seconds.append(begin.elapsed_time(end) / 1e3)
+    asked = ["nvidia-smi", "--query-gpu=clocks.max.sm", "--format=csv,noheader,nounits"]
+    clock_rate = 1e6 * float(subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split()[0])
+    units = 128 * torch.cuda.get_device_properties(0).multi_processor_count
+    return 2 * 8_192**3 / float(np.median(seconds)), units * clock_rate
+
+
+def counts(sizes: Sizes) -> Iterator[Line]:
+    if not has_gpu():
+        return
+    products, instructions = rates()
+    shapes = [(sizes.few, FEATURES), (sizes.rows, FEATURES), *((sizes.rows, d) for d in sizes.wide)]
+    for n, d in shapes:
+        values, labels = normal(n, d)
+        counting = Counting(values, labels, distance_for(values))
+        best, cells = times(counting, runs=3 if d == FEATURES else 1)
+        small = n == sizes.few
+        value, unit, bar = (1e3 * best["counts"], "ms", 5) if small else (best["counts"], "s", 0.8)
+        check_some(counting, cells)
+        note = f"{cells.covered.sum() / n**2:.2%} of pairs within {counting.tau:.4g}; {cells.close:,} close to it"
+        what = f"counts, n = {n:,}, d = {d}"
+        yield Line(what, value, unit, at_most=bar if d == FEATURES else None, seconds=best, note=note)
+        k = counting.pairs.space.k
+        floor = {"tensor units": n**2 * 6 * k / products, "single precision": n**2 * 3 / instructions}
+        note = f"k = {k}; {products / 1e12:,.0f} TFLOP/s, {instructions / 1e12:,.1f} T instructions/s"
+        share = 100 * max(floor.values()) / best["kernels"]
+        yield Line("  limit of the chip, over the kernels' time", share, "%", seconds=floor, note=note)
+        if d == FEATURES:
+            whole = min(clock(partial(fs.within, values, labels, TAU, device="cuda"))[0] for _ in range(3))
+            yield Line("  the whole call, with the interval", 1e3 * whole if small else whole, unit)
+
+
+def check_some(counting: Counting, cells: Any, some: int = 50) -> None:
+    """Exit where the counts of a few explanations are not those of plain distances."""
+    chosen = np.random.default_rng(1).choice(len(counting.values), some, replace=False)
+    inside = cdist(counting.values[chosen], counting.values) <= counting.tau
+    table = np.zeros((len(counting.values), 3), np.int64)
+    table[cells.explanation, cells.label] = cells.covered
+    for label in range(3):
+        if not np.array_equal(inside[:, counting.labels == label].sum(axis=1), table[chosen, label]):
+            sys.exit("The counts are not those of plain distances, so their times mean nothing.")
+
+
+def other_metrics(sizes: Sizes) -> Iterator[Line]:
+    if not has_gpu():
+        return
+    n = sizes.others
+    values, labels = normal(n, FEATURES)
+    for metric in METRICS:
+        given = np.round(values) if metric == "hamming" else values
+        tau = distance_for(given, {"manhattan": "cityblock"}.get(metric, metric))
+        work = partial(fs.within, given, labels, tau, metric=metric, device="cuda")
+        work()
+        yield Line(f"within, {metric}, n = {n:,}", clock(work)[0], "s", note=f"tau {tau:.4g}, with the interval")
+    work = partial(fs.within, np.round(4 * values) / 4, labels, TAU, device="cuda")
+    work()
+    seconds, found = clock(work)
+    yield Line(f"within, euclidean on a grid, n = {n:,}", seconds, "s", note=found.notes[-1])
+    taus = np.linspace(1, 4, 8)
+    curve = partial(fs.within_curve, values, labels, taus, device="cuda")
+    curve()
+    yield Line(f"within_curve, 8 distances, n = {n:,}", clock(curve)[0], "s", note="with the intervals")
+
+
+def against_cpu(sizes: Sizes) -> Iterator[Line]:
+    for n in (sizes.few, sizes.compared):
+        values, labels = normal(n, FEATURES)
+        here = partial(fs.within, values, labels, TAU, device="cpu")
+        if not has_gpu():
+            if n == sizes.few:
+                yield Line(f"within on the CPU, n = {n:,}", min(clock(here)[0] for _ in range(3)), "s")
+            return
+        there = partial(fs.within, values, labels, TAU, device="cuda")
+        found, expected = there(), here()
+        check_same(found, expected)
+        best = race({"GPU": lambda one=there: one().value}, 3) | race({"CPU": lambda one=here: one().value}, 1)
+        note = (
+            f"equal counts; intervals [{found.low:.5f}, {found.high:.5f}] and [{expected.low:.5f}, {expected.high:.5f}]"
+        )
+        what = f"within, faster than on the CPU, n = {n:,}"
+        yield Line(what, best["CPU"] / best["GPU"], seconds=best, note=note)
+
+
+def check_same(found: fs.Estimate, expected: fs.Estimate) -> None:
+    """Exit where counts differ, pair by pair as far as cells tell."""
+    names = ("explanation", "label", "given", "covered", "missed")
+    wrong = [name for name in names if not np.array_equal(getattr(found.counts, name), getattr(expected.counts, name))]
+    if wrong or found.value != expected.value:
+        sys.exit(f"The GPU counts otherwise than the CPU, so its times mean nothing: {wrong}")
+
+
+def against_metrics_of_the_cpu(sizes: Sizes) -> Iterator[Line]:
+    if not has_gpu():
+        return
+    n = sizes.few // 2
+    values, labels = normal(n, FEATURES)
+    for metric in ("euclidean", *METRICS):
+        given = np.round(values) if metric == "hamming" else values
+        tau = distance_for(given, {"manhattan": "cityblock"}.get(metric, metric))
+        found, expected = (fs.within(given, labels, tau, metric=metric, device=device) for device in ("cuda", "cpu"))
+        check_same(found, expected)
+        gap = max(abs(found.low - expected.low), abs(found.high - expected.high))
+        what = f"{metric}, n = {n:,}: equal counts, intervals off by"
+        yield Line(what, 1e9 * gap, "e-9", note=found.notes[-1])
+
+
+def against_quantus(sizes: Sizes) -> Iterator[Line]:
+    values, scaled, labels = standard_vectors(sizes.few)
+    seconds, where = sizes.quantus, "Quantus was measured on another machine"
+    if seconds is None and not is_missing("quantus"):
+        seconds, _ = clock(quantus_within(values, labels))
+        where = "both on this machine"
+        yield Line(f"Quantus Sufficiency, n = {sizes.few:,}", seconds, "s")
+    if seconds is None or not has_gpu():
+        return
+    work = partial(fs.within, scaled, labels, TAU, device="cuda")
+    work()
+    best = {"GPU": min(clock(work)[0] for _ in range(3)), "Quantus": seconds}
+    what = f"within, faster than Quantus, n = {sizes.few:,}"
+    yield Line(what, best["Quantus"] / best["GPU"], seconds=best, note=f"with the interval; {where}")
+
+
+def main() -> None:
+    parser = options(__doc__)
+    parser.add_argument("--quantus", type=float, metavar="SECONDS", help="what Quantus took on another machine")
+    chosen = parser.parse_args()
+    machine = describe_machine(("faithscope", "numpy", "scipy", "torch", "triton", "quantus"))
+    if importlib.util.find_spec("torch"):
+        import torch
+
+        machine += f"; {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ""
+    print(machine)
+    quick = Sizes(5_000, 2_000, 3_000, 2_000, (54,), chosen.quantus)
+    parts = (counts, other_metrics, against_cpu, against_metrics_of_the_cpu, against_quantus)
+    lines = measure(parts, quick if chosen.quick else Sizes(quantus=chosen.quantus), not chosen.quick)
+    conclude(lines, machine, chosen)
+
+
+if __name__ == "__main__":
+    main()
