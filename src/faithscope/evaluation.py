@@ -199,7 +199,7 @@ def assess(
     about |= {"undiscretized": explanations, "discretizer": repr(Original() if discretizer is None else discretizer)}
     if not says_where(coarse, relation):
         return Evaluation(found, None, coarse, predictions, X, weights, relation, **about)
-    covered = cover(coarse, predictions, X, to_relation(relation, coarse), confidence=confidence)
+    covered = cover(coarse, predictions, X, to_relation(relation, coarse), confidence=confidence, device="auto")
     sufficient = (
         to_estimate(covered, "sufficiency", confidence)
         if weights is None

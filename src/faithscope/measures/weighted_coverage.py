@@ -100,7 +100,7 @@ class _Weighed:
         place = np.ravel_multi_index((which, sample.labels[rows], sample.block[rows]), shape)
 
         def by_cell(values: NDArray[Any]) -> Floats:
-            return np.bincount(place, values, minlength=int(np.prod(shape))).reshape(shape)
+            return np.asarray(np.bincount(place, values, minlength=int(np.prod(shape))).reshape(shape), np.float64)
 
         mass, counted = self.mass[rows], layout.count(bits).reshape(shape)
         tables = _Tables(
