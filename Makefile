@@ -20,6 +20,7 @@ check: $(VENV)/.test
 bench: $(VENV)/.bench ## install what is compared with, and measure speed as ratios in one run
 	$(BIN)/python benchmarks/consistency.py
 	$(BIN)/python benchmarks/sufficiency.py
+	$(BIN)/python benchmarks/explainers.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

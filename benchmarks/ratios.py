@@ -112,7 +112,9 @@ def peak_bytes() -> int:
 
 
 def describe_machine(libraries: Iterable[str]) -> str:
-    versions = [f"{name} {importlib.metadata.version(name)}" for name in libraries if importlib.util.find_spec(name)]
+    known = importlib.metadata.packages_distributions()
+    found = [known[name][0] for name in libraries if name in known]
+    versions = [f"{name} {importlib.metadata.version(name)}" for name in found]
     return f"{platform.machine()}, {os.cpu_count()} cores; Python {platform.python_version()}, {', '.join(versions)}"
 
 

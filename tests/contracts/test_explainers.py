@@ -51,7 +51,6 @@ class Case:
 
     explainer: Any
     rows: Any
-    exact: bool = True
 
 
 FOREST = RandomForestClassifier(5, max_depth=4, random_state=0).fit(NUMBERS, DATA.target)
@@ -66,6 +65,16 @@ def opinion(documents):
     return LINEAR.predict(VECTORIZER.transform(documents))
 
 
+def network():
+    """A module of numbers, standardized so that its parts differ from row to row."""
+    torch = pytest.importorskip("torch", reason='PyTorch is not installed: pip install "faithscope[torch]"')
+    torch.manual_seed(0)
+    first = torch.nn.Linear(6, 8)
+    with torch.no_grad():
+        first.weight /= torch.tensor(NUMBERS.std(axis=0), dtype=torch.float32)
+    return torch.nn.Sequential(first, torch.nn.ReLU(), torch.nn.Linear(8, 1))
+
+
 CASES = {
     "tree path": lambda: Case(explainers.TreePath(TREE), SAMPLE),
     "surrogate": lambda: Case(explainers.TreePath.surrogate(FOREST, NUMBERS, max_leaf_nodes=8), SAMPLE),
@@ -77,6 +86,11 @@ CASES = {
     "top coefficient": lambda: Case(explainers.TopCoefficient(LINEAR, VECTORIZER), TEXTS),
     "lime": lambda: Case(explainers.Lime(FOREST, NUMBERS, samples=300), SAMPLE),
     "lime, mixed": lambda: Case(explainers.Lime(Codes(), MIXED, samples=300), MIXED_SAMPLE),
+    "lime, numbers as they are": lambda: Case(
+        explainers.Lime(Codes(), MIXED, samples=300, discretize=False), MIXED_SAMPLE
+    ),
+    "gradient": lambda: Case(explainers.Gradient(network(), offset=True), SAMPLE),
+    "integrated gradients": lambda: Case(explainers.Gradient(network(), method="integrated gradients"), SAMPLE),
     "anchors": lambda: Case(explainers.Anchors(FOREST, NUMBERS), SAMPLE),
     "anchors, mixed": lambda: Case(explainers.Anchors(Codes(), MIXED, beam=2), MIXED_SAMPLE),
     "text anchors": lambda: Case(explainers.TextAnchors(opinion), TEXTS),
@@ -96,7 +110,7 @@ def case(request):
     return CASES[request.param]()
 
 
-def same(case, a, b):
+def same(a, b):
     """Whether two sets of explanations are equal, row by row."""
     if isinstance(a, fs.Importances):
         return a.values.shape == b.values.shape and np.allclose(a.values, b.values, rtol=1e-9, atol=1e-9)
@@ -111,22 +125,30 @@ def test_one_explanation_a_row(case):
 
 
 def test_explaining_twice_gives_the_same(case):
-    assert same(case, case.explainer.explain(case.rows), case.explainer.explain(case.rows))
+    assert same(case.explainer.explain(case.rows), case.explainer.explain(case.rows))
 
 
 def test_the_batch_does_not_matter(case):
     together = case.explainer.explain(case.rows)
     n = rows_of(case.rows)
     order = np.random.default_rng(0).permutation(n)
-    assert same(case, together.take(order), case.explainer.explain(take_rows(case.rows, order)))
+    assert same(together.take(order), case.explainer.explain(take_rows(case.rows, order)))
     for row in order[:3]:
         alone = case.explainer.explain(take_rows(case.rows, np.array([row])))
-        assert same(case, together.take([row]), alone)
+        assert same(together.take([row]), alone)
 
 
 def test_one_row_and_no_rows_work(case):
     assert len(case.explainer.explain(take_rows(case.rows, np.array([0])))) == 1
     assert len(case.explainer.explain(take_rows(case.rows, np.array([], int)))) == 0
+
+
+def test_progress_never_goes_back_and_ends_with_all_rows(case):
+    seen = []
+    case.explainer.explain(case.rows, progress=lambda *one: seen.append(one))
+    n = rows_of(case.rows)
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert seen[-1:] in ([], [(n, n)])  # what takes no time may say nothing
 
 
 def test_a_row_is_covered_by_its_own_explanation(case):
@@ -139,7 +161,7 @@ def test_a_row_is_covered_by_its_own_explanation(case):
 
 def test_explainers_pickle(case):
     again = pickle.loads(pickle.dumps(case.explainer))
-    assert same(case, case.explainer.explain(case.rows), again.explain(case.rows))
+    assert same(case.explainer.explain(case.rows), again.explain(case.rows))
 
 
 def test_explanations_can_be_evaluated(case):

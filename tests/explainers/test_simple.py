@@ -139,3 +139,9 @@ def test_bad_input_is_refused_in_a_sentence(call, error, message):
     with pytest.raises(error, match=message) as caught:
         call()
     assert "\n" not in str(caught.value)
+
+
+def test_whole_numbers_that_floats_cannot_tell_apart_are_refused():
+    rows = pd.DataFrame({"id": [2**53, 2**53 + 1, 5], "x": [0.0, 1.0, 2.0]})
+    with pytest.raises(fs.errors.BadInput, match="beyond 2\\*\\*53"):
+        fs.explainers.Anchors(lambda given: given["x"].to_numpy() > 0.5, rows)

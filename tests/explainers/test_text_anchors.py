@@ -78,16 +78,16 @@ def test_words_are_those_that_weigh_in_favor():
 
 @pytest.mark.parametrize("beam", [1, 4])
 def test_words_are_the_same_alone_shuffled_and_together(beam):
-    explainer, sample = TextAnchors(opinion, beam=beam), TEXTS[:30]
+    explainer, sample = TextAnchors(opinion, beam=beam), TEXTS[:16]
     together = items(explainer.explain(sample))
     order = np.random.default_rng(2).permutation(len(sample))
     assert items(explainer.explain([sample[row] for row in order])) == [together[row] for row in order]
-    assert [items(explainer.explain([text]))[0] for text in sample[:8]] == together[:8]
+    assert [items(explainer.explain([text]))[0] for text in sample[:5]] == together[:5]
     assert items(TextAnchors(opinion, beam=beam).explain(sample)) == together
 
 
 def test_other_seeds_draw_anew():
-    precision = [TextAnchors(opinion, seed=seed).explain_with_precision(TEXTS[:20])[1].tolist() for seed in (0, 1, -7)]
+    precision = [TextAnchors(opinion, seed=seed).explain_with_precision(TEXTS[:10])[1].tolist() for seed in (0, 1, -7)]
     assert precision[0] != precision[1] != precision[2]
 
 
@@ -98,7 +98,7 @@ def test_words_are_those_of_the_text_and_cover_it():
 
 
 def test_a_higher_threshold_highlights_more_words_on_average():
-    mean = [np.mean([*map(len, items(TextAnchors(opinion, threshold=one).explain(TEXTS[:80])))]) for one in (0.6, 0.95)]
+    mean = [np.mean([*map(len, items(TextAnchors(opinion, threshold=one).explain(TEXTS[:40])))]) for one in (0.6, 0.95)]
     assert mean[0] < mean[1]
 
 
@@ -159,10 +159,20 @@ def test_explainers_pickle():
     assert items(pickle.loads(pickle.dumps(explainer)).explain(TEXTS[:10])) == items(explainer.explain(TEXTS[:10]))
 
 
-def test_progress_reaches_the_end():
+@pytest.mark.parametrize("texts", [["great", "", "great", "dull"], ["", " ", ""], [*TEXTS[:5], ""]])
+def test_progress_reaches_the_end(texts, monkeypatch):
+    monkeypatch.setattr("faithscope.explainers.text_anchors._GROUP", 2)
     seen = []
-    TextAnchors(is_great).explain(["great", "", "great", "dull"], progress=lambda *one: seen.append(one))
-    assert seen[-1] == (4, 4)
+    TextAnchors(is_great).explain(texts, progress=lambda *one: seen.append(one))
+    assert seen[-1] == (len(texts), len(texts))
+    assert [done for done, _ in seen] == sorted({done for done, _ in seen})
+
+
+def test_a_text_without_words_that_reach_the_threshold_is_seen_by_its_precision():
+    odd = TextAnchors(lambda texts: [text.count("UNK") % 2 for text in texts], threshold=0.9, max_words=2)
+    _, precision = odd.explain_with_precision(["one two three four five six", "one"])
+    assert precision[0] < 0.75
+    assert precision[1] == 1
 
 
 def test_bad_input_is_refused_in_a_sentence():
@@ -176,6 +186,8 @@ def test_bad_input_is_refused_in_a_sentence():
         TextAnchors(is_great, tokenizer=" ")
     with pytest.raises(BadInput):
         TextAnchors(is_great, threshold=2)
+    with pytest.raises(BadInput, match="samples must be"):
+        TextAnchors(is_great).explain_with_precision(["great"], samples=0)
 
 
 class Token:

@@ -2,15 +2,15 @@
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from faithscope.errors import BadInput
+from faithscope.explainers.lime_draws import draw_places, learn_features, truth_values
 from faithscope.explainers.models import PREDICTED, Progress, chosen_classes, to_proba
 from faithscope.explainers.seeds import generators
 from faithscope.explainers.table import Table
@@ -18,11 +18,10 @@ from faithscope.explanations.importances import Importances
 from faithscope.explanations.inputs import check_whole
 
 Floats = NDArray[np.float64]
-Bins = NDArray[np.integer[Any]]
 
 _VALUES = 4_000_000  # drawn at once, 32 MB an array: more at once is no faster
-_INSIDE = (1e-300, 1 - 2**-53)  # where the normal quantile is finite
 _ROUNDING = 1e-6  # by which a probability in single precision may leave [0, 1]
+_KERNEL = 0.75  # its width, for each root of the number of features
 
 
 class Lime:
@@ -32,9 +31,12 @@ class Lime:
     rows, so `samples` rows are drawn by drawing quarters (or categories) as often as training has them, and a value
     inside each quarter from a normal cut off at its borders. A ridge regression (penalty 1) of the probability on
     "as in the row, or not", weighted by ``exp(-k / (2 · 0.75² · d))`` where k of d features differ, gives one
-    coefficient a feature: how much more probable the class is where the feature stays as it is.
+    coefficient a feature: how much more probable the class is where the feature stays as it is. Two rows in the same
+    quarters get the same explanation but for chance, whatever the model predicts for them.
 
-    Two rows in the same quarters get the same explanation but for chance, whatever the model predicts for them.
+    With ``discretize=False`` a number is seen as it is. It is drawn from a normal with the mean and deviation of the
+    training rows, wherever the row lies; the regression is on the number of deviations, and k becomes the squared
+    distance in deviations. A coefficient says how much more probable the class is for one deviation more.
 
     Parameters
     ----------
@@ -48,13 +50,19 @@ class Lime:
         Numbers that are codes of categories; columns that hold no numbers are categories in any case.
     samples : int
         Rows drawn around each row, the row itself included.
+    discretize : bool
+        Whether numbers are seen as quarters, as is ``lime``'s default, or as they are.
     seed : int
         The same row and seed draw the same rows, in any batch.
 
     Notes
     -----
-    Where all training values of a quarter are equal, that value is drawn. ``lime`` draws it less about 1e-11, and 0 in
-    its place where it is the column's least value: an oversight there, visible where that value is not 0.
+    A feature is drawn from a table of 65,536 equally likely values (fewer beyond 128 features, at least 4,096), which
+    is as good as drawing it outright and much faster.
+
+    Where all training values, or those of a quarter, are equal, that value is drawn. ``lime`` draws it less about
+    1e-11, and 0 in its place where it is the column's least value: an oversight there, visible where that value is not
+    0. Without discretizing it draws a constant column with deviation 1.
 
     Examples
     --------
@@ -72,20 +80,18 @@ class Lime:
         class_index: int | str | None = None,
         categorical: Iterable[int | str] = (),
         samples: int = 5000,
+        discretize: bool = True,
         seed: int = 0,
     ) -> None:
         self.model, self.class_index, self.seed = predict_proba, class_index, seed
-        self.samples = check_whole(samples, "samples", least=2)
-        self.table = Table.learn(X_train, categorical)
+        self.samples, self.discretize = check_whole(samples, "samples", least=2), discretize
+        self.table = Table.learn(X_train, categorical if discretize else truth_values(X_train, categorical))
         rows = self.table.encode(X_train)
-        self._features = [
-            _Categories.learn(column) if category else _Quarters.learn(column)
-            for column, category in zip(rows.T, self.table.categorical, strict=True)
-        ]
-        self._known = rows[:1]
+        self._features, self._known = learn_features(self.table, rows, discretize), rows[:1]
 
     def __repr__(self) -> str:
-        return f"Lime(class_index={self.class_index!r}, samples={self.samples}, seed={self.seed})"
+        how = "" if self.discretize else ", discretize=False"
+        return f"Lime(class_index={self.class_index!r}, samples={self.samples}{how}, seed={self.seed})"
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Importances:
         """One coefficient a feature for each row; of several classes one vector after the other.
@@ -100,7 +106,7 @@ class Lime:
         if self.class_index == "predicted":
             warnings.warn(PREDICTED, stacklevel=2)
         rows = self.table.encode(X)
-        step = max(1, _VALUES // (self.samples * len(self._features)))
+        step = max(1, _VALUES // (self.samples * rows.shape[1]))
         parts = [] if len(rows) else [self._coefficients(self._known)[:0]]  # shows how many classes there are
         for start in range(0, len(rows), step):
             parts.append(self._coefficients(rows[start : start + step]))
@@ -110,26 +116,26 @@ class Lime:
 
     def _coefficients(self, rows: Floats) -> Floats:
         """For each row, a vector for each class explained: (n, classes, d)."""
-        values, differs = self._draw(rows)
-        return _fit(differs, self._choose(self._outputs(values)))
+        columns, gaps = self._draw(rows)
+        return _fit(gaps, self._choose(self._outputs(columns)))
 
-    def _draw(self, rows: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """Rows drawn around each row, the row itself first: values, and which differ from it; both (d, n, samples)."""
-        values = np.empty((rows.shape[1], len(rows), self.samples))
-        differs = np.empty(values.shape, bool)
+    def _draw(self, rows: Floats) -> tuple[list[NDArray[Any]], NDArray[Any]]:
+        """Rows drawn around each row, itself first: a column (n, samples) a feature, and gaps (d, n, samples)."""
+        n, d = rows.shape
+        drawn = np.empty((d, n, self.samples), np.uint16)
         for row, generator in enumerate(generators(self.seed, rows)):
-            values[:, row] = generator.random((len(values), self.samples))
-        for j, feature in enumerate(self._features):
-            bins, values[j] = feature.draw(values[j])
-            here = feature.locate(rows[:, j]).astype(bins.dtype)
-            np.not_equal(bins, here[:, None], out=differs[j])
-        values[:, :, 0], differs[:, :, 0] = rows.T, False
-        return values, differs
+            drawn[:, row] = draw_places(generator, (d, self.samples), len(self._features[0].values))
+        columns = [np.take(one.values, drawn[j], mode="wrap") for j, one in enumerate(self._features)]
+        gaps = np.stack([one.gaps(drawn[j], rows[:, j]) for j, one in enumerate(self._features)])
+        for column, feature, values in zip(columns, self._features, rows.T, strict=True):
+            column[:, 0] = feature.own(values)
+        gaps[:, :, 0] = 0
+        return columns, gaps
 
-    def _outputs(self, values: Floats) -> Floats:
-        """Probabilities of every class for values (d, n, samples), asked in one call: (n, samples, classes)."""
-        features, rows, samples = values.shape
-        found = to_proba(self.model)(self.table.decode(values.reshape(features, -1).T))
+    def _outputs(self, columns: list[NDArray[Any]]) -> Floats:
+        """Probabilities of every class for columns (n, samples), asked in one call: (n, samples, classes)."""
+        rows, samples = columns[0].shape
+        found = to_proba(self.model)(self.table.rebuild([column.ravel() for column in columns]))
         if len(found) != rows * samples:
             raise BadInput(
                 f"The model gave {len(found):,} probabilities for {rows * samples:,} rows: one a row is needed."
@@ -152,144 +158,53 @@ class Lime:
         return Importances(coefficients.reshape(rows, classes * features), names)
 
 
-@dataclass(frozen=True, eq=False)
-class _Categories:
-    """A feature of categories: each is drawn as often as training rows have it.
-
-    Attributes
-    ----------
-    upto : (k,) array
-        Share of training rows in a category or in one before it.
-    """
-
-    upto: Floats
-
-    @classmethod
-    def learn(cls, column: Floats) -> "_Categories":
-        """The categories of training rows, numbered from 0."""
-        return cls(np.bincount(column.astype(np.intp)).cumsum() / len(column))
-
-    def locate(self, column: Floats) -> Bins:
-        """The category of each value."""
-        return column.astype(np.intp)
-
-    def draw(self, chances: Floats) -> tuple[Bins, Floats]:
-        """Categories, and the same as values, from chances uniform on [0, 1)."""
-        bins = _bins(self.upto, chances)
-        return bins, bins.astype(np.float64)
-
-
-@dataclass(frozen=True, eq=False)
-class _Quarters:
-    """A feature of numbers, cut at the quartiles of its training values; quartiles that coincide are one border.
-
-    One chance u says both the quarter and the place in it: ``start + slope · u`` runs, inside a quarter, over what a
-    normal distribution with the quarter's mean and deviation leaves between the quarter's borders.
-
-    Attributes
-    ----------
-    borders : (k - 1,) array
-    upto : (k,) array
-        Share of training rows in a quarter or in one before it.
-    mean, deviation, start, slope : (k,) arrays
-    ends : least and greatest training value
-    """
-
-    borders: Floats
-    upto: Floats
-    mean: Floats
-    deviation: Floats
-    start: Floats
-    slope: Floats
-    ends: tuple[float, float]
-
-    @classmethod
-    def learn(cls, column: Floats) -> "_Quarters":
-        """The quarters of training values."""
-        borders = np.unique(np.percentile(column, (25, 50, 75)))
-        bins = np.searchsorted(borders, column)
-        upto = np.bincount(bins, minlength=len(borders) + 1).cumsum() / len(column)
-        ends = float(column.min()), float(column.max())
-        cuts, shares = np.array([ends[0], *borders, ends[1]]), np.array([0.0, *upto])
-        lines = [_line(column[bins == k], cuts[k : k + 2], shares[k : k + 2]) for k in range(len(upto))]
-        mean, deviation, start, slope = np.array(lines).T
-        return cls(borders, upto, mean, deviation, start, slope, ends)
-
-    def locate(self, column: Floats) -> Bins:
-        """The quarter of each value; a border belongs to the quarter below it."""
-        return np.searchsorted(self.borders, column)
-
-    def draw(self, chances: Floats) -> tuple[Bins, Floats]:
-        """Quarters, and values in them, from chances uniform on [0, 1)."""
-        bins = _bins(self.upto, chances)
-        places = bins.astype(np.intp)
-        values = self.slope[places]
-        values *= chances
-        values += self.start[places]
-        ndtri(np.clip(values, *_INSIDE, out=values), out=values)
-        values *= self.deviation[places]
-        values += self.mean[places]
-        return bins, np.clip(values, *self.ends, out=values)
-
-
-def _line(values: Floats, cuts: Floats, shares: Floats) -> tuple[float, float, float, float]:
-    """Mean, deviation, start and slope of a quarter; no deviation where its training values are all equal, or none."""
-    if not len(values) or values.min() == values.max():
-        return values[0] if len(values) else 0.0, 0.0, 0.5, 0.0
-    mean, deviation = values.mean(), values.std()
-    low, high = ndtr((cuts - mean) / deviation)
-    slope = (high - low) / (shares[1] - shares[0])
-    return mean, deviation, low - slope * shares[0], slope
-
-
-def _bins(upto: Floats, chances: Floats) -> Bins:
-    """The bin that each chance falls in, bin k reaching up to ``upto[k]``."""
-    if len(upto) > 64:
-        return np.searchsorted(upto[:-1], chances, side="right")
-    bins = np.zeros(chances.shape, np.uint8)  # a comparison a border is faster than a search among a few
-    for border in upto[:-1]:
-        bins += (chances >= border).view(np.uint8)
-    return bins
-
-
-def _fit(differs: NDArray[np.bool_], outputs: Floats) -> Floats:
+def _fit(gaps: NDArray[Any], outputs: Floats) -> Floats:
     """Coefficients of weighted ridge regressions with an intercept, one for each row and output.
 
-    Fitted to "differs", which is 0 throughout for a feature that never does: it gets exactly 0. Being as in the row is
-    its complement, so the coefficient has the other sign.
+    Fitted to gaps, which are 0 throughout for a feature that never differs: it gets exactly 0. Being like the row is
+    the opposite of a gap, so the coefficient has the other sign.
 
     Parameters
     ----------
-    differs : (d, n, samples) array of bool
+    gaps : (d, n, samples) array
+        Whether draws differ from the row, or how much smaller they are.
     outputs : (n, samples, classes) array
 
     Returns
     -------
     (n, classes, d) array
     """
-    d, n, samples = differs.shape
+    d, n, samples = gaps.shape
     terms = np.empty((n, d + 1 + outputs.shape[2], samples))
-    terms[:, :d] = differs.transpose(1, 0, 2)
+    terms[:, :d] = gaps.transpose(1, 0, 2)
     terms[:, d] = 1.0
     terms[:, d + 1 :] = (outputs - outputs[:, :1]).transpose(0, 2, 1)  # so that a constant model gets exactly 0
-    terms *= _roots(differs)[:, None]
-    with threadpool_limits(1, "blas"):  # threads cost more than they save on matrices this small
+    terms *= _roots(gaps)[:, None]
+    with _blas().limit(limits=1, user_api="blas"):  # threads cost more than they save on matrices this small
         moments = terms @ terms.transpose(0, 2, 1)
     moments -= moments[:, :, [d]] * moments[:, [d]] / moments[:, [d]][:, :, [d]]
     solved = np.linalg.solve(moments[:, :d, :d] + np.eye(d), moments[:, :d, d + 1 :])
     return 0.0 - solved.transpose(0, 2, 1)
 
 
-def _roots(differs: NDArray[np.bool_]) -> Floats:
-    """Square roots of the weights: the kernel has width 0.75 √d, and where k features differ the distance is √k."""
-    d = len(differs)
-    roots = np.exp(-np.arange(d + 1) / (4 * 0.75**2 * d))
-    return np.asarray(roots[differs.sum(axis=0)])
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()  # looks the libraries up, which takes longer than to limit them
+
+
+def _roots(gaps: NDArray[Any]) -> Floats:
+    """Square roots of the weights: of a kernel with width 0.75 √d, where the distance is √k if k features differ."""
+    d = len(gaps)
+    if gaps.dtype != bool:
+        return np.asarray(np.exp(np.einsum("dns,dns->ns", gaps, gaps) / (-4 * _KERNEL**2 * d)))
+    roots = np.exp(np.arange(d + 1) / (-4 * _KERNEL**2 * d))
+    count = np.add.reduce(gaps, axis=0, dtype=np.min_scalar_type(d))
+    return np.asarray(roots[count])
 
 
 def _refuse_labels(probabilities: Floats) -> None:
-    outside = probabilities[(probabilities < -_ROUNDING) | (probabilities > 1 + _ROUNDING)]
-    if len(outside):
+    if probabilities.size and not -_ROUNDING <= probabilities.min() <= probabilities.max() <= 1 + _ROUNDING:
+        outside = probabilities[(probabilities < -_ROUNDING) | (probabilities > 1 + _ROUNDING)]
         raise BadInput(
             f"The model gave {outside.max():g} where a probability, 0 to 1, is wanted: labels or scores, it seems. "
             "Pass predict_proba, or a function from rows to probabilities."

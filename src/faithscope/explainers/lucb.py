@@ -5,132 +5,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faithscope.explainers.answers import Codes, Ints, Keys, anchor_keys, condition_keys
+from faithscope.explainers.kl_bounds import Bools, Floats, lower_bound, may_exceed, upper_bound
 from faithscope.explanations.inputs import check_share, check_whole
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Codes = NDArray[np.integer[Any]]
-Keys = NDArray[np.uint64]
 
 CHECKED, FRESH = 2**20, 2**21  # numbers of the first batch that checks a choice, and of the first that reports on it
 _SLACK = 0.05  # by which the lower bound of an anchor that passes may stay below the threshold, as in anchor-exp
-_BISECTIONS = 16
-_INSIDE = (1e-7, 1 - 1e-16)  # where logarithms are finite
-_KEPT = 2**22  # answers remembered, then forgotten all together
-
-
-def upper_bound(mean: Floats, level: Floats) -> Floats:
-    """The largest q with ``kl(mean, q) <= level``."""
-    return _where_passed(mean, level, np.minimum(mean + np.sqrt(level / 2), 1.0))
-
-
-def lower_bound(mean: Floats, level: Floats) -> Floats:
-    """The smallest q with ``kl(mean, q) <= level``."""
-    return _where_passed(mean, level, np.maximum(mean - np.sqrt(level / 2), 0.0))
-
-
-def _where_passed(mean: Floats, level: Floats, outside: Floats) -> Floats:
-    """Where ``kl(mean, q)`` passes the level, between the mean and what Pinsker's inequality puts outside."""
-    p, inside = np.clip(mean, *_INSIDE), mean
-    most = level - p * np.log(p) - (1 - p) * np.log1p(-p)
-    for _ in range(_BISECTIONS):
-        middle = (inside + outside) / 2
-        q = np.clip(middle, *_INSIDE)
-        passed = -p * np.log(q) - (1 - p) * np.log1p(-q) > most
-        inside, outside = np.where(passed, inside, middle), np.where(passed, middle, outside)
-    return outside
-
-
-def _may_exceed(mean: Floats, target: Floats, level: Floats) -> Bools:
-    """Whether the upper bound of a mean is above a target; -1 stands for no mean."""
-    p, q = np.clip(mean, *_INSIDE), np.clip(target, *_INSIDE)
-    near = p * np.log(p / q) + (1 - p) * (np.log1p(-p) - np.log1p(-q)) < level
-    return np.asarray((mean >= 0) & (target < 1) & (near | (mean > target)))
-
-
-def mix(numbers: Any) -> Keys:
-    """Numbers that look random, the same in every process: the finalizer of splitmix64."""
-    mixed = np.asarray(numbers).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
-
-
-def condition_keys(feature: Any, code: Any) -> Keys:
-    """A number for each condition, 0 for none. The key of an anchor is the sum over its conditions."""
-    return np.where(np.asarray(code) == 0, np.uint64(0), mix((np.asarray(feature) + 1) * 2**32 + code))
-
-
-def anchor_keys(anchors: Codes) -> Keys:
-    """A number for each anchor, equal for equal ones: (…, width) -> (…)."""
-    return np.asarray(condition_keys(np.arange(anchors.shape[-1]), anchors).sum(axis=-1, dtype=np.uint64))
-
-
-class Answers:
-    """What the model said to perturbed rows, by their keys: a hash table on whole arrays. No key is 0."""
-
-    def __init__(self) -> None:
-        self._clear(2**16)
-
-    def of(self, keys: Keys, ask: Callable[[Ints], Ints]) -> Ints:
-        """The answers, at least 0, of the keys' shape.
-
-        Parameters
-        ----------
-        keys : array
-        ask : function
-            From positions among the keys, flattened, to answers: called with those that were never asked about.
-        """
-        flat = keys.ravel()
-        answers = self._find(flat)
-        new = np.flatnonzero(answers < 0)
-        if len(new):
-            distinct, first, place = np.unique(flat[new], return_index=True, return_inverse=True)
-            said = ask(new[first])
-            answers[new] = said[place]
-            self._add(distinct, said)
-        return answers.reshape(keys.shape)
-
-    def _clear(self, size: int) -> None:
-        self.keys, self.answers, self.used = np.zeros(size, np.uint64), np.zeros(size, np.int32), 0
-
-    def _find(self, keys: Keys) -> Ints:
-        found, left, place = np.full(len(keys), -1), np.arange(len(keys)), self._first(keys)
-        while len(left):
-            there = self.keys[place]
-            hit = there == keys
-            found[left[hit]] = self.answers[place[hit]]
-            on = (there != 0) & ~hit
-            left, keys, place = left[on], keys[on], self._next(place[on])
-        return found
-
-    def _add(self, keys: Keys, answers: Codes) -> None:
-        """Add keys that are not there, each once."""
-        self._make_room(len(keys))
-        self.used += len(keys)
-        place = self._first(keys)
-        while len(keys):
-            free = self.keys[place] == 0
-            self.keys[place[free]] = keys[free]  # of several that want a place the last gets it
-            mine = free & (self.keys[place] == keys)
-            self.answers[place[mine]] = answers[mine]
-            keys, answers, place = keys[~mine], answers[~mine], self._next(place[~mine])
-
-    def _make_room(self, more: int) -> None:
-        if 2 * (self.used + more) > len(self.keys):
-            kept = np.flatnonzero(self.keys) if self.used <= _KEPT else np.empty(0, np.int64)
-            keys, answers = self.keys[kept], self.answers[kept]
-            self._clear(2 ** (int(len(kept) + more).bit_length() + 1))
-            self._add(keys, answers)
-
-    def _first(self, keys: Keys) -> Ints:
-        return np.asarray(mix(keys) & np.uint64(len(self.keys) - 1)).astype(np.int64)
-
-    def _next(self, place: Ints) -> Ints:
-        return (place + 1) & (len(self.keys) - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,19 +108,20 @@ class _Arms:
     batches: Ints
 
     @classmethod
-    def extending(cls, space: Perturbations, rows: Ints, beams: Codes, alive: Bools) -> Self:
-        """All anchors that extend one of the row's beam by a condition, each once."""
+    def extending(cls, space: Perturbations, rows: Ints, beams: Codes, alive: Bools, least: Floats) -> Self:
+        """All anchors, each once, that extend one of a row's beam by a condition and may be worth more than `least`."""
         features, codes = space.extend(rows, beams)
         keys = condition_keys(features, codes) - condition_keys(features, beams[:, :, features])
         keys = (keys + anchor_keys(beams)[:, :, None]).reshape(len(rows), -1)
-        valid = _first_of_equals(keys, ((codes != 0) & alive[:, :, None]).reshape(keys.shape))
-        coverage = np.where(valid, space.coverage(beams, features, codes).reshape(keys.shape), -1.0)
+        coverage = space.coverage(beams, features, codes).reshape(keys.shape)
+        wanted = ((codes != 0) & alive[:, :, None]).reshape(keys.shape) & (1.0 + coverage > least[:, None])
+        valid = _first_of_equals(keys, wanted)
+        coverage = np.where(valid, coverage, -1.0)
         count = valid.sum(axis=1)
         order = np.argsort(-coverage, axis=1, kind="stable")[:, : count.max()]
         beam, place = np.divmod(order, len(features))
-        code, key, width = (
-            np.take_along_axis(one, order, axis=1) for one in (codes.reshape(keys.shape), keys, coverage)
-        )
+        code = np.take_along_axis(codes.reshape(keys.shape), order, axis=1)
+        key, width = np.take_along_axis(keys, order, axis=1), np.take_along_axis(coverage, order, axis=1)
         parent = np.arange(len(rows))[:, None] * beams.shape[1] + beam
         origin, nothing = beams.reshape(-1, beams.shape[2]), np.zeros(order.shape, np.int64)
         return cls(space, rows, count, origin, parent, features[place], code, key, width, nothing, nothing.copy())
@@ -315,7 +197,8 @@ class Search:
     Anchors grow by a condition at a time. The `beam` most precise of a size are found by KL-LUCB, whose bounds hold
     whatever is drawn next: here, in every turn, another batch under each rival that may be more than `tau` better than
     the least sure of the leaders, and several under that one; until there is no such rival. The leaders are checked on
-    draws that had no part in the choice; of those that pass, the widest is the answer.
+    draws that had no part in the choice. The widest that passes is the answer, so once there is one, only wider ones
+    are looked for; of a beam of 1 there are none.
 
     Attributes
     ----------
@@ -344,24 +227,36 @@ class Search:
         if self.longest is not None:
             check_whole(self.longest, "The most conditions")
 
-    def run(self, space: Perturbations, rows: Ints) -> Codes:
-        """The anchor of each row: the widest that passes; where none does, the most precise that was checked."""
+    def run(self, space: Perturbations, rows: Ints, done: Callable[[Ints], None] | None = None) -> Codes:
+        """The anchor of each row: the widest that passes; where none does, the most precise that was checked.
+
+        Parameters
+        ----------
+        space : Perturbations
+        rows : (n,) array
+        done : function, optional
+            Called with some of the rows, each once, as soon as their anchors are found.
+        """
+        tell = done or _nothing
         found = _Found(np.zeros((len(rows), space.width), np.int32), np.full(len(rows), -1.0))
         at, conditions, size = self._disagreeing(space, rows), np.zeros(len(rows), np.int64), 0
+        tell(np.delete(rows, at))
         beams, alive = found.anchors[at, None], np.ones((len(at), 1), bool)
         while len(at) and size != self.longest:
-            arms, size = _Arms.extending(space, rows[at], beams, alive), size + 1
+            arms, size = _Arms.extending(space, rows[at], beams, alive, found.worth[at]), size + 1
             if not arms.count.any():
                 break
             if size == 1:
                 conditions[at] = arms.count
             chosen = self._best(arms)
             means = self._check(arms, chosen, conditions[at])
-            beams, alive, passed = arms.anchors(chosen), chosen >= 0, means >= self.threshold
+            beams, alive = arms.anchors(chosen), chosen >= 0
             width = np.take_along_axis(arms.coverage, chosen, axis=1)
-            found.improve(at, beams, means, np.where(passed, 1.0 + width, means))
-            on = alive.any(axis=1) & ~passed.any(axis=1)
+            found.improve(at, beams, np.where(means >= self.threshold, 1.0 + width, means))
+            on = alive.any(axis=1)
+            tell(rows[at[~on]])
             at, beams, alive = at[on], beams[on], alive[on]
+        tell(rows[at])
         return found.anchors
 
     def _disagreeing(self, space: Perturbations, rows: Ints) -> Ints:
@@ -371,7 +266,7 @@ class Search:
             free = np.zeros((len(agree), space.width), np.int32)
             agree = agree[space.agreeing(Wanted.of(rows[agree], free, CHECKED + drawn)) == space.batch]
             drawn += 1
-            enough = not self._unsure(np.ones(1), np.full(1, np.log(1 / self.delta) / (drawn * space.batch)))[0]
+            enough = not self._unsure(np.ones(1), self._level(np.ones(1), np.full(1, drawn), space.batch))[0]
         return np.setdiff1d(np.arange(len(rows)), agree)
 
     def _best(self, arms: _Arms) -> Ints:
@@ -379,38 +274,40 @@ class Search:
         arms.pull_all()
         unsure = np.flatnonzero(arms.count > self.beam)
         while len(unsure):
-            means, level = arms.means(unsure), self._level(arms, unsure)
+            means = arms.means(unsure)
+            level = self._level(arms.count[unsure, None], np.maximum(arms.batches[unsure], 1), arms.space.batch)
             leaders, rest = _leaders(means, self.beam)
             weak, low = _weakest(leaders, means, level)
-            rivals = _may_exceed(rest, low[:, None] + self.tau, level)
+            rivals = may_exceed(rest, low[:, None] + self.tau, level)
             line, rival = np.nonzero(rivals)
             often = np.ceil(np.sqrt(rivals.sum(axis=1))).astype(np.int64)  # what makes one leader surer serves often
             arms.pull(np.append(unsure[line], np.repeat(unsure, often)), np.append(rival, np.repeat(weak, often)))
             unsure = unsure[often > 0]
         return _leaders(arms.means(slice(None)), self.beam)[0]
 
-    def _level(self, arms: _Arms, lines: Ints) -> Floats:
-        """What ``kl(mean, precision)`` stays below, for all k candidates after any number n of batches, but for delta.
+    def _level(self, count: Any, batches: Ints, batch: int) -> Floats:
+        """What ``kl(mean, precision)`` stays below, for so many anchors after any number n of batches, but for delta.
 
-        ``log(2 k n (n + 1) / delta) / draws``: means have two sides, and ``Σ 1 / (n (n + 1)) = 1`` over all n.
+        ``log(2 count n (n + 1) / delta) / draws``: means have two sides, and ``Σ 1 / (n (n + 1)) = 1`` over all n.
         """
-        n = np.maximum(arms.batches[lines], 1)
-        chances = 2 * arms.count[lines, None] * n * (n + 1) / self.delta
-        return np.asarray(np.log(chances) / (n * arms.space.batch))
+        return np.asarray(np.log(2 * count * batches * (batches + 1) / self.delta) / (batches * batch))
 
     def _check(self, arms: _Arms, chosen: Ints, conditions: Ints) -> Floats:
-        """Precision of what was chosen, -1 for none, drawn until it is on one side of the threshold: (n, beam)."""
+        """Precision of what was chosen, -1 for none, drawn until it is on one side of the threshold: (n, beam).
+
+        A row has at most `beam` checks of each size, so with a chance of delta at most one of them all errs by more
+        than the slack: rows share draws, and what errs for one errs for all its like.
+        """
         means = np.full(chosen.shape, -1.0)
         line, place = np.nonzero(chosen >= 0)
-        level = np.log((1 + (self.beam - 1) * conditions[line]) / self.delta)
-        hits, drawn = np.zeros(len(line), np.int64), 0
+        checks, hits, drawn = self.beam * conditions[line], np.zeros(len(line), np.int64), 0
         while len(line):
             hits += arms.space.agreeing(arms.wanted(line, chosen[line, place], np.full(len(line), CHECKED + drawn)))
             drawn += 1
             mean = hits / (drawn * arms.space.batch)
             means[line, place] = mean
-            unsure = self._unsure(mean, level / (drawn * arms.space.batch))
-            line, place, level, hits = line[unsure], place[unsure], level[unsure], hits[unsure]
+            unsure = self._unsure(mean, self._level(checks, np.full(len(line), drawn), arms.space.batch))
+            line, place, checks, hits = line[unsure], place[unsure], checks[unsure], hits[unsure]
         return means
 
     def _unsure(self, mean: Floats, level: Floats) -> Bools:
@@ -420,16 +317,20 @@ class Search:
         return np.where(mean >= self.threshold, low, high)
 
 
+def _nothing(rows: Ints) -> None:
+    """Where nobody wants to know how far the search is."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """The best anchor of each row so far, and its precision."""
+    """The best anchor of each row so far, and what it is worth: its precision, or 1 and its coverage if it passes."""
 
     anchors: Codes
-    precision: Floats
+    worth: Floats
 
-    def improve(self, at: Ints, beams: Codes, means: Floats, worth: Floats) -> None:
-        """Take the one of a row's beam that is worth most, where that is more than the precision of what there is."""
+    def improve(self, at: Ints, beams: Codes, worth: Floats) -> None:
+        """Take the one of a row's beam that is worth most, where that is more than what there is."""
         pick, lines = worth.argmax(axis=1), np.arange(len(at))
-        better = worth[lines, pick] > self.precision[at]
+        better = worth[lines, pick] > self.worth[at]
         at, lines, pick = at[better], lines[better], pick[better]
-        self.anchors[at], self.precision[at] = beams[lines, pick], means[lines, pick]
+        self.anchors[at], self.worth[at] = beams[lines, pick], worth[lines, pick]

@@ -76,6 +76,7 @@ class Table:
         if known is None:
             if column.dtype.kind not in "biuf" and len(column):
                 raise WrongType(f"Column {name!r} held numbers in training but holds {column[0]!r} here.")
+            _refuse_large(column, name)
             values = column.astype(np.float64)
             if not np.isfinite(values).all():
                 row = int((~np.isfinite(values)).argmax())
@@ -118,6 +119,15 @@ def _position(one: int | str, names: tuple[str, ...]) -> int:
     if isinstance(one, int | np.integer) and not isinstance(one, bool) and 0 <= one < len(names):
         return int(one)
     raise BadInput(f"categorical names {one!r}, which is no column of the training rows: {', '.join(names[:12])}.")
+
+
+def _refuse_large(column: NDArray[Any], name: str) -> None:
+    """Raise where whole numbers are too large to be told apart as floats."""
+    if column.dtype.kind in "iu" and len(column) and max(-int(column.min()), int(column.max())) > 2**53:
+        raise BadInput(
+            f"Column {name!r} holds whole numbers beyond 2**53, which floats cannot tell apart: name it in "
+            "categorical, or leave it out."
+        )
 
 
 def _refuse_missing(column: NDArray[Any], name: str) -> None:

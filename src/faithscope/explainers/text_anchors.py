@@ -10,14 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import WrongType
-from faithscope.explainers.lucb import FRESH, Answers, Bools, Codes, Floats, Ints, Keys, Search, Wanted, mix
+from faithscope.explainers.answers import Answers, Codes, Ints, Keys, mix
+from faithscope.explainers.kl_bounds import Bools, Floats
+from faithscope.explainers.lucb import FRESH, Search, Wanted
 from faithscope.explainers.models import Progress, to_predict
 from faithscope.explainers.seeds import row_digests
 from faithscope.explainers.text import Tokenizer, to_documents
 from faithscope.explanations.highlights import Highlights
-from faithscope.explanations.inputs import check_whole, same_length
+from faithscope.explanations.inputs import check_whole
 
-_GROUP = 1024  # documents searched at the same time
+_GROUP = 256  # documents searched at the same time
+_BATCH = 50  # draws at a time
 _MARKS = 2**22  # words kept or masked, at a time
 
 
@@ -26,6 +29,8 @@ class TextAnchors:
 
     A draw masks each other word with probability 1/2, all its occurrences together: it is replaced by `unknown`, which
     is what ``anchor-exp`` calls the UNK distribution. Sets are found by beam search with KL-LUCB (see `lucb.Search`).
+    A text for which no set is found that reaches the threshold gets the most precise of those that were tried:
+    `explain_with_precision` shows which texts these are.
 
     Parameters
     ----------
@@ -37,8 +42,6 @@ class TextAnchors:
         How many sets of each size are kept and extended.
     delta, tau : float
         The chance of error and the error in precision that does not matter, when the best sets are looked for.
-    batch : int
-        Draws at a time.
     tokenizer : callable
         From a text to its words; masked texts are their words joined by blanks.
     unknown : str
@@ -63,7 +66,6 @@ class TextAnchors:
         beam: int = 4,
         delta: float = 0.1,
         tau: float = 0.15,
-        batch: int = 50,
         tokenizer: Tokenizer = str.split,
         unknown: str = "UNK",
         seed: int = 0,
@@ -74,7 +76,6 @@ class TextAnchors:
             raise WrongType(f"tokenizer must be a function and unknown a text; got {tokenizer!r} and {unknown!r}.")
         self.model, self.tokenizer, self.unknown, self.seed = predict, tokenizer, unknown, seed
         self.search = Search(threshold, beam, delta, tau, max_words)
-        self.batch = check_whole(batch, "batch")
 
     def __repr__(self) -> str:
         return f"TextAnchors(threshold={self.search.threshold}, beam={self.search.beam}, seed={self.seed})"
@@ -88,7 +89,7 @@ class TextAnchors:
         progress : callable, optional
             Called with texts done and texts in all, after every part of them.
         """
-        return self.explain_with_precision(X, samples=0, progress=progress)[0]
+        return self._explain(to_documents(X), 0, progress)[0]
 
     def explain_with_precision(
         self, X: Any, *, samples: int = 1000, progress: Progress | None = None
@@ -100,38 +101,42 @@ class TextAnchors:
         X, progress
             As for `explain`.
         samples : int
-            Draws that precision is measured on, rounded up to whole batches.
+            Draws that precision is measured on, rounded up to whole fifties.
         """
-        documents = to_documents(X)
+        return self._explain(to_documents(X), -(-check_whole(samples, "samples") // _BATCH), progress)
+
+    def _explain(self, documents: list[str], batches: int, progress: Progress | None) -> tuple[Highlights, Floats]:
+        """Highlights, and their precision on so many batches; texts are searched in order of their length."""
         words = {text: list(self.tokenizer(text)) for text in documents}
-        ordered = sorted((text for text in words if words[text]), key=lambda text: len(words[text]))
-        found: dict[str, tuple[list[str], float]] = dict.fromkeys(words, ([], 1.0))
-        times = Counter(documents)
-        left = sum(times[text] for text in ordered)
+        ordered = sorted(words, key=lambda text: len(words[text]))
+        found: dict[str, tuple[list[str], float]] = {}
+        times, done = Counter(documents), 0
         for start in range(0, len(ordered), _GROUP):
             part = ordered[start : start + _GROUP]
-            found.update(zip(part, self._find(part, [words[text] for text in part], samples), strict=True))
-            left -= sum(times[text] for text in part)
+            found.update(self._find([text for text in part if words[text]], words, batches))
+            done += sum(times[text] for text in part)
             if progress is not None:
-                progress(len(documents) - left, len(documents))
-        highlights = Highlights([found[text][0] for text in documents], tokenizer=self.tokenizer)
-        return highlights, np.array([found[text][1] for text in documents], np.float64)
+                progress(done, len(documents))
+        chosen = [found.get(text, ([], 1.0)) for text in documents]
+        highlights = Highlights([one for one, _ in chosen], tokenizer=self.tokenizer)
+        return highlights, np.array([precision for _, precision in chosen], np.float64)
 
-    def _find(self, texts: list[str], words: list[list[str]], samples: int) -> list[tuple[list[str], float]]:
-        """The words chosen of each text, and their precision."""
+    def _find(self, texts: list[str], words: dict[str, list[str]], batches: int) -> dict[str, tuple[list[str], float]]:
+        """The words chosen of each text, and their precision; no text is empty."""
+        if not texts:
+            return {}
         seeds = np.array([int.from_bytes(one, "little") for one in row_digests(self.seed, texts)], np.uint64)
-        masked = _Masked(words, self._labels(texts), seeds, self._labels, self.batch, self.unknown)
+        tokens = [words[text] for text in texts]
+        masked = _Masked(tokens, self._labels(texts), seeds, self._labels, _BATCH, self.unknown)
         rows = np.arange(len(texts))
         anchors = self.search.run(masked, rows)
-        batches = -(-samples // self.batch)
         hits = sum((masked.agreeing(Wanted.of(rows, anchors, FRESH + one)) for one in range(batches)), rows * 0)
         chosen = [[masked.words[row][j] for j in np.flatnonzero(anchors[row])] for row in rows]
-        return list(zip(chosen, (hits / max(1, batches * self.batch)).tolist(), strict=True))
+        precision = (hits / max(1, batches * _BATCH)).tolist()
+        return dict(zip(texts, zip(chosen, precision, strict=True), strict=True))
 
     def _labels(self, texts: list[str]) -> NDArray[Any]:
-        labels = to_predict(self.model)(texts)
-        same_length(texts=len(texts), predictions=len(labels))
-        return labels
+        return to_predict(self.model)(texts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,158 @@
+"""What explainers are measured on and against: Adult or bundled rows, boosted trees, anchor-exp and dice-ml."""
+
+import contextlib
+import importlib
+import importlib.metadata
+import importlib.util
+import io
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ratios import clock
+
+Condition = tuple[int, str, float]  # feature, operator, value
+
+PAPERS = {"n_estimators": 50, "max_depth": 5, "learning_rate": 0.25}  # for Adult, in its table of settings
+DEFAULTS = {"n_estimators": 100, "max_depth": 6, "learning_rate": 0.3}  # xgboost's
+
+
+@dataclass(frozen=True)
+class System:
+    """Rows that a model was trained on and rows that it was not, categories as codes."""
+
+    names: list[str]
+    categories: dict[int, list[str]]
+    known: np.ndarray
+    labels: np.ndarray
+    rows: np.ndarray
+
+    def train(self, **settings: Any) -> Any:
+        """Boosted trees."""
+        if importlib.util.find_spec("xgboost"):
+            return importlib.import_module("xgboost").XGBClassifier(**settings).fit(self.known, self.labels)
+        trees = importlib.import_module("sklearn.ensemble").HistGradientBoostingClassifier
+        renamed = {"n_estimators": "max_iter"}
+        known = {renamed.get(name, name): value for name, value in settings.items()}
+        return trees(**known, early_stopping=False).fit(self.known, self.labels)
+
+
+@cache
+def system() -> System:
+    """Adult where there is a folder with it, else what scikit-learn brings along; two rows in three are trained on."""
+    folder = os.environ.get("FAITHSCOPE_DATA")
+    if folder and Path(folder, "adult.parquet").exists():
+        names, categories, X, y = adult(Path(folder, "adult.parquet"))
+    else:
+        bunch = importlib.import_module("sklearn.datasets").load_breast_cancer()
+        names, categories, X, y = list(bunch.feature_names[:10]), {}, bunch.data[:, :10], bunch.target
+    order, cut = np.random.default_rng(0).permutation(len(X)), 2 * len(X) // 3
+    return System(names, categories, X[order[:cut]], y[order[:cut]], X[order[cut:]])
+
+
+def adult(path: Path) -> tuple[list[str], dict[int, list[str]], np.ndarray, np.ndarray]:
+    frame = importlib.import_module("pandas").read_parquet(path)
+    y, categories, columns = (frame.pop("label") == ">50K").to_numpy().astype(int), {}, []
+    for j, name in enumerate(frame.columns):
+        column = frame[name].to_numpy()
+        if column.dtype.kind not in "iuf":
+            words, column = np.unique(column.astype(str), return_inverse=True)
+            categories[j] = words.tolist()
+        columns.append(column.astype(float))
+    return list(frame.columns), categories, np.column_stack(columns), y
+
+
+@dataclass
+class Clocked:
+    """A function of rows that keeps count of its time."""
+
+    function: Callable[[Any], Any]
+    seconds: float = 0.0
+
+    def __call__(self, rows: Any) -> Any:
+        seconds, answer = clock(partial(self.function, rows))
+        self.seconds += seconds
+        return answer
+
+
+@dataclass(frozen=True)
+class AnchorExp:
+    """anchor-exp, whose rules come as conditions."""
+
+    known: np.ndarray
+    explainer: Any
+    threshold: float
+
+    def explain(self, rows: np.ndarray, predict: Callable[[Any], Any]) -> list[list[Condition]]:
+        np.random.seed(0)  # noqa: NPY002 - theirs
+        return [self._conditions(row, predict) for row in rows]
+
+    def _conditions(self, row: np.ndarray, predict: Callable[[Any], Any]) -> list[Condition]:
+        """By the steps of ``explain_instance``, which then writes the conditions as text."""
+        search = importlib.import_module("anchor.anchor_base").AnchorBaseBeam.anchor_beam
+        draw, mapping = self.explainer.get_sample_fn(row, predict)
+        asked = {"delta": 0.1, "epsilon": 0.15, "batch_size": 100, "desired_confidence": self.threshold}
+        return [self._read(*mapping[place]) for place in search(draw, **asked)["feature"]]
+
+    def _read(self, j: int, operator: str, value: float) -> Condition:
+        if operator == "eq":
+            return j, "==", value
+        edges = np.unique(np.percentile(self.known[:, j], (25, 50, 75)))
+        return j, "<=" if operator == "leq" else ">", float(edges[value])
+
+
+@dataclass(frozen=True)
+class DiceRandom:
+    """dice-ml with method "random": from frames, in which categories are text."""
+
+    system: System
+    model: Clocked
+
+    def frame(self, rows: np.ndarray) -> Any:
+        columns = {
+            name: rows[:, j].astype(int).astype(str) if j in self.system.categories else rows[:, j]
+            for j, name in enumerate(self.system.names)
+        }
+        return importlib.import_module("pandas").DataFrame(columns)
+
+    def predict_proba(self, frame: Any) -> np.ndarray:
+        return self.model(frame[self.system.names].astype(float).to_numpy())
+
+    def predict(self, frame: Any) -> np.ndarray:
+        return self.predict_proba(frame).argmax(axis=1)
+
+    def explainer(self) -> Callable[[np.ndarray], list[int]]:
+        """From rows to how many features each counterfactual changes, of those that one is found for."""
+        dice = importlib.import_module("dice_ml")
+        numbers = [name for j, name in enumerate(self.system.names) if j not in self.system.categories]
+        known = self.frame(self.system.known).assign(outcome=self.system.labels)
+        made = dice.Dice(
+            dice.Data(dataframe=known, continuous_features=numbers, outcome_name="outcome"),
+            dice.Model(model=self, backend="sklearn"),
+            method="random",
+        )
+        return lambda rows: [count for row in rows if (count := self._changed(made, row)) is not None]
+
+    def _changed(self, explainer: Any, row: np.ndarray) -> int | None:
+        query, failed = self.frame(row[None]), importlib.import_module("dice_ml.dice").UserConfigValidationException
+        with contextlib.redirect_stderr(io.StringIO()):  # a progress bar
+            try:
+                made = explainer.generate_counterfactuals(query, total_CFs=1, verbose=False).cf_examples_list[0]
+            except failed:  # none was found
+                return None
+        point = made.final_cfs_df if made.final_cfs_df_sparse is None else made.final_cfs_df_sparse
+        return int((point[self.system.names].astype(float).to_numpy()[0] != row).sum())
+
+
+def versions() -> str:
+    """Of the libraries that are installed, by the names they are installed under."""
+    found = []
+    for name in ("scikit-learn", "xgboost-cpu", "lime", "anchor-exp", "dice-ml"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found.append(f"{name} {importlib.metadata.version(name)}")
+    return ", ".join(found)

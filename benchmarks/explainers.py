@@ -1,0 +1,237 @@
+"""How fast Lime, Anchors and Counterfactual are beside lime, anchor-exp and dice-ml, and how good what they find is.
+
+    python benchmarks/explainers.py             # some minutes; exits 1, naming what failed, where a bar is missed
+    python benchmarks/explainers.py --quick     # under a minute, on few rows; nothing is judged
+    python benchmarks/explainers.py --rows 2000 --json results.json --plot explainers.png
+
+On Adult where FAITHSCOPE_DATA names a folder that holds it, else on the ten means of scikit-learn's breast cancer rows.
+The model is boosted trees as the paper chose them for Adult, 50 of depth 5; without xgboost scikit-learn's. All rows
+explained are rows that it was not trained on. We explain them all at once; the others go row by row, over fewer.
+
+1. Lime against ``lime``, all features kept, 5,000 samples. Beside it xgboost's own defaults, 100 trees of depth 6.
+2. Anchors against ``anchor-exp``, which uses a beam of 1 whatever it is asked for. The rules of both are judged alike,
+   by a third program: training rows whose values that break the rule are replaced by others of the column that keep
+   it, 2,000 for each rule. anchor-exp may give the rule without conditions, ours does only where the model never
+   changes its mind. Our beam of 4 is there for the record.
+3. Counterfactual against dice-ml's "random".
+
+A time is that of one explanation, the best of a few runs in turns. How much of it was spent inside the model follows
+it: what is left is what an explainer can be faster at.
+"""
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from explained import DEFAULTS, PAPERS, AnchorExp, Clocked, Condition, DiceRandom, system, versions
+from faithscope import Rules
+from faithscope.explainers import Anchors, Counterfactual, Lime
+from ratios import Line, clock, conclude, describe_machine, is_missing, measure, options
+
+COMPARE = {"<=": np.less_equal, ">": np.greater, "==": np.equal}
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many rows are explained."""
+
+    rows: int = 500  # by us
+    lime: int = 40  # by lime
+    anchors: int = 40  # by anchor-exp
+    dice: int = 20  # by dice-ml
+    judged: int = 2_000  # draws under each rule
+    runs: int = 3
+
+
+QUICK = Sizes(40, 4, 4, 3, 500, 1)
+
+
+@dataclass
+class Contestant:
+    """Some work that asks a model, over so many rows."""
+
+    work: Callable[[], Any]
+    model: Clocked
+    rows: int
+    best: float = float("inf")
+    inside: float = 0.0
+
+    def run(self) -> Any:
+        """Do the work once more."""
+        self.model.seconds = 0.0
+        seconds, answer = clock(self.work)
+        if seconds < self.best:
+            self.best, self.inside = seconds, self.model.seconds / seconds
+        return answer
+
+    @property
+    def pace(self) -> float:
+        """Seconds of one explanation."""
+        return self.best / self.rows
+
+
+def compete(contestants: dict[str, Contestant], runs: int) -> dict[str, Any]:
+    """What each contestant found, after a few runs in turns."""
+    found: dict[str, Any] = {}
+    for _ in range(runs):
+        found |= {name: one.run() for name, one in contestants.items()}
+    return found
+
+
+def faster(what: str, pair: dict[str, Contestant], at_least: float | None, note: str = "") -> Line:
+    """How much faster the first is than the second."""
+    ours, theirs = pair.values()
+    inside = ", ".join(f"{one.inside:.0%}" for one in pair.values())
+    note = f"{inside} of it in the model; {note}" if note else f"{inside} of it in the model"
+    seconds = {name: one.pace for name, one in pair.items()}
+    return Line(what, theirs.pace / ours.pace, at_least=at_least, seconds=seconds, note=note)
+
+
+def against_lime(sizes: Sizes) -> Iterator[Line]:
+    if is_missing("lime"):
+        return
+    one, rival = system(), importlib.import_module("lime.lime_tabular").LimeTabularExplainer
+    asked = {"categorical_features": list(one.categories), "feature_selection": "none", "random_state": 0}
+    theirs = rival(one.known, **asked)
+    for what, settings, bar in (("Lime, faster than lime", PAPERS, 5), ("  100 trees of depth 6", DEFAULTS, None)):
+        model = one.train(**settings)
+        a, b = Clocked(model.predict_proba), Clocked(model.predict_proba)
+        ours = Lime(a, one.known, categorical=one.categories)
+        rows, few = one.rows[: sizes.rows], one.rows[: sizes.lime]
+        each = partial(theirs.explain_instance, predict_fn=b, num_features=len(one.names))
+        pair = {
+            "faithscope": Contestant(partial(ours.explain, rows), a, len(rows)),
+            "lime": Contestant(lambda each=each, few=few: [each(row) for row in few], b, len(few)),
+        }
+        compete(pair, sizes.runs)
+        yield faster(what, pair, bar)
+
+
+def conditions_of(rules: Rules) -> list[list[Condition]]:
+    place = {name: j for j, name in enumerate(rules.features)}
+    return [[(place[name], *test) for name, *test in rule] for rule in rules.to_conditions()]
+
+
+def judge(rule: list[Condition], row: np.ndarray, model: Any, known: np.ndarray, draws: int) -> float:
+    """Share of rows drawn under a rule that are predicted as the row is: its precision."""
+    chance = np.random.default_rng(1)
+    rows = known[chance.integers(len(known), size=draws)]
+    for j in {feature for feature, _, _ in rule}:
+        tests = [(COMPARE[operator], value) for feature, operator, value in rule if feature == j]
+        keeps, kept = (np.all([test(of, value) for test, value in tests], axis=0) for of in (known[:, j], rows[:, j]))
+        pool = known[keeps, j] if keeps.any() else row[[j]]
+        rows[~kept, j] = chance.choice(pool, (~kept).sum())
+    return float(np.mean(model.predict(rows) == model.predict(row[None])))
+
+
+def quality(rules: list[list[Condition]], model: Any, sizes: Sizes) -> tuple[float, float]:
+    """Mean precision of rules for the first rows, and on how many features they have a condition."""
+    one = system()
+    precision = [judge(rule, row, model, one.known, sizes.judged) for rule, row in zip(rules, one.rows, strict=False)]
+    return float(np.mean(precision)), float(np.mean([len({j for j, _, _ in rule}) for rule in rules]))
+
+
+def against_anchor_exp(sizes: Sizes) -> Iterator[Line]:
+    if is_missing("anchor"):
+        return
+    one, rival = system(), importlib.import_module("anchor.anchor_tabular").AnchorTabularExplainer
+    theirs, model = rival([0, 1], one.names, one.known, one.categories), one.train(**PAPERS)
+    rows, few = one.rows[: sizes.rows], one.rows[: sizes.anchors]
+    for threshold in (0.5, 0.7, 0.95):
+        clocks = [Clocked(model.predict) for _ in range(3)]
+        work = {"anchor-exp": partial(AnchorExp(one.known, theirs, threshold).explain, few, clocks[0])}
+        for beam in (1, 4):
+            ours = Anchors(clocks[len(work)], one.known, threshold=threshold, beam=beam, categorical=one.categories)
+            work[f"beam {beam}"] = partial(ours.explain, rows)
+        counts = len(few), len(rows), len(rows)
+        made = {who: Contestant(work[who], *them) for who, *them in zip(work, clocks, counts, strict=True)}
+        found = compete(made, min(2, sizes.runs))
+        yield from judged(threshold, made, found, model, sizes)
+
+
+def judged(
+    threshold: float, made: dict[str, Contestant], found: dict[str, Any], model: Any, sizes: Sizes
+) -> Iterator[Line]:
+    """The lines of one threshold: how fast, how precise and how long, on the rows that all explained."""
+    theirs = found["anchor-exp"]
+    ours = {beam: conditions_of(found[beam])[: len(theirs)] for beam in ("beam 1", "beam 4")}
+    good = {who: quality(rules, model, sizes) for who, rules in (ours | {"anchor-exp": theirs}).items()}
+    empty = sum(not rule for rule in theirs)
+    for beam, bar in (("beam 1", 30), ("beam 4", None)):
+        what = f"Anchors at {threshold}, faster than anchor-exp" if bar else "  with a beam of 4"
+        yield faster(what, {"faithscope": made[beam], "anchor-exp": made["anchor-exp"]}, bar)
+        gain = 100 * (good[beam][0] - good["anchor-exp"][0])
+        note = f"{good[beam][0]:.3f} and {good['anchor-exp'][0]:.3f}; {good[beam][1]:.2f} and "
+        note += f"{good['anchor-exp'][1]:.2f} features a rule; {empty} of {len(theirs)} of anchor-exp's have none"
+        yield Line("  more precise, on fresh draws", gain, "pp", at_least=-1 if bar else None, note=note)
+
+
+def against_dice(sizes: Sizes) -> Iterator[Line]:
+    if is_missing("dice_ml"):
+        return
+    one = system()
+    model = one.train(**PAPERS)
+    a, b = Clocked(model.predict), Clocked(model.predict_proba)
+    ours, rows, few = Counterfactual(a, one.known, categorical=one.categories), one.rows[: sizes.rows], sizes.dice
+    ours.explain(rows[:1])  # learns the training rows, once for all
+    theirs = DiceRandom(one, b).explainer()
+    pair = {
+        "faithscope": Contestant(partial(ours.find, rows), a, len(rows)),
+        "dice-ml": Contestant(partial(theirs, one.rows[:few]), b, few),
+    }
+    found = compete(pair, min(2, sizes.runs))
+    (points, where), others = found["faithscope"], found["dice-ml"]
+    changed = np.mean((points.points != points.originals).sum(axis=1))
+    note = f"{changed:.2f} and {np.mean(others):.2f} features changed; none found for {len(rows) - len(where)} of "
+    note += f"{len(rows)} and {few - len(others)} of {few} rows"
+    yield faster("Counterfactual, faster than dice-ml random", pair, 50, note)
+
+
+def draw(lines: list[Line], path: Path) -> None:
+    """Milliseconds of an explanation on a logarithmic axis, ours beside theirs."""
+    if not importlib.util.find_spec("altair"):
+        print("skipped: the picture needs altair")
+        return
+    alt = importlib.import_module("altair")
+    timed = [line for line in lines if line.seconds and not line.what.startswith("  ")]
+    bars = [
+        {
+            "what": line.what.split(",")[0],
+            "by": "faithscope" if by == "faithscope" else "the other",
+            "ms": 1e3 * seconds,
+        }
+        for line in timed
+        for by, seconds in line.seconds.items()
+    ]
+    axes = {
+        "x": alt.X("ms:Q", title="milliseconds an explanation").scale(type="log"),
+        "y": alt.Y("what:N", title=None, sort=None),
+        "color": alt.Color("by:N", title=None),
+    }
+    alt.Chart(alt.Data(values=bars)).mark_point(filled=True, size=90).encode(**axes).properties(width=460).save(path)
+
+
+def main() -> None:
+    parser = options(__doc__)
+    parser.add_argument("--rows", type=int, metavar="N", help="rows that we explain")
+    parser.add_argument("--plot", type=Path, metavar="PATH", help="also draw the times here (.svg or .png)")
+    chosen = parser.parse_args()
+    sizes = QUICK if chosen.quick else Sizes()
+    sizes = replace(sizes, rows=chosen.rows or sizes.rows)
+    machine, one = f"{describe_machine(('faithscope', 'numpy'))}, {versions()}", system()
+    print(machine)
+    print(f"{len(one.known):,} training rows of {len(one.names)} features, {len(one.categories)} of them categories")
+    lines = measure((against_lime, against_anchor_exp, against_dice), sizes, not chosen.quick)
+    if chosen.plot:
+        draw(lines, chosen.plot)
+    conclude(lines, machine, chosen)
+
+
+if __name__ == "__main__":
+    main()

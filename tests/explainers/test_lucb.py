@@ -1,0 +1,96 @@
+"""The search that anchors of rows and of texts share: its bounds, its memory, and what it promises."""
+
+import numpy as np
+import pytest
+
+from faithscope.explainers.answers import Answers
+from faithscope.explainers.kl_bounds import lower_bound, upper_bound
+from faithscope.explainers.lucb import Search
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.03, 0.5, 0.97, 1.0])
+@pytest.mark.parametrize("level", [0.001, 0.1, 2.0])
+def test_bounds_are_where_the_divergence_passes_the_level(mean, level):
+    def divergence(q):
+        q = min(max(q, 1e-9), 1 - 1e-9)
+        return sum(a * np.log(a / b) for a, b in ((mean, q), (1 - mean, 1 - q)) if a > 0)
+
+    low, high = (bound(np.array([mean]), np.array([level]))[0] for bound in (lower_bound, upper_bound))
+    assert 0 <= low <= mean <= high <= 1
+    near = 2.0**-15
+    assert divergence(min(low + near, mean)) <= level + 1e-6
+    assert divergence(max(high - near, mean)) <= level + 1e-6
+    assert low < near or divergence(low) >= level - 1e-6
+    assert high > 1 - near or divergence(high) >= level - 1e-6
+
+
+def test_answers_are_a_dictionary():
+    chance, known, answers, asked = np.random.default_rng(4), {}, Answers(), []
+    for _ in range(30):
+        keys = chance.integers(1, 300_000, size=(40, 500)).astype(np.uint64)
+
+        def ask(positions, keys=keys):
+            asked.extend(keys.ravel()[positions].tolist())
+            return (keys.ravel()[positions] % np.uint64(1000)).astype(np.int64)
+
+        assert (answers.of(keys, ask) == keys % np.uint64(1000)).all()
+        known.update(dict.fromkeys(keys.ravel().tolist()))
+    assert sorted(asked) == sorted(known)
+
+
+class Urns:
+    """Candidates with known precision: feature j alone agrees with probability p[j], whatever else is there."""
+
+    batch = 100
+
+    def __init__(self, precision, seed):
+        self.precision, self.width, self.seed, self.draws = np.array(precision), len(precision), seed, 0
+
+    def extend(self, rows, anchors):
+        return np.arange(self.width), (anchors == 0).astype(np.int32)
+
+    def coverage(self, anchors, features, codes):
+        return np.zeros(codes.shape)
+
+    def agreeing(self, wanted):
+        anchors = wanted.anchors(slice(None))
+        best = np.where(anchors != 0, self.precision, 0.1).max(axis=1)
+        self.draws += len(best) * self.batch
+        keys = zip(wanted.row.tolist(), wanted.batch.tolist(), wanted.key.tolist(), strict=True)
+        chance = [np.random.default_rng([self.seed, *key]) for key in keys]
+        return np.array([one.binomial(self.batch, p) for one, p in zip(chance, best, strict=True)])
+
+
+def test_the_best_candidate_is_missed_by_more_than_tau_in_less_than_delta_of_searches():
+    urns = Urns([0.5, 0.62, 0.45, 0.7, 0.68, 0.3, 0.55, 0.2], seed=5)
+    found = Search(0.99, beam=1, delta=0.1, tau=0.15, longest=1).run(urns, np.arange(200))
+    chosen = urns.precision[found.argmax(axis=1)]
+    assert np.mean(chosen < 0.7 - 0.15) <= 0.1
+    assert urns.draws < 200 * 8 * 2000
+
+
+def test_anchors_below_the_threshold_pass_in_less_than_delta_of_searches():
+    urns = Urns([0.84, 0.3, 0.3, 0.97], seed=6)
+    found = Search(0.9, beam=2, delta=0.1, tau=0.15).run(urns, np.arange(200))
+    assert np.mean(found[:, 3] == 0) <= 0.1
+
+
+class Stairs(Urns):
+    """Anchors of fewer than four conditions agree too seldom, however they are chosen; longer ones often enough."""
+
+    def agreeing(self, wanted):
+        self.precision = np.full((len(wanted.row), self.width), 0.845)
+        self.precision[(wanted.anchors(slice(None)) != 0).sum(axis=1) >= 4] = 0.97
+        return super().agreeing(wanted)
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_of_all_checks_of_a_row_together_one_errs_in_less_than_delta_of_searches(beam):
+    found = Search(0.9, beam=beam, delta=0.1, tau=0.15).run(Stairs(np.zeros(6), seed=8), np.arange(300))
+    assert np.mean((found != 0).sum(axis=1) < 4) <= 0.1
+
+
+def test_where_nothing_passes_the_most_precise_is_given():
+    urns = Urns([0.2, 0.5, 0.3], seed=7)
+    found = Search(0.95, beam=1, delta=0.1, tau=0.05).run(urns, np.arange(30))
+    assert (found[:, 1] == 1).mean() > 0.9
