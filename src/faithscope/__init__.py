@@ -30,6 +30,7 @@ from faithscope.measures.sufficiency import sufficiency, within, within_curve
 
 if TYPE_CHECKING:
     from faithscope import explainers
+    from faithscope.tables.audit import audit
 
 __version__ = "0.1.0"
 
@@ -56,6 +57,7 @@ __all__ = [
     "SignOfTop",
     "Truncate",
     "assert_faithful",
+    "audit",
     "certify",
     "compare",
     "consistency",
@@ -75,7 +77,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Explainers are loaded when first used."""
+    """Explainers and audits are loaded when first used."""
     if name == "explainers":
         return import_module("faithscope.explainers")
+    if name == "audit":
+        return import_module("faithscope.tables.audit").audit
     raise AttributeError(f"module 'faithscope' has no attribute {name!r}")

@@ -24,6 +24,8 @@ def write_column(values: Iterable[Any]) -> tuple[Any, bool]:
     """The values as an Arrow array, and whether they are JSON text there."""
     import pyarrow as pa
 
+    if isinstance(values, pa.Array):
+        return values, False
     if isinstance(values, np.ndarray) and values.dtype != object:
         half = values.dtype == np.float16  # few readers know it
         return pa.array(values.astype(np.float32) if half else values), False
@@ -38,12 +40,12 @@ def _arrow_type(items: Sequence[Any]) -> Any:
     """The Arrow type that holds these values as they are; None where there is none."""
     import pyarrow as pa
 
-    types = set(map(type, items))
-    if types <= {str} and all(_encodable(item) for item in items):
+    types = set(map(type, items)) - {type(None)}
+    if types <= {str} and all(_encodable(item) for item in items if item is not None):
         return pa.string()
     if types == {bool}:
         return pa.bool_()
-    if types == {int} and all(-_WHOLE <= item < _WHOLE for item in items):
+    if types == {int} and all(-_WHOLE <= item < _WHOLE for item in items if item is not None):
         return pa.int64()
     return pa.float64() if types == {float} else None
 

@@ -1,0 +1,169 @@
+"""How an audit in DuckDB compares with the bare group-by of the same rows, as ratios measured in one run.
+
+    python benchmarks/audit.py                  # minutes; exits 1, naming what failed, where a bar is missed
+    python benchmarks/audit.py --quick          # seconds, on small logs; nothing is judged
+    python benchmarks/audit.py --large          # also 100,000,000 rows inside 8 GB of memory; needs 10 GB of disk
+    python benchmarks/audit.py --json results.json
+
+1. A Parquet log of 10,000,000 rows and 14 importances, read in place by both. The bare SQL groups the rows by the same
+   expressions and the prediction and sums the counts inside the database. Ours is the complete audit: missing values
+   counted, labels found, the estimate with its jackknife interval.
+2. Growth: the time for ten times the rows.
+3. With --large, peak memory of a fresh process that audits 100,000,000 rows with DuckDB's memory limited to 6 GB.
+
+Times are the best of a few runs in turns, so that a busy moment of the machine hits everybody.
+"""
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import faithscope as fs
+from faithscope.explanations.discretize import Discretizer
+from faithscope.tables.audit import audit
+from ratios import (
+    FEATURES,
+    Line,
+    clock,
+    conclude,
+    describe_machine,
+    in_fresh_process,
+    measure,
+    options,
+    peak_bytes,
+    race,
+)
+
+SPREADS = {"few": (0.02, 0.05), "many": (0.08, 0.15)}  # of φ: rounded to a decimal, 1 row in 12 or nearly all differ
+CHUNK = 1_000_000
+COLUMNS = [f"phi_{j}" for j in range(FEATURES)]
+FOLDER = Path(tempfile.gettempdir()) / "faithscope-benchmark"
+HOW = {"prediction": "yhat", "explanation": "phi_*"}
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many rows each part measures."""
+
+    group_by: int = 10_000_000
+    growth: tuple[int, ...] = (100_000, 1_000_000, 10_000_000)
+    large: int = 0
+    runs: int = 2
+
+
+QUICK = Sizes(100_000, (10_000, 100_000), 0, 2)
+
+
+def written(n: int, spread: str, decimals: int = 15) -> Path:
+    """A log of normal importances, wider from feature to feature, and one of three labels that depends on them."""
+    FOLDER.mkdir(exist_ok=True)
+    path = FOLDER / f"{spread}-{n}-{decimals}.parquet"
+    if path.exists():
+        return path
+    schema = pa.schema([*((name, pa.float64()) for name in COLUMNS), ("yhat", pa.int64())])
+    with pq.ParquetWriter(path.with_suffix(".part"), schema, compression="zstd") as writer:
+        for start in range(0, n, CHUNK):
+            writer.write_table(_part(min(CHUNK, n - start), spread, start, decimals, schema))
+    path.with_suffix(".part").rename(path)
+    return path
+
+
+def _part(rows: int, spread: str, seed: int, decimals: int, schema: pa.Schema) -> pa.Table:
+    values = np.random.default_rng(seed).standard_normal((rows, FEATURES))
+    labels = np.digitize(values.sum(axis=1), [-2.0, 2.0])
+    values *= np.geomspace(*SPREADS[spread], FEATURES)
+    values = np.round(values, decimals)
+    return pa.table([*(pa.array(values[:, j]) for j in range(FEATURES)), pa.array(labels)], schema=schema)
+
+
+def bare(path: Path, expression: str) -> Callable[[], float]:
+    """Rows counted by the same group-by, in plain SQL."""
+    keys = ", ".join(f"{expression.format(name)} AS k{j}" for j, name in enumerate(COLUMNS))
+    database = duckdb.connect()
+    grouped = f"SELECT {keys}, yhat, count(*) AS given FROM '{path}' GROUP BY ALL"
+    return lambda: float(database.execute(f"SELECT sum(given), count(*) FROM ({grouped})").fetchone()[0])
+
+
+@dataclass
+class Ours:
+    """An audit that counts its rows, and remembers how many explanations there were."""
+
+    path: Path
+    discretizer: Discretizer | None
+    distinct: int = 0
+
+    def __call__(self) -> float:
+        """Rows counted."""
+        found = audit(self.path, **HOW, discretizer=self.discretizer).consistency
+        self.distinct = found.distinct
+        return float(found.n)
+
+
+CASES = {
+    "as they are, many": ("many", None, "{}"),
+    "1-fp, few": ("few", fs.Floor(1), "floor({} * 10) / 10"),
+    "1-fp, many": ("many", fs.Floor(1), "floor({} * 10) / 10"),
+    "sign": ("many", fs.Sign(), "sign({})"),
+    "sign of top 5 over the bare signs": ("many", fs.SignOfTop(5), "sign({})"),
+}
+
+
+def against_group_by(sizes: Sizes) -> Iterator[Line]:
+    n = sizes.group_by
+    for name, (spread, discretizer, expression) in CASES.items():
+        path = written(n, spread)
+        ours = Ours(path, discretizer)
+        best = race({"faithscope": ours, "bare SQL": bare(path, expression)}, sizes.runs)
+        bar = None if "over the bare signs" in name else 3
+        note = f"{ours.distinct:,} explanations"
+        what = f"time over bare SQL, n = {n:,}, {name}"
+        yield Line(what, best["faithscope"] / best["bare SQL"], at_most=bar, seconds=best, note=note)
+
+
+def growth(sizes: Sizes) -> Iterator[Line]:
+    best = {}
+    for n in sizes.growth:
+        best[n] = race({"faithscope": Ours(written(n, "few"), fs.Floor(1))}, sizes.runs)["faithscope"]
+    for less, more in pairwise(sizes.growth):
+        times = {f"n = {n:,}": best[n] for n in (less, more)}
+        what = f"time for {more // less} times the rows, 1-fp, few"
+        yield Line(what, best[more] / best[less], at_most=15, seconds=times)
+
+
+def peak_gigabytes(path: str, decimals: int) -> float:
+    """The most memory a process holds that audits a large log with DuckDB's memory limited."""
+    found = audit(path, **HOW, discretizer=fs.Floor(decimals), connect="duckdb://?memory_limit=6GB")
+    print(f"  {found.consistency}", file=sys.stderr)
+    return peak_bytes() / 1e9
+
+
+def large(sizes: Sizes) -> Iterator[Line]:
+    for decimals, what in ((1, "few differ"), (2, "all differ")) if sizes.large else ():
+        path = written(sizes.large, "few", 3)
+        code = f"from audit import peak_gigabytes; print(peak_gigabytes({str(path)!r}, {decimals}))"
+        seconds, peak = clock(partial(in_fresh_process, code))
+        name = f"peak memory, n = {sizes.large:,}, {what}"
+        yield Line(name, peak, "GB", at_most=8, seconds={"faithscope": seconds}, note="DuckDB's limit is 6 GB")
+
+
+def main() -> None:
+    parser = options(__doc__)
+    parser.add_argument("--large", action="store_true", help="also 100,000,000 rows")
+    chosen = parser.parse_args()
+    machine = describe_machine(("faithscope", "numpy", "duckdb", "pyarrow"))
+    print(machine)
+    sizes = QUICK if chosen.quick else Sizes(large=100_000_000 if chosen.large else 0)
+    conclude(measure((against_group_by, growth, large), sizes, not chosen.quick), machine, chosen)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""faithscope audit and faithscope plan: a log of predictions and explanations."""
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from faithscope.cli.options import Confidence, FailUnder, Json, Report, judge, tell, threshold
+from faithscope.errors import BadInput
+
+LogFiles = Annotated[
+    list[str] | None, typer.Argument(help="Parquet, CSV or JSON lines: files, a folder or a glob.", show_default=False)
+]
+Table = Annotated[str | None, typer.Option("--table", help="A table of the database, as schema.table or table.")]
+Connect = Annotated[str | None, typer.Option("--connect", help="postgres://user@host/database, spark, duckdb://file.")]
+Prediction = Annotated[str | None, typer.Option("--prediction", help="The column of predicted labels.")]
+Explanation = Annotated[
+    list[str] | None, typer.Option("--explanation", help="Columns by name or glob, such as 'phi_*'; repeatable.")
+]
+Kind = Annotated[
+    str | None, typer.Option("--kind", help="importances, keys, rules, words, prototypes or counterfactuals.")
+]
+Discretize = Annotated[
+    str | None, typer.Option("--discretize", help="original, 2-fp, 1-fp, sign, rank, sign-of-top-5, delta, …")
+]
+Nulls = Annotated[str, typer.Option("--nulls", help="Missing values: error, drop or key.")]
+By = Annotated[list[str] | None, typer.Option("--by", help="A column that names populations; repeatable.")]
+ByTime = Annotated[str | None, typer.Option("--by-time", help="A column of moments.")]
+Every = Annotated[str, typer.Option("--every", help="How long a window of time is: 1d, 6h, 30min, 1w, 1mo.")]
+Reference = Annotated[str | None, typer.Option("--reference", help="A baseline log for --by-time.")]
+Interval = Annotated[str, typer.Option("--interval", help="jackknife, or mcdiarmid, which is proven and wide.")]
+
+
+def audit(
+    log: LogFiles = None,
+    prediction: Prediction = None,
+    explanation: Explanation = None,
+    kind: Kind = None,
+    discretize: Discretize = None,
+    by: By = None,
+    by_time: ByTime = None,
+    every: Every = "1d",
+    reference: Reference = None,
+    nulls: Nulls = "error",
+    connect: Connect = None,
+    table: Table = None,
+    confidence: Confidence = 0.95,
+    interval: Interval = "jackknife",
+    report: Report = None,
+    as_json: Json = False,
+    fail_under: FailUnder = None,
+) -> None:
+    """Measure the explanations in a log of predictions; no model is needed, and nothing is written to the log.
+
+    Example: faithscope audit log.parquet --prediction yhat --explanation 'phi_*' --discretize sign-of-top-5
+    --by region --report r.html --fail-under 0.9
+    """
+    threshold(fail_under)
+    words = _words(prediction, explanation, kind, discretize, nulls, connect)
+    more = {"by": by or None, "time": by_time, "every": every, "reference": reference}
+    found = _audit(log, table, words | more | {"confidence": confidence, "interval": interval})
+    tell(found, report, as_json, f"How faithful are the explanations in {found.name}?")
+    if not as_json:
+        for more in (found.populations, found.windows, *found.notes):
+            typer.echo("" if more is None else f"\n{more}", nl=more is not None)
+    judge([found.consistency.low], fail_under)
+
+
+def plan(
+    log: LogFiles = None,
+    prediction: Prediction = None,
+    explanation: Explanation = None,
+    kind: Kind = None,
+    discretize: Discretize = None,
+    nulls: Nulls = "error",
+    connect: Connect = None,
+    table: Table = None,
+    unverifiable: Annotated[float, typer.Option(help="The share of rows that may stay unverifiable.")] = 0.05,
+    as_json: Json = False,
+) -> None:
+    """Say how many rows a log needs until only so many of them are unverifiable.
+
+    Example: faithscope plan log.parquet --prediction yhat --explanation 'phi_*' --unverifiable 0.05
+    """
+    from faithscope.measures.planning import plan as planned
+
+    found = _audit(log, table, _words(prediction, explanation, kind, discretize, nulls, connect))
+    made = planned(found.consistency, unverifiable=unverifiable)
+    typer.echo(json.dumps(made.to_dict()) if as_json else str(made))
+
+
+def _words(
+    prediction: str | None,
+    explanation: list[str] | None,
+    kind: str | None,
+    discretize: str | None,
+    nulls: str,
+    connect: str | None,
+) -> dict[str, Any]:
+    """What was said on the command line, as `audit` takes it."""
+    from faithscope.explanations.discretize import from_word
+
+    return {
+        "prediction": prediction,
+        "explanation": explanation or None,
+        "kind": kind,
+        "discretizer": None if discretize is None else from_word(discretize),
+        "nulls": nulls,
+        "connect": connect,
+    }
+
+
+def _audit(log: list[str] | None, table: str | None, words: dict[str, Any]) -> Any:
+    from faithscope.tables.audit import audit
+
+    if bool(log) == (table is not None):
+        raise BadInput("Say which log to read: a file, or --table with --connect.")
+    if table is not None and words["connect"] is None:
+        raise BadInput(f"--table {table} is a table of a database: say which with --connect.")
+    return audit(log or table, **words)

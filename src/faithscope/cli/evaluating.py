@@ -1,0 +1,96 @@
+"""faithscope demo and faithscope evaluate: a model, its explainers and rows."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from faithscope.cli.options import CacheFolder, Confidence, Discretize, FailUnder, Json, Report, judge, tell, threshold
+from faithscope.errors import BadInput
+
+
+def demo(
+    report: Annotated[Path, typer.Option("--report", help="Where the report goes.")] = Path("report.html"),
+    as_json: Json = False,
+    cache: CacheFolder = None,
+) -> None:
+    """Compare explainers of boosted trees on data that ships with scikit-learn.
+
+    Prints one table and writes report.html. Takes less than a minute on two cores.
+
+    Example: faithscope demo --report report.html
+    """
+    from faithscope.demo import TITLE, demonstrate
+
+    found, left_out = demonstrate(cache=cache)
+    for words in left_out:
+        typer.echo(words, err=True)
+    tell(found, report, as_json, TITLE)
+
+
+def evaluate(
+    system: Annotated[str, typer.Option(help="Your model and explainers, as module:attribute.")],
+    data: Annotated[Path, typer.Option(help="Rows without labels: a Parquet or CSV file.")],
+    discretize: Discretize = None,
+    by: Annotated[str | None, typer.Option(help="A column of the rows that names populations.")] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="A column that the model does not get; repeatable.")] = None,
+    confidence: Confidence = 0.95,
+    seed: Annotated[int, typer.Option(help="Of the halves of --discretize best.")] = 0,
+    cache: CacheFolder = None,
+    report: Report = None,
+    as_json: Json = False,
+    fail_under: FailUnder = None,
+) -> None:
+    """Measure the explainers of your own model on your own rows.
+
+    The attribute is (model, explainer), (model, {name: explainer, ...}), or a function that returns either.
+
+    Example: faithscope evaluate --system my_module:system --data X.parquet --discretize sign-of-top-5 --report r.html
+    """
+    from faithscope.compare import compare
+    from faithscope.systems import load_system
+
+    threshold(fail_under)
+    found, rows = load_system(system), read_rows(data)
+    groups = None if by is None else column(rows, by)
+    used = rows.drop(columns=[name for name in drop or () if column(rows, name) is not None])
+    chosen = {} if discretize is None else {"discretizer": to_discretizer(discretize)}
+    options: dict[str, Any] = {"confidence": confidence, "seed": seed, "cache": cache, "groups": groups}
+    compared = compare(found.predict, found.explainers, used, **chosen, **options)
+    tell(compared, report, as_json, f"How faithful are the explanations of {system}?")
+    judge([ev.consistency.low for ev in compared.evaluations.values()], fail_under)
+
+
+def to_discretizer(word: str) -> Any:
+    """A discretizer from its word on the command line; ``best`` chooses one."""
+    from faithscope.explanations.discretize import from_word
+    from faithscope.measures.choosing import Best
+
+    return Best() if word.strip().lower() == "best" else from_word(word)
+
+
+def read_rows(path: Path) -> Any:
+    """A table from a Parquet or CSV file."""
+    import pandas as pd
+
+    readers = {".parquet": pd.read_parquet, ".csv": pd.read_csv}
+    read = readers.get(path.suffix.lower())
+    if read is None:
+        raise BadInput(f"{str(path)!r} is neither .parquet nor .csv: convert it first.")
+    try:
+        return read(path)
+    except FileNotFoundError:
+        raise BadInput(f"There is no file {str(path)!r}.") from None
+    except (OSError, ValueError, pd.errors.ParserError) as error:
+        raise BadInput(f"{str(path)!r} cannot be read: {str(error).splitlines()[0]}") from None
+
+
+def column(rows: Any, name: str) -> Any:
+    """A column by its name, or a sentence with near names."""
+    from difflib import get_close_matches
+
+    if name in rows.columns:
+        return rows[name]
+    near = get_close_matches(name, map(str, rows.columns), 3)
+    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    raise BadInput(f"The rows have no column {name!r}.{hint}")

@@ -1,0 +1,155 @@
+"""The paper's seven data sets by name: from a folder, from a cache, or downloaded and checked."""
+
+import os
+import tarfile
+import warnings
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.datasets.catalog import CATALOG, Source, content_of
+from faithscope.datasets.download import Unreachable, fetch
+from faithscope.errors import BadInput
+from faithscope.files import write_atomically
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["NAMES", "Dataset", "cache_folder", "load"]
+
+NAMES = tuple(CATALOG)
+_FOLDER = "FAITHSCOPE_DATA"
+_CACHE = "FAITHSCOPE_CACHE"
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A data set: rows and labels.
+
+    Attributes
+    ----------
+    name : str
+    X : DataFrame
+        Rows in the order of the source; missing values are missing. Texts are one column, ``text``.
+    y : (n,) array
+        Labels.
+    classes : tuple
+        The labels in their natural order: Chess by depth, numbers by size, all others by the alphabet.
+    categorical : tuple of str
+        Columns that hold categories.
+    """
+
+    name: str
+    X: "pd.DataFrame"
+    y: NDArray[Any]
+    classes: tuple[Any, ...]
+    categorical: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        n, d = self.X.shape
+        return f"Dataset({self.name!r}, {n:,} rows, {d} columns, {len(self.classes)} classes)"
+
+
+def cache_folder() -> Path:
+    """Where downloads and results are kept: ``FAITHSCOPE_CACHE``, or a folder in the user's own cache."""
+    chosen = os.environ.get(_CACHE)
+    if chosen:
+        return Path(chosen)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "faithscope"
+
+
+def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
+    """A data set by its name.
+
+    Looked for in `folder`, in the folder that the environment's ``FAITHSCOPE_DATA`` names, in the cache, and at its
+    source, in this order. A folder that is named must have it; files are Parquet, ``name.parquet``, with the label as
+    last column. A download is checked against a digest of the whole content before it is kept.
+
+    Parameters
+    ----------
+    name : str
+        One of `NAMES`.
+    folder : path, optional
+
+    Returns
+    -------
+    Dataset
+    """
+    if name not in CATALOG:
+        raise BadInput(f"There is no data set {name!r}: choose among {', '.join(NAMES)}.")
+    source = CATALOG[name]
+    chosen = folder or os.environ.get(_FOLDER)
+    if chosen:
+        return _dataset(name, source, _from_folder(name, source, Path(chosen)))
+    kept = cache_folder() / "datasets" / f"{name}.parquet"
+    if kept.exists():
+        found = _read(kept)
+        if content_of(found) == source.content:
+            return _dataset(name, source, found)
+        warnings.warn(f"{str(kept)!r} was changed since it was downloaded, so it is downloaded again.", stacklevel=2)
+    return _dataset(name, source, _downloaded(name, source, kept))
+
+
+def _from_folder(name: str, source: Source, folder: Path) -> "pd.DataFrame":
+    path = folder / f"{name}.parquet"
+    if not path.exists():
+        there = ", ".join(sorted(one.name for one in folder.glob("*.parquet"))) or "no Parquet file"
+        raise BadInput(f"{str(folder)!r} has no {path.name}; it has {there}. Name a folder with all data sets.")
+    found = _read(path)
+    if content_of(found) != source.content:
+        warnings.warn(
+            f"{str(path)!r} does not hold the rows that the paper used: numbers cannot be compared with its.",
+            stacklevel=3,
+        )
+    return found
+
+
+def _read(path: Path) -> "pd.DataFrame":
+    import pandas as pd
+
+    try:
+        found = pd.read_parquet(path)
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{str(path)!r} cannot be read as Parquet: {str(error).splitlines()[0]}") from None
+    if len(found.columns) < 2 or found.columns[-1] != "label":
+        raise BadInput(f"{str(path)!r} must have features and, as its last column, 'label'.")
+    return found
+
+
+def _downloaded(name: str, source: Source, kept: Path) -> "pd.DataFrame":
+    """The data set from its source, checked and then kept."""
+    part = kept.with_name(f"{name}.part")
+    try:
+        fetch(source.url, part)
+    except Unreachable as error:
+        raise BadInput(
+            f"The data set {name!r} is in no folder that was named, not in the cache, and {source.url} cannot be "
+            f"reached ({error}). Name a folder that has {name}.parquet with --data or {_FOLDER}."
+        ) from None
+    try:
+        found = source.parse(part.read_bytes())
+    except BadInput:
+        raise
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile, tarfile.TarError) as error:
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise BadInput(f"What {source.url} sent is not the archive that it should be: {first}") from None
+    finally:
+        part.unlink()  # whole or wrong: what is wrong is not resumed
+    if content_of(found) != source.content:
+        raise BadInput(f"What {source.url} sent is not the data set {name!r} that the paper used: its content differs.")
+    write_atomically(kept, found.to_parquet(None, index=False, compression="zstd"))
+    return found
+
+
+def _dataset(name: str, source: Source, found: "pd.DataFrame") -> Dataset:
+    from pandas.api.types import is_numeric_dtype
+
+    X, y = found.iloc[:, :-1], found["label"].to_numpy()
+    present = set(y.tolist())
+    classes = tuple(one for one in source.classes if one in present) or tuple(np.unique(y).tolist())
+    categorical = tuple(str(one) for one in X.columns if not is_numeric_dtype(X[one]))
+    return Dataset(name, X, y, classes, categorical)

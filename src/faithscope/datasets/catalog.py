@@ -1,0 +1,205 @@
+"""What each data set is: where it comes from, how its source is read, and the digest of its content."""
+
+import hashlib
+import io
+import tarfile
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from faithscope.errors import BadInput
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_UCI = "https://archive.ics.uci.edu/static/public"
+_LARGEST = 200 << 20  # bytes a member of an archive may unpack to: more is no data set of ours
+_DEPTHS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+_HEART = "age sex cp trestbps chol fbs restecg thalach exang oldpeak slope ca thal label"
+_CHESS = [f"{piece}-{axis}" for piece in ("white-king", "white-rook", "black-king") for axis in ("file", "rank")]
+_AVILA = [
+    "intercolumnar distance",
+    "upper margin",
+    "lower margin",
+    "exploitation",
+    "row number",
+    "modular ratio",
+    "interlinear spacing",
+    "weight",
+    "peak number",
+    "modular ratio/ interlinear spacing",
+    "label",
+]
+_ADULT = [
+    "age",
+    "workclass",
+    "fnlwgt",
+    "education",
+    "education-num",
+    "marital-status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "capital-gain",
+    "capital-loss",
+    "hours-per-week",
+    "native-country",
+    "label",
+]
+_TO = ("Hydrology", "Roadways", "Fire_Points")
+_COVTYPE = [
+    *("Elevation", "Aspect", "Slope"),
+    *(f"{way}_Distance_To_{_TO[0]}" for way in ("Horizontal", "Vertical")),
+    f"Horizontal_Distance_To_{_TO[1]}",
+    *("Hillshade_9am", "Hillshade_Noon", "Hillshade_3pm"),
+    f"Horizontal_Distance_To_{_TO[2]}",
+    *(f"Wilderness_Area{area + 1}" for area in range(4)),
+    *(f"Soil_Type{soil + 1}" for soil in range(40)),
+    "label",
+]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a data set comes from.
+
+    Attributes
+    ----------
+    url : str
+        Of an archive.
+    parse : callable
+        From the archive's bytes to a table whose last column is ``label``.
+    content : str
+        Digest of that table, by `content_of`.
+    classes : tuple
+        Labels in an order that is not the alphabet's; empty where it is.
+    """
+
+    url: str
+    parse: Callable[[bytes], "pd.DataFrame"]
+    content: str
+    classes: tuple[Any, ...] = ()
+
+
+def content_of(table: "pd.DataFrame") -> str:
+    """A digest of names and values, whatever file or types they come in: all numbers count as double precision."""
+    from pandas.api.types import is_numeric_dtype
+
+    found = hashlib.blake2b(digest_size=20)
+    for name in table.columns:
+        column = table[name]
+        found.update(f"\x1e{name}\x1e".encode())
+        if is_numeric_dtype(column):
+            found.update(np.ascontiguousarray(column.to_numpy(np.float64, na_value=np.nan), "<f8").tobytes())
+        else:
+            found.update("\x1f".join(column.fillna("\x1d").astype(str)).encode())
+    return found.hexdigest()
+
+
+def _member(archive: bytes, name: str) -> bytes:
+    """A member of a zip archive by the last part of its name, wherever it lies, also in an archive inside.
+
+    Nothing is unpacked to disk, so no name can lead out of a folder.
+    """
+    found = _within(archive, name)
+    if found is None:
+        raise BadInput(f"The archive that was downloaded has no {name}.")
+    return found
+
+
+def _within(archive: bytes, name: str, deeper: bool = True) -> bytes | None:
+    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+        members = opened.infolist()
+        for one in members:
+            if one.filename.rpartition("/")[2] == name:
+                return _bounded(opened.open(one), name)
+        inner = [one for one in members if deeper and one.filename.endswith(".zip")]
+        nested = (_within(_bounded(opened.open(one), one.filename), name, deeper=False) for one in inner)
+        return next((one for one in nested if one is not None), None)
+
+
+def _bounded(opened: Any, name: str) -> bytes:
+    content: bytes = opened.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        raise BadInput(f"{name} unpacks to more than {_LARGEST >> 20} MiB: that is not the data set.")
+    return content
+
+
+def _table(content: bytes, **options: Any) -> "pd.DataFrame":
+    import pandas as pd
+
+    return pd.read_csv(io.BytesIO(content), skipinitialspace=True, **options)
+
+
+def _heart(archive: bytes) -> "pd.DataFrame":
+    content = _member(archive, "processed.cleveland.data")
+    found = _table(content, header=None, names=_HEART.split(), na_values="?", dtype=np.float64)
+    return found.assign(label=(found["label"] > 0).astype(int))
+
+
+def _chess(archive: bytes) -> "pd.DataFrame":
+    return _table(_member(archive, "krkopt.data"), header=None, names=[*_CHESS, "label"])
+
+
+def _avila(archive: bytes) -> "pd.DataFrame":
+    content = b"".join(_member(archive, f"avila-{part}.txt") for part in ("tr", "ts"))
+    return _table(content, header=None, names=_AVILA)
+
+
+def _bank(archive: bytes) -> "pd.DataFrame":
+    content = _member(archive, "bank-full.csv")
+    return _table(content, sep=";", keep_default_na=False).rename(columns={"y": "label"})
+
+
+def _adult(archive: bytes) -> "pd.DataFrame":
+    lines = b"\n".join(_member(archive, f"adult.{part}") for part in ("data", "test")).splitlines()
+    records = b"\n".join(line.rstrip(b".") for line in lines if line.count(b",") == 14)
+    return _table(records, header=None, names=_ADULT, na_values="?", keep_default_na=False)
+
+
+def _covtype(archive: bytes) -> "pd.DataFrame":
+    import gzip
+
+    with gzip.open(io.BytesIO(_member(archive, "covtype.data.gz"))) as opened:
+        return _table(_bounded(opened, "covtype.data"), header=None, names=_COVTYPE, dtype=np.int32)
+
+
+def _rt_polarity(archive: bytes) -> "pd.DataFrame":
+    import pandas as pd
+
+    texts: dict[int, list[str]] = {}
+    with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as opened:
+        for label, ending in enumerate(("neg", "pos")):
+            members = [
+                one for one in opened.getmembers() if one.isfile() and one.name.endswith(f"rt-polarity.{ending}")
+            ]
+            if not members:
+                raise BadInput(f"The archive that was downloaded has no rt-polarity.{ending}.")
+            content = _bounded(opened.extractfile(members[0]), members[0].name)
+            texts[label] = content.decode("cp1252").split("\n")[:-1]
+    labels = [label for label, some in texts.items() for _ in some]
+    return pd.DataFrame({"text": [text for some in texts.values() for text in some], "label": labels})
+
+
+CATALOG = {
+    "heart": Source(f"{_UCI}/45/heart+disease.zip", _heart, "3213139a06f386631cd436d63e610507401f4e38"),
+    "chess": Source(
+        f"{_UCI}/23/chess+king+rook+vs+king.zip",
+        _chess,
+        "1333f73f1936049a00d35e36ec5da615a599682b",
+        ("draw", *_DEPTHS.split()),
+    ),
+    "avila": Source(f"{_UCI}/459/avila.zip", _avila, "5a28a03a7557caebed881fe6bd10e46bee200ad8"),
+    "bank": Source(f"{_UCI}/222/bank+marketing.zip", _bank, "3526aef23eb4e7325a9e802ed78b9bcc7db461c1"),
+    "adult": Source(f"{_UCI}/2/adult.zip", _adult, "6740e34f9f0289431e2de3ca59e36cc7dcf82c29"),
+    "covtype": Source(f"{_UCI}/31/covertype.zip", _covtype, "7fd713a4d9c00faa04d765195c5dbfd25b2a7ae0"),
+    "rt_polarity": Source(
+        "https://www.cs.cornell.edu/people/pabo/movie-review-data/rt-polaritydata.tar.gz",
+        _rt_polarity,
+        "83c0d1895c557470bf86f8b19e98bbe59659adb4",
+    ),
+}

@@ -1,0 +1,63 @@
+"""Downloads: retried, resumed where they were cut off, and never half kept."""
+
+import time
+import urllib.error
+import urllib.request
+from http.client import HTTPException
+from pathlib import Path
+
+_TRIES = 4
+_PATIENCE = 30.0  # seconds without a byte
+_PAUSE = 1.0  # seconds before the second try; doubled before each next one
+_BLOCK = 1 << 20
+
+
+class Unreachable(Exception):
+    """Nothing could be downloaded; says why."""
+
+
+def fetch(url: str, part: Path) -> None:
+    """Download a file to `part`; what is already there is gone on from.
+
+    Parameters
+    ----------
+    url : str
+    part : path
+        Whole when this returns; left as it is, for the next try, where it raises.
+    """
+    why = ""
+    for attempt in range(_TRIES):
+        if attempt:
+            time.sleep(_PAUSE * 2 ** (attempt - 1))
+        try:
+            return _go_on(url, part)
+        except urllib.error.HTTPError as error:
+            why = f"it answered {error.code}"
+            if error.code == 416:  # more is here than there: start again
+                part.unlink(missing_ok=True)
+            elif error.code < 500:
+                break
+        except (OSError, HTTPException, EOFError) as error:
+            why = str(getattr(error, "reason", error)) or type(error).__name__
+    raise Unreachable(why)
+
+
+def _go_on(url: str, part: Path) -> None:
+    """Ask for the rest of a file and append it; raises where the connection ends before the file does."""
+    part.parent.mkdir(parents=True, exist_ok=True)
+    here = part.stat().st_size if part.exists() else 0
+    asked = urllib.request.Request(url, headers={"Range": f"bytes={here}-"} if here else {})
+    with urllib.request.urlopen(asked, timeout=_PATIENCE) as answer:
+        resumed = answer.status == 206
+        whole = _whole(answer.headers, here if resumed else 0)
+        with part.open("ab" if resumed else "wb") as file:
+            while block := answer.read(_BLOCK):
+                file.write(block)
+    if whole is not None and part.stat().st_size != whole:
+        raise EOFError(f"the connection ended after {part.stat().st_size:,} of {whole:,} bytes")
+
+
+def _whole(headers: object, here: int) -> int | None:
+    """How long the whole file is, where the server says so."""
+    length = headers.get("Content-Length")  # type: ignore[attr-defined]
+    return None if length is None else here + int(length)

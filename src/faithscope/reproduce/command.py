@@ -1,0 +1,88 @@
+"""The command ``faithscope reproduce``."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from faithscope.reproduce.settings import Settings
+
+Names = Annotated[list[str] | None, typer.Argument(metavar="[TABLE ...]", help="table1, figure4, …; all by default.")]
+DataFolder = Annotated[
+    Path | None, typer.Option("--data", help="A folder of data sets as Parquet files; or set FAITHSCOPE_DATA.")
+]
+Quick = Annotated[bool, typer.Option("--quick", help="Few rows, small models: minutes, and numbers that mean little.")]
+AllRows = Annotated[bool, typer.Option("--all-rows", help="Explain every test row: many hours.")]
+Search = Annotated[bool, typer.Option("--search", help="Choose the models' settings by the paper's whole grid.")]
+Dice = Annotated[
+    bool, typer.Option("--dice", help="Counterfactuals by the dice-ml package rather than our own search.")
+]
+CacheFolder = Annotated[Path | None, typer.Option("--cache", help="Keep what was computed here; a second run goes on.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print all numbers as JSON, and nothing else.")]
+CsvFolder = Annotated[Path | None, typer.Option("--csv", help="Write tables and curves as CSV files to this folder.")]
+Markdown = Annotated[Path | None, typer.Option("--markdown", help="Write everything to this Markdown file.")]
+Report = Annotated[Path, typer.Option("--report", help="Where the report goes.")]
+Seed = Annotated[int, typer.Option(help="Of splits, models, samples and explainers.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to an application."""
+    app.command(name="reproduce")(reproduce)
+
+
+def reproduce(
+    tables: Names = None,
+    data: DataFolder = None,
+    quick: Quick = False,
+    all_rows: AllRows = False,
+    search: Search = False,
+    dice: Dice = False,
+    cache: CacheFolder = None,
+    as_json: AsJson = False,
+    to_csv: CsvFolder = None,
+    markdown: Markdown = None,
+    report: Report = Path("reproduction.html"),
+    seed: Seed = 0,
+) -> None:
+    """Reproduce the paper's tables and figures beside its printed numbers.
+
+    Prints every table and writes reproduction.html. Takes under two hours on two cores; an interrupted run goes on.
+
+    Example: faithscope reproduce table1 figure1 --data ../data --quick
+    """
+    from faithscope.reproduce.settings import Settings
+
+    found = Settings(data, quick=quick, all_rows=all_rows, search=search, dice=dice, seed=seed)
+    settings = found if cache is None else replace(found, cache=cache)
+    _run(tables or [], settings, as_json, to_csv, markdown, report)
+
+
+def _run(
+    tables: list[str], settings: "Settings", as_json: bool, to_csv: Path | None, markdown: Path | None, report: Path
+) -> None:
+    from faithscope.files import write_atomically
+    from faithscope.reproduce import page, running, terminal, written
+
+    parts = running.run(tables, settings, lambda line: typer.echo(line, err=True))
+    if as_json:
+        typer.echo(written.to_json(parts))
+    else:
+        terminal.show(parts)
+    if to_csv is not None:
+        written.to_csv(parts, to_csv)
+    command = _command(tables, settings)
+    if markdown is not None:
+        write_atomically(markdown, written.to_markdown(parts, command).encode())
+    page.write(parts, report, command)
+    typer.echo(f"The report is {report}", err=True)
+
+
+def _command(tables: list[str], settings: "Settings") -> str:
+    """The command that gives these numbers, whatever folders it is given."""
+    chosen = [
+        f"--{name.replace('_', '-')}" for name in ("quick", "all_rows", "search", "dice") if getattr(settings, name)
+    ]
+    seed = [f"--seed {settings.seed}"] if settings.seed else []
+    return " ".join(["faithscope reproduce", *tables, *chosen, *seed])

@@ -1,0 +1,129 @@
+"""Explanations under the paper's discretizations: what Tables 5, 6 and 7 and their claims have in common."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import permutations
+from math import hypot
+from typing import Any
+
+from scipy.stats import norm
+
+import faithscope as fs
+from faithscope.reproduce.as_run import LiteralTop
+from faithscope.reproduce.claims import by_interval, by_signs
+from faithscope.reproduce.printed import printed
+from faithscope.reproduce.records import Claim, Record, Setting, record_of
+
+_NEAR = 0.05  # a difference up to this needs no explanation
+
+
+def importances(setting: Setting) -> dict[str, Any]:
+    """The discretizations of importances, by the paper's names."""
+    coarse: dict[str, Any] = {"sign": fs.Sign(), "rank": fs.Rank()}
+    if setting == "as_defined":
+        return {"original": None, "2-fp": fs.Floor(2), "1-fp": fs.Floor(1), **coarse, "sign-of-top-5": fs.SignOfTop(5)}
+    return {"original": None, "2-fp": fs.Truncate(2), "1-fp": fs.Truncate(1), **coarse, "sign-of-top-5": LiteralTop(5)}
+
+
+def measured(
+    like: Record, given: Any, predictions: Any, discretizers: Mapping[str, Any], why: str = "unexplained"
+) -> tuple[Record, ...]:
+    """Consistency and uniqueness under each discretization.
+
+    Parameters
+    ----------
+    like : Record
+        Its table and setting; its case is the data set.
+    given : Explanations
+    predictions : (n,) array
+    discretizers : mapping of str to discretizer
+        By the paper's names.
+    why : str
+        The note where ours differs from the printed number.
+    """
+    found: list[Record] = []
+    for word, discretizer in discretizers.items():
+        est = fs.consistency(given, predictions, discretizer=discretizer)
+        # The printed tables show distinct explanations / n; the text defines the share of rows.
+        unique = est.distinct / est.n if like.setting == "as_run" else est.unverifiable
+        one, other = _beside(like, word)
+        found += [noted(record_of(est, one), why), noted(replace(other, n=est.n, ours=unique), why)]
+    return tuple(found)
+
+
+def unmeasured(like: Record, discretizers: Mapping[str, Any], why: str) -> tuple[Record, ...]:
+    """Records without a number of ours, and the reason."""
+    return tuple(replace(one, note=why) for word in discretizers for one in _beside(like, word))
+
+
+def _beside(like: Record, word: str) -> list[Record]:
+    """Records of consistency and uniqueness, with the printed numbers alone."""
+    case = f"{like.case} {word}"
+    return [
+        replace(like, case=case, measure=one, printed=printed(like.table, one, dataset=like.case, discretizer=word))
+        for one in ("consistency", "uniqueness")
+    ]
+
+
+def noted(record: Record, why: str) -> Record:
+    """With a note where it is not near the printed number."""
+    return replace(record, note=why) if record.off is not None and record.off > _NEAR else record
+
+
+def claims(table: str, setting: Setting, records: Sequence[Record]) -> tuple[Claim, ...]:
+    """What the paper says of discretizations in general, tested on all data sets of a table."""
+    values = _by_data_set(setting, records)
+    first = {name: next(iter(words)) for name, words in values.items()}
+    gains = [
+        one[0] - words[first[name]][0]
+        for name, words in values.items()
+        for word, one in words.items()
+        if word != first[name]
+    ]
+    return (
+        by_signs(
+            gains,
+            table=table,
+            setting=setting,
+            words="every discretization raises the estimate above that of the explanations as they are",
+            test="sign test over data sets and discretizations",
+        ),
+        _depends(table, setting, values),
+    )
+
+
+def _by_data_set(setting: Setting, records: Sequence[Record]) -> dict[str, dict[str, tuple[float, float]]]:
+    """For each data set and discretization the estimate and half the width of its interval, below."""
+    found: dict[str, dict[str, tuple[float, float]]] = {}
+    for one in records:
+        if (one.measure, one.setting) != ("consistency", setting) or one.printed is None:
+            continue
+        if one.ours is not None and one.low is not None:
+            name, _, word = one.case.partition(" ")
+            found.setdefault(name, {})[word] = (one.ours, one.ours - one.low)
+    return found
+
+
+def _depends(table: str, setting: Setting, values: Mapping[str, Mapping[str, tuple[float, float]]]) -> Claim:
+    """Two data sets each of whose best discretization beats the other's, surely."""
+    best = {name: max(words, key=lambda word: words[word][0]) for name, words in values.items()}
+    pairs = [(a, b) for a, b in permutations(values, 2) if a < b and best[a] != best[b]]
+    wider = norm.ppf(1 - 0.025 / max(1, len(pairs))) / norm.ppf(0.975)  # Bonferroni's correction
+    least = {
+        (a, b): min(_ahead(values[a], best[a], best[b], wider), _ahead(values[b], best[b], best[a], wider))
+        for a, b in pairs
+    }
+    test = "differences of estimates on two data sets, 95% intervals corrected for all pairs"
+    words = "the best discretization depends on the data set"
+    if not least:
+        return by_interval(-1.0, 0.0, table=table, setting=setting, words=words, test=test)
+    (a, b), ahead = max(least.items(), key=lambda item: item[1])
+    note = f"{a}: {best[a]}; {b}: {best[b]}"
+    return by_interval(ahead[0], ahead[1], table=table, setting=setting, words=words, test=test, note=note)
+
+
+def _ahead(words: Mapping[str, tuple[float, float]], one: str, other: str, wider: float) -> tuple[float, float]:
+    """Interval of how far one discretization's estimate is ahead of another's."""
+    gap = words[one][0] - words[other][0]
+    margin = wider * hypot(words[one][1], words[other][1])
+    return gap - margin, gap + margin

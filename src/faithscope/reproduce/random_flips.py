@@ -1,0 +1,137 @@
+"""Counterfactuals as the random method of the dice-ml package finds them, for many rows at once."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import faithscope as fs
+
+Floats = NDArray[np.float64]
+Masks = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+NONE = -1e9  # stands in every feature of a counterfactual that was not found
+_ASKED = 100_000  # rows in one call of the model
+_AT_LEAST = 2  # features are changed before the search may end
+
+
+@dataclass(frozen=True, eq=False)
+class RandomFlips:
+    """Explains a row by a random point of another class, few features of which differ from the row's.
+
+    A thousand copies of the row each have one random feature replaced by a value drawn evenly from its range, then
+    another one, and so on. Once two features were drawn, and some copy has the wanted class, one of all those that
+    have had it is the answer. What dice-ml does then to changes that are very small is left out.
+
+    Parameters
+    ----------
+    model : model
+        Anything with ``predict`` from (m, d) arrays to m positions of classes.
+    known : (m, d) array
+        Training rows, which say what the ranges are and which features are whole numbers.
+    wanted : int or None
+        The class that all counterfactuals have, as dice-ml asks for where there are more than two, even of rows that
+        have it already; None for the opposite of two classes.
+    fractions : bool
+        Whether whole numbers may get a decimal: dice-ml takes 1.0 for a number with one.
+    samples : int
+    seed : int
+        With the row itself it decides what is drawn, so batches change nothing.
+    """
+
+    model: Any
+    known: Floats
+    wanted: int | None = None
+    fractions: bool = False
+    samples: int = 1_000
+    seed: int = 0
+
+    def __repr__(self) -> str:
+        return f"RandomFlips(wanted={self.wanted}, samples={self.samples}, seed={self.seed})"
+
+    def explain(self, X: Any, *, progress: Callable[[int, int], None] | None = None) -> fs.Importances:
+        """A point for each row, `NONE` throughout where none was found."""
+        rows = np.asarray(X, np.float64)
+        points = np.full(rows.shape, NONE)
+        step = max(1, _ASKED // self.samples)
+        for start in range(0, len(rows), step):
+            points[start : start + step] = self._search(rows[start : start + step])
+            if progress is not None:
+                progress(min(start + step, len(rows)), len(rows))
+        return fs.Importances(points)
+
+    def _search(self, rows: Floats) -> Floats:
+        wanted = 1 - self._classes(rows) if self.wanted is None else np.full(len(rows), self.wanted)
+        copies = _Copies.of(rows, self._ranges(), self.samples, self.seed)
+        left = np.arange(len(rows))
+        for changed in range(1, rows.shape[1] + 1):
+            part = copies.change(left)
+            classes = self._classes(part.reshape(-1, rows.shape[1])).reshape(part.shape[:2])
+            copies.keep(left, part, classes == wanted[left, None])
+            if changed >= _AT_LEAST:
+                left = left[copies.best[left] < 0]
+            if not len(left):
+                break
+        return copies.points
+
+    def _ranges(self) -> "_Ranges":
+        whole = np.all(self.known == np.floor(self.known), axis=0)
+        step = np.where(whole, 0.1 if self.fractions else 1.0, 0.0)
+        return _Ranges(self.known.min(axis=0), self.known.max(axis=0), step)
+
+    def _classes(self, rows: Floats) -> Ints:
+        return np.asarray(self.model.predict(rows), np.int64)
+
+
+@dataclass(frozen=True)
+class _Ranges:
+    """Least and greatest value of each feature, and the step between values: 0 for any number."""
+
+    low: Floats
+    high: Floats
+    step: Floats
+
+    def at(self, share: Floats) -> Floats:
+        """Values so far up the range, which is 1 step wider than from the least to the greatest value."""
+        values = self.low + share * (self.high - self.low + self.step)
+        steps = np.floor((values - self.low) / np.where(self.step, self.step, 1.0))
+        return np.where(self.step > 0, (self.low + steps * self.step).round(9), values)
+
+
+@dataclass
+class _Copies:
+    """Copies of rows that change feature by feature, and the luckiest of those that were flipped so far."""
+
+    rngs: list[np.random.Generator]
+    values: Floats  # drawn for each copy and feature
+    copies: Floats
+    points: Floats
+    best: Floats
+
+    @classmethod
+    def of(cls, rows: Floats, ranges: _Ranges, samples: int, seed: int) -> "_Copies":
+        words = np.ascontiguousarray(rows + 0.0).view(np.uint32).tolist()
+        rngs = [np.random.default_rng([seed, *one]) for one in words]
+        values = ranges.at(np.array([rng.random((samples, rows.shape[1])) for rng in rngs]))
+        copies = np.repeat(rows[:, None, :], samples, axis=1)
+        return cls(rngs, values, copies, np.full(rows.shape, NONE), np.full(len(rows), -1.0))
+
+    def change(self, left: Ints) -> Floats:
+        """One more feature of each copy of these rows, which may be one that was changed before."""
+        samples, features = self.copies.shape[1:]
+        place = np.array([self.rngs[row].integers(features, size=samples) for row in left])[:, :, None]
+        part = self.copies[left]
+        np.put_along_axis(part, place, np.take_along_axis(self.values[left], place, axis=2), axis=2)
+        self.copies[left] = part
+        return part
+
+    def keep(self, left: Ints, part: Floats, flipped: Masks) -> None:
+        """Every flipped copy that there was is as likely as any other to be the one that is kept."""
+        luck = np.where(flipped, [self.rngs[row].random(part.shape[1]) for row in left], -1.0)
+        pick, found = luck.argmax(axis=1), luck.max(axis=1)
+        better = found > self.best[left]
+        self.points[left[better]] = part[better, pick[better]]
+        self.best[left[better]] = found[better]

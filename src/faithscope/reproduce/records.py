@@ -1,0 +1,160 @@
+"""What a part of the paper gives: numbers beside the printed ones, figures as columns, claims with a verdict."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+import faithscope as fs
+
+Setting = Literal["as_defined", "as_run"]
+SETTINGS: tuple[Setting, ...] = ("as_defined", "as_run")
+Verdict = Literal["holds", "fails", "undecided"]
+
+
+@dataclass(frozen=True)
+class Record:
+    """One number of ours, beside the paper's where it prints one.
+
+    Attributes
+    ----------
+    table : str
+        ``table1``, ``figure4``, …, as the paper counts them.
+    case : str
+        What was measured, as in ``adult sign`` or ``top_coefficient``.
+    measure : str
+        ``consistency``, ``sufficiency``, ``uniqueness`` (share of rows), ``distinct`` (explanations / rows), …
+    setting : {"as_defined", "as_run"}
+        The paper's definitions with our defaults, or what comes nearest to what its authors seem to have run.
+    n : int
+        Rows behind the number.
+    ours : float or None
+        None where it could not be measured; `note` then says why.
+    low, high, unverifiable, chance : float or None
+        The interval for the true measure, the share of rows on which the sample is silent, and the chance level.
+    repeats, std : int, float or None
+        How many samples of rows `ours` is the mean of, and their standard deviation.
+    note : str
+        Why ours differs from the printed number where that is known, ``unexplained`` where it is not.
+    """
+
+    table: str
+    case: str
+    measure: str
+    setting: Setting
+    n: int
+    ours: float | None
+    printed: float | None = None
+    low: float | None = None
+    high: float | None = None
+    unverifiable: float | None = None
+    chance: float | None = None
+    repeats: int = 1
+    std: float | None = None
+    note: str = ""
+
+    @property
+    def off(self) -> float | None:
+        """How far ours is from the printed number; None where there are not two.
+
+        Shares by their difference, numbers above 1 (rows, counts) by their relative difference.
+        """
+        if self.ours is None or self.printed is None:
+            return None
+        return abs(self.ours - self.printed) / max(1.0, abs(self.printed))
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of the paper's in words, and what our numbers say to it.
+
+    Attributes
+    ----------
+    table, setting : str
+        Whose numbers were looked at.
+    words : str
+        The claim.
+    verdict : {"holds", "fails", "undecided"}
+    test : str
+        What was computed, in words.
+    p, low, high : float or None
+        The p-value, or the interval, that decided.
+    """
+
+    table: str
+    setting: Setting
+    words: str
+    verdict: Verdict
+    test: str
+    p: float | None = None
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Curves as plain columns, one line a point.
+
+    Attributes
+    ----------
+    name, title, x, y : str
+        What the figure and its axes are called; `name` is unique, such as ``figure6-chess``.
+    columns : mapping of str to list
+        ``curve`` (its name in the legend), ``x``, ``y``, and the band ``low``, ``high`` (None where there is none).
+    log : bool
+        Whether the x axis is logarithmic.
+    """
+
+    name: str
+    title: str
+    x: str
+    y: str
+    columns: Mapping[str, list[Any]]
+    log: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one part of the paper gave, or a step of it; outcomes add."""
+
+    records: tuple[Record, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    seconds: float = 0.0
+    notes: tuple[str, ...] = field(default=())
+
+    def __add__(self, other: "Outcome") -> "Outcome":
+        """Both, one after the other."""
+        return Outcome(
+            self.records + other.records,
+            self.figures + other.figures,
+            self.claims + other.claims,
+            self.seconds + other.seconds,
+            self.notes + other.notes,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, ready for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> "Outcome":
+        """An outcome from what `to_dict` gave."""
+        return cls(
+            tuple(Record(**one) for one in found["records"]),
+            tuple(Figure(**one) for one in found["figures"]),
+            tuple(Claim(**one) for one in found["claims"]),
+            float(found["seconds"]),
+            tuple(found["notes"]),
+        )
+
+
+def total(outcomes: Iterable[Outcome]) -> Outcome:
+    """All outcomes as one."""
+    return sum(outcomes, start=Outcome())
+
+
+def record_of(estimate: fs.Estimate, like: Record) -> Record:
+    """A record with the numbers of an estimate; table, case, setting, printed and note are those of `like`."""
+    numbers: dict[str, Any] = {"ours": estimate.value, "n": estimate.n, "low": estimate.low, "high": estimate.high}
+    return replace(like, **numbers, unverifiable=estimate.unverifiable, chance=estimate.chance)

@@ -1,0 +1,78 @@
+"""Numbers that are means over repeated samples of rows."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import faithscope as fs
+from faithscope.reproduce.records import Record
+
+_BLOCKS = 20
+
+
+def mean_of(
+    estimates: Sequence[fs.Estimate], like: Record, number: Callable[[fs.Estimate], float] | None = None
+) -> Record:
+    """A record with the mean over samples: of M̂, or of another number, which then has no interval.
+
+    Parameters
+    ----------
+    estimates : sequence of Estimate
+        One a sample. The limits of the interval are means too: those of one sample of that size.
+    like : Record
+        Table, case, measure, setting, printed and note.
+    number : callable, optional
+        From an estimate to a number.
+    """
+    values = [one.value if number is None else number(one) for one in estimates]
+    mean, std = float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else None
+    first: dict[str, Any] = {"n": estimates[0].n, "ours": mean, "repeats": len(values), "std": std}
+    if number is not None:
+        return replace(like, **first)
+    names = ("low", "high", "unverifiable")
+    limits: dict[str, Any] = {name: float(np.mean([getattr(one, name) for one in estimates])) for name in names}
+    chances = [one.chance for one in estimates if one.chance is not None]
+    return replace(like, **first, **limits, chance=float(np.mean(chances)) if chances else None)
+
+
+def unique_share(found: fs.Estimate) -> float:
+    """Share of rows whose explanation no other row was given: uniqueness as the paper defines it."""
+    return float(np.sum(found.counts.per_explanation == 1) / found.n)
+
+
+def distinct_share(found: fs.Estimate) -> float:
+    """Different explanations / rows: uniqueness as the paper's tables print it."""
+    return found.distinct / found.n
+
+
+def itself_counted(found: fs.Estimate) -> float:
+    """The measure with every row among its own witnesses, where it has any other: ``N_{π,y} / N_π``, 0 for N_π = 1."""
+    profile = found.counts.profile()
+    shares = (profile.agreeing + 1) / (profile.others + 1)
+    return float(np.sum(profile.rows * np.where(profile.others > 0, shares, 0.0)) / profile.n)
+
+
+def by_blocks(
+    measure: Callable[[NDArray[np.int64]], NDArray[np.float64]], n: int, seed: int = 0
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Estimates on all rows and the half-widths of their 95% intervals, by leaving out each of 20 blocks of rows.
+
+    This is the error of estimates, such as the difference between two that the paper prints, at this number of rows.
+    Unlike the interval of an `Estimate` it says nothing about rows that cannot be checked.
+
+    Parameters
+    ----------
+    measure : callable
+        From positions of rows to numbers.
+    n : int
+        How many rows there are.
+    """
+    from scipy.stats import t
+
+    block = np.random.default_rng(seed).permutation(n) % _BLOCKS
+    left_out = np.array([measure(np.flatnonzero(block != one)) for one in range(_BLOCKS)])
+    squares = np.sum((left_out - left_out.mean(axis=0)) ** 2, axis=0)
+    return measure(np.arange(n)), t.ppf(0.975, _BLOCKS - 1) * np.sqrt((_BLOCKS - 1) / _BLOCKS * squares)

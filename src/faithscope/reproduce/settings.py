@@ -1,0 +1,112 @@
+"""How the paper is reproduced: where rows come from, how many, and what was done before."""
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import faithscope as fs
+from faithscope.datasets import cache_folder
+from faithscope.errors import BadInput
+from faithscope.files import write_atomically
+from faithscope.reproduce.records import Outcome
+
+CAPS = {"chess": 2_800, "adult": 5_000, "covtype": 4_650}  # about as many as the paper seems to have explained
+_QUICK = 200
+_FORMAT = 1
+_ALL = ("quick", "all_rows", "search", "dice", "seed")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a run is set up.
+
+    Parameters
+    ----------
+    folder : path, optional
+        Where the data sets are; as for `datasets.load`.
+    cache : path
+        Keeps data sets, models, explanations and results, so that an interrupted run goes on.
+    quick : bool
+        Few rows, small models: whether everything works, not what the numbers are.
+    all_rows : bool
+        Explain every test row.
+    search : bool
+        Choose the models' settings by the paper's grid, rather than take those of its Table 4.
+    dice : bool
+        Counterfactuals by the dice-ml package rather than by our own search.
+    seed : int
+    progress : None, bool or callable
+        As for `evaluate`.
+    """
+
+    folder: Path | None = None
+    cache: Path = field(default_factory=lambda: cache_folder() / "reproduce")
+    quick: bool = False
+    all_rows: bool = False
+    search: bool = False
+    dice: bool = False
+    seed: int = 0
+    progress: Any = None
+
+    def __post_init__(self) -> None:
+        if self.quick and self.all_rows:
+            raise BadInput("Quick is a few rows and all rows are all: choose one of the two.")
+
+    def rows(self, name: str) -> int | None:
+        """The most test rows of a data set that are explained; None for all of them."""
+        if self.all_rows:
+            return None
+        return _QUICK if self.quick else CAPS.get(name)
+
+    @property
+    def explanations(self) -> Path:
+        """The folder for ``cache=`` of `evaluate` and `compare`."""
+        return self.cache / "explanations"
+
+    def question(self, *parts: Any, of: tuple[str, ...] = _ALL) -> str:
+        """A name for the answer to something under these settings, or those `of` them that can change it."""
+        asked = [_FORMAT, fs.__version__, *([name, getattr(self, name)] for name in of), *parts]
+        return hashlib.blake2b(json.dumps(asked).encode(), digest_size=16).hexdigest()
+
+
+@dataclass
+class Steps:
+    """The steps of one part, each kept with the seconds it took: what was done before is not done again.
+
+    Parameters
+    ----------
+    settings : Settings
+    part : module
+        The part's module: its ``ID`` and its source name the answers, so a changed part is computed anew.
+    """
+
+    settings: Settings
+    part: Any
+
+    def do(self, name: str, compute: Callable[..., Outcome], *given: Any) -> Outcome:
+        """The outcome of a step, from the cache where it is there; its seconds are those it took when it was done."""
+        path = self._path(name)
+        kept = _read(path)
+        if kept is not None:
+            return kept
+        began = time.monotonic()
+        found = compute(*given)
+        found = replace(found, seconds=found.seconds + time.monotonic() - began)
+        write_atomically(path, json.dumps(found.to_dict()).encode())
+        return found
+
+    def _path(self, name: str) -> Path:
+        source = hashlib.blake2b(Path(self.part.__file__).read_bytes(), digest_size=8).hexdigest()
+        return self.settings.cache / "results" / f"{self.part.ID}-{self.settings.question(source, name)}.json"
+
+
+def _read(path: Path) -> Outcome | None:
+    """A step that was kept; None where there is none that is whole."""
+    try:
+        return Outcome.from_dict(json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,117 @@
+"""The explanation systems of the paper's experiments: boosted trees with each explainer, in both settings."""
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+import faithscope as fs
+from faithscope.reproduce.as_run import LabelShap
+from faithscope.reproduce.models import Boosted, Split, boosted
+from faithscope.reproduce.random_flips import RandomFlips
+from faithscope.reproduce.records import Setting
+from faithscope.reproduce.settings import Settings
+from faithscope.reproduce.tabulated import tabulated
+
+Floats = NDArray[np.float64]
+
+_BACKGROUND = {"as_run": 100, "as_defined": 25}  # rows of SHAP's: exact values take their time for each
+_QUICK_ROWS, _QUICK_BACKGROUND = 60, 20
+_LIME_SAMPLES, _QUICK_LIME_SAMPLES = 5_000, 300
+_FLIPS, _QUICK_FLIPS = 1_000, 100
+_KNOWN = 50_000  # training rows that explainers learn from, at most
+_FRACTIONS = ("heart",)  # its whole numbers are written 1.0, which dice-ml takes for one decimal
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """Boosted trees on a data set, the test rows to be explained, and what the trees predict for them.
+
+    Attributes
+    ----------
+    split : Split
+    trees : Boosted
+    model : Boosted or Tabulated
+        The same, faster where it can be.
+    rows : (n, d) array
+    predictions : (n,) array
+    truth : (n,) array
+        The rows' labels.
+    settings : Settings
+    """
+
+    split: Split
+    trees: Boosted
+    model: Any
+    rows: Floats
+    predictions: NDArray[np.int64]
+    truth: NDArray[np.int64]
+    settings: Settings
+
+    @classmethod
+    def of(cls, name: str, settings: Settings, most: int | None = None) -> "System":
+        """Train or fetch the model of a data set; at most so many of its test rows, of a quick run fewer yet."""
+        most = min(most or _QUICK_ROWS, _QUICK_ROWS) if settings.quick else most
+        found, trees = boosted(name, settings)
+        chosen = found.chosen(settings)[: None if settings.all_rows else most]
+        model = tabulated(found, trees)
+        rows = found.test[chosen]
+        return cls(found, trees, model, rows, model.predict(rows), found.y_test[chosen], settings)
+
+    @property
+    def known(self) -> Floats:
+        """Training rows that explainers learn from: they are in random order, so the first are as good as any."""
+        return self.split.train[:_KNOWN]
+
+    def shap(self, setting: Setting) -> Any:
+        """As run: Kernel SHAP of the label. As defined: exact SHAP of probabilities, of many classes' margins."""
+        seed = self.settings.seed
+        count = _QUICK_BACKGROUND if self.settings.quick else _BACKGROUND[setting]
+        background = self.split.train[np.random.default_rng(seed).choice(len(self.split.train), count, replace=False)]
+        if setting == "as_run":
+            return LabelShap(self.model, background, seed=seed)
+        if self.model is not self.trees:  # few enough features to try all coalitions
+            return fs.explainers.Shap(self.model, background, seed=seed)
+        many = len(self.split.classes) > 2
+        return fs.explainers.Shap(
+            self.trees.estimator, background, output="margin" if many else "probability", seed=seed
+        )
+
+    def lime(self, setting: Setting) -> Any:
+        """As run: of class 1 alone, all columns numbers. As defined: of all classes, categories as categories."""
+        samples = _QUICK_LIME_SAMPLES if self.settings.quick else _LIME_SAMPLES
+        how: dict[str, Any] = {"samples": samples, "seed": self.settings.seed}
+        if setting == "as_run":
+            return fs.explainers.Lime(self.model, self.known, class_index=1, **how)
+        return fs.explainers.Lime(self.model, self.known, categorical=self.split.categorical, **how)
+
+    def counterfactual(self, setting: Setting) -> Any:
+        """As run: dice-ml's random method, its package where the settings say so; of many classes the first one."""
+        if setting == "as_defined":
+            return fs.explainers.Counterfactual(self.model, self.known, categorical=self.split.categorical)
+        if self.settings.dice:
+            return fs.explainers.Dice(self.model, self.known, seed=self.settings.seed)
+        return RandomFlips(
+            self.model,
+            self.known,
+            wanted=0 if len(self.split.classes) > 2 else None,
+            fractions=self.split.name in _FRACTIONS,
+            samples=_QUICK_FLIPS if self.settings.quick else _FLIPS,
+            seed=self.settings.seed,
+        )
+
+    def anchors(self, setting: Setting, threshold: float) -> Any:
+        """With beam 1, as the package anchor-exp searches whatever one asks for; as run, all columns are numbers."""
+        categorical = () if setting == "as_run" else self.split.categorical
+        how: dict[str, Any] = {"categorical": categorical, "seed": self.settings.seed}
+        return fs.explainers.Anchors(self.model, self.known, threshold=threshold, beam=1, **how)
+
+    def evaluated(self, explainer: Any) -> fs.Evaluation:
+        """What an explainer says of the rows, measured; explanations come from the cache where they are there."""
+        kept: dict[str, Any] = {"cache": self.settings.explanations, "progress": self.settings.progress}
+        return fs.evaluate(self.predictions, explainer, self.rows, **kept)
+
+    def values(self, explainer: Any) -> Floats:
+        """The vectors that an explainer gives the rows, one a row."""
+        return cast("fs.Importances", self.evaluated(explainer).explanations).values

@@ -1,0 +1,215 @@
+"""audit(): a log of predictions and explanations in, without the model; an Audit out."""
+
+import os
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from faithscope.errors import BadInput
+from faithscope.explanations.discretize import Discretizer
+from faithscope.explanations.inputs import check_whole
+from faithscope.frames import frame
+from faithscope.measures.counterexamples import counterexamples
+from faithscope.measures.estimate import Estimate, Interval, check_interval
+from faithscope.measures.intervals import check_confidence
+from faithscope.measures.local import per_explanation
+from faithscope.measures.populations import Populations
+from faithscope.tables.columns import Names, one_column
+from faithscope.tables.measuring import Measured
+from faithscope.tables.missing import Nulls
+from faithscope.tables.opening import open_log
+from faithscope.tables.scopes import sufficiency
+from faithscope.tables.sources import Source, open_source
+from faithscope.tables.windows import Windows, over_time
+from faithscope.tables.worst import candidates, worst_counts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_SHOWN = 100  # explanations whose rows are fetched to be shown
+
+
+@dataclass(frozen=True)
+class Audit:
+    """How faithful the explanations in a log are to its predictions.
+
+    Attributes
+    ----------
+    consistency : Estimate
+        Same explanation, same prediction?
+    sufficiency : Estimate or None
+        Wherever the explanation applies, same prediction? None where explanations do not say where they apply, or
+        the log does not hold the inputs they speak of; then `notes` say so.
+    name : str
+        The log.
+    explainer, discretizer : str
+        What the explanations are, and what made them coarser.
+    populations : Populations or None
+        By the columns that were asked for.
+    windows : Windows or None
+        Over time, where that was asked for.
+    notes : tuple of str
+        What could not be measured, and why.
+    """
+
+    consistency: Estimate
+    sufficiency: Estimate | None
+    name: str
+    explainer: str
+    discretizer: str
+    populations: Populations | None = None
+    windows: Windows | None = None
+    notes: tuple[str, ...] = ()
+    _measured: Measured = field(repr=False, compare=False, kw_only=True)
+
+    @property
+    def uniqueness(self) -> float:
+        """Share of rows whose explanation no other row was given."""
+        profile = self.consistency.counts.profile()
+        return float(profile.uniqueness)
+
+    def table(self, k: int | None = 100) -> "pd.DataFrame":
+        """One line an explanation, the k worst first; all of them where k is None."""
+        return frame(per_explanation(worst_counts(self._measured.rows, k), self.consistency.confidence, k))
+
+    def counterexamples(self, k: int = 10) -> "pd.DataFrame":
+        """Pairs of rows, same explanation, different prediction: worst explanations first, nearest rows first.
+
+        ``row_a`` and ``row_b`` count in `X`. The nearest are sought among a few rows of each label.
+        """
+        if check_whole(k, "k, the number of pairs wanted,") > _SHOWN:
+            raise BadInput(f"An audit shows at most {_SHOWN} pairs of rows; got k={k}.")
+        explanations, labels, X = self._examples
+        counts = worst_counts(self._measured.rows, _SHOWN)
+        return frame(counterexamples(counts, explanations, labels, X if X.shape[1] else None, k))
+
+    @property
+    def X(self) -> "pd.DataFrame":  # noqa: N802
+        """Rows of the worst explanations, with every column of the log that is neither prediction nor explanation."""
+        return self._examples[2]
+
+    @cached_property
+    def _examples(self) -> tuple[Any, list[Any], "pd.DataFrame"]:
+        log = self._measured.log
+        schema = log.source.table.schema()
+        plain = [name for name in log.source.columns if name not in log.used and _can_be_shown(schema[name])]
+        names = {f"x{j}": name for j, name in enumerate(plain)}
+        rows = log.rows(shown=names)
+        found = candidates(rows, _SHOWN, list(names))
+        labels = found.column("label").to_pylist()
+        labels = [str(one) for one in labels] if None in labels else labels
+        shown = {column: found.column(name).to_pylist() for name, column in names.items()}
+        return rows.read(found), labels, frame(shown)
+
+    def by(self, columns: Names) -> Populations:
+        """Consistency for each value of a column, or each combination of values of several."""
+        known = self._measured.log.source.columns
+        chosen = [columns] if isinstance(columns, str) else list(columns)
+        return self._measured.by([one_column(known, name, "by") for name in chosen])
+
+    def over_time(self, column: str, every: str, reference: "Audit | None" = None) -> Windows:
+        """Consistency in each window of time, compared with another audit or with the first window."""
+        one_column(self._measured.log.source.columns, column, "time")
+        return over_time(self._measured, column, every, None if reference is None else reference._measured)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers of this audit, ready for JSON."""
+        made = {name: getattr(self, name) for name in ("name", "explainer", "discretizer")}
+        return {
+            "consistency": self.consistency.to_dict(),
+            "sufficiency": None if self.sufficiency is None else self.sufficiency.to_dict(),
+            "uniqueness": self.uniqueness,
+            **made,
+            "populations": None if self.populations is None else self.populations.to_dict(),
+            "windows": None if self.windows is None else self.windows.to_dict(),
+            "notes": list(self.notes),
+        }
+
+    def to_html(self, path: str | os.PathLike[str]) -> None:
+        """Write a report that anybody can open: one HTML file that needs no network."""
+        from faithscope.report import write_report
+
+        write_report(self, path)
+
+    def __str__(self) -> str:
+        estimates = [self.consistency] if self.sufficiency is None else [self.consistency, self.sufficiency]
+        return "\n".join([*map(str, estimates), *self.notes])
+
+    def _repr_html_(self) -> str:
+        estimates = [self.consistency] if self.sufficiency is None else [self.consistency, self.sufficiency]
+        return "".join(found._repr_html_() for found in estimates)
+
+
+def _can_be_shown(kind: Any) -> bool:
+    return not (kind.is_nested() or kind.is_unknown() or kind.is_binary())
+
+
+def audit(
+    table: Any,
+    *,
+    prediction: str | None = None,
+    explanation: Names | None = None,
+    kind: str | None = None,
+    discretizer: Discretizer | None = None,
+    by: Names | None = None,
+    time: str | None = None,
+    every: str = "1d",
+    reference: Any = None,
+    nulls: Nulls = "error",
+    confidence: float = 0.95,
+    interval: Interval = "jackknife",
+    connect: str | None = None,
+) -> Audit:
+    """Measure how faithful the explanations in a log are, where the log lives; nothing is ever written there.
+
+    Parameters
+    ----------
+    table : path, glob, list of paths, pandas, polars or Arrow table, Ibis table, or a database's table by name
+        One row a prediction. Parquet, CSV and JSON lines are read in place by DuckDB.
+    prediction : str, optional
+        The column of predicted labels; known where faithscope wrote the log.
+    explanation : str or list of str, optional
+        The columns of the explanation by name or glob, such as ``"phi_*"``; known where faithscope wrote the log.
+    kind : str, optional
+        importances, keys, rules, words, prototypes or counterfactuals; by default what names and types say.
+    discretizer : Discretizer, optional
+        Such as ``SignOfTop(5)``, applied in the engine.
+    by : str or list of str, optional
+        Columns that name populations.
+    time, every : str, optional
+        A column of moments, and how long a window is: 1d, 6h, 30min, 1w, 1mo.
+    reference : log, optional
+        Another log with the same columns that windows are compared with; by default the first window.
+    nulls : {"error", "drop", "key"}
+        What to do with rows in which a used column is missing: refuse, leave out, or let missing be a value.
+    confidence, interval
+        As for `consistency`.
+    connect : str, optional
+        A database, such as ``postgres://user@host/database`` or ``spark``, in which `table` is a name.
+
+    Returns
+    -------
+    Audit
+    """
+    check_confidence(confidence)
+    check_interval(interval)
+    how: dict[str, Any] = {"prediction": prediction, "explanation": explanation, "kind": kind}
+    how |= {"discretizer": discretizer, "nulls": nulls}
+    measured = _measured(open_source(table, connect), how, confidence, interval)
+    log = measured.log
+    consistent, (sufficient, notes) = measured.consistency, sufficiency(measured)
+    words = (log.source.name, log.kind.what, repr(log.discretizer))
+    found = Audit(consistent, sufficient, *words, notes=notes, _measured=measured)
+    groups = None if by is None else found.by(by)
+    if time is None and reference is None:
+        return replace(found, populations=groups)
+    if time is None:
+        raise BadInput("reference is what windows of time are compared with: say which column is the time.")
+    one_column(log.source.columns, time, "time")
+    baseline = None if reference is None else _measured(open_source(reference, connect), how, confidence, interval)
+    return replace(found, populations=groups, windows=over_time(measured, time, every, baseline))
+
+
+def _measured(source: Source, how: dict[str, Any], confidence: float, interval: Interval) -> Measured:
+    log, seen = open_log(source, **how)
+    return Measured(log, seen.rows, confidence, interval)

@@ -1,0 +1,189 @@
+"""From an engine to the waist: groups are counted where the rows are, and only how they are made up comes back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.labels import to_keys
+from faithscope.measures.counts import Counts, number_labels
+from faithscope.measures.profile import Profile
+from faithscope.tables.engine import fetch, literal
+from faithscope.tables.kinds import Texts
+from faithscope.tables.rows import Rows
+
+Ints = NDArray[np.int64]
+
+_FEW = 16  # labels that are counted side by side
+_MOST_LABELS = 1_000_000
+_MOST_RULES = 2_000_000  # cells of rules and labels that are brought here
+_FEW_FRACTIONS = 20
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The predicted labels that occur, None for missing, and how many rows have each."""
+
+    values: tuple[Any, ...]
+    rows: Ints
+
+    @property
+    def side_by_side(self) -> bool:
+        """Whether there are few enough, and of such types, that each gets its own count."""
+        return len(self.values) <= _FEW and all(isinstance(one, str | bool | int | float | None) for one in self.values)
+
+
+def find_labels(table: Any) -> Labels:
+    """The values of a table's column `label`; refuses numbers that are nearly all different fractions."""
+    found = fetch(table.group_by("label").aggregate(given=table.count()).limit(_MOST_LABELS + 1))
+    values, given = found.column("label").to_pylist(), found.column("given").to_numpy().astype(np.int64)
+    if len(values) > _MOST_LABELS:
+        raise BadInput(f"Predictions have more than {_MOST_LABELS:,} different values: pass classes, or bins.")
+    fractions = np.array([isinstance(one, float) and one != np.floor(one) for one in values], bool)
+    n, apart = int(given.sum()), int(fractions.sum())
+    if n >= _FEW_FRACTIONS and int(given[fractions].sum()) > n / 2 and apart > n / 2:
+        first = values[int(fractions.argmax())]
+        raise BadInput(
+            f"Predictions look continuous: {apart:,} different fractions in {n:,} rows, such as {first}. "
+            "Faithfulness compares labels: log classes, or bins of the output, e.g. a column floor(10 * prediction)."
+        )
+    return Labels(tuple(values), given)
+
+
+def counted(rows: Rows, labels: Labels, by: Sequence[str] = ()) -> dict[Any, Counts | Profile]:
+    """The rows counted, all of them under None, or those of each population by the values of other columns.
+
+    Groups with the same numbers of rows by label are merged in the engine, and only those numbers come back. Rules
+    come back whole, since two texts may be one rule.
+    """
+    if isinstance(rows.kind, Texts):
+        return _whole(rows, by)
+    found = _side_by_side(rows, labels, by) if labels.side_by_side else _as_lists(rows, by)
+    if not by:
+        return {None: found.profile(labels.rows)}
+    label_rows = _label_rows(rows, by)
+    return {name: found.part(name).profile(label_rows[name]) for name in in_order(found.names)}
+
+
+def _whole(rows: Rows, by: Sequence[str]) -> dict[Any, Counts | Profile]:
+    found = fetch(cells(rows, by).limit(_MOST_RULES + 1))
+    if found.num_rows > _MOST_RULES:
+        raise BadInput(f"The log has more than {_MOST_RULES:,} different rules: audit a part of it.")
+    explanations, labels = rows.read(found), found.column("label").to_pylist()
+    given = found.column("given").to_numpy().astype(np.int64)
+    if not by:
+        return {None: counts_of_cells(explanations, labels, given)}
+    names = _names(found, by)
+    members = {name: np.flatnonzero([one == name for one in names]) for name in in_order(names)}
+    return {
+        name: counts_of_cells(explanations.take(chosen), [labels[i] for i in chosen], given[chosen])
+        for name, chosen in members.items()
+    }
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """Kinds of groups: the cells (which kind, how many rows), how often each occurs, and in which population."""
+
+    which: Ints
+    given: Ints
+    times: Ints
+    names: list[Any]
+
+    def part(self, name: Any) -> "_Groups":
+        """The groups of one population."""
+        chosen = np.array([one == name for one in self.names], bool)
+        place = np.cumsum(chosen) - 1
+        inside = chosen[self.which]
+        return _Groups(place[self.which[inside]], self.given[inside], self.times[chosen], [])
+
+    def profile(self, label_rows: Ints) -> Profile:
+        """All of them as a profile."""
+        return Profile.of_groups(self.which, self.given, self.times, label_rows)
+
+
+def _side_by_side(rows: Rows, labels: Labels, by: Sequence[str]) -> _Groups:
+    table = rows.table
+    missing = None in labels.values
+    counts = {f"n{j}": table.count(where=_is(table["label"], one, missing)) for j, one in enumerate(labels.values)}
+    groups = table.group_by([*by, *rows.keys]).aggregate(**counts)
+    found = fetch(groups.group_by([*by, *counts]).aggregate(times=groups.count()))
+    numbers = np.column_stack([found.column(name).to_numpy().astype(np.int64) for name in counts])
+    which, label = np.nonzero(numbers)
+    return _Groups(which, numbers[which, label], _times(found), _names(found, by))
+
+
+def _as_lists(rows: Rows, by: Sequence[str]) -> _Groups:
+    groups = cells(rows, by)
+    groups = groups.group_by([*by, *rows.keys]).aggregate(given=groups["given"].collect())
+    groups = groups.mutate(given=groups["given"].sort())
+    found = fetch(groups.group_by([*by, "given"]).aggregate(times=groups.count()))
+    lists = found.column("given").combine_chunks()
+    lengths = np.asarray(lists.value_lengths())
+    which = np.repeat(np.arange(len(lengths)), lengths)
+    return _Groups(which, np.asarray(lists.flatten()).astype(np.int64), _times(found), _names(found, by))
+
+
+def _times(found: Any) -> Ints:
+    return np.asarray(found.column("times").to_numpy().astype(np.int64))
+
+
+def _names(found: Any, by: Sequence[str]) -> list[Any]:
+    """The population of each line: a value, or the values of several columns."""
+    columns = [found.column(name).to_pylist() for name in by]
+    return [] if not by else list(columns[0]) if len(by) == 1 else list(zip(*columns, strict=True))
+
+
+def _label_rows(rows: Rows, by: Sequence[str]) -> dict[Any, Ints]:
+    """For each population the rows of each label."""
+    found = fetch(rows.table.group_by([*by, "label"]).aggregate(given=rows.table.count()))
+    parts: dict[Any, list[int]] = {}
+    for name, given in zip(_names(found, by), found.column("given").to_pylist(), strict=True):
+        parts.setdefault(name, []).append(given)
+    return {name: np.array(given, np.int64) for name, given in parts.items()}
+
+
+def in_order(names: list[Any]) -> list[Any]:
+    """The different names in order, None last."""
+    present = [one for one in dict.fromkeys(names) if one is not None]
+    ordered = list(number_labels(to_keys(present, "Values"))[0]) if present else []
+    return [*ordered, None] if None in names else ordered
+
+
+def _is(column: Any, value: Any, missing: bool) -> Any:
+    """Whether a label is this one; never null, since an engine may sum nothing but nulls to null."""
+    if value is None:
+        return column.isnull()
+    same = column == literal(value)
+    return same.coalesce(False) if missing else same
+
+
+def cells(rows: Rows, by: Sequence[str] = ()) -> Any:
+    """The (explanation, label) cells as an expression: key columns, `label` and `given`."""
+    return rows.table.group_by([*by, *rows.keys, "label"]).aggregate(given=rows.table.count())
+
+
+def counts_of_cells(explanations: Explanations, labels: list[Any], given: Ints) -> Counts:
+    """Counts from cells, of which several may be of one explanation and label.
+
+    Parameters
+    ----------
+    explanations : Explanations, one a cell
+    labels : list, one a cell; None for missing
+    given : (m,) array
+        Rows of each cell.
+    """
+    codes, first = explanations.group()
+    names = tuple(in_order(labels))
+    place = {name: number for number, name in enumerate(names)}
+    numbers = np.array([place[one] for one in labels], np.int64)
+    keys, inverse = np.unique(codes * len(names) + numbers, return_inverse=True)
+    rows = np.zeros(len(keys), np.int64)
+    np.add.at(rows, inverse, given)
+    explanation, label = np.divmod(keys, len(names))
+    none = np.zeros(len(keys), np.int64)
+    return Counts(explanations.take(first), names, explanation, label, rows, rows, none)

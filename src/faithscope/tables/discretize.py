@@ -1,0 +1,231 @@
+"""Every discretizer as relational expressions: same ties, same answers as in memory.
+
+Values are the columns ``v0 …`` of a table, the rows that counterfactuals belong to ``o0 …``. Doubles stay doubles.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import singledispatch
+from typing import Any
+
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.discretize import (
+    Chain,
+    Delta,
+    DeltaSign,
+    Floor,
+    Modified,
+    Original,
+    Rank,
+    Sign,
+    SignOfTop,
+    Truncate,
+)
+from faithscope.tables.engine import as_number, literal
+from faithscope.tables.kinds import Keys, Kind, Numbers, Pairs
+
+_WHOLE = 2.0**53  # beyond it every double is a whole number
+_WIDEST = 64  # features that are compared pair by pair
+
+Coarse = tuple[Any, Kind]  # a table and what its values are now
+
+
+@singledispatch
+def coarsen(discretizer: Any, table: Any, kind: Kind) -> Coarse:
+    """The table with coarser values, and what they are."""
+    raise WrongType(
+        f"{discretizer!r} is not known to engines: use Floor, Truncate, Sign, Rank, SignOfTop, Delta, DeltaSign or "
+        "Modified, or discretize before you write the log."
+    )
+
+
+@coarsen.register
+def _(discretizer: Original, table: Any, kind: Kind) -> Coarse:
+    return table, kind
+
+
+@coarsen.register
+def _(discretizer: Chain, table: Any, kind: Kind) -> Coarse:
+    return coarsen(discretizer.second, *coarsen(discretizer.first, table, kind))
+
+
+@coarsen.register
+def _(discretizer: Floor, table: Any, kind: Kind) -> Coarse:
+    return _fixed_point(discretizer, table, kind, _floor)
+
+
+@coarsen.register
+def _(discretizer: Truncate, table: Any, kind: Kind) -> Coarse:
+    return _fixed_point(discretizer, table, kind, _truncate)
+
+
+def _fixed_point(discretizer: Floor | Truncate, table: Any, kind: Kind, cut: Callable[[Any, bool], Any]) -> Coarse:
+    numbers = _numbers(discretizer, kind)
+    scale = 10.0**discretizer.decimals
+    reach = None if numbers.bound is None else numbers.bound + 1 / scale
+    small = reach is not None and reach * scale < _WHOLE
+    # In steps, so that each product is written once; m0 … are the same before they are divided.
+    scaled = table.mutate(**{v: table[v] * literal(scale) for v in _values(numbers)})
+    whole = {f"m{j}": cut(scaled[v], small) for j, v in enumerate(_values(numbers))}
+    cuts = scaled.mutate(**whole)
+    cuts = cuts.mutate(**{f"v{j}": cuts[m] / literal(scale) + literal(0.0) for j, m in enumerate(whole)})
+    decimals = int(discretizer.decimals) if small else None
+    return cuts, replace(numbers, form=_form(numbers, discretizer), span=None, decimals=decimals, bound=reach)
+
+
+def _floor(x: Any, small: bool) -> Any:
+    """The floor; as a double where Ibis's own, which is an integer, may not hold it."""
+    import ibis
+
+    if small:
+        return x.floor()
+    fits = x.abs() < literal(_WHOLE)
+    return ibis.ifelse(fits, ibis.ifelse(fits, x, literal(0.0)).floor().cast("float64"), x)
+
+
+def _truncate(x: Any, small: bool) -> Any:
+    import ibis
+
+    return ibis.ifelse(x < 0, -_floor(-x, small), _floor(x, small))
+
+
+@coarsen.register
+def _(discretizer: Sign, table: Any, kind: Kind) -> Coarse:
+    numbers = _numbers(discretizer, kind)
+    return _mutated(table, {v: _sign(table[v]) for v in _values(numbers)}, numbers, discretizer, (-1, 1))
+
+
+def _sign(x: Any) -> Any:
+    return x.sign().cast("int64")
+
+
+def _direction(new: Any, old: Any) -> Any:
+    return as_number(new > old) - as_number(new < old)
+
+
+@coarsen.register
+def _(discretizer: Rank, table: Any, kind: Kind) -> Coarse:
+    numbers = _numbers(discretizer, kind)
+    # A missing number comes last, as NumPy sorts it.
+    filled = [table[v].coalesce(literal(float("inf"))) for v in _values(numbers)]
+    ranks = dict(zip(_values(numbers), _places(filled, discretizer), strict=True))
+    found, kind = _mutated(table, ranks, numbers, discretizer, (0, numbers.width - 1))
+    return found, replace(kind, order="ranks")
+
+
+@coarsen.register
+def _(discretizer: SignOfTop, table: Any, kind: Kind) -> Coarse:
+    import ibis
+
+    numbers = _numbers(discretizer, kind)
+    signs = {v: _sign(table[v]) for v in _values(numbers)}
+    if discretizer.k < numbers.width:
+        # The largest first: by size turned around. A missing number is smaller than any.
+        sizes = [(-table[v].abs()).coalesce(literal(1.0)) for v in _values(numbers)]
+        places = _places(sizes, discretizer)
+        signs = {
+            v: ibis.ifelse(place < discretizer.k, sign, 0)
+            for (v, sign), place in zip(signs.items(), places, strict=True)
+        }
+    return _mutated(table, signs, numbers, discretizer, (-1, 1))
+
+
+def _places(values: list[Any], discretizer: Rank | SignOfTop) -> list[Any]:
+    """The rank of each value among all, lowest first, among equals the earlier first; every pair compared once."""
+    if len(values) > _WIDEST:
+        raise BadInput(
+            f"{discretizer!r} compares features pair by pair, up to {_WIDEST} of them; the log has {len(values)}: "
+            "discretize before you write the log."
+        )
+    ahead = {
+        (i, j): as_number(values[i] <= values[j]) for j in range(len(values)) for i in range(j)
+    }  # an earlier feature stands before a later one
+    return [
+        total([ahead[i, j] for i in range(j)]) - total([ahead[j, i] for i in range(j + 1, len(values))]) + behind
+        for j, behind in enumerate(reversed(range(len(values))))
+    ]
+
+
+def total(parts: list[Any]) -> Any:
+    """The sum of expressions, as a shallow tree."""
+    import ibis
+
+    while len(parts) > 1:
+        parts = [parts[i] + parts[i + 1] if i + 1 < len(parts) else parts[i] for i in range(0, len(parts), 2)]
+    return parts[0] if parts else ibis.literal(0, "int64")
+
+
+def packed(codes: list[Any], levels: int) -> Any:
+    """Small whole numbers in one: Σ code · levels^i, in 64 bits."""
+    import ibis
+
+    # Powers by their text, since an engine takes a short number for a narrow one, and overflows.
+    return total([code * ibis.literal(str(levels**i)).cast("int64") for i, code in enumerate(codes)])
+
+
+@coarsen.register
+def _(discretizer: Delta, table: Any, kind: Kind) -> Coarse:
+    import ibis
+
+    pairs = _pairs(discretizer, kind)
+    if all(pairs.numeric):
+        change = {f"v{j}": table[f"v{j}"] - table[f"o{j}"] for j in range(pairs.width)}
+        return table.mutate(**change), Numbers(pairs.names, pairs.named, repr(discretizer))
+    columns: dict[str, Any] = {}
+    names: list[str] = []
+    for j, (name, numeric) in enumerate(zip(pairs.names, pairs.numeric, strict=True)):
+        new, old = table[f"v{j}"], table[f"o{j}"]
+        parts = [new - old] if numeric else [ibis.ifelse(new != old, part, None) for part in (old, new)]
+        said = [name] if numeric else [f"{name} before", f"{name} after"]
+        columns |= {f"v{len(columns) + i}": part for i, part in enumerate(parts)}
+        names += said
+    return table.mutate(**columns), Keys(tuple(names), (False,) * len(names), True)
+
+
+@coarsen.register
+def _(discretizer: DeltaSign, table: Any, kind: Kind) -> Coarse:
+    pairs = _pairs(discretizer, kind)
+    moved = {
+        f"v{j}": _direction(table[f"v{j}"], table[f"o{j}"]) if numeric else _differs(table, j)
+        for j, numeric in enumerate(pairs.numeric)
+    }
+    return table.mutate(**moved), Numbers(pairs.names, pairs.named, repr(discretizer), (-1, 1))
+
+
+@coarsen.register
+def _(discretizer: Modified, table: Any, kind: Kind) -> Coarse:
+    pairs = _pairs(discretizer, kind)
+    changed = {f"v{j}": _differs(table, j) for j in range(pairs.width)}
+    return table.mutate(**changed), Numbers(pairs.names, pairs.named, repr(discretizer), (0, 1))
+
+
+def _differs(table: Any, j: int) -> Any:
+    return as_number(table[f"v{j}"] != table[f"o{j}"])
+
+
+def _values(kind: Kind) -> list[str]:
+    return [f"v{j}" for j in range(kind.width)]
+
+
+def _form(numbers: Numbers, discretizer: Any) -> str:
+    return f"{numbers.form} | {discretizer!r}" if numbers.form else repr(discretizer)
+
+
+def _mutated(
+    table: Any, columns: dict[str, Any], numbers: Numbers, discretizer: Any, span: tuple[int, int]
+) -> tuple[Any, Numbers]:
+    made = replace(numbers, form=_form(numbers, discretizer), span=span, decimals=None, bound=None)
+    return table.mutate(**columns), made
+
+
+def _numbers(discretizer: Any, kind: Kind) -> Numbers:
+    if isinstance(kind, Numbers) and not kind.order:
+        return kind
+    hint = " Take the change first: Delta() | ..." if isinstance(kind, Pairs) else ""
+    raise WrongType(f"{discretizer!r} discretizes importances; the log holds {kind.what}.{hint}")
+
+
+def _pairs(discretizer: Any, kind: Kind) -> Pairs:
+    if isinstance(kind, Pairs):
+        return kind
+    raise WrongType(f"{discretizer!r} discretizes counterfactuals (columns cf_*); the log holds {kind.what}.")

@@ -1,0 +1,65 @@
+"""Asking an engine: results as Arrow tables, values as literals, and failures as one clear line without secrets."""
+
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from faithscope.errors import BadInput, FaithscopeError, MissingExtra
+
+_EXTRAS = {"psycopg": "postgres", "pyspark": "spark"}
+_PASSWORD = re.compile(r"(?<=:)[^:@/\s]+(?=@)|(?<=password=)\S+", re.IGNORECASE)
+_MOST = 300  # characters of an engine's own message
+
+
+@contextmanager
+def clear_errors(doing: str, secret: str = "") -> Iterator[None]:
+    """Turn whatever an engine or a driver raises into one line; no password is ever part of it."""
+    try:
+        with warnings.catch_warnings():
+            # Engines and drivers warn each other of changes to come; nobody here can act on it.
+            warnings.filterwarnings("ignore", category=FutureWarning, module=r"pyspark\..*")
+            warnings.filterwarnings("ignore", category=DeprecationWarning, module=r"ibis\..*")
+            yield
+    except (FaithscopeError, KeyboardInterrupt, MemoryError):
+        raise
+    except ImportError as problem:
+        package = str(problem.name or "").split(".")[0]
+        extra = f"pip install 'faithscope[{_EXTRAS[package]}]'" if package in _EXTRAS else f"install {package}"
+        raise MissingExtra(f"{doing} needs the package {package!r}, which is not installed: {extra}.") from None
+    except Exception as problem:  # engines and their drivers share no base class
+        raise BadInput(f"{doing} failed: {_one_line(problem, secret)}") from None
+
+
+def _one_line(problem: Exception, secret: str) -> str:
+    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
+    said = lines[0] if lines else type(problem).__name__
+    said = said.replace(secret, "***") if secret else said
+    said = _PASSWORD.sub("***", said)
+    return said if len(said) <= _MOST else said[:_MOST] + "…"
+
+
+def fetch(expression: Any) -> Any:
+    """The rows of an Ibis expression, as a pyarrow.Table."""
+    with clear_errors(f"Reading the log with {backend_of(expression)}"):
+        return expression.to_pyarrow()
+
+
+def backend_of(expression: Any) -> str:
+    """The name of the engine that holds the table of an expression."""
+    return str(expression.get_backend().name)
+
+
+def as_number(flag: Any) -> Any:
+    """A truth value as 0 or 1, null where it is null; Postgres casts it to no wider integer."""
+    return flag.cast("int32")
+
+
+def literal(value: Any) -> Any:
+    """A value as an Ibis literal; floats by their exact text, since an engine may read 0.1 as a decimal first."""
+    import ibis
+
+    if isinstance(value, float):
+        return ibis.literal(repr(value)).cast("float64")
+    return ibis.literal(value)

@@ -1,0 +1,100 @@
+"""Writing a log: predictions, explanations and rows in one Parquet file; an audit finds the same numbers in it."""
+
+import json
+import os
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.explanations.arrow import METADATA, read_settings, to_arrow
+from faithscope.explanations.arrow_columns import distinct_columns, write_column
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.distances import columns_of
+from faithscope.explanations.highlights import Highlights
+from faithscope.explanations.inputs import frame_columns, is_frame, is_missing, same_length, to_vector
+from faithscope.explanations.labels import to_labels
+from faithscope.explanations.rules import Rules
+
+DOCUMENT = "document"  # the column of documents
+
+
+def write_log(path: str | os.PathLike[str], explanations: Explanations, predictions: Any, X: Any = None) -> None:
+    """Write a log that `audit` reads back to the same numbers.
+
+    Parameters
+    ----------
+    path : path
+        A Parquet file.
+    explanations : Explanations
+        One a row.
+    predictions : array-like, (n,)
+    X : array-like or table, n rows, optional
+        The rows, or documents; sufficiency cannot be measured without them.
+    """
+    import pyarrow.parquet as pq
+
+    pq.write_table(to_log(explanations, predictions, X), os.fspath(path))
+
+
+def to_log(explanations: Explanations, predictions: Any, X: Any = None) -> Any:
+    """The log as a pyarrow.Table."""
+    labels, table = to_labels(predictions), to_arrow(explanations)
+    same_length(explanations=len(explanations), predictions=len(labels))
+    names, columns = _rows(explanations, X)
+    prediction, *inputs = distinct_columns([*table.column_names, "prediction", *names])[table.num_columns :]
+    for name, values in zip((prediction, *inputs), (labels, *columns), strict=True):
+        table = table.append_column(name, write_column(values)[0])
+    said = {**(read_settings(table) or {}), "prediction": prediction, "inputs": dict(zip(names, inputs, strict=True))}
+    return table.replace_schema_metadata({METADATA: json.dumps(said).encode()})
+
+
+def _rows(explanations: Explanations, X: Any) -> tuple[list[str], list[Any]]:
+    """The rows as named columns; documents as lists of their words."""
+    if X is None:
+        return [], []
+    if isinstance(explanations, Highlights):
+        import pyarrow as pa
+
+        return [DOCUMENT], [pa.array(_documents(explanations, X), pa.list_(pa.string()))]
+    if is_frame(X):
+        names, columns = frame_columns(X)
+        return list(names), list(map(_with_none, columns))
+    columns = columns_of(X.toarray() if hasattr(X, "toarray") else X)
+    return _names(explanations, len(columns)), list(map(_with_none, columns))
+
+
+def _names(explanations: Explanations, width: int) -> list[str]:
+    """What the columns of a plain array are called: as the explanations call their features, if they do."""
+    known = explanations.features if isinstance(explanations, Rules) else getattr(explanations, "names", None) or ()
+    return list(known) if len(known) == width else [f"x{j}" for j in range(width)]
+
+
+def _with_none(column: NDArray[Any]) -> Any:
+    """The column, a missing object being None."""
+    return column if column.dtype != object else [None if is_missing(item) else item for item in column]
+
+
+def _documents(highlights: Highlights, X: Any) -> list[list[str]]:
+    """The different words of each document, as the highlights read it."""
+    if is_frame(X):
+        names, columns = frame_columns(X)
+        if len(columns) > 1:  # a bag of words
+            return _bag(np.column_stack(columns), dict(enumerate(names)))
+        X = columns[0]
+    if hasattr(X, "tocsr") or (isinstance(X, np.ndarray) and X.ndim == 2):
+        return _bag(X, {column: word for word, column in (highlights.vocabulary or {}).items()})
+    documents = to_vector(X, "Documents")
+    return [sorted(set(highlights.tokenizer(one) if isinstance(one, str) else one)) for one in documents]
+
+
+def _bag(matrix: Any, words: dict[int, str]) -> list[list[str]]:
+    from scipy.sparse import csr_array
+
+    rows = csr_array(matrix)
+    rows.eliminate_zeros()
+    return [
+        sorted(words[column] for column in rows.indices[start:stop].tolist() if column in words)
+        for start, stop in pairwise(rows.indptr.tolist())
+    ]

@@ -1,0 +1,133 @@
+"""What engines counted of coverage, as counts and margins: rows that meet the same conditions, or blocks of rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.relations import Applies
+from faithscope.measures.counts import Counts, sums
+from faithscope.measures.intervals import LeftOut, Margins, jackknife_margins
+from faithscope.measures.leave_out import Change, ratio
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_CELLS = 2**24  # of masks worked on at once
+
+
+def to_counts(distinct: Explanations, names: Sequence[object], given: Ints, covered: Ints, missed: Ints) -> Counts:
+    """Counts from full (explanations, labels) tables."""
+    explanation, label = np.nonzero(given + covered)
+    here = (explanation, label)
+    how = Applies(exclusive=bool(getattr(distinct, "partitions", False)))
+    return Counts(distinct, tuple(names), *here, given[here], covered[here], missed[here], relation=how)
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """Rows that meet the same conditions and have the same label and explanation.
+
+    Attributes
+    ----------
+    meets : (p, conditions) array of bool
+    lists : list of tuples of int
+        The conditions of each distinct explanation.
+    code, label, rows : (p,) arrays
+        The explanation and the label of each pattern by number, and how many rows it stands for.
+    """
+
+    meets: NDArray[np.bool_]
+    lists: Sequence[tuple[int, ...]]
+    code: Ints
+    label: Ints
+    rows: Ints
+
+    def covers(self, start: int, stop: int) -> NDArray[np.bool_]:
+        """Which of the explanations from start to stop cover each pattern."""
+        whole = np.ones(len(self.rows), bool)
+        chosen = self.lists[start:stop]
+        return np.column_stack([np.logical_and.reduce([whole, *self.meets.T[list(one)]]) for one in chosen])
+
+    def blocks(self) -> list[tuple[int, int]]:
+        """Explanations to work on at once."""
+        step = max(1, _CELLS // max(1, len(self.rows)))
+        return [(a, min(a + step, len(self.lists))) for a in range(0, len(self.lists), step)]
+
+    def tables(self, labels: int) -> tuple[Ints, Ints, Ints, NDArray[np.bool_]]:
+        """Given, covered and missed rows by explanation and label, and whether patterns lie under their own."""
+        shape = (len(self.lists), labels)
+        given, covered, missed = (np.zeros(shape, np.int64) for _ in range(3))
+        own = np.zeros(len(self.rows), bool)
+        for start, stop in self.blocks():
+            mask = self.covers(start, stop)
+            for label in range(labels):
+                rows = np.where(self.label == label, self.rows, 0)
+                covered[start:stop, label] = rows @ mask
+            mine = np.flatnonzero((self.code >= start) & (self.code < stop))
+            own[mine] = mask[mine, self.code[mine] - start]
+        np.add.at(given, (self.code, self.label), self.rows)
+        np.add.at(missed, (self.code[~own], self.label[~own]), self.rows[~own])
+        return given, covered, missed, own
+
+    def margins(self, counts: Counts, own: NDArray[np.bool_], confidence: float) -> Margins:
+        """Leave out every row in turn: its own term, and the terms of all explanations that cover it."""
+        n, change = int(self.rows.sum()), Change(counts)
+        if n < 2:
+            return Margins(1.0, 1.0)
+        # Once more with no rows behind them, so that there are at least two to leave out.
+        twice = np.tile(np.arange(len(self.rows)), 2)
+        felt = self._felt(change, counts)[:, twice]
+        found = change.left_out(felt, self.code[twice], self.label[twice], own[twice])
+        scale = (len(twice) - 1) / (n - 1)
+        left_out = LeftOut(found.value * scale, found.silent * scale, found.reach)
+        return jackknife_margins(left_out, np.concatenate([self.rows, 0 * self.rows]), n, confidence)
+
+    def _felt(self, change: Change, counts: Counts) -> Floats:
+        """For each pattern, sums over the explanations that cover it of what they lose with one of its rows."""
+        weights = np.stack([sums(change.explanation, one, counts.distinct) for one in change.weights[:3]])
+        same = np.zeros((counts.distinct, len(counts.labels)))
+        same[change.explanation, change.label] = change.weights[3]
+        felt = np.zeros((3, len(self.rows)))
+        for start, stop in self.blocks():
+            mask = self.covers(start, stop).astype(np.float64)
+            felt += weights[:, start:stop] @ mask.T
+            for label in range(len(counts.labels)):
+                here = self.label == label
+                felt[0, here] -= mask[here] @ same[start:stop, label]
+        return felt
+
+
+@dataclass(frozen=True, eq=False)
+class RowBlocks:
+    """Tables by explanation, label and block of rows: (explanations, labels, blocks)."""
+
+    given: Ints
+    covered: Ints
+    missed: Ints
+
+    def margins(self, confidence: float) -> Margins:
+        """Leave out every block in turn."""
+        agreeing, silent, reach = (np.zeros(self.given.shape[2]) for _ in range(3))
+        for one in zip(self.given, self.covered, self.missed, strict=True):
+            self._leave_out(one, agreeing, silent, reach)
+        rows = self.given.sum(axis=(0, 1))
+        left, total = rows.sum() - rows, int(rows.sum())
+        reach *= rows.mean() / rows  # as if all blocks were of one size, which a digest makes them only nearly
+        left_out = LeftOut(agreeing / left, silent / left, 1 + float((reach - reach.mean()).max()))
+        return jackknife_margins(left_out, np.ones(len(rows)), total, confidence)
+
+    @staticmethod
+    def _leave_out(tables: tuple[Ints, Ints, Ints], agreeing: Floats, silent: Floats, reach: Floats) -> None:
+        """Add what one explanation's rows agree and are silent on without each block; tables are (labels, blocks)."""
+        given, covered, missed = tables
+        inside, whole = given - missed, int(covered.sum())
+        total, same = whole - covered.sum(axis=0), covered.sum(axis=1, keepdims=True) - covered
+        for rows, own in ((inside, 1), (missed, 0)):
+            stay = rows.sum(axis=1, keepdims=True) - rows
+            agreeing += (stay * ratio(same - own, total - own)).sum(axis=0)
+            silent += (stay * (total == own)).sum(axis=0)
+        pull = ratio(inside.sum(), np.array(whole - 1)) + ratio(missed.sum(), np.array(whole))
+        reach += pull * covered.sum(axis=0) - ratio(inside.sum(axis=0), np.array(whole - 1))

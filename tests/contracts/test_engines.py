@@ -1,0 +1,306 @@
+"""What every engine satisfies: the same counts and estimates as in memory, for every discretizer and measure.
+
+The log is hostile: quotes, semicolons, blanks and reserved words in names, labels in Unicode, ties, and -0.0.
+"""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import faithscope as fs
+from faithscope.errors import BadInput
+from faithscope.explanations import discretize
+from faithscope.explanations.plain import Plain
+from faithscope.frames import frame
+from faithscope.measures.counterexamples import counterexamples
+from faithscope.measures.counts import count
+from faithscope.measures.local import per_explanation
+from faithscope.measures.populations import by
+from faithscope.tables.audit import audit
+from faithscope.tables.log import to_log
+from faithscope.tables.scopes import sufficiency
+from tables import engines
+
+ROWS = 240
+FEATURES = ['a "quoted" b', "select", "semi;colon -- x", "Größe", "group by"]
+LABEL, POPULATION, MOMENT = 'y"hat; DROP TABLE', "order", "when?"
+DISCRETIZERS = [
+    None,
+    fs.Floor(1),
+    fs.Floor(0),
+    fs.Truncate(0),
+    fs.Sign(),
+    fs.Rank(),
+    fs.SignOfTop(2),
+    fs.SignOfTop(9),
+    fs.Floor(0) | fs.Rank(),
+]
+CHANGES = [None, fs.Delta(), fs.DeltaSign(), fs.Modified(), fs.Delta() | fs.Floor(0)]
+ENGINES = pytest.mark.parametrize("engine", engines.NAMES)
+
+
+def _values(rng):
+    values = np.round(rng.normal(size=(ROWS, len(FEATURES))), 1)
+    values[::5] = np.round(values[::5])  # ties
+    values[::7, 1] = -0.0
+    values[1::7, 1] = 0.0
+    values[: ROWS // 2] = values[ROWS // 2 :]
+    return values
+
+
+RNG = np.random.default_rng(7)
+VALUES = _values(RNG)
+LABELS = RNG.choice(["ja", "nein", 'it\'s \\ "ü"', "ナ\n"], ROWS, p=[0.5, 0.3, 0.1, 0.1])
+POPULATIONS = RNG.choice(["north", "sö'uth"], ROWS)
+MOMENTS = [
+    datetime.datetime(1969, 12, 28, 23) + datetime.timedelta(hours=int(h)) for h in RNG.integers(0, 24 * 30, ROWS)
+]
+INPUTS = pd.DataFrame(
+    {
+        "age": np.where(RNG.random(ROWS) < 0.1, np.nan, RNG.integers(20, 60, ROWS)),
+        "select": RNG.choice(["clerk", "cook", "né'"], ROWS),
+        'q";x': RNG.normal(size=ROWS),
+        "whole": RNG.integers(0, 5, ROWS),
+    }
+)
+POOL = [
+    [],
+    [("age", "<=", 37.5)],
+    [("age", ">", 30), ("select", "==", "né'")],
+    [("select", "not in", ["cook"]), ('q";x', "<", 0.1)],
+    [("age", "in", [None, 41.0]), ("whole", "between", (1, 3))],
+    [("whole", "!=", 2), ("select", "in", ["unheard of", "clerk"])],
+    [("age", "!=", None)],
+    [("whole", "in", [])],
+]
+RULES = fs.Rules.from_conditions([POOL[i] for i in RNG.integers(0, len(POOL), ROWS)], features=list(INPUTS.columns))
+DOCUMENTS = [sorted(set(RNG.choice(["a", "b", "né", "it's", "ü b"], 4))) for _ in range(ROWS)]
+WORDS = fs.Highlights([set(RNG.choice(one, 2)) if i % 9 else set() for i, one in enumerate(DOCUMENTS)])
+PROTOTYPES = fs.Prototypes([RNG.choice(6, 2).tolist() for _ in range(ROWS)])
+KEYS = Plain([f"leaf {i}'" for i in RNG.integers(0, 9, ROWS)])
+
+
+def _log(columns):
+    more = {LABEL: pa.array(LABELS.tolist()), POPULATION: pa.array(POPULATIONS.tolist()), MOMENT: pa.array(MOMENTS)}
+    return pa.table({**columns, **more})
+
+
+def assert_same(found, expected):
+    """Counts exactly, estimates to 1e-12."""
+    assert (found.n, found.distinct) == (expected.n, expected.distinct)
+    mine, theirs = found.counts.profile(), expected.counts.profile()
+    assert _cells(mine) == _cells(theirs)
+    assert (mine.modal, sorted(mine.label_rows)) == (theirs.modal, sorted(theirs.label_rows))
+    for name in ("value", "low", "high", "unverifiable", "verified", "chance"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=1e-12), name
+
+
+def _cells(profile):
+    cells = {}
+    for *kind, rows in zip(profile.others, profile.agreeing, profile.pairs, profile.rows, strict=True):
+        cells[tuple(map(int, kind))] = cells.get(tuple(map(int, kind)), 0) + int(rows)
+    return cells
+
+
+def assert_same_populations(found, expected):
+    assert list(found.estimates) == list(expected.estimates)
+    for name, one in found.estimates.items():
+        assert_same(one, expected.estimates[name])
+    assert found.differences.round(12).equals(expected.differences.round(12))
+
+
+def assert_same_worst(found, explanations, labels, k=5):
+    counts = count(explanations, labels)
+    expected = frame(per_explanation(counts, 0.95, k))
+    worst = found.table(k)
+    for name in ("disagreeing_pairs", "rows"):
+        assert worst[name].tolist() == expected[name].tolist()
+    every = frame(per_explanation(counts, 0.95))
+    names = ["explanation", "rows", "labels", "commonest", "purity", "purity_low", "consistency", "disagreeing_pairs"]
+    lines = [table[names].sort_values(names).round(12).to_numpy().tolist() for table in (found.table(None), every)]
+    assert repr(lines[0]) == repr(lines[1])
+
+
+def assert_contradicts(found, explanations, labels):
+    pairs = found.counterexamples(4)
+    worst = counterexamples(count(explanations, labels), explanations, labels, k=4)
+    assert pairs.disagreeing_pairs.tolist() == worst["disagreeing_pairs"].tolist()
+    assert (pairs.prediction_a != pairs.prediction_b).all()
+    described = {explanations.describe(row) for row in range(len(explanations))}
+    assert set(pairs.explanation) <= described
+    assert len(found.X) > pairs[["row_a", "row_b"]].to_numpy().max()
+
+
+@ENGINES
+def test_importances_give_the_same_for_every_discretizer(engine):
+    columns = {f"phi_{name}": pa.array(VALUES[:, j]) for j, name in enumerate(FEATURES)}
+    log = engines.put(engine, "imp", _log(columns))
+    importances = fs.Importances(VALUES, names=FEATURES)
+    for discretizer in DISCRETIZERS:
+        found = audit(**log, prediction=LABEL, explanation="phi_*", discretizer=discretizer)
+        coarse = discretize(importances, discretizer)
+        assert_same(found.consistency, fs.consistency(coarse, LABELS))
+        assert found.uniqueness == pytest.approx(fs.evaluate(LABELS, coarse, VALUES).uniqueness, abs=1e-12)
+        assert found.sufficiency is None
+    assert_same_populations(found.by(POPULATION), by(coarse, LABELS, POPULATIONS))
+    assert_same_worst(found, coarse, LABELS)
+    assert_contradicts(found, coarse, LABELS)
+    proven = audit(**log, prediction=LABEL, explanation="phi_*", interval="mcdiarmid", discretizer=fs.Sign())
+    assert_same(proven.consistency, fs.consistency(fs.Sign()(importances), LABELS, interval="mcdiarmid"))
+
+
+@pytest.mark.parametrize(("engine", "width"), [("duckdb", 14), ("postgres", 14), ("duckdb", 33)])
+def test_many_features_give_the_same(engine, width):
+    rng = np.random.default_rng(width)
+    values = np.tile(np.round(rng.normal(size=(ROWS // 4, width)), 1), (4, 1))
+    values[::3, 3] = np.nan
+    log = engines.put(engine, f"wide{width}", _log({f"phi_{j:02}": pa.array(values[:, j]) for j in range(width)}))
+    for discretizer in (fs.Sign(), fs.SignOfTop(5), fs.Rank()):
+        found = audit(**log, prediction=LABEL, explanation="phi_*", discretizer=discretizer, nulls="key")
+        known = np.nan_to_num(values, nan=1e9 if discretizer == fs.Rank() else 0.0)  # last, or smallest
+        keys = np.column_stack([discretize(fs.Importances(known), discretizer).values, np.isnan(values[:, 3])])
+        if discretizer == fs.Rank():
+            keys = keys[:, :-1]  # a missing number has a rank like any other
+        elif discretizer == fs.SignOfTop(5):
+            keys[:, -1] = 0  # it is never among the largest
+        assert_same(found.consistency, fs.consistency(keys, LABELS))
+
+
+@ENGINES
+def test_a_list_column_and_many_labels_give_the_same(engine):
+    labels = np.random.default_rng(1).integers(-3, 30, ROWS)
+    table = _log({"phi": pa.array(VALUES.tolist(), pa.list_(pa.float64())), "n": pa.array(labels)})
+    log = engines.put(engine, "lists", table)
+    coarse = fs.Sign()(fs.Importances(VALUES))
+    found = audit(**log, prediction="n", explanation="phi", discretizer=fs.Sign(), by=[POPULATION, LABEL])
+    assert_same(found.consistency, fs.consistency(coarse, labels))
+    pairs = [f"{a}|{b}" for a, b in zip(POPULATIONS, LABELS, strict=True)]
+    expected = by(coarse, labels, pairs).estimates
+    assert {"|".join(name): one.value for name, one in found.populations.estimates.items()} == {
+        name: pytest.approx(one.value, abs=1e-12) for name, one in expected.items()
+    }
+
+
+@ENGINES
+def test_changes_of_counterfactuals_give_the_same(engine):
+    rng = np.random.default_rng(2)
+    old = pd.DataFrame({"x": np.round(rng.normal(size=ROWS), 1), "job": rng.choice(["a", "b'"], ROWS)})
+    new = pd.DataFrame(
+        {"x": np.where(rng.random(ROWS) < 0.5, old.x, old.x + 0.5), "job": rng.choice(["a", "b'"], ROWS)}
+    )
+    mixed, numbers = fs.Counterfactuals(new, old), fs.Counterfactuals(new[["x"]], old[["x"]])
+    columns = {"cf_x": new.x, "cf_job": new.job, "original_x": old.x, "job": old.job}
+    log = engines.put(engine, "cf", _log({name: pa.array(column.tolist()) for name, column in columns.items()}))
+    for discretizer in CHANGES:
+        given, wanted = (numbers, "cf_x") if isinstance(discretizer, type(CHANGES[-1])) else (mixed, "cf_*")
+        found = audit(**log, prediction=LABEL, explanation=[wanted], discretizer=discretizer)
+        assert_same(found.consistency, fs.consistency(given, LABELS, discretizer=discretizer))
+
+
+@ENGINES
+def test_keys_sets_and_rules_give_the_same(engine):
+    for name, explanations in {"keys": KEYS, "protos": PROTOTYPES}.items():
+        table = to_log(explanations, LABELS, INPUTS)
+        log = engines.put(engine, name, table.replace_schema_metadata())
+        column, kind = table.column_names[0], "prototypes" if name == "protos" else None
+        found = audit(**log, prediction="prediction", explanation=column, kind=kind)
+        assert_same(found.consistency, fs.consistency(explanations, LABELS))
+        assert_contradicts(found, explanations, LABELS)
+        assert found.sufficiency is None
+
+
+@ENGINES
+def test_rules_and_words_are_as_sufficient_as_in_memory(engine):
+    for name, explanations, rows in (("rules", RULES, INPUTS), ("words", WORDS, DOCUMENTS)):
+        table = to_log(explanations, LABELS, rows).append_column(POPULATION, pa.array(POPULATIONS.tolist()))
+        log = engines.put(engine, name, table.replace_schema_metadata())
+        found = audit(**log, prediction="prediction", explanation=table.column_names[0], by=POPULATION)
+        expected = fs.evaluate(LABELS, explanations, rows)
+        assert_same(found.consistency, expected.consistency)
+        assert_same_populations(found.populations, by(explanations, LABELS, POPULATIONS))
+        assert_same(found.sufficiency, expected.sufficiency)
+        assert found.sufficiency.notes == expected.sufficiency.notes
+        assert_same_worst(found, explanations, LABELS)
+        blocks, _ = sufficiency(found._measured, exact=0)
+        assert blocks.counts == expected.sufficiency.counts
+        assert blocks.low <= blocks.value <= blocks.high
+
+
+@ENGINES
+def test_windows_of_time_are_the_same(engine):
+    log = engines.put(engine, "time", _log({"key": pa.array(KEYS.values.tolist())}))
+    how = {"prediction": LABEL, "explanation": "key", "time": MOMENT}
+    week = pd.Series(MOMENTS).dt.to_period("W").dt.start_time
+    for every, starts in {
+        "1w": week.tolist(),
+        "6h": pd.Series(MOMENTS).dt.floor("6h").tolist(),
+        "1mo": pd.Series(MOMENTS).dt.to_period("M").dt.start_time.tolist(),
+    }.items():
+        found = audit(**log, **how, every=every).windows
+        expected = by(KEYS, LABELS, [str(one) for one in starts]).estimates
+        assert {str(start): one.value for start, one in found.estimates.items()} == {
+            start: pytest.approx(one.value, abs=1e-12) for start, one in expected.items()
+        }
+    assert found.table.changed.tolist()[0] is False
+    assert next(iter(found.estimates)) not in found.changes
+
+
+@ENGINES
+def test_missing_values_are_refused_dropped_or_a_value(engine):
+    values, labels = VALUES[:60].copy(), LABELS[:60].astype(object)
+    values[3, 0] = values[5, 0] = np.nan
+    labels[[7, 8]] = None
+    columns = {
+        f"v{j}": pa.array([None if x != x and i == 3 else x for i, x in enumerate(values[:, j])]) for j in range(3)
+    }
+    log = engines.put(engine, "holes", pa.table({**columns, "y": pa.array(labels.tolist())}))
+    how = {"prediction": "y", "explanation": "v*"}
+    with pytest.raises(BadInput, match=r"2 of the used columns: 'y' in 2, 'v0' in 2 of 60 rows"):
+        audit(**log, **how)
+    whole = ~np.isnan(values[:, 0]) & np.array([one is not None for one in labels])
+    present = np.where(labels == None, "missing", labels)  # noqa: E711
+    for discretizer in (None, fs.Floor(0), fs.Truncate(0), fs.Sign()):
+        dropped = audit(**log, **how, nulls="drop", discretizer=discretizer).consistency
+        expected = fs.consistency(values[whole][:, :3], labels[whole], discretizer=discretizer)
+        assert dropped.value == pytest.approx(expected.value, abs=1e-12)
+        assert "4 rows were dropped: values missing" in dropped.notes
+        kept = audit(**log, **how, nulls="key", discretizer=discretizer).consistency
+        coarse = discretize(fs.Importances(np.nan_to_num(values[:, :3])), discretizer).values
+        keys = [(*map(float, row), bool(hole)) for row, hole in zip(coarse, np.isnan(values[:, 0]), strict=True)]
+        assert_same(kept, fs.consistency(Plain(keys), present))
+    for discretizer, brute in ((fs.Rank(), _rank), (fs.SignOfTop(1), _top)):
+        kept = audit(**log, **how, nulls="key", discretizer=discretizer).consistency
+        assert_same(kept, fs.consistency(Plain([brute(row[:3]) for row in values]), present))
+
+
+def _rank(row):
+    return tuple(np.argsort(row, kind="stable").tolist())  # NaN last
+
+
+def _top(row):
+    largest = int(np.nanargmax(np.abs(row)))
+    return tuple(float(np.sign(x)) if j == largest else 0.0 for j, x in enumerate(row))
+
+
+def test_a_role_that_may_only_read_is_enough_and_nothing_is_left_behind():
+    server = engines.server()
+    import psycopg
+
+    log = engines.put("postgres", "readonly", to_log(RULES, LABELS, INPUTS).replace_schema_metadata())
+    with psycopg.connect(server.owner) as connection:
+        before = connection.execute("SELECT count(*), max(oid::int8) FROM pg_class").fetchone()
+    found = audit(**log, prediction="prediction", explanation="rule")
+    found.table(3), found.counterexamples(3), found.by("select")
+    with psycopg.connect(server.owner) as connection:
+        assert connection.execute("SELECT count(*), max(oid::int8) FROM pg_class").fetchone() == before
+    with psycopg.connect(server.url()) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        connection.execute("CREATE TEMP TABLE t (a int)")
+
+
+def test_counts_of_parts_add_up_to_the_whole():
+    log = engines.put("duckdb", "parts", _log({"key": pa.array(KEYS.values.tolist())}))
+    found = audit(**log, prediction=LABEL, explanation="key", by=POPULATION)
+    assert sum(one.n for one in found.populations.estimates.values()) == found.consistency.n == count(KEYS, LABELS).n

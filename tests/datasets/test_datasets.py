@@ -1,0 +1,297 @@
+"""Data sets: where they are looked for, and how they are downloaded, from a server of our own."""
+
+import gzip
+import io
+import os
+import tarfile
+import threading
+import zipfile
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from faithscope import datasets
+from faithscope.datasets import catalog, download
+from faithscope.errors import BadInput
+
+HEART = b"63.0,1.0,1.0,145.0,233.0,1.0,2.0,150.0,0.0,2.3,3.0,0.0,6.0,0\n67,1,4,160,286,0,2,108,1,1.5,2,?,3.0,2\n"
+ADULT = b"39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Unmarried, White, Male, 2174, 0, 40, ?, "
+SOIL = b"0,1,0,0," + b"0," * 39 + b"1,"
+
+
+def zipped(**members):
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name.replace("__", "/").replace("_D", "-").replace("_P", "."), content)
+    return held.getvalue()
+
+
+def tarred(**members):
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode="w:gz") as archive:
+        for name, content in members.items():
+            one = tarfile.TarInfo("rt-polaritydata/rt-polarity." + name)
+            one.size = len(content)
+            archive.addfile(one, io.BytesIO(content))
+    return held.getvalue()
+
+
+AVILA = b"0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0,"
+ARCHIVES = {
+    "heart": zipped(processed_Pcleveland_Pdata=HEART),
+    "chess": zipped(krkopt_Pdata=b"a,1,b,3,c,2,draw\na,1,c,1,c,2,zero\n"),
+    "avila": zipped(avila__avila_Dtr_Ptxt=AVILA + b"A\n", avila__avila_Dts_Ptxt=AVILA + b"F\n"),
+    "bank": zipped(bank_Pzip=zipped(bank_Dfull_Pcsv=b'"age";"job";"y"\n58;"unknown";"no"\n44;"None";"yes"\n')),
+    "adult": zipped(adult_Pdata=ADULT + b"<=50K\n\n", adult_Ptest=b"|1x3 Cross validator\n" + ADULT + b">50K.\n\n"),
+    "covtype": zipped(covtype_Pdata_Pgz=gzip.compress(b"2596,51,3,258,0,510,221,232,148,6279," + SOIL + b"5\n")),
+    "rt_polarity": tarred(neg=b"dull \nna\xefve plot \n", pos=b"great \n"),
+}
+
+
+class Server(BaseHTTPRequestHandler):
+    """Sends one file; does as its server's list of faults says, one fault a request, and then as it should."""
+
+    def do_GET(self):
+        fault = self.server.faults.pop(0) if self.server.faults else None
+        self.server.asked.append(self.headers.get("Range"))
+        content, start = self.server.content, 0
+        if isinstance(fault, int):
+            return self.send_error(fault)
+        if self.headers.get("Range") and self.server.resumes:
+            start = int(self.headers["Range"][6:-1])
+            if start >= len(content):
+                return self.send_error(416)
+        self.send_response(206 if start else 200)
+        self.send_header("Content-Length", str(len(content) - start))
+        self.end_headers()
+        end = start + (len(content) - start) // 2 if fault == "cut" else None
+        self.wfile.write(content[start:end])
+        return None
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setattr(download, "_PAUSE", 0.001)
+    served = ThreadingHTTPServer(("127.0.0.1", 0), Server)
+    served.faults, served.asked, served.content, served.resumes = [], [], b"", True
+    thread = threading.Thread(target=served.serve_forever, daemon=True)
+    thread.start()
+    served.url = f"http://127.0.0.1:{served.server_port}/file"
+    yield served
+    served.shutdown()
+    served.server_close()
+
+
+@pytest.fixture
+def cache(monkeypatch, tmp_path):
+    monkeypatch.delenv("FAITHSCOPE_DATA", raising=False)
+    monkeypatch.setenv("FAITHSCOPE_CACHE", str(tmp_path))
+    return tmp_path / "datasets"
+
+
+@pytest.fixture
+def chess(server, cache, monkeypatch):
+    """Chess, served by our server: two rows of it."""
+    server.content = ARCHIVES["chess"]
+    known = catalog.content_of(catalog.CATALOG["chess"].parse(server.content))
+    source = replace(catalog.CATALOG["chess"], url=server.url, content=known)
+    monkeypatch.setitem(catalog.CATALOG, "chess", source)
+    return source
+
+
+@pytest.mark.parametrize("name", list(ARCHIVES))
+def test_every_source_is_read_as_a_table_with_the_label_last(name):
+    found = catalog.CATALOG[name].parse(ARCHIVES[name])
+    assert found.columns[-1] == "label"
+    expected = {
+        "heart": [0, 1],
+        "chess": ["draw", "zero"],
+        "avila": ["A", "F"],
+        "bank": ["no", "yes"],
+        "adult": ["<=50K", ">50K"],
+        "covtype": [5],
+        "rt_polarity": [0, 0, 1],
+    }
+    assert found["label"].tolist() == expected[name]
+
+
+def test_question_marks_are_missing_and_words_like_none_are_not():
+    assert catalog.CATALOG["heart"].parse(ARCHIVES["heart"])["ca"].isna().tolist() == [False, True]
+    assert catalog.CATALOG["adult"].parse(ARCHIVES["adult"])["native-country"].isna().all()
+    assert catalog.CATALOG["bank"].parse(ARCHIVES["bank"])["job"].tolist() == ["unknown", "None"]
+    assert catalog.CATALOG["rt_polarity"].parse(ARCHIVES["rt_polarity"])["text"][1] == "naïve plot "
+
+
+def test_the_digest_of_the_content_sees_values_and_names_but_not_types():
+    frame = pd.DataFrame({"a": [1, 2], "b": ["x", None]})
+    same = frame.astype({"a": "float64"}).astype({"b": object})
+    assert catalog.content_of(frame) == catalog.content_of(same)
+    others = [frame.rename(columns={"a": "c"}), frame.assign(a=[1, 3]), frame.assign(b=["x", "y"]), frame[::-1]]
+    assert len({catalog.content_of(one) for one in [frame, *others]}) == 5
+
+
+def test_a_download_is_checked_kept_and_not_repeated(server, chess, cache):
+    first, again = datasets.load("chess"), datasets.load("chess")
+    assert len(server.asked) == 1
+    assert first.X.equals(again.X)
+    assert first.classes == ("draw", "zero")
+    assert first.categorical == ("white-king-file", "white-rook-file", "black-king-file")
+    assert sorted(one.name for one in cache.iterdir()) == ["chess.parquet"]
+
+
+def test_a_download_goes_on_where_it_was_cut_off(server, chess):
+    server.faults = ["cut", 503, "cut"]
+    assert datasets.load("chess").X.shape == (2, 6)
+    half = len(server.content) // 2
+    assert server.asked[:3] == [None, f"bytes={half}-", f"bytes={half}-"]
+    assert len(server.asked) == 4
+
+
+def test_a_download_goes_on_in_the_next_run(server, chess, cache):
+    cache.mkdir(parents=True)
+    (cache / "chess.part").write_bytes(server.content[:100])
+    assert len(datasets.load("chess").y) == 2
+    assert server.asked == ["bytes=100-"]
+
+
+def test_a_server_that_cannot_resume_sends_the_whole_again(server, chess):
+    server.faults, server.resumes = ["cut"], False
+    assert len(datasets.load("chess").y) == 2
+
+
+def test_leftovers_longer_than_the_file_are_thrown_away(server, chess, cache):
+    cache.mkdir(parents=True)
+    (cache / "chess.part").write_bytes(b"x" * 10_000)
+    assert len(datasets.load("chess").y) == 2
+
+
+@pytest.mark.parametrize(("faults", "why"), [([404], "answered 404"), (["cut"] * 9, "connection ended|Incomplete")])
+def test_what_cannot_be_reached_is_said_in_one_sentence(server, chess, faults, why):
+    server.faults = faults
+    with pytest.raises(BadInput, match=why) as caught:
+        datasets.load("chess")
+    assert "--data or FAITHSCOPE_DATA" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_content_that_is_not_the_papers_is_refused_and_not_kept(server, chess, cache):
+    server.content = zipped(krkopt_Pdata=b"a,1,b,3,c,2,draw\n")
+    with pytest.raises(BadInput, match="content differs"):
+        datasets.load("chess")
+    assert not list(cache.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [(b"<html>", "not the archive"), (zipped(other=b"1"), "no krkopt"), (b"PK\x03\x04", "not the archive")],
+)
+def test_an_archive_that_is_none_is_refused(server, chess, content, why):
+    server.content = content
+    with pytest.raises(BadInput, match=why):
+        datasets.load("chess")
+
+
+@pytest.mark.parametrize("content", [b"", b"<html>", tarred(neg=b"x \n"), ARCHIVES["rt_polarity"][:60]])
+def test_a_broken_archive_of_texts_is_refused(server, cache, monkeypatch, content):
+    server.content = content
+    monkeypatch.setitem(catalog.CATALOG, "rt_polarity", replace(catalog.CATALOG["rt_polarity"], url=server.url))
+    with pytest.raises(BadInput, match=r"not the archive|has no rt-polarity"):
+        datasets.load("rt_polarity")
+
+
+def test_a_gzip_inside_that_is_none_is_refused(server, cache, monkeypatch):
+    server.content = zipped(covtype_Pdata_Pgz=b"1,2,3")
+    monkeypatch.setitem(catalog.CATALOG, "covtype", replace(catalog.CATALOG["covtype"], url=server.url))
+    with pytest.raises(BadInput, match="not the archive"):
+        datasets.load("covtype")
+
+
+def test_an_archive_cannot_fill_memory(monkeypatch):
+    monkeypatch.setattr(catalog, "_LARGEST", 1_000)
+    with pytest.raises(BadInput, match="unpacks to more"):
+        catalog.CATALOG["chess"].parse(zipped(krkopt_Pdata=b"0" * 5_000))
+
+
+def test_a_name_with_dots_never_leaves_the_archive(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    archive = zipped(**{".._P.__.._P.__krkopt_Pdata": b"a,1,b,3,c,2,draw\n"})
+    assert len(catalog.CATALOG["chess"].parse(archive)) == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_cached_file_that_was_changed_is_downloaded_again(server, chess, cache):
+    datasets.load("chess")
+    pd.DataFrame({"a": [1], "label": ["draw"]}).to_parquet(cache / "chess.parquet")
+    with pytest.warns(UserWarning, match="changed since"):
+        assert len(datasets.load("chess").y) == 2
+    assert len(server.asked) == 2
+
+
+def test_a_named_folder_comes_first_and_then_the_environment(chess, server, tmp_path, monkeypatch):
+    folders = []
+    for label in ("draw", "zero"):
+        folders.append(tmp_path / label)
+        folders[-1].mkdir()
+        pd.DataFrame({"a": [1.0], "label": [label]}).to_parquet(folders[-1] / "chess.parquet")
+    monkeypatch.setenv("FAITHSCOPE_DATA", str(folders[1]))
+    with pytest.warns(UserWarning, match="rows that the paper used"):
+        assert datasets.load("chess", folders[0]).y.tolist() == ["draw"]
+    with pytest.warns(UserWarning, match="rows that the paper used"):
+        assert datasets.load("chess").y.tolist() == ["zero"]
+    assert server.asked == []
+
+
+def test_a_folder_that_lacks_the_data_set_says_what_it_has(tmp_path):
+    np.savetxt(tmp_path / "x.csv", [1])
+    with pytest.raises(BadInput, match=r"has no chess\.parquet; it has no Parquet file"):
+        datasets.load("chess", tmp_path)
+
+
+def test_an_unknown_name_is_answered_with_the_names():
+    with pytest.raises(BadInput, match="choose among heart, chess"):
+        datasets.load("iris")
+
+
+@pytest.mark.skipif("FAITHSCOPE_DATA" not in os.environ, reason="FAITHSCOPE_DATA names no folder of data sets")
+def test_the_real_files_hold_what_the_catalog_says(recwarn):
+    sizes = {name: datasets.load(name).X.shape for name in datasets.NAMES}
+    assert sizes["adult"] == (48_842, 14)
+    assert not recwarn.list
+
+
+def as_source(name, frame):
+    """A data set as its source writes it."""
+    label = frame["label"]
+    if name == "rt_polarity":
+        texts = [frame["text"][label == one] for one in (0, 1)]
+        neg, pos = (b"".join(text.encode("cp1252") + b"\n" for text in some) for some in texts)
+        return tarred(neg=neg, pos=pos)
+    parts = {"avila": slice(10_430), "adult": slice(32_561)}
+    first = parts.get(name, slice(None))
+    lines = [
+        some.to_csv(index=False, header=name == "bank", na_rep="?", sep=";" if name == "bank" else ",").encode()
+        for some in (frame[first], frame[first.stop or len(frame) :])
+    ]
+    if name == "adult":
+        lines = [lines[0].replace(b",", b", "), b"|1x3\n" + lines[1].replace(b",", b", ").replace(b"\n", b".\n")]
+        return zipped(adult_Pdata=lines[0], adult_Ptest=lines[1])
+    if name == "avila":
+        return zipped(avila_Dtr_Ptxt=lines[0], avila_Dts_Ptxt=lines[1])
+    if name == "bank":
+        return zipped(bank_Pzip=zipped(bank_Dfull_Pcsv=lines[0].replace(b";label", b";y")))
+    return zipped(**{"heart": {"processed_Pcleveland_Pdata": lines[0]}, "chess": {"krkopt_Pdata": lines[0]}}[name])
+
+
+@pytest.mark.skipif("FAITHSCOPE_DATA" not in os.environ, reason="FAITHSCOPE_DATA names no folder of data sets")
+@pytest.mark.parametrize("name", ["heart", "chess", "avila", "bank", "adult", "rt_polarity"])
+def test_the_real_rows_as_their_source_writes_them_pass_the_check(name):
+    frame = pd.read_parquet(os.path.join(os.environ["FAITHSCOPE_DATA"], f"{name}.parquet"))
+    source = catalog.CATALOG[name]
+    assert catalog.content_of(source.parse(as_source(name, frame))) == source.content

@@ -1,0 +1,85 @@
+"""Data sets that look like the paper's, small and made up, so that every part can run anywhere."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from faithscope import datasets
+from faithscope.reproduce.settings import Settings
+
+WORDS = ["good", "great", "fine", "dull", "bad", "slow", "the", "a", "film", "plot", "actor", "scene"]
+DEPTHS = ["draw", "zero", "one", "two", "three"]
+
+
+def _adult(rng, n):
+    numbers = {
+        "age": rng.integers(17, 80, n),
+        "fnlwgt": rng.integers(20_000, 400_000, n),
+        "education-num": rng.integers(1, 16, n),
+        "capital-gain": rng.choice([0, 0, 0, 5_000], n),
+        "capital-loss": rng.choice([0, 0, 0, 1_500], n),
+        "hours-per-week": rng.integers(20, 60, n),
+    }
+    words = ("workclass", "education", "marital-status", "occupation", "relationship", "race", "sex", "native-country")
+    frame = pd.DataFrame(numbers | {name: rng.choice(["a", "b", "c"], n) for name in words})
+    frame.loc[::50, "workclass"] = None
+    frame.loc[1, ["age", "fnlwgt"]] = 38, 89_814  # the record of Figure 2
+    rich = frame["education-num"] + rng.normal(0, 0.3, n) + (frame["capital-gain"] > 0) * 6 > 10
+    return frame.assign(label=np.where(rich, ">50K", "<=50K"))
+
+
+def _numbers(rng, n, names, classes):
+    frame = pd.DataFrame(rng.normal(size=(n, len(names))).round(3), columns=names)
+    place = np.clip(np.digitize(frame[names[0]] + frame[names[1]], np.linspace(-2, 2, len(classes) - 1)), 0, None)
+    return frame.assign(label=np.array(classes)[place])
+
+
+def _chess(rng, n):
+    names = [f"{piece}-{axis}" for piece in ("white-king", "white-rook", "black-king") for axis in ("file", "rank")]
+    columns = {one: rng.choice(list("abcdefgh"), n) if "file" in one else rng.integers(1, 9, n) for one in names}
+    frame = pd.DataFrame(columns)
+    return frame.assign(label=np.array(DEPTHS)[np.minimum(frame["black-king-rank"] // 2, 4)])
+
+
+def _reviews(rng, n):
+    texts = [" ".join(rng.choice(WORDS, rng.integers(4, 9))) + " " for _ in range(n)]
+    texts[0] += "é"
+    likes = [text.count("good") + text.count("great") >= text.count("bad") + text.count("dull") for text in texts]
+    return pd.DataFrame({"text": texts, "label": np.array(likes).astype(int)})
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """A folder with a small data set for each of the paper's."""
+    here, rng = tmp_path_factory.mktemp("data"), np.random.default_rng(0)
+    made = {
+        "heart": _numbers(rng, 150, [f"h{j}" for j in range(6)], [0, 1]),
+        "chess": _chess(rng, 900),
+        "avila": _numbers(rng, 600, [f"a{j}" for j in range(5)], ["A", "B", "C"]),
+        "bank": _numbers(rng, 600, [f"b{j}" for j in range(5)], ["no", "yes"]),
+        "adult": _adult(rng, 900),
+        "covtype": _numbers(rng, 900, [f"c{j}" for j in range(8)], [1, 2, 3]),
+        "rt_polarity": _reviews(rng, 400),
+    }
+    assert set(made) == set(datasets.NAMES)
+    for name, frame in made.items():
+        frame.to_parquet(here / f"{name}.parquet", index=False)
+    return here
+
+
+@pytest.fixture
+def settings(folder, tmp_path):
+    """A quick run on the small data sets, with a cache of its own."""
+    return Settings(folder, cache=tmp_path / "cache", quick=True, progress=False)
+
+
+@pytest.fixture(scope="session")
+def real_folder():
+    """The real data sets; tests that need them are skipped where no folder is named."""
+    chosen = os.environ.get("FAITHSCOPE_DATA")
+    if not chosen or not Path(chosen).is_dir():
+        pytest.skip("FAITHSCOPE_DATA names no folder of data sets")
+    return Path(chosen)

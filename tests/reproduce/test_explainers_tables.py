@@ -1,0 +1,310 @@
+"""Tables 5 to 7 and Figures 3 to 5 on small made-up data sets, and what they are made of against brute force."""
+
+from dataclasses import replace
+from itertools import combinations
+from math import factorial
+
+import numpy as np
+import pytest
+
+import faithscope as fs
+from faithscope.reproduce import figure3, figure4, figure5, table5, table6, table7
+from faithscope.reproduce.as_run import LabelShap, LiteralTop, solve
+from faithscope.reproduce.discretized import claims, measured
+from faithscope.reproduce.kernel_coalitions import draw
+from faithscope.reproduce.lars import supports
+from faithscope.reproduce.printed import rows as printed_rows
+from faithscope.reproduce.random_flips import NONE, RandomFlips
+from faithscope.reproduce.records import Record
+from faithscope.reproduce.systems import System
+from faithscope.reproduce.tabulated import Tabulated
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*does not hold the rows that the paper used")
+
+
+class Labels:
+    """A model of three classes that no feature decides alone."""
+
+    def predict(self, X):
+        return np.digitize(X[:, 0] * X[:, 1] + X[:, 2] - 0.3 * X[:, -1], [-0.4, 0.4])
+
+
+def problems(rng, n, samples, d):
+    X = rng.normal(size=(n, samples, d)) * rng.uniform(0.2, 3, d)
+    y = np.einsum("nsd,nd->ns", X, rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.4)) + rng.normal(size=(n, samples))
+    return X - X.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)
+
+
+def best_on_sklearns_path(X, y):
+    """Of one problem, by scikit-learn's own path and the criterion it had before 1.1."""
+    from sklearn.linear_model import lars_path
+
+    scaled = X / np.linalg.norm(X, axis=0)
+    path = lars_path(scaled, y, method="lasso", alpha_min=0.0)[2]
+    rest = np.sum((y[:, None] - scaled @ path) ** 2, axis=0)
+    criterion = len(y) * rest / np.sum(y**2) + 2 * np.sum(path != 0, axis=0)
+    return path[:, criterion.argmin()] != 0
+
+
+@pytest.mark.parametrize(("samples", "d"), [(30, 3), (60, 8), (40, 20)])
+def test_many_lasso_paths_at_once_select_what_scikit_learn_selects_one_by_one(samples, d):
+    X, y = problems(np.random.default_rng(d), 40, samples, d)
+    turned = X.transpose(0, 2, 1)
+    found = supports(turned @ X, (turned @ y[:, :, None])[:, :, 0], (y * y).sum(axis=1), samples)
+    wanted = np.array([best_on_sklearns_path(*one) for one in zip(X, y, strict=True)])
+    assert np.array_equal(found, wanted)
+    assert 0 < wanted.mean() < 1
+
+
+def test_nothing_is_selected_where_there_is_nothing_to_explain():
+    X = np.random.default_rng(0).normal(size=(2, 20, 4))
+    gram = X.transpose(0, 2, 1) @ X
+    assert not supports(gram, np.zeros((2, 4)), np.zeros(2), 20).any()
+
+
+@pytest.mark.parametrize("count", [2, 5, 10, 13, 40])
+def test_coalitions_come_once_each_and_their_weights_sum_to_one(count):
+    rows = np.random.default_rng(1).random((6, count))
+    found = draw(rows, count, 100, seed=0)
+    assert found.members.shape[1] == min(100, 2**count - 2)
+    np.testing.assert_allclose(found.weights.sum(axis=1), 1)
+    for members in found.members:
+        assert len(np.unique(members, axis=0)) == len(members)
+        assert set(members.sum(axis=1)) <= set(range(1, count))
+
+
+def test_what_is_drawn_belongs_to_the_row():
+    rows = np.random.default_rng(1).random((6, 12))
+    whole, part = draw(rows, 12, 80, seed=3), draw(rows[4:5], 12, 80, seed=3)
+    assert np.array_equal(whole.members[4], part.members[0])
+    assert not np.array_equal(whole.members[3], whole.members[4])
+    assert not np.array_equal(part.members, draw(rows[4:5], 12, 80, seed=4).members)
+
+
+def shapley(model, row, background):
+    """By definition, over all coalitions."""
+    d = len(row)
+
+    def worth(members):
+        mixed = background.copy()
+        mixed[:, list(members)] = row[list(members)]
+        return model.predict(mixed).mean()
+
+    values = np.zeros(d)
+    for j in range(d):
+        others = [k for k in range(d) if k != j]
+        for size in range(d):
+            share = factorial(size) * factorial(d - 1 - size) / factorial(d)
+            values[j] += share * sum(worth((*some, j)) - worth(some) for some in combinations(others, size))
+    return values
+
+
+def test_with_all_coalitions_kernel_shap_of_the_label_is_shapleys_value():
+    rng = np.random.default_rng(0)
+    background, rows = rng.normal(size=(15, 4)), rng.normal(size=(6, 4))
+    found = LabelShap(Labels(), background).explain(rows).values
+    np.testing.assert_allclose(found, [shapley(Labels(), row, background) for row in rows], atol=1e-9)
+
+
+def test_sampled_values_sum_to_the_label_less_its_mean_and_batches_change_nothing():
+    rng = np.random.default_rng(0)
+    background, rows = rng.normal(size=(30, 12)), rng.normal(size=(40, 12))
+    rows[:3, 5] = background[:, 5] = 0.5  # a feature that does not vary for these rows
+    explainer = LabelShap(Labels(), background, coalitions=60)
+    values = explainer.explain(rows).values
+    gains = Labels().predict(rows) - Labels().predict(background).mean()
+    some = values.any(axis=1)
+    np.testing.assert_allclose(values.sum(axis=1)[some], gains[some])
+    assert (values[:3, 5] == 0).all()
+    assert (values == 0).mean() > 0.3  # features are selected
+    np.testing.assert_allclose(
+        np.concatenate([explainer.explain(rows[:7]).values, explainer.explain(rows[7:]).values]), values
+    )
+
+
+def test_values_are_the_constrained_least_squares_solution():
+    rng = np.random.default_rng(2)
+    found = draw(rng.random((3, 7)), 7, 60, seed=0)
+    worths, gains = rng.normal(size=found.weights.shape), rng.normal(size=3)
+    values = solve(found, worths, gains, select=False)
+    for row in range(3):
+        Z, w = found.members[row].astype(float), found.weights[row]
+        system = np.block([[Z.T * w @ Z, np.ones((7, 1))], [np.ones((1, 7)), np.zeros((1, 1))]])
+        wanted = np.linalg.solve(system, [*(Z.T * w @ worths[row]), gains[row]])[:7]
+        np.testing.assert_allclose(values[row], wanted, atol=1e-9)
+
+
+def test_sampled_kernel_shap_is_near_the_packages_where_it_selects_nothing():
+    shap = pytest.importorskip("shap")
+    rng = np.random.default_rng(0)
+    background, rows = rng.normal(size=(20, 6)), rng.normal(size=(5, 6))
+    theirs = shap.KernelExplainer(Labels().predict, background).shap_values(rows, nsamples=1_000, silent=True)
+    np.testing.assert_allclose(LabelShap(Labels(), background).explain(rows).values, theirs, atol=1e-8)
+
+
+def test_the_literal_sign_of_top_5_is_the_formula_read_aloud():
+    values = np.random.default_rng(0).normal(size=(50, 8))
+    found = LiteralTop(5)(fs.Importances(values)).values
+    for phi, made in zip(values, found, strict=True):
+        order = np.argsort(np.abs(phi))
+        assert made.tolist() == [np.sign(phi[i]) if order[i] > 8 - 5 else 0 for i in range(8)]
+
+
+def test_a_table_of_the_trees_says_what_the_trees_say(settings):
+    system = System.of("chess", settings)
+    assert isinstance(system.model, Tabulated)
+    between = np.random.default_rng(0).uniform(-1, 9, (500, 6))
+    for rows in (system.split.test, between):
+        assert np.array_equal(system.model.predict(rows), system.trees.predict(rows))
+        np.testing.assert_allclose(system.model.predict_proba(rows), system.trees.predict_proba(rows), atol=1e-6)
+    assert not isinstance(System.of("avila", settings).model, Tabulated)
+
+
+def test_random_flips_reach_the_wanted_class_and_stay_in_range():
+    rng = np.random.default_rng(0)
+    known, rows = rng.normal(size=(200, 5)), rng.normal(size=(40, 5))
+    known[:, 3] = rng.integers(0, 4, 200)
+    rows[:, 3] = 2
+    points = RandomFlips(Labels(), known, wanted=2, samples=300).explain(rows).values
+    assert (Labels().predict(points) == 2).all()
+    changed = points != rows
+    assert (changed.sum(axis=1) <= 2).all()  # two changes are enough for this model
+    assert changed.any(axis=1).all()
+    inside = (points >= known.min(axis=0)) & (points <= known.max(axis=0))
+    assert inside[changed].all()
+    assert (points[:, 3] == points[:, 3].round()).all()
+
+
+def test_of_two_classes_random_flips_reach_the_other_and_batches_change_nothing():
+    class Two:
+        def predict(self, X):
+            return (X[:, 0] > 0).astype(int)
+
+    rng = np.random.default_rng(0)
+    known, rows = rng.integers(-5, 6, (100, 3)).astype(float), rng.normal(size=(30, 3))
+    explainer = RandomFlips(Two(), known, samples=200, fractions=True)
+    points = explainer.explain(rows).values
+    assert np.array_equal(Two().predict(points), 1 - Two().predict(rows))
+    assert np.array_equal(explainer.explain(rows[20:]).values, points[20:])
+    assert (points[:, 0] % 1 != 0).mean() > 0.5  # whole numbers get a decimal
+
+
+def test_a_row_that_cannot_be_flipped_says_so():
+    class Constant:
+        def predict(self, X):
+            return np.zeros(len(X), int)
+
+    rows = np.random.default_rng(0).normal(size=(4, 3))
+    points = RandomFlips(Constant(), rows, wanted=1, samples=20).explain(rows).values
+    assert (points == NONE).all()
+    for given in table7.as_run(points, rows).values():
+        assert fs.consistency(given, [0, 0, 1, 1]).distinct == 1
+
+
+@pytest.mark.parametrize("table", [table5, table6, table7])
+def test_every_printed_number_has_ours_beside_it_in_both_settings(settings, table):
+    found = table.run(settings)
+    wanted = {f"{line['dataset']} {line['discretizer']}" for line in printed_rows(table.ID)}
+    for setting in ("as_defined", "as_run"):
+        for measure in ("consistency", "uniqueness"):
+            every = [one for one in found.records if (one.setting, one.measure) == (setting, measure)]
+            some = [one for one in every if one.printed is not None]
+            assert {one.case for one in some} == wanted
+            assert all(one.note if one.ours is None else 0 <= one.ours <= 1 for one in some)
+    known = [one for one in found.records if one.measure == "consistency" and one.ours is not None]
+    assert all(one.low <= one.ours <= one.high for one in known)
+    assert len({one.case for one in known}) > len(wanted) / 2
+    assert [one.setting for one in found.claims] == ["as_defined"] * 2 + ["as_run"] * 2
+
+
+def test_as_run_uniqueness_is_distinct_explanations_and_as_defined_it_is_unique_rows():
+    given, labels = fs.Importances([[1.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    shares = {}
+    for setting in ("as_defined", "as_run"):
+        like = Record("table5", "heart", "consistency", setting, 4, None)
+        shares[setting] = measured(like, given, labels, {"original": None})[1].ours
+    assert shares == {"as_defined": 2 / 4, "as_run": 3 / 4}
+
+
+def test_a_difference_from_the_printed_number_is_never_left_without_a_word():
+    like = Record("table5", "heart", "consistency", "as_run", 4, None)
+    found = measured(like, fs.Importances(np.ones((4, 2))), [0, 0, 0, 0], {"original": None, "1-fp": fs.Floor(1)})
+    assert all(one.note for one in found if abs(one.ours - one.printed) > 0.05)
+
+
+def test_limes_of_class_1_are_among_those_of_all_classes(settings):
+    system = System.of("avila", settings)
+    np.testing.assert_allclose(
+        table6._given(system, "as_run").values, system.lime("as_run").explain(system.rows).values, atol=1e-9
+    )
+
+
+def lines(setting, **values):
+    """Records with these estimates and narrow intervals, by data set."""
+    return [
+        Record("table5", f"{name} {word}", "consistency", setting, 1_000, value, 0.5, low=max(0, value - 0.02))
+        for name, words in values.items()
+        for word, value in words.items()
+    ]
+
+
+def test_whether_the_best_discretization_depends_on_the_data_set_is_tested_both_ways():
+    same = {"original": 0.0, "1-fp": 0.9, "sign": 0.5}
+    other = {"original": 0.0, "1-fp": 0.4, "sign": 0.8}
+    near = {"original": 0.0, "1-fp": 0.5, "sign": 0.51}
+    verdicts = [
+        claims("table5", "as_run", lines("as_run", adult=same, chess=second))[1].verdict
+        for second in (same, other, near)
+    ]
+    assert verdicts == ["undecided", "holds", "undecided"]
+
+
+def test_no_gain_by_any_discretization_does_not_pass_for_one():
+    flat = {"original": 0.5, "1-fp": 0.4, "sign": 0.3, "rank": 0.2}
+    found = claims("table5", "as_run", lines("as_run", adult=flat, bank=flat, heart=flat))[0]
+    assert found.verdict == "fails"
+
+
+def test_anchors_are_measured_at_every_threshold(settings):
+    found = figure3.run(settings)
+    assert {one.measure for one in found.records} == {"consistency", "sufficiency", "uniqueness"}
+    assert len(found.claims) == 6
+    for drawn in found.figures:
+        assert {len(column) for column in drawn.columns.values()} == {len(drawn.columns["curve"])}
+        assert set(drawn.columns["x"]) == {0.5, 0.95}
+
+
+def test_a_measure_that_goes_with_the_threshold_is_seen_to():
+    rising = [
+        Record("figure3", f"{name} {t}", "sufficiency", "as_run", 9, t)
+        for name in ("heart", "adult")
+        for t in figure3.THRESHOLDS
+    ]
+    assert figure3._claim("as_run", "sufficiency", rising).verdict == "holds"
+    falling = [replace(one, ours=-one.ours) for one in rising]
+    assert figure3._claim("as_run", "sufficiency", falling).verdict == "fails"
+
+
+def test_every_explainer_is_measured_in_both_populations(settings):
+    found = figure4.run(settings)
+    cases = {f"{name} population {one}" for name in ("anchors", "shap", "lime", "counterfactuals") for one in (1, 2)}
+    for setting in ("as_defined", "as_run"):
+        assert {one.case for one in found.records if one.setting == setting} == cases
+    assert all(one.repeats == 5 and one.std is not None for one in found.records)
+    assert {one.case for one in found.records if one.printed} == {"anchors population 1", "shap population 2"}
+
+
+def test_three_quarters_of_one_label_are_in_the_first_population():
+    truth = np.repeat([0, 1], 4_000)
+    given = figure4._Given({}, truth, truth)
+    defined, run = (given.first(setting, 0, 0) for setting in ("as_defined", "as_run"))
+    np.testing.assert_allclose([defined[truth == 1].mean(), defined[truth == 0].mean()], [0.75, 0.25], atol=0.03)
+    np.testing.assert_allclose([run[truth == 1].mean(), run[truth == 0].mean()], [0.25, 0.75], atol=0.03)
+
+
+def test_the_papers_picture_of_the_xor_model_comes_out(settings):
+    found = figure5.run(settings)
+    for one in (one for one in found.records if one.setting == "as_run"):
+        assert one.ours == pytest.approx(one.printed, abs=0.03)
+    assert figure5.xor(np.array(figure5.ROWS)).tolist() == [1, 0]
+    assert [one.verdict for one in found.claims] == ["holds", "holds"]

@@ -1,0 +1,48 @@
+"""What the paper's printed numbers say about themselves, by arithmetic alone."""
+
+import numpy as np
+import pytest
+
+from faithscope.datasets.catalog import CATALOG
+from faithscope.reproduce.printed import in_figure, printed, rows
+
+ROUNDING = 0.01  # two printed numbers, each rounded to two digits
+TABLES = ("table1", "table5", "table6", "table7")
+
+
+def test_printed_uniqueness_cannot_be_the_share_of_rows_that_the_text_defines():
+    # A row whose explanation is unique contributes 0, so consistency + that share would be at most 1.
+    broken = [
+        line
+        for table in TABLES
+        for line in rows(table)
+        if float(line["consistency"]) + float(line["uniqueness"]) > 1 + ROUNDING
+    ]
+    assert len(broken) == 23
+    assert any(line.get("explainer") == "top_coefficient" for line in broken)
+
+
+def test_printed_uniqueness_can_be_distinct_explanations_by_rows():
+    # With D explanations for n rows at least 2 D - n rows are alone, and contribute 0.
+    for table in TABLES:
+        for line in rows(table):
+            alone = max(0.0, 2 * float(line["uniqueness"]) - 1)
+            assert float(line["consistency"]) <= 1 - alone + 3 * ROUNDING, (table, line)
+
+
+def test_the_paper_counts_one_class_of_chess_too_few():
+    assert printed("table3", "classes", dataset="chess") == len(CATALOG["chess"].classes) - 1
+
+
+@pytest.mark.parametrize("threshold", ["0.5", "0.95"])
+def test_the_local_measures_of_figure_2_follow_from_its_counts(threshold):
+    def shown(what):
+        return in_figure("figure2", f"threshold {threshold}: {what}")
+
+    assert shown("local consistency") == shown("given with label") / shown("given")
+    assert shown("local sufficiency") == pytest.approx(np.round(shown("covered with label") / shown("covered"), 2))
+
+
+def test_printed_sufficiency_of_highlights_is_never_below_their_consistency():
+    for line in rows("table1"):
+        assert float(line["sufficiency"]) >= float(line["consistency"])

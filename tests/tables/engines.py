@@ -1,0 +1,106 @@
+"""The engines that a log may live in, each started once a process; what is missing says why."""
+
+import atexit
+import importlib.util
+import shutil
+import tempfile
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import tables.postgres as postgres
+
+NAMES = ("duckdb", "postgres", "spark")
+_TYPES = {"double": "float8", "int64": "int8", "string": "text", "bool": "bool", "timestamp[us]": "timestamp"}
+
+
+def put(engine: str, name: str, table: pa.Table) -> dict[str, Any]:
+    """Store a table, and say how `audit` finds it."""
+    if engine == "postgres":
+        _put_postgres(server(), name, table)
+        return {"table": name, "connect": server().url()}
+    path = folder() / f"{name}.parquet"
+    pq.write_table(table, path)
+    if engine == "duckdb":
+        return {"table": path}
+    return {"table": spark().read_parquet(str(path))}
+
+
+@cache
+def folder() -> Path:
+    made = Path(tempfile.mkdtemp(prefix="faithscope-engines-"))
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return made
+
+
+@cache
+def server() -> postgres.Server:
+    if reason := postgres.why_not():
+        pytest.skip(reason)
+    psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed (pip install 'faithscope[postgres]')")
+    stack = ExitStack()
+    found = stack.enter_context(postgres.running())
+    atexit.register(stack.close)
+    with psycopg.connect(found.owner, autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {postgres.READER} LOGIN PASSWORD '{postgres.PASSWORD}'")
+        connection.execute("REVOKE ALL ON SCHEMA public FROM public")
+        connection.execute("REVOKE ALL ON DATABASE postgres FROM public")
+        connection.execute(f"GRANT CONNECT ON DATABASE postgres TO {postgres.READER}")
+        connection.execute(f"GRANT USAGE ON SCHEMA public TO {postgres.READER}")
+    return found
+
+
+def _put_postgres(found: postgres.Server, name: str, table: pa.Table) -> None:
+    import psycopg
+    from psycopg import sql
+
+    columns = [
+        sql.SQL("{} {}").format(sql.Identifier(field.name), sql.SQL(_postgres_type(field.type)))
+        for field in table.schema
+    ]
+    where = sql.Identifier(name)
+    with psycopg.connect(found.owner, autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(where))
+        cursor.execute(sql.SQL("CREATE TABLE {} ({})").format(where, sql.SQL(", ").join(columns)))
+        with cursor.copy(sql.SQL("COPY {} FROM STDIN").format(where)) as copy:
+            for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
+                copy.write_row(row)
+        cursor.execute(sql.SQL("GRANT SELECT ON {} TO {}").format(where, sql.Identifier(postgres.READER)))
+
+
+def _postgres_type(one: pa.DataType) -> str:
+    return f"{_postgres_type(one.value_type)}[]" if pa.types.is_list(one) else _TYPES[str(one)]
+
+
+@cache
+def spark() -> Any:
+    """One session for all tests of a process."""
+    if importlib.util.find_spec("pyspark") is None:
+        pytest.skip("pyspark is not installed (pip install 'faithscope[spark]')")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java (apt-get install openjdk-17-jre-headless)")
+    import ibis
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.codegen.wholeStage": "false",  # compiling takes longer than these few rows
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.sql.warehouse.dir": str(folder() / "warehouse"),
+    }
+    builder = SparkSession.builder.master("local[2]").appName("faithscope-tests")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    atexit.register(session.stop)
+    return ibis.pyspark.connect(session)

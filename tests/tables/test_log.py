@@ -1,0 +1,106 @@
+"""A log that was written reads back to the same numbers."""
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from scipy.sparse import csr_array
+
+import faithscope as fs
+from faithscope.explanations.arrow import from_arrow
+from faithscope.explanations.plain import Plain, Records
+from faithscope.tables.audit import audit
+from faithscope.tables.log import to_log, write_log
+
+RNG = np.random.default_rng(3)
+ROWS = 60
+LABELS = RNG.choice(["yes", "nö"], ROWS)
+VALUES = np.round(RNG.normal(size=(ROWS, 3)), 0)
+FRAME = pd.DataFrame({"prediction": VALUES[:, 0], "rule": RNG.choice(["a", None], ROWS), "phi_a": VALUES[:, 1]})
+TEXTS = [" ".join(RNG.choice(["good", "bad", "né"], 3)) for _ in range(ROWS)]
+OTHER = VALUES + RNG.integers(0, 2, VALUES.shape)
+
+
+def _rules(features):
+    pool = [[(features[0], "<=", 0.0)], [(features[0], ">", -1.0), (features[2], "!=", 1.0)], []]
+    return fs.Rules.from_conditions([pool[i] for i in RNG.integers(0, 3, ROWS)], features=features)
+
+
+CASES = {
+    "importances": (fs.Importances(VALUES, names=["a", "b", "c"]), FRAME),
+    "importances without rows": (fs.Importances(VALUES), None),
+    "signs": (fs.Sign()(fs.Importances(VALUES)), VALUES),
+    "ranks": (fs.Rank()(fs.Importances(VALUES, names=["x", "y", "z"])), VALUES),
+    "keys": (Plain(RNG.integers(0, 5, ROWS)), VALUES),
+    "tuples": (Plain([("a", int(i)) for i in RNG.integers(0, 5, ROWS)]), VALUES),
+    "records": (Records([RNG.integers(0, 2, ROWS), RNG.choice(["p", "q"], ROWS)], ["n", "w"]), VALUES),
+    "rules on a table": (_rules(list(FRAME.columns)), FRAME),
+    "rules on an array": (_rules(["u", "v w", "select"]), VALUES),
+    "highlights": (fs.Highlights([set(text.split()[:1]) for text in TEXTS]), TEXTS),
+    "highlights with a tokenizer": (fs.Highlights([{text[0]} for text in TEXTS], tokenizer=list), TEXTS),
+    "highlights of a bag": (
+        fs.Highlights([{"u"}, {"v"}, set()] * 20, vocabulary=["u", "v"]),
+        csr_array((VALUES[:, :2] > 0).astype(int)),
+    ),
+    "prototypes": (fs.Prototypes(RNG.integers(0, 4, (ROWS, 2))), VALUES),
+    "counterfactuals": (fs.Counterfactuals(OTHER, VALUES), VALUES),
+    "changes": (fs.Delta()(fs.Counterfactuals(OTHER, VALUES, names=["p", "q", "r"])), VALUES),
+}
+
+
+def assert_same(found, expected):
+    mine, theirs = found.to_dict(), expected.to_dict()
+    assert mine.pop("notes") == theirs.pop("notes")
+    assert mine == pytest.approx(theirs, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_audit_of_a_written_log_finds_the_same_numbers(name, tmp_path):
+    explanations, X = CASES[name]
+    write_log(tmp_path / "log.parquet", explanations, LABELS, X)
+    found = audit(tmp_path / "log.parquet")
+    expected = fs.evaluate(LABELS, explanations, VALUES if X is None else X)
+    assert_same(found.consistency, expected.consistency)
+    assert found.uniqueness == pytest.approx(expected.uniqueness)
+    if name.startswith(("rules", "highlights")):
+        assert_same(found.sufficiency, expected.sufficiency)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name != "highlights with a tokenizer"])
+def test_the_explanations_of_a_log_come_back_whole(name, tmp_path):
+    explanations, X = CASES[name]
+    write_log(tmp_path / "log.parquet", explanations, LABELS, X)
+    again = from_arrow(pq.read_table(tmp_path / "log.parquet"))
+    assert [again.describe(i) for i in range(ROWS)] == [explanations.describe(i) for i in range(ROWS)]
+
+
+def test_names_that_collide_stay_apart():
+    table = to_log(fs.Importances(VALUES, names=["a", "b", "c"]), LABELS, FRAME)
+    assert table.column_names == ["phi_a", "phi_b", "phi_c", "prediction", "prediction_2", "rule", "phi_a_2"]
+    assert table.column("prediction").to_pylist() == LABELS.tolist()
+
+
+def test_an_evaluation_writes_such_a_log(tmp_path):
+    explanations, X = CASES["rules on a table"]
+    fs.evaluate(LABELS, explanations, X).to_parquet(tmp_path / "log.parquet")
+    assert audit(tmp_path / "log.parquet").sufficiency is not None
+
+
+def test_a_log_may_be_discretized_further(tmp_path):
+    explanations, X = CASES["importances"]
+    write_log(tmp_path / "log.parquet", explanations, LABELS, X)
+    found = audit(tmp_path / "log.parquet", discretizer=fs.SignOfTop(1))
+    assert found.consistency.value == pytest.approx(
+        fs.consistency(explanations, LABELS, discretizer=fs.SignOfTop(1)).value
+    )
+    changes, X = CASES["counterfactuals"]
+    write_log(tmp_path / "cf.parquet", changes, LABELS, X)
+    found = audit(tmp_path / "cf.parquet", discretizer=fs.DeltaSign())
+    assert found.consistency.value == pytest.approx(fs.consistency(changes, LABELS, discretizer=fs.DeltaSign()).value)
+
+
+def test_rules_without_their_inputs_say_that_sufficiency_is_missing():
+    found = audit(to_log(_rules(["u", "v", "w"]), LABELS))
+    assert found.sufficiency is None
+    assert "the log has no column 'u'" in found.notes[0]
+    assert found.notes[0] in str(found)

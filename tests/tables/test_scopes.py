@@ -1,0 +1,75 @@
+"""Any small log is measured as brute force says; blocks of rows say nearly what single rows do."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+
+import brute
+import faithscope as fs
+import strategies
+from faithscope.errors import WrongType
+from faithscope.tables.audit import audit
+from faithscope.tables.log import to_log
+from faithscope.tables.scopes import sufficiency
+
+
+@given(strategies.samples(min_size=2))
+@settings(max_examples=25)
+def test_any_small_log_is_measured_as_brute_force_says(sample):
+    explanations, predictions = sample
+    frame = pd.DataFrame({"key": explanations, "y": predictions})
+    found = audit(frame, prediction="y", explanation="key").consistency
+    assert found.value == pytest.approx(brute.consistency(explanations, predictions), abs=1e-12)
+    assert found.unverifiable == pytest.approx(brute.unverifiable(explanations), abs=1e-12)
+    assert found.chance == pytest.approx(brute.chance(predictions), abs=1e-12)
+
+
+def _system(rows):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=rows), "b": rng.normal(size=rows), "c": rng.integers(0, 4, rows)})
+    cuts = rng.choice([-0.5, 0.0, 0.5, 1.0], rows)
+    rules = [
+        [("a", "<=", cut)] if row % 3 else [("a", "<=", cut), ("c", "==", row % 4)] for row, cut in enumerate(cuts)
+    ]
+    labels = np.where(X.a + 0.3 * rng.normal(size=rows) > 0, "yes", "no")
+    return fs.Rules.from_conditions(rules, features=list(X.columns)), X, labels
+
+
+def test_blocks_of_rows_say_nearly_what_single_rows_do():
+    rules, X, labels = _system(6000)
+    found = audit(to_log(rules, labels, X))
+    rows, (blocks, _) = found.sufficiency, sufficiency(found._measured, exact=0)
+    assert blocks.counts == rows.counts
+    assert blocks.value == rows.value
+    assert blocks.margins.below == pytest.approx(rows.margins.below, rel=0.3)
+    assert blocks.margins.above == pytest.approx(rows.margins.above, rel=0.3)
+
+
+def test_two_texts_of_one_rule_are_one_explanation():
+    frame = pd.DataFrame({"rule": ["a <= 3 and b > 1", "b > 1.0 and a <= 3 and a <= 7"] * 2, "y": [0, 0, 1, 0]})
+    found = audit(frame, prediction="y", explanation="rule")
+    assert found.consistency.distinct == 1
+    assert found.table().rows.tolist() == [4]
+    assert found.counterexamples(2).disagreeing_pairs.tolist() == [3, 3]
+
+
+def test_a_condition_on_a_column_of_another_type_is_refused():
+    frame = pd.DataFrame({"rule": ["a <= 3", "a <= 4"], "a": ["x", "y"], "y": [0, 1]})
+    with pytest.raises(WrongType, match="compare with a number"):
+        audit(frame, prediction="y", explanation="rule")
+
+
+def test_booleans_and_large_integers_are_compared_exactly():
+    big = 2**53
+    frame = pd.DataFrame({"n": [big, big + 1, big + 2, 5], "flag": [True, False, True, True], "y": [0, 1, 0, 1]})
+    conditions = [[("n", "==", big + 1)], [("n", "<=", big)], [("flag", "==", True)], [("flag", "<", 1)]]
+    rules = fs.Rules.from_conditions(conditions, features=["n", "flag"])
+    found = audit(to_log(rules, frame.y, frame)).sufficiency
+    assert found.counts == fs.sufficiency(rules, frame, frame.y).counts
+
+
+def test_a_single_row_has_the_widest_interval():
+    frame = pd.DataFrame({"rule": ["a <= 3"], "a": [1.0], "y": [0]})
+    found = audit(frame, prediction="y", explanation="rule")
+    assert (found.sufficiency.low, found.sufficiency.high) == (0.0, 1.0)

@@ -1,0 +1,215 @@
+"""A log is read from files, frames and databases; what cannot be read says so in one line."""
+
+import ibis
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import faithscope as fs
+from faithscope.errors import BadInput, FaithscopeError, WrongType
+from faithscope.tables.audit import audit
+from faithscope.tables.engine import clear_errors
+from tables import engines, postgres
+
+RNG = np.random.default_rng(5)
+FRAME = pd.DataFrame(
+    {
+        "phi_a": np.round(RNG.normal(size=80), 0),
+        "phi_b": np.round(RNG.normal(size=80), 0),
+        "yhat": RNG.integers(0, 2, 80),
+        "score": RNG.random(80),
+        "leaf": RNG.choice(["l1", "l2"], 80),
+        "nothing": [None] * 80,
+        "day": pd.date_range("2026-01-01", periods=80),
+    }
+)
+HOW = {"prediction": "yhat", "explanation": "phi_*"}
+EXPECTED = fs.consistency(FRAME[["phi_a", "phi_b"]], FRAME.yhat)
+
+
+@pytest.fixture
+def files(tmp_path):
+    FRAME.to_parquet(tmp_path / "log.parquet")
+    FRAME.to_csv(tmp_path / "log.csv", index=False)
+    FRAME.to_csv(tmp_path / "log.csv.gz", index=False)
+    FRAME.to_json(tmp_path / "log.jsonl", orient="records", lines=True, date_format="iso")
+    (tmp_path / "parts").mkdir()
+    FRAME[:30].to_parquet(tmp_path / "parts" / "it's 1.parquet")
+    FRAME[30:].to_parquet(tmp_path / "parts" / "it's 2.parquet")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "name", ["log.parquet", "log.csv", "log.csv.gz", "log.jsonl", "parts", "parts/*.parquet", "parts/it's ?.parquet"]
+)
+def test_files_folders_and_globs_are_read(files, name):
+    assert audit(files / name, **HOW).consistency.value == pytest.approx(EXPECTED.value)
+    assert audit(str(files / name), **HOW, by="leaf").populations.estimates.keys() == {"l1", "l2"}
+
+
+def test_several_files_are_one_log(files):
+    found = audit([files / "parts" / "it's 1.parquet", files / "parts" / "it's 2.parquet"], **HOW)
+    assert found.consistency.value == pytest.approx(EXPECTED.value)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [FRAME, pl.DataFrame(FRAME), pa.Table.from_pandas(FRAME), pa.table(pa.Table.from_pandas(FRAME)).to_batches()[0]],
+    ids=["pandas", "polars", "arrow", "batch"],
+)
+def test_frames_are_read(frame):
+    assert audit(frame, **HOW).consistency.value == pytest.approx(EXPECTED.value)
+
+
+def test_an_ibis_table_and_a_duckdb_file_are_read(files):
+    connection = ibis.duckdb.connect(files / "own.duckdb")
+    connection.raw_sql(f"CREATE TABLE log AS SELECT * FROM '{files}/log.parquet'")
+    assert audit(connection.table("log"), **HOW).consistency.value == pytest.approx(EXPECTED.value)
+    connection.disconnect()
+    found = audit("log", connect=f"duckdb://{files}/own.duckdb", **HOW)
+    assert found.consistency.value == pytest.approx(EXPECTED.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"prediction": "yhta"}, "no column 'yhta' for prediction. Near it: 'yhat'"),
+        ({"prediction": None}, "Say which column is the prediction"),
+        ({"explanation": None}, "Say which columns are the explanation"),
+        ({"explanation": "shap_*"}, "no column 'shap_*' for explanation"),
+        ({"explanation": []}, "No column was named for explanation"),
+        ({"prediction": "score"}, "look continuous: 80 different fractions in 80 rows"),
+        ({"prediction": "nothing"}, "'nothing' is null in all 80 rows"),
+        ({"explanation": ["phi_a", "leaf"], "discretizer": fs.Sign()}, "discretizes importances; the log holds keys"),
+        ({"explanation": "leaf", "kind": "importances"}, "column 'leaf' holds string"),
+        ({"explanation": "leaf", "kind": "words"}, "Words are a column of lists; 'leaf' holds string"),
+        ({"explanation": "leaf", "kind": "rules"}, "cannot be read at character 3"),
+        ({"explanation": "leaf", "kind": "poems"}, "kind must be"),
+        ({"explanation": ["phi_a", "leaf"], "kind": "rules"}, "sit in one column"),
+        ({"discretizer": fs.Delta()}, "discretizes counterfactuals"),
+        ({"nulls": "maybe"}, "nulls must be one of error, drop, key"),
+        ({"by": "regoin"}, "no column 'regoin' for by"),
+        ({"by": "nothing"}, "'nothing' is null in all"),
+        ({"time": "leaf"}, "holds string, not dates"),
+        ({"time": "day", "every": "1 fortnight"}, "every must be a number with"),
+        ({"reference": FRAME}, "say which column is the time"),
+        ({"confidence": 2}, "confidence must be"),
+        ({"interval": "bootstrap"}, "interval must be"),
+    ],
+)
+def test_what_cannot_be_audited_says_why(changes, said):
+    with pytest.raises(FaithscopeError) as caught:
+        audit(FRAME, **{**HOW, **changes})
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_lists_are_neither_labels_nor_keys():
+    frame = FRAME.assign(lists=[[1.0]] * 80, words=[["a"], ["b"]] * 40)
+    with pytest.raises(WrongType, match="a prediction is one label a row"):
+        audit(frame, prediction="words", explanation="phi_*")
+    with pytest.raises(WrongType, match="a key is one value"):
+        audit(frame, prediction="yhat", explanation=["words", "leaf"])
+    assert audit(frame, prediction="yhat", explanation="words").consistency.distinct == 2
+
+
+def test_documents_may_be_texts():
+    texts = [" ".join(RNG.choice(["good", "bad", "né", "it's"], 3)) for _ in range(80)]
+    words = [text.split()[:1] for text in texts]
+    frame = pd.DataFrame({"words": words, "document": texts, "yhat": FRAME.yhat})
+    found = audit(frame, prediction="yhat", explanation="words").sufficiency
+    expected = fs.sufficiency(fs.Highlights(words), texts, FRAME.yhat)
+    assert (found.value, found.low, found.high) == pytest.approx((expected.value, expected.low, expected.high))
+
+
+def test_pairs_are_rows_of_the_worst_explanations():
+    found = audit(FRAME.drop(columns=["nothing"]), prediction="yhat", explanation="leaf")
+    pairs = found.counterexamples(5)
+    rows = found.X
+    assert set(rows.columns) == {"phi_a", "phi_b", "score", "day"}
+    for pair in pairs.itertuples():
+        labels = [FRAME.loc[FRAME.score == rows.score[i], ["leaf", "yhat"]].iloc[0] for i in (pair.row_a, pair.row_b)]
+        assert labels[0].leaf == labels[1].leaf == pair.explanation
+        assert [one.yhat for one in labels] == [pair.prediction_a, pair.prediction_b]
+    with pytest.raises(BadInput, match="at most 100 pairs"):
+        found.counterexamples(101)
+
+
+def test_a_function_is_no_discretizer_of_an_engine():
+    with pytest.raises(WrongType, match="cannot be applied in an engine"):
+        audit(FRAME, **HOW, discretizer=lambda explanations: explanations)
+
+
+def test_files_that_cannot_be_read_say_why(files):
+    whole = (files / "log.parquet").read_bytes()
+    (files / "cut.parquet").write_bytes(whole[: len(whole) // 2])
+    (files / "log.xlsx").write_bytes(b"")
+    (files / "mixed.csv").write_text("phi_a,phi_b,yhat\n1,2,0\nx,2,1\n")
+    for name, said in {
+        "cut.parquet": "Reading .*cut.parquet failed",
+        "log.xlsx": "is of no kind that is known here",
+        "logg.parquet": "No file matches .*Near it: log.parquet",
+        "none/*.parquet": "No file matches",
+        "mixed.csv": "column 'phi_a' holds string",
+    }.items():
+        with pytest.raises(BadInput, match=said):
+            audit(files / name, prediction="yhat", explanation="phi_*", kind="importances")
+    with pytest.raises(BadInput, match="mixes kinds of files"):
+        audit([files / "log.parquet", files / "log.csv"], **HOW)
+    with pytest.raises(WrongType, match="A log is a file"):
+        audit(3, **HOW)
+
+
+def test_mixed_types_in_a_frame_say_so():
+    with pytest.raises(BadInput, match="Reading the frame failed"):
+        audit(pd.DataFrame({"phi_a": [1, "x"], "yhat": [0, 1]}), **HOW)
+
+
+def test_infinite_numbers_and_too_large_ones_are_refused():
+    frame = FRAME.assign(phi_a=np.where(FRAME.phi_a > 1, np.inf, FRAME.phi_a))
+    with pytest.raises(BadInput, match="'phi_a' holds an infinite number"):
+        audit(frame, **HOW, nulls="drop")
+    with pytest.raises(BadInput, match="have no 10 decimals to keep"):
+        audit(FRAME.assign(phi_a=1e300), **HOW, discretizer=fs.Floor(10))
+    with pytest.raises(BadInput, match="integers beyond"):
+        audit(FRAME.assign(phi_a=2**60), **HOW)
+    wide = pd.DataFrame(np.zeros((3, 200))).add_prefix("phi_").assign(yhat=1)
+    with pytest.raises(BadInput, match="pair by pair"):
+        audit(wide, **HOW, discretizer=fs.Rank())
+    with pytest.raises(BadInput, match="lists of 1 to 2 numbers"):
+        audit(pd.DataFrame({"phi": [[1.0], [1.0, 2.0]], "yhat": [0, 1]}), prediction="yhat", explanation="phi")
+
+
+def test_no_rows_and_no_rows_left_are_errors():
+    with pytest.raises(BadInput, match="no rows"):
+        audit(FRAME[:0], **HOW)
+    holes = pd.DataFrame({"phi_a": [None, 1.0], "yhat": [1, None]})
+    with pytest.raises(BadInput, match="No row is left"):
+        audit(holes, **HOW, nulls="drop")
+
+
+def test_a_wrong_password_and_a_database_that_is_not_there_are_one_line_without_the_password():
+    server = engines.server()
+    for url, said in {
+        server.url(password="hunter2%40x"): "password authentication failed",
+        "postgres://reader:hunter2@127.0.0.1:1/postgres": "Connecting to postgres://127.0.0.1 failed",
+        server.url(database="nowhere"): "nowhere",
+    }.items():
+        with pytest.raises(BadInput) as caught:
+            audit("log", connect=url, **HOW)
+        assert said in str(caught.value)
+        assert "hunter2" not in str(caught.value)
+        assert postgres.PASSWORD not in str(caught.value)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(BadInput, match="no table 'lgo'"):
+        audit("lgo", connect=server.url(), **HOW)
+    with pytest.raises(BadInput, match="looks like postgres://"):
+        audit("log", connect="nonsense", **HOW)
+
+
+def test_a_password_is_taken_out_of_whatever_a_driver_says():
+    with pytest.raises(BadInput) as caught, clear_errors("Trying", "p@ss"):
+        raise RuntimeError("could not open postgres://me:p@ss@host/db with password=p@ss\nat line 3")
+    assert str(caught.value) == "Trying failed: could not open postgres://me:***@host/db with password=***"
