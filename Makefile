@@ -20,6 +20,9 @@ check: $(VENV)/.test
 bench: $(VENV)/.bench ## install what is compared with, and measure speed as ratios in one run
 	$(BIN)/python benchmarks/consistency.py
 	$(BIN)/python benchmarks/sufficiency.py
+	$(BIN)/python benchmarks/audit.py
+	$(BIN)/python benchmarks/known_quality.py
+	$(BIN)/python benchmarks/conformance.py
 	$(BIN)/python benchmarks/explainers.py
 
 $(VENV)/bin/python:

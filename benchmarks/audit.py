@@ -14,6 +14,7 @@
 Times are the best of a few runs in turns, so that a busy moment of the machine hits everybody.
 """
 
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -162,7 +163,11 @@ def main() -> None:
     machine = describe_machine(("faithscope", "numpy", "duckdb", "pyarrow"))
     print(machine)
     sizes = QUICK if chosen.quick else Sizes(large=100_000_000 if chosen.large else 0)
-    conclude(measure((against_group_by, growth, large), sizes, not chosen.quick), machine, chosen)
+    try:
+        lines = measure((against_group_by, growth, large), sizes, not chosen.quick)
+    finally:
+        shutil.rmtree(FOLDER, ignore_errors=True)
+    conclude(lines, machine, chosen)
 
 
 if __name__ == "__main__":
