@@ -268,7 +268,7 @@ def test_no_gain_by_any_discretization_does_not_pass_for_one():
 def test_anchors_are_measured_at_every_threshold(settings):
     found = figure3.run(settings)
     assert {one.measure for one in found.records} == {"consistency", "sufficiency", "uniqueness"}
-    assert len(found.claims) == 6
+    assert len(found.claims) == 8
     for drawn in found.figures:
         assert {len(column) for column in drawn.columns.values()} == {len(drawn.columns["curve"])}
         assert set(drawn.columns["x"]) == {0.5, 0.95}
@@ -281,6 +281,10 @@ def test_a_measure_that_goes_with_the_threshold_is_seen_to():
         for t in figure3.THRESHOLDS
     ]
     assert figure3._claim("as_run", "sufficiency", rising).verdict == "holds"
+    # Where fewer and fewer rows can be checked the estimate falls, though all that can be checked agree more.
+    silent = [replace(one, ours=(1 - one.ours) * one.ours, unverifiable=one.ours) for one in rising]
+    verdicts = [figure3._claim("as_run", "sufficiency", silent, checked=checked).verdict for checked in (False, True)]
+    assert verdicts == ["fails", "holds"]
     falling = [replace(one, ours=-one.ours) for one in rising]
     assert figure3._claim("as_run", "sufficiency", falling).verdict == "fails"
 

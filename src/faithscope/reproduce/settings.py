@@ -87,6 +87,10 @@ class Steps:
     settings: Settings
     part: Any
 
+    def __post_init__(self) -> None:
+        # Read now: the file may be edited while a long step runs what it held before.
+        self.source = hashlib.blake2b(Path(self.part.__file__).read_bytes(), digest_size=8).hexdigest()
+
     def do(self, name: str, compute: Callable[..., Outcome], *given: Any) -> Outcome:
         """The outcome of a step, from the cache where it is there; its seconds are those it took when it was done."""
         path = self._path(name)
@@ -100,8 +104,7 @@ class Steps:
         return found
 
     def _path(self, name: str) -> Path:
-        source = hashlib.blake2b(Path(self.part.__file__).read_bytes(), digest_size=8).hexdigest()
-        return self.settings.cache / "results" / f"{self.part.ID}-{self.settings.question(source, name)}.json"
+        return self.settings.cache / "results" / f"{self.part.ID}-{self.settings.question(self.source, name)}.json"
 
 
 def _read(path: Path) -> Outcome | None:

@@ -23,7 +23,7 @@ class Match:
     inside : int
         Printed numbers that lie in our interval for the true measure, among those `with_interval`.
     error : float or None
-        The mean absolute difference.
+        The mean absolute difference of shares; counts have none.
     """
 
     table: str
@@ -52,13 +52,14 @@ def matches(parts: Iterable[Part]) -> list[Match]:
 
 def _match(table: str, setting: Setting, records: Sequence[Record]) -> Match:
     some = [one for one in records if one.setting == setting and table in (one.table, "all")]
-    # Half of the last printed digit is rounding, and a difference of exactly 0.02 is within it.
+    # A difference of 0.02 is within 0.02, however doubles round it.
     off = [max(0.0, one.off - 1e-9) for one in some if one.off is not None]
     near = sum(one <= NEAR for one in off)
     far = sum(NEAR < one <= FAR for one in off)
     sure = [one for one in some if one.low is not None and one.high is not None]
     inside = sum(_inside(one) for one in sure)
-    error = sum(off) / len(off) if off else None
+    shares = [one.off for one in some if one.off is not None and (one.printed or 0.0) <= 1]
+    error = sum(shares) / len(shares) if shares else None
     return Match(table, setting, near, far, len(off) - near - far, len(some) - len(off), inside, len(sure), error)
 
 
@@ -137,7 +138,16 @@ def number(value: float | None, digits: int = 2) -> str:
 
 
 MATCHES = (
-    *("table", "setting", "printed", f"within {NEAR}", f"within {FAR}", "farther", "not measured", "mean error"),
+    *(
+        "table",
+        "setting",
+        "printed",
+        f"within {NEAR}",
+        f"within {FAR}",
+        "farther",
+        "not measured",
+        "mean error of shares",
+    ),
     "in our interval",
 )
 

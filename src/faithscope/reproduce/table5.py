@@ -15,7 +15,7 @@ _DEFINED = (
     "exact SHAP values of probabilities (of several classes: of all margins), floored, the five largest, unique rows "
     "counted; the printed numbers fit sampled values of the label, cut off, by the formula's letter"
 )
-_HEART = "about a hundred test rows: another split moves every number by about .05"
+_HEART = "about a hundred test rows: another split moves every number"
 
 
 def run(settings: Settings) -> Outcome:
