@@ -115,6 +115,15 @@ def test_what_cannot_be_taken_apart_is_an_error():
         fingerprint(one for one in range(3))
 
 
+def test_numpys_global_chance_is_known_by_its_name():
+    def drawn(rows):
+        return np.random.permutation(len(rows))  # noqa: NPY002
+
+    before = fingerprint(drawn, np.random.mtrand._rand)
+    drawn([1, 2, 3])
+    assert fingerprint(drawn, np.random.mtrand._rand) == before
+
+
 def test_another_process_finds_the_same():
     code = (
         "from sklearn.tree import DecisionTreeClassifier; import numpy as np;"

@@ -72,6 +72,8 @@ def _taken_apart(thing: Any) -> tuple[str, list[Any]]:
         return "mapping", [part for pair in thing.items() for part in pair]
     if isinstance(thing, type | types.BuiltinFunctionType | types.ModuleType | np.ufunc):
         return "name", [_named(thing)]
+    if thing is np.random.mtrand._rand:  # whoever refers to NumPy's global chance refers to no state of it
+        return "name", ["numpy.random"]
     if isinstance(thing, types.MethodType):
         return "method", [thing.__func__, thing.__self__]
     if isinstance(thing, types.FunctionType):

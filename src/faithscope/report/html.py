@@ -33,12 +33,12 @@ def render(summary: Summary) -> str:
 
     loader = PackageLoader("faithscope.report", "page")
     jinja = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    bundle, script = _bundle(), _part("page.js")
-    made = {"bundle": bundle, "script": script, "style": _style(), "charts": safe_json(_charts(summary))}
+    charting, script = bundle(), _part("page.js")
+    made = {"bundle": charting, "script": script, "style": style(), "charts": safe_json(_charts(summary))}
     page = jinja.get_template("page.html.j2").render(
         summary=summary,
         **{name: Markup(text) for name, text in made.items()},  # ours, or made safe above
-        policy=_policy(bundle, script),
+        policy=policy(charting, script),
         **_told(summary),
     )
     return page.lstrip()
@@ -50,7 +50,7 @@ def safe_json(value: Any) -> str:
 
 
 @cache
-def _bundle() -> str:
+def bundle() -> str:
     """Vega, Vega-Lite and what embeds them, as one script."""
     import vl_convert
 
@@ -61,7 +61,9 @@ def _part(name: str) -> str:
     return files("faithscope.report").joinpath("page", name).read_text(encoding="utf-8")
 
 
-def _style() -> str:
+def style() -> str:
+    """The page's style, with the colors of light and dark."""
+
     def variables(palette: dict[str, str]) -> str:
         return "".join(f"--{name}:{color};" for name, color in palette.items())
 
@@ -73,7 +75,7 @@ def _style() -> str:
     return themes + _part("page.css").replace("FONT", FONT)
 
 
-def _policy(*scripts: str) -> str:
+def policy(*scripts: str) -> str:
     """Nothing may be fetched, and only our own scripts may run."""
     digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     allowed = " ".join(f"'sha256-{digest}'" for digest in digests)

@@ -27,14 +27,14 @@ def render(parts: Sequence[Part], command: str) -> str:
 
     loader = PackageLoader("faithscope.reproduce", "page")
     jinja = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    bundle, script = html._bundle(), _part("page.js")
+    bundle, script = html.bundle(), _part("page.js")
     made = {"bundle": bundle, "script": script, "charts": html.safe_json(_charts(parts))}
-    made["style"] = html._style() + _part("page.css")
+    made["style"] = html.style() + _part("page.css")
     page = jinja.get_template("page.html.j2").render(
         parts=parts,
         command=command,
         **{name: Markup(text) for name, text in made.items()},  # ours, or made safe above
-        policy=html._policy(bundle, script),
+        policy=html.policy(bundle, script),
         claims=[one for part in parts for one in part.outcome.claims],
         seconds=summary.spoken(sum(part.outcome.seconds for part in parts)),
         icons=_ICONS,

@@ -16,6 +16,10 @@ from faithscope.reproduce.records import Outcome
 
 CAPS = {"chess": 2_800, "adult": 5_000, "covtype": 4_650}  # about as many as the paper seems to have explained
 _QUICK = 200
+_SHARED = (
+    *("as_run", "discretized", "growth", "kernel_coalitions", "lars", "models"),
+    *("random_flips", "samples", "systems", "tabulated", "texts"),
+)
 _FORMAT = 1
 _ALL = ("quick", "all_rows", "search", "dice", "seed")
 
@@ -81,15 +85,18 @@ class Steps:
     ----------
     settings : Settings
     part : module
-        The part's module: its ``ID`` and its source name the answers, so a changed part is computed anew.
+        The part's module: its ``ID``, its source and that of what parts share name the answers, so a changed part is
+        computed anew.
     """
 
     settings: Settings
     part: Any
 
     def __post_init__(self) -> None:
-        # Read now: the file may be edited while a long step runs what it held before.
-        self.source = hashlib.blake2b(Path(self.part.__file__).read_bytes(), digest_size=8).hexdigest()
+        # Read now: files may be edited while a long step runs what they held before.
+        here = Path(__file__).parent
+        files = [Path(self.part.__file__), *(here / f"{name}.py" for name in _SHARED)]
+        self.source = hashlib.blake2b(b"".join(one.read_bytes() for one in files), digest_size=8).hexdigest()
 
     def do(self, name: str, compute: Callable[..., Outcome], *given: Any) -> Outcome:
         """The outcome of a step, from the cache where it is there; its seconds are those it took when it was done."""
