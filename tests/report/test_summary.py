@@ -88,7 +88,7 @@ def test_a_weighted_evaluation_is_summarized_without_a_curve():
     found = fs.evaluate(examples.predict, examples.by_age, X, weights=np.arange(1.0, 61.0), progress=False)
     told = summarize(found).explainers[0]
     assert told.curves == ()
-    assert [one.measure for one in told.measures] == ["consistency"]
+    assert [one.measure for one in told.measures] == ["consistency", "sufficiency"]
 
 
 def test_what_has_no_rows_is_summarized_without_contradictions():
