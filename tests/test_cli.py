@@ -1,7 +1,9 @@
 """The command line: what --help shows runs, statuses are 0, 1 and 2, and a mistake is one line."""
 
 import json
+import os
 import re
+import shlex
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
@@ -49,6 +51,9 @@ def folder(tmp_path_factory):
     rows = pd.DataFrame({"a": rng.normal(size=300), "b": rng.normal(size=300)})
     rows.assign(region=np.where(rows["b"] > 0, "north", "south")).to_parquet(here / "X.parquet")
     rows.to_csv(here / "X.csv", index=False)
+    log = pd.DataFrame(rng.choice([-1.0, 1.0], (600, 6)), columns=[f"phi_{j}" for j in range(6)])
+    log = log.assign(yhat=np.where(log["phi_0"] > 0, "yes", "no"), region=np.arange(600) % 2)
+    log.to_parquet(here / "log.parquet")
     (here / "cut.parquet").write_bytes((here / "X.parquet").read_bytes()[:300])
     (here / "X.xlsx").write_bytes(b"")
     return here
@@ -81,18 +86,34 @@ def examples(text):
     return re.findall(r"Example: (faithscope .+?)(?= Options:| Arguments:|$)", flat)
 
 
-def test_every_example_in_help_runs(folder):
+COMMANDS = ("demo", "evaluate", "audit", "plan", "reproduce")
+
+
+def test_all_commands_are_listed(folder):
     listed = run(folder, "--help").stdout
-    commands = re.findall(r"^  (\w+)  ", listed.split("Commands:")[1], re.MULTILINE)
-    assert {"demo", "evaluate"} <= set(commands)
-    for command in ("demo", "evaluate"):
-        shown = examples(run(folder, command, "--help").stdout)
-        assert shown, command
-        for example in shown:
-            done = run(folder, *example.split()[1:])
-            assert done.returncode == 0, done.stderr
-            report = folder / example.split("--report ")[1].split()[0]
+    assert tuple(re.findall(r"^  (\w+)  ", listed.split("Commands:")[1], re.MULTILINE)) == COMMANDS
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_example_in_help_runs(folder, command):
+    shown = examples(run(folder, command, "--help").stdout)
+    assert shown
+    for example in shown:
+        words = shlex.split(example)[1:]
+        if "../data" in words:
+            words[words.index("../data")] = data_folder()
+            words += ["--cache", "kept"]
+        done = run(folder, *words)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout
+        if "--report" in words:
+            report = folder / words[words.index("--report") + 1]
             assert report.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def data_folder():
+    found = os.environ.get("FAITHSCOPE_DATA")
+    return found or pytest.skip("FAITHSCOPE_DATA names no folder of data sets")
 
 
 def test_an_evaluation_is_told_as_a_table_or_as_json(folder):
