@@ -8,27 +8,12 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
 import faithscope as fs
+from anchor_systems import MEDIAN, UNIFORM, corner, first_is_high, written
 from faithscope.explainers.anchors import Anchors
 
 CANCER, Y = load_breast_cancer(return_X_y=True)
 CANCER = CANCER[:, :8]
 FOREST = RandomForestClassifier(8, max_depth=5, random_state=0).fit(CANCER[:400], Y[:400])
-rng = np.random.default_rng(0)
-UNIFORM = rng.random((2000, 4))
-MEDIAN = float(np.median(UNIFORM[:, 0]))
-
-
-def first_is_high(rows):
-    return np.asarray(rows)[:, 0] > MEDIAN
-
-
-def corner(rows):
-    """High where two features are: an anchor of it needs both, or one that is low."""
-    return ((rows[:, 0] > 0.5) & (rows[:, 1] > 0.5)).astype(int)
-
-
-def written(rules):
-    return [rules.describe(row) for row in range(len(rules))]
 
 
 def lengths(rules):

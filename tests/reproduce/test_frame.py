@@ -8,13 +8,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import typer
 from scipy.stats import binom
 from typer.testing import CliRunner
 
 import faithscope as fs
+from faithscope.cli import app
 from faithscope.errors import BadInput
-from faithscope.reproduce import claims, command, models, page, running, samples, summary, written
+from faithscope.reproduce import claims, models, page, running, samples, summary, written
 from faithscope.reproduce.drawing import draw
 from faithscope.reproduce.printed import in_figure, printed
 from faithscope.reproduce.records import Figure, Outcome, Record, record_of, total
@@ -224,9 +224,6 @@ def test_a_figure_is_drawn_with_a_band_only_where_it_has_one():
 
 
 def test_the_command_prints_json_and_writes_the_report(folder, tmp_path):
-    app = typer.Typer()
-    app.callback()(lambda: None)
-    command.register(app)
     asked = ["reproduce", "table3", "--data", str(folder), "--cache", str(tmp_path / "c"), "--quick", "--json"]
     more = ["--report", str(tmp_path / "r.html"), "--csv", str(tmp_path / "csv"), "--markdown", str(tmp_path / "r.md")]
     found = CliRunner().invoke(app, [*asked, *more])

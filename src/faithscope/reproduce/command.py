@@ -27,11 +27,6 @@ Report = Annotated[Path, typer.Option("--report", help="Where the report goes.")
 Seed = Annotated[int, typer.Option(help="Of splits, models, samples and explainers.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to an application."""
-    app.command(name="reproduce")(reproduce)
-
-
 def reproduce(
     tables: Names = None,
     data: DataFolder = None,

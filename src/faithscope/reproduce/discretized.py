@@ -1,6 +1,6 @@
 """Explanations under the paper's discretizations: what Tables 5, 6 and 7 and their claims have in common."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
 from math import hypot
@@ -11,10 +11,20 @@ from scipy.stats import norm
 import faithscope as fs
 from faithscope.reproduce.as_run import LiteralTop
 from faithscope.reproduce.claims import by_interval, by_signs
+from faithscope.reproduce.models import NAMES
 from faithscope.reproduce.printed import printed
-from faithscope.reproduce.records import Claim, Record, Setting, record_of
+from faithscope.reproduce.records import SETTINGS, Claim, Outcome, Record, Setting, record_of, total
+from faithscope.reproduce.settings import Settings, Steps
 
 _NEAR = 0.05  # a difference up to this needs no explanation
+
+
+def on_six_data_sets(part: Any, one: Callable[[str, Setting, Settings], Outcome], settings: Settings) -> Outcome:
+    """A part's records of every data set in both settings, and the claims about them."""
+    steps = Steps(settings, part)
+    found = total(steps.do(f"{name} {setting}", one, name, setting, settings) for name in NAMES for setting in SETTINGS)
+    said = [claim for setting in SETTINGS for claim in claims(part.ID, setting, found.records)]
+    return found + Outcome(claims=tuple(said))
 
 
 def importances(setting: Setting) -> dict[str, Any]:

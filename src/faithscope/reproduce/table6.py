@@ -5,10 +5,9 @@ from typing import Any
 
 import faithscope as fs
 from faithscope.reproduce.as_run import LiteralTop
-from faithscope.reproduce.discretized import claims, importances, measured
-from faithscope.reproduce.models import NAMES
-from faithscope.reproduce.records import SETTINGS, Outcome, Record, Setting, total
-from faithscope.reproduce.settings import Settings, Steps
+from faithscope.reproduce.discretized import importances, measured, on_six_data_sets
+from faithscope.reproduce.records import Outcome, Record, Setting
+from faithscope.reproduce.settings import Settings
 from faithscope.reproduce.systems import System
 
 ID = "table6"
@@ -22,12 +21,7 @@ _DEFINED = (
 
 def run(settings: Settings) -> Outcome:
     """LIME of boosted trees on six data sets, in both settings."""
-    steps = Steps(settings, sys.modules[__name__])
-    found = total(
-        steps.do(f"{name} {setting}", _one, name, setting, settings) for name in NAMES for setting in SETTINGS
-    )
-    said = [claim for setting in SETTINGS for claim in claims(ID, setting, found.records)]
-    return found + Outcome(claims=tuple(said))
+    return on_six_data_sets(sys.modules[__name__], _one, settings)
 
 
 def _one(name: str, setting: Setting, settings: Settings) -> Outcome:

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 import faithscope as fs
-from faithscope.reproduce.discretized import claims, measured, unmeasured
-from faithscope.reproduce.models import NAMES
+from faithscope.reproduce.discretized import measured, on_six_data_sets, unmeasured
 from faithscope.reproduce.random_flips import NONE
-from faithscope.reproduce.records import SETTINGS, Outcome, Record, Setting, record_of, total
-from faithscope.reproduce.settings import Settings, Steps
+from faithscope.reproduce.records import Outcome, Record, Setting, record_of
+from faithscope.reproduce.settings import Settings
 from faithscope.reproduce.systems import System
 
 ID = "table7"
@@ -32,12 +31,7 @@ _WHY = {"avila": _AVILA, "bank": _BANK}
 
 def run(settings: Settings) -> Outcome:
     """Counterfactuals of boosted trees on six data sets, in both settings."""
-    steps = Steps(settings, sys.modules[__name__])
-    found = total(
-        steps.do(f"{name} {setting}", _one, name, setting, settings) for name in NAMES for setting in SETTINGS
-    )
-    said = [claim for setting in SETTINGS for claim in claims(ID, setting, found.records)]
-    return found + Outcome(claims=tuple(said))
+    return on_six_data_sets(sys.modules[__name__], _one, settings)
 
 
 def _one(name: str, setting: Setting, settings: Settings) -> Outcome:
