@@ -98,7 +98,7 @@ def encode(found: Dataset) -> tuple[Floats, tuple[tuple[Any, ...] | None, ...]]:
     return np.column_stack(columns), tuple(known)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=6)
 def split(name: str, folder: Path | None = None, seed: int = 0, setting: Setting = "as_defined") -> Split:
     """A data set by name, as numbers, in two thirds for training and one third for testing.
 
