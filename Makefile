@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check docs bench clean
 
 demo: $(VENV)/.shap ## install, compare explainers on bundled data, and write report.html
 	$(BIN)/faithscope demo
@@ -16,6 +16,9 @@ check: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: $(VENV)/.docs ## build the documentation site into site/; a warning is an error
+	$(BIN)/sphinx-build -W --keep-going -q -E docs site
 
 bench: $(VENV)/.bench ## install what is compared with, and measure speed as ratios in one run
 	$(BIN)/python benchmarks/consistency.py
@@ -34,4 +37,4 @@ $(VENV)/.%: $(VENV)/bin/python pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis

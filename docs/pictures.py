@@ -1,0 +1,130 @@
+"""Draws the pictures of the pages on ideas: ``python docs/pictures.py`` writes them to docs/images."""
+
+from pathlib import Path
+
+import altair as alt
+import numpy as np
+
+import faithscope as fs
+from faithscope import charts
+from faithscope.charts.theme import LIGHT, theme
+
+HERE = Path(__file__).parent / "images"
+YES, NO, INK, MUTED = LIGHT["consistency"], LIGHT["sufficiency"], LIGHT["ink"], LIGHT["muted"]
+COLORS = alt.Scale(domain=["approve", "decline"], range=[YES, NO])
+SHAPES = alt.Scale(domain=["approve", "decline"], range=["circle", "square"])
+
+
+def same_explanation() -> alt.LayerChart:
+    """Rows under the explanation they were given: is a column of one color?"""
+    groups = {"income high": "AAAAA", "debt low": "AAAD", "young, no debt": "AD", "owns a boat": "D"}
+    names = {"A": "approve", "D": "decline"}
+    rows = [
+        {"explanation": why, "place": place, "prediction": names[one]}
+        for why, given in groups.items()
+        for place, one in enumerate(given)
+    ]
+    found = fs.consistency([row["explanation"] for row in rows], [row["prediction"] for row in rows])
+    shares = [{"explanation": why, "says": _share(given)} for why, given in groups.items()]
+    across = alt.X("explanation:N", sort=list(groups), title=None, axis=alt.Axis(labelAngle=0, labelFontSize=12))
+    dots = alt.Chart(alt.Data(values=rows)).mark_point(filled=True, size=420, opacity=1)
+    dots = dots.encode(x=across, y=alt.Y("place:Q", axis=None, scale=alt.Scale(domain=[-1.2, 5])), **_prediction())
+    text = alt.Chart(alt.Data(values=shares)).mark_text(fontSize=12, color=INK)
+    text = text.encode(x=across, y=alt.datum(-0.9), text="says:N")
+    return (dots + text).properties(
+        width=560,
+        height=230,
+        title=alt.Title(
+            f"Consistency {found.value:.2f}; {found.unverifiable:.0%} of rows unverifiable",
+            subtitle="Each mark is a row above the explanation it was given. Below: pairs of rows predicted the same.",
+        ),
+    )
+
+
+def _share(given: str) -> str:
+    if len(given) == 1:
+        return "alone: cannot tell"
+    same = sum(given.count(label) * (given.count(label) - 1) for label in set(given))
+    return f"{same / (len(given) * (len(given) - 1)):.0%}"
+
+
+def where_it_applies() -> alt.LayerChart:
+    """A rule, the rows that were given it, and all rows that it covers."""
+    rng = np.random.default_rng(3)
+    points = np.column_stack([rng.uniform(18, 70, 70), rng.uniform(0, 100, 70)])
+    says = np.where(points[:, 1] + 1.6 * (points[:, 0] - 18) > 58, "decline", "approve")
+    covered = (points[:, 0] <= 40) & (points[:, 1] <= 55)
+    given = covered & (points[:, 0] <= 30) & (points[:, 1] <= 40)
+    rows = [
+        {"age": float(a), "debt": float(d), "prediction": str(p), "given": bool(g)}
+        for (a, d), p, g in zip(points, says, given, strict=True)
+    ]
+    right = int((covered & (says == "approve")).sum())
+    axes = {
+        "x": alt.X("age:Q", scale=alt.Scale(domain=[16, 72], nice=False), title="age"),
+        "y": alt.Y("debt:Q", scale=alt.Scale(domain=[0, 100]), title="debt"),
+    }
+    box = alt.Chart(alt.Data(values=[{"age": 16, "to": 40, "debt": 0, "up": 55}]))
+    box = box.mark_rect(fill=LIGHT["mark"], stroke=INK, strokeDash=[5, 3], opacity=0.75)
+    box = box.encode(**axes, x2="to:Q", y2="up:Q")
+    dots = alt.Chart(alt.Data(values=rows)).mark_point(filled=True, size=80, opacity=1).encode(**axes, **_prediction())
+    rings = alt.Chart(alt.Data(values=[row for row in rows if row["given"]]))
+    rings = rings.mark_point(size=260, stroke=INK, strokeWidth=1.6, opacity=1).encode(**axes)
+    return (box + dots + rings).properties(
+        width=560,
+        height=300,
+        title=alt.Title(
+            'The rule "age <= 40 and debt <= 55 means approve"',
+            subtitle=f"Given to {given.sum()} rows (ringed), all approved. "
+            f"It covers {covered.sum()} rows (shaded), and {right} of them are approved.",
+        ),
+    )
+
+
+def _prediction() -> dict[str, object]:
+    legend = alt.Legend(orient="right", title="prediction")
+    return {
+        "color": alt.Color("prediction:N", scale=COLORS, legend=legend),
+        "shape": alt.Shape("prediction:N", scale=SHAPES, legend=legend),
+    }
+
+
+def four_answers() -> alt.LayerChart:
+    """Four explainers whose intervals say four different things."""
+    rng = np.random.default_rng(0)
+    n = 2_000
+    labels = rng.integers(0, 2, n)
+    noisy = np.where(rng.uniform(size=n) < 0.08, 1 - labels, labels)
+    some = np.where(rng.uniform(size=n) < 0.4, rng.integers(10, 10**9, n), 20 + labels)
+    found = {
+        "faithful": labels + 2 * rng.integers(0, 4, n),
+        "mostly faithful": noisy + 2 * rng.integers(0, 4, n),
+        "no better than chance": rng.integers(0, 8, n),
+        "cannot tell yet": some,
+    }
+    estimates = [(name, fs.consistency(list(map(int, one)), labels)) for name, one in found.items()]
+    return charts.estimates(estimates, title="Four answers")
+
+
+def silence() -> alt.LayerChart:
+    """How the share that cannot be checked falls with rows, and what is forecast."""
+    rng = np.random.default_rng(0)
+    explanations = np.minimum(rng.zipf(1.35, 1_500), 10**7)
+    return fs.plan(fs.consistency(list(map(int, explanations)), explanations % 2), unverifiable=0.08).plot()
+
+
+def main() -> None:
+    """Draw all of them."""
+    pictures = {
+        "idea-consistency": same_explanation(),
+        "idea-sufficiency": where_it_applies(),
+        "idea-intervals": four_answers(),
+        "idea-silence": silence(),
+    }
+    for name, chart in pictures.items():
+        chart.configure(**(theme(LIGHT))).save(HERE / f"{name}.svg")
+        print(HERE.name, f"{name}.svg")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""What the pages show runs, and prints what they show.
+
+In a page, blocks of ``python`` and of ``console`` run in their order, in a folder of their own. A block of ``text``
+that follows one is what it prints. What a reader need not see, such as writing the log that a page then audits, stands in a
+comment that begins with ``setup``; a comment that begins with ``needs`` names what must be installed.
+"""
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from itertools import zip_longest
+from pathlib import Path
+
+import pytest
+
+import faithscope as fs
+from faithscope import explainers, testing
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+_BLOCK = re.compile(r"^(?:```(?P<language>\w*)\n(?P<body>.*?)^```$|<!-- setup\n(?P<setup>.*?)^-->$)", re.M | re.S)
+_NUMBER = re.compile(r"-?\d[\d,]*\.?\d*")
+
+
+def blocks(page):
+    """Every block of a page: its language, what it holds, and the text that follows it at once."""
+    found = list(_BLOCK.finditer(page))
+    for one, after in zip_longest(found, found[1:]):
+        follows = after is not None and after["language"] == "text" and not page[one.end() : after.start()].strip()
+        yield (
+            one["language"] or "",
+            one["setup"] or one["body"],
+            one["setup"] is not None,
+            after["body"] if follows else None,
+        )
+
+
+def runs(page):
+    return any(hidden or language in ("python", "console") for language, _, hidden, _ in blocks(page.read_text()))
+
+
+def missing(page):
+    """What the page needs and is not here."""
+    needs = re.search(r"<!-- needs (.*?) -->", page)
+    for need in needs.group(1).split(", ") if needs else []:
+        there = {"java": shutil.which("java"), "data": os.environ.get("FAITHSCOPE_DATA"), "gpu": _gpu()}
+        if not there.get(need, find_spec(need)):
+            return need
+    return None
+
+
+def _gpu():
+    if not find_spec("torch"):
+        return False
+    import torch
+
+    return torch.cuda.is_available()
+
+
+def run_python(code, known, name):
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, name, "exec"), known)
+    return printed.getvalue()
+
+
+def run_console(body):
+    """Run each line that begins with a dollar sign, as a shell would, except installations."""
+    printed = ""
+    for line in body.splitlines():
+        words = shlex.split(line.removeprefix("$ "), comments=True) if line.startswith("$ ") else []
+        if words[:1] in (["faithscope"], ["python"]):
+            command = [sys.executable, "-c", "from faithscope.cli import main; main()"]
+            command = command if words[0] == "faithscope" else [sys.executable]
+            done = subprocess.run(
+                [*command, *words[1:]], capture_output=True, text=True, env=os.environ | {"COLUMNS": "160"}
+            )
+            assert done.returncode in (0, 1), f"{line}\n{done.stderr}"
+            printed += done.stdout
+    return printed
+
+
+def assert_alike(printed, shown, where):
+    """The same words; numbers may differ a little, as other processors round and train otherwise."""
+    assert _NUMBER.sub("#", printed).split() == _NUMBER.sub("#", shown).split(), f"{where} prints\n{printed}"
+    for ours, theirs in zip(_NUMBER.findall(printed), _NUMBER.findall(shown), strict=True):
+        a, b = (float(one.replace(",", "").rstrip(".")) for one in (ours, theirs))
+        assert abs(a - b) <= max(0.02, 0.05 * abs(b)), (
+            f"{where} prints {ours} where the page shows {theirs}:\n{printed}"
+        )
+
+
+@pytest.mark.parametrize("path", [page for page in PAGES if runs(page)], ids=lambda path: path.name)
+def test_what_a_page_shows_is_what_it_prints(path, tmp_path, monkeypatch):
+    page = path.read_text()
+    if missing(page):
+        pytest.skip(f"{path.name} needs {missing(page)}")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    known, ran = {"__name__": "page"}, 0
+    for language, body, hidden, shown in blocks(page):
+        if hidden or language == "python":
+            printed = run_python(body, known, path.name)
+        elif language == "console":
+            printed = run_console(body)
+        else:
+            continue
+        ran += 1
+        if shown is not None:
+            assert_alike(printed, shown, path.name)
+    assert ran
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_files_that_a_page_names_exist(path):
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text()):
+        assert (path.parent / target).exists(), target
+
+
+def test_the_reference_has_every_public_name():
+    told = "".join(one.read_text() for one in (ROOT / "docs" / "reference").glob("*.rst"))
+    named = set(re.findall(r"auto(?:class|function):: faithscope\.([\w.]+)", told))
+    public = {name for name in fs.__all__ if name not in ("errors", "explainers")}
+    public |= {f"explainers.{name}" for name in explainers.__all__}
+    public |= {f"testing.{name}" for name in testing.__all__ if not name.isupper()}
+    assert named == public
+
+
+def test_the_reference_of_the_command_line_is_what_the_program_says():
+    words = [sys.executable, "-m", "typer", "faithscope.cli", "utils", "docs", "--name", "faithscope"]
+    told = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    assert (ROOT / "docs" / "reference" / "command-line.md").read_text().strip() == told.strip()
