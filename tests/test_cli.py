@@ -174,8 +174,11 @@ def test_a_mistake_is_one_line_and_status_2(folder, name):
     assert "Traceback" not in done.stderr
 
 
-def test_the_installed_command_prints_its_version():
-    found = subprocess.run([Path(sys.executable).parent / "faithscope", "--version"], capture_output=True, text=True)
+@pytest.mark.parametrize(
+    "command", [[Path(sys.executable).parent / "faithscope"], [sys.executable, "-m", "faithscope"]]
+)
+def test_the_installed_command_prints_its_version(command):
+    found = subprocess.run([*command, "--version"], capture_output=True, text=True)
     assert re.fullmatch(r"faithscope \d+\.\d+\.\d+\n", found.stdout)
 
 

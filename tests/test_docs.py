@@ -1,8 +1,8 @@
 """What the pages show runs, and prints what they show.
 
 In a page, blocks of ``python`` and of ``console`` run in their order, in a folder of their own. A block of ``text``
-that follows one is what it prints. What a reader need not see, such as writing the log that a page then audits, stands in a
-comment that begins with ``setup``; a comment that begins with ``needs`` names what must be installed.
+that follows one is what it prints. What a reader need not see, such as writing the log that a page then audits, stands
+in a comment that begins with ``setup``; a comment that begins with ``needs`` names what must be installed.
 """
 
 import contextlib

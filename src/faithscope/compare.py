@@ -27,6 +27,7 @@ from faithscope.measures.paired import (
     sufficiency_left_out,
 )
 from faithscope.measures.populations import Populations
+from faithscope.memory import in_memory
 from faithscope.progress import Told, Watch
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ class Comparison:
         return str(self.table.style.hide(axis="index").format(precision=3, escape="html").to_html())
 
 
+@in_memory("compare fewer explainers, or on fewer rows")
 def compare(
     predict: Any,
     explainers: Mapping[str, Any],

@@ -1,8 +1,20 @@
 """What faithscope raises: one clear sentence about what was wrong, what was seen and what to do."""
 
+_LONGEST = 400  # characters of a message; what it quotes may be of any length
+_LAST = 150  # of these from its end, which says what to do
+
 
 class FaithscopeError(ValueError):
-    """Base of every error faithscope raises on purpose."""
+    """Base of every error faithscope raises on purpose: one line, whatever it quotes."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(_one_line(message))
+
+
+def _one_line(message: str) -> str:
+    if len(message) > _LONGEST:
+        message = f"{message[: _LONGEST - _LAST - 3]} … {message[-_LAST:]}"
+    return message if len(message.splitlines()) <= 1 else " ".join(message.split())
 
 
 class BadInput(FaithscopeError):
@@ -27,3 +39,7 @@ class NotScoped(FaithscopeError):
 
 class NotProven(FaithscopeError):
     """A guarantee was asked for that is not proven for this relation or weighting."""
+
+
+class TooLarge(FaithscopeError, MemoryError):
+    """What was asked for needs more memory than there is."""

@@ -20,9 +20,11 @@ from faithscope.measures.choosing import Best
 from faithscope.measures.counts import count
 from faithscope.measures.estimate import Interval
 from faithscope.measures.local import Local, at_row
+from faithscope.memory import in_memory
 from faithscope.progress import Step, Told, Watch
 
 
+@in_memory("evaluate fewer rows at a time")
 def evaluate(
     predict: Any,
     explainer: Any,
@@ -133,6 +135,7 @@ def described(explainer: Any) -> str:
     return name_of(explainer) if silent or explainer is function_of(explainer, "explain") else repr(explainer)
 
 
+@in_memory("use fewer rows")
 def local(
     x: Any,
     predict: Any,
@@ -165,7 +168,9 @@ def local(
     labels = system.predictions(predict, X)
     explanations = discretize(system.explanations(explainer, X, "explainer"), discretizer)
     one = discretize(system.explanations(explainer, row, "explainer"), discretizer)
-    prediction = system.predictions(predict, row).tolist()[0]
+    said = system.predictions(predict, row)
+    same_length(x=1, predictions=len(said), explanations=len(one))
+    prediction = said.tolist()[0]
     found = at_row(count(explanations, labels), one, prediction, confidence=confidence)
     if not says_where(explanations, relation):
         return found

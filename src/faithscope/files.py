@@ -1,27 +1,56 @@
 """Files that are never seen half written."""
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 from uuid import uuid4
 
-from faithscope.errors import BadInput
+from faithscope.errors import BadInput, WrongType
 
 
-def write_atomically(path: Path, content: bytes) -> None:
+def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file beside its place and move it there, so that nobody ever sees half of it."""
-    temporary = path.with_name(f".{path.name}.{uuid4().hex}.part")
+    with whole_file(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write to, moved to its place when all is written; what was there stays where anything fails."""
+    place = _place(path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if place.exists() and not place.is_file() and not place.is_dir():  # a device or a pipe is written to as it is
+            with place.open("wb") as file:
+                yield file
+            return
+        with _beside(place) as file:
+            yield file
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise BadInput(f"{str(path)!r} cannot be written ({why}): free some space, or choose another folder.") from None
+
+
+@contextmanager
+def _beside(place: Path) -> Iterator[BinaryIO]:
+    temporary = place.with_name(f".{uuid4().hex}.part")
+    try:
         with temporary.open("xb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        raise BadInput(
-            f"{str(path)!r} cannot be written ({error.strerror}): free some space, or choose another folder."
-        ) from None
+        os.replace(temporary, place)
     finally:
         with suppress(OSError):
             temporary.unlink()
+
+
+def _place(path: str | os.PathLike[str]) -> Path:
+    """Where a path leads, links followed."""
+    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
+        raise WrongType(f"The path of a file is a text or a Path; got {path!r}, a {type(path).__name__}.")
+    if "\0" in os.fspath(path) or not Path(path).name:
+        raise BadInput(f"{os.fspath(path)!r} is no path of a file: name one.")
+    return Path(os.path.realpath(path))

@@ -51,6 +51,14 @@ def test_shares_are_compared_by_difference_and_counts_by_ratio(ours, known, off)
     assert replace(ONE, ours=ours, printed=known).off == pytest.approx(off)
 
 
+def test_parts_that_run_several_at_once_give_what_they_give_one_after_the_other(settings, tmp_path, capfd):
+    one_by_one = running.run(["table3", "figure5"], settings)
+    at_once = running.run(["table3", "figure5"], replace(settings, cache=tmp_path / "other"), workers=2)
+    assert [part.name for part in at_once] == ["figure5", "table3"]
+    assert [part.outcome.records for part in at_once] == [part.outcome.records for part in one_by_one]
+    assert "table3: Data sets" in capfd.readouterr().err
+
+
 def test_a_step_is_computed_once_and_keeps_its_seconds(settings):
     calls = []
 

@@ -4,12 +4,13 @@ import os
 import sys
 import traceback
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from faithscope.cli import auditing, evaluating
 from faithscope.errors import FaithscopeError
+from faithscope.memory import ran_out
 from faithscope.reproduce.command import reproduce
 
 app = typer.Typer(
@@ -27,6 +28,7 @@ app.command()(auditing.plan)
 app.command()(reproduce)
 
 _WHOLE = "FAITHSCOPE_TRACEBACK"
+_INTERRUPTED = 130  # what typer makes of Ctrl-C
 
 
 @app.callback(invoke_without_command=True)
@@ -43,20 +45,36 @@ def _version(
 def main() -> None:
     """Run the command line; a mistake is one line and exit status 2."""
     try:
-        app()
+        status = app(standalone_mode=False)  # what was typed wrong is raised, and told here
     except FaithscopeError as error:
         sys.exit(_mistake(str(error)))
+    except MemoryError as error:
+        sys.exit(_mistake(ran_out(error, "use fewer rows")))
     except KeyboardInterrupt:
-        typer.echo("faithscope: interrupted. With --cache, the next run goes on from here.", err=True)
-        sys.exit(130)
+        status = _INTERRUPTED
     except Exception as error:  # 1 would say that something was measured below --fail-under
+        if hasattr(error, "format_message"):
+            sys.exit(_usage(error))
         if os.environ.get(_WHOLE):
             traceback.print_exc()
         sys.exit(_mistake(f"{_where(error)}. Set {_WHOLE}=1 to see the whole traceback."))
+    if status == _INTERRUPTED:
+        typer.echo("faithscope: interrupted. With --cache, the next run goes on from here.", err=True)
+    sys.exit(status or 0)
+
+
+def _usage(error: Any) -> int:
+    """One line about what was typed wrong; all help where nothing was typed."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+        return 2
+    words = " ".join(error.format_message().split())
+    command = error.ctx.command_path if getattr(error, "ctx", None) else "faithscope"
+    return _mistake(f"{words.rstrip('.')}. See {command} --help.")
 
 
 def _mistake(message: str) -> int:
-    typer.echo(f"faithscope: {message}", err=True)
+    typer.echo(f"faithscope: {FaithscopeError(message)}", err=True)  # one line, whatever it quotes
     return 2
 
 

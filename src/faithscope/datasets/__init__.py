@@ -87,8 +87,8 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
         return _dataset(name, source, _from_folder(name, source, Path(chosen)))
     kept = cache_folder() / "datasets" / f"{name}.parquet"
     if kept.exists():
-        found = _read(kept)
-        if content_of(found) == source.content:
+        found = _kept(kept)
+        if found is not None and content_of(found) == source.content:
             return _dataset(name, source, found)
         warnings.warn(f"{str(kept)!r} was changed since it was downloaded, so it is downloaded again.", stacklevel=2)
     return _dataset(name, source, _downloaded(name, source, kept))
@@ -118,6 +118,14 @@ def _read(path: Path) -> "pd.DataFrame":
     if len(found.columns) < 2 or found.columns[-1] != "label":
         raise BadInput(f"{str(path)!r} must have features and, as its last column, 'label'.")
     return found
+
+
+def _kept(path: Path) -> "pd.DataFrame | None":
+    """What was kept after a download; None where it was damaged since."""
+    try:
+        return _read(path)
+    except BadInput:
+        return None
 
 
 def _downloaded(name: str, source: Source, kept: Path) -> "pd.DataFrame":

@@ -8,8 +8,10 @@ import numpy as np
 from faithscope.explainers.answers import Codes, Ints, Keys
 from faithscope.explainers.kl_bounds import Bools, Floats
 from faithscope.explainers.seeds import generators
+from faithscope.memory import need
 
 _WORDS = 2**22  # of bitmaps, at a time
+_FEWER = "merge rare categories"  # what to do where memory is short
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +101,7 @@ def _locate(values: Floats, categorical: Bools, edges: tuple[Floats, ...]) -> Co
 def _bounds(counts: Ints, categorical: Bools) -> tuple[Codes, Codes]:
     """The lowest and highest bin of every code of every feature."""
     most = int(np.where(categorical, counts, counts**2).max())
+    need(16 * len(counts) * most, f"Bounds of {most:,} categories of {len(counts):,} features", _FEWER)
     low, high = np.zeros((2, len(counts), most + 1), np.int32)
     low[:, 1:] = high[:, 1:] = np.arange(most)
     for j in np.flatnonzero(~categorical):
@@ -130,7 +133,9 @@ class Coverage:
         bins = known.bins
         if len(bins) > samples:
             bins = bins[generators(seed, np.full((1, 1), -1.0))[0].choice(len(bins), samples, replace=False)]
-        maps = np.zeros((int(known.codes.sum()), -(-len(bins) // 64) * 8), np.uint8)
+        many = int(known.codes.sum())
+        need(many * len(bins) // 8, f"Bitmaps of {many:,} quarters and categories", _FEWER)
+        maps = np.zeros((many, -(-len(bins) // 64) * 8), np.uint8)
         offsets = np.cumsum(known.codes) - known.codes
         for j, offset in enumerate(offsets):
             for code in range(known.codes[j]):

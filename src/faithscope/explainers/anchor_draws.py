@@ -15,7 +15,8 @@ from faithscope.explainers.lucb import Wanted
 from faithscope.explainers.seeds import generators
 from faithscope.explanations.grouping import group
 
-_LINES = 4096  # batches of draws looked up at the same time
+_LINES = 4096  # batches of draws looked up at the same time, at most
+_NUMBERS = 2**25  # of draws, at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +78,9 @@ class Drawn:
         _, first, line = np.unique(wanted.key + mix(wanted.batch), return_index=True, return_inverse=True)
         labels, places = self.known
         hits = np.empty((len(first), len(labels)), np.int64)
-        for start in range(0, len(first), _LINES):
-            part = slice(start, start + _LINES)
+        step = max(1, min(_LINES, _NUMBERS // (self.batch * self.width)))
+        for start in range(0, len(first), step):
+            part = slice(start, start + step)
             answers = self._predict(wanted.anchors(first[part]), wanted.batch[first[part]])
             for label in range(len(labels)):
                 hits[part, label] = (answers == label).sum(axis=1)

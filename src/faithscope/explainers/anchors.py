@@ -17,8 +17,10 @@ from faithscope.explainers.table import Table
 from faithscope.explanations.grouping import group
 from faithscope.explanations.inputs import check_whole
 from faithscope.explanations.rules import Rules
+from faithscope.memory import in_memory
 
-_GROUP = 1024  # rows searched at the same time
+_GROUP = 1024  # rows searched at the same time, at most
+_TRIED = 2**22  # rules tried at the same time
 _ASKED = 200_000  # rows in one call of the model
 _BATCH = 100  # draws at a time
 _COVERED = 10_000  # training rows that coverage is counted on, at most
@@ -134,6 +136,7 @@ class Anchors:
         hits = sum((drawn.agreeing(Wanted.of(lines, anchors, FRESH + one)) for one in range(batches)), lines * 0)
         return self._rules(anchors).take(cell), hits[cell] / (batches * _BATCH), self._coverage.share(anchors)[cell]
 
+    @in_memory("explain fewer rows or features, or bin categories")
     def _find(self, X: Any, progress: Progress | None) -> tuple[Ints, Codes, Drawn]:
         """The cell of each row, which rows in the same bins with the same prediction share; the anchor of each cell."""
         rows = self.table.encode(X)
@@ -143,8 +146,9 @@ class Anchors:
         drawn = Drawn(self._bins, self._coverage, bins[first], labels[first], self._labels, _BATCH, self.seed)
         told = _Told(progress, np.bincount(cell, minlength=len(first)))
         anchors: list[Codes] = [np.zeros((0, rows.shape[1]), np.int32)]
-        for start in range(0, len(first), _GROUP):
-            part = np.arange(start, min(start + _GROUP, len(first)))
+        step = max(1, min(_GROUP, _TRIED // (self.search.beam * len(self._bins.conditions[0]))))
+        for start in range(0, len(first), step):
+            part = np.arange(start, min(start + step, len(first)))
             anchors.append(self.search.run(drawn, part, told.add))
         return cell, np.concatenate(anchors), drawn
 

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from faithscope.explainers.models import Progress
 from faithscope.explainers.seeds import row_digests
 from faithscope.explanations.inputs import check_whole, rows_of
@@ -39,7 +37,7 @@ class Random:
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Plain:
         """A drawn explanation for each row."""
-        return Plain(np.array([int.from_bytes(one, "little") % self.k for one in row_digests(self.seed, X)], np.int64))
+        return Plain([int.from_bytes(one, "little") % self.k for one in row_digests(self.seed, X)])
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations.inputs import check_whole
+from faithscope.memory import need
 
 Floats = NDArray[np.float64]
 Masks = NDArray[np.bool_]
@@ -64,7 +65,11 @@ def game(algorithm: str, features: int, evaluations: int | None, seed: int) -> G
     """The coalitions that an algorithm tries; all of them where it may."""
     usual = 20 * features if algorithm == "permutation" else 2_048 + 2 * features
     budget = usual if evaluations is None else check_whole(evaluations, "evaluations")
-    if 2.0**features - 2 <= budget:
+    asked = min(2**features, budget)  # as whole numbers: as a float, 2 to the power of many features is none
+    # Who takes part, and a weight for each feature; on the way both once more.
+    many = f"{asked:,} coalitions of {features:,} features"
+    need(24 * asked * features, many, "pass fewer evaluations, or explain fewer features")
+    if 2**features - 2 <= budget:
         return _every_coalition(features)
     if budget < 2 * features:
         raise BadInput(f"evaluations must be at least 2 a feature, {2 * features} here; got {budget}.")

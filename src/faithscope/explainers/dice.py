@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers.counterfactual import as_counterfactuals, gower, refuse_unflipped
 from faithscope.explainers.models import Progress, to_predict, to_proba
-from faithscope.explainers.seeds import row_seeds
+from faithscope.explainers.seeds import check_seed, row_seeds
 from faithscope.explainers.table import Table, columns_with_names
 from faithscope.explanations.examples import Counterfactuals
 from faithscope.explanations.inputs import rows_of
@@ -58,6 +58,7 @@ class Dice:
     def __post_init__(self) -> None:
         if self.method not in _METHODS:
             raise BadInput(f"method must be one of {', '.join(map(repr, _METHODS))}; got {self.method!r}.")
+        check_seed(self.seed)
         if not (hasattr(self.model, "predict") and hasattr(self.model, "predict_proba")):
             raise WrongType(f"Dice needs a model with predict and predict_proba; got {type(self.model).__name__}.")
 

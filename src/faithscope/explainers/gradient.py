@@ -13,6 +13,7 @@ from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers.models import PREDICTED, Progress, chosen_classes
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.inputs import check_whole, refuse_nonfinite, to_matrix
+from faithscope.memory import need
 
 Floats = NDArray[np.float64]
 
@@ -93,6 +94,9 @@ class Gradient:
         rows, names = module.read(X)
         start = self._start(rows.shape[1])
         parts = [self._vectors(module, start[None], start)[:0]]  # shows how many classes there are
+        _, classes, width = parts[0].shape
+        many = f"Gradients of {len(rows):,} rows, {width:,} features and {classes:,} classes"
+        need(16 * len(rows) * classes * width, many, "explain fewer rows at a time, or choose a class")
         step = max(1, 4 * _ROWS // self.steps) if self.method == "integrated gradients" else _ROWS
         for low in range(0, len(rows), step):
             parts.append(self._vectors(module, rows[low : low + step], start))

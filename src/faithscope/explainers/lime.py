@@ -16,6 +16,7 @@ from faithscope.explainers.seeds import generators
 from faithscope.explainers.table import Table
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.inputs import check_whole
+from faithscope.memory import in_memory, need
 
 Floats = NDArray[np.float64]
 
@@ -114,6 +115,7 @@ class Lime:
                 progress(min(start + step, len(rows)), len(rows))
         return self._importances(np.concatenate(parts))
 
+    @in_memory("pass fewer samples or features")
     def _coefficients(self, rows: Floats) -> Floats:
         """For each row, a vector for each class explained: (n, classes, d)."""
         columns, gaps = self._draw(rows)
@@ -122,6 +124,9 @@ class Lime:
     def _draw(self, rows: Floats) -> tuple[list[NDArray[Any]], NDArray[Any]]:
         """Rows drawn around each row, itself first: a column (n, samples) a feature, and gaps (d, n, samples)."""
         n, d = rows.shape
+        # Places, values, gaps and terms of all draws; moments of all pairs of features.
+        size = n * d * (27 * self.samples + 40 * d)
+        need(size, f"{self.samples:,} draws around a row of {d:,} features", "pass fewer samples or features")
         drawn = np.empty((d, n, self.samples), np.uint16)
         for row, generator in enumerate(generators(self.seed, rows)):
             drawn[:, row] = draw_places(generator, (d, self.samples), len(self._features[0].values))

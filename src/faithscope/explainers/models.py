@@ -37,7 +37,8 @@ def to_proba(model: Any) -> Callable[[Any], NDArray[np.float64]]:
         made = function(rows)
         found = to_array(made, "Probabilities")
         try:
-            table = np.asarray(made.to_numpy() if found is None else found, np.float64)
+            given = made.to_numpy() if hasattr(made, "to_numpy") else made
+            table = np.asarray(given if found is None else found, np.float64)
         except (TypeError, ValueError):
             raise WrongType("The model gave labels where probabilities are wanted: pass predict_proba.") from None
         table = table[:, 0] if table.ndim == 2 and table.shape[1] == 1 else table

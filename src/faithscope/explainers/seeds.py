@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.errors import BadInput
 from faithscope.explanations.distances import columns_of
 
 
@@ -34,8 +35,15 @@ def row_digests(seed: int, X: Any) -> list[bytes]:
     return [_digest(start, row.tobytes() + "\x1f".join(map(repr, words)).encode()) for row, words in pairs]
 
 
+def check_seed(seed: Any) -> int:
+    """A whole number of at most 127 bits."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not -(2**127) <= int(seed) < 2**127:
+        raise BadInput(f"seed must be a whole number of at most 127 bits; got {seed!r}.")
+    return int(seed)
+
+
 def _start(seed: int) -> "hashlib._Hash":
-    return hashlib.blake2b(int(seed).to_bytes(16, "little", signed=True), digest_size=8)  # type: ignore[return-value]
+    return hashlib.blake2b(check_seed(seed).to_bytes(16, "little", signed=True), digest_size=8)  # type: ignore[return-value]
 
 
 def _digest(start: "hashlib._Hash", content: bytes) -> bytes:

@@ -17,6 +17,7 @@ from faithscope.explainers.shap_trees import Trees
 from faithscope.explainers.table import Table, columns_with_names
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.inputs import check_whole
+from faithscope.memory import in_memory, need
 
 Floats = NDArray[np.float64]
 
@@ -154,9 +155,12 @@ class Shap:
             raise BadInput(f"The model gave {len(found):,} outputs for {len(rows):,} rows: one a row is needed.")
         return found
 
+    @in_memory("explain fewer rows at a time, or use a smaller background")
     def _values(self, rows: Floats, full: Floats, table: Table, tell: Tell) -> Floats:
         """SHAP values of the classes computed, (n, d, classes); full holds the model's outputs for the rows."""
         chosen, start = self._classes, self.expected_value[self._classes]
+        many = f"SHAP values of {len(rows):,} rows, {rows.shape[1]:,} features and {len(chosen):,} classes"
+        need(24 * rows.size * len(chosen), many, "explain fewer rows at a time, or choose a class")
         gains = full[:, chosen] - start
         if isinstance(self._method, Trees):
             values = self._method.values(rows, tell)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.inputs import first_missing, frame_columns, is_frame, to_array, to_vector
+from faithscope.explanations.inputs import first_missing, frame_columns, is_frame, to_array, to_items, to_vector
 
 Floats = NDArray[np.float64]
 
@@ -44,7 +44,8 @@ class Table:
         names, columns = columns_with_names(X)
         if not columns or not len(columns[0]):
             raise BadInput("Training rows are empty: at least one row and one column are needed.")
-        chosen = {_position(one, names) for one in categorical}
+        several = categorical if isinstance(categorical, set | frozenset) else to_items(categorical, "categorical")
+        chosen = {_position(one, names) for one in several}
         kinds = tuple(
             _known_categories(column, names[j]) if j in chosen or column.dtype.kind not in "biuf" else None
             for j, column in enumerate(columns)
@@ -106,7 +107,10 @@ def columns_with_names(X: Any) -> tuple[tuple[str, ...], list[NDArray[Any]]]:
         return frame_columns(X)
     array = to_array(X, "Rows")
     if array is None:
-        array = np.array([to_vector(row, "Rows") for row in X]) if len(X) else np.empty((0, 0))
+        rows = [to_vector(row, "Rows") for row in to_items(X, "Rows")]
+        if len({row.shape for row in rows}) > 1:
+            raise BadInput("Rows are lists of different lengths: give every row one value a feature.")
+        array = np.array(rows) if rows else np.empty((0, 0))
     if array.ndim != 2:
         raise BadInput(f"Rows must have one row a row and one column a feature; got shape {array.shape}.")
     columns = [to_vector(column.tolist()) if array.dtype.kind not in "biuf" else column for column in array.T]

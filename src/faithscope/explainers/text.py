@@ -24,6 +24,17 @@ def to_documents(X: Any) -> list[str]:
     return documents
 
 
+def words_of(tokenizer: Any, text: str) -> list[str]:
+    """The words of a text."""
+    if not callable(tokenizer):
+        raise WrongType(f"tokenizer must be a function from a text to its words; got {tokenizer!r}.")
+    found = tokenizer(text)
+    words: list[Any] = list(found) if hasattr(found, "__iter__") else [None]
+    if not all(isinstance(word, str) for word in words):
+        raise WrongType(f"The tokenizer must give words; for {text!r} it gave {found!r}.")
+    return words
+
+
 @dataclass(frozen=True)
 class FirstWord:
     """Highlights the first word: close to a random explanation, as the paper uses it."""
@@ -32,7 +43,8 @@ class FirstWord:
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Highlights:
         """The first word of each document; nothing where it has none."""
-        return Highlights([list(self.tokenizer(text))[:1] for text in to_documents(X)], tokenizer=self.tokenizer)
+        documents = to_documents(X)
+        return Highlights([words_of(self.tokenizer, text)[:1] for text in documents], tokenizer=self.tokenizer)
 
 
 @dataclass(frozen=True)
@@ -43,7 +55,7 @@ class AllWords:
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Highlights:
         """All words of each document."""
-        return Highlights([list(self.tokenizer(text)) for text in to_documents(X)], tokenizer=self.tokenizer)
+        return Highlights([words_of(self.tokenizer, text) for text in to_documents(X)], tokenizer=self.tokenizer)
 
 
 @dataclass(frozen=True)

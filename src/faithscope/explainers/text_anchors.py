@@ -15,7 +15,7 @@ from faithscope.explainers.kl_bounds import Bools, Floats
 from faithscope.explainers.lucb import FRESH, Search, Wanted
 from faithscope.explainers.models import Progress, to_predict
 from faithscope.explainers.seeds import row_digests
-from faithscope.explainers.text import Tokenizer, to_documents
+from faithscope.explainers.text import Tokenizer, to_documents, words_of
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.inputs import check_whole
 
@@ -107,7 +107,7 @@ class TextAnchors:
 
     def _explain(self, documents: list[str], batches: int, progress: Progress | None) -> tuple[Highlights, Floats]:
         """Highlights, and their precision on so many batches; texts are searched in order of their length."""
-        words = {text: list(self.tokenizer(text)) for text in documents}
+        words = {text: words_of(self.tokenizer, text) for text in documents}
         ordered = sorted(words, key=lambda text: len(words[text]))
         found: dict[str, tuple[list[str], float]] = {}
         times, done = Counter(documents), 0

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.models import Progress, to_predict
+from faithscope.explainers.seeds import check_seed
 from faithscope.explainers.table import Table
 from faithscope.explanations.conditions import Condition, condition, conjoin
 from faithscope.explanations.inputs import check_whole
@@ -56,7 +57,7 @@ class TreePath:
         if check_whole(max_leaf_nodes, "max_leaf_nodes") < 2:
             raise BadInput(f"max_leaf_nodes must be at least 2, for a tree that asks anything; got {max_leaf_nodes}.")
         table, labels = Table.learn(X_train), to_predict(predict)(X_train)
-        tree = DecisionTreeClassifier(max_leaf_nodes=max_leaf_nodes, random_state=seed)
+        tree = DecisionTreeClassifier(max_leaf_nodes=max_leaf_nodes, random_state=check_seed(seed) % 2**32)
         return cls(tree.fit(_indicators(table, table.encode(X_train)), labels.astype(str)), table)
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Rules:

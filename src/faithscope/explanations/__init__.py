@@ -29,7 +29,7 @@ def as_explanations(given: Any) -> Explanations:
         return _from_frame(given)
     column = to_vector(given, "Explanations")
     if column.ndim == 1 and column.dtype == object and len(column) and is_row(column[0]):
-        column = np.array(_stackable(column)) if np.ndim(column[0]) > 1 else column
+        column = np.array(_stackable(column)) if _depth(column[0]) > 1 else column
         return Importances(column if column.ndim > 1 else list(column))
     if column.ndim == 1:
         return Plain(column)
@@ -37,10 +37,21 @@ def as_explanations(given: Any) -> Explanations:
 
 
 def _stackable(column: Any) -> list[Any]:
-    shapes = {np.shape(item) for item in column}
+    shapes = {_shape(item) for item in column}
     if len(shapes) > 1:
         raise BadInput(f"Explanations have rows of different shapes, {sorted(shapes)}: give every row the same.")
     return list(column)
+
+
+def _depth(item: Any) -> int:
+    return len(_shape(item))
+
+
+def _shape(item: Any) -> tuple[int, ...]:
+    try:
+        return np.shape(item)
+    except ValueError:
+        raise BadInput("Explanations have rows that hold lists of different lengths: give numbers only.") from None
 
 
 def _is_text(cells: Any) -> bool:

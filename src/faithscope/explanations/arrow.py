@@ -5,13 +5,14 @@ What all rows share (the kind, names, a metric, the points of prototypes) is JSO
 
 import base64
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput, WrongType
+from faithscope.errors import BadInput, FaithscopeError, WrongType
 from faithscope.explanations.arrow_columns import distinct_columns, read_array, read_column, to_objects, write_column
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conjunctions import number_conjunctions
@@ -60,6 +61,11 @@ def from_arrow(table: Any, *, tokenizer: Callable[[str], Iterable[str]] | None =
     settings = read_settings(table)
     if settings is None:
         raise BadInput("This table does not say what its explanations are: it was not written by to_arrow.")
+    with understood():
+        return _from_arrow(table, settings, tokenizer)
+
+
+def _from_arrow(table: Any, settings: Settings, tokenizer: Callable[[str], Iterable[str]] | None) -> Explanations:
     kind = next((kind for kind in _KINDS if kind.__name__ == settings["kind"]), None)
     if kind is None or settings["version"] > _VERSION:
         raise BadInput(f"These explanations ({settings['kind']}) were written by a newer version: upgrade faithscope.")
@@ -71,7 +77,30 @@ def from_arrow(table: Any, *, tokenizer: Callable[[str], Iterable[str]] | None =
 def read_settings(table: Any) -> Settings | None:
     """What a table says about its explanations; None where it says nothing."""
     said = (table.schema.metadata or {}).get(METADATA)
-    return None if said is None else json.loads(said)
+    if said is None:
+        return None
+    with understood():
+        settings: Settings = json.loads(said)
+        if not isinstance(settings["kind"], str) or not isinstance(settings["version"], int):
+            raise TypeError("kind is a text and version a number")
+        return settings
+
+
+@contextmanager
+def understood() -> Iterator[None]:
+    """Raise one sentence where what a table says of its explanations was damaged, or written by somebody else."""
+    import pyarrow as pa
+
+    wrong = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, pa.ArrowException)
+    try:
+        yield
+    except FaithscopeError:
+        raise
+    except wrong as why:
+        raise BadInput(
+            f"What this table says of its explanations cannot be understood ({type(why).__name__}: {why}): it was "
+            "damaged, or not written by faithscope."
+        ) from None
 
 
 def _written(prefix: str, names: Sequence[str], values: Sequence[Iterable[Any]]) -> tuple[Columns, list[bool]]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import Incompatible
 from faithscope.explanations.grouping import Column, group, locate
+from faithscope.memory import FEWER_ROWS, need
 
 
 class Explanations(ABC):
@@ -56,11 +57,15 @@ class Explanations(ABC):
     def take(self, rows: NDArray[Any] | Sequence[int] | slice) -> Self:
         """The explanations of some rows, by position or by a mask."""
         chosen = rows if isinstance(rows, slice) else np.asarray(rows, None if len(rows) else np.int64)
+        if not isinstance(chosen, slice):
+            many = int(np.count_nonzero(chosen)) if chosen.dtype == bool else len(chosen)
+            self._need_rows(many)
         return self._with(**{name: getattr(self, name)[chosen] for name in self._per_row})
 
     def join(self, other: Self) -> Self:
         """These explanations, then the other ones."""
         self.check_comparable(other)
+        self._need_rows(len(self) + len(other))
         pairs = {name: (getattr(self, name), getattr(other, name)) for name in self._per_row}
         return self._with(**{name: np.concatenate(pair) for name, pair in pairs.items()})
 
@@ -80,6 +85,11 @@ class Explanations(ABC):
                 f"These explanations are {self.kind}, the others are {other.kind}, so none can be equal. "
                 "Use one explainer and one discretizer for both."
             )
+
+    def _need_rows(self, rows: int) -> None:
+        """Raise where so many rows of these explanations do not fit in memory once more."""
+        size = rows * sum(getattr(self, name)[:1].nbytes for name in self._per_row)
+        need(size, f"{rows:,} explanations", FEWER_ROWS)
 
     def _with(self, **changes: Any) -> Self:
         """A copy with some attributes replaced, not checked again."""

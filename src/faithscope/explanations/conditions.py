@@ -248,7 +248,7 @@ def _value(feature: str, operator: str, given: Any) -> Value:
 
 def written_row(given: Any) -> tuple[Any, ...]:
     """A row of conditions as a caller writes it, as a tuple that can be looked up."""
-    if isinstance(given, str) or not hasattr(given, "__iter__"):
+    if isinstance(given, str) or not hasattr(given, "__iter__") or getattr(given, "shape", None) == ():
         raise WrongType(f"Rules must be a list of conditions a row; got {given!r}. Pass [] for one that covers all.")
     row = tuple(given)
     try:
@@ -260,6 +260,8 @@ def written_row(given: Any) -> tuple[Any, ...]:
 
 def _frozen(item: Any) -> Any:
     """The same, hashable: lists, sets and arrays become tuples."""
+    if isinstance(item, np.ndarray) and item.shape == ():
+        return None if np.ma.is_masked(item) else item.item()
     if isinstance(item, _TEXT) or not hasattr(item, "__iter__"):
         return item
     return tuple([part if type(part) in _PLAIN else _frozen(part) for part in item])

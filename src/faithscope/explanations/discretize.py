@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,9 @@ from faithscope.explanations.examples import Counterfactuals
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.inputs import check_whole
 from faithscope.explanations.plain import Records
+from faithscope.memory import need
+
+_CELLS = 2**20  # values ordered at a time
 
 
 class Discretizer(ABC):
@@ -110,6 +113,7 @@ def _fixed_point(
     discretizer: Floor | Truncate, explanations: Explanations, cut: Callable[..., NDArray[np.float64]]
 ) -> Importances:
     importances = _importances(discretizer, explanations)
+    _need_cells(discretizer, importances, 8)
     scale = 10.0**discretizer.decimals
     try:
         with np.errstate(over="raise"):
@@ -137,6 +141,7 @@ class Sign(Discretizer):
 
     def __call__(self, explanations: Explanations) -> Importances:
         importances = _importances(self, explanations)
+        _need_cells(self, importances, 3)
         return _made(self, importances, _sign(importances.values))
 
 
@@ -153,7 +158,10 @@ class Rank(Discretizer):
     def __call__(self, explanations: Explanations) -> Rankings:
         importances = _importances(self, explanations)
         smallest = np.min_scalar_type(max(1, importances.values.shape[1] - 1))
-        order = np.argsort(importances.values, axis=1, kind="stable").astype(smallest)
+        _need_cells(self, importances, smallest.itemsize)
+        order = np.empty(importances.values.shape, smallest)
+        for part in _parts(order):
+            order[part] = np.argsort(importances.values[part], axis=1, kind="stable")
         return Rankings.made(order, importances.names, _form(importances.form, self))
 
 
@@ -176,10 +184,11 @@ class SignOfTop(Discretizer):
 
     def __call__(self, explanations: Explanations) -> Importances:
         importances = _importances(self, explanations)
+        _need_cells(self, importances, 3)
         signs = _sign(importances.values)
-        if self.k < signs.shape[1]:
-            order = np.argsort(-np.abs(importances.values), axis=1, kind="stable")
-            np.put_along_axis(signs, order[:, self.k :], 0, axis=1)
+        for part in _parts(signs) if self.k < signs.shape[1] else ():
+            order = np.argsort(-np.abs(importances.values[part]), axis=1, kind="stable")
+            np.put_along_axis(signs[part], order[:, self.k :], 0, axis=1)
         return _made(self, importances, signs)
 
 
@@ -218,7 +227,7 @@ class DeltaSign(Discretizer):
 class Modified(Discretizer):
     """Which features change: 1 where ``x'`` differs from ``x``.
 
-    The paper's Is-feature-modified prints 1 where the feature is *un*modified: the same partition.
+    The paper's Is-feature-modified prints 1 where the feature is *not* modified: the same partition.
     """
 
     reads_rows = True
@@ -226,6 +235,19 @@ class Modified(Discretizer):
     def __call__(self, explanations: Explanations) -> Importances:
         pairs = _counterfactuals(self, explanations)
         return Importances.made((pairs.points != pairs.originals).astype(np.int8), pairs.names, repr(self))
+
+
+def _need_cells(discretizer: Discretizer, importances: Importances, each: int) -> None:
+    """Raise where the values that a discretizer makes, of so many bytes each, do not fit in memory."""
+    rows, features = importances.values.shape
+    asked = f"{discretizer!r} of {rows:,} rows and {features:,} features"
+    need(each * rows * features, asked, "sample rows, or let audit() discretize them in DuckDB")
+
+
+def _parts(values: NDArray[Any]) -> Iterator[slice]:
+    """Some rows at a time, so that their order, of 8 bytes a value, is never in memory whole."""
+    step = max(1, _CELLS // max(1, values.shape[1]))
+    return (slice(start, start + step) for start in range(0, len(values), step))
 
 
 def _sign(values: NDArray[Any]) -> NDArray[np.int8]:

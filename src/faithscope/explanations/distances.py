@@ -83,7 +83,7 @@ def _text(column: NDArray[Any]) -> NDArray[Any]:
     """Categories as numbers that are the same for the same text everywhere; a missing one is like no text."""
     texts = np.array(["\0missing" if is_missing(item) else readable(item) for item in column.tolist()], object)
     words, codes = np.unique(texts.astype(str), return_inverse=True)
-    digests = [hashlib.blake2b(word.encode(), digest_size=8).digest() for word in words]
+    digests = [hashlib.blake2b(word.encode(errors="surrogatepass"), digest_size=8).digest() for word in words]
     return np.array([int.from_bytes(digest, "little", signed=True) for digest in digests], np.int64)[codes.reshape(-1)]
 
 
@@ -94,10 +94,15 @@ def columns_of(X: Any, names: Sequence[str] | None = None) -> list[NDArray[Any]]
         return [as_number(column) for column in _by_name(known, columns, names)]
     array = to_vector(X, "X")
     if array.ndim == 1 and array.dtype == object and len(array) and is_row(array[0]):
-        lengths = {len(row) for row in array}
-        array = np.array(list(map(list, array)), object) if len(lengths) == 1 else array.astype(str)
+        lengths = {len(row) if hasattr(row, "__len__") else -1 for row in array}
+        array = np.array(list(map(list, array)), object) if len(lengths) == 1 else _texts(array)
     columns = list(array.reshape(len(array), int(np.prod(array.shape[1:]))).T)
     return [as_number(to_vector(column.tolist()) if column.dtype == object else column) for column in columns]
+
+
+def _texts(rows: NDArray[Any]) -> NDArray[Any]:
+    """Rows of different lengths, each as one text."""
+    return np.array(list(map(str, rows)), object)
 
 
 def _by_name(known: Sequence[str], columns: list[NDArray[Any]], names: Sequence[str] | None) -> list[NDArray[Any]]:

@@ -111,6 +111,8 @@ def _distinct_sets(indices: Any) -> tuple[tuple[Conjunction, ...], NDArray[np.in
         raise BadInput(f"Prototypes must be one set of indices a row; got shape {matrix.shape}.")
     if matrix.dtype == bool and matrix.size:
         raise BadInput("Prototypes came as a mask: pass their positions, e.g. np.flatnonzero(mask) for each row.")
+    if matrix.dtype == object:
+        return number_conjunctions([_to_set(row, item) for row, item in enumerate(matrix.tolist())])
     ordered = np.sort(matrix, axis=1)
     codes, first = group([ordered if ordered.dtype.kind in "biuf" else ordered.astype(np.float64)])
     distinct, numbers = number_conjunctions([_to_set(int(row), ordered[row].tolist()) for row in first])
@@ -118,7 +120,8 @@ def _distinct_sets(indices: Any) -> tuple[tuple[Conjunction, ...], NDArray[np.in
 
 
 def _to_set(row: int, item: Any) -> Conjunction:
-    members = list(item) if hasattr(item, "__iter__") and not isinstance(item, str) else [item]
+    several = hasattr(item, "__iter__") and not isinstance(item, str) and getattr(item, "shape", None) != ()
+    members = list(item) if several else [item]
     wrong = next((member for member in members if not _is_index(member)), None)
     if wrong is not None:
         raise BadInput(
@@ -129,12 +132,10 @@ def _to_set(row: int, item: Any) -> Conjunction:
 
 
 def _is_index(item: Any) -> bool:
-    return (
-        isinstance(item, int | float | np.number)
-        and not isinstance(item, bool)
-        and bool(0 <= item < _LARGEST)
-        and float(item).is_integer()
-    )
+    if isinstance(item, float | np.floating):
+        item = int(item) if float(item).is_integer() else -1
+    whole = isinstance(item, int | np.integer) and not isinstance(item, bool | np.timedelta64)
+    return whole and 0 <= int(item) < _LARGEST
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

@@ -244,6 +244,8 @@ def _parse_json(text: str) -> list[Triple]:
         rows = json.loads(text)
     except ValueError as problem:
         raise BadInput(f"The rule {text[:60]!r} starts like JSON but is none: {problem}.") from None
+    except RecursionError:
+        raise BadInput(f"The rule {text[:60]!r} nests lists too deep: a value is at most a list of values.") from None
     for one in rows:
         if not (isinstance(one, list) and len(one) == 3 and isinstance(one[0], str) and isinstance(one[1], str)):
             raise BadInput(f"A rule in JSON is a list of [feature, operator, value]; got {json.dumps(one)[:60]}.")
@@ -252,5 +254,5 @@ def _parse_json(text: str) -> list[Triple]:
 
 def _from_json(value: Any) -> Any:
     if isinstance(value, list):
-        return tuple(map(_from_json, value))
+        return tuple(None if one is None or one != one else one for one in value)
     return None if isinstance(value, float) and math.isnan(value) else value

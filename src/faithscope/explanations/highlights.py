@@ -103,7 +103,8 @@ class Highlights(Conjunctions):
 
 
 def _to_words(row: int, item: Any) -> tuple[str, ...]:
-    words = [item] if isinstance(item, str) else list(item) if hasattr(item, "__iter__") else None
+    several = hasattr(item, "__iter__") and getattr(item, "shape", None) != ()
+    words = [item] if isinstance(item, str) else list(item) if several else None
     if words is None or not all(isinstance(word, str) for word in words):
         raise WrongType(f"Highlights are sets of words; row {row} is {readable(item)}.")
     return tuple(sorted(set(map(str, words))))
@@ -115,11 +116,17 @@ def _to_vocabulary(vocabulary: Any) -> Mapping[str, int] | None:
     if isinstance(vocabulary, str) or not hasattr(vocabulary, "__iter__"):
         raise WrongType(f"vocabulary must be a list of words or a mapping to their columns; got {vocabulary!r}.")
     if isinstance(vocabulary, Mapping):
-        return {str(word): int(column) for word, column in vocabulary.items()}
+        return {str(word): _to_column(word, column) for word, column in vocabulary.items()}
     words = [str(word) for word in vocabulary]
     if len(set(words)) < len(words):
         raise BadInput(f"vocabulary names {max(words, key=words.count)!r} twice: give each column its own word.")
     return {word: column for column, word in enumerate(words)}
+
+
+def _to_column(word: Any, column: Any) -> int:
+    if isinstance(column, bool) or not isinstance(column, int | np.integer):
+        raise WrongType(f"vocabulary must map words to their columns, whole numbers; {word!r} has {column!r}.")
+    return int(column)
 
 
 def _tokens(highlights: Highlights, row: int, document: Any) -> Iterable[str]:

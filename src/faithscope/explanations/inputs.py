@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.grouping import over_chunks
+from faithscope.memory import need
 
 _EXACT = 2**53  # beyond it two integers may share one float64
 _INTEGERS = (int, np.integer)
@@ -38,7 +39,8 @@ def to_array(values: Any, what: str) -> NDArray[Any] | None:
     if isinstance(values, np.ma.MaskedArray):
         masked = np.argwhere(np.ma.getmaskarray(values))
         if len(masked):
-            raise BadInput(f"{what} are missing at row {int(masked[0][0])} (masked): drop or fill such rows first.")
+            row = int(masked[0][0]) if masked.size else 0
+            raise BadInput(f"{what} are missing at row {row} (masked): drop or fill such rows first.")
     if isinstance(values, np.ndarray) or (hasattr(values, "__array__") and not hasattr(values, "to_numpy")):
         return np.asarray(values)
     return None
@@ -69,6 +71,8 @@ def _sequence_vector(values: Iterable[Any], what: str) -> NDArray[Any]:
     """A list as an array; only where every item is of one plain type, so that nothing is converted silently."""
     if isinstance(values, dict | set | frozenset):
         raise WrongType(f"{what} came as a {type(values).__name__}, which has no order of rows: pass a list.")
+    if hasattr(values, "tocsr"):
+        raise WrongType(f"{what} came as a sparse matrix ({type(values).__name__}): pass its toarray().")
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         raise WrongType(f"{what} must be one value a row; got a single {type(values).__name__} ({values!r}).")
     items = list(values)
@@ -90,6 +94,14 @@ def _objects(items: Sequence[Any]) -> NDArray[Any]:
     for row, item in enumerate(items):  # one by one: NumPy would unpack items that are lists
         array[row] = item
     return array
+
+
+def to_items(values: Any, what: str) -> list[Any]:
+    """The items of a list, a tuple or an array, in their order."""
+    listed = hasattr(values, "__iter__") and not isinstance(values, str | bytes | dict | set | frozenset)
+    if not listed or getattr(values, "shape", None) == ():
+        raise WrongType(f"{what} must be a list; got {values!r}, a {type(values).__name__}.")
+    return list(values)
 
 
 def first_missing(column: NDArray[Any]) -> int | None:
@@ -115,6 +127,8 @@ def is_missing(item: object) -> bool:
         return False
     try:
         return bool(item != item)
+    except ArithmeticError:  # a decimal's signaling NaN
+        return True
     except (TypeError, ValueError):
         return False
 
@@ -170,6 +184,7 @@ def to_rows(values: Any, what: str) -> tuple[NDArray[Any], tuple[str, ...] | Non
         return to_matrix(values, what)
     for j, column in enumerate(columns):
         refuse_missing(column, f"{what} in column {names[j] if names else j!r}")
+    _need_cells(40 * len(columns), len(columns[0]), len(columns), what)
     rows = np.empty((len(columns[0]), len(columns)), object)
     for j, column in enumerate(columns):
         # Dates as nanoseconds, so that their unit does not matter.
@@ -185,7 +200,14 @@ def _stack_numbers(columns: list[NDArray[Any]], names: Sequence[str], what: str)
             raise BadInput(f"{what} have a missing value at row {row}, column {name!r}: drop or fill such rows first.")
         if column.dtype.kind not in "biuf":
             raise WrongType(f"{what} must be numbers; column {name!r} holds {_sample(column)}.")
+    each = sum(8 if column.dtype.kind == "f" else 16 for column in columns)
+    _need_cells(each, len(columns[0]) if columns else 0, len(columns), what)
     return np.column_stack([as_floats(column[:, None], what) for column in columns]) if columns else np.empty((0, 0))
+
+
+def _need_cells(each: int, rows: int, features: int, what: str) -> None:
+    """Raise where rows of so many bytes each do not fit in memory."""
+    need(each * rows, f"{what} ({rows:,} rows, {features:,} features)", "sample rows, or pass arrays of fewer features")
 
 
 def _sample(column: NDArray[Any]) -> str:

@@ -48,7 +48,9 @@ def _near_euclidean(centers: Floats, rows: Floats, tau: float) -> Callable[[int,
     middle = rows.mean(axis=0) if len(rows) else 0.0
     a, b = centers - middle, rows - middle
     size = max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0), tau) or 1.0
-    a, b, most = a / size, b / size, (tau / size) ** 2
+    a /= size
+    b /= size
+    most = (tau / size) ** 2
     a2, b2 = np.einsum("ij,ij->i", a, a), np.einsum("ij,ij->i", b, b)
     # Rounding of a sum of d products, with room to spare; relative to the sizes that cancel.
     slack = 8 * (rows.shape[1] + 4) * (a2.max(initial=0.0) + b2.max(initial=0.0) + most)
@@ -56,7 +58,10 @@ def _near_euclidean(centers: Floats, rows: Floats, tau: float) -> Callable[[int,
     doubt = kind(slack * np.finfo(kind).eps)
     # One product gives |a|² - 2ab + |b|² - τ².
     left = np.column_stack([a, a2 - most, np.ones(len(a))]).astype(kind)
-    right = np.column_stack([-2 * b, np.ones(len(b)), b2]).astype(kind).T
+    right = np.empty((rows.shape[1] + 2, len(b)), kind, order="F")
+    right[:-2], right[-2], right[-1] = b.T, 1, b2
+    right[:-2] *= -2
+    del a, b
 
     def mask(start: int, stop: int) -> NDArray[np.bool_]:
         inside = np.empty((stop - start, len(rows)), bool)

@@ -18,6 +18,7 @@ from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.inputs import to_vector
 from faithscope.explanations.near import Near, near
 from faithscope.explanations.points import Points
+from faithscope.memory import need
 
 Masks = NDArray[np.bool_]
 
@@ -226,28 +227,37 @@ class Within(Relation):
         known, rows = vectors(distinct), vectors(explanations)
         masks = partial(near, tau=self.tau, metric=self.metric)
         own = callable(self.metric)  # a caller's function stays in the caller's thread
+
+        def arranged(order: NDArray[np.int64]) -> Callable[[int, int], Masks]:
+            size = 24 * rows.shape[1] * (len(order) + len(known))
+            need(size, f"Distances of {len(known):,} vectors to {len(rows):,}", "sample rows, or take fewer features")
+            return masks(known, rows[order])
+
         radii = np.full(len(known), self.tau)
         return Blocks(
             lambda start, stop: masks(known[start:stop], rows)(0, stop - start),
             not own,
-            lambda order: masks(known, rows[order]),
-            None if own else lambda: Near(known, rows, radii, to_metric_name(self.metric)),
+            arranged,
+            None if own else lambda: Near(known.copy(), rows.copy(), radii, to_metric_name(self.metric)),
         )
 
 
 def vectors(explanations: Explanations) -> NDArray[np.float64]:
     """Explanations as points between which a distance makes sense."""
     if isinstance(explanations, Counterfactuals) and explanations.points.dtype != object:
-        return explanations.points.astype(np.float64)
+        return explanations.points.astype(np.float64, copy=False)
     if isinstance(explanations, Importances) and not isinstance(explanations, Rankings):
-        return explanations.values.astype(np.float64)
+        return explanations.values.astype(np.float64, copy=False)
     raise WrongType(f"A distance between explanations needs vectors of numbers; these are {explanations.kind}.")
 
 
 def _to_tau(tau: Any) -> float:
     if isinstance(tau, bool) or not isinstance(tau, int | float | np.integer | np.floating) or not 0 <= tau < np.inf:
         raise BadInput(f"tau is a distance, a finite number of at least 0; got {tau!r}.")
-    return float(tau)
+    try:
+        return float(tau)
+    except OverflowError:
+        raise BadInput(f"tau is too large a number to be a distance; got {tau!r}.") from None
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from faithscope.explanations.conditions import NOTHING, Condition, Triple, condi
 from faithscope.explanations.conjunctions import Conjunction, Conjunctions, number_conjunctions
 from faithscope.explanations.feature_column import FeatureColumn, Mask
 from faithscope.explanations.grouping import group
-from faithscope.explanations.inputs import first_missing, frame_columns, is_frame, to_vector
+from faithscope.explanations.inputs import first_missing, frame_columns, is_frame, rows_of, to_items, to_vector
 from faithscope.explanations.tree_paths import digest, paths
 
 
@@ -61,10 +61,8 @@ class Rules(Conjunctions):
             Conditions name one of them, or give its position. By default the names in order of appearance; then
             rows must be a table with these columns, unless all names are integers, which are positions.
         """
-        if isinstance(conditions, str) or not hasattr(conditions, "__iter__"):
-            raise WrongType(f"Rules must be a list of conditions a row; got {conditions!r}.")
         rows: dict[tuple[Triple, ...], int] = {}
-        given = list(conditions)
+        given = to_items(conditions, "Rules, a list of conditions a row,")
         codes = np.fromiter((rows.setdefault(written_row(row), len(rows)) for row in given), np.int64, len(given))
         named, positional = (features, True) if features is not None else _appearing(rows)
         names = _distinct_names(named)
@@ -98,7 +96,7 @@ class Rules(Conjunctions):
         if len(names) != tree.n_features_in_:
             raise BadInput(f"The tree has {tree.n_features_in_} features but {len(names)} names: pass one for each.")
         _refuse_missing(X)
-        reached = tree.apply(X) if len(X) else np.empty(0, np.int64)
+        reached = _leaves(tree, X) if rows_of(X) else np.empty(0, np.int64)
         leaves, codes = np.unique(reached, return_inverse=True)
         to_leaf = paths(tree.tree_, names)
         return cls(codes.reshape(-1), tuple(to_leaf[leaf] for leaf in leaves), names, tree=digest(tree.tree_))
@@ -233,7 +231,7 @@ def _near(name: Any, names: Sequence[str]) -> str:
 def _distinct_names(features: Sequence[Hashable]) -> tuple[str, ...]:
     if isinstance(features, str):
         raise WrongType(f"features must be a sequence of names; got the text {features!r}.")
-    names = tuple(map(str, features))
+    names = tuple(map(str, to_items(features, "features, the names of the columns,")))
     if len(set(names)) < len(names):
         raise BadInput(f"Two features are called {max(names, key=names.count)!r}: give each its own name.")
     return names
@@ -300,6 +298,14 @@ def _tree_names(tree: Any, X: Any) -> Sequence[Hashable]:
     if hasattr(tree, "feature_names_in_"):
         return tuple(tree.feature_names_in_)
     return _column_names(X) if is_frame(X) else _default_names(tree.n_features_in_)
+
+
+def _leaves(tree: Any, X: Any) -> NDArray[np.int64]:
+    try:
+        found: NDArray[np.int64] = tree.apply(X)
+    except (TypeError, ValueError) as problem:  # other columns than it was fitted with, or values that are no numbers
+        raise BadInput(f"The tree cannot be asked about these rows: {str(problem).splitlines()[0]}") from None
+    return found
 
 
 def _refuse_missing(X: Any) -> None:

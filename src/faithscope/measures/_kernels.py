@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from faithscope.explanations.grouping import WORKERS
 from faithscope.explanations.relations import Blocks, Parts
+from faithscope.memory import need
 
 Bits = NDArray[np.uint64]
 Ints = NDArray[np.int64]
@@ -117,13 +118,7 @@ def paint(cover: Parts | Blocks, layout: Layout) -> Callable[[int, int], Bits]:
     """A function that gives the bitmaps of explanations start to stop."""
     if isinstance(cover, Blocks):
         return _paint_blocks(cover, layout)
-    parts = np.empty((len(cover.parts) + 1, int(layout.words[-1])), np.uint64)
-    parts[0] = layout.everybody
-    if cover.postings is not None:
-        parts[1:] = layout.pack_pairs(*cover.postings, len(cover.parts))
-    else:
-        for number, mask in enumerate(cover.masks, start=1):
-            parts[number] = layout.pack(mask[None])[0]
+    parts = _paint_parts(cover, layout)
     sizes = np.array([len(one) for one in cover.lists], np.int64)
     begins = np.cumsum(sizes) - sizes
     listed = 1 + np.fromiter(chain.from_iterable(cover.lists), np.int64, int(sizes.sum()))
@@ -142,6 +137,21 @@ def paint(cover: Parts | Blocks, layout: Layout) -> Callable[[int, int], Bits]:
         return found
 
     return bits
+
+
+def _paint_parts(cover: Parts, layout: Layout) -> Bits:
+    """A bitmap for each part, after that of part 0, which holds everywhere."""
+    count, words, rows = len(cover.parts) + 1, int(layout.words[-1]), len(layout.segment)
+    need(8 * count * words, f"Bitmaps of {count - 1:,} conditions over {rows:,} rows", "sample rows, or explanations")
+    if cover.postings is not None:
+        which, held = cover.postings
+        parts = layout.pack_pairs(which + 1, held, count)
+    else:
+        parts = np.empty((count, words), np.uint64)
+        for number, mask in enumerate(cover.masks, start=1):
+            parts[number] = layout.pack(mask[None])[0]
+    parts[0] = layout.everybody
+    return parts
 
 
 def _paint_blocks(cover: Blocks, layout: Layout) -> Callable[[int, int], Bits]:

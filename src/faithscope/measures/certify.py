@@ -7,6 +7,7 @@ from typing import Any
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations import Explanations, as_explanations, discretize
 from faithscope.explanations.discretize import Original, usual
+from faithscope.explanations.inputs import to_items
 from faithscope.explanations.labels import to_predictions
 from faithscope.measures.counts import count
 from faithscope.measures.estimate import Estimate, Interval, check_interval, estimate
@@ -102,14 +103,14 @@ def certify(
     winner, low = max(bounds, key=lambda pair: pair[1])
     subject = "the Delta explainer (x' - x)" if _reads_rows(winner) else "the explainer as it is"
     return Certificate(
-        low, winner, confidence, interval, subject, interval == "mcdiarmid", tuple(bounds), tuple(estimates)
+        low, winner, float(confidence), interval, subject, interval == "mcdiarmid", tuple(bounds), tuple(estimates)
     )
 
 
 def _family(given: Explanations, discretizers: Sequence[Discretize | None] | Discretize | None) -> list[Discretize]:
     if discretizers is None:
         return [*usual(given)]
-    several = [discretizers] if callable(discretizers) else discretizers
+    several = [discretizers] if callable(discretizers) else to_items(discretizers, "certify's discretizers")
     family: list[Discretize] = [Original() if discretizer is None else discretizer for discretizer in several]
     if not family:
         raise BadInput("certify needs at least one discretizer; pass [None] for the explanations as they are.")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 from faithscope.explanations import Explanations
 from faithscope.explanations.discretize import usual
+from faithscope.explanations.inputs import check_whole, to_items
 from faithscope.measures.consistency import consistency
 
 Ints = NDArray[np.int64]
@@ -39,7 +40,8 @@ class Best:
 
     def among(self, explanations: Explanations, labels: NDArray[Any], confidence: float) -> Any:
         """The discretizer with the highest lower limit on these rows; the finest of those that tie."""
-        family = list(usual(explanations) if self.discretizers is None else self.discretizers)
+        chosen = None if self.discretizers is None else to_items(self.discretizers, "Best's discretizers")
+        family = list(usual(explanations)) if chosen is None else chosen
         if not family:
             raise BadInput("Best needs at least one discretizer to choose from; pass None for the paper's.")
         if len(family) == 1:
@@ -52,5 +54,5 @@ def halves(rows: int, seed: int) -> tuple[Ints, Ints]:
     """Two halves of the rows, each in its order: one to choose on, one to report on."""
     if rows < 4:
         raise BadInput(f"Choosing on one half of the rows takes at least 4 of them; got {rows}.")
-    order = np.random.default_rng(seed).permutation(rows)
+    order = np.random.default_rng(check_whole(seed, "seed", 0)).permutation(rows)
     return np.sort(order[: rows // 2]), np.sort(order[rows // 2 :])

@@ -9,8 +9,10 @@ from faithscope.explanations.labels import to_predictions
 from faithscope.measures.counts import count
 from faithscope.measures.estimate import Estimate, Interval, estimate
 from faithscope.measures.weighting import weighted_consistency
+from faithscope.memory import FEWER_ROWS, in_memory
 
 
+@in_memory(FEWER_ROWS)
 def consistency(
     explanations: Any,
     predictions: Any,

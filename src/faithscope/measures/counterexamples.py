@@ -73,6 +73,7 @@ def disagreeing_pairs(counts: Counts) -> Ints:
 def share_out(available: Ints, k: int) -> Ints:
     """One pair for each explanation in turn, until k are given out or none is left."""
     quota = np.zeros(len(available), np.int64)
+    k = min(k, int(available.sum()))
     while quota.sum() < k and np.any(quota < available):
         unfilled, left = np.flatnonzero(quota < available), k - int(quota.sum())
         several = max(1, left // len(unfilled))

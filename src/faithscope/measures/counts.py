@@ -15,6 +15,7 @@ from faithscope.explanations.labels import to_labels
 from faithscope.explanations.plain import Plain
 from faithscope.explanations.relations import Relation, Same
 from faithscope.measures.profile import Profile, compact, sum_by
+from faithscope.memory import FEWER_ROWS, need
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -185,7 +186,8 @@ class Counts:
         # Rows whose explanation covers nobody else may be nearly all there are: they are set aside at once.
         alone = (total[self.explanation] == 1) & (self.missed == 0)
         single = int(self.given[alone].sum())
-        cells = np.flatnonzero(~alone)
+        # Cells that are only covered have no rows, and with many labels they are most.
+        cells = np.flatnonzero(~alone & (self.given > 0))
         which, given, missed, same = (c[cells] for c in (self.explanation, self.given, self.missed, self.covered))
         covered, agreeing = total[which], sum_by(which, given * (given - 1), self.distinct)[which]
         kinds = [(covered - 1, same - 1, agreeing, given - missed), (covered, same, agreeing, missed)]
@@ -213,6 +215,7 @@ def count(explanations: Explanations, predictions: Any, weights: Floats | None =
     """
     labels = to_labels(predictions)
     same_length(explanations=len(explanations), predictions=len(labels))
+    need(64 * len(labels), f"Counts of {len(labels):,} rows", FEWER_ROWS)
     codes, first = explanations.group()
     names, numbers = number_labels(labels)
     cells, given = _tabulate(codes, numbers, len(first), len(names))
@@ -251,7 +254,8 @@ def number_labels(labels: NDArray[Any]) -> tuple[tuple[Any, ...], Ints]:
 def _in_order(names: list[Any]) -> list[int]:
     try:
         if not any(isinstance(name, frozenset | tuple) for name in names):  # sets have an order, but not a total one
-            return sorted(range(len(names)), key=names.__getitem__)
+            with np.errstate(over="ignore"):  # a number in half precision beside a larger one
+                return sorted(range(len(names)), key=names.__getitem__)
     except TypeError:  # labels without an order of their own
         pass
     return sorted(range(len(names)), key=lambda j: (type(names[j]).__name__, readable(names[j])))

@@ -20,6 +20,7 @@ from faithscope.measures.counts import Counts, number_labels
 from faithscope.measures.devices import on_gpu
 from faithscope.measures.intervals import LeftOut, Margins, jackknife_margins
 from faithscope.measures.leave_out import Change, ratio
+from faithscope.memory import need
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -51,7 +52,11 @@ class Sample:
 
     def layout(self) -> Layout:
         """Rows by label, and by block within a label."""
-        return Layout(self.labels * self.blocks + self.block, len(self.names) * self.blocks)
+        segments = len(self.names) * self.blocks
+        words = self.n // 64 + min(self.n, segments)  # at most: every segment is filled up to whole words
+        asked = f"Bitmaps of {self.n:,} rows with {len(self.names):,} labels"
+        need(640 * words + 128 * segments + 64 * self.n, asked, "sample rows, or bin the predictions")
+        return Layout(self.labels * self.blocks + self.block, segments)
 
 
 def number_rows(scopes: Explanations, labels: NDArray[Any], among: Explanations | None, exact: int) -> Sample:
@@ -231,6 +236,7 @@ class _Tally:
         self.bounds = np.searchsorted(sample.codes[self.order], np.arange(len(sample.distinct) + 1))
         self.own = np.zeros(sample.n, bool)
         self.cells: list[tuple[Ints, ...]] = []
+        self.held = 0  # bytes of the cells
         self.bits: list[tuple[int, Bits]] = []
         self.agreeing, self.silent, self.reach = (np.zeros(sample.blocks) for _ in range(3))
 
@@ -239,22 +245,25 @@ class _Tally:
         sample, several = self.sample, len(bits)
         rows = self.order[self.bounds[start] : self.bounds[start + several]]
         which = sample.codes[rows] - start
-        self.own[rows] = layout.holds(bits, which, rows)
-        shape = (several, len(sample.names), sample.blocks)
-        covered = layout.count(bits).reshape(shape)
-        place = np.ravel_multi_index((which, sample.labels[rows], sample.block[rows]), shape)
-        given = np.bincount(place, minlength=covered.size).reshape(shape)
-        missed = np.bincount(place[~self.own[rows]], minlength=covered.size).reshape(shape)
-        self._keep_cells(start, *(table.sum(axis=2) for table in (given, covered, missed)))
+        own = self.own[rows] = layout.holds(bits, which, rows)
+        covered = layout.count(bits).reshape(several, len(sample.names), sample.blocks)
+        by_label = covered.sum(axis=2)
+        cell = which * len(sample.names) + sample.labels[rows]
+        given, missed = (np.bincount(some, minlength=by_label.size) for some in (cell, cell[~own]))
+        self._keep_cells(start, given.reshape(by_label.shape), by_label, missed.reshape(by_label.shape))
         if self.keep:
             self.bits.append((start, bits))
         elif sample.blocks > 1:
-            self._leave_out_blocks(given, covered, missed)
+            self._leave_out_blocks(covered, which, cell, sample.block[rows], own)
 
     def _keep_cells(self, start: int, given: Ints, covered: Ints, missed: Ints) -> None:
         explanation, label = np.nonzero(given + covered)
         here = (explanation, label)
         self.cells.append((explanation + start, label, given[here], covered[here], missed[here]))
+        self.held += 40 * len(label)
+        upto, many = start + len(given), len(self.sample.distinct)
+        asked = f"Counts of {upto:,} of {many:,} explanations by {len(self.sample.names):,} labels"
+        need(self.held / 2, asked, "sample rows or explanations, or bin the predictions")  # to put them together
 
     def result(self, relation: Relation, layout: Layout, confidence: float | None) -> Coverage:
         """Everything taken in, as counts and margins."""
@@ -264,8 +273,10 @@ class _Tally:
         return Coverage(counts, margins, self.sample.codes, self.own, left_out=left_out)
 
     def _counts(self, relation: Relation) -> Counts:
-        columns = [np.concatenate(column) for column in zip(*self.cells, strict=True)]
-        explanation, label, given, covered, missed = columns
+        parts = list(zip(*self.cells, strict=True))
+        self.cells.clear()
+        # One column after the other, so that they are never all in memory twice.
+        explanation, label, given, covered, missed = (np.concatenate(parts.pop(0)) for _ in range(5))
         names, distinct = self.sample.names, self.sample.distinct
         return Counts(distinct, names, explanation, label, given, covered, missed, relation=relation)
 
@@ -277,27 +288,41 @@ class _Tally:
         reach = 1 + float((self.reach - self.reach.mean()).max())
         return LeftOut(self.agreeing / n, self.silent / n, reach)
 
-    def _leave_out_blocks(self, given: Ints, covered: Ints, missed: Ints) -> None:
-        """Sums of agreeing and silent rows without each block; every table is (explanations, labels, blocks)."""
-        inside, by_block, by_label = given - missed, covered.sum(axis=1), covered.sum(axis=2)
-        whole = by_label.sum(axis=1)
-        here = np.nonzero(given.any(axis=2))  # labels of rows that were given the explanation; others have no term
-        left = by_label[here][:, None] - covered[here]
-        total = (whole[:, None] - by_block)[here[0]]
-        for rows, own in ((inside, 1), (missed, 0)):
-            if rows.any():
-                stay = rows.sum(axis=2)[here][:, None] - rows[here]
-                self.agreeing += (stay * _share(left - own, total - own)).sum(axis=0)
-                self.silent += (stay * (total == own)).sum(axis=0)
-        mine = inside.sum(axis=1)
-        weight = ratio(mine.sum(axis=1), whole - 1) + ratio(missed.sum(axis=(1, 2)), whole)
+    def _leave_out_blocks(self, covered: Ints, which: Ints, cell: Ints, block: Ints, own: NDArray[np.bool_]) -> None:
+        """Sums of agreeing and silent rows without each block.
+
+        Parameters
+        ----------
+        covered : (explanations, labels, blocks) array
+        which, cell, block, own : (rows,) arrays
+            Of the rows that were given these explanations: which of them, with which label, in which block, and
+            whether it covers them. Other labels have no term.
+        """
+        several, _, blocks = covered.shape
+        by_block = covered.sum(axis=1)
+        whole = by_block.sum(axis=1)
+        cells, at = np.unique(cell, return_inverse=True)
+        same = covered.reshape(-1, blocks)[cells]
+        left = same.sum(axis=1, keepdims=True) - same
+        total = (whole[:, None] - by_block)[cells // covered.shape[1]]
+        for some, one in ((own, 1), (~own, 0)):
+            if some.any():
+                rows = _tabulate(at[some], block[some], len(cells), blocks)
+                stay = rows.sum(axis=1, keepdims=True) - rows
+                self.agreeing += (stay * _share(left - one, total - one)).sum(axis=0)
+                self.silent += (stay * (total == one)).sum(axis=0)
+        mine = _tabulate(which[own], block[own], several, blocks)
+        missed = np.bincount(which[~own], minlength=several)
+        weight = ratio(mine.sum(axis=1), whole - 1) + ratio(missed, whole)
         self.reach += weight @ by_block - ratio(mine, whole[:, None] - 1).sum(axis=0)
 
     def _leave_out_rows(self, counts: Counts, layout: Layout) -> LeftOut:
         """Leave out every row in turn: its own term, and the terms of all explanations that cover it."""
         change, n = Change(counts), self.sample.n
         moved = np.zeros((3, len(layout.source)))
-        feel = change.felt_densely if 16 * counts.covered.sum() > counts.distinct * n else change.felt_by
+        # Products are over all bits, those that fill words up included: with many labels these are most.
+        dense = 16 * int(counts.covered.sum()) > counts.distinct * len(layout.source)
+        feel = change.felt_densely if dense else change.felt_by
         for start, bits in self.bits:
             step = max(1, _TABLE // n)
             for begin in range(0, len(bits), step):
@@ -308,3 +333,8 @@ class _Tally:
 def _share(part: Ints, whole: Ints) -> Floats:
     """Part over whole, where the part is at most the whole; 0 where that is none."""
     return np.asarray(np.maximum(part, 0) / np.maximum(whole, 1))
+
+
+def _tabulate(row: Ints, column: Ints, rows: int, columns: int) -> Ints:
+    """How often each pair occurs: (rows, columns)."""
+    return np.bincount(row * columns + column, minlength=rows * columns).reshape(rows, columns)

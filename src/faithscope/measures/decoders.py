@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations import Explanations, as_explanations, discretize
+from faithscope.explanations.inputs import check_whole
 from faithscope.explanations.labels import to_predictions
 from faithscope.measures.counts import Counts, count, to_counts
 from faithscope.measures.estimate import agreement
@@ -106,7 +107,8 @@ class GibbsDecoder(Decoder):
     def _cells(self, explanation: NDArray[np.int64]) -> NDArray[np.int64]:
         upto = np.cumsum(self.counts.given)
         before = upto[self._starts()[explanation]] - self.counts.given[self._starts()[explanation]]
-        draws = np.random.default_rng(self.seed).random(len(explanation)) * self.counts.per_explanation[explanation]
+        chance = np.random.default_rng(check_whole(self.seed, "seed", 0))
+        draws = chance.random(len(explanation)) * self.counts.per_explanation[explanation]
         return np.searchsorted(upto, before + np.floor(draws).astype(np.int64), side="right")
 
 

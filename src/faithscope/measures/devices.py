@@ -56,7 +56,7 @@ def on_gpu(
         sentence = f"Counting on a GPU failed ({said.splitlines()[0].split('. ')[0].rstrip('.')})"
         if device == "cuda":
             raise FaithscopeError(f"{sentence}: {_HERE}.") from problem
-        warnings.warn(f"{sentence}: counting on the CPU instead.", RuntimeWarning, stacklevel=4)
+        warnings.warn(f"{sentence}: counting on the CPU instead.", RuntimeWarning, stacklevel=5)
         return None
 
 

@@ -1,6 +1,7 @@
 """How sure: jackknife and McDiarmid margins, and the paper's mean-squared-error bound."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -196,7 +197,7 @@ def sample_size(range_size: int, epsilon: float) -> int:
     """
     check_whole(range_size, "range_size, the number of possible explanations,")
     check_share(epsilon, "epsilon")
-    return math.ceil(range_size * 12 / epsilon * math.log(3 / epsilon))
+    return _whole_rows(lambda: range_size * 12 / epsilon * math.log(3 / epsilon))
 
 
 def local_sample_size(epsilon: float, confidence: float = 0.9) -> int:
@@ -208,4 +209,12 @@ def local_sample_size(epsilon: float, confidence: float = 0.9) -> int:
     150
     """
     check_share(epsilon, "epsilon")
-    return math.ceil(math.log(2 / check_confidence(confidence)) / (2 * epsilon**2))
+    wrong = check_confidence(confidence)
+    return _whole_rows(lambda: math.log(2 / wrong) / (2 * float(epsilon) ** 2))
+
+
+def _whole_rows(rows: Callable[[], float]) -> int:
+    try:
+        return math.ceil(rows())
+    except (OverflowError, ZeroDivisionError):
+        raise BadInput("So small an error takes more rows than can be counted: ask for a larger one.") from None

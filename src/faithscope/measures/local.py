@@ -10,6 +10,7 @@ from scipy.special import betaincinv
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations import Explanations, as_explanations, discretize
+from faithscope.explanations.arrow_columns import to_objects
 from faithscope.explanations.grouping import group
 from faithscope.explanations.inputs import check_whole, is_frame
 from faithscope.explanations.labels import to_labels
@@ -77,7 +78,7 @@ def per_explanation(counts: Counts, confidence: float, k: int | None = None) -> 
     columns = {
         "rows": total,
         "labels": np.diff(np.append(starts, len(counts.given))),
-        "commonest": np.array([counts.labels[j] for j in counts.label[first_top]], object),
+        "commonest": to_objects([counts.labels[j] for j in counts.label[first_top]]),
         "purity": most / total,
         "purity_low": low,
         "purity_high": high,
@@ -154,8 +155,8 @@ def at_row(
 def measured(agreeing: int, others: int, seen: int, confidence: float, explanation: str, prediction: Any) -> Local:
     """A local measure from its two counts."""
     low, high = clopper_pearson(np.array([agreeing]), np.array([others]), confidence)
-    share = agreeing / others if others else None
-    return Local(share, float(low[0]), float(high[0]), confidence, explanation, prediction, others, agreeing, seen)
+    share, sure = agreeing / others if others else None, float(confidence)
+    return Local(share, float(low[0]), float(high[0]), sure, explanation, prediction, others, agreeing, seen)
 
 
 def sample_until(
@@ -212,7 +213,7 @@ def sample_until(
     choices = 1 if prediction is not None else max(1, len(found.labels))
     label = prediction if prediction is not None or not found.n else found.labels[int(found.given.argmax())]
     answer = at_row(found, target, label, confidence=1 - (1 - confidence) / choices, wanted=wanted)
-    return replace(answer, seen=seen, confidence=confidence)
+    return replace(answer, seen=seen, confidence=float(confidence))
 
 
 def _one(explanation: Any) -> Explanations:

@@ -213,7 +213,7 @@ def plan(estimate: Any, *, unverifiable: float = 0.05) -> Plan:
     Plan
     """
     counts = to_counted(estimate, "plan")
-    check_share(unverifiable, "unverifiable")
+    unverifiable = check_share(unverifiable, "unverifiable")
     if counts.weight is not None:
         raise NotProven("A plan counts rows, and these are weighted: plan from unweighted counts of the same rows.")
     profile = counts.profile()

@@ -19,12 +19,16 @@ from faithscope.measures.estimate import Estimate, assemble, shares
 from faithscope.measures.populations import Populations, split, weights_of_group
 from faithscope.measures.weighted_coverage import weighted_sufficiency
 from faithscope.measures.weighting import to_weights
+from faithscope.memory import in_memory
 
 if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
+_FEWER = "sample rows, or explanations"  # what to do where memory is short
 
+
+@in_memory(_FEWER)
 def sufficiency(
     explanations: Any,
     X: Any,
@@ -108,6 +112,7 @@ def by(
     return Populations(parts)
 
 
+@in_memory(_FEWER)
 def count_covered(
     explanations: Any,
     X: Any,
@@ -127,6 +132,7 @@ def count_covered(
     return cover(given, labels, X, how, confidence=None, among=among).counts
 
 
+@in_memory(_FEWER)
 def within(
     explanations: Any,
     predictions: Any,
@@ -158,6 +164,7 @@ def within(
     return to_estimate(found, f"consistency within {tau:g}", confidence)
 
 
+@in_memory(_FEWER)
 def within_curve(
     explanations: Any,
     predictions: Any,

@@ -16,6 +16,7 @@ from faithscope.measures.estimate import Estimate, Shares, assemble
 from faithscope.measures.intervals import LeftOut, Margins, jackknife_margins
 from faithscope.measures.leave_out import ratio
 from faithscope.measures.weighting import label_chance, to_weights
+from faithscope.memory import need
 
 Floats = NDArray[np.float64]
 _CELLS = 2**22  # of masks multiplied by weights at once
@@ -120,6 +121,9 @@ class _Weighed:
         summed = [table.sum(axis=2) for table in numbers]
         here = np.nonzero(summed[0] + summed[1])
         self.cells.append((here[0] + start, here[1], *(table[here] for table in summed)))
+        held = 56 * sum(len(cells[0]) for cells in self.cells)  # needed once more, to put them together
+        asked = f"Weighted counts of {len(sample.distinct):,} explanations by {len(sample.names):,} labels"
+        need(held, asked, "sample rows or explanations, or bin the predictions")
 
     def _weigh(self, bits: Bits, layout: Layout) -> Floats:
         """The weight of the rows of each segment that each bitmap holds."""

@@ -6,11 +6,11 @@ import json
 import os
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from faithscope.charts import specs
 from faithscope.charts.theme import DARK, FONT, LIGHT, theme
+from faithscope.files import write_atomically
 from faithscope.report.contradictions import Feature
 from faithscope.report.glossary import GLOSSARY
 from faithscope.report.summary import Curve, Explainer, Measure, Summary
@@ -23,7 +23,7 @@ _UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 def write(summary: Summary, path: str | os.PathLike[str]) -> None:
     """Write the report as one file."""
-    Path(path).write_text(render(summary), encoding="utf-8")
+    write_atomically(path, render(summary).encode(errors="replace"))  # a lone surrogate has no encoding
 
 
 def render(summary: Summary) -> str:

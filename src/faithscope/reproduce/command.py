@@ -1,5 +1,6 @@
 """The command ``faithscope reproduce``."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -7,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from faithscope.reproduce.running import Part
     from faithscope.reproduce.settings import Settings
 
+_MOST_WORKERS = 4  # each has data sets and models of its own in memory
 Names = Annotated[list[str] | None, typer.Argument(metavar="[TABLE ...]", help="table1, figure4, …; all by default.")]
 DataFolder = Annotated[
     Path | None, typer.Option("--data", help="A folder of data sets as Parquet files; or set FAITHSCOPE_DATA.")
@@ -24,6 +27,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print all numbers as JSON,
 CsvFolder = Annotated[Path | None, typer.Option("--csv", help="Write tables and curves as CSV files to this folder.")]
 Markdown = Annotated[Path | None, typer.Option("--markdown", help="Write everything to this Markdown file.")]
 Report = Annotated[Path, typer.Option("--report", help="Where the report goes.")]
+Workers = Annotated[
+    int | None, typer.Option("--workers", min=1, help="Parts that run at once; by default one for each core, up to 4.")
+]
 Seed = Annotated[int, typer.Option(help="Of splits, models, samples and explainers.")]
 
 
@@ -39,6 +45,7 @@ def reproduce(
     to_csv: CsvFolder = None,
     markdown: Markdown = None,
     report: Report = Path("reproduction.html"),
+    workers: Workers = None,
     seed: Seed = 0,
 ) -> None:
     """Reproduce the paper's tables and figures beside its printed numbers.
@@ -47,27 +54,31 @@ def reproduce(
 
     Example: faithscope reproduce table1 figure1 --data ../data --quick
     """
+    from faithscope.reproduce import running
     from faithscope.reproduce.settings import Settings
 
     found = Settings(data, quick=quick, all_rows=all_rows, search=search, dice=dice, seed=seed)
     settings = found if cache is None else replace(found, cache=cache)
-    _run(tables or [], settings, as_json, to_csv, markdown, report)
+    parts = running.run(tables or [], settings, lambda line: typer.echo(line, err=True), workers or _cores())
+    _write(parts, _command(tables or [], settings), as_json, to_csv, markdown, report)
 
 
-def _run(
-    tables: list[str], settings: "Settings", as_json: bool, to_csv: Path | None, markdown: Path | None, report: Path
+def _cores() -> int:
+    return min(_MOST_WORKERS, os.cpu_count() or 1)
+
+
+def _write(
+    parts: "list[Part]", command: str, as_json: bool, to_csv: Path | None, markdown: Path | None, report: Path
 ) -> None:
     from faithscope.files import write_atomically
-    from faithscope.reproduce import page, running, terminal, written
+    from faithscope.reproduce import page, terminal, written
 
-    parts = running.run(tables, settings, lambda line: typer.echo(line, err=True))
     if as_json:
         typer.echo(written.to_json(parts))
     else:
         terminal.show(parts)
     if to_csv is not None:
         written.to_csv(parts, to_csv)
-    command = _command(tables, settings)
     if markdown is not None:
         write_atomically(markdown, written.to_markdown(parts, command).encode())
     page.write(parts, report, command)

@@ -1,12 +1,19 @@
 """The parts of the paper, and how they are run."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from importlib import import_module
+from multiprocessing import get_context
 from types import MappingProxyType
 
-from faithscope.errors import BadInput
+from faithscope.errors import BadInput, FaithscopeError
 from faithscope.reproduce.records import Outcome
 from faithscope.reproduce.settings import Settings
 
@@ -25,6 +32,9 @@ PARTS = (
     "table6",
     "table7",
 )
+_LONGEST = ("figure3", "table5", "table6", "figure2", "table1", "table7")  # begun first, so that workers end together
+_BETWEEN = 10.0  # seconds between lines of a worker
+_THREADS = "OMP_NUM_THREADS"
 # What else the paper calls them: one part has the numbers of both.
 ALSO = MappingProxyType({"table2": "table5", "figure6": "figure1", "figure8": "figure3"})
 
@@ -49,8 +59,10 @@ def chosen(names: Iterable[str]) -> list[str]:
     return [name for name in PARTS if name in asked or not asked]
 
 
-def run(names: Iterable[str], settings: Settings, told: Callable[[str], None] = lambda _: None) -> list[Part]:
-    """Run parts of the paper, one after the other.
+def run(
+    names: Iterable[str], settings: Settings, told: Callable[[str], None] = lambda _: None, workers: int = 1
+) -> list[Part]:
+    """Run parts of the paper, in their order or several at once.
 
     Parameters
     ----------
@@ -58,11 +70,72 @@ def run(names: Iterable[str], settings: Settings, told: Callable[[str], None] = 
         As in `PARTS` or `ALSO`; all where there are none.
     settings : Settings
     told : callable
-        Called with a line before each part.
+        Called with a line before each part; workers write their lines to standard error.
+    workers : int
+        Processes that run parts at the same time: most of the work is done by one core.
     """
-    done = []
-    for name in chosen(names):
-        module = import_module(f"faithscope.reproduce.{name}")
-        told(f"{name}: {module.TITLE}")
-        done.append(Part(name, module.TITLE, module.run(settings)))
-    return done
+    found = chosen(names)
+    if workers > 1 and len(found) > 1:
+        return _at_once(found, settings, workers)
+    return [_part(name, settings, told) for name in found]
+
+
+def _part(name: str, settings: Settings, told: Callable[[str], None]) -> Part:
+    module = import_module(f"faithscope.reproduce.{name}")
+    told(f"{name}: {module.TITLE}")
+    return Part(name, module.TITLE, module.run(settings))
+
+
+def _at_once(names: list[str], settings: Settings, workers: int) -> list[Part]:
+    first = [name for name in _LONGEST if name in names]
+    with (
+        _threads_of_each(workers),
+        ProcessPoolExecutor(min(workers, len(names)), mp_context=get_context("spawn")) as pool,
+    ):
+        asked = {name: pool.submit(_in_worker, name, settings) for name in dict.fromkeys([*first, *names])}
+        try:
+            return [asked[name].result() for name in names]
+        except BrokenProcessPool:
+            raise FaithscopeError(
+                "A worker was killed, most likely for want of memory; what was done is kept: go on with --workers 1."
+            ) from None
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _in_worker(name: str, settings: Settings) -> Part:
+    lines = Lines(name)
+    settings = settings if settings.progress is False else replace(settings, progress=lines)
+    return _part(name, settings, lines.say)
+
+
+@dataclass(eq=False)
+class Lines:
+    """Tells how far a worker is, a line now and then, under the name of its part."""
+
+    name: str
+    last: float = field(default_factory=time.monotonic)
+
+    def __call__(self, phase: str, done: int, total: int) -> None:
+        """So many rows of a phase are done."""
+        if time.monotonic() - self.last >= _BETWEEN:
+            self.last = time.monotonic()
+            self.say(f"{self.name}: {phase}, {done:,} of {total:,} rows")
+
+    def say(self, line: str) -> None:
+        """Write a line to standard error."""
+        print(line, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _threads_of_each(workers: int) -> Iterator[None]:
+    """The processes that begin here share the cores among their threads."""
+    before = os.environ.get(_THREADS)
+    if before is None:
+        os.environ[_THREADS] = str(max(1, (os.cpu_count() or 1) // workers))
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_THREADS]

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from faithscope.errors import BadInput
 from faithscope.explanations.discretize import Discretizer
-from faithscope.explanations.inputs import check_whole
+from faithscope.explanations.inputs import check_whole, to_items
 from faithscope.frames import frame
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import Estimate, Interval, check_interval
 from faithscope.measures.intervals import check_confidence
 from faithscope.measures.local import per_explanation
 from faithscope.measures.populations import Populations
+from faithscope.memory import in_memory
 from faithscope.tables.columns import Names, one_column
 from faithscope.tables.measuring import Measured
 from faithscope.tables.missing import Nulls
@@ -104,7 +105,7 @@ class Audit:
     def by(self, columns: Names) -> Populations:
         """Consistency for each value of a column, or each combination of values of several."""
         known = self._measured.log.source.columns
-        chosen = [columns] if isinstance(columns, str) else list(columns)
+        chosen = [columns] if isinstance(columns, str) else to_items(columns, "by, the names of columns,")
         return self._measured.by([one_column(known, name, "by") for name in chosen])
 
     def over_time(self, column: str, every: str, reference: "Audit | None" = None) -> Windows:
@@ -144,6 +145,7 @@ def _can_be_shown(kind: Any) -> bool:
     return not (kind.is_nested() or kind.is_unknown() or kind.is_binary())
 
 
+@in_memory("audit a part of the log")
 def audit(
     table: Any,
     *,

@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.inputs import to_items
 
 Names = str | Sequence[str]
 
@@ -20,7 +21,7 @@ def one_column(columns: Sequence[str], name: str, what: str) -> str:
 
 def several_columns(columns: Sequence[str], wanted: Names, what: str) -> list[str]:
     """The columns that names or globs say, in the order of the log for a glob; a column's own name is no glob."""
-    patterns = [wanted] if isinstance(wanted, str) else list(wanted)
+    patterns = [wanted] if isinstance(wanted, str) else to_items(wanted, f"{what}, the names of columns,")
     found: dict[str, None] = {}
     for pattern in patterns:
         if not isinstance(pattern, str):

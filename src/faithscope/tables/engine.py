@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from faithscope.errors import BadInput, FaithscopeError, MissingExtra
+from faithscope.errors import BadInput, FaithscopeError, MissingExtra, TooLarge
 
 _EXTRAS = {"psycopg": "postgres", "pyspark": "spark"}
 _PASSWORD = re.compile(r"(?<=:)[^:@/\s]+(?=@)|(?<=password=)\S+", re.IGNORECASE)
@@ -29,7 +29,10 @@ def clear_errors(doing: str, secret: str = "") -> Iterator[None]:
         extra = f"pip install 'faithscope[{_EXTRAS[package]}]'" if package in _EXTRAS else f"install {package}"
         raise MissingExtra(f"{doing} needs the package {package!r}, which is not installed: {extra}.") from None
     except Exception as problem:  # engines and their drivers share no base class
-        raise BadInput(f"{doing} failed: {_one_line(problem, secret)}") from None
+        said = _one_line(problem, secret)
+        if "out of memory" in said.lower():
+            raise TooLarge(f"{doing} failed: {said.rstrip('.')}. Audit a part of the log.") from None
+        raise BadInput(f"{doing} failed: {said}") from None
 
 
 def _one_line(problem: Exception, secret: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.errors import BadInput
 from faithscope.explanations.arrow import METADATA, read_settings, to_arrow
 from faithscope.explanations.arrow_columns import distinct_columns, write_column
 from faithscope.explanations.base import Explanations
@@ -16,6 +17,7 @@ from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.inputs import frame_columns, is_frame, is_missing, same_length, to_vector
 from faithscope.explanations.labels import to_labels
 from faithscope.explanations.rules import Rules
+from faithscope.files import whole_file
 
 DOCUMENT = "document"  # the column of documents
 
@@ -35,11 +37,20 @@ def write_log(path: str | os.PathLike[str], explanations: Explanations, predicti
     """
     import pyarrow.parquet as pq
 
-    pq.write_table(to_log(explanations, predictions, X), os.fspath(path))
+    table = to_log(explanations, predictions, X)
+    with whole_file(path) as file:
+        pq.write_table(table, file)
 
 
 def to_log(explanations: Explanations, predictions: Any, X: Any = None) -> Any:
     """The log as a pyarrow.Table."""
+    try:
+        return _to_log(explanations, predictions, X)
+    except UnicodeEncodeError:
+        raise BadInput("A text or a name holds a lone surrogate, which no table can keep: clean the texts.") from None
+
+
+def _to_log(explanations: Explanations, predictions: Any, X: Any) -> Any:
     labels, table = to_labels(predictions), to_arrow(explanations)
     same_length(explanations=len(explanations), predictions=len(labels))
     names, columns = _rows(explanations, X)

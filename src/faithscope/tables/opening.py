@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.arrow import Settings
+from faithscope.explanations.arrow import Settings, understood
 from faithscope.explanations.discretize import Chain, Discretizer, Floor, Original, Truncate
 from faithscope.explanations.grammar import parse_rule
 from faithscope.tables.columns import Names, one_column, several_columns
@@ -36,10 +36,10 @@ def open_log(
     label = _prediction(source, prediction)
     if source.table.schema()[label].is_nested():
         raise WrongType(f"Column {label!r} holds {source.table.schema()[label]}: a prediction is one label a row.")
-    settings = _own_settings(source, explanation)
-    if settings is not None:
-        log = _own_log(source, label, settings, chosen, nulls)
-    else:
+    with understood():
+        settings = _own_settings(source, explanation)
+        log = None if settings is None else _own_log(source, label, settings, chosen, nulls)
+    if log is None:
         log = _foreign_log(source, label, explanation, kind, chosen, nulls)
     found = scan(log.source.table, log.used)
     refuse_missing(found, nulls)

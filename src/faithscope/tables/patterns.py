@@ -11,11 +11,13 @@ from faithscope.explanations.relations import Applies
 from faithscope.measures.counts import Counts, sums
 from faithscope.measures.intervals import LeftOut, Margins, jackknife_margins
 from faithscope.measures.leave_out import Change, ratio
+from faithscope.memory import need
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _CELLS = 2**24  # of masks worked on at once
+_FEWER = "audit a part of the log, or log bins of the predictions"  # where memory is short
 
 
 def to_counts(distinct: Explanations, names: Sequence[object], given: Ints, covered: Ints, missed: Ints) -> Counts:
@@ -59,6 +61,7 @@ class Patterns:
     def tables(self, labels: int) -> tuple[Ints, Ints, Ints, NDArray[np.bool_]]:
         """Given, covered and missed rows by explanation and label, and whether patterns lie under their own."""
         shape = (len(self.lists), labels)
+        need(40 * len(self.lists) * labels, f"Counts of {len(self.lists):,} explanations by {labels:,} labels", _FEWER)
         given, covered, missed = (np.zeros(shape, np.int64) for _ in range(3))
         own = np.zeros(len(self.rows), bool)
         for start, stop in self.blocks():

@@ -21,6 +21,7 @@ from faithscope.explanations.highlights import Highlights
 from faithscope.measures.coverage import EXACT, Coverage
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.sufficiency import to_estimate
+from faithscope.memory import need
 from faithscope.tables.conditions import contains, holds
 from faithscope.tables.counts import in_order
 from faithscope.tables.discretize import packed
@@ -36,6 +37,7 @@ _CHUNK = 64  # explanations a scan
 _BITS = 62  # conditions in one whole number
 _MOST_PATTERNS = 1_000_000
 _MOST_SCOPES = 1_000_000
+_FEWER = "audit a part of the log, or discretize so that explanations are fewer"  # where memory is short
 _BETWEEN = "\x1f"  # separates the words of a set in one text
 
 
@@ -119,6 +121,8 @@ class _Scoped:
 
     def _patterns(self, found: Any, parts: int) -> Patterns:
         words = [found.column(f"w{j}").to_numpy().astype(np.int64) for j in range(-(-parts // _BITS))]
+        many = f"{found.num_rows:,} kinds of rows by {parts:,} conditions"
+        need(found.num_rows * parts, many, _FEWER)
         meets = np.empty((found.num_rows, parts), bool)
         for i in range(parts):
             meets[:, i] = words[i // _BITS] >> (i % _BITS) & 1
@@ -138,6 +142,8 @@ class _Scoped:
         """Conditional aggregates, a chunk of explanations a scan, by label and block of rows."""
         table = self.table.mutate(block=_block(self.table))
         shape = (len(self.distinct), len(self.names), 256)
+        many = f"Counts of {shape[0]:,} explanations by {shape[1]:,} labels and {shape[2]} blocks of rows"
+        need(48 * shape[0] * shape[1] * shape[2], many, _FEWER)
         tables = [np.zeros(shape, np.int64) for _ in range(3)]
         number = {name: j for j, name in enumerate(self.names)}
         for start in range(0, len(self.distinct), _CHUNK):

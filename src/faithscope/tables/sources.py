@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from math import inf
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -13,6 +14,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow import METADATA, Settings, read_settings
 from faithscope.explanations.inputs import is_frame
+from faithscope.memory import available
 from faithscope.tables.engine import clear_errors, fetch
 
 _READERS = {
@@ -26,6 +28,7 @@ _READERS = {
 }
 _REMOTE = ("s3://", "gs://", "az://", "abfss://", "hdfs://", "http://", "https://", "dbfs:")
 _PATIENCE = 10  # seconds to wait for a database
+_LEAST = 256  # MiB that DuckDB is given to work in
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,8 @@ def _embedded(**settings: str) -> Any:
         # DuckDB 2.0 takes Parquet's statistics, which leave NaN out, as proof that there is none.
         "disabled_optimizers": "statistics_propagation,filter_pushdown",
     }
+    if (room := available()) < inf:  # by itself it would take 80% of all memory, whoever else holds some of it
+        usual["memory_limit"] = f"{max(_LEAST, int(0.8 * room / 2**20))}MiB"
     connection = ibis.duckdb.connect(**{**usual, **settings})
     connection.raw_sql("SET enable_progress_bar = false")  # it would go to standard output
     return connection

@@ -111,7 +111,10 @@ def check_sufficiency(
 
 def _asked(case: Case | ScopedCase, expected: float, measure: Callable[..., float], *sample: Any) -> Verdict:
     try:
-        return Verdict(case.name, case.catches, expected, float(measure(*sample)))
+        answer = measure(*sample)
+        if np.ma.is_masked(answer):  # float() would make it NaN, and warn
+            raise ValueError("the answer is masked")
+        return Verdict(case.name, case.catches, expected, float(answer))
     except Exception as error:  # whatever an implementation raises is its answer
         words = " ".join(f"{type(error).__name__}: {error}".split())
         return Verdict(case.name, case.catches, expected, None, words[:200])

@@ -1,0 +1,168 @@
+"""How well `plan` foresees: from n rows the unverifiable share at 4 n, held against what 4 n rows gave.
+
+On the paper's data sets, where FAITHSCOPE_DATA names a folder that has them. Explanations are cheap and real: paths of
+trees with at most 2⁶, 2⁸ and 2¹¹ leaves, contributions of a logistic model (the five largest with their signs, and
+all rounded to a decimal), the nearest of 1,000 training rows; for texts the first word, and the word of the highest
+coefficient. Models are trained on other rows than those explained.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import faithscope as fs
+from faithscope.datasets import Dataset, load
+from faithscope.errors import FaithscopeError
+from faithscope.explainers import FirstWord, TopCoefficient
+from faithscope.explanations import as_explanations
+
+TABLES = ("chess", "avila", "bank", "adult", "covtype")
+TEXTS = ("rt_polarity",)
+MOST = 40_000  # rows explained, at most
+TIMES = 4  # times the rows
+CLOSE = 0.04  # what the design promises of forecasts at 4 n
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """From n rows to 4 n: unverifiable share now, foreseen and found; and the plan's own back-test from n/2 to n."""
+
+    rows_of: str
+    explanations: str
+    n: int
+    now: float
+    foreseen: float | None
+    found: float
+    backtest: float | None
+
+    @property
+    def error(self) -> float:
+        """Foreseen less found; only where something was foreseen."""
+        return float("nan") if self.foreseen is None else self.foreseen - self.found
+
+
+def numbers(table: Any) -> NDArray[np.float64]:
+    """Rows as numbers: categories by their codes, what is missing by the middle of its column."""
+    columns = []
+    for name in table.columns:
+        column = table[name]
+        codes = column if column.dtype.kind in "biuf" else column.astype("category").cat.codes
+        values = codes.to_numpy(np.float64)
+        columns.append(np.where(np.isnan(values), np.nanmedian(values), values))
+    return np.column_stack(columns)
+
+
+def explain_table(rows: Dataset) -> dict[str, Any]:
+    """Explanations of rows that the models were not trained on, by their names."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.neighbors import NearestNeighbors
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.tree import DecisionTreeClassifier
+
+    order = np.random.default_rng(0).permutation(len(rows.y))
+    learned = min(10_000, len(order) - 16_000)
+    train, rest = order[:learned], order[learned : learned + MOST]
+    X = numbers(rows.X)
+    found: dict[str, Any] = {}
+    for power in (6, 8, 11):
+        tree = DecisionTreeClassifier(max_leaf_nodes=2**power, random_state=0).fit(X[train], rows.y[train])
+        found[f"tree, 2^{power} leaves"] = tree.apply(X[rest])
+    scale = StandardScaler().fit(X[train])
+    linear = LogisticRegression(max_iter=200).fit(scale.transform(X[train]), rows.y[train])
+    given = fs.Importances(scale.transform(X[rest]) * linear.coef_[0])
+    found["linear, sign of top 5"], found["linear, 1 decimal"] = fs.SignOfTop(5)(given), fs.Floor(1)(given)
+    near = NearestNeighbors(n_neighbors=1).fit(scale.transform(X[train[:1_000]]))
+    found["nearest of 1,000 rows"] = near.kneighbors(scale.transform(X[rest]), return_distance=False)[:, 0]
+    return found
+
+
+def explain_texts(rows: Dataset) -> dict[str, Any]:
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    order = np.random.default_rng(0).permutation(len(rows.y))
+    texts = rows.X["text"].to_numpy(object)
+    train, rest = order[:4_000], order[4_000:]
+    words = CountVectorizer().fit(texts[train])
+    model = LogisticRegression(max_iter=200).fit(words.transform(texts[train]), rows.y[train])
+    explained = list(texts[rest])
+    return {
+        "first word": FirstWord().explain(explained),
+        "top coefficient": TopCoefficient(model, words).explain(explained),
+    }
+
+
+def foresee(name: str, what: str, codes: NDArray[np.int64], n: int, rng: np.random.Generator) -> Forecast:
+    """One draw of 4 n rows, of which the plan sees n; rows are given by the numbers of their explanations."""
+    rows = rng.permutation(len(codes))[: TIMES * n]
+    seen, whole = (fs.consistency(codes[some], np.zeros(len(some))) for some in (rows[:n], rows))
+    plan = fs.plan(seen)
+    foreseen = plan.at(TIMES * n) if plan.forecastable else None
+    tried = None if plan.backtest is None else plan.backtest.error
+    return Forecast(name, what, n, seen.unverifiable, foreseen, whole.unverifiable, tried)
+
+
+def foresee_all(names: tuple[str, ...], sizes: tuple[int, ...], times: int) -> Iterator[Forecast]:
+    """Every data set, kind of explanation and number of rows, so many times."""
+    if not os.environ.get("FAITHSCOPE_DATA"):
+        print("skipped: forecasts need the paper's data sets; FAITHSCOPE_DATA names no folder that has them")
+        return
+    for name in names:
+        try:
+            rows = load(name)
+        except FaithscopeError as error:
+            print(f"skipped: {name}: {error}")
+            continue
+        explained = explain_texts(rows) if name in TEXTS else explain_table(rows)
+        for what, given in explained.items():
+            codes, _ = as_explanations(given).group()
+            for n in sizes:
+                rng = np.random.default_rng(n)
+                for _ in range(times if TIMES * n <= len(codes) else 0):
+                    yield foresee(name, what, codes, n, rng)
+
+
+def table(forecasts: list[Forecast]) -> Iterator[str]:
+    """Errors by rows, by data set and by kind of explanation; beside them the error of expecting no change."""
+    yield f"{'':<30}{'draws':>6}{'mean':>8}{'mean abs':>9}{'9 in 10':>8}{'most':>7}{'≤ .04':>7}{'no change':>11}"
+    told = [one for one in forecasts if one.foreseen is not None]
+    sizes = sorted({one.n for one in told})
+    for n in sizes:
+        yield _line(f"n = {n:,} to {TIMES * n:,}", [one for one in told if one.n == n])
+    for field in ("rows_of", "explanations"):
+        for n in sizes:
+            yield f"{'data set' if field == 'rows_of' else 'explanations'}, n = {n:,}"
+            for value in dict.fromkeys(getattr(one, field) for one in told):
+                some = [one for one in told if getattr(one, field) == value and one.n == n]
+                if some:
+                    yield _line(f"  {value}", some)
+    yield f"not forecastable, every explanation being different: {len(forecasts) - len(told)} of {len(forecasts)} draws"
+    yield from _worst(told)
+
+
+def _line(what: str, some: list[Forecast]) -> str:
+    errors = np.array([one.error for one in some])
+    off, still = np.abs(errors), np.mean([one.now - one.found for one in some])
+    numbers = f"{errors.mean():>+8.3f}{off.mean():>9.3f}{np.quantile(off, 0.9):>8.3f}{off.max():>7.3f}"
+    return f"{what:<30}{len(some):>6}{numbers}{np.mean(off <= CLOSE):>7.0%}{still:>11.3f}"
+
+
+def _worst(told: list[Forecast]) -> Iterator[str]:
+    """The kind of rows and explanations that are forecast worst, and what the back-test would have said."""
+    cases: dict[tuple[str, str, int], list[Forecast]] = {}
+    for one in told:
+        cases.setdefault((one.rows_of, one.explanations, one.n), []).append(one)
+    name, what, n = max(cases, key=lambda case: abs(np.mean([one.error for one in cases[case]])))
+    worst = cases[name, what, n]
+    foreseen, found = (np.mean([getattr(one, field) for one in worst]) for field in ("foreseen", "found"))
+    yield f"worst on average: {name}, {what}, n = {n:,}: {foreseen:.3f} foreseen, {found:.3f} found"
+    tried = np.array([(abs(one.backtest), abs(one.error)) for one in told if one.backtest is not None])
+    calm = tried[:, 0] <= CLOSE / 2
+    yield (
+        f"back-test off by at most {CLOSE / 2:.2f}: {calm.mean():.0%} of draws, then mean abs error "
+        f"{tried[calm, 1].mean():.3f}; otherwise {tried[~calm, 1].mean() if (~calm).any() else 0.0:.3f}"
+    )

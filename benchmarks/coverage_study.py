@@ -1,0 +1,138 @@
+"""Many trials of every interval, and what they add up to: coverage, width, bias, each with its Monte-Carlo error."""
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coverage_trials import Study, Trial
+
+NOMINAL = 0.95
+ROWS = (50, 200, 1_000, 5_000)
+_EXACT = 1e-9  # what rounding may add to a truth of 0 or 1
+
+
+@dataclass(frozen=True)
+class Cell:
+    """An interval on one system at one number of rows.
+
+    Attributes
+    ----------
+    covered : float
+        Share of intervals that hold the truth; `error` is its Monte-Carlo standard error.
+    above, below : float
+        Shares that lie wholly above the truth, and wholly below it.
+    width : float
+        Mean of high - low.
+    """
+
+    interval: str
+    system: str
+    n: int
+    times: int
+    covered: float
+    error: float
+    above: float
+    below: float
+    width: float
+
+    @property
+    def short(self) -> bool:
+        """Whether coverage is below nominal by more than two Monte-Carlo errors."""
+        return self.covered < NOMINAL - 2 * self.error
+
+
+@dataclass(frozen=True)
+class Bias:
+    """The mean of M̂ over trials, beside E[M̂] by the theorem and beside the truth."""
+
+    measure: str
+    system: str
+    n: int
+    times: int
+    mean: float
+    error: float
+    theorem: float
+    truth: float
+
+    @property
+    def errors_off(self) -> float:
+        """How far the mean is from the theorem, in Monte-Carlo errors; NaN where all trials gave the same M̂."""
+        off = self.mean - self.theorem
+        return off / self.error if self.error > 0 else 0.0 if abs(off) < _EXACT else float("nan")
+
+
+def repeat(trial: Trial, name: str, system: Any, n: int, times: int) -> Iterator[Cell | Bias]:
+    """The trial so many times; its chance depends on the trial, the system and n alone."""
+    rng = np.random.default_rng([zlib.crc32(f"{trial.__name__} {name}".encode()), n])
+    kept: dict[str, list[tuple[float, float, float, float]]] = {}
+    for _ in range(times):
+        for interval, (low, high, truth) in trial(system, n, rng).items():
+            over, under = np.mean(low > truth + _EXACT), np.mean(high < truth - _EXACT)
+            kept.setdefault(interval, []).append((over, under, np.mean(np.subtract(high, low)), np.mean(low)))
+    for interval, found in kept.items():
+        above, below, width, low = np.array(found, float).T
+        if interval == "M̂":
+            measure = "consistency" if trial.__name__ == "consistent" else "sufficiency"
+            mean, error = low.mean(), low.std(ddof=1) / np.sqrt(times)
+            yield Bias(measure, name, n, times, mean, error, system.expected(n), system.truth)
+            continue
+        error = (above + below).std(ddof=1) / np.sqrt(times)
+        covered = 1 - above.mean() - below.mean()
+        yield Cell(interval, name, n, times, covered, error, above.mean(), below.mean(), width.mean())
+
+
+def study_all(studies: tuple[Study, ...], rows: tuple[int, ...], times: int | None) -> list[Cell | Bias]:
+    """All cells of all studies; `times` replaces how often each trial is made."""
+    return [
+        found
+        for study in studies
+        for name, system in study.systems.items()
+        for n in rows
+        if n <= study.most
+        for found in repeat(study.trial, name, system, n, times or study.times_at(n))
+    ]
+
+
+def by_interval(cells: list[Cell]) -> dict[str, list[Cell]]:
+    """Cells by interval, in the order in which they were asked."""
+    return {name: [one for one in cells if one.interval == name] for name in dict.fromkeys(c.interval for c in cells)}
+
+
+def summary(cells: list[Cell]) -> Iterator[str]:
+    """A line an interval: how often it falls short, and where most."""
+    yield f"{'interval':<42}{'cells':>6}{'short':>6}{'mean':>7}{'worst':>7}{'± MC':>6}  {'where it is worst'}"
+    for name, found in by_interval(cells).items():
+        worst = min(found, key=lambda one: (one.covered, one.n))
+        mean, short = np.mean([one.covered for one in found]), sum(one.short for one in found)
+        place = f"{worst.system}, n = {worst.n:,} ({worst.above:.3f} above, {worst.below:.3f} below the truth)"
+        place = place if worst.covered < 1 else "nowhere: it always held the truth"
+        yield f"{name:<42}{len(found):>6}{short:>6}{mean:>7.3f}{worst.covered:>7.3f}{worst.error:>6.3f}  {place}"
+
+
+def grids(cells: list[Cell]) -> Iterator[str]:
+    """Coverage and mean width of every interval on every system; a * marks coverage that falls short."""
+    for name, found in by_interval(cells).items():
+        rows = sorted({one.n for one in found})
+        yield f"\n{name} ({', '.join(f'{n:,}: {max(c.times for c in found if c.n == n):,} times' for n in rows)})"
+        yield f"  {'':<24}" + "".join(f"{'n = ' + format(n, ','):>18}" for n in rows)
+        for system in dict.fromkeys(one.system for one in found):
+            line = {one.n: one for one in found if one.system == system}
+            shown = (f"{c.covered:.3f}{'*' if c.short else ' '} w {c.width:.3f}" for c in line.values())
+            yield f"  {system:<24}" + "".join(f"{text:>18}" for text in shown)
+
+
+def biases(found: list[Bias]) -> Iterator[str]:
+    """Mean M̂ beside the theorem and the truth."""
+    head = f"{'mean M̂':>10}{'± MC':>8}{'theorem':>9}{'off by':>8}{'truth':>8}{'bias':>8}"  # the hat takes no room
+    yield f"{'measure':<13}{'system':<24}{'n':>6}{head}"
+    for one in found:
+        numbers = f"{one.mean:>9.4f}{one.error:>8.4f}{one.theorem:>9.4f}{one.errors_off:>6.1f}SE{one.truth:>8.4f}"
+        yield f"{one.measure:<13}{one.system:<24}{one.n:>6,}{numbers}{one.mean - one.truth:>8.4f}"
+    off = np.abs([one.errors_off for one in found])
+    yield (
+        f"{len(found)} cells: {np.sum(off > 2)} more than 2 Monte-Carlo errors from the theorem (by chance: "
+        f"{0.0455 * len(found):.1f}), {np.sum(off > 3)} more than 3; most {np.nanmax(off):.1f}"
+    )

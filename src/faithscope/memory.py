@@ -1,0 +1,158 @@
+"""How much memory is left, and a sentence in place of a kill where something cannot fit in it."""
+
+import os
+from collections.abc import Callable, Iterator
+from functools import wraps
+from math import inf
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from faithscope.errors import BadInput, TooLarge
+
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+
+SMALL = 2**26  # bytes: what needs less is never looked into
+GIB = 2**30
+FEWER_ROWS = "sample rows, or let audit() count them in DuckDB"  # what to do where rows are too many
+LIMIT = "FAITHSCOPE_MEMORY"  # GiB that may be used, in place of what this machine seems to have
+
+_SYSTEM = Path("/")
+
+
+def need(size: float, what: str, instead: str) -> None:
+    """Refuse what cannot fit, before it is tried: the system would end the process without a word.
+
+    Parameters
+    ----------
+    size : float
+        Bytes, those of what is made on the way included.
+    what : str
+        What was asked for, with its numbers: "Bitmaps of 6,000 rules over 10,000 labels".
+    instead : str
+        What to do.
+    """
+    if size < SMALL:
+        return
+    room = available()
+    if size > room:
+        raise TooLarge(f"{what} need about {_gib(size)} of memory, and {_gib(room)} are left: {instead}.")
+
+
+def in_memory(instead: str) -> Callable[[Callable[Given, Found]], Callable[Given, Found]]:
+    """Turn a MemoryError of a function, wherever it comes from, into one sentence that ends in what to do."""
+
+    def wrap(work: Callable[Given, Found]) -> Callable[Given, Found]:
+        @wraps(work)
+        def guarded(*args: Given.args, **kwargs: Given.kwargs) -> Found:
+            try:
+                return work(*args, **kwargs)
+            except TooLarge:
+                raise
+            except MemoryError as problem:
+                raise TooLarge(ran_out(problem, instead)) from problem
+
+        return guarded
+
+    return wrap
+
+
+def ran_out(problem: MemoryError, instead: str) -> str:
+    """A MemoryError as a sentence; NumPy's says what was wanted."""
+    wanted = " ".join(str(problem).split()).rstrip(".")
+    return f"Memory ran out{f' ({wanted})' if wanted else ''}, with {_gib(available())} left: {instead}."
+
+
+def available() -> float:
+    """Bytes that this process may still take: the least that the machine, its container and its own limit leave.
+
+    Where nothing can be found out (Windows), infinitely many. `FAITHSCOPE_MEMORY`, in GiB, takes the place of all.
+    """
+    said = os.environ.get(LIMIT)
+    if said is not None:
+        return max(0.0, _said(said) - _held())
+    return max(0.0, min([_left_on_machine(), _left_to_process(), *_left_to_groups()]))
+
+
+def _said(text: str) -> float:
+    try:
+        limit = float(text)
+    except ValueError:
+        limit = -1.0
+    if not limit > 0:
+        raise BadInput(f"{LIMIT} is how many GiB may be used, a number above 0; got {text!r}.")
+    return limit * GIB
+
+
+def _gib(size: float) -> str:
+    return f"{size / GIB:,.1f} GiB" if size < 1000 * GIB else f"{size / GIB:,.0f} GiB"
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
+def _number(text: str) -> float:
+    """The first number of a text; infinity where there is none, as in "max"."""
+    first = text.split()[:1]
+    return float(first[0]) if first and first[0].isdigit() else inf
+
+
+def _left_on_machine() -> float:
+    found = _field(_read(_SYSTEM / "proc/meminfo"), "MemAvailable:")
+    if found < inf:
+        return 1024 * found
+    try:  # all there is, where nobody says what is left
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, ValueError, OSError):
+        return inf
+
+
+def _field(text: str, name: str) -> float:
+    """The number after a name at the beginning of a line."""
+    return min((_number(line[len(name) :]) for line in text.splitlines() if line.startswith(name)), default=inf)
+
+
+def _left_to_process() -> float:
+    """What the limit on this process's addresses leaves (ulimit -v)."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return inf
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    held = _pages(0)
+    return inf if limit == resource.RLIM_INFINITY else limit - held
+
+
+def _held() -> float:
+    """Bytes of memory that this process holds."""
+    return _pages(1)
+
+
+def _pages(which: int) -> float:
+    numbers = _read(_SYSTEM / "proc/self/statm").split()
+    return float(numbers[which]) * os.sysconf("SC_PAGE_SIZE") if numbers else 0.0
+
+
+def _left_to_groups() -> Iterator[float]:
+    """What the control groups that this process is in leave, as a container's limit is one; those above included."""
+    for line in _read(_SYSTEM / "proc/self/cgroup").splitlines():
+        _, kinds, place = line.split(":", 2)
+        if kinds == "":
+            yield from _left_in(_SYSTEM / "sys/fs/cgroup", place, "memory.max", "memory.current", "inactive_file ")
+        elif "memory" in kinds.split(","):
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file ")
+            yield from _left_in(_SYSTEM / "sys/fs/cgroup/memory", place, *names)
+
+
+def _left_in(mount: Path, place: str, limit: str, usage: str, idle: str) -> Iterator[float]:
+    inner = mount / place.strip("/")
+    # Inside a container its own group is mounted in place of the root.
+    for folder in (inner, *(above for above in inner.parents if above == mount or mount in above.parents)):
+        most = _number(_read(folder / limit))
+        if most < inf:
+            spare = _field(_read(folder / "memory.stat"), idle)  # pages of files, given back when asked for
+            yield most - _number(_read(folder / usage)) + (spare if spare < inf else 0.0)
