@@ -27,6 +27,8 @@ bench: $(VENV)/.bench ## install what is compared with, and measure speed as rat
 	$(BIN)/python benchmarks/known_quality.py
 	$(BIN)/python benchmarks/conformance.py
 	$(BIN)/python benchmarks/explainers.py
+	$(BIN)/python benchmarks/coverage.py --quick
+	$(BIN)/python benchmarks/limits.py --seconds 5
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
