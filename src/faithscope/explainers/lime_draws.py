@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from faithscope.explainers.table import Table, columns_with_names
+from faithscope.explainers.table import Table, columns_with_names, to_categorical
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.integer[Any]]
@@ -142,7 +142,7 @@ class Normal:
 def truth_values(X: Any, categorical: Iterable[int | str]) -> list[int | str]:
     """The categorical columns, with all that hold True and False."""
     columns = columns_with_names(X)[1]
-    return [*categorical, *(j for j, column in enumerate(columns) if column.dtype.kind == "b")]
+    return [*to_categorical(categorical), *(j for j, column in enumerate(columns) if column.dtype.kind == "b")]
 
 
 def _objects(known: tuple[Any, ...]) -> NDArray[Any]:

@@ -141,6 +141,8 @@ class Shap:
         if values.ndim == 2:
             return Importances(values, names)
         classes = _computed(class_index, "margin", values.shape[2])
+        if class_index == "predicted" and base.dtype == object:
+            raise BadInput("These SHAP values have no base values, so the predicted class is unknown: choose a class.")
         if class_index == "predicted":
             warnings.warn(PREDICTED, stacklevel=2)
             values = _of_highest(values, base + values.sum(axis=1))

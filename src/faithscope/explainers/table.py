@@ -44,8 +44,7 @@ class Table:
         names, columns = columns_with_names(X)
         if not columns or not len(columns[0]):
             raise BadInput("Training rows are empty: at least one row and one column are needed.")
-        several = categorical if isinstance(categorical, set | frozenset) else to_items(categorical, "categorical")
-        chosen = {_position(one, names) for one in several}
+        chosen = {_position(one, names) for one in to_categorical(categorical)}
         kinds = tuple(
             _known_categories(column, names[j]) if j in chosen or column.dtype.kind not in "biuf" else None
             for j, column in enumerate(columns)
@@ -62,7 +61,7 @@ class Table:
     def encode(self, X: Any) -> Floats:
         """Rows as an (n, d) matrix of floats; a category that training did not have is refused."""
         names, columns = columns_with_names(X)
-        if not columns and not len(X):
+        if not columns and not (len(X) if hasattr(X, "__len__") else 0):
             return np.empty((0, len(self.names)))
         if len(columns) != len(self.names):
             raise BadInput(f"Rows have {len(columns)} features where training rows have {len(self.names)}.")
@@ -115,6 +114,11 @@ def columns_with_names(X: Any) -> tuple[tuple[str, ...], list[NDArray[Any]]]:
         raise BadInput(f"Rows must have one row a row and one column a feature; got shape {array.shape}.")
     columns = [to_vector(column.tolist()) if array.dtype.kind not in "biuf" else column for column in array.T]
     return tuple(f"x{j}" for j in range(array.shape[1])), columns
+
+
+def to_categorical(given: Any) -> list[Any]:
+    """Positions or names of columns, in any collection."""
+    return list(given) if isinstance(given, set | frozenset) else to_items(given, "categorical, the columns of codes,")
 
 
 def _position(one: int | str, names: tuple[str, ...]) -> int:

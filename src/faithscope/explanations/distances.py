@@ -94,8 +94,9 @@ def columns_of(X: Any, names: Sequence[str] | None = None) -> list[NDArray[Any]]
         return [as_number(column) for column in _by_name(known, columns, names)]
     array = to_vector(X, "X")
     if array.ndim == 1 and array.dtype == object and len(array) and is_row(array[0]):
-        lengths = {len(row) if hasattr(row, "__len__") else -1 for row in array}
-        array = np.array(list(map(list, array)), object) if len(lengths) == 1 else _texts(array)
+        lengths = {len(row) if is_row(row) and getattr(row, "shape", None) != () else None for row in array}
+        alike = len(lengths) == 1 and None not in lengths
+        array = np.array(list(map(list, array)), object) if alike else _texts(array)
     columns = list(array.reshape(len(array), int(np.prod(array.shape[1:]))).T)
     return [as_number(to_vector(column.tolist()) if column.dtype == object else column) for column in columns]
 

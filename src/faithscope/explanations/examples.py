@@ -111,10 +111,10 @@ def _distinct_sets(indices: Any) -> tuple[tuple[Conjunction, ...], NDArray[np.in
         raise BadInput(f"Prototypes must be one set of indices a row; got shape {matrix.shape}.")
     if matrix.dtype == bool and matrix.size:
         raise BadInput("Prototypes came as a mask: pass their positions, e.g. np.flatnonzero(mask) for each row.")
-    if matrix.dtype == object:
+    if matrix.dtype.kind not in "biuf":
         return number_conjunctions([_to_set(row, item) for row, item in enumerate(matrix.tolist())])
     ordered = np.sort(matrix, axis=1)
-    codes, first = group([ordered if ordered.dtype.kind in "biuf" else ordered.astype(np.float64)])
+    codes, first = group([ordered])
     distinct, numbers = number_conjunctions([_to_set(int(row), ordered[row].tolist()) for row in first])
     return distinct, numbers[codes]
 
@@ -122,10 +122,10 @@ def _distinct_sets(indices: Any) -> tuple[tuple[Conjunction, ...], NDArray[np.in
 def _to_set(row: int, item: Any) -> Conjunction:
     several = hasattr(item, "__iter__") and not isinstance(item, str) and getattr(item, "shape", None) != ()
     members = list(item) if several else [item]
-    wrong = next((member for member in members if not _is_index(member)), None)
-    if wrong is not None:
+    wrong = [member for member in members if not _is_index(member)]
+    if wrong:
         raise BadInput(
-            f"Prototypes must be whole numbers from 0; row {row} holds {wrong!r}. "
+            f"Prototypes must be whole numbers from 0; row {row} holds {wrong[0]!r}. "
             "Pass the positions of the prototypes in the set they come from."
         )
     return tuple(sorted(set(map(int, members))))

@@ -18,6 +18,8 @@ from faithscope.explanations.grouping import group
 from faithscope.explanations.inputs import first_missing, frame_columns, is_frame, rows_of, to_items, to_vector
 from faithscope.explanations.tree_paths import digest, paths
 
+_MOST_FEATURES = 1_000_000  # that are named x0, x1, … where only positions are given
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rules(Conjunctions):
@@ -197,9 +199,12 @@ class Rules(Conjunctions):
 def _appearing(rows: Iterable[tuple[Any, ...]]) -> tuple[Sequence[Hashable], bool]:
     """The features in order of appearance, and whether they say which column of an array is meant."""
     names = list(dict.fromkeys(one[0] for row in rows for one in row if is_triple(one)))
-    positions = [int(name) for name in names if isinstance(name, int | np.integer)]
+    whole = [name for name in names if isinstance(name, int | np.integer) and not isinstance(name, np.timedelta64)]
+    positions = list(map(int, whole))
     if len(positions) < len(names) and positions:
         raise BadInput("Conditions give features by name and by position: pass features= to say which is where.")
+    if max(positions, default=0) > _MOST_FEATURES:
+        raise BadInput(f"A condition is on column {max(positions)}: positions go up to {_MOST_FEATURES:,}.")
     return (names, False) if len(positions) < len(names) else (_default_names(max(positions, default=-1) + 1), True)
 
 
@@ -231,7 +236,11 @@ def _near(name: Any, names: Sequence[str]) -> str:
 def _distinct_names(features: Sequence[Hashable]) -> tuple[str, ...]:
     if isinstance(features, str):
         raise WrongType(f"features must be a sequence of names; got the text {features!r}.")
-    names = tuple(map(str, to_items(features, "features, the names of the columns,")))
+    given = to_items(features, "features, the names of the columns,")
+    odd = [name for name in given if not isinstance(name, Hashable)]
+    if odd:
+        raise WrongType(f"features must be names; got {odd[0]!r}, a {type(odd[0]).__name__}.")
+    names = tuple(map(str, given))
     if len(set(names)) < len(names):
         raise BadInput(f"Two features are called {max(names, key=names.count)!r}: give each its own name.")
     return names

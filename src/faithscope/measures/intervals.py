@@ -181,7 +181,8 @@ def _known_population_bound(p: ArrayLike, q: ArrayLike, n: int | None) -> MeanSq
         )
     if np.any(covered < given - 1e-12):
         raise BadInput("q(π) cannot be smaller than p(π): an explanation covers the rows it was given to.")
-    bias = float(np.sum(given * np.exp(-(rows - 1) * covered)))
+    others = float(min(rows - 1, 10**300))  # beyond it the share is the same
+    bias = float(np.sum(given * np.exp(-others * covered)))
     return MeanSquaredErrorBound(4 / rows + bias**2)
 
 

@@ -192,7 +192,7 @@ def sample_until(
         ``reached`` is False, and ``others`` less than ``wanted``, where the budget or the source ran out first.
     """
     check_whole(budget, "budget, the number of rows to look at,")
-    if not hasattr(source, "__iter__"):
+    if not hasattr(source, "__iter__") or getattr(source, "shape", None) == ():
         raise WrongType(f"source must give (explanations, predictions) pairs; got {type(source).__name__}.")
     wanted = local_sample_size(epsilon, confidence)
     target = discretize(_one(explanation), discretizer)

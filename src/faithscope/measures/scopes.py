@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.explanations.arrow_columns import to_objects
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.examples import Counterfactuals
 from faithscope.explanations.inputs import check_whole
@@ -51,7 +52,7 @@ def per_scope(found: Coverage, confidence: float, k: int | None = None) -> dict[
     with np.errstate(invalid="ignore"):
         precision = right / total
     columns = {
-        "label": np.array([counts.labels[j] for j in counts.label[top]], object),
+        "label": to_objects([counts.labels[j] for j in counts.label[top]]),
         "rows": given,
         "precision": precision,
         "precision_low": low,

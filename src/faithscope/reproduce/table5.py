@@ -17,7 +17,11 @@ _DEFINED = (
     "exact SHAP values of probabilities (of several classes: of all margins), floored, the five largest, unique rows "
     "counted; the printed numbers fit sampled values of the label, cut off, by the formula's letter"
 )
-_HEART = "about a hundred test rows: another split moves every number"
+_WHY = {
+    "heart": "about a hundred test rows: another split moves every number",
+    "bank": "a third of the test rows, and which hundred rows are the background: other draws (--seed) move Sign and "
+    "Rank by .1 and more; beyond that unexplained",
+}
 
 
 def run(settings: Settings) -> Outcome:
@@ -29,5 +33,5 @@ def _one(name: str, setting: Setting, settings: Settings) -> Outcome:
     system = System.of(name, settings, _ROWS[setting].get(name))
     given = system.evaluated(system.shap(setting)).explanations
     like = Record(ID, name, "consistency", setting, len(system.rows), None)
-    why = _DEFINED if setting == "as_defined" else _HEART if name == "heart" else "unexplained"
+    why = _DEFINED if setting == "as_defined" else _WHY.get(name, "unexplained")
     return Outcome(measured(like, given, system.predictions, importances(setting), why))
