@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check docs bench clean
+.PHONY: demo test check docs fuzz bench clean
 
 demo: $(VENV)/.shap ## install, compare explainers on bundled data, and write report.html
 	$(BIN)/faithscope demo
@@ -19,6 +19,9 @@ check: $(VENV)/.test
 
 docs: $(VENV)/.docs ## build the documentation site into site/; a warning is an error
 	$(BIN)/sphinx-build -W --keep-going -q -E docs site
+
+fuzz: $(VENV)/.test ## hostile input and faults, with their tables
+	$(BIN)/python fuzz/tally.py
 
 bench: $(VENV)/.bench ## install what is compared with, and measure speed as ratios in one run
 	$(BIN)/python benchmarks/consistency.py

@@ -37,7 +37,7 @@ class Random:
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Plain:
         """A drawn explanation for each row."""
-        return Plain([int.from_bytes(one, "little") % self.k for one in row_digests(self.seed, X)])
+        return Plain([int.from_bytes(one, "little") % int(self.k) for one in row_digests(self.seed, X)])
 
 
 @dataclass(frozen=True)

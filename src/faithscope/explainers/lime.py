@@ -104,7 +104,7 @@ class Lime:
         progress : callable, optional
             Called with rows done and rows in all, after every part of them.
         """
-        if self.class_index == "predicted":
+        if isinstance(self.class_index, str) and self.class_index == "predicted":
             warnings.warn(PREDICTED, stacklevel=2)
         rows = self.table.encode(X)
         step = max(1, _VALUES // (self.samples * rows.shape[1]))

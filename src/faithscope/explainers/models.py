@@ -54,7 +54,7 @@ def chosen_classes(class_index: int | str | None, classes: int) -> list[int] | N
     """The classes explained: class 1 of two, else all; None for the predicted one, which the caller must choose."""
     if class_index is None:
         return [1] if classes == 2 else list(range(classes))
-    if class_index == "predicted":
+    if isinstance(class_index, str) and class_index == "predicted":
         return None
     if isinstance(class_index, bool) or not isinstance(class_index, int | np.integer) or not 0 <= class_index < classes:
         raise BadInput(

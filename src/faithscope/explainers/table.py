@@ -41,6 +41,8 @@ class Table:
         categorical : positions or names of columns
             Numbers that are codes of categories; columns that hold no numbers are categories in any case.
         """
+        if hasattr(X, "__next__"):
+            raise WrongType("Training rows came one by one, and they are read more than once: pass a list.")
         names, columns = columns_with_names(X)
         if not columns or not len(columns[0]):
             raise BadInput("Training rows are empty: at least one row and one column are needed.")

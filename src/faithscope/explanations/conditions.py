@@ -255,6 +255,14 @@ def written_row(given: Any) -> tuple[Any, ...]:
         hash(row)
     except TypeError:
         row = tuple(map(_frozen, row))
+    return _hashable(row)
+
+
+def _hashable(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    try:
+        hash(row)
+    except TypeError as problem:
+        raise WrongType(f"A rule holds what cannot be compared ({problem}): use numbers, texts and lists.") from None
     return row
 
 

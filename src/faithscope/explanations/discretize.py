@@ -105,7 +105,8 @@ class Truncate(Discretizer):
 
 
 def _check_decimals(decimals: Any) -> None:
-    if isinstance(decimals, bool) or not isinstance(decimals, int | np.integer) or not -300 <= decimals <= 300:
+    whole = isinstance(decimals, int | np.integer) and not isinstance(decimals, bool | np.timedelta64)
+    if not whole or not -300 <= decimals <= 300:
         raise BadInput(f"decimals must be a whole number from -300 to 300; got {decimals!r}.")
 
 

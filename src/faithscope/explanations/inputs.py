@@ -64,6 +64,8 @@ def _library_vector(column: Any) -> NDArray[Any]:
         column = column.dictionary_decode()
     if hasattr(column, "null_count") and hasattr(column, "type"):
         return np.asarray(column.to_numpy(zero_copy_only=False))
+    if str(getattr(column, "dtype", "")).endswith("128"):  # polars' whole numbers that NumPy has no type for
+        return _objects(column.to_list())
     return np.asarray(column.to_numpy())
 
 
@@ -101,6 +103,8 @@ def to_items(values: Any, what: str) -> list[Any]:
     listed = hasattr(values, "__iter__") and not isinstance(values, str | bytes | dict | set | frozenset)
     if not listed or getattr(values, "shape", None) == ():
         raise WrongType(f"{what} must be a list; got {values!r}, a {type(values).__name__}.")
+    if hasattr(values, "tocsr"):
+        raise WrongType(f"{what} came as a sparse matrix ({type(values).__name__}): pass its toarray().")
     return list(values)
 
 
@@ -298,15 +302,20 @@ def same_length(**lengths: int) -> None:
         raise BadInput(f"{first.capitalize()} are empty: at least one row is needed, and two to compare anything.")
 
 
+def _is_real(value: Any) -> bool:
+    """Whether this is a real number; a span of time is none, although NumPy counts it among the integers."""
+    return isinstance(value, (*_INTEGERS, float, np.floating)) and not isinstance(value, bool | np.timedelta64)
+
+
 def check_share(value: Any, what: str) -> float:
     """A number strictly between 0 and 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < 1:
+    if not _is_real(value) or not 0 < value < 1:
         raise BadInput(f"{what} must be a number strictly between 0 and 1; got {value!r}.")
     return float(value)
 
 
 def check_whole(value: Any, what: str, least: int = 1) -> int:
     """A whole number that is large enough."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+    if not _is_real(value) or not isinstance(value, int | np.integer) or value < least:
         raise BadInput(f"{what} must be a whole number of at least {least}; got {value!r}.")
     return int(value)

@@ -252,7 +252,8 @@ def vectors(explanations: Explanations) -> NDArray[np.float64]:
 
 
 def _to_tau(tau: Any) -> float:
-    if isinstance(tau, bool) or not isinstance(tau, int | float | np.integer | np.floating) or not 0 <= tau < np.inf:
+    number = isinstance(tau, int | float | np.integer | np.floating) and not isinstance(tau, bool | np.timedelta64)
+    if not number or not 0 <= tau < np.inf:
         raise BadInput(f"tau is a distance, a finite number of at least 0; got {tau!r}.")
     try:
         return float(tau)

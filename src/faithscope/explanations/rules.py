@@ -287,6 +287,8 @@ def _array_columns(X: Any) -> list[Any]:
 
 def _bounds(given: Any, what: str, names: Sequence[str]) -> NDArray[np.float64]:
     try:
+        if np.iscomplexobj(given):
+            raise TypeError("complex")
         bounds = np.asarray(given, np.float64) + 0.0
     except (TypeError, ValueError):
         raise WrongType(f"{what} must be an (n, d) array of numbers; got {type(given).__name__}.") from None

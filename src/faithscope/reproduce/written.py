@@ -1,11 +1,13 @@
 """A run as files: records as JSON and CSV, everything as Markdown."""
 
 import csv
+import io
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 
+from faithscope.files import write_atomically
 from faithscope.reproduce.records import Claim, Record
 from faithscope.reproduce.running import Part
 from faithscope.reproduce.summary import COLUMNS, MATCHES, cells, found, lines, match_cells, matches, spoken
@@ -19,7 +21,6 @@ def to_json(parts: Sequence[Part]) -> str:
 
 def to_csv(parts: Sequence[Part], folder: Path) -> list[Path]:
     """A file of records a part, one of claims, and one a figure; gives their paths."""
-    folder.mkdir(parents=True, exist_ok=True)
     made = []
     for part in parts:
         made.append(_write(folder / f"{part.name}.csv", Record, part.outcome.records))
@@ -38,10 +39,11 @@ def _write(path: Path, kind: type[Record] | type[Claim], some: Sequence[Record] 
 
 
 def _rows(path: Path, names: list[str], rows: Iterable[Iterable[object]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(names)
-        writer.writerows(rows)
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(names)
+    writer.writerows(rows)
+    write_atomically(path, text.getvalue().encode())
 
 
 def to_markdown(parts: Sequence[Part], command: str) -> str:

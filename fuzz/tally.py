@@ -1,0 +1,78 @@
+"""Run the tests of hostile input and of faults, and print what was tried and how it ended as two tables.
+
+``python fuzz/tally.py`` prints them; with ``--write`` they also replace those in docs/robustness.md.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "robustness.md"
+START, END = "<!-- made by fuzz/tally.py -->\n", "<!-- end -->\n"
+
+
+def grid(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A Markdown table; numbers on the right."""
+    head = [f"| {' | '.join(names)} |", "|---|" + "---:|" * (len(names) - 1)]
+    told = [f"{one:,}" if isinstance(one, int) else str(one) for row in rows for one in row]
+    lines = [f"| {' | '.join(told[start : start + len(names)])} |" for start in range(0, len(told), len(names))]
+    return "\n".join([*head, *lines]) + "\n"
+
+
+def inputs(tried: Counter[tuple[str, str, str]]) -> str:
+    """Bad inputs tried, family by family."""
+    rows = []
+    for family in [*dict.fromkeys(family for family, _, _ in tried), "all"]:
+        chosen = {key: times for key, times in tried.items() if family in (key[0], "all")}
+        ended = [sum(n for (_, _, how), n in chosen.items() if how == one) for one in _ENDS]
+        rows.append((family, len({(key[0], key[1]) for key in chosen}), sum(ended), *ended))
+    return grid(("what was called", "functions", "inputs tried", "answered", "refused in one sentence", _ENDS[2]), rows)
+
+
+_ENDS = ("answered", "refused", "anything else")
+
+
+def faults(injected: Counter[tuple[str, str]], failed: int) -> str:
+    """Faults injected, kind by kind."""
+    rows = [(fault, times, times) for (fault, _), times in injected.items()]
+    total = sum(times for _, times, _ in rows)
+    return grid(("fault", "injected", "nothing lost"), [*rows, ("all", total + failed, total)])
+
+
+class Failures:
+    """A plugin of pytest's that counts what failed and what could not be tried."""
+
+    def __init__(self) -> None:
+        self.failed: list[str] = []
+        self.skipped: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """One test has ended."""
+        if report.failed:
+            self.failed.append(report.nodeid)
+        if report.skipped:
+            self.skipped.append(f"{report.nodeid}: {report.longrepr[2] if report.longrepr else ''}")  # type: ignore[index]
+
+
+def main() -> int:
+    """Run everything and tell how it ended."""
+    watch = Failures()
+    folders = [str(ROOT / "tests" / name) for name in ("fuzz", "faults")]
+    status = pytest.main(["-q", "-p", "no:cacheprovider", "--rootdir", str(ROOT), *folders], plugins=[watch])
+    outcomes = sys.modules["fuzz.outcomes"]
+    lost = sum("faults" in name for name in watch.failed)
+    text = f"\n{inputs(outcomes.TRIED)}\n{faults(outcomes.INJECTED, lost)}\n"
+    text += "".join(f"Not tried here: {one}\n" for one in watch.skipped)
+    print(text)
+    if "--write" in sys.argv and status == 0:
+        before, rest = PAGE.read_text(encoding="utf-8").split(START)
+        PAGE.write_text(before + START + text + END + rest.split(END)[1], encoding="utf-8")
+    return int(status)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

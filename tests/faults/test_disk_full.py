@@ -1,0 +1,158 @@
+"""A full disk: one sentence, nothing half written is left, what was there stays, and the next run goes on."""
+
+import errno
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+import faithscope as fs
+from faithscope.errors import BadInput
+from faults.children import disk_full, evaluate, everything, expected, failing, same
+from fuzz.outcomes import injected, one_sentence
+
+WHY = {"no space": errno.ENOSPC, "over quota": errno.EDQUOT, "input/output error": errno.EIO, "read only": errno.EROFS}
+STAGES = {"flushing": (os, "fsync"), "moving into place": (os, "replace"), "making the folder": (Path, "mkdir")}
+WRITERS = {
+    "report": ("report.html", lambda ev, path: ev.to_html(path)),
+    "log": ("log.parquet", lambda ev, path: ev.to_parquet(path)),
+}
+
+
+def refused(work):
+    with pytest.raises(BadInput) as caught:
+        work()
+    one_sentence(str(caught.value))
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("share", [0, 0.001, 0.3, 0.9, 0.999])
+def test_a_full_disk_loses_no_part_that_was_kept_and_keeps_no_half(tmp_path, share):
+    evaluate(tmp_path)
+    room = int(share * max(map(len, everything(tmp_path).values())))
+    for path in tmp_path.iterdir():
+        path.unlink()
+    with disk_full(room):
+        said = refused(lambda: evaluate(tmp_path))
+    assert "No space left on device" in said
+    assert not [name for name in everything(tmp_path) if name.endswith(".part")]
+    kept = everything(tmp_path)
+    assert same(evaluate(tmp_path), expected())
+    assert kept.items() <= everything(tmp_path).items()
+    injected("disk full while the cache is written")
+
+
+@pytest.mark.parametrize("why", WHY)
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_cache_that_cannot_be_written_says_so_and_goes_on_later(tmp_path, stage, why):
+    with failing(*STAGES[stage], WHY[why]):
+        assert os.strerror(WHY[why]) in refused(lambda: evaluate(tmp_path / "cache"))
+    assert everything(tmp_path) == {}
+    assert same(evaluate(tmp_path / "cache"), expected())
+    injected("a system call fails while the cache is written")
+
+
+@pytest.mark.parametrize("before", [None, b"what was there"])
+@pytest.mark.parametrize("room", [0, 1, 500, 2000])
+@pytest.mark.parametrize("kind", WRITERS)
+def test_a_file_that_does_not_fit_leaves_what_was_there(tmp_path, kind, room, before):
+    name, write = WRITERS[kind]
+    path = tmp_path / name
+    if before is not None:
+        path.write_bytes(before)
+    with disk_full(room):
+        refused(lambda: write(expected(), path))
+    assert everything(tmp_path) == ({} if before is None else {name: before})
+    injected("disk full while a report or a log is written")
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("kind", WRITERS)
+def test_a_file_that_cannot_be_finished_leaves_what_was_there(tmp_path, kind, stage):
+    name, write = WRITERS[kind]
+    (tmp_path / name).write_bytes(b"what was there")
+    with failing(*STAGES[stage]):
+        refused(lambda: write(expected(), tmp_path / name))
+    assert everything(tmp_path) == {name: b"what was there"}
+    injected("a system call fails while a report or a log is written")
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_a_device_is_written_to_and_never_replaced(kind):
+    full = Path("/dev/full")
+    if not full.is_char_device():
+        pytest.skip("this system has no /dev/full")
+    refused(lambda: WRITERS[kind][1](expected(), full))
+    assert full.is_char_device()
+    WRITERS[kind][1](expected(), Path("/dev/null"))
+    assert Path("/dev/null").is_char_device()
+    injected("the device that is always full")
+
+
+def test_a_link_to_a_file_stays_a_link(tmp_path):
+    (tmp_path / "real.html").write_bytes(b"")
+    (tmp_path / "link.html").symlink_to("real.html")
+    expected().to_html(tmp_path / "link.html")
+    assert (tmp_path / "link.html").is_symlink()
+    assert (tmp_path / "real.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+LIMITED = """
+import resource, sys
+from pathlib import Path
+from faults.children import evaluate, everything, expected, same
+from faithscope.errors import BadInput
+import faithscope as fs
+
+whole = expected()
+for number, room in enumerate(map(int, sys.argv[2:])):
+    folder = Path(sys.argv[1]) / str(number)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+    try:
+        for write, where in ((evaluate, folder), (whole.to_html, folder / "r.html"), (whole.to_parquet, folder / "l")):
+            try:
+                write(where)
+            except BadInput as error:
+                assert "File too large" in str(error), error
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    left = everything(folder) if folder.exists() else {}
+    assert not [name for name in left if name.startswith(".") or len(left[name]) > room], list(left)
+    assert same(evaluate(folder), whole)
+    print("survived", room, flush=True)
+"""
+
+
+def test_a_limit_on_the_size_of_files_is_survived(tmp_path):
+    rooms = ["0", "1", "64", "1000", "2000", "3000"]
+    tests = str(Path(__file__).parents[1])
+    found = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(tmp_path), *rooms],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": tests},
+    )
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.count("survived") == len(rooms)
+    for _ in rooms:
+        injected("a real limit on the size of files (RLIMIT_FSIZE)")
+
+
+def test_a_real_full_file_system_is_survived():
+    folder = Path(tempfile.mkdtemp())
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "none", str(folder)], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        refused(lambda: evaluate(folder))
+        refused(lambda: expected().to_html(folder / "report.html"))
+        assert not [name for name in everything(folder) if name.endswith((".part", ".html"))]
+        for path in folder.iterdir():
+            path.unlink()
+        assert fs.evaluate([0, 1], ["a", "b"], [[0], [1]], progress=False).consistency.n == 2
+        injected("a real file system that is full")
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)

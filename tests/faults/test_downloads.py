@@ -1,0 +1,100 @@
+"""Downloads that are killed, or that fill the disk, go on in the next run; a damaged copy is fetched again."""
+
+import io
+import threading
+import time
+import zipfile
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+
+from faithscope import datasets
+from faithscope.datasets import catalog, download
+from faithscope.errors import BadInput
+from faults.children import disk_full, killed_once
+from fuzz.outcomes import injected, one_sentence
+
+
+def archive():
+    rows = np.random.default_rng(0).integers(1, 9, (4000, 3))
+    lines = "".join(f"a,{a},b,{b},c,{c},draw\n" for a, b, c in rows)
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as opened:
+        opened.writestr("krkopt.data", lines)
+    return held.getvalue()
+
+
+class SlowServer(BaseHTTPRequestHandler):
+    """Sends a file a little at a time, from where it is asked to."""
+
+    def do_GET(self):
+        start = int((self.headers.get("Range") or "bytes=0-")[6:-1])
+        self.server.asked.append(start)
+        content = self.server.content[start:]
+        self.send_response(206 if start else 200)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        try:
+            for place in range(0, len(content), 2048):
+                self.wfile.write(content[place : place + 2048])
+                time.sleep(0.002)
+        except OSError:  # the child that asked was killed
+            pass
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch, tmp_path):
+    served = ThreadingHTTPServer(("127.0.0.1", 0), SlowServer)
+    served.asked, served.content = [], archive()
+    threading.Thread(target=served.serve_forever, daemon=True).start()
+    known = catalog.content_of(catalog.CATALOG["chess"].parse(served.content))
+    source = replace(catalog.CATALOG["chess"], url=f"http://127.0.0.1:{served.server_port}/", content=known)
+    monkeypatch.setitem(catalog.CATALOG, "chess", source)
+    monkeypatch.setattr(download, "_BLOCK", 1024)
+    monkeypatch.setattr(download, "_PAUSE", 0.001)
+    monkeypatch.delenv("FAITHSCOPE_DATA", raising=False)
+    monkeypatch.setenv("FAITHSCOPE_CACHE", str(tmp_path))
+    yield served
+    served.shutdown()
+    served.server_close()
+
+
+def test_a_download_killed_again_and_again_goes_on(server, tmp_path):
+    part, cut = tmp_path / "datasets" / "chess.part", 0
+    for size in (1, 5000, 20_000, 40_000):
+        cut += killed_once(
+            lambda: datasets.load("chess"), lambda size=size: part.exists() and part.stat().st_size > size
+        )
+    assert cut
+    assert [path.name for path in (tmp_path / "datasets").iterdir()] == ["chess.part"]
+    assert datasets.load("chess").X.shape == (4000, 6)
+    assert max(server.asked) > 0, "nothing was resumed"
+    assert [path.name for path in (tmp_path / "datasets").iterdir()] == ["chess.parquet"]
+    for _ in range(cut):
+        injected("killed in the middle of a download")
+
+
+@pytest.mark.parametrize("room", [0, 1, 5000, 20_000])
+def test_a_download_that_fills_the_disk_goes_on_when_there_is_room(server, room):
+    with disk_full(room), pytest.raises(BadInput) as caught:
+        datasets.load("chess")
+    one_sentence(str(caught.value))
+    assert "No space left on device" in str(caught.value)
+    assert len(datasets.load("chess").y) == 4000
+    injected("disk full in the middle of a download")
+
+
+@pytest.mark.parametrize("damage", [lambda content: content[:500], lambda content: b"", lambda content: b"x" * 5000])
+def test_a_damaged_copy_is_fetched_again(server, tmp_path, damage):
+    datasets.load("chess")
+    kept = tmp_path / "datasets" / "chess.parquet"
+    kept.write_bytes(damage(kept.read_bytes()))
+    with pytest.warns(UserWarning, match="downloaded again"):
+        assert len(datasets.load("chess").y) == 4000
+    assert len(server.asked) == 2
+    injected("a damaged copy of a data set")

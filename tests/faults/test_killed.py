@@ -1,0 +1,106 @@
+"""Killed in the middle: the next run goes on with the same answer, and nothing half written is ever read back."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import faithscope.files
+from faults.children import evaluate, everything, expected, killed, same
+from fuzz.outcomes import injected
+
+
+def slowly(folder):
+    """An evaluation whose files take long to write, so that most kills fall into the middle of one."""
+    flushed = os.fsync
+
+    def slow(number):
+        time.sleep(0.004)
+        flushed(number)
+
+    faithscope.files.os.fsync = slow  # in a child, which ends with it
+    evaluate(folder, 0.002)
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_run_killed_again_and_again_ends_with_the_same_answer(tmp_path, how):
+    moments = np.random.default_rng(int(how)).uniform(0.0, 0.08, 12)
+    cut = 0
+    for moment in moments:
+        before = everything(tmp_path)
+        cut += killed(lambda: slowly(tmp_path), moment, how)
+        whole = {name: content for name, content in before.items() if not name.startswith(".")}
+        assert whole.items() <= everything(tmp_path).items(), "a kept part was lost"
+    assert same(evaluate(tmp_path), expected())
+    assert cut > 0
+    for _ in range(cut):
+        injected(f"killed by {signal.Signals(how).name} while a cache is written")
+
+
+@pytest.mark.parametrize("kind", ["report.html", "log.parquet"])
+def test_a_file_is_whole_whenever_its_writer_is_killed(tmp_path, kind):
+    path = tmp_path / kind
+    ev = expected()
+    write = ev.to_html if kind == "report.html" else ev.to_parquet
+    write(path)
+    first = path.read_bytes()
+
+    def again():
+        for _ in range(50):
+            write(path)
+
+    cut = 0
+    for moment in np.random.default_rng(1).uniform(0.0, 0.3, 8):
+        cut += killed(again, moment)
+        if kind == "log.parquet":
+            assert pq.read_table(path).num_rows == len(ev.predictions)
+        else:
+            assert path.read_bytes().rstrip().endswith(b"</html>")
+            assert abs(path.stat().st_size - len(first)) < 100
+    assert cut > 0
+    for _ in range(cut):
+        injected(f"killed while a {'log' if kind == 'log.parquet' else 'report'} is written over another")
+
+
+MODULE = """
+import time
+import numpy as np
+
+class Slow:
+    def explain(self, rows):
+        time.sleep(0.2)
+        return np.round(rows.to_numpy())
+
+system = (lambda X: X["a"].to_numpy() > 0), Slow()
+"""
+
+
+def test_ctrl_c_is_one_line_and_the_next_run_goes_on(tmp_path):
+    (tmp_path / "slow_module.py").write_text(MODULE)
+    rows = np.round(np.random.default_rng(0).normal(size=(3000, 2)), 1)
+    np.savetxt(tmp_path / "rows.csv", rows, "%.1f", ",", header="a,b", comments="")
+    words = ["evaluate", "--system", "slow_module:system", "--data", "rows.csv", "--json", "--cache"]
+    command = [str(Path(sys.executable).parent / "faithscope"), *words]
+    how = {"cwd": tmp_path, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    first = subprocess.Popen([*command, "kept"], **how)
+    deadline = time.monotonic() + 60
+    while len(list((tmp_path / "kept").glob("explanations-*"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    first.send_signal(signal.SIGINT)
+    out, err = first.communicate(timeout=60)
+    assert first.returncode == 130
+    assert out == ""
+    assert [line for line in err.splitlines() if "rows" not in line] == [
+        "faithscope: interrupted. With --cache, the next run goes on from here."
+    ]
+    done = everything(tmp_path / "kept")
+    again, whole = (subprocess.run([*command, name], check=True, **how).stdout for name in ("kept", "other"))
+    assert done.items() <= everything(tmp_path / "kept").items()
+    assert again == whole
+    injected("Ctrl-C in the middle of a command")

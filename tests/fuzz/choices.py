@@ -1,0 +1,124 @@
+"""Hostile settings: seeds, shares, counts, distances, words, metrics, discretizers and relations."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import strategies as st
+
+import faithscope as fs
+
+SEEDS = st.sampled_from(
+    [0, 0, 1, -1, 2**31, 2**32, 2**64, 2**127, 2**200, -(2**200), 1.5, math.nan, None, "0", True, np.int64(3)]
+)
+SHARES = st.sampled_from(
+    (
+        *(0.95, 0.95, 0.5, 0, 1, -1, 2, math.nan, math.inf, 1e-300, 5e-324, 1 - 1e-16, "0.95", None, True),
+        *(np.float32(0.9), np.float16(0.5), Decimal("0.9"), Fraction(9, 10), 10**400, 1j, [0.9], np.array(0.9), np.nan),
+    )
+)
+COUNTS = st.sampled_from(
+    [1, 1, 2, 10, 0, -1, 2**31, 2**63, 10**400, 1.5, 3.0, math.nan, math.inf, "3", None, True, [1], np.int8(2)]
+)
+DISTANCES = st.sampled_from(
+    [
+        0,
+        0.5,
+        1.0,
+        3,
+        -1,
+        -0.0,
+        math.nan,
+        math.inf,
+        1e308,
+        5e-324,
+        2**70,
+        10**400,
+        "1",
+        None,
+        True,
+        [1.0],
+        Decimal(1),
+        np.float32(0.5),
+    ]
+)
+WORDS = st.sampled_from(
+    (
+        *(
+            "jackknife",
+            "mcdiarmid",
+            "bootstrap",
+            "auto",
+            "cpu",
+            "cuda",
+            "tpu",
+            "error",
+            "drop",
+            "key",
+            "1d",
+            "0d",
+            "1mo",
+            "-1d",
+            "",
+        ),
+        *(None, 3, b"cpu", ["jackknife"], "x" * 5000, "\0", "consistency", "sufficiency"),
+    )
+)
+METRICS = st.sampled_from(
+    (
+        *(
+            "euclidean",
+            "euclidean",
+            "manhattan",
+            "cosine",
+            "hamming",
+            "chebyshev",
+            "canberra",
+            "correlation",
+            "jaccard",
+        ),
+        *(
+            "haversine",
+            "minkowski",
+            "gower",
+            "mahalanobis",
+            "seuclidean",
+            "nan_euclidean",
+            "precomputed",
+            "nonsense",
+            "",
+        ),
+        *(None, 3, "x" * 5000, lambda a, b: 0.0, lambda a, b: math.nan, dict),
+    )
+)
+DISCRETIZERS = st.sampled_from(
+    (
+        *(
+            None,
+            None,
+            fs.Sign(),
+            fs.Floor(1),
+            fs.Truncate(2),
+            fs.Floor(300),
+            fs.Floor(-300),
+            fs.Rank(),
+            fs.SignOfTop(2),
+        ),
+        *(
+            fs.Delta(),
+            fs.DeltaSign(),
+            fs.Modified(),
+            fs.Delta() | fs.Floor(1),
+            fs.Sign() | fs.Rank(),
+            fs.Rank() | fs.Sign(),
+        ),
+        *(fs.Sign, "sign", 3, [], lambda e: e, lambda e: [1], lambda e: None, lambda e: [[]] * len(e)),
+    )
+)
+RELATIONS = st.sampled_from(
+    (
+        *(None, None, fs.Nearest(), fs.Ball(1.0), fs.Nearest, "nearest", 3),
+        *(lambda X, e: np.ones(len(X), bool), lambda X, e: [1], lambda X, e: None, lambda X, e: [True] * len(X)),
+    )
+)

@@ -1,0 +1,340 @@
+"""Calls of the public functions and constructors with hostile input."""
+
+import math
+
+import numpy as np
+import pandas as pd
+from hypothesis import strategies as st
+
+import faithscope as fs
+import faithscope.testing
+from faithscope.assertions import Unfaithful
+from fuzz import hostile
+from fuzz.choices import COUNTS, DISCRETIZERS, DISTANCES, METRICS, RELATIONS, SEEDS, SHARES, WORDS
+from fuzz.hostile import SCALARS, SIZES
+from fuzz.kinds import conditions, evaluations, explanations, grid, labels, of_any_kind, options, some_rows, with_words
+from fuzz.registry import target
+
+MEASURES, KINDS, DISCRETE, PLANS = "measures", "explanations", "discretizers", "plans and bounds"
+WHOLE, TESTING, AUDITS = "evaluate and compare", "faithscope.testing", "audits"
+
+
+def weights(n):
+    given = st.lists(st.sampled_from([0, 1, 0.5, 3, -1, math.nan, math.inf, 1e300, "1", None]), min_size=n, max_size=n)
+    return st.one_of(st.just([1.0] * n), st.just(list(range(1, n + 1))), given, hostile.columns(n))
+
+
+@target("consistency", MEASURES, 120)
+def _(draw):
+    n = draw(SIZES)
+    given = draw(explanations(n)), draw(labels(n))
+    how = draw(options(discretizer=DISCRETIZERS, confidence=SHARES, interval=WORDS, weights=weights(n)))
+    return lambda: fs.consistency(*given, **how)
+
+
+@target("sufficiency", MEASURES, 80)
+def _(draw):
+    n = draw(SIZES)
+    given = draw(explanations(n)), draw(some_rows(n)), draw(labels(n))
+    how = draw(options(relation=RELATIONS, confidence=SHARES, weights=weights(n), device=WORDS))
+    return lambda: fs.sufficiency(*given, **how)
+
+
+@target("within", MEASURES, 50)
+def _(draw):
+    n = draw(SIZES)
+    given = draw(st.one_of(grid(n), explanations(n))), draw(labels(n)), draw(DISTANCES)
+    how = draw(options(metric=METRICS, confidence=SHARES, device=WORDS))
+    return lambda: fs.within(*given, **how)
+
+
+@target("within_curve", MEASURES, 30)
+def _(draw):
+    n = draw(SIZES)
+    taus = draw(st.one_of(st.just([0.0, 1.0]), st.lists(DISTANCES, max_size=3), SCALARS))
+    given = draw(st.one_of(grid(n), explanations(n))), draw(labels(n)), taus
+    how = draw(options(metric=METRICS, confidence=SHARES, device=WORDS))
+    return lambda: fs.within_curve(*given, **how)
+
+
+@target("certify", MEASURES, 30)
+def _(draw):
+    n = draw(SIZES)
+    given = draw(explanations(n)), draw(labels(n))
+    several = st.one_of(DISCRETIZERS, st.lists(DISCRETIZERS, max_size=3))
+    how = draw(options(discretizers=several, confidence=SHARES, interval=WORDS))
+    return lambda: fs.certify(*given, **how)
+
+
+@target("evaluate", WHOLE, 70)
+def _(draw):
+    n = draw(SIZES)
+    predict, explainer = draw(labels(n)), draw(explanations(n))
+    predict = draw(st.sampled_from([predict, lambda X: predict]))
+    explainer = draw(st.sampled_from([explainer, lambda X: explainer]))
+    how = draw(
+        options(
+            discretizer=st.one_of(DISCRETIZERS, st.builds(fs.Best)),
+            confidence=SHARES,
+            interval=WORDS,
+            weights=weights(n),
+            relation=RELATIONS,
+            seed=SEEDS,
+            cache=st.sampled_from([None, 3, "\0", ["here"]]),
+            progress=st.sampled_from([None, True, False, 3, "yes", lambda *_: None]),
+        )
+    )
+    X = draw(some_rows(n))
+    return lambda: fs.evaluate(predict, explainer, X, **{"progress": False, **how})
+
+
+@target("compare", WHOLE, 40)
+def _(draw):
+    n = draw(SIZES)
+    named = st.dictionaries(st.sampled_from([*hostile.TEXTS[:9], 3, None]), explanations(n), max_size=2)
+    given = draw(labels(n)), draw(st.one_of(named, named, explanations(n))), draw(some_rows(n))
+    per_name = st.dictionaries(st.sampled_from(hostile.TEXTS), DISCRETIZERS, max_size=2)
+    chosen = st.one_of(DISCRETIZERS, per_name, st.builds(fs.Best))
+    how = draw(options(discretizer=chosen, confidence=SHARES, groups=labels(n), seed=SEEDS))
+    return lambda: fs.compare(*given, progress=False, **how)
+
+
+@target("local", WHOLE, 40)
+def _(draw):
+    n = draw(SIZES)
+    found, said, X = draw(of_any_kind(max(1, n))), draw(labels(max(1, n))), draw(some_rows(max(1, n)))
+    x = draw(st.one_of(grid(1), grid(1).map(lambda m: m[0]), SCALARS, hostile.columns(1), hostile.tables(1)))
+    predict = draw(st.sampled_from([lambda rows: said[: len(rows)] if isinstance(said, list) else said, 3, said]))
+    explain = draw(st.sampled_from([lambda rows: found.take(np.arange(min(len(found), len(rows)))), found, None]))
+    how = draw(options(discretizer=DISCRETIZERS, confidence=SHARES, relation=RELATIONS))
+    return lambda: fs.local(x, predict, explain, X, **how)
+
+
+@target("sample_until", WHOLE, 50)
+def _(draw):
+    n = draw(st.sampled_from([1, 3, 8]))
+    batch = st.one_of(st.tuples(explanations(n), labels(n)), SCALARS, st.tuples(SCALARS, SCALARS))
+    source = draw(st.one_of(st.lists(batch, max_size=3), SCALARS))
+    one = draw(st.one_of(of_any_kind(1), SCALARS, grid(1)))
+    given = draw(st.sampled_from([0.1, 0.3, 0.9])), draw(st.sampled_from([1, 5, 100]))
+    epsilon, budget = draw(st.one_of(st.just(given), st.tuples(SHARES, COUNTS)))
+    how = draw(options(prediction=SCALARS, discretizer=DISCRETIZERS, confidence=SHARES))
+    return lambda: fs.sample_until(source, one, epsilon, budget, **how)
+
+
+@target("plan", PLANS, 60)
+def _(draw):
+    given = draw(st.one_of(evaluations(), evaluations().map(lambda ev: ev.consistency), SCALARS))
+    how = draw(options(unverifiable=SHARES))
+    return lambda: fs.plan(given, **how)
+
+
+@target("mse_bound", PLANS, 60)
+def _(draw):
+    given = draw(st.one_of(st.none(), evaluations(), SCALARS))
+    p = st.one_of(
+        st.just([0.5, 0.5]), hostile.columns(2), st.lists(st.sampled_from([0, 1, 0.5, math.nan, -1]), max_size=3)
+    )
+    how = draw(st.fixed_dictionaries({}, optional={"p": p, "q": p, "n": COUNTS, "confidence": SHARES}))
+    return lambda: fs.mse_bound(given, **how)
+
+
+@target("sample_size", PLANS)
+def _(draw):
+    given = draw(st.tuples(st.one_of(COUNTS, SCALARS), st.one_of(SHARES, SCALARS)))
+    return lambda: fs.sample_size(*given)
+
+
+@target("local_sample_size", PLANS)
+def _(draw):
+    given = draw(st.tuples(st.one_of(SHARES, SCALARS), SHARES))
+    return lambda: fs.local_sample_size(*given)
+
+
+@target("assert_faithful", PLANS)
+def _(draw):
+    given = draw(st.one_of(evaluations(), evaluations().map(lambda ev: ev.consistency), SCALARS))
+    how = draw(options(at_least=SHARES))
+
+    def call():
+        try:
+            fs.assert_faithful(given, **how)
+        except Unfaithful as told:  # an answer too
+            return str(told)
+        return None
+
+    return call
+
+
+@target("Importances", KINDS, 80)
+def _(draw):
+    n = draw(SIZES)
+    given = draw(st.one_of(hostile.matrices(n), hostile.tables(n)))
+    how = draw(options(names=st.one_of(st.lists(SCALARS, max_size=3), SCALARS, st.just(["a", "b"]))))
+    return lambda: fs.Importances(given, **how)
+
+
+@target("Highlights", KINDS, 50)
+def _(draw):
+    n = draw(SIZES)
+    words = st.lists(st.one_of(st.sets(st.sampled_from(hostile.TEXTS)), SCALARS), min_size=n, max_size=n)
+    given = draw(st.one_of(words, hostile.columns(n), hostile.tables(n)))
+    vocabulary = st.one_of(
+        SCALARS, st.lists(SCALARS, max_size=3), st.dictionaries(st.sampled_from(hostile.TEXTS), SCALARS, max_size=2)
+    )
+    how = draw(options(tokenizer=st.sampled_from([str.split, list, None, 3, "split"]), vocabulary=vocabulary))
+    return lambda: fs.Highlights(given, **how)
+
+
+@target("Prototypes", KINDS, 50)
+def _(draw):
+    n = draw(SIZES)
+    sets = st.lists(st.one_of(st.sets(st.integers(-1, 4), max_size=3), SCALARS), min_size=n, max_size=n)
+    given = draw(st.one_of(st.just(np.zeros((n, 2), int)), sets, hostile.columns(n), hostile.tables(n)))
+    how = draw(options(points=st.one_of(grid(3), hostile.tables(3)), metric=METRICS))
+    return lambda: fs.Prototypes(given, **how)
+
+
+@target("Counterfactuals", KINDS, 50)
+def _(draw):
+    n = draw(SIZES)
+    given = st.one_of(grid(n), grid(n).map(with_words), hostile.tables(n))
+    pair = draw(st.tuples(given, given))
+    how = draw(options(names=st.one_of(st.just(["a", "b"]), st.lists(SCALARS, max_size=3), SCALARS), metric=METRICS))
+    return lambda: fs.Counterfactuals(*pair, **how)
+
+
+def _written_rules(n):
+    odd = st.tuples(SCALARS, st.one_of(st.sampled_from(["<=", "in", "between", "not in", "=="]), SCALARS), SCALARS)
+    one = st.one_of(conditions(), conditions(), odd, SCALARS)
+    return st.lists(st.one_of(st.lists(one, max_size=3), SCALARS), min_size=n, max_size=n)
+
+
+@target("Rules.from_conditions", KINDS, 80)
+def _(draw):
+    given = draw(st.one_of(_written_rules(draw(SIZES)), SCALARS))
+    names = st.one_of(st.just(["x0", "x1"]), st.lists(SCALARS, max_size=3), SCALARS)
+    how = draw(options(features=names))
+    return lambda: fs.Rules.from_conditions(given, **how)
+
+
+@target("Rules.from_bins", KINDS, 60)
+def _(draw):
+    n = draw(SIZES)
+    bounds = st.one_of(grid(n), hostile.tables(n), st.just(np.full((n, 2), -np.inf)))
+    given = draw(bounds), draw(bounds), draw(st.one_of(st.just(["a", "b"]), st.lists(SCALARS, max_size=3), SCALARS))
+    return lambda: fs.Rules.from_bins(*given)
+
+
+@target("Rules.from_tree", KINDS, 25)
+def _(draw):
+    given = draw(st.one_of(st.just(_tree()), SCALARS)), draw(st.one_of(grid(3), hostile.tables(3)))
+    how = draw(options(features=st.one_of(st.just(["a", "b"]), st.lists(SCALARS, max_size=3), SCALARS)))
+    return lambda: fs.Rules.from_tree(*given, **how)
+
+
+def _tree():
+    from sklearn.tree import DecisionTreeClassifier
+
+    return DecisionTreeClassifier(random_state=0).fit([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]], [0, 1, 1])
+
+
+def _discretizer(kind, settings):
+    @target(kind.__name__, DISCRETE)
+    def _(draw):
+        n = draw(SIZES)
+        made, given = draw(settings), draw(of_any_kind(max(1, n)))
+        wild = draw(st.one_of(st.just(given), hostile.matrices(n)))
+
+        def call():
+            found = wild if wild is given else fs.Importances(wild)
+            return kind(*made)(found)
+
+        return call
+
+
+for kind in (fs.Sign, fs.Rank, fs.Delta, fs.DeltaSign, fs.Modified):
+    _discretizer(kind, st.just(()))
+for kind in (fs.Floor, fs.Truncate, fs.SignOfTop):
+    _discretizer(kind, st.tuples(st.one_of(st.integers(-320, 320), COUNTS, SCALARS)))
+
+
+@target("Ball", DISCRETE)
+def _(draw):
+    given = draw(st.one_of(DISTANCES, SCALARS))
+    return lambda: fs.Ball(given)
+
+
+@target("Nearest", DISCRETE, 1)
+def _(draw):
+    return fs.Nearest
+
+
+@target("Best", DISCRETE)
+def _(draw):
+    n = draw(SIZES)
+    several = draw(st.one_of(st.none(), st.lists(DISCRETIZERS, max_size=3), SCALARS))
+    given = draw(labels(n)), draw(explanations(n)), draw(some_rows(n))
+    how = draw(options(seed=SEEDS))
+    return lambda: fs.evaluate(*given, discretizer=fs.Best(several), progress=False, **how)
+
+
+@target("GibbsDecoder", DISCRETE)
+def _(draw):
+    given = draw(st.one_of(evaluations(), SCALARS)), draw(DISCRETIZERS), draw(SEEDS)
+    return lambda: fs.GibbsDecoder(*given)
+
+
+@target("OptimalDecoder", DISCRETE)
+def _(draw):
+    given = draw(st.one_of(evaluations(), SCALARS)), draw(DISCRETIZERS)
+    return lambda: fs.OptimalDecoder(*given)
+
+
+@target("testing.check_consistency", TESTING, 10)
+def _(draw):
+    answer, cases = draw(SCALARS), faithscope.testing.CASES[:5]
+    vectors = draw(st.booleans())
+    return lambda: str(faithscope.testing.check_consistency(lambda e, y: answer, cases, as_vectors=vectors))
+
+
+@target("testing.check_sufficiency", TESTING, 10)
+def _(draw):
+    answer = draw(SCALARS)
+    return lambda: str(faithscope.testing.check_sufficiency(lambda e, X, y: answer))
+
+
+LOG = pd.DataFrame(
+    {"phi_a": [0.0, 1.0, 0.0, 1.0], "phi_b": [1.0, 1.0, 1.0, 0.0], "yhat": list("abab"), "g": [1, 1, 2, 2]}
+)
+LOG["when"] = pd.date_range("2026-01-01", periods=4)
+NAMES = st.one_of(
+    st.sampled_from(["yhat", "phi_*", "phi_a", "g", "when", "*", "?", "[", "nothing"]),
+    st.lists(SCALARS, max_size=2),
+    SCALARS,
+)
+
+
+@target("audit", AUDITS, 40)
+def _(draw):
+    n = draw(st.sampled_from([0, 1, 4]))
+    table = draw(st.one_of(st.just(LOG), st.just(LOG), st.just(LOG), hostile.tables(n), SCALARS))
+    how = draw(
+        options(
+            prediction=NAMES,
+            explanation=NAMES,
+            kind=st.one_of(
+                st.sampled_from(["importances", "keys", "rules", "words", "prototypes", "counterfactuals"]), WORDS
+            ),
+            discretizer=DISCRETIZERS,
+            by=NAMES,
+            time=NAMES,
+            every=WORDS,
+            reference=st.one_of(st.just(LOG), st.just(LOG[:1]), SCALARS),
+            nulls=WORDS,
+            confidence=SHARES,
+            interval=WORDS,
+            connect=st.sampled_from(["", "duckdb://", "nonsense://x", "postgres://a:secret@localhost:1/x", "\0", 3]),
+        )
+    )
+    return lambda: fs.audit(table, **{"prediction": "yhat", "explanation": "phi_*", **how})

@@ -1,0 +1,254 @@
+"""Hostile input: every kind of value, column, table and setting that a caller might hand over by mistake."""
+
+import datetime
+import math
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from types import MappingProxyType
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+from hypothesis import strategies as st
+from scipy import sparse
+
+TEXTS = (
+    *("", "a", "b", " ", "\0", "a\0b", "😀", "\u202eright to left", "</script><script>alert(1)</script>"),
+    *("x" * 5000, "\ud800", "two\nlines", "nan", "None", "'; DROP TABLE log; --", "{{7*7}}", "[bold]", "%s", "é"),
+)
+WHOLE = (0, 1, -1, 2, 7, True, False, 2**53, 2**53 + 1, 2**63 - 1, 2**63, -(2**63), 2**64, 10**400, np.int8(-1))
+FRACTIONS = (
+    *(0.0, -0.0, 0.5, -1.5, 1e308, -1e308, 5e-324, 1e-300, math.nan, math.inf, -math.inf),
+    *(np.float16(0.1), np.float32(0.1), np.longdouble(1) / 3),
+)
+DATES = (
+    datetime.date(2026, 1, 1),
+    datetime.datetime(2026, 1, 1),
+    datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC),
+    datetime.timedelta(1),
+    datetime.time(1),
+    np.datetime64("2026-01-01"),
+    np.datetime64("NaT"),
+    np.timedelta64(1, "D"),
+    pd.Timestamp("2026-01-01 00:00:00.000000001"),
+    pd.Period("2026-01"),
+    pd.Interval(0, 1),
+)
+ODD = (
+    *(None, pd.NA, pd.NaT, Decimal("0.1"), Decimal("NaN"), Decimal("sNaN"), Fraction(1, 3), 1 + 2j, b"", b"\xff\0"),
+    *((), (1, 2), ("a", None), (math.nan,), frozenset(), frozenset({"a", "b"}), range(3), Ellipsis),
+    *([], [1], [1, [2]], {}, {"a": 1}, {1, 2}, np.array(3), np.zeros(2), np.array([]), np.str_("s"), np.bytes_(b"s")),
+    *(object, len, lambda X: X, object(), np.ma.masked, NotImplemented, np.dtype("f8"), MappingProxyType({})),
+)
+
+SCALARS = st.sampled_from([*TEXTS, *WHOLE, *FRACTIONS, *DATES, *ODD])
+
+
+def lists(n, values):
+    return st.lists(values, min_size=n, max_size=n)
+
+
+@cache
+def clean_lists(n):
+    """Lists of one type each, from few values, so that rows agree now and then."""
+    families = (
+        [0, 1],
+        [True, False],
+        ["a", "b", ""],
+        [0.5, -0.0, 0.0],
+        [2**63, 2**64],
+        [(1, 2), (1, 3)],
+        [frozenset({"a"}), frozenset()],
+        [datetime.date(2026, 1, 1), datetime.date(2026, 1, 2)],
+        [Decimal("0.1"), Decimal("0.10")],
+        ["😀", "</script>", "\u202e", "\0"],
+    )
+    return st.sampled_from(families).flatmap(lambda family: lists(n, st.sampled_from(family)))
+
+
+def _series(items):
+    try:
+        return pd.Series(items, index=[0] * len(items))
+    except Exception:  # what a library itself refuses never reaches us
+        return items
+
+
+def _categories(items):
+    try:
+        return pd.Series(pd.Categorical(items))
+    except Exception:  # what a library itself refuses never reaches us
+        return items
+
+
+def _objects(items):
+    array = np.empty(len(items), object)
+    for place, item in enumerate(items):
+        array[place] = item
+    return array
+
+
+def _guessed(items):
+    try:
+        return np.array(items)
+    except Exception:  # what a library itself refuses never reaches us
+        return items
+
+
+def _polars(items):
+    if any(isinstance(one, Decimal) and one.is_snan() for one in items):
+        return items  # polars panics, and says so at length
+    try:
+        return pl.Series(items, strict=False)
+    except (Exception, pl.exceptions.PanicException):  # polars' errors share no base class
+        return items
+
+
+def _arrow(items):
+    try:
+        return pa.array(items)
+    except Exception:  # nor do Arrow's
+        return items
+
+
+def _chunked(items):
+    made = _arrow(items)
+    return pa.chunked_array([made, made[:0]]) if isinstance(made, pa.Array) else items
+
+
+def _dictionary(items):
+    made = _arrow(items)
+    try:
+        return made.dictionary_encode()
+    except (AttributeError, pa.ArrowException):
+        return items
+
+
+WRAPPERS = (list, list, tuple, iter, _series, _categories, _objects, _guessed, _polars, _arrow, _chunked, _dictionary)
+
+
+@cache
+def typed_columns(n):
+    """Columns that libraries type: nullable, with time zones, sparse, nested, with nulls."""
+    some = list(range(n))
+    holes = [None if one % 2 else one for one in some]
+    return st.sampled_from(
+        [
+            pd.Series(holes, dtype="Int64"),
+            pd.Series(pd.array([bool(one % 2) for one in some], "boolean")),
+            pd.Series(pd.array(["a"] * n, "string")),
+            pd.Series(pd.date_range("2026-01-01", periods=n, tz="UTC")),
+            pd.Series(pd.period_range("2026-01", periods=n, freq="M")),
+            pd.Series(pd.arrays.SparseArray([0.0] * n)),
+            pd.Series(["a"] * n, dtype="category").cat.add_categories(["unseen"]),
+            pd.MultiIndex.from_arrays([some, some]),
+            pl.Series("p", holes),
+            pl.Series("p", ["a"] * n, dtype=pl.Categorical),
+            pl.Series("p", [[one] for one in some]),
+            pl.Series("p", [{"a": one} for one in some]),
+            pa.array(holes),
+            pa.array(["a"] * n).dictionary_encode(),
+            pa.array([[one] for one in some], pa.list_(pa.int64())),
+            pa.array([{"a": one} for one in some], pa.struct([("a", pa.int64())])),
+            pa.array([Decimal(one) for one in some], pa.decimal128(5, 1)),
+            pa.array([None] * n, pa.null()),
+            pa.chunked_array([], pa.int64()) if n == 0 else pa.chunked_array([some[:1], some[1:]], pa.int64()),
+            np.arange(n, dtype=np.uint64) + np.uint64(2**63),
+            np.arange(n).astype("datetime64[D]"),
+            np.array(["a"] * n),
+            np.array([b"a"] * n),
+            np.zeros(n, [("a", "f8"), ("b", "i4")]),
+            np.zeros(n, np.complex128),
+            np.zeros(n, np.longdouble),
+            np.ma.masked_array(np.zeros(n), mask=[one % 2 == 1 for one in some]),
+            np.zeros((n, 1)),
+            np.zeros((n, 1, 2)),
+            np.array(3.0),
+        ]
+    )
+
+
+def _odd_columns():
+    return st.sampled_from(
+        [None, 3, "text", b"bytes", {}, {1, 2}, {"a": [1]}, object(), pd.DataFrame(), [[1], [1, 2]], [[]], []]
+    )
+
+
+@cache
+def columns(n):
+    """One value a row, mostly; clean, typed, mixed, or no column at all."""
+    wrapped = st.tuples(st.sampled_from(WRAPPERS), clean_lists(n)).map(lambda pair: pair[0](pair[1]))
+    mixed = st.tuples(st.sampled_from(WRAPPERS), lists(n, SCALARS)).map(lambda pair: pair[0](pair[1]))
+    alike = st.tuples(st.sampled_from(WRAPPERS), SCALARS).map(lambda pair: pair[0]([pair[1]] * n))
+    return st.one_of(wrapped, wrapped, wrapped, typed_columns(n), mixed, alike, _odd_columns())
+
+
+@cache
+def matrices(n):
+    """Rows of numbers: tame, extreme, with holes, of odd types and shapes."""
+    small = st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.5])
+    wild = st.sampled_from([0.0, 1.0, 1e308, -1e308, 5e-324, math.nan, math.inf, 2.0**53, 1e-300])
+    widths = st.integers(1, 3)
+
+    def filled(values):
+        return widths.flatmap(lambda d: lists(n * d, values).map(lambda v: np.array(v, float).reshape(n, d)))
+
+    shaped = st.sampled_from(
+        (
+            *(np.zeros((n, 0)), np.zeros((n, 2, 2)), np.zeros(n), np.zeros((n, 2), bool), np.full((n, 1), 2**60)),
+            *(
+                np.zeros((n, 1), np.float16),
+                np.zeros((n, 1), np.complex64),
+                np.full((n, 2), None),
+                np.full((n, 1), "a"),
+            ),
+        )
+    )
+    as_lists = filled(small).map(lambda m: m.tolist())
+    ragged = st.just([[0.0] * (1 + one % 2) for one in range(n)])
+    masked = filled(small).map(lambda m: np.ma.masked_array(m, mask=m > 0.9))
+    return st.one_of(filled(small), filled(small), filled(wild), shaped, as_lists, ragged, masked)
+
+
+def _framed(pair):
+    how, matrix = pair
+    try:
+        return how(matrix)
+    except Exception:  # what a library itself refuses never reaches us
+        return matrix
+
+
+FRAMES = (
+    lambda m: pd.DataFrame(m),
+    lambda m: pd.DataFrame(m, columns=["same"] * m.shape[1]),
+    lambda m: pd.DataFrame(m, columns=pd.MultiIndex.from_tuples([("a", j) for j in range(m.shape[1])])),
+    lambda m: pd.DataFrame(m, columns=list(TEXTS[: m.shape[1]]), index=[0] * len(m)),
+    lambda m: pd.DataFrame(m).astype("Float64"),
+    lambda m: pd.DataFrame(m).astype(str).astype("category"),
+    lambda m: pd.DataFrame(m).astype(object).assign(word="x"),
+    lambda m: pd.DataFrame(m).assign(day=pd.Timestamp("2026-01-01"), hole=None),
+    lambda m: pl.DataFrame(m, schema=[f"c{j}" for j in range(m.shape[1])]),
+    lambda m: pl.DataFrame({"a": m[:, 0], "b": ["x"] * len(m)}),
+    lambda m: pa.table([pa.array(c) for c in m.T], [f"c{j}" for j in range(m.shape[1])]),
+    lambda m: pa.table([pa.array(c) for c in m.T], ["same"] * m.shape[1]),
+    lambda m: pa.table({"a": pa.array(["x"] * len(m)).dictionary_encode(), "b": pa.array([None] * len(m))}),
+    lambda m: sparse.csr_array(m),
+    lambda m: sparse.coo_matrix(m),
+)
+
+
+@cache
+def tables(n):
+    """Rows of any kind: matrices, frames of three libraries, sparse matrices, columns, documents."""
+    frames = st.tuples(st.sampled_from(FRAMES), matrices(n)).map(_framed)
+    documents = lists(n, st.sampled_from(TEXTS))
+    return st.one_of(matrices(n), frames, frames, columns(n), documents)
+
+
+def rows(n):
+    """A number of rows that is mostly right."""
+    return st.sampled_from([n] * 12 + [max(0, n - 1), n + 1])
+
+
+SIZES = st.sampled_from([0, 1, 2, 3, 5, 8])

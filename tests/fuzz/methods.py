@@ -1,0 +1,287 @@
+"""Calls of the methods of what public functions and constructors give, with hostile arguments."""
+
+import tempfile
+from functools import cache
+from inspect import Parameter, signature
+from pathlib import Path
+
+import numpy as np
+from hypothesis import strategies as st
+
+import faithscope as fs
+import faithscope.testing
+from faithscope.explanations.relations import to_relation
+from faithscope.tables.audit import Audit
+from fuzz import hostile, kinds
+from fuzz.choices import COUNTS, SEEDS, SHARES, WORDS
+from fuzz.functions import LOG, NAMES
+from fuzz.hostile import SCALARS
+from fuzz.kinds import clean_lists, comparisons, evaluations, explanations, fitting_rows, labels, of_any_kind, some_rows
+from fuzz.registry import RESULTS, TARGETS, members, target
+
+RESULT, KIND, DECODER, AUDIT = "results", "methods of explanations", "decoders", "audits"
+
+
+@cache
+def audits():
+    return fs.audit(LOG, prediction="yhat", explanation="phi_*", by="g", time="when")
+
+
+def _decoder(kind):
+    sizes = st.sampled_from([1, 3, 8])
+    samples = sizes.flatmap(lambda n: st.tuples(of_any_kind(n), clean_lists(n)))
+    return st.one_of(st.just(kind()), samples.map(lambda pair: kind().fit(*pair)))
+
+
+def _local(ev):
+    from faithscope.measures.local import at_row
+
+    return at_row(ev.consistency.counts, ev.explanations.take([0]), ev.predictions.tolist()[0])
+
+
+UNWEIGHTED = evaluations().filter(lambda ev: ev.weights is None)
+INSTANCES = {
+    "Estimate": evaluations().map(lambda ev: ev.consistency),
+    "Evaluation": evaluations(),
+    "Comparison": comparisons(),
+    "Populations": evaluations().map(lambda ev: ev.by([0] * len(ev.predictions))),
+    "Plan": UNWEIGHTED.map(fs.plan),
+    "Local": UNWEIGHTED.map(_local),
+    "Certificate": UNWEIGHTED.map(lambda ev: fs.certify(ev.explanations, ev.predictions)),
+    "WithinCurve": kinds.grid(5).map(lambda m: fs.within_curve(m, list("aabba"), [0, 1.0])),
+    "Windows": st.builds(audits).map(lambda found: found.windows),
+    "Audit": st.builds(audits),
+    "GibbsDecoder": _decoder(fs.GibbsDecoder),
+    "OptimalDecoder": _decoder(fs.OptimalDecoder),
+}
+FAMILIES = {"GibbsDecoder": DECODER, "OptimalDecoder": DECODER, "Audit": AUDIT, "Windows": AUDIT}
+SLOW = {"plot": 2, "curve": 6, "discretizations": 12}
+
+
+def _reader(owner, instances, name, family):
+    """A property, or a method that needs no argument."""
+
+    @target(f"{owner}.{name}", family, SLOW.get(name, 10))
+    def _(draw):
+        one = draw(instances)
+
+        def call():
+            found = getattr(one, name)
+            return found() if callable(found) and not isinstance(found, float) else found
+
+        return call
+
+
+def needs_nothing(kind, name):
+    """Whether this is a property, or a method that can be called without arguments."""
+    value = getattr(kind, name)
+    if not callable(value):
+        return True
+    wanted = list(signature(value).parameters.values())[1:]
+    return all(one.default is not Parameter.empty for one in wanted)
+
+
+def _with(name, family, examples, instances, arguments):
+    """A method of drawn instances with drawn arguments."""
+    method = name.rpartition(".")[2]
+
+    @target(name, family, examples)
+    def _(draw):
+        one = draw(instances)
+        given, how = draw(arguments(one))
+        return lambda: getattr(one, method)(*given, **how)
+
+
+def _k(one):
+    return st.tuples(st.tuples(st.one_of(COUNTS, SCALARS)), st.just({}))
+
+
+for name in ("table", "counterexamples", "scopes", "wrongly_covered"):
+    _with(f"Evaluation.{name}", RESULT, 30, INSTANCES["Evaluation"], _k)
+for name in ("table", "counterexamples"):
+    _with(f"Audit.{name}", AUDIT, 15, INSTANCES["Audit"], _k)
+
+
+def _groups(ev):
+    n = len(ev.predictions)
+    return st.tuples(
+        st.tuples(labels(n), st.sampled_from(["consistency", "consistency", "sufficiency", "", None])), st.just({})
+    )
+
+
+_with("Evaluation.by", RESULT, 40, INSTANCES["Evaluation"], _groups)
+_with("Audit.by", AUDIT, 15, INSTANCES["Audit"], lambda one: st.tuples(st.tuples(NAMES), st.just({})))
+_with("Audit.over_time", AUDIT, 15, INSTANCES["Audit"], lambda one: st.tuples(st.tuples(NAMES, WORDS), st.just({})))
+_with("Plan.at", RESULT, 30, INSTANCES["Plan"], _k)
+
+
+def _paths(name, instances, family, examples):
+    """A method that writes a file: to places that exist, that do not, and that are none."""
+
+    @target(name, family, examples)
+    def _(draw):
+        one, where = (
+            draw(instances),
+            draw(st.sampled_from(["new", "new", "deep/er", ".", "a\0b", "x" * 300, None, 3, b"x"])),
+        )
+
+        def call():
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / where if isinstance(where, str) else where
+                getattr(one, name.rpartition(".")[2])(path)
+                assert Path(path).stat().st_size
+
+        return call
+
+
+_paths("Evaluation.to_parquet", INSTANCES["Evaluation"], RESULT, 40)
+_paths("Evaluation.to_html", INSTANCES["Evaluation"], RESULT, 8)
+_paths("Comparison.to_html", INSTANCES["Comparison"], RESULT, 4)
+_paths("Audit.to_html", INSTANCES["Audit"], AUDIT, 3)
+
+for owner in INSTANCES:
+    kind = getattr(fs, owner, None) or next(one for one in (*RESULTS, Audit) if one.__name__ == owner)
+    for name, _ in members(kind):
+        if f"{owner}.{name}" not in TARGETS and needs_nothing(kind, name):
+            _reader(owner, INSTANCES[owner], name, FAMILIES.get(owner, RESULT))
+
+for owner in ("GibbsDecoder", "OptimalDecoder"):
+    _with(
+        f"{owner}.fit",
+        DECODER,
+        30,
+        INSTANCES[owner],
+        lambda one: hostile.SIZES.flatmap(lambda n: st.tuples(st.tuples(explanations(n), labels(n)), st.just({}))),
+    )
+    _with(
+        f"{owner}.predict",
+        DECODER,
+        30,
+        INSTANCES[owner],
+        lambda one: hostile.SIZES.flatmap(lambda n: st.tuples(st.tuples(explanations(n)), st.just({}))),
+    )
+
+# Methods of kinds take positions that exist, as indexing does; everything else about them is hostile.
+SIZED = st.sampled_from([1, 3, 8])
+EVERY_KIND = {name: make for name, make in kinds.KINDS.items() if name != "Rankings"}
+
+
+def _position(one):
+    return st.tuples(st.tuples(st.integers(-len(one), len(one) - 1)), st.just({}))
+
+
+def _positions(one):
+    masks = st.lists(st.booleans(), min_size=len(one), max_size=len(one))
+    places = st.lists(st.integers(0, len(one) - 1), max_size=5)
+    return st.tuples(st.tuples(st.one_of(masks, places, st.just(slice(0, 1)))), st.just({}))
+
+
+def _other(one):
+    return st.tuples(st.tuples(SIZED.flatmap(of_any_kind)), st.just({}))
+
+
+def _parts(one):
+    found = [part for conjunction in getattr(one, "distinct", ()) for part in conjunction]
+    return st.tuples(st.tuples(st.just(found), some_rows(len(one))), st.just({}))
+
+
+ARGUMENTS = {
+    "describe": _position,
+    "item": _position,
+    "conjunction": _position,
+    "take": _positions,
+    "join": _other,
+    "locate": _other,
+    "check_comparable": _other,
+    "holds": _parts,
+    "postings": _parts,
+    "nearest": lambda one: st.tuples(st.tuples(some_rows(3), st.integers(1, 3)), st.just({})),
+    "within": lambda one: st.tuples(st.tuples(st.just([0, 1]), some_rows(3), st.just(1.0)), st.just({})),
+}
+
+
+def _kind_method(owner, make, name, arguments):
+    @target(f"{owner}.{name}", KIND, 10)
+    def _(draw):
+        one = draw(SIZED.flatmap(make))
+        given, how = draw(arguments(one))
+
+        def call():
+            found = getattr(one, name)(*given, **how)
+            return list(found) if hasattr(found, "__next__") else found
+
+        return call
+
+
+for owner, make in EVERY_KIND.items():
+    kind = next(one for one in (*RESULTS, *vars(fs).values()) if getattr(one, "__name__", "") == owner)
+    for name, _ in members(kind):
+        if name in ARGUMENTS:
+            _kind_method(owner, make, name, ARGUMENTS[name])
+        elif f"{owner}.{name}" not in TARGETS and name != "made":
+            _reader(owner, SIZED.flatmap(make), name, KIND)
+
+
+def _relation(relation):
+    owner = type(relation).__name__
+
+    @target(f"{owner}.cover", KIND, 15)
+    def _(draw):
+        one = draw(SIZED.flatmap(of_any_kind))
+        X = draw(st.one_of(fitting_rows(one, len(one)), some_rows(len(one))))
+        return lambda: relation.cover(one.take(one.group()[1]), one, X)
+
+    @target(f"{owner}.scopes", KIND, 15)
+    def _(draw):
+        one = draw(SIZED.flatmap(of_any_kind))
+        return lambda: to_relation(relation, one).scopes(one)
+
+    _reader(owner, st.just(relation), "partitions", KIND)
+
+
+_relation(fs.Ball(1.0))
+_relation(fs.Nearest())
+
+
+@target("Best.among", KIND, 15)
+def _(draw):
+    n = draw(SIZED)
+    given = draw(of_any_kind(n)), np.arange(n) % 2, draw(SHARES)
+    return lambda: fs.Best().among(*given)
+
+
+@target("Best.choose", KIND, 15)
+def _(draw):
+    n = draw(SIZED)
+    given = draw(of_any_kind(n)), np.arange(n) % 2, draw(SEEDS), draw(SHARES)
+    return lambda: fs.Best().choose(*given)
+
+
+def _records_of_testing():
+    """Simulated systems and known answers: what they are made of is given, only numbers of rows are drawn."""
+    made = {
+        "Conformance": st.just(faithscope.testing.check_sufficiency(lambda e, X, y: 0.5)),
+        "Verdict": st.sampled_from(faithscope.testing.check_sufficiency(lambda e, X, y: 0.5).verdicts),
+        "ScopedCase": st.sampled_from(faithscope.testing.SCOPED_CASES),
+        "System": st.sampled_from(list(faithscope.testing.SYSTEMS.values())),
+        "Scoped": st.sampled_from(list(faithscope.testing.SCOPED.values())),
+        "Hub": st.builds(faithscope.testing.Hub, st.floats(0, 1), st.floats(0, 1)),
+    }
+    rng = np.random.default_rng(0)
+    for owner, instances in made.items():
+        for name, _ in members(getattr(faithscope.testing, owner)):
+            if name == "draw":
+                drawn = lambda one: st.tuples(st.tuples(st.integers(0, 50), st.just(rng)), st.just({}))  # noqa: E731
+                _with(f"testing.{owner}.draw", "faithscope.testing", 10, instances, drawn)
+            elif name == "expected":
+                drawn = lambda one: st.tuples(st.tuples(st.integers(1, 50)), st.just({}))  # noqa: E731
+                _with(f"testing.{owner}.expected", "faithscope.testing", 10, instances, drawn)
+            else:
+                _reader_in_testing(owner, instances, name)
+
+
+def _reader_in_testing(owner, instances, name):
+    _reader(f"testing.{owner}", instances, name, "faithscope.testing")
+
+
+_records_of_testing()

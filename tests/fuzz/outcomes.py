@@ -1,0 +1,198 @@
+"""The law of hostile input: a valid answer, or one sentence of the project's own; and a tally of both."""
+
+import json
+import math
+import os
+import signal
+import threading
+import warnings
+from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import faithscope
+from faithscope.errors import FaithscopeError
+
+OURS = str(Path(faithscope.__file__).parent)
+PATIENCE = 30.0  # seconds after which a call counts as hung
+LONGEST = 400  # characters of a sentence
+MORE = float(os.environ.get("FAITHSCOPE_FUZZ_EXAMPLES", "1"))  # times as many examples, for long runs
+
+TRIED: Counter[tuple[str, str, str]] = Counter()  # (family, what was called, how it ended)
+INJECTED: Counter[tuple[str, str]] = Counter()  # (fault, how it ended)
+
+
+class Refused:
+    """What stands for an answer where input was refused."""
+
+
+REFUSED = Refused()
+
+
+class Hung(BaseException):
+    """A call took too long; no handler of ours may catch it."""
+
+
+@contextmanager
+def within_patience(seconds=PATIENCE):
+    """Raise in the middle of a call that hangs; only the main thread can be interrupted."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def hung(*_):
+        raise Hung(f"no answer after {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, hung)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def survives(family, name, call):
+    """The valid answer of a call, or `REFUSED` where it refused its input as it should; anything else raises."""
+    ended = "anything else"
+    try:
+        with within_patience(), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                answer = call()
+                valid(answer)
+            except FaithscopeError as error:
+                one_sentence(str(error))
+                answer = REFUSED
+        ours = [str(one.message) for one in caught if one.filename.startswith(OURS)]
+        assert not ours, f"our own code warned: {ours[0]}"
+        ended = "refused" if answer is REFUSED else "answered"
+    finally:
+        TRIED[family, name, ended] += 1
+    return answer
+
+
+def injected(fault, ended="nothing lost"):
+    """One more fault was injected, and this is how it ended."""
+    INJECTED[fault, ended] += 1
+
+
+def one_sentence(message):
+    """Raise unless a message is one line that can be read."""
+    assert message.strip(), "an error without words"
+    assert len(message.splitlines()) == 1, f"more than one line: {message!r}"
+    assert len(message) <= LONGEST, f"{len(message)} characters: {message[:LONGEST]!r}"
+
+
+def valid(answer):
+    """Raise unless an answer is one that a caller can use."""
+    for kinds, check in _CHECKS:
+        if isinstance(answer, kinds):
+            return check(answer)
+    return None
+
+
+def share(value):
+    assert value is None or -1e-9 <= value <= 1 + 1e-9, value
+
+
+def _estimate(found):
+    share(found.low), share(found.high), share(found.unverifiable), share(found.verified), share(found.chance)
+    assert found.low <= found.value <= found.high, found
+    assert found.n >= 1
+    assert 1 <= found.distinct <= found.n
+    assert math.isfinite(found.effective_n)
+    assert "\n" not in str(found)
+    assert "<script" not in found._repr_html_()
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def _evaluation(found):
+    _estimate(found.consistency)
+    share(found.uniqueness)
+    if found.sufficiency is not None:
+        _estimate(found.sufficiency)
+    json.dumps(found.to_dict(), allow_nan=False, default=str)
+
+
+def _comparison(found):
+    for one in found.evaluations.values():
+        _evaluation(one)
+    for pair in found.pairs:
+        assert -1 <= pair.low <= pair.high <= 1
+    for one in found.populations.values():
+        valid(one)
+
+
+def _populations(found):
+    for one in found.estimates.values():
+        _estimate(one)
+
+
+def _local(found):
+    share(found.value)
+    assert found.low <= found.high
+    assert found.value is None or found.low <= found.value <= found.high
+    assert found.agreeing <= found.others
+
+
+def _certificate(found):
+    share(found.low)
+    for one in found.estimates:
+        _estimate(one)
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def _plan(found):
+    share(found.unverifiable)
+    assert found.rows_needed is None or found.rows_needed >= 1
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def _frame(found):
+    for name in found.columns:
+        if str(name) in {"value", "low", "high", "unverifiable", "verified", "chance", "purity"}:
+            numbers = pd.to_numeric(found[name]).dropna()
+            assert numbers.between(-1 - 1e-9, 1 + 1e-9).all(), name
+
+
+def _explanations(found):
+    codes, first = found.group()
+    assert len(codes) == len(found)
+    assert sorted(set(codes.tolist())) == list(range(len(first)))
+    for row in range(min(3, len(found))):
+        assert isinstance(found.describe(row), str)
+
+
+def _number(found):
+    assert math.isfinite(found), found
+
+
+def _checks():
+    from faithscope.explanations import Explanations
+    from faithscope.measures.certify import Certificate
+    from faithscope.measures.local import Local
+    from faithscope.measures.planning import Plan
+    from faithscope.measures.populations import Populations
+    from faithscope.measures.sufficiency import WithinCurve
+    from faithscope.tables.audit import Audit
+
+    return (
+        (faithscope.Estimate, _estimate),
+        ((faithscope.Evaluation, Audit), _evaluation),
+        (faithscope.Comparison, _comparison),
+        (Populations, _populations),
+        (WithinCurve, lambda found: [_estimate(one) for one in found.estimates]),
+        (Local, _local),
+        (Certificate, _certificate),
+        (Plan, _plan),
+        (pd.DataFrame, _frame),
+        (Explanations, _explanations),
+        ((float, np.floating), _number),
+    )
+
+
+_CHECKS = _checks()

@@ -1,0 +1,92 @@
+"""What is fuzzed, by its public name; and what there is to be fuzzed."""
+
+import inspect
+from dataclasses import dataclass, fields, is_dataclass
+from types import ModuleType
+
+import faithscope as fs
+import faithscope.testing
+from faithscope.explanations.plain import Plain, Records
+from faithscope.measures.certify import Certificate
+from faithscope.measures.local import Local
+from faithscope.measures.planning import Plan
+from faithscope.measures.populations import Populations
+from faithscope.measures.sufficiency import WithinCurve
+from faithscope.tables.audit import Audit
+from faithscope.tables.windows import Windows
+
+RESULTS = (Audit, Certificate, Local, Plan, Plain, Populations, Records, WithinCurve, Windows)  # what functions give
+
+NOT_CALLED = {
+    "Comparison": "made by compare",
+    "Estimate": "made by the measures",
+    "Evaluation": "made by evaluate",
+    "Rules": "made by from_conditions, from_tree and from_bins",
+    "Importances.made": "takes what is known to be right",
+    "testing.Case": "a record",
+    "testing.Conformance": "a record",
+    "testing.Hub": "a record",
+    "testing.Scoped": "a record",
+    "testing.ScopedCase": "a record",
+    "testing.System": "a record",
+    "testing.Verdict": "a record",
+    **{kind.__name__: "made by a function" for kind in RESULTS},
+}
+
+
+@dataclass(frozen=True)
+class Target:
+    """One public function or method, and what draws a call of it."""
+
+    name: str
+    family: str
+    draw_call: object
+    examples: int
+
+
+TARGETS: dict[str, Target] = {}
+
+
+def target(name, family, examples=40):
+    """Register a function from `draw` to a call without arguments."""
+
+    def register(draw_call):
+        known = TARGETS.get(name)
+        # A module may be imported twice, by a test and in search of doctests.
+        assert known is None or _line(known.draw_call) == _line(draw_call), f"{name} is registered twice"
+        TARGETS[name] = Target(name, family, draw_call, examples)
+        return draw_call
+
+    return register
+
+
+def _line(function):
+    return function.__code__.co_filename, function.__code__.co_firstlineno
+
+
+def members(kind):
+    """Methods and properties of a class that are neither private nor fields."""
+    held = {one.name for one in fields(kind)} if is_dataclass(kind) else set()
+    for name, value in inspect.getmembers(kind):
+        if not name.startswith("_") and name not in held and (callable(value) or hasattr(value, "__get__")):
+            yield name, value
+
+
+def public_names():
+    """Every public function, class, method and property."""
+    found = set()
+    for module, prefix in ((fs, ""), (fs.explainers, "explainers."), (faithscope.testing, "testing.")):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if not isinstance(thing, ModuleType) and callable(thing):
+                found |= _names(prefix + name, thing)
+    for kind in RESULTS:
+        found |= _names(kind.__name__, kind)
+    return found
+
+
+def _names(name, thing):
+    own = {name} - set(NOT_CALLED)
+    if inspect.isclass(thing):
+        own |= {f"{name}.{member}" for member, _ in members(thing)} - set(NOT_CALLED)
+    return own

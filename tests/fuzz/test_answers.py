@@ -1,0 +1,153 @@
+"""What is clean is answered, whatever it comes in, and the answer is brute force's."""
+
+import datetime
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import brute
+import faithscope as fs
+from fuzz.outcomes import MORE, REFUSED, survives
+
+FAMILY = "answers against brute force"
+BUDGET = settings(
+    max_examples=round(60 * MORE),
+    derandomize=MORE == 1,
+    database=None,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+VALUES = {
+    "integers": [0, 1, -1, 2**53, 2**53 + 1],
+    "integers beyond 64 bits": [2**64, 2**64 + 1, -(2**70)],
+    "floats": [0.0, -0.0, 0.5, 1e308, 5e-324, 0.1 + 0.2, 0.3],
+    "booleans": [True, False],
+    "texts": ["", "a", "\0", "a\0", "😀", "\u202e", "</script>", "two\nlines", "x" * 2000, "nan", "None"],
+    "dates": [datetime.date(2026, 1, 1), datetime.date(2026, 1, 2)],
+    "moments": [datetime.datetime(2026, 1, 1), datetime.datetime(2026, 1, 1, 0, 0, 1)],
+    "tuples": [(1, 2), (1, 2.0), ("a", None), ()],
+    "sets": [frozenset(), frozenset({"a", "b"}), frozenset({"b"})],
+}
+ANY = (
+    list,
+    tuple,
+    iter,
+    lambda v: np.fromiter(v, object, len(v)),
+    lambda v: pd.Series(v, dtype=object, index=[7] * len(v)),
+)
+LIBRARIES = (*ANY, pd.Series, pl.Series, pa.array, lambda v: pa.chunked_array([pa.array(v)[:1], pa.array(v)[1:]]))
+CODED = (*LIBRARIES, lambda v: pd.Series(pd.Categorical(v)), lambda v: pa.array(v).dictionary_encode())
+CONTAINERS = {
+    "integers": LIBRARIES,
+    "integers beyond 64 bits": ANY,
+    "floats": LIBRARIES,
+    "booleans": LIBRARIES,
+    "texts": CODED,
+    "dates": ANY,
+    "moments": LIBRARIES,
+    "tuples": ANY,
+    "sets": ANY,
+}
+
+
+@st.composite
+def columns(draw, n):
+    """Values of one family in some container, and the values themselves."""
+    family = draw(st.sampled_from(sorted(VALUES)))
+    values = draw(st.lists(st.sampled_from(VALUES[family]), min_size=n, max_size=n))
+    made = draw(st.sampled_from(CONTAINERS[family]))(values)
+    return made, made.tolist() if isinstance(made, pd.Series) else values  # pandas' categories merge "" and NUL
+
+
+def answered(name, call):
+    found = survives(FAMILY, name, call)
+    assert found is not REFUSED, "what is clean was refused"
+    return found
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_consistency_is_brute_force_s_in_whatever_input_comes(weighted):
+    @BUDGET
+    @given(st.data())
+    def fuzzed(data):
+        n = data.draw(st.sampled_from([1, 2, 3, 5, 9]))
+        (given_e, keys), (given_y, labels) = data.draw(columns(n)), data.draw(columns(n))
+        mass = data.draw(st.lists(st.sampled_from([1, 2, 0.5]), min_size=n, max_size=n)) if weighted else None
+        found = answered("consistency", lambda: fs.consistency(given_e, given_y, weights=mass))
+        if weighted:
+            value, silent = brute.weighted(keys, labels, mass)
+        else:
+            value, silent = brute.consistency(keys, labels), brute.unverifiable(keys)
+        assert math.isclose(found.value, value, abs_tol=1e-9)
+        assert math.isclose(found.unverifiable, silent, abs_tol=1e-9)
+
+    fuzzed()
+
+
+COMPARE = {
+    "<=": lambda a, b: a <= b,
+    "<": lambda a, b: a < b,
+    ">=": lambda a, b: a >= b,
+    ">": lambda a, b: a > b,
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+}
+NUMBERS = [0.0, -0.0, 1.0, -1.0, 0.5, 1e308, -1e308, 5e-324, math.inf, -math.inf, 2.0**53, 0.1 + 0.2, 0.3]
+FRAMES = (
+    lambda m: m,
+    lambda m: m.tolist(),
+    lambda m: m.astype(object),
+    lambda m: pd.DataFrame(m, columns=["x0", "x1"], index=[0] * len(m)),
+    lambda m: pd.DataFrame(m, columns=["x0", "x1"]).iloc[:, ::-1],
+    lambda m: pl.DataFrame(m, schema=["x0", "x1"]),
+    lambda m: pa.table({"x1": m[:, 1], "x0": m[:, 0]}),
+)
+
+
+def test_sufficiency_is_brute_force_s_in_whatever_rows_come():
+    condition = st.tuples(st.sampled_from(["x0", "x1"]), st.sampled_from(sorted(COMPARE)), st.sampled_from(NUMBERS))
+
+    @BUDGET
+    @given(st.data())
+    def fuzzed(data):
+        n = data.draw(st.sampled_from([1, 2, 3, 5, 9]))
+        values = data.draw(st.lists(st.sampled_from([*NUMBERS, math.nan]), min_size=2 * n, max_size=2 * n))
+        X = np.array(values).reshape(n, 2)
+        given_rules = data.draw(st.lists(st.lists(condition, max_size=3), min_size=n, max_size=n))
+        given_y, labels = data.draw(columns(n))
+        rows = data.draw(st.sampled_from(FRAMES))(X)
+        rules = fs.Rules.from_conditions(given_rules, features=["x0", "x1"])
+        covers = [[all(_holds(x, one) for one in rule) for x in X.tolist()] for rule in given_rules]
+        found = answered("sufficiency", lambda: fs.sufficiency(rules, rows, given_y))
+        value, silent = brute.sufficiency(covers, labels)
+        assert math.isclose(found.value, value, abs_tol=1e-9)
+        assert math.isclose(found.unverifiable, silent, abs_tol=1e-9)
+
+    fuzzed()
+
+
+def _holds(x, condition):
+    name, operator, value = condition
+    here = x[int(name[1])]
+    return not math.isnan(here) and COMPARE[operator](here, value)
+
+
+def test_an_audit_agrees_with_the_measures_on_hostile_texts():
+    @settings(BUDGET, max_examples=round(15 * MORE))
+    @given(st.data())
+    def fuzzed(data):
+        n = data.draw(st.sampled_from([1, 2, 5, 9]))
+        texts = st.lists(st.sampled_from(VALUES["texts"]), min_size=n, max_size=n)
+        keys, labels = data.draw(texts), data.draw(texts)
+        frame = pd.DataFrame({"'; DROP TABLE log; --": labels, "</script>": keys})
+        how = {"prediction": "'; DROP TABLE log; --", "explanation": ["</script>"], "kind": "keys"}
+        found = answered("audit", lambda: fs.audit(frame, **how))
+        assert math.isclose(found.consistency.value, brute.consistency(keys, labels), abs_tol=1e-9)
+
+    fuzzed()
