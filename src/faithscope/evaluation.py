@@ -84,7 +84,11 @@ class Evaluation:
         return frame(columns)
 
     def table(self, k: int | None = None) -> "pd.DataFrame":
-        """One line an explanation, worst first; only the k worst where k is given."""
+        """One line an explanation, worst first; only the k worst where k is given.
+
+        The interval of the purity is exact for a label named beforehand; here it is the commonest of these rows, so
+        of many labels the purity looks too high (``docs/statistics.md``).
+        """
         return frame(per_explanation(self._counts(), self.consistency.confidence, k))
 
     def counterexamples(self, k: int = 10) -> "pd.DataFrame":
@@ -92,7 +96,10 @@ class Evaluation:
         return frame(counterexamples(self._counts(), self.explanations, self.predictions, self.X, k))
 
     def scopes(self, k: int | None = None) -> "pd.DataFrame":
-        """One line an explanation that says where it applies: its precision and coverage on these rows, worst first."""
+        """One line an explanation that says where it applies: its precision and coverage on these rows, worst first.
+
+        The interval of the precision is exact for a label named beforehand, as that of `table` is.
+        """
         return frame(scopes.per_scope(self._scoped(), self.consistency.confidence, k))
 
     def wrongly_covered(self, k: int = 10) -> "pd.DataFrame":

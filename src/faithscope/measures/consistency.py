@@ -39,6 +39,7 @@ def consistency(
         Approximate and narrow, or proven for every system and wide.
     weights : array-like, (n,), optional
         How much each row counts in the population you ask about; rows of weight 0 are left out, and the result says so.
+        Weights that depend on the prediction want tens of rows an explanation: of few, the estimate is too low.
 
     Returns
     -------
