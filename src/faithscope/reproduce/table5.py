@@ -19,8 +19,7 @@ _DEFINED = (
 )
 _WHY = {
     "heart": "about a hundred test rows: another split moves every number",
-    "bank": "a third of the test rows, and which hundred rows are the background: other draws (--seed) move Sign and "
-    "Rank by .1 and more; beyond that unexplained",
+    "bank": "unexplained; a third of the test rows, and which hundred rows are the background is chance",
 }
 
 
