@@ -58,7 +58,7 @@ def reproduce(
     from faithscope.reproduce.settings import Settings
 
     found = Settings(data, quick=quick, all_rows=all_rows, search=search, dice=dice, seed=seed)
-    settings = found if cache is None else replace(found, cache=cache)
+    settings = found if cache is None else replace(found, cache=to_path(cache))
     parts = running.run(tables or [], settings, lambda line: typer.echo(line, err=True), workers or _cores())
     _write(parts, _command(tables or [], settings), as_json, to_csv, markdown, report)
 
