@@ -230,7 +230,7 @@ def _whole_only(judged: Iterable[Judged]) -> list[str]:
     parts = {(one.explainer, one.estimate.measure) for one in judged if one.population}
     names = {name for name, _ in parts}
     return [
-        f"{one.explainer}: {one.estimate.measure} was judged for all rows only, since it was not measured by population."
+        f"{one.explainer}: {one.estimate.measure} was judged for all rows only: it was not measured by population."
         for one in judged
         if not one.population and one.explainer in names and (one.explainer, one.estimate.measure) not in parts
     ]

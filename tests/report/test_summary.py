@@ -103,7 +103,9 @@ def test_populations_of_one_explainer_may_be_given_by_column(found):
     by_job = found.populations["constant"]
     told = summarize(evaluation, populations={"job": by_job, "again": by_job}).explainers[0].populations
     assert [one.by for one in told] == ["job", "again"]
-    assert summarize(evaluation, populations=by_job).explainers[0].populations[0].by == ""
+    assert summarize(evaluation, populations=by_job).explainers[0].populations[0].by == "job"
+    nameless = evaluation.by(list(examples.rows()["job"]))
+    assert summarize(evaluation, populations=nameless).explainers[0].populations[0].by == ""
 
 
 def test_of_many_populations_the_lowest_are_told_and_the_rest_counted():

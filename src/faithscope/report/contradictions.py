@@ -1,6 +1,7 @@
 """Rows that contradict an explanation, side by side, with the features that differ."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -55,15 +56,13 @@ class Contradiction:
 
 def contradictions(evaluation: Any, k: int) -> tuple[tuple[Contradiction, ...], tuple[Missing, ...]]:
     """Up to k pairs for consistency, and k for sufficiency where it was measured; and what could not be found."""
-    questions = {"consistency": "counterexamples", "sufficiency": "wrongly_covered"}
-    asked = {
-        measure: question for measure, question in questions.items() if getattr(evaluation, measure, None) is not None
-    }
-    found, missing = [], []
-    for measure, question in asked.items():
-        pairs, why = attempt("contradictions", measure, lambda question=question: _pairs(evaluation, question, k))
-        found += [(measure, pair) for pair in pairs or ()]
-        missing += why
+    found: list[tuple[str, dict[str, Any]]] = []
+    missing: list[Missing] = []
+    for measure, question in (("consistency", "counterexamples"), ("sufficiency", "wrongly_covered")):
+        if getattr(evaluation, measure, None) is not None:
+            pairs, why = attempt("contradictions", measure, partial(_pairs, evaluation, question, k))
+            found += [(measure, pair) for pair in pairs or ()]
+            missing += why
     rows = Rows.of(evaluation.X) if found else None
     return tuple(_contradiction(rows, measure, pair) for measure, pair in found), tuple(missing)
 

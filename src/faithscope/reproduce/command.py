@@ -54,6 +54,7 @@ def reproduce(
 
     Example: faithscope reproduce table1 figure1 --data ../data --quick
     """
+    from faithscope.files import to_path
     from faithscope.reproduce import running
     from faithscope.reproduce.settings import Settings
 
