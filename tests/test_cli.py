@@ -31,7 +31,7 @@ def broken(rows):
     raise ZeroDivisionError("a fault of the model's")
 
 def hollow(rows):
-    """Consistent by their words, and each applies to every row: sufficiency is chance."""
+    # Consistent by their words, and each applies to every row: sufficiency is chance.
     rules = [[("b", ">", -99.0 - y)] for y in predict(rows)]
     return fs.Rules.from_conditions(rules, features=list(rows.columns))
 

@@ -33,7 +33,9 @@ def home(tmp_path, monkeypatch):
 
 
 def test_a_path_that_begins_with_a_tilde_lies_in_the_home_folder(home, monkeypatch):
-    ev = fs.evaluate([0, 1, 0, 1], lambda rows: [[1], [2], [1], [2]], pd.DataFrame({"a": [1.0, 2, 3, 4]}), cache="~/kept")
+    ev = fs.evaluate(
+        [0, 1, 0, 1], lambda rows: [[1], [2], [1], [2]], pd.DataFrame({"a": [1.0, 2, 3, 4]}), cache="~/kept"
+    )
     ev.to_html("~/r.html")
     ev.to_parquet("~/log.parquet")
     with warnings.catch_warnings():

@@ -121,10 +121,13 @@ def _described(rows: Iterable[Mapping[str, Any]]) -> str:
     return "; ".join(lines) + "."
 
 
-def _chart(spec: dict[str, Any], title: str, width: int, description: str, key: str = "") -> "alt.LayerChart":
+def _chart(spec: dict[str, Any], title: str, width: int, description: str, key: Sequence[str] = ()) -> "alt.LayerChart":
     from faithscope.charts.offline import OfflineChart
 
-    heading = {"title": {"text": title, "subtitle": key}} if title or key else {}
+    # Vega draws no subtitle under an empty title, so a key without a title is the title itself.
+    alone = {"text": list(key), "fontSize": 11, "fontWeight": "normal", "color": LIGHT["muted"]}
+    heading: dict[str, Any] = {"title": {"text": title, "subtitle": list(key)} if title else alone}
+    heading = heading if title or key else {}
     looks = {"description": description, "width": width, "config": theme(LIGHT)}
     chart: alt.LayerChart = OfflineChart.from_dict({**spec, **heading, **looks})
     return chart
