@@ -36,7 +36,8 @@ def hollow(rows):
     return fs.Rules.from_conditions(rules, features=list(rows.columns))
 
 signs = lambda rows: np.sign(importances(rows))
-guarded = predict, {"signs": signs, "hollow": hollow, "constant": fs.explainers.Constant(), "r": fs.explainers.Random(2)}
+drawn = fs.explainers.Random(2)
+guarded = predict, {"signs": signs, "hollow": hollow, "constant": fs.explainers.Constant(), "r": drawn}
 sound = predict, {"signs": signs, "constant": fs.explainers.Constant(), "random": fs.explainers.Random(2)}
 baselines = predict, {"constant": fs.explainers.Constant(), "random": fs.explainers.Random(2)}
 system = predict, {"importances": importances, "constant": fs.explainers.Constant()}
