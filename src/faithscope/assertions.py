@@ -120,7 +120,7 @@ class Judgment:
     def failures(self) -> tuple[Judged, ...]:
         """Those whose lower limit is below the threshold: whole samples first, the weakest first."""
         failed = [one for one in self.judged if not one.estimate.low >= self.at_least]
-        return tuple(sorted(failed, key=lambda one: (one.population != "", one.estimate.low)))
+        return tuple(sorted(failed, key=lambda one: (one.population != "", round(one.estimate.low, 9))))
 
     def lines(self) -> list[str]:
         """One line for each failure, then the remarks."""
