@@ -44,11 +44,11 @@ class OfflineChart(alt.LayerChart):
         """What the picture shows, for whoever cannot see it."""
         return str(self.description)
 
-    def save(self, fp: Any, format: Any = None, **options: Any) -> None:
+    def save(self, fp: Any, format: Any = None, *more: Any, **options: Any) -> None:
         """Write the chart to a file, as Altair does; a page holds what draws it unless ``inline=False``."""
         where = to_path(fp) if isinstance(fp, str | os.PathLike) else fp
         page = format == "html" or (format is None and str(where).endswith(".html"))
-        super().save(where, format, **({"inline": True} if page else {}) | options)
+        super().save(where, format, *more, **({"inline": True} if page else {}) | options)
 
 
 def _chosen() -> bool:

@@ -16,9 +16,7 @@ Report = Annotated[Path | None, typer.Option("--report", help="Write a report to
 Json = Annotated[bool, typer.Option("--json", help="Print all numbers as JSON, and nothing else.")]
 FailUnder = Annotated[
     float | None,
-    typer.Option(
-        "--fail-under", help="Exit with 1 where a lower limit, of the whole or of a population, is below this."
-    ),
+    typer.Option("--fail-under", help="Exit with 1 where a lower limit, of all rows or a population, is below this."),
 ]
 MeasureName = Annotated[
     str | None, typer.Option("--measure", help="What --fail-under judges: consistency or sufficiency; by default both.")
