@@ -194,6 +194,13 @@ def test_silence_is_not_called_unfaithful():
     assert "fs.plan says how many" in failing(fs.consistency(np.arange(1000), LABELS))
 
 
+def test_a_little_silence_is_not_blamed_for_a_wide_interval():
+    given, labels = [0, 1] * 240 + [2], [0, 1] * 230 + [0] * 20 + [1]
+    told = failing(fs.consistency(given, labels), 0.96)
+    assert "more rows than these 481 would make it narrower" in told
+    assert "covers no other row" not in told
+
+
 def test_of_an_evaluation_the_worst_pairs_are_shown():
     ev = fs.evaluate(LABELS, ["one"] * 500 + ["other"] * 500, LABELS[:, None])
     assert "rows 0 and 1 are predicted 0 and 1, with the same explanation: one" in failing(ev)

@@ -254,7 +254,7 @@ def _reason(found: Estimate, wanted: float) -> str:
     if (best := _at_best(found)) < wanted:
         rows = several(found.n, "row is", "rows are")
         return f"{rows} too few: even if all agreed, the lower limit would be at most {_up(best)}"
-    if found.upper < wanted or found.unverifiable == 0:
+    if found.upper < wanted or found.unverifiable <= found.margins.below:  # silence is the lesser part
         return f"more rows than these {found.n:,} would make it narrower"
     return (
         f"{found.unverifiable:.0%} of the {found.n:,} rows have an explanation that covers no other row: measure more "
