@@ -283,17 +283,24 @@ def _pairs(failed: Judged) -> list[str]:
 
 
 def _alike(pair: Mapping[str, Any]) -> str:
+    a, b = _name(pair, "row_a", "index_a"), _name(pair, "row_b", "index_b")
     return (
-        f"rows {pair['row_a']} and {pair['row_b']} are predicted {pair['prediction_a']!r} and "
+        f"rows {a} and {b} are predicted {pair['prediction_a']!r} and "
         f"{pair['prediction_b']!r}, with the same explanation: {pair['explanation']}"
     )
 
 
 def _covered(pair: Mapping[str, Any]) -> str:
+    row, wrong = _name(pair, "row", "index"), _name(pair, "wrong_row", "wrong_index")
     return (
-        f"row {pair['row']} is predicted {pair['prediction']!r}, and its explanation also applies to row "
-        f"{pair['wrong_row']}, predicted {pair['wrong_prediction']!r}: {pair['explanation']}"
+        f"row {row} is predicted {pair['prediction']!r}, and its explanation also applies to row "
+        f"{wrong}, predicted {pair['wrong_prediction']!r}: {pair['explanation']}"
     )
+
+
+def _name(pair: Mapping[str, Any], position: str, label: str) -> Any:
+    """What a row is called: by its label, or by its position where rows have no labels."""
+    return pair.get(label, pair[position])
 
 
 def _down(share: float) -> str:

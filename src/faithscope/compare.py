@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 from faithscope.cache import to_cache
 from faithscope.errors import BadInput, UnknownName, WrongType
 from faithscope.evaluate import System, described, is_baseline
-from faithscope.evaluation import Discretize, Evaluation, assess
-from faithscope.explanations import Explanations, discretize
+from faithscope.evaluation import Evaluation, assess
+from faithscope.explanations import Discretize, Explanations, discretize
+from faithscope.explanations.alignment import same_rows
 from faithscope.explanations.inputs import rows_of, same_length
 from faithscope.explanations.labels import to_labels
 from faithscope.explanations.relations import take_rows
 from faithscope.frames import frame
 from faithscope.hints import hint
-from faithscope.measures.choosing import Best, halves
+from faithscope.measures.choosing import Best, halves, to_choice
 from faithscope.measures.paired import (
     Measured,
     PairedDifference,
@@ -146,7 +147,7 @@ def compare(
     explainers: Mapping[str, Any],
     X: Any,
     *,
-    discretizer: Discretize | Mapping[str, Any] | None = None,
+    discretizer: Discretize | Best | Mapping[str, Any] | None = None,
     confidence: float = 0.95,
     groups: Any = None,
     seed: int = 0,
@@ -161,7 +162,7 @@ def compare(
         As for `evaluate`.
     explainers : mapping of str to explainer
         Each as for `evaluate`, by a name of your choice.
-    discretizer : callable or mapping of str to callable, optional
+    discretizer : discretizer, str or callable, or mapping of str to these, optional
         One for all explainers whose kind it takes (the table says which), or one for each by name. `Best` chooses
         for each explainer on half of the rows, and all are reported on the other half.
     groups : array-like, (n,), optional
@@ -179,21 +180,23 @@ def compare(
     given = {name: system.explanations(one, X, name) for name, one in named.items()}
     for name, one in given.items():
         same_length(X=rows_of(X), predictions=len(labels), **{f"explanations of {name}": len(one)})
+    notes = {name: same_rows(X=X, predictions=predict, explanations=one, groups=groups) for name, one in given.items()}
     parts = None if groups is None else to_labels(groups, "Groups")
-    chosen = {name: _for_one(discretizer, name) for name in named}
-    looked = np.empty(0, np.int64)
+    chosen = {name: to_choice(_for_one(discretizer, name)) for name in named}
+    looked, reported = np.empty(0, np.int64), {}
     if any(isinstance(one, Best) for one in chosen.values()):
         looked, kept = halves(len(labels), seed)
         chosen = {name: _settled(chosen[name], given[name].take(looked), labels[looked], confidence) for name in named}
         given = {name: one.take(kept) for name, one in given.items()}
         labels, X, parts = labels[kept], take_rows(X, kept), None if parts is None else parts[kept]
+        reported["rows"] = kept
     evaluations = {}
     for name, one in given.items():
         with system.watch.phase(f"measuring {name}", len(labels)):
             fits = _fitting(chosen[name], one, one_for_all=not isinstance(discretizer, Mapping))
-            about: dict[str, Any] = {"name": name, "explainer": described(named[name]), "seed": seed}
+            about: dict[str, Any] = {"name": name, "explainer": described(named[name]), "seed": seed, **reported}
             about["baseline"] = is_baseline(named[name])
-            found = assess(one, labels, X, discretizer=fits, confidence=confidence, **about)
+            found = assess(one, labels, X, discretizer=fits, confidence=confidence, notes=notes[name], **about)
         evaluations[name] = replace(found, seconds=_seconds(system.watch, name))
     with system.watch.phase("measuring differences", len(labels)):
         pairs = _differences(evaluations, confidence)

@@ -7,8 +7,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def frame(columns: Mapping[str, Any]) -> "pd.DataFrame":
-    """A pandas DataFrame of these columns."""
+def frame(columns: Mapping[str, Any], index: Any = None) -> "pd.DataFrame":
+    """A pandas DataFrame of these columns, its rows called by these labels or numbered."""
     import pandas as pd
 
-    return pd.DataFrame(dict(columns))
+    return pd.DataFrame(dict(columns), index=index)

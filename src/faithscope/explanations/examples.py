@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible
+from faithscope.explanations.alignment import index_of, same_rows
 from faithscope.explanations.base import Explanations, readable, shorten
 from faithscope.explanations.conjunctions import Conjunction, Shared, number_conjunctions
 from faithscope.explanations.grouping import Column, group
@@ -46,6 +47,7 @@ class Prototypes(Shared):
         distinct, codes = _distinct_sets(indices)
         object.__setattr__(self, "codes", codes)
         object.__setattr__(self, "distinct", distinct)
+        self._remember(indices)
         if points is not None:
             object.__setattr__(self, "points", Points.of(points, metric))
             _refuse_beyond(distinct, codes, len(self.points or ()))
@@ -167,6 +169,7 @@ class Counterfactuals(Explanations):
         new, columns = to_rows(points, "Counterfactuals")
         old, old_columns = to_rows(originals, "Originals")
         same_length(counterfactuals=len(new), originals=len(old))
+        same_rows(originals=originals, points=points)
         if columns and old_columns and columns != old_columns:
             raise Incompatible(f"Counterfactuals have columns {columns}, originals {old_columns}: pass the same.")
         if new.shape != old.shape:
@@ -178,6 +181,7 @@ class Counterfactuals(Explanations):
         object.__setattr__(self, "originals", old)
         object.__setattr__(self, "names", chosen)
         object.__setattr__(self, "metric", to_metric(metric, np.concatenate([new, old])))
+        self._remember(points if index_of(originals) is None else originals)
 
     def balls(self) -> "Balls":
         """Where each explanation applies: the open ball around its row, as far as its counterfactual."""

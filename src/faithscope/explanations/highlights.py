@@ -49,6 +49,7 @@ class Highlights(Conjunctions):
         rows = to_vector(words, "Highlights")
         distinct, codes = number_conjunctions([_to_words(row, item) for row, item in enumerate(rows)])
         object.__setattr__(self, "codes", codes)
+        self._remember(words)
         object.__setattr__(self, "distinct", distinct)
         object.__setattr__(self, "tokenizer", tokenizer)
         object.__setattr__(self, "vocabulary", _to_vocabulary(vocabulary))

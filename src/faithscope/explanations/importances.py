@@ -38,12 +38,14 @@ class Importances(Explanations):
     _per_row: ClassVar[tuple[str, ...]] = ("values",)
 
     def __init__(self, values: Any, names: Sequence[str] | None = None) -> None:
+        given = values
         if type(values).__module__.startswith("shap.") or isinstance(values, Importances):
             names = getattr(values, "names", getattr(values, "feature_names", None)) if names is None else names
             values = values.values
         _refuse_class_axis(values)
         matrix, columns = to_matrix(values, "Importances")
         object.__setattr__(self, "values", matrix)
+        self._remember(given)
         object.__setattr__(self, "names", to_names(names, columns, matrix.shape[1], "Importances"))
 
     @classmethod

@@ -43,6 +43,7 @@ class Plain(Explanations):
 
     def __init__(self, values: Any) -> None:
         object.__setattr__(self, "values", exact_column(values, "Explanations"))
+        self._remember(values)
 
     @property
     def key(self) -> tuple[Column, ...]:

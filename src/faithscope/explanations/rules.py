@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible, WrongType
+from faithscope.explanations.alignment import same_rows
 from faithscope.explanations.base import Explanations, shorten
 from faithscope.explanations.conditions import NOTHING, Condition, Triple, condition, conjoin, is_triple, written_row
 from faithscope.explanations.conjunctions import Conjunction, Conjunctions, number_conjunctions
@@ -76,7 +77,7 @@ class Rules(Conjunctions):
             except BadInput as error:
                 raise type(error)(f"Rules, row {int((codes == number).argmax())}: {error}") from None
         distinct, numbers = number_conjunctions(found)
-        return cls(numbers[codes], distinct, names, positional=positional)
+        return cls(numbers[codes], distinct, names, positional=positional)._labelled(conditions)
 
     @classmethod
     def from_tree(cls, tree: Any, X: Any, features: Sequence[Hashable] | None = None) -> Self:
@@ -101,7 +102,8 @@ class Rules(Conjunctions):
         reached = _leaves(tree, X) if rows_of(X) else np.empty(0, np.int64)
         leaves, codes = np.unique(reached, return_inverse=True)
         to_leaf = paths(tree.tree_, names)
-        return cls(codes.reshape(-1), tuple(to_leaf[leaf] for leaf in leaves), names, tree=digest(tree.tree_))
+        found = cls(codes.reshape(-1), tuple(to_leaf[leaf] for leaf in leaves), names, tree=digest(tree.tree_))
+        return found._labelled(X)
 
     @classmethod
     def from_bins(cls, lower: Any, upper: Any, features: Sequence[Hashable]) -> Self:
@@ -117,6 +119,7 @@ class Rules(Conjunctions):
         low, high = _bounds(lower, "lower", names), _bounds(upper, "upper", names)
         if low.shape != high.shape:
             raise BadInput(f"lower has {len(low):,} rows but upper has {len(high):,}: pass one of each a row.")
+        same_rows(lower=lower, upper=upper)
         codes, first = group((low, high))
         read = cache(lambda position, above, to: _bin(position, names[position], above, to))
         bounded = (low > -np.inf) | (high < np.inf)
@@ -124,7 +127,11 @@ class Rules(Conjunctions):
             conjoin(read(j, low[row, j], high[row, j]) for j in np.flatnonzero(bounded[row]).tolist()) for row in first
         ]
         distinct, numbers = number_conjunctions(found)
-        return cls(numbers[codes], distinct, names)
+        return cls(numbers[codes], distinct, names)._labelled(lower)
+
+    def _labelled(self, table: Any) -> Self:
+        self._remember(table)
+        return self
 
     @property
     def kind(self) -> str:

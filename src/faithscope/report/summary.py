@@ -34,7 +34,10 @@ class Measure:
     unverifiable: float
     upper: float
     verified: float | None
+    verified_low: float | None
+    verified_high: float | None
     chance: float | None
+    above_chance: bool | None
     adjusted: float | None
     n: int
     distinct: int
