@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.inputs import rows_of, same_length, to_array
-from faithscope.explanations.labels import to_labels
+from faithscope.explanations.labels import to_predictions
 
 Progress = Callable[[int, int], None]  # called with rows done and rows in all
 
@@ -20,7 +20,7 @@ def to_predict(model: Any) -> Callable[[Any], NDArray[Any]]:
         raise WrongType(f"A model must have predict, or be a function of rows; got {type(model).__name__}.")
 
     def labels(rows: Any) -> NDArray[Any]:
-        made = to_labels(function(rows))
+        made = to_predictions(function(rows), part=True)
         same_length(rows=rows_of(rows), predictions=len(made))
         return made
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explanations.alignment import index_of
+from faithscope.explanations.axes import refuse_axes
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.discretize import Original, to_discretizer
 from faithscope.explanations.importances import Importances
@@ -34,6 +35,7 @@ def _made_of(given: Any) -> Explanations:
         return given
     if type(given).__module__.startswith("shap."):
         return Importances(given)
+    refuse_axes(given)
     if is_frame(given):
         return _from_frame(given)
     column = to_vector(given, "Explanations")

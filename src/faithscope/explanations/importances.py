@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible
+from faithscope.explanations.axes import refuse_axes
 from faithscope.explanations.base import Explanations, readable, shorten
 from faithscope.explanations.grouping import Column
 from faithscope.explanations.inputs import to_matrix
@@ -39,10 +40,10 @@ class Importances(Explanations):
 
     def __init__(self, values: Any, names: Sequence[str] | None = None) -> None:
         given = values
+        refuse_axes(given)
         if type(values).__module__.startswith("shap.") or isinstance(values, Importances):
             names = getattr(values, "names", getattr(values, "feature_names", None)) if names is None else names
             values = values.values
-        _refuse_class_axis(values)
         matrix, columns = to_matrix(values, "Importances")
         object.__setattr__(self, "values", matrix)
         self._remember(given)
@@ -113,12 +114,3 @@ def to_names(
     if len(chosen) != width:
         raise BadInput(f"{what} have {width} features but {len(chosen)} names: pass one for each.")
     return chosen
-
-
-def _refuse_class_axis(values: Any) -> None:
-    shape = getattr(values, "shape", ())
-    if len(shape) == 3:
-        raise BadInput(
-            f"Importances have three axes, {tuple(shape)}: rows, features and (last) classes. Choose the class "
-            "explained, e.g. values[:, :, 1], or concatenate all with values.reshape(len(values), -1)."
-        )

@@ -89,15 +89,20 @@ def to_labels(given: Any, what: str = "Predictions") -> NDArray[Any]:
     return to_keys(labels, what)
 
 
-def to_predictions(given: Any) -> NDArray[Any]:
+def to_predictions(given: Any, *, part: bool = False) -> NDArray[Any]:
     """The model's predicted labels; refuses numbers that are nearly all different.
 
     Asked once, where a caller hands predictions over: a part of the rows may look continuous where the whole does not.
+
+    Parameters
+    ----------
+    part : bool
+        Whether these are answers to some rows of many, of which whole numbers may all be different classes.
     """
     labels = to_labels(given)
     if labels.dtype.kind in "iuf" and _may_be_numbers(labels):
         values, rows = np.unique(labels, return_counts=True)
-        refuse_numbers(values, rows, "e.g. np.digitize(predictions, edges)")
+        refuse_numbers(values, rows, "e.g. np.digitize(predictions, edges)", part=part)
     return labels
 
 
@@ -109,7 +114,7 @@ def _may_be_numbers(labels: NDArray[Any]) -> bool:
     return wide or (labels.dtype.kind == "f" and int((labels != np.floor(labels)).sum()) > len(labels) / 2)
 
 
-def refuse_numbers(values: NDArray[Any], rows: NDArray[Any], bins: str) -> None:
+def refuse_numbers(values: NDArray[Any], rows: NDArray[Any], bins: str, *, part: bool = False) -> None:
     """Raise where labels are numbers that nearly all differ.
 
     From 20 rows on: fractions, where different ones are more than half as many as the rows; whole numbers, where
@@ -121,6 +126,8 @@ def refuse_numbers(values: NDArray[Any], rows: NDArray[Any], bins: str) -> None:
         The different numbers, and how many rows have each.
     bins : str
         How to make bins, in words or code.
+    part : bool
+        Whether whole numbers are let pass.
     """
     n, broken = int(rows.sum()), values != np.floor(values)
     fractions = int(broken.sum())
@@ -132,7 +139,7 @@ def refuse_numbers(values: NDArray[Any], rows: NDArray[Any], bins: str) -> None:
             f"{values[broken][0]}. Faithfulness compares labels: pass the predicted class (of probabilities, "
             f"probabilities.argmax(axis=1)), or bins of the output, {bins}."
         )
-    if len(values) > max(_FEWEST_WHOLE, _NEARLY_ALL * n):
+    if not part and len(values) > max(_FEWEST_WHOLE, _NEARLY_ALL * n):
         raise BadInput(
             f"Predictions look like numbers, not labels: {len(values):,} different ones in {n:,} rows, such as "
             f"{values[0]}. Faithfulness compares labels: pass classes, or bins, {bins}; codes of classes pass as text, "

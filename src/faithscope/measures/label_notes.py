@@ -35,10 +35,10 @@ def label_notes(labels: Sequence[Any], n: int) -> tuple[str, ...]:
     fractions = numbers[numbers != np.floor(numbers)]
     inside = fractions[(fractions > 0) & (fractions < 1)]
     if len(inside) >= _FEWEST_SHARES and numbers.min() >= 0 and numbers.max() <= 1:
-        told = f"predictions look like probabilities ({len(numbers):,} different values, such as {inside[0]:g})"
+        told = f"predictions look like probabilities ({len(numbers):,} different values, such as {inside.min():g})"
         return (f"{told} {equal}: pass the predicted class, or bins",)
     if len(fractions) > _FEW:
-        told = f"predictions look continuous ({len(numbers):,} different numbers, such as {fractions[0]:g})"
+        told = f"predictions look continuous ({len(numbers):,} different numbers, such as {fractions.min():g})"
         return (f"{told} {equal}: pass bins",)
     told = f"predictions are {len(numbers):,} different numbers in {n:,} rows"
     return (f"{told} {equal}: if they are quantities, pass bins",) if many else ()
