@@ -48,8 +48,9 @@ def _equal(mine: Any, theirs: Any) -> bool:
 
 
 def _reordered(first: str, second: str, mine: Any, theirs: Any, thing: Any) -> str:
-    row = next(i for i, (a, b) in enumerate(zip(mine.tolist(), theirs.tolist(), strict=True)) if a != b)
-    place = f"at position {row}, {theirs[row]!r} instead of {mine[row]!r}"
+    pairs = enumerate(zip(mine.tolist(), theirs.tolist(), strict=True))
+    row, wanted, found = next((row, a, b) for row, (a, b) in pairs if a != b)
+    place = f"at position {row}, {found!r} instead of {wanted!r}"
     seen = f"{second[0].upper()}{second[1:]} have the row labels of {first} in another order: {place}"
     if not hasattr(thing, "loc"):
         return f"{seen}. Make them from a table in the order of {first}, or without labels if that is their order."
