@@ -18,7 +18,7 @@ from faithscope.explanations.alignment import same_rows
 from faithscope.explanations.inputs import rows_of, same_length
 from faithscope.explanations.labels import to_labels
 from faithscope.explanations.relations import take_rows
-from faithscope.frames import frame
+from faithscope.frames import frame, shown
 from faithscope.hints import hint
 from faithscope.measures.choosing import Best, halves, to_choice
 from faithscope.measures.paired import (
@@ -31,6 +31,7 @@ from faithscope.measures.paired import (
 from faithscope.measures.populations import Populations
 from faithscope.memory import in_memory
 from faithscope.progress import Told, Watch
+from faithscope.visible import visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,11 +135,11 @@ class Comparison:
         return estimates([(name, one) for name, ev in self.evaluations.items() for one in ev._estimates()])
 
     def __str__(self) -> str:
-        lines = [f"{name}: {one}" for name, ev in self.evaluations.items() for one in ev._estimates()]
+        lines = [f"{visible(str(name))}: {one}" for name, ev in self.evaluations.items() for one in ev._estimates()]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return str(self.table.style.hide(axis="index").format(precision=3, escape="html").to_html())
+        return str(shown(self.table).style.hide(axis="index").format(precision=3, escape="html").to_html())
 
 
 @in_memory("compare fewer explainers, or on fewer rows")

@@ -7,6 +7,8 @@ import typer
 
 from faithscope.cli.options import Confidence, FailUnder, Json, MeasureName, Report, check_gate, gate, tell
 from faithscope.errors import BadInput
+from faithscope.printing import print_json
+from faithscope.visible import visible_lines
 
 LogFiles = Annotated[
     list[str] | None, typer.Argument(help="Parquet, CSV or JSON lines: files, a folder or a glob.", show_default=False)
@@ -62,7 +64,7 @@ def audit(
     found = _audit(log, table, words | more | {"confidence": confidence, "interval": interval})
     tell(found, report, as_json, f"How faithful are the explanations in {found.name}?")
     if found.windows is not None and not as_json:
-        typer.echo(f"\nconsistency in windows of {found.windows.every}\n{found.windows}")
+        typer.echo(visible_lines(f"\nconsistency in windows of {found.windows.every}\n{found.windows}"))
     gate(found, fail_under, measure)
 
 
@@ -86,7 +88,7 @@ def plan(
 
     found = _audit(log, table, _words(prediction, explanation, kind, discretize, nulls, connect))
     made = planned(found.consistency, unverifiable=unverifiable)
-    typer.echo(json.dumps(made.to_dict()) if as_json else str(made))
+    print_json(json.dumps(made.to_dict())) if as_json else typer.echo(str(made))
 
 
 def _words(

@@ -17,6 +17,7 @@ from faithscope.cli.options import (
     gate,
     tell,
 )
+from faithscope.cli.sizes import bytes_of_rows
 from faithscope.errors import BadInput, TooLarge, UnknownName
 from faithscope.files import to_path
 from faithscope.hints import hint
@@ -105,7 +106,7 @@ def read_rows(path: Path) -> Any:
     if read is None:
         raise BadInput(f"{str(path)!r} is neither .parquet nor .csv: convert it first.")
     try:
-        need(_size(path), f"The rows of {str(path)!r}", "sample them, or audit a log of their predictions")
+        need(bytes_of_rows(path), f"The rows of {str(path)!r}", "sample them, or audit a log of their predictions")
         return read(path)
     except TooLarge:
         raise
@@ -113,16 +114,6 @@ def read_rows(path: Path) -> Any:
         raise BadInput(f"There is no file {str(path)!r}.") from None
     except (OSError, ValueError, pd.errors.ParserError) as error:
         raise BadInput(f"{str(path)!r} cannot be read: {str(error).splitlines()[0]}") from None
-
-
-def _size(path: Path) -> int:
-    """Bytes of memory that a file's rows take at least, while they are read."""
-    from pyarrow import parquet
-
-    if path.suffix.lower() == ".csv":
-        return 2 * path.stat().st_size
-    known = parquet.read_metadata(path)
-    return 16 * int(known.num_rows) * int(known.num_columns)
 
 
 def column(rows: Any, name: str) -> Any:

@@ -10,7 +10,9 @@ import typer
 from faithscope.assertions import MEASURES, judge
 from faithscope.errors import BadInput
 from faithscope.explanations.inputs import check_share
+from faithscope.printing import print_json
 from faithscope.report.wording import wording
+from faithscope.visible import visible
 
 Report = Annotated[Path | None, typer.Option("--report", help="Write a report to this HTML file.")]
 Json = Annotated[bool, typer.Option("--json", help="Print all numbers as JSON, and nothing else.")]
@@ -39,12 +41,12 @@ def tell(found: Any, report: Path | None, as_json: bool, title: str) -> None:
     if as_json:
         verdicts = {one.name: asdict(one.verdict) for one in summary.explainers}
         missing = {one.name: list(map(asdict, one.missing)) for one in summary.explainers if one.missing}
-        typer.echo(json.dumps({**found.to_dict(), "verdicts": verdicts, "missing": missing}, default=str))
+        print_json(json.dumps({**found.to_dict(), "verdicts": verdicts, "missing": missing}, default=str))
     else:
         show(summary)
     if report is not None:
         write(summary, report)
-        typer.echo(f"The report is {report}", err=True)
+        typer.echo(f"The report is {visible(str(report))}", err=True)
 
 
 def check_gate(fail_under: float | None, **chosen: Any) -> None:

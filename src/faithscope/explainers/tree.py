@@ -57,9 +57,10 @@ class TreePath:
         if check_whole(max_leaf_nodes, "max_leaf_nodes") < 2:
             raise BadInput(f"max_leaf_nodes must be at least 2, for a tree that asks anything; got {max_leaf_nodes}.")
         table, labels = Table.learn(X_train), to_predict(predict)(X_train)
+        texts = np.array([str(label) for label in labels.tolist()], object)  # each as long as it is
         most = min(max_leaf_nodes, max(2, len(labels)))  # memory is taken for all of them at once
         tree = DecisionTreeClassifier(max_leaf_nodes=most, random_state=check_seed(seed) % 2**32)
-        return cls(tree.fit(_indicators(table, table.encode(X_train)), labels.astype(str)), table)
+        return cls(tree.fit(_indicators(table, table.encode(X_train)), texts), table)
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Rules:
         """The path of each row."""

@@ -12,6 +12,7 @@ from faithscope.errors import Incompatible
 from faithscope.explanations.alignment import index_of, joined, taken
 from faithscope.explanations.grouping import Column, group, locate
 from faithscope.memory import FEWER_ROWS, need
+from faithscope.visible import visible
 
 
 class Explanations(ABC):
@@ -45,7 +46,7 @@ class Explanations(ABC):
 
     @abstractmethod
     def describe(self, row: int) -> str:
-        """The explanation of one row, to read."""
+        """The explanation of one row, to read: what comes from data is `visible`."""
 
     def item(self, row: int) -> Any:
         """The explanation of one row as a plain value, for a caller's own relation."""
@@ -60,7 +61,7 @@ class Explanations(ABC):
         return len(self.key[0])
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} explanations: {self.kind}>"
+        return f"<{len(self):,} explanations: {visible(self.kind)}>"
 
     def take(self, rows: NDArray[Any] | Sequence[int] | slice) -> Self:
         """The explanations of some rows, by position or by a mask."""

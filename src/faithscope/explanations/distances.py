@@ -81,10 +81,11 @@ def _range(values: Floats) -> float:
 
 def _text(column: NDArray[Any]) -> NDArray[Any]:
     """Categories as numbers that are the same for the same text everywhere; a missing one is like no text."""
-    texts = np.array(["\0missing" if is_missing(item) else readable(item) for item in column.tolist()], object)
-    words, codes = np.unique(texts.astype(str), return_inverse=True)
-    digests = [hashlib.blake2b(word.encode(errors="surrogatepass"), digest_size=8).digest() for word in words]
-    return np.array([int.from_bytes(digest, "little", signed=True) for digest in digests], np.int64)[codes.reshape(-1)]
+    texts = ("\0missing" if is_missing(item) else readable(item) for item in column.tolist())
+    known: dict[str, int] = {}  # numbered one by one: an array of texts is as wide as the longest in every row
+    codes = [known.setdefault(text, len(known)) for text in texts]
+    digests = [hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest() for text in known]
+    return np.array([int.from_bytes(digest, "little", signed=True) for digest in digests], np.int64)[codes]
 
 
 def columns_of(X: Any, names: Sequence[str] | None = None) -> list[NDArray[Any]]:

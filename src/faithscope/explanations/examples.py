@@ -15,6 +15,7 @@ from faithscope.explanations.grouping import Column, group
 from faithscope.explanations.importances import to_names
 from faithscope.explanations.inputs import is_frame, same_length, to_array, to_matrix, to_rows, to_vector
 from faithscope.explanations.points import Points, same_metric, to_metric
+from faithscope.visible import visible
 
 _LARGEST = 2**62
 _BLOCK = 2**22  # distances at a time
@@ -212,7 +213,7 @@ class Counterfactuals(Explanations):
 
     def describe(self, row: int) -> str:
         pairs = zip(self.feature_names, self.points[row], strict=True)
-        return shorten([f"{name} {readable(value)}" for name, value in pairs])
+        return visible(shorten([f"{name} {readable(value)}" for name, value in pairs]))
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -248,7 +249,8 @@ class Balls(Explanations):
     def describe(self, row: int) -> str:
         names = self.names or [f"x{j}" for j in range(self.centers.shape[1])]
         pairs = zip(names, self.centers[row], strict=True)
-        return f"nearer than {readable(self.radii[row])} to {shorten([f'{n} {readable(v)}' for n, v in pairs])}"
+        center = shorten([f"{name} {readable(value)}" for name, value in pairs])
+        return visible(f"nearer than {readable(self.radii[row])} to {center}")
 
     def check_comparable(self, other: Explanations) -> None:
         super().check_comparable(other)

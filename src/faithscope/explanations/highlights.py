@@ -12,6 +12,7 @@ from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import Explanations, readable
 from faithscope.explanations.conjunctions import Conjunctions, Postings, number_conjunctions
 from faithscope.explanations.inputs import frame_columns, is_frame, rows_of, to_vector
+from faithscope.visible import visible
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -66,7 +67,7 @@ class Highlights(Conjunctions):
             raise Incompatible("These highlights read documents differently: pass the same tokenizer and vocabulary.")
 
     def describe(self, row: int) -> str:
-        return ", ".join(map(str, self.conjunction(row))) or "nothing highlighted (applies everywhere)"
+        return visible(", ".join(map(str, self.conjunction(row)))) or "nothing highlighted (applies everywhere)"
 
     def item(self, row: int) -> Any:
         return frozenset(self.conjunction(row))

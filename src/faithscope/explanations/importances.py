@@ -11,6 +11,7 @@ from faithscope.explanations.axes import refuse_axes
 from faithscope.explanations.base import Explanations, readable, shorten
 from faithscope.explanations.grouping import Column
 from faithscope.explanations.inputs import to_matrix
+from faithscope.visible import visible
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -83,7 +84,7 @@ class Importances(Explanations):
     def describe(self, row: int) -> str:
         """Coarsened importances by those features alone of which they say something."""
         pairs = zip(self._labels(), self.values[row], strict=True)
-        return shorten([f"{name} {readable(v)}" for name, v in pairs if v or not self.form]) or "all 0"
+        return visible(shorten([f"{name} {readable(v)}" for name, v in pairs if v or not self.form])) or "all 0"
 
     def _labels(self) -> Sequence[str]:
         return self.names or [f"x{j}" for j in range(self.values.shape[1])]
@@ -99,7 +100,7 @@ class Rankings(Importances):
 
     def describe(self, row: int) -> str:
         labels = self._labels()
-        return " < ".join(labels[int(feature)] for feature in self.values[row])
+        return visible(" < ".join(labels[int(feature)] for feature in self.values[row]))
 
 
 def to_names(

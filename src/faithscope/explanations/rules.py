@@ -18,6 +18,7 @@ from faithscope.explanations.feature_column import FeatureColumn, Mask
 from faithscope.explanations.grouping import group
 from faithscope.explanations.inputs import first_missing, frame_columns, is_frame, rows_of, to_items, to_vector
 from faithscope.explanations.tree_paths import digest, paths
+from faithscope.visible import visible
 
 _MOST_FEATURES = 1_000_000  # that are named x0, x1, … where only positions are given
 
@@ -157,7 +158,7 @@ class Rules(Conjunctions):
         return both if self.tree == other.tree else both._with(tree=None)
 
     def describe(self, row: int) -> str:
-        return " and ".join(map(str, self.conjunction(row))) or "everything"
+        return visible(" and ".join(map(str, self.conjunction(row)))) or "everything"
 
     def item(self, row: int) -> Any:
         return [triple for one in self.conjunction(row) for triple in self._triples(one)]

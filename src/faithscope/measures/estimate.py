@@ -12,6 +12,7 @@ from faithscope.measures.counts import Counts
 from faithscope.measures.intervals import Margins, check_confidence, jackknife, mcdiarmid
 from faithscope.measures.label_notes import label_notes
 from faithscope.measures.profile import Profile
+from faithscope.visible import visible
 
 if TYPE_CHECKING:
     import altair as alt
@@ -98,7 +99,7 @@ class Estimate:
             f"{self.measure} {self.value:.3f}, {100 * self.confidence:g}% interval [{self.low:.2f}, {self.high:.2f}]; "
             f"{checked}{chance}; n={self.n:,}{weighted}, {explanations}, {self.unverifiable:.0%} of rows unverifiable"
         )
-        return "; ".join([line, *self.notes])
+        return "; ".join([line, *map(visible, self.notes)])
 
     __repr__ = __str__
 
@@ -111,7 +112,7 @@ class Estimate:
     def _repr_html_(self) -> str:
         rows = {k: v for k, v in self.to_dict().items() if k not in {"measure", "notes"}}
         cells = "".join(f"<tr><th>{k.replace('_', ' ')}</th><td>{_shown(v)}</td></tr>" for k, v in rows.items())
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        notes = "".join(f"<p>{html.escape(visible(note))}</p>" for note in self.notes)
         return f"<table><caption>{html.escape(self.measure)}</caption>{cells}</table>{notes}"
 
 

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from faithscope.printing import print_json
+from faithscope.visible import visible
+
 if TYPE_CHECKING:
     from faithscope.reproduce.running import Part
     from faithscope.reproduce.settings import Settings
@@ -75,7 +78,7 @@ def _write(
     from faithscope.reproduce import page, terminal, written
 
     if as_json:
-        typer.echo(written.to_json(parts))
+        print_json(written.to_json(parts))
     else:
         terminal.show(parts)
     if to_csv is not None:
@@ -83,7 +86,7 @@ def _write(
     if markdown is not None:
         write_atomically(markdown, written.to_markdown(parts, command).encode())
     page.write(parts, report, command)
-    typer.echo(f"The report is {report}", err=True)
+    typer.echo(f"The report is {visible(str(report))}", err=True)
 
 
 def _command(tables: list[str], settings: "Settings") -> str:

@@ -23,6 +23,7 @@ from faithscope.tables.scopes import sufficiency
 from faithscope.tables.sources import Source, open_source
 from faithscope.tables.windows import Windows, over_time
 from faithscope.tables.worst import candidates, worst_counts
+from faithscope.visible import visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,7 +135,7 @@ class Audit:
 
     def __str__(self) -> str:
         estimates = [self.consistency] if self.sufficiency is None else [self.consistency, self.sufficiency]
-        return "\n".join([*map(str, estimates), *self.notes])
+        return "\n".join([*map(str, estimates), *map(visible, self.notes)])
 
     def _repr_html_(self) -> str:
         estimates = [self.consistency] if self.sufficiency is None else [self.consistency, self.sufficiency]
