@@ -22,7 +22,7 @@ from faithscope.explanations.conditions import (
     written_row,
 )
 from faithscope.explanations.conjunctions import Conjunction, Conjunctions, number_conjunctions
-from faithscope.explanations.dates import has_zone, in_utc
+from faithscope.explanations.dates import dated_columns
 from faithscope.explanations.feature_column import FeatureColumn, Mask
 from faithscope.explanations.grouping import group
 from faithscope.explanations.inputs import frame_columns, is_frame, missing_values, rows_of, to_items, to_vector
@@ -295,11 +295,11 @@ def _column_names(frame: Any) -> tuple[str, ...]:
 
 def _column(frame: Any, j: int) -> tuple[NDArray[Any], bool]:
     """One column, and whether it has a time zone."""
-    if hasattr(frame, "iloc"):
-        zoned = has_zone(frame.iloc[:, j])
-        return (in_utc(frame.iloc[:, j]) if zoned else frame_columns(frame.iloc[:, [j]])[1][0]), zoned
-    column = frame.select([j]) if hasattr(frame, "column_names") else frame[:, [j]]
-    return frame_columns(column)[1][0], has_zone(frame.column(j) if hasattr(frame, "column_names") else frame[:, j])
+    alone = frame.iloc[:, [j]] if hasattr(frame, "iloc") else None
+    if alone is None:
+        alone = frame.select([j]) if hasattr(frame, "column_names") else frame[:, [j]]
+    _, (column,), (zoned,) = dated_columns(alone)
+    return column, zoned
 
 
 def _array_columns(X: Any) -> list[Any]:
