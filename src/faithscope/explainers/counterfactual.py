@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explainers.flips import Flips, Space, predicted
+from faithscope.explainers.manners import Mannered
 from faithscope.explainers.models import Progress
 from faithscope.explainers.table import Table, columns_with_names
 from faithscope.explanations.distances import Gower, paired, pairwise
@@ -22,8 +23,8 @@ Ints = NDArray[np.int64]
 _NUMBERS = 2**20  # of candidate points, at a time
 
 
-@dataclass(frozen=True, eq=False)
-class Counterfactual:
+@dataclass(frozen=True, eq=False, repr=False)
+class Counterfactual(Mannered):
     """Explains a row by a near point that the model predicts otherwise: few features changed, and those little.
 
     The training rows nearest to x among those with another prediction are the candidates. Each has as many of its

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers.counterfactual import as_counterfactuals, gower, refuse_unflipped
+from faithscope.explainers.manners import Mannered
 from faithscope.explainers.models import Progress, to_predict, to_proba
 from faithscope.explainers.seeds import check_seed, row_seeds
 from faithscope.explainers.table import Table, columns_with_names
@@ -27,8 +28,8 @@ _METHODS = ("random", "genetic", "kdtree")
 _OUTCOME = "outcome"
 
 
-@dataclass(frozen=True, eq=False)
-class Dice:
+@dataclass(frozen=True, eq=False, repr=False)
+class Dice(Mannered):
     """Explains a row by one counterfactual of dice-ml's, kept only where the model really predicts otherwise.
 
     dice-ml aims at the class that is second most probable for the row: the opposite one of two. It works row by row,

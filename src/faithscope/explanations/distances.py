@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import readable
-from faithscope.explanations.dates import are_dates, as_floats
+from faithscope.explanations.date_numbers import are_dates, as_floats
 from faithscope.explanations.inputs import frame_columns, is_frame, is_missing, is_row, to_vector
 
 Floats = NDArray[np.float64]
