@@ -64,7 +64,8 @@ def network():
 
 def dice():
     pytest.importorskip("dice_ml", reason='dice-ml is not installed: pip install "faithscope[dice]"')
-    return explainers.Dice(MODEL, TRAIN, method="kdtree"), MODEL, ROWS.head(3)
+    rows = TRAIN.assign(age=TRAIN["age"].clip(0, 90), income=TRAIN["income"].clip(-3, 3)).round(1)
+    return explainers.Dice(MODEL, rows, method="kdtree"), MODEL, rows.head(3)  # it walks ranges in steps of 0.1
 
 
 DOCUMENTS = TEXTS[:4]

@@ -26,7 +26,8 @@ class NearestNeighbors(Mannered):
         The training rows, or a set of prototypes.
     k : int
     metric : str
-        Any metric of scikit-learn's, or "gower" for numbers and categories. Among equally near rows the earlier counts.
+        Any metric of scikit-learn's, or "gower" for rows with categories, dates or missing values. Among equally near
+        rows the earlier counts.
     """
 
     X_train: Any

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import readable
-from faithscope.explanations.date_numbers import are_dates, as_floats
+from faithscope.explanations.date_numbers import as_floats
+from faithscope.explanations.dates import hold_dates
 from faithscope.explanations.inputs import frame_columns, is_frame, is_missing, is_row, to_vector
 
 Floats = NDArray[np.float64]
@@ -89,7 +90,7 @@ def _text(column: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _digest(item: Any) -> int:
-    word = "\0missing" if is_missing(item) else readable(item)
+    word = "\0missing" if is_missing(item) else readable(int(item) if isinstance(item, bool | np.bool_) else item)
     digest = hashlib.blake2b(word.encode(errors="surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little", signed=True)
 
@@ -129,7 +130,7 @@ def as_number(column: NDArray[Any]) -> NDArray[Any]:
     """Numbers as they are, dates as nanoseconds, NaN where an object among them is missing; all else as objects."""
     if column.dtype.kind in "biuf":
         return column
-    if column.dtype.kind == "m" or are_dates(column):
+    if column.dtype.kind == "m" or hold_dates(column):
         return as_floats(column)
     if column.dtype != object:
         return column.astype(object)
