@@ -65,7 +65,7 @@ class TreePath(Mannered):
             raise BadInput(f"max_leaf_nodes must be at least 2, for a tree that asks anything; got {max_leaf_nodes}.")
         table, labels = Table.learn(X_train), to_predict(predict)(X_train)
         rows = table.encode(X_train)
-        missing = tuple(_missing(table, rows).any(axis=0).tolist())
+        missing = tuple(bool(column.any()) for column in _missing(table, rows).T)
         most = min(max_leaf_nodes, max(2, len(labels)))  # memory is taken for all of them at once
         tree = DecisionTreeClassifier(max_leaf_nodes=most, random_state=check_seed(seed) % 2**32)
         return cls(tree.fit(_indicators(table, rows, missing), labels.astype(str)), table, missing)
@@ -101,7 +101,7 @@ def _indicators(table: Table, matrix: NDArray[np.float64], missing: Sequence[boo
 
 
 def _asked(table: Table, missing: Sequence[bool]) -> list[tuple[int, Any]]:
-    """For each column of the indicators, the feature it asks about, and the category (None for missing, and numbers)."""
+    """For each column of the indicators the feature, and the category it asks about: None for missing, and numbers."""
     return [
         (j, category)
         for j, known in enumerate(table.categories)

@@ -3,7 +3,7 @@
 ::
 
     rule       =  "true"  |  condition { "and" condition }
-    condition  =  test  |  "(" test "or" "missing" ")"
+    condition  =  test  |  test "or" "missing"  |  "(" test "or" "missing" ")"
     test       =  feature operator value
                |  feature ( "in" | "not in" ) "{" [ value { "," value } ] "}"
                |  feature "between" "[" value "," value "]"
@@ -13,7 +13,7 @@
     date       =  2024-03-01  |  2024-03-01T12:30  |  2024-03-01T12:30:05.25, with a Z after it where it is in UTC
 
 A number with a point or an exponent, ``inf`` and ``-inf`` are floats, any other is an integer. A test on a missing
-value is false, that of ``!=`` too; ``== missing`` and ``(… or missing)`` say otherwise. A category that is called
+value is false, that of ``!=`` too; ``== missing`` and ``or missing`` say otherwise. A category that is called
 missing is a text, and quoted.
 """
 
@@ -45,6 +45,7 @@ _TOKEN = re.compile(
 )
 _RESERVED = {"and", "in", "not", "between", "true", "false", "missing", "inf"}
 _COMPARE = ("<=", "<", ">=", ">", "==", "!=")
+_OR_MISSING = [("word", "or"), ("word", "missing")]
 _VALUES = {"true": True, "false": False, "missing": None}
 
 
@@ -188,13 +189,18 @@ class _Parser:
         return _misread(self.text, self._here.place, f"{seen} where {wanted} is expected")
 
     def _condition(self) -> Triple:
-        if self._here.kind != "sign" or self._here.written != "(":
-            return self._test()
-        self._expect("(")
+        if self._here.kind == "sign" and self._here.written == "(":
+            self._expect("(")
+            feature, operator, value = self._test()
+            self._expect("or")
+            self._expect("missing")
+            self._expect(")")
+            return feature, operator + OR_MISSING, value
         feature, operator, value = self._test()
-        for written in ("or", "missing", ")"):
-            self._expect(written)
-        return feature, operator + OR_MISSING, value
+        if [(token.kind, token.written) for token in self.tokens[self.place : self.place + 2]] == _OR_MISSING:
+            self.place += 2
+            operator += OR_MISSING
+        return feature, operator, value
 
     def _test(self) -> Triple:
         feature = self._feature()
