@@ -159,7 +159,7 @@ def test_changes_of_cells_from_and_to_missing():
     assert fs.Modified()(pairs).values.tolist() == [[1, 1, 0], [1, 1, 1], [1, 1, 1], [0, 0, 0]]
     assert fs.DeltaSign()(pairs).values.tolist() == [[1, 1, 0], [1, 1, 1], [1, 1, 1], [0, 0, 0]]
     assert fs.DeltaSign()(fs.Counterfactuals(before, after)).values[0].tolist() == [-1, -1, 0]
-    assert [list(fs.Delta()(pairs).key[j]) for j in range(3)] == [
+    assert [list(column) for column in zip(*fs.Delta()(pairs).values, strict=True)] == [
         [(3.0,), (None, 2.0), (3.0, None), ()],
         ["+3 days", "from 2024-01-01 to missing", "from missing to 2024-01-01", "0 days"],
         [(), (None, "b"), ("b", None), ()],
@@ -279,3 +279,18 @@ def test_linear_models_and_tables_without_missing_values_give_what_they_gave():
 
 
 EXPECTED = [[0.126, -0.1851, 0.64], [0.105, -0.1533, 0.362], [-0.9126, 0.947, -0.704]]
+
+
+@pytest.mark.parametrize("discretizer", [None, fs.DeltaSign(), fs.Modified()])
+def test_a_log_with_missing_cells_is_counted_as_in_memory(discretizer, tmp_path):
+    rng = np.random.default_rng(0)
+    cells = [np.array([None, "a", "b"], object), np.array([np.nan, 1.0, 2.0], object)]
+    before, after = (
+        pd.DataFrame({"job": cells[0][rng.integers(0, 3, 60)], "x": cells[1][rng.integers(0, 3, 60)].astype(float)})
+        for _ in range(2)
+    )
+    pairs, labels = fs.Counterfactuals(after, before), rng.integers(0, 2, 60)
+    fs.evaluate(labels, pairs, before).to_parquet(tmp_path / "log.parquet")
+    counted = fs.audit(tmp_path / "log.parquet", discretizer=discretizer, nulls="key").consistency
+    mine = fs.consistency(pairs, labels, discretizer=discretizer)
+    assert (counted.value, counted.distinct) == (pytest.approx(mine.value), mine.distinct)
