@@ -15,6 +15,7 @@ from faithscope.explanations.inputs import (
     is_frame,
     missing_values,
     need_cells,
+    refuse_nonfinite,
     rows_to_array,
     to_array,
     to_matrix,
@@ -46,8 +47,10 @@ def to_cells(rows: Any, what: str) -> Cells:
     """Rows of any kind as cells."""
     names, columns = _columns(rows, what)
     dates = tuple(hold_dates(column) for column in columns)
-    if all(column.dtype.kind in "biuf" and not missing_values(column).any() for column in columns):
-        return Cells(to_matrix(rows, what)[0], names, dates)
+    if all(column.dtype.kind in "biuf" for column in columns):
+        if not any(missing_values(column).any() for column in columns):
+            return Cells(to_matrix(rows, what)[0], names, dates)
+        refuse_nonfinite(np.column_stack([np.nan_to_num(one, posinf=np.inf, neginf=-np.inf) for one in columns]), what)
     need_cells(40 * len(columns), len(columns[0]), len(columns), what)
     values = np.empty((len(columns[0]), len(columns)), object)
     for j, column in enumerate(columns):
