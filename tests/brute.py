@@ -1,6 +1,8 @@
 """The oracle: the paper's definitions written down as they stand, pair by pair, slow and obvious."""
 
+import datetime as dt
 from collections.abc import Hashable, Sequence
+from typing import Any
 
 
 def others(explanations: Sequence[Hashable], i: int) -> list[int]:
@@ -76,3 +78,37 @@ def weighted_sufficiency(
             agree = sum(weights[i] * weights[j] for i, j in pairs if predictions[i] == predictions[j])
             total += mass * agree / sum(weights[i] * weights[j] for i, j in pairs)
     return total / sum(weights), silent / sum(weights)
+
+
+def gower(table: Any, known: Any = None) -> Any:
+    """Gower's distance between all rows of a pandas table, with ranges of `known` rows, value by value."""
+    import numpy as np
+    import pandas as pd
+
+    n, total = len(table), np.zeros((len(table), len(table)))
+    for name in table:
+        learned = [one for one in (table if known is None else known)[name] if not pd.isna(one)]
+        values = [None if pd.isna(one) else _as_number(one) for one in table[name]]
+        counts = all(isinstance(_as_number(one), int | float | np.number) for one in learned)
+        finite = [_as_number(one) for one in learned if counts and np.isfinite(_as_number(one))]
+        width = (max(finite) - min(finite) if finite else 0) or 1
+        for i in range(n):
+            for j in range(n):
+                total[i, j] += _gap(values[i], values[j], width, counts)
+    return total / table.shape[1]
+
+
+def _gap(a: Any, b: Any, width: float, counts: bool) -> float:
+    if a == b or a is b:
+        return 0.0
+    return 1.0 if a is None or b is None or not counts else min(1.0, abs(a - b) / width)
+
+
+def _as_number(value: Any) -> Any:
+    """Dates as seconds; everything else as it is."""
+    import pandas as pd
+
+    if isinstance(value, dt.date):
+        moment = pd.Timestamp(value)
+        return (moment if moment.tz else moment.tz_localize("UTC")).timestamp()
+    return value

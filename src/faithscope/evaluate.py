@@ -141,11 +141,16 @@ def name_of(explainer: Any) -> str:
 
 
 def described(explainer: Any) -> str:
-    """How an explainer was set up, in a line."""
+    """How an explainer was set up, in a line and without training rows; by its name where its repr takes more lines."""
     if function_of(explainer, "explain") is None or isinstance(explainer, Explanations):
         return "ready explanations"
     silent = "__repr__" not in {name for kind in type(explainer).__mro__[:-1] for name in vars(kind)}
-    return name_of(explainer) if silent or explainer is function_of(explainer, "explain") else repr(explainer)
+    if silent or explainer is function_of(explainer, "explain"):
+        return name_of(explainer)
+    from faithscope.explainers.manners import line_of  # here, since it brings all explainers along
+
+    line = line_of(explainer)
+    return line if len(line.splitlines()) == 1 else name_of(explainer)
 
 
 def is_baseline(explainer: Any) -> bool:

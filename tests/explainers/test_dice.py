@@ -161,7 +161,7 @@ def test_a_missing_package_is_named_with_what_installs_it(mixed, monkeypatch):
     [
         (lambda model, X: Dice(model, X, method="gradient"), BadInput, "'random', 'genetic', 'kdtree'; got 'gradient'"),
         (lambda model, X: Dice(model.predict, X), WrongType, "a model with predict and predict_proba; got method"),
-        (lambda model, X: Dice(model, X).explain(X.assign(job="king")), BadInput, "'job' holds 'king' at row 0"),
+        (lambda model, X: Dice(model, X).explain(X.assign(age="old")), WrongType, "held numbers in training"),
         (lambda model, X: Dice(model, X, categorical=["no"]).explain(X), BadInput, "categorical names 'no'"),
     ],
 )

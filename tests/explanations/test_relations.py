@@ -78,7 +78,7 @@ X = np.array([[0.0], [1.0], [2.0]])
         (
             lambda: fs.Counterfactuals([["a"]], [["b"]], metric="euclidean"),
             BadInput,
-            "these rows have categories: use metric='gower'",
+            "these rows have categories or dates: use metric='gower'",
         ),
     ],
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from faithscope.explainers.anchor_bins import Bins, Coverage
 from faithscope.explainers.anchor_draws import Drawn
 from faithscope.explainers.answers import Codes, Ints
 from faithscope.explainers.kl_bounds import Floats
-from faithscope.explainers.lucb import FRESH, Search, Wanted
+from faithscope.explainers.lucb import FRESH, KEPT_IN_SEARCH, Search, Wanted
+from faithscope.explainers.manners import Mannered
 from faithscope.explainers.models import Progress, to_predict
 from faithscope.explainers.table import Own, Table
 from faithscope.explanations.grouping import group
@@ -26,7 +28,7 @@ _BATCH = 100  # draws at a time
 _COVERED = 10_000  # training rows that coverage is counted on, at most
 
 
-class Anchors:
+class Anchors(Mannered):
     """Explains a row by a rule: where it holds, the model nearly always predicts what it predicts for the row.
 
     Numbers are seen as their quarter of the training rows: conditions are ``x <= q`` and ``x > q`` for the quartiles q,
@@ -74,6 +76,8 @@ class Anchors:
     'x0 > 49.5'
     """
 
+    _kept_as = MappingProxyType({"predict": "model", **KEPT_IN_SEARCH, "max_conditions": "search.longest"})
+
     def __init__(
         self,
         predict: Any,
@@ -89,14 +93,12 @@ class Anchors:
     ) -> None:
         to_predict(predict)  # says at once if it is no model
         self.model, self.seed = predict, seed
+        self.X_train, self.categorical = X_train, categorical
         self.search = Search(threshold, beam, delta, tau, max_conditions)
         self.table = Table.learn(X_train, categorical)
         Rules.from_conditions([], features=self.table.names)  # says at once if two columns have the same name
         self._bins = Bins.learn(self.table.encode(X_train), self.table.categorical, self.table.whole)
         self._coverage = Coverage.learn(self._bins, _COVERED, seed)
-
-    def __repr__(self) -> str:
-        return f"Anchors(threshold={self.search.threshold}, beam={self.search.beam}, seed={self.seed})"
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Rules:
         """A rule for each row, which it keeps; one that covers everything where the model always says the same.

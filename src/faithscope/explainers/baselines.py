@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 from typing import Any
 
+from faithscope.explainers.manners import Mannered
 from faithscope.explainers.models import Progress
 from faithscope.explainers.seeds import row_digests
 from faithscope.explanations.inputs import check_whole, rows_of
 from faithscope.explanations.plain import Plain
 
 
-@dataclass(frozen=True)
-class Constant:
+@dataclass(frozen=True, eq=False, repr=False)
+class Constant(Mannered):
     """The same explanation for every row: consistency is the chance level."""
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Plain:
@@ -18,8 +19,8 @@ class Constant:
         return Plain(["the same for all"] * rows_of(X))
 
 
-@dataclass(frozen=True)
-class Random:
+@dataclass(frozen=True, eq=False, repr=False)
+class Random(Mannered):
     """One of k explanations, drawn for the row: consistency is the chance level, with k times the silence.
 
     Parameters
@@ -40,8 +41,8 @@ class Random:
         return Plain([int.from_bytes(one, "little") % int(self.k) for one in row_digests(self.seed, X)])
 
 
-@dataclass(frozen=True)
-class Unique:
+@dataclass(frozen=True, eq=False, repr=False)
+class Unique(Mannered):
     """Another explanation for every different row: perfect by definition, and unverifiable."""
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Plain:

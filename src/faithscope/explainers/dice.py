@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, MissingExtra, WrongType
-from faithscope.explainers.counterfactual import as_counterfactuals, gower, refuse_unflipped
+from faithscope.explainers.counterfactual import as_counterfactuals, column_kinds, gower, refuse_unflipped
+from faithscope.explainers.flips import unlike
+from faithscope.explainers.manners import Mannered
 from faithscope.explainers.models import Progress, to_predict, to_proba
 from faithscope.explainers.seeds import check_seed, row_seeds
-from faithscope.explainers.table import Table, columns_with_names
+from faithscope.explainers.table import Own, Table
 from faithscope.explanations.examples import Counterfactuals
 from faithscope.explanations.inputs import rows_of
 
@@ -27,23 +29,25 @@ _METHODS = ("random", "genetic", "kdtree")
 _OUTCOME = "outcome"
 
 
-@dataclass(frozen=True, eq=False)
-class Dice:
+@dataclass(frozen=True, eq=False, repr=False)
+class Dice(Mannered):
     """Explains a row by one counterfactual of dice-ml's, kept only where the model really predicts otherwise.
 
     dice-ml aims at the class that is second most probable for the row: the opposite one of two. It works row by row,
     with the model asked about a thousand samples for each, so expect a row to take about a second.
+    It knows no missing values, so a missing number is one step below all others to it, and a category that training
+    rows do not have is the commonest one; where it leaves such a value alone, the row's own is put back.
 
     Parameters
     ----------
     model : fitted classifier
         With ``predict`` and ``predict_proba``.
     X_train : (m, d) array or table
-        Known rows, as the model wants them.
+        Known rows, as the model wants them. Values may be missing, there and in rows to explain.
     method : str
         "random", "genetic" or "kdtree", as dice-ml has them.
     categorical : positions or names of columns
-        Numbers that are codes of categories; columns that hold no numbers are categories in any case.
+        Numbers that are codes of categories; columns that hold neither numbers nor dates are categories in any case.
     seed : int
         A row draws by this seed and its own values, whatever rows come with it.
     """
@@ -68,8 +72,9 @@ class Dice:
 
     @cached_property
     def _coded(self) -> "_Coded":
-        whole = tuple(column.dtype.kind in "biu" for column in columns_with_names(self.X_train)[1])
-        return _Coded(self.model, Table.learn(self.X_train, self.categorical), whole)
+        table = Table.learn(self.X_train, self.categorical)
+        whole = np.array([kind.kind in "biu" for kind in column_kinds(self.X_train)]) | table.whole
+        return _Coded(self.model, table, whole, _stand_ins(table.encode(self.X_train), table.categorical, whole))
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Counterfactuals:
         """A counterfactual for each row; an error where dice-ml finds none for some row."""
@@ -80,15 +85,17 @@ class Dice:
     def find(self, X: Any, *, progress: Progress | None = None) -> tuple[Counterfactuals, Ints]:
         """A counterfactual for each row for which dice-ml finds one, and the positions of these rows."""
         coded, table = self._coded, self._coded.table
-        rows, known = table.encode(X), table.encode(self.X_train)
-        points = np.full_like(rows, np.nan)
-        for row, point in enumerate(_generate(coded, rows, known, self.method, self.seed)):
-            points[row] = point
+        (rows, own), known = table.read(X), table.encode(self.X_train)
+        points, found = rows.copy(), np.zeros(len(rows), bool)
+        for row, point in enumerate(_generate(coded, rows, own, known, self.method, self.seed)):
+            found[row] = point is not None
+            points[row] = rows[row] if point is None else point
             if progress is not None:
                 progress(row + 1, len(rows))
-        where = np.flatnonzero(np.isfinite(points).all(axis=1))
-        where = where[coded.flips(rows[where], points[where])]
-        return as_counterfactuals(table, points[where], rows[where], known, gower(table, known)), where
+        found[found] = coded.flips(rows[found], points[found], own.take(found))
+        where = np.flatnonzero(found)
+        metric = gower(table, known)
+        return as_counterfactuals(table, points[where], rows[where], own.take(where), known, metric), where
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +104,8 @@ class _Coded:
 
     model: Any
     table: Table
-    whole: tuple[bool, ...]
+    whole: NDArray[np.bool_]
+    stand_ins: Floats  # for each feature: the number that is missing to dice-ml, or the commonest category
 
     @property
     def names(self) -> list[str]:
@@ -109,9 +117,10 @@ class _Coded:
         return [name for name, coded in zip(self.names, self.table.categorical, strict=True) if not coded]
 
     def frame(self, matrix: Floats) -> Any:
-        """Rows for dice-ml: floats, integers, and codes as text."""
+        """Rows for dice-ml, none missing: floats, integers, and codes as text."""
         import pandas as pd
 
+        matrix = np.where(np.isnan(matrix), self.stand_ins, matrix)
         kinds = zip(matrix.T, self.table.categorical, self.whole, strict=True)
         columns = [
             _codes(column) if coded else column.astype(int) if whole else column for column, coded, whole in kinds
@@ -120,7 +129,8 @@ class _Coded:
 
     def matrix(self, frame: Any) -> Floats:
         """Rows from dice-ml."""
-        return np.column_stack([frame[name].astype(float).to_numpy() for name in self.names])
+        matrix = np.column_stack([frame[name].astype(float).to_numpy() for name in self.names])
+        return np.where(~self.table.categorical & (matrix == self.stand_ins), np.nan, matrix)
 
     def predict_proba(self, frame: Any) -> Floats:
         return to_proba(self.model)(self.table.decode(self.matrix(frame)))
@@ -128,30 +138,52 @@ class _Coded:
     def predict(self, frame: Any) -> Ints:
         return np.asarray(self.predict_proba(frame).argmax(axis=1), np.int64)
 
-    def flips(self, rows: Floats, points: Floats) -> NDArray[np.bool_]:
+    def known_to(self, rows: Floats, known: Floats) -> Floats:
+        """The rows with categories that dice-ml knows, those of known rows; the commonest for any other."""
+        strange = [~np.isin(rows[:, j], known[:, j]) & coded for j, coded in enumerate(self.table.categorical)]
+        return np.where(np.column_stack(strange), self.stand_ins, rows)
+
+    def flips(self, rows: Floats, points: Floats, own: Own) -> NDArray[np.bool_]:
         """Whether the model itself predicts another label for each point than for its row."""
         if not len(rows):
             return np.empty(0, np.bool_)
         predict = to_predict(self.model)
-        return np.asarray(predict(self.table.decode(points)) != predict(self.table.decode(rows)), np.bool_)
+        return np.asarray(predict(self.table.decode(points, own)) != predict(self.table.decode(rows, own)), np.bool_)
 
 
 def _codes(column: Floats) -> list[str]:
     return [str(int(code)) for code in column]
 
 
-def _generate(coded: _Coded, rows: Floats, known: Floats, method: str, seed: int) -> Iterator[Floats]:
-    """A point for each row, NaN where dice-ml finds none."""
+def _stand_ins(known: Floats, categorical: NDArray[np.bool_], whole: NDArray[np.bool_]) -> Floats:
+    """What dice-ml sees for what it cannot: of numbers one step below the lowest, of categories the commonest."""
+    found = np.zeros(known.shape[1])
+    for j, column in enumerate(known.T):
+        values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+        if categorical[j]:
+            found[j] = values[counts.argmax()]
+        elif len(values):
+            found[j] = np.round(values[0] - 0.1 ** (decimals := 0 if whole[j] else _decimals(column)), decimals)
+    return found
+
+
+def _generate(coded: _Coded, rows: Floats, own: Own, known: Floats, method: str, seed: int) -> Iterator[Floats | None]:
+    """A point for each row, None where dice-ml finds none."""
     if not len(rows):
         return
+    asked = coded.known_to(rows, known)
     with _quiet(seed):
         explainer = _explainer(coded, known, method)
-        frame, chances = coded.frame(rows), coded.predict_proba(coded.frame(rows))
+        frame, chances = coded.frame(asked), to_proba(coded.model)(coded.table.decode(rows, own))
     wanted = np.argsort(-chances, axis=1, kind="stable")
-    for row, own in enumerate(row_seeds(seed, rows)):
-        with _quiet(own):
+    for row, row_seed in enumerate(row_seeds(seed, rows)):
+        with _quiet(row_seed):
             made = _one(explainer, frame.iloc[[row]], int(wanted[row, 1])) if wanted.shape[1] > 1 else None
-        yield np.full(rows.shape[1], np.nan) if made is None else coded.matrix(made)[0]
+        if made is None:
+            yield None
+            continue
+        point = coded.matrix(made)[0]
+        yield np.where(unlike(point, asked[row]), point, rows[row])
 
 
 def _explainer(coded: _Coded, known: Floats, method: str) -> Any:
@@ -160,7 +192,7 @@ def _explainer(coded: _Coded, known: Floats, method: str) -> Any:
     except ImportError as problem:
         raise MissingExtra('Dice needs the dice-ml package: pip install "faithscope[dice]".') from problem
     frame = coded.frame(known)
-    decimals = {name: _decimals(frame[name]) for name in coded.numbers}
+    decimals = {name: _decimals(frame[name].to_numpy()) for name in coded.numbers}
     frame[_OUTCOME] = coded.predict(frame)
     data = dice_ml.Data(
         dataframe=frame,
@@ -171,11 +203,12 @@ def _explainer(coded: _Coded, known: Floats, method: str) -> Any:
     return dice_ml.Dice(data, dice_ml.Model(model=coded, backend="sklearn"), method=method)
 
 
-def _decimals(column: Any) -> int:
+def _decimals(column: NDArray[Any]) -> int:
     """As dice-ml counts them, in the most frequent values; it fails by itself where one is written 1e-05."""
     if column.dtype.kind != "f":
         return 0
-    modes = column.astype(np.float32).mode()
+    values, counts = np.unique(column[~np.isnan(column)].astype(np.float32), return_counts=True)
+    modes = values[counts == counts.max()]
     return max(len(np.format_float_positional(one, trim="0").split(".")[1]) for one in modes)
 
 

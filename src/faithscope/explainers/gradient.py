@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, MissingExtra, WrongType
+from faithscope.explainers.manners import Mannered
 from faithscope.explainers.models import PREDICTED, Progress, chosen_classes
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.inputs import check_whole, refuse_nonfinite, to_matrix
@@ -22,7 +23,7 @@ _ROWS = 1_024  # in one call of the module; four times as many on the way of int
 _DIGITS = 11  # kept of a vector's largest number: beyond them the order of sums inside a batch shows
 
 
-class Gradient:
+class Gradient(Mannered):
     """Explains a row by the gradient of the module's output there.
 
     A gradient says how the output changes, not what it is: rows may share one and differ in label. With `offset` one
@@ -73,10 +74,6 @@ class Gradient:
         self.method = "gradient x input" if method == "gradient*input" else method
         self.baseline: Floats | None = None if baseline is None else to_matrix([baseline], "The baseline")[0][0]
         self.steps = check_whole(steps, "steps")
-
-    def __repr__(self) -> str:
-        steps = f", steps={self.steps}" if self.method == "integrated gradients" else ""
-        return f"Gradient({self.method!r}, offset={self.offset}, class_index={self.class_index!r}{steps})"
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Importances:
         """One number a feature for each row, then the offset; of several classes one vector after the other.

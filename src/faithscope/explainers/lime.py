@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterable
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from threadpoolctl import ThreadpoolController
 
 from faithscope.errors import BadInput
 from faithscope.explainers.lime_draws import draw_places, learn_features, truth_values
+from faithscope.explainers.manners import Mannered
 from faithscope.explainers.models import PREDICTED, Progress, chosen_classes, to_proba
 from faithscope.explainers.seeds import generators
 from faithscope.explainers.table import Own, Table
@@ -25,7 +27,7 @@ _ROUNDING = 1e-6  # by which a probability in single precision may leave [0, 1]
 _KERNEL = 0.75  # its width, for each root of the number of features
 
 
-class Lime:
+class Lime(Mannered):
     """Explains a row by a linear model fitted to the model's probabilities of rows drawn around it.
 
     The tabular algorithm of the ``lime`` package, all features kept. A number is seen as its quarter of the training
@@ -77,6 +79,8 @@ class Lime:
     array([[0.7, 0. ]])
     """
 
+    _kept_as = MappingProxyType({"predict_proba": "model"})
+
     def __init__(
         self,
         predict_proba: Any,
@@ -89,14 +93,11 @@ class Lime:
         seed: int = 0,
     ) -> None:
         self.model, self.class_index, self.seed = predict_proba, class_index, seed
+        self.X_train, self.categorical = X_train, categorical
         self.samples, self.discretize = check_whole(samples, "samples", least=2), discretize
         self.table = Table.learn(X_train, categorical if discretize else truth_values(X_train, categorical))
         rows = self.table.encode(X_train)
         self._features, self._known = learn_features(self.table, rows, discretize), rows[:1]
-
-    def __repr__(self) -> str:
-        how = "" if self.discretize else ", discretize=False"
-        return f"Lime(class_index={self.class_index!r}, samples={self.samples}{how}, seed={self.seed})"
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Importances:
         """One coefficient a feature for each row; of several classes one vector after the other.

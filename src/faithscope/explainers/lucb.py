@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -188,6 +189,9 @@ def _weakest(leaders: Ints, means: Floats, level: Floats) -> tuple[Ints, Floats]
     bounds = lower_bound(*(np.take_along_axis(one, leaders, axis=1) for one in (means, level)))
     lines, weak = np.arange(len(leaders)), bounds.argmin(axis=1)
     return leaders[lines, weak], bounds[lines, weak]
+
+
+KEPT_IN_SEARCH = MappingProxyType({name: f"search.{name}" for name in ("threshold", "beam", "delta", "tau")})
 
 
 @dataclass(frozen=True)

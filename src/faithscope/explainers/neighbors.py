@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
+from faithscope.explainers.manners import Mannered
 from faithscope.explainers.models import Progress
 from faithscope.explanations.examples import Prototypes
 from faithscope.explanations.inputs import check_whole, rows_of
 
 
-@dataclass(frozen=True)
-class NearestNeighbors:
+@dataclass(frozen=True, eq=False, repr=False)
+class NearestNeighbors(Mannered):
     """Explains a row by the set of its k nearest training rows, or nearest prototypes.
 
     For sufficiency, ``relation=Nearest()`` (the default) lets a set cover the rows whose nearest it is, and
@@ -25,7 +26,8 @@ class NearestNeighbors:
         The training rows, or a set of prototypes.
     k : int
     metric : str
-        Any metric of scikit-learn's, or "gower" for numbers and categories. Among equally near rows the earlier counts.
+        Any metric of scikit-learn's, or "gower" for rows with categories, dates or missing values. Among equally near
+        rows the earlier counts.
     """
 
     X_train: Any

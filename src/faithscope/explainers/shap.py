@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers.coalitions import Tell, game
+from faithscope.explainers.manners import Mannered
 from faithscope.explainers.models import PREDICTED, Progress, chosen_classes, to_predict, to_proba
 from faithscope.explainers.shap_trees import Trees
 from faithscope.explainers.table import Table, columns_with_names
@@ -25,7 +26,7 @@ _LARGE = 1_000  # background rows above which explaining is slow
 _WRONG = 1e-4  # a share of the largest output: boosters in single precision miss by 1e-6, a model misread by far more
 
 
-class Shap:
+class Shap(Mannered):
     """SHAP values: exact for trees and for few features, sampled otherwise.
 
     The values of a row sum to ``f(x) - mean f(background)``, so equal explanations mean equal outputs (paper, section
@@ -82,6 +83,7 @@ class Shap:
         _one_of(algorithm, "algorithm", ("auto", "tree", "permutation", "kernel"))
         self.model, self.output, self.class_index = model, output, class_index
         self.evaluations, self.seed = evaluations, check_whole(seed, "seed", least=0)
+        self.X_background = X_background
         self.table = Table.learn(X_background)
         self.background = self.table.encode(X_background)
         _warn_of_time(len(self.background))
@@ -92,10 +94,6 @@ class Shap:
         self.algorithm = "tree" if trees else "permutation" if algorithm == "auto" else algorithm
         self._method = trees or game(self.algorithm, len(self.table.names), evaluations, self.seed)
         self._decimals = 12 - ceil(log10(np.abs(known).max() or 1.0))
-
-    def __repr__(self) -> str:
-        how = f"output={self.output!r}, class_index={self.class_index!r}, algorithm={self.algorithm!r}"
-        return f"Shap({how}, background={len(self.background)}, evaluations={self.evaluations}, seed={self.seed})"
 
     def __fingerprint__(self) -> tuple[Any, ...]:
         """What its answers depend on; what shap makes of trees has bytes that mean nothing."""

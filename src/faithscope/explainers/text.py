@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.explainers.manners import Mannered
 from faithscope.explainers.models import Progress
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.inputs import to_vector
@@ -35,8 +36,8 @@ def words_of(tokenizer: Any, text: str) -> list[str]:
     return words
 
 
-@dataclass(frozen=True)
-class FirstWord:
+@dataclass(frozen=True, eq=False, repr=False)
+class FirstWord(Mannered):
     """Highlights the first word: close to a random explanation, as the paper uses it."""
 
     tokenizer: Tokenizer = str.split
@@ -47,8 +48,8 @@ class FirstWord:
         return Highlights([words_of(self.tokenizer, text)[:1] for text in documents], tokenizer=self.tokenizer)
 
 
-@dataclass(frozen=True)
-class AllWords:
+@dataclass(frozen=True, eq=False, repr=False)
+class AllWords(Mannered):
     """Highlights every word: faithful by definition, and unverifiable."""
 
     tokenizer: Tokenizer = str.split
@@ -58,8 +59,8 @@ class AllWords:
         return Highlights([words_of(self.tokenizer, text) for text in to_documents(X)], tokenizer=self.tokenizer)
 
 
-@dataclass(frozen=True)
-class TopCoefficient:
+@dataclass(frozen=True, eq=False, repr=False)
+class TopCoefficient(Mannered):
     """Highlights the word of the document that has the largest coefficient in a linear model.
 
     Parameters

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from faithscope.errors import WrongType
 from faithscope.explainers.answers import Answers, Codes, Ints, Keys, mix
 from faithscope.explainers.kl_bounds import Bools, Floats
-from faithscope.explainers.lucb import FRESH, Search, Wanted
+from faithscope.explainers.lucb import FRESH, KEPT_IN_SEARCH, Search, Wanted
+from faithscope.explainers.manners import Mannered
 from faithscope.explainers.models import Progress, to_predict
 from faithscope.explainers.seeds import row_digests
 from faithscope.explainers.text import Tokenizer, to_documents, words_of
@@ -24,7 +26,7 @@ _BATCH = 50  # draws at a time
 _MARKS = 2**22  # words kept or masked, at a time
 
 
-class TextAnchors:
+class TextAnchors(Mannered):
     """Explains a text by a set of its words: while they stay, the model nearly always predicts what it predicts for it.
 
     A draw masks each other word with probability 1/2, all its occurrences together: it is replaced by `unknown`, which
@@ -58,6 +60,8 @@ class TextAnchors:
     'great'
     """
 
+    _kept_as = MappingProxyType({"predict": "model", **KEPT_IN_SEARCH, "max_words": "search.longest"})
+
     def __init__(
         self,
         predict: Any,
@@ -76,9 +80,6 @@ class TextAnchors:
             raise WrongType(f"tokenizer must be a function and unknown a text; got {tokenizer!r} and {unknown!r}.")
         self.model, self.tokenizer, self.unknown, self.seed = predict, tokenizer, unknown, seed
         self.search = Search(threshold, beam, delta, tau, max_words)
-
-    def __repr__(self) -> str:
-        return f"TextAnchors(threshold={self.search.threshold}, beam={self.search.beam}, seed={self.seed})"
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Highlights:
         """Words of each text; none where the text has none, or where the prediction is the same whatever is masked.

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.explainers.manners import Mannered
 from faithscope.explainers.models import Progress, to_predict
 from faithscope.explainers.seeds import check_seed
 from faithscope.explainers.table import Table
@@ -18,8 +19,8 @@ from faithscope.explanations.rules import Rules
 from faithscope.explanations.tree_paths import digest, paths, rules_of
 
 
-@dataclass(frozen=True)
-class TreePath:
+@dataclass(frozen=True, eq=False, repr=False)
+class TreePath(Mannered):
     """Explains a row by its path through a fitted scikit-learn tree, a rule that covers exactly the rows of its leaf.
 
     Parameters

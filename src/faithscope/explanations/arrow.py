@@ -299,7 +299,8 @@ def _write_counterfactuals(given: Counterfactuals) -> tuple[Columns, Settings]:
     points, how = _write_rows("cf_", given.points, given.names)
     originals, old = _write_rows("original_", given.originals, given.names)
     metric = _write_metric(given.metric)
-    return points | originals, {"points": how, "originals": old, "names": given.names, "metric": metric}
+    said = {"points": how, "originals": old, "names": given.names, "metric": metric, "dates": given.dates}
+    return points | originals, said
 
 
 def _read_counterfactuals(columns: Columns, settings: Settings) -> Counterfactuals:
@@ -308,18 +309,21 @@ def _read_counterfactuals(columns: Columns, settings: Settings) -> Counterfactua
         originals=_read_rows(columns, settings["originals"]),
         names=_names(settings),
         metric=_read_metric(settings["metric"]),
+        dates=tuple(settings.get("dates", ())),
     )
 
 
 def _write_balls(given: Balls) -> tuple[Columns, Settings]:
     centers, how = _write_rows("center_", given.centers, given.names)
     radius, _ = write_column(given.radii)
-    return centers | {"radius": radius}, {"centers": how, "names": given.names, "metric": _write_metric(given.metric)}
+    said = {"centers": how, "names": given.names, "metric": _write_metric(given.metric), "dates": given.dates}
+    return centers | {"radius": radius}, said
 
 
 def _read_balls(columns: Columns, settings: Settings) -> Balls:
     centers = _read_rows(columns, settings["centers"])
-    return Balls(centers, columns["radius"].to_numpy(), _read_metric(settings["metric"]), _names(settings))
+    metric, dates = _read_metric(settings["metric"]), tuple(settings.get("dates", ()))
+    return Balls(centers, columns["radius"].to_numpy(), metric, _names(settings), dates)
 
 
 _KINDS: dict[

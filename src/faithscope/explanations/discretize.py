@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
+from faithscope.explanations.cells import cell_text
+from faithscope.explanations.date_numbers import span
 from faithscope.explanations.examples import Counterfactuals
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.inputs import check_whole
@@ -197,7 +199,9 @@ class SignOfTop(Discretizer):
 class Delta(Discretizer):
     """The change a counterfactual makes, ``x' - x``: a number for each feature.
 
-    A category that changes is the pair (before, after); one that does not is empty.
+    A category that changes is the pair (before, after); one that does not is empty. Where a number comes to be missing
+    or known, all changes of its feature are tuples: that pair, the difference of others alone, and empty for none. The
+    change of a date is a text, such as "+3 days".
     Numbers alone give `Importances`, so that ``Delta() | Floor(1)`` works.
     """
 
@@ -208,13 +212,17 @@ class Delta(Discretizer):
         if pairs.points.dtype != object:
             change = pairs.points.astype(np.float64, copy=False) - pairs.originals
             return Importances.made(change, pairs.names, repr(self))
-        columns = [_change(new, old) for new, old in zip(pairs.points.T, pairs.originals.T, strict=True)]
+        dates = pairs.dates or (False,) * pairs.points.shape[1]
+        columns = [_change(*column) for column in zip(pairs.points.T, pairs.originals.T, dates, strict=True)]
         return Records(columns, pairs.feature_names)
 
 
 @dataclass(frozen=True)
 class DeltaSign(Discretizer):
-    """The direction of each feature's change: -1, 0 or 1; a category that changes counts 1."""
+    """The direction of each feature's change: -1, 0 or 1.
+
+    A change that has no direction counts 1: that of a category, and of a value that comes to be missing or known.
+    """
 
     reads_rows = True
 
@@ -256,21 +264,37 @@ def _sign(values: NDArray[Any]) -> NDArray[np.int8]:
 
 
 def _is_number(column: NDArray[Any]) -> bool:
+    """Whether these are numbers, some of which may be missing."""
     return column.dtype != object or all(
-        isinstance(item, int | float | np.number) and not isinstance(item, bool) for item in column
+        item is None or (isinstance(item, int | float | np.number) and not isinstance(item, bool)) for item in column
     )
 
 
-def _change(new: NDArray[Any], old: NDArray[Any]) -> list[Any]:
-    if _is_number(new) and _is_number(old):
-        return list(new - old)  # as Python numbers, so that large integers keep their difference
-    return [() if a == b else (b, a) for a, b in zip(new, old, strict=True)]
+def _change(new: NDArray[Any], old: NDArray[Any], dates: bool) -> list[Any]:
+    """Changes of one feature, all of one type: numbers, texts for dates, tuples where one has no difference."""
+    pairs = list(zip(new, old, strict=True))
+    if dates:
+        return [_date_change(a, b) for a, b in pairs]
+    if not (_is_number(new) and _is_number(old)):
+        return [() if a == b else (b, a) for a, b in pairs]
+    if all((a is None) == (b is None) for a, b in pairs):
+        # As Python numbers, so that large integers keep their difference.
+        return [0 if a is None else a - b for a, b in pairs]
+    return [() if a == b else (b, a) if a is None or b is None else (a - b,) for a, b in pairs]
+
+
+def _date_change(new: int | None, old: int | None) -> str:
+    if new is None or old is None:
+        return span(0) if new == old else f"from {cell_text(old, True)} to {cell_text(new, True)}"
+    return span(new - old)
 
 
 def _direction(new: NDArray[Any], old: NDArray[Any]) -> NDArray[np.int8]:
+    found = np.asarray(new != old, np.int8)
     if _is_number(new) and _is_number(old):
-        return _sign(new > old) - _sign(new < old)
-    return np.asarray(new != old, np.int8)
+        known = np.asarray((new != None) & (old != None), bool)  # noqa: E711
+        found[known] = _sign(new[known] > old[known]) - _sign(new[known] < old[known])
+    return found
 
 
 def _form(before: str, discretizer: Discretizer) -> str:

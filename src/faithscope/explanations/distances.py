@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import readable
+from faithscope.explanations.date_numbers import as_floats
+from faithscope.explanations.dates import hold_dates
 from faithscope.explanations.inputs import frame_columns, is_frame, is_missing, is_row, to_vector
 
 Floats = NDArray[np.float64]
@@ -19,17 +21,19 @@ _UNUSABLE = {
     "precomputed": "distances must be computed between rows here.",
     "seuclidean": "it depends on all rows at once; scale the rows and use euclidean.",
     "mahalanobis": "it depends on all rows at once; whiten the rows and use euclidean.",
-    "nan_euclidean": "rows with missing numbers have no place; fill them and use euclidean.",
+    "nan_euclidean": "it leaves missing numbers out; use gower, where missing is a value of its own, or fill them.",
 }
 _DIAGONAL = 16  # rows at a time whose square of distances is computed for its diagonal
 
 
 @dataclass(frozen=True, eq=False)
 class Gower:
-    """Numbers by their range, categories by equality, averaged over features; 0 to 1.
+    """Numbers and dates by their range, categories by equality, averaged over features; 0 to 1.
 
-    Missing numbers are at distance 1 from any other and 0 from each other. The ranges are learned once, so that a
-    distance does not depend on the rows it is asked with.
+    Two missing values are at distance 0 from each other, and a missing one is at distance 1, the largest, from any
+    known one; no feature is left out of the average. A category that was never seen differs from all others. The
+    ranges are learned once, from the values known then, so that a distance does not depend on the rows it is asked
+    with; a value outside its range is at distance 1 at most, and an infinite one at distance 1 from all but itself.
 
     Parameters
     ----------
@@ -42,14 +46,14 @@ class Gower:
     @classmethod
     def fit(cls, columns: list[NDArray[Any]]) -> "Gower":
         """Learn the ranges from columns of numbers, dates or objects."""
-        return cls(tuple(None if column.dtype == object else _range(_numbers(column)) for column in columns))
+        return cls(tuple(None if column.dtype == object else _range(column.astype(np.float64)) for column in columns))
 
     def read(self, columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
         """Each column ready for comparison: numbers as floats, categories as text."""
         if len(columns) != len(self.ranges):
             raise BadInput(f"Rows have {len(columns)} features where this distance knows {len(self.ranges)}.")
         pairs = zip(columns, self.ranges, strict=True)
-        return [_text(column) if width is None else _numbers(column) for column, width in pairs]
+        return [_text(column) if width is None else column.astype(np.float64) for column, width in pairs]
 
     def between(self, a: list[NDArray[Any]], b: list[NDArray[Any]]) -> Floats:
         """Distances of columns that were read, broadcast against each other."""
@@ -61,35 +65,41 @@ class Gower:
 
 def _gap(x: Floats, y: Floats, width: float) -> Floats:
     # The difference first: equal differences are then equal distances, as an open ball needs.
-    gap = np.abs(x - y) / (width or 1.0)
+    with np.errstate(invalid="ignore", over="ignore"):
+        gap = np.abs(x - y) / (width or 1.0)
     unknown = np.isnan(gap)
-    if unknown.any():
-        gap[unknown] = 1.0  # a missing number is far from any other, but not from another missing one
-        gap[np.broadcast_to(np.isnan(x) & np.isnan(y), gap.shape)] = 0.0
+    if unknown.any():  # missing, or infinite
+        alike = (x == y) | (np.isnan(x) & np.isnan(y))
+        gap[unknown] = np.where(np.broadcast_to(alike, gap.shape)[unknown], 0.0, 1.0)
     return np.minimum(gap, 1.0)
 
 
-def _numbers(column: NDArray[Any]) -> Floats:
-    values = column.astype(np.float64)
-    values[~np.isfinite(values)] = np.nan
-    return values
-
-
 def _range(values: Floats) -> float:
-    return float(np.nanmax(values) - np.nanmin(values)) if np.isfinite(values).any() else 0.0
+    known = values[np.isfinite(values)]
+    return float(np.ptp(known)) if len(known) else 0.0
 
 
-def _text(column: NDArray[Any]) -> NDArray[Any]:
+def _text(column: NDArray[Any]) -> NDArray[np.int64]:
     """Categories as numbers that are the same for the same text everywhere; a missing one is like no text."""
-    texts = ("\0missing" if is_missing(item) else readable(item) for item in column.tolist())
-    known: dict[str, int] = {}  # numbered one by one: an array of texts is as wide as the longest in every row
-    codes = [known.setdefault(text, len(known)) for text in texts]
-    digests = [hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest() for text in known]
-    return np.array([int.from_bytes(digest, "little", signed=True) for digest in digests], np.int64)[codes]
+    items = column.tolist()
+    try:
+        digests = {key: _digest(key[1]) for key in set(zip(map(type, items), items, strict=True))}
+    except TypeError:  # lists among them, which have no hash
+        return np.array([_digest(item) for item in items], np.int64)
+    return np.array([digests[key] for key in zip(map(type, items), items, strict=True)], np.int64)
+
+
+def _digest(item: Any) -> int:
+    word = "\0missing" if is_missing(item) else readable(int(item) if isinstance(item, bool | np.bool_) else item)
+    digest = hashlib.blake2b(word.encode(errors="surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
 
 
 def columns_of(X: Any, names: Sequence[str] | None = None) -> list[NDArray[Any]]:
-    """Rows of any kind as columns of numbers or objects, dates as numbers; those of a table by name, where known."""
+    """Rows of any kind as columns of numbers, dates as numbers too, or objects; a table's by name, where known.
+
+    A missing number or date is NaN.
+    """
     if is_frame(X):
         known, columns = frame_columns(X)
         return [as_number(column) for column in _by_name(known, columns, names)]
@@ -117,32 +127,40 @@ def _by_name(known: Sequence[str], columns: list[NDArray[Any]], names: Sequence[
 
 
 def as_number(column: NDArray[Any]) -> NDArray[Any]:
-    """Dates as nanoseconds, whatever their unit; other text as objects; numbers as they are."""
-    if column.dtype.kind in "Mm":
-        return column.astype(f"{column.dtype.kind}8[ns]").astype(np.int64)
-    return column if column.dtype.kind in "biufO" else column.astype(object)
+    """Numbers as they are, dates as nanoseconds, NaN where an object among them is missing; all else as objects."""
+    if column.dtype.kind in "biuf":
+        return column
+    if column.dtype.kind == "m" or hold_dates(column):
+        return as_floats(column)
+    if column.dtype != object:
+        return column.astype(object)
+    others = (item for item in column if not isinstance(item, int | float | np.number))
+    if not all(map(is_missing, others)) or all(map(is_missing, column)):
+        return column
+    return np.array([np.nan if is_missing(item) else item for item in column], np.float64)
 
 
 def numbers_of(X: Any, width: int | None = None, names: Sequence[str] | None = None) -> Floats:
     """Rows as a matrix of numbers, which may be missing; a metric on numbers needs nothing else."""
-    columns = [_without_none(column) for column in columns_of(X, names)]
+    columns = [_nothing(column) if _all_missing(column) else column for column in columns_of(X, names)]
     wrong = next((j for j, column in enumerate(columns) if column.dtype.kind not in "biuf"), None)
     if wrong is not None:
-        item = next(item for item in columns[wrong] if not isinstance(item, int | float | np.number))
+        others = [item for item in columns[wrong] if not isinstance(item, int | float | np.number | None)]
         raise WrongType(
-            f"Column {wrong} of the rows holds {item!r}, which is no number: "
-            "use metric='gower' for rows with categories."
+            f"Column {wrong} of the rows holds {others[0]!r}, which is no number ({len(others):,} of "
+            f"{len(columns[wrong]):,} are none): use metric='gower' for rows with categories."
         )
     if width is not None and len(columns) != width:
         raise BadInput(f"Rows have {len(columns)} features where the explanations have {width}.")
     return np.column_stack(columns).astype(np.float64)
 
 
-def _without_none(column: NDArray[Any]) -> NDArray[Any]:
-    """A column of numbers and missing values as floats."""
-    if column.dtype != object or not all(isinstance(i, int | float | np.number) or is_missing(i) for i in column):
-        return column
-    return np.array([np.nan if is_missing(item) else item for item in column], np.float64)
+def _all_missing(column: NDArray[Any]) -> bool:
+    return column.dtype == object and all(map(is_missing, column))
+
+
+def _nothing(column: NDArray[Any]) -> Floats:
+    return np.full(len(column), np.nan)
 
 
 def to_metric_name(metric: Any) -> Any:

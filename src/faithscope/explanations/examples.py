@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible
 from faithscope.explanations.alignment import index_of, same_rows
-from faithscope.explanations.base import Explanations, readable, shorten
+from faithscope.explanations.base import Explanations, readable, several, shorten
+from faithscope.explanations.cells import cell_text, to_cells
 from faithscope.explanations.conjunctions import Conjunction, Shared, number_conjunctions
 from faithscope.explanations.grouping import Column, group
 from faithscope.explanations.importances import to_names
-from faithscope.explanations.inputs import is_frame, same_length, to_array, to_matrix, to_rows, to_vector
+from faithscope.explanations.inputs import is_frame, same_length, to_array, to_matrix, to_vector
 from faithscope.explanations.points import Points, same_metric, to_metric
 from faithscope.visible import visible
 
@@ -34,7 +35,7 @@ class Prototypes(Shared):
     points : (m, d) array or table, optional
         The prototypes themselves, which `indices` count from 0; needed to say which rows they cover.
     metric : str
-        Any metric of scikit-learn's, or "gower" for numbers and categories.
+        Any metric of scikit-learn's, or "gower" for rows with categories, dates or missing values.
 
     Examples
     --------
@@ -69,6 +70,12 @@ class Prototypes(Shared):
     def nearest(self, X: Any, k: int) -> "Prototypes":
         """The k prototypes nearest to each row; among equally near ones the earlier."""
         assert self.points is not None
+        missed = int((~self.points.complete(X)).sum())
+        if missed:
+            raise BadInput(
+                f"{several(missed, 'row misses', 'rows miss')} a number and can have no nearest prototypes by "
+                f"metric={self.points.metric!r}: use metric='gower', where missing is a value of its own, or fill them."
+            )
         found = [_smallest(block, k) for block in self.points.distances(X)]
         indices = np.concatenate(found) if found else np.empty((0, k), np.int64)
         return Prototypes(indices)._with(points=self.points)
@@ -84,8 +91,6 @@ class Prototypes(Shared):
 
 def _smallest(distances: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     """The columns of the k smallest entries of each row; among equal ones the earlier."""
-    if np.isnan(distances).any():
-        raise BadInput("A row with a missing number has no nearest prototypes: drop or fill such rows first.")
     if k == 1:
         return np.asarray(distances.argmin(axis=1))[:, None]
     chosen = np.argpartition(distances, k - 1, axis=1)[:, :k]
@@ -151,24 +156,30 @@ class Counterfactuals(Explanations):
     Parameters
     ----------
     points, originals : (n, d) arrays, lists of rows, or pandas, polars or Arrow tables
-        The counterfactual of each row, and the row itself. Numbers, or numbers and categories.
+        The counterfactual of each row, and the row itself. Numbers, dates and categories, all of which may be missing.
     names : sequence of str, optional
         The features; by default the column names, if the input has any.
     metric : str or Gower, optional
         The distance of the ball: any metric of scikit-learn's, or "gower", which learns its ranges from these rows.
-        By default euclidean for numbers, Gower's otherwise.
+        By default euclidean for numbers, Gower's where there are categories, dates or missing values.
+
+    Attributes
+    ----------
+    dates : tuple of bool
+        Which features are dates: whole nanoseconds since 1970 in `points` and `originals`, where None is missing.
     """
 
     points: NDArray[Any]
     originals: NDArray[Any]
     names: tuple[str, ...] | None = None
     metric: Any = "euclidean"
+    dates: tuple[bool, ...] = ()
 
     _per_row: ClassVar[tuple[str, ...]] = ("points", "originals")
 
     def __init__(self, points: Any, originals: Any, names: Sequence[str] | None = None, metric: Any = None) -> None:
-        new, columns = to_rows(points, "Counterfactuals")
-        old, old_columns = to_rows(originals, "Originals")
+        after, before = to_cells(points, "Counterfactuals"), to_cells(originals, "Originals")
+        (new, columns), (old, old_columns) = (after.values, after.names), (before.values, before.names)
         same_length(counterfactuals=len(new), originals=len(old))
         same_rows(originals=originals, points=points)
         if columns and old_columns and columns != old_columns:
@@ -183,11 +194,12 @@ class Counterfactuals(Explanations):
         object.__setattr__(self, "names", chosen)
         object.__setattr__(self, "metric", to_metric(metric, np.concatenate([new, old])))
         self._remember(points if index_of(originals) is None else originals)
+        object.__setattr__(self, "dates", tuple(map(max, after.dates, before.dates)))
 
     def balls(self) -> "Balls":
         """Where each explanation applies: the open ball around its row, as far as its counterfactual."""
         centers = Points(self.originals, self.metric)
-        return Balls(self.originals, centers.to(self.points), self.metric, self.names)
+        return Balls(self.originals, centers.to(self.points), self.metric, self.names, self.dates)
 
     def item(self, row: int) -> Any:
         return self.points[row], self.originals[row]
@@ -212,8 +224,7 @@ class Counterfactuals(Explanations):
         return len(self.points)
 
     def describe(self, row: int) -> str:
-        pairs = zip(self.feature_names, self.points[row], strict=True)
-        return visible(shorten([f"{name} {readable(value)}" for name, value in pairs]))
+        return visible(_in_words(self.feature_names, self.points[row], self.dates))
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -229,6 +240,7 @@ class Balls(Explanations):
     radii: NDArray[np.float64]
     metric: Any
     names: tuple[str, ...] | None = None
+    dates: tuple[bool, ...] = ()
 
     _per_row: ClassVar[tuple[str, ...]] = ("centers", "radii")
 
@@ -247,10 +259,8 @@ class Balls(Explanations):
         return self.centers[row], float(self.radii[row])
 
     def describe(self, row: int) -> str:
-        names = self.names or [f"x{j}" for j in range(self.centers.shape[1])]
-        pairs = zip(names, self.centers[row], strict=True)
-        center = shorten([f"{name} {readable(value)}" for name, value in pairs])
-        return visible(f"nearer than {readable(self.radii[row])} to {center}")
+        names = self.names or tuple(f"x{j}" for j in range(self.centers.shape[1]))
+        return visible(f"nearer than {readable(self.radii[row])} to {_in_words(names, self.centers[row], self.dates)}")
 
     def check_comparable(self, other: Explanations) -> None:
         super().check_comparable(other)
@@ -265,6 +275,12 @@ class Balls(Explanations):
             return centers.from_all(rows) < self.radii[start:stop, None]
 
         return mask
+
+
+def _in_words(names: Sequence[str], cells: NDArray[Any], dates: Sequence[bool]) -> str:
+    """The cells of one row to read, with their features' names."""
+    columns = zip(names, cells, dates or [False] * len(cells), strict=True)
+    return shorten([f"{name} {cell_text(value, is_date)}" for name, value, is_date in columns])
 
 
 def _check_metrics(mine: "Counterfactuals | Balls", theirs: Any) -> None:

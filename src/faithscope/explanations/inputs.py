@@ -177,37 +177,6 @@ def to_matrix(values: Any, what: str) -> tuple[NDArray[Any], tuple[str, ...] | N
     return matrix, names
 
 
-def to_rows(values: Any, what: str) -> tuple[NDArray[Any], tuple[str, ...] | None]:
-    """Rows of numbers, or of numbers and categories.
-
-    Returns
-    -------
-    rows : (n, d) array
-        Floats where every column is numeric, Python objects otherwise.
-    names : tuple of str, or None
-    """
-    names: tuple[str, ...] | None = None
-    if is_frame(values):
-        names, columns = frame_columns(values)
-    else:
-        found = to_array(values, what)
-        array = rows_to_array(values, what) if found is None else found
-        if array.ndim != 2:
-            raise BadInput(f"{what} must have one row a row and one column a feature; got shape {array.shape}.")
-        columns = [to_vector(column.tolist() if array.dtype == object else column) for column in array.T]
-    if all(column.dtype.kind in "biuf" for column in columns):
-        return to_matrix(values, what)
-    for j, column in enumerate(columns):
-        refuse_missing(column, f"{what} in column {names[j] if names else j!r}")
-    _need_cells(40 * len(columns), len(columns[0]), len(columns), what)
-    rows = np.empty((len(columns[0]), len(columns)), object)
-    for j, column in enumerate(columns):
-        # Dates as nanoseconds, so that their unit does not matter.
-        dates = column.dtype.kind in "Mm"
-        rows[:, j] = (column.astype(f"{column.dtype.kind}8[ns]").astype(np.int64) if dates else column).tolist()
-    return rows, names
-
-
 def _stack_numbers(columns: list[NDArray[Any]], names: Sequence[str], what: str) -> NDArray[Any]:
     for name, column in zip(names, columns, strict=True):
         row = first_missing(column)
@@ -216,11 +185,11 @@ def _stack_numbers(columns: list[NDArray[Any]], names: Sequence[str], what: str)
         if column.dtype.kind not in "biuf":
             raise WrongType(f"{what} must be numbers; column {name!r} holds {_sample(column)}.")
     each = sum(8 if column.dtype.kind == "f" else 16 for column in columns)
-    _need_cells(each, len(columns[0]) if columns else 0, len(columns), what)
+    need_cells(each, len(columns[0]) if columns else 0, len(columns), what)
     return np.column_stack([as_floats(column[:, None], what) for column in columns]) if columns else np.empty((0, 0))
 
 
-def _need_cells(each: int, rows: int, features: int, what: str) -> None:
+def need_cells(each: int, rows: int, features: int, what: str) -> None:
     """Raise where rows of so many bytes each do not fit in memory."""
     need(each * rows, f"{what} ({rows:,} rows, {features:,} features)", "sample rows, or pass arrays of fewer features")
 

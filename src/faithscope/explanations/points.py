@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.base import several
+from faithscope.explanations.cells import missing_cells, to_cells
 from faithscope.explanations.distances import Gower, as_number, columns_of, numbers_of, paired, pairwise, to_metric_name
-from faithscope.explanations.inputs import is_missing, to_rows, to_vector
+from faithscope.explanations.inputs import is_missing, to_vector
 
 Floats = NDArray[np.float64]
 _BLOCK = 2**22  # distances at a time
@@ -23,8 +25,18 @@ def to_metric(metric: Any, rows: NDArray[Any]) -> Any:
     if metric == "gower":
         return Gower.fit(_columns(rows))
     if rows.dtype == object and not isinstance(metric, Gower):
-        raise BadInput(f"metric={metric!r} needs numbers, and these rows have categories: use metric='gower'.")
+        raise BadInput(numbers_only(metric, missing_cells(rows)))
     return to_metric_name(metric)
+
+
+def numbers_only(metric: Any, missing: int) -> str:
+    """Why a metric of numbers cannot be used, and what can."""
+    if missing:
+        return (
+            f"metric={metric!r} needs complete numbers, and these rows miss {several(missing, 'value', 'values')}: "
+            "use metric='gower', where missing is a value of its own, or fill them."
+        )
+    return f"metric={metric!r} needs numbers, and these rows have categories or dates: use metric='gower'."
 
 
 def same_metric(a: Any, b: Any) -> bool:
@@ -54,8 +66,8 @@ class Points:
     @classmethod
     def of(cls, rows: Any, metric: Any) -> "Points":
         """Points from whatever a caller has."""
-        table, names = to_rows(rows, "Points")
-        return cls(table, to_metric(metric, table), names)
+        cells = to_cells(rows, "Points")
+        return cls(cells.values, to_metric(metric, cells.values), cells.names)
 
     def sample(self, X: Any) -> "Points":
         """Rows of a sample, to be compared with these; a table's by name, and numbers may be missing."""
@@ -114,9 +126,12 @@ def _typed(rows: NDArray[Any], metric: Gower) -> list[NDArray[Any]]:
     columns = _columns(rows)
     for j, (column, width) in enumerate(zip(columns, metric.ranges, strict=False)):
         if width is not None and column.dtype == object:
-            wrong = next((i for i in column if not (is_missing(i) or isinstance(i, int | float | np.number))), None)
-            if wrong is not None:
-                raise WrongType(f"Feature {j} held numbers when this distance was learned but holds {wrong!r} here.")
+            wrong = [i for i in column if not (is_missing(i) or isinstance(i, int | float | np.number))]
+            if wrong:
+                raise WrongType(
+                    f"Feature {j} held numbers when this distance was learned but holds {wrong[0]!r} here "
+                    f"({len(wrong):,} of {len(column):,} values are no numbers)."
+                )
             columns[j] = np.array([np.nan if is_missing(item) else item for item in column], np.float64)
         if width is None and column.dtype != object:
             columns[j] = column.astype(object)

@@ -248,7 +248,8 @@ def vectors(explanations: Explanations) -> NDArray[np.float64]:
         return explanations.points.astype(np.float64, copy=False)
     if isinstance(explanations, Importances) and not isinstance(explanations, Rankings):
         return explanations.values.astype(np.float64, copy=False)
-    raise WrongType(f"A distance between explanations needs vectors of numbers; these are {explanations.kind}.")
+    cells = " with categories, dates or missing values" if isinstance(explanations, Counterfactuals) else ""
+    raise WrongType(f"A distance between explanations needs vectors of numbers; these are {explanations.kind}{cells}.")
 
 
 def _to_tau(tau: Any) -> float:

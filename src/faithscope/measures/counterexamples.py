@@ -1,5 +1,6 @@
 """Counterexamples: pairs of rows with the same explanation and different predictions."""
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -8,7 +9,6 @@ from numpy.typing import NDArray
 
 from faithscope.explanations import Explanations
 from faithscope.explanations.distances import Gower, columns_of
-from faithscope.explanations.grouping import group
 from faithscope.explanations.inputs import check_whole, same_length
 from faithscope.explanations.labels import to_labels
 from faithscope.measures.counts import Counts, number_labels
@@ -96,7 +96,8 @@ class _Space:
 
     def __init__(self, columns: list[NDArray[Any]]) -> None:
         self.metric = Gower.fit(columns)
-        self.columns = [_category_codes(c) if c.dtype == object else c for c in self.metric.read(columns)]
+        pairs = zip(self.metric.read(columns), self.metric.ranges, strict=True)
+        self.columns = [_category_codes(column) if width is None else column for column, width in pairs]
         self.features = len(columns)
 
     @classmethod
@@ -112,24 +113,39 @@ class _Space:
         """Between rows a and rows b, one by one."""
         return self.metric.between([column[a] for column in self.columns], [column[b] for column in self.columns])
 
-    def projections(self, rows: Ints) -> list[Floats]:
-        """The rows along a few fixed random directions."""
+    def orders(self, rows: Ints) -> Iterator[Ints]:
+        """The rows in their order along a few fixed random directions.
+
+        Where there are categories or missing values, also by half of the features at a time, since rows that differ in
+        one of these are far apart along every direction that knows it.
+        """
         rng = np.random.default_rng(0)
-        lines = ([_along(column, rows, rng) for column in self.columns] for _ in range(_PROJECTIONS))
-        return [np.asarray(np.sum(line, axis=0)) for line in lines]
+        for _ in range(_PROJECTIONS):
+            yield rows[np.argsort(np.sum(self._parts(rows, rng), axis=0), kind="stable")]
+        numbers = all(column.dtype.kind == "f" and not np.isnan(column).any() for column in self.columns)
+        for _ in range(0 if numbers or self.features < 2 else _PROJECTIONS):
+            parts, half = self._parts(rows, rng), rng.permutation(self.features)[: self.features // 2]
+            yield rows[np.lexsort((np.sum(parts, axis=0), np.sum([parts[j] for j in half], axis=0)))]
+
+    def _parts(self, rows: Ints, rng: np.random.Generator) -> list[Floats]:
+        return [_along(column, rows, rng) for column in self.columns]
 
 
 def _along(column: NDArray[Any], rows: Ints, rng: np.random.Generator) -> Floats:
-    """One feature's part of a projection: a number times a weight, a category's own weight."""
+    """One feature's part of a projection: a number times a weight; a category's own weight, or that of missing."""
     if column.dtype.kind == "i":
         return np.asarray(rng.normal(size=int(column.max()) + 1)[column[rows]])
-    spread = np.nanstd(column) or 1.0
-    return np.asarray(rng.normal() * np.nan_to_num(column[rows] / spread, nan=2.0))
+    known = column[np.isfinite(column)]
+    spread = (known.std() if len(known) else 0.0) or 1.0
+    values = rng.normal() * (column[rows] / spread)
+    missing = ~np.isfinite(values)
+    values[missing] = rng.normal() if missing.any() else 0.0
+    return np.asarray(values)
 
 
-def _category_codes(column: NDArray[Any]) -> Ints:
-    codes, _ = group([column])
-    return codes
+def _category_codes(digests: Ints) -> Ints:
+    """Categories numbered from 0, as sizes of arrays need it; Gower's digests of them are any 64 bits."""
+    return np.unique(digests, return_inverse=True)[1].reshape(-1)
 
 
 def _nearest_pairs(rows: Ints, labels: Ints, space: _Space | None, wanted: int) -> tuple[Ints, Floats]:
@@ -143,10 +159,16 @@ def _nearest_pairs(rows: Ints, labels: Ints, space: _Space | None, wanted: int) 
         pairs = _all_pairs(rare, rows, labels, commonest)
     else:
         first = _first_pairs(rare, rows, labels, commonest, wanted)
-        pairs = np.unique(np.concatenate([_neighbors(rows, labels, space), first]), axis=0)
+        pairs = _distinct(np.concatenate([_neighbors(rows, labels, space), first]), len(labels))
     distance = space.distance(pairs[:, 0], pairs[:, 1])
     order = np.lexsort((pairs[:, 1], pairs[:, 0], distance))[:wanted]
     return pairs[order], distance[order]
+
+
+def _distinct(pairs: Ints, rows: int) -> Ints:
+    """Each pair once, in order; sorted as single numbers, which is far faster than np.unique of pairs."""
+    numbers = np.sort(pairs[:, 0] * rows + pairs[:, 1])
+    return np.column_stack(np.divmod(numbers[np.diff(numbers, prepend=-1) > 0], rows))
 
 
 def _partners(row: int, rows: Ints, labels: Ints, commonest: int) -> Ints:
@@ -174,10 +196,9 @@ def _all_pairs(rare: Ints, rows: Ints, labels: Ints, commonest: int) -> Ints:
 
 
 def _neighbors(rows: Ints, labels: Ints, space: _Space) -> Ints:
-    """Disagreeing neighbors in the order along each projection: linear many, and near pairs are among them."""
+    """Disagreeing neighbors in each order: linear many, and near pairs are among them."""
     pairs = []
-    for line in space.projections(rows):
-        ordered = rows[np.argsort(line, kind="stable")]
+    for ordered in space.orders(rows):
         for step in range(1, _WINDOW + 1):
             a, b = ordered[:-step], ordered[step:]
             differ = labels[a] != labels[b]

@@ -100,7 +100,12 @@ def _sign(x: Any) -> Any:
 
 
 def _direction(new: Any, old: Any) -> Any:
-    return as_number(new > old) - as_number(new < old)
+    """-1, 0 or 1; 1 where one of them is missing, and 0 where both are."""
+    return (as_number(new > old) - as_number(new < old)).coalesce(_unlike(new, old))
+
+
+def _unlike(new: Any, old: Any) -> Any:
+    return as_number(~new.identical_to(old))
 
 
 @coarsen.register
@@ -175,7 +180,7 @@ def _(discretizer: Delta, table: Any, kind: Kind) -> Coarse:
     names: list[str] = []
     for j, (name, numeric) in enumerate(zip(pairs.names, pairs.numeric, strict=True)):
         new, old = table[f"v{j}"], table[f"o{j}"]
-        parts = [new - old] if numeric else [ibis.ifelse(new != old, part, None) for part in (old, new)]
+        parts = [new - old] if numeric else [ibis.ifelse(~new.identical_to(old), part, None) for part in (old, new)]
         said = [name] if numeric else [f"{name} before", f"{name} after"]
         columns |= {f"v{len(columns) + i}": part for i, part in enumerate(parts)}
         names += said
@@ -200,7 +205,7 @@ def _(discretizer: Modified, table: Any, kind: Kind) -> Coarse:
 
 
 def _differs(table: Any, j: int) -> Any:
-    return as_number(table[f"v{j}"] != table[f"o{j}"])
+    return _unlike(table[f"v{j}"], table[f"o{j}"])
 
 
 def _values(kind: Kind) -> list[str]:

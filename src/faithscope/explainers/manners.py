@@ -1,0 +1,124 @@
+"""Manners that all explainers have: how one reads, what it was set up with, and when two are the same."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from inspect import signature
+from operator import attrgetter
+from typing import Any, ClassVar
+
+import numpy as np
+
+_PLAIN = (type(None), bool, int, float, str, np.bool_, np.number)
+_MOST = 12  # settings of a list that are written out
+
+
+class Mannered:
+    """Settings, repr, equality and hash of an explainer, from the parameters it was made with.
+
+    What reads it (a report, a log, the command line) must never see training rows. So only plain settings are written
+    out; rows are told by their shape, and a model, whose own repr may hold rows too, by its name.
+
+    Examples
+    --------
+    >>> from faithscope.explainers import NearestNeighbors
+    >>> NearestNeighbors([[1.0, 2.0], [3.0, 4.0]], k=2)
+    NearestNeighbors(X_train=(2, 2), k=2, metric='euclidean')
+    """
+
+    _kept_as: ClassVar[Mapping[str, str]] = {}  # parameters that are kept under another name than their own
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """What the explainer was made with, by parameter, as scikit-learn's estimators tell it.
+
+        Parameters
+        ----------
+        deep : bool
+            There for scikit-learn's sake: parameters of a parameter are never listed.
+        """
+        return {name: attrgetter(self._kept_as.get(name, name))(self) for name in signature(type(self)).parameters}
+
+    def __repr__(self) -> str:
+        return settings_line(self, self.get_params())
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self) or not isinstance(other, Mannered):
+            return NotImplemented
+        mine, theirs = self.get_params(), other.get_params()
+        return all(_alike(value, theirs[name]) for name, value in mine.items())
+
+    def __hash__(self) -> int:
+        return hash((type(self), *map(_hashed, self.get_params().values())))
+
+
+def settings_line(thing: Any, settings: Mapping[str, Any]) -> str:
+    """A class and its settings in a line, without any rows."""
+    return f"{type(thing).__name__}({', '.join(f'{name}={_shown(name, value)}' for name, value in settings.items())})"
+
+
+def line_of(explainer: Any) -> str:
+    """Any explainer in a line: one that is a plain dataclass by its fields, without rows; else by its own repr."""
+    made = getattr(type(explainer).__repr__, "__wrapped__", None)
+    if made is not None and made.__code__.co_filename == "<string>":  # written by dataclass
+        names = [field.name for field in fields(explainer) if field.repr]
+        return settings_line(explainer, {name: getattr(explainer, name) for name in names})
+    return repr(explainer)
+
+
+def _shown(name: str, value: Any) -> str:
+    if isinstance(value, _PLAIN):
+        return repr(value.item() if isinstance(value, np.generic) else value)
+    if name.startswith("X") or hasattr(value, "shape"):
+        return str(_shape(value))
+    if isinstance(value, list | tuple | set | frozenset) and all(isinstance(one, _PLAIN) for one in value):
+        return repr(value) if len(value) <= _MOST else f"<{len(value)} values>"
+    return _name(value)
+
+
+def _shape(rows: Any) -> tuple[int, ...]:
+    shape = getattr(rows, "shape", None)
+    if shape is not None:
+        return tuple(map(int, shape))
+    if not hasattr(rows, "__len__"):
+        return ()
+    first: Any = next(iter(rows), "")
+    return (len(rows), len(first)) if hasattr(first, "__len__") and not isinstance(first, str) else (len(rows),)
+
+
+def _name(value: Any) -> str:
+    """A function by its name, a method with its owner's class, anything else by its class."""
+    own = getattr(value, "__name__", None)
+    if own is None:
+        return type(value).__name__
+    owner = getattr(value, "__self__", None)
+    bound = owner is not None and not isinstance(owner, type) and type(owner).__name__ != "module"
+    return f"{type(owner).__name__}.{own}" if bound else str(own).strip("<>")
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two settings are equal: arrays and tables of one type by all their values, missing ones being equal."""
+    if a is b:
+        return True
+    if type(a) is not type(b) and not (isinstance(a, _PLAIN) and isinstance(b, _PLAIN)):
+        return False
+    if hasattr(a, "tocsr"):
+        return bool(a.shape == b.shape and not (a != b).nnz)
+    if isinstance(a, np.ndarray):
+        if a.dtype == object or b.dtype == object:
+            return a.shape == b.shape and all(map(_alike_or_missing, a.ravel(), b.ravel()))
+        return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fcMm")
+    if hasattr(a, "equals"):  # pandas, polars and Arrow
+        return bool(a.equals(b))
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(map(_alike_or_missing, a, b))
+    return bool(a == b)
+
+
+def _alike_or_missing(a: Any, b: Any) -> bool:
+    return _alike(a, b) or (isinstance(a, float) and isinstance(b, float) and a != a and b != b)
+
+
+def _hashed(value: Any) -> int:
+    """A hash that equal settings share; of rows their shape, of models nothing."""
+    if isinstance(value, _PLAIN):
+        return hash(value)
+    return hash(_shape(value)) if hasattr(value, "__len__") or hasattr(value, "shape") else 0
