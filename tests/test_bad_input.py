@@ -41,8 +41,9 @@ def nan_at(row, column, value=np.nan):
         ([{1, 2}, {3}], [0, 1], WrongType, "must be hashable; row 0 is a set"),
         ([{"a": 1}], [0], WrongType, "must be hashable; row 0 is a dict"),
         ([(1, [2])], [0], WrongType, "must be hashable; row 0 is a tuple"),
-        (np.zeros((2, 3, 4)), [0, 1], BadInput, r"three axes, \(2, 3, 4\).*\(last\) classes.*values\[:, :, 1\]"),
-        (shap.Explanation(np.zeros((2, 3, 4))), [0, 1], BadInput, r"\(last\) classes.*values\[:, :, 1\]"),
+        (np.zeros((9, 3, 4)), [0] * 9, BadInput, r"got \(9, 3, 4\). If its axes are rows, features, classes"),
+        (np.zeros((2, 3, 4)), [0, 1], BadInput, r"got \(2, 3, 4\), which looks like one array per class"),
+        (shap.Explanation(np.zeros((9, 3, 4))), [0] * 9, BadInput, r"If its axes are .*values\[:, :, 1\]"),
         ([[1.0, 2.0], [3.0]], [0, 1], BadInput, "ragged: row 0 has 2 values, row 1 has 1"),
         ("leaf", [0], WrongType, "got a single str"),
         (7, [0], WrongType, "got a single int"),
@@ -184,7 +185,20 @@ def test_labels_may_be_anything_with_an_equality():
 
 def test_numbers_that_are_labels_are_not_mistaken_for_probabilities():
     assert fs.consistency(np.zeros(100), np.tile([0.5, 1.5], 50)).n == 100
-    assert fs.consistency(np.zeros(100), np.arange(100.0)).n == 100
+    assert fs.consistency(np.zeros(50), np.arange(50.0)).n == 50
+    assert fs.consistency(np.zeros(100), np.arange(100) // 2).n == 100
+    assert fs.consistency(np.zeros(100), [str(code) for code in range(100)]).n == 100
+
+
+@pytest.mark.parametrize("dtype", [int, np.uint16, float])
+def test_whole_numbers_that_nearly_all_differ_are_refused_with_a_way_out(dtype):
+    prices = (np.arange(400) * 7 + 1000).astype(dtype)
+    with pytest.raises(BadInput, match="400 different ones in 400 rows, such as 1000") as refused:
+        fs.consistency(np.arange(400) // 4, prices)
+    assert "np.digitize(predictions, edges)" in str(refused.value)
+    assert "[str(code) for code in predictions]" in str(refused.value)
+    assert fs.consistency(np.arange(400) // 4, np.digitize(prices, [2000, 3000])).n == 400
+    assert fs.consistency(np.arange(400) // 4, [str(code) for code in prices]).n == 400
 
 
 def test_large_unsigned_labels_and_lists_of_mixed_numbers_are_measured():

@@ -1,7 +1,12 @@
 """What faithscope raises: one clear sentence about what was wrong, what was seen and what to do."""
 
+import re
+
+from faithscope.visible import visible
+
 _LONGEST = 400  # characters of a message; what it quotes may be of any length
 _LAST = 150  # of these from its end, which says what to do
+_BREAKS = re.compile(r"\s*[\r\n]\s*")  # a message of another library may have lines
 
 
 class FaithscopeError(ValueError):
@@ -12,9 +17,13 @@ class FaithscopeError(ValueError):
 
 
 def _one_line(message: str) -> str:
-    if len(message) > _LONGEST:
-        message = f"{message[: _LONGEST - _LAST - 3]} … {message[-_LAST:]}"
-    return message if len(message.splitlines()) <= 1 else " ".join(message.split())
+    return _cut(visible(_BREAKS.sub(" ", _cut(message)).strip()))  # cut first: what a message quotes may be huge
+
+
+def _cut(message: str) -> str:
+    if len(message) <= _LONGEST:
+        return message
+    return f"{message[: _LONGEST - _LAST - 3]} … {message[-_LAST:]}"
 
 
 class BadInput(FaithscopeError):
@@ -23,6 +32,12 @@ class BadInput(FaithscopeError):
 
 class WrongType(BadInput, TypeError):
     """A value the caller handed over is of a type that cannot be used."""
+
+
+class UnknownName(BadInput, KeyError):
+    """A name was asked for that nothing here has."""
+
+    __str__ = Exception.__str__  # a KeyError would show its message in quotes
 
 
 class MissingExtra(FaithscopeError, ImportError):

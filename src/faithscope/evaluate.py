@@ -9,14 +9,15 @@ from numpy.typing import NDArray
 
 from faithscope.cache import Cache, takes_progress, to_cache
 from faithscope.errors import BadInput, WrongType
-from faithscope.evaluation import Discretize, Evaluation, assess
-from faithscope.explanations import Explanations, as_explanations, discretize
+from faithscope.evaluation import Evaluation, assess
+from faithscope.explanations import Discretize, Explanations, as_explanations, discretize
+from faithscope.explanations.alignment import index_of, is_fresh, made_in_order, same_rows
 from faithscope.explanations.inputs import is_frame, rows_of, same_length, to_vector
 from faithscope.explanations.labels import to_predictions
 from faithscope.explanations.relations import says_where, take_rows, to_relation
 from faithscope.fingerprint import fingerprint
 from faithscope.measures import scopes
-from faithscope.measures.choosing import Best
+from faithscope.measures.choosing import Best, to_choice
 from faithscope.measures.counts import count
 from faithscope.measures.estimate import Interval
 from faithscope.measures.local import Local, at_row
@@ -30,7 +31,7 @@ def evaluate(
     explainer: Any,
     X: Any,
     *,
-    discretizer: Discretize | None = None,
+    discretizer: Discretize | Best | None = None,
     confidence: float = 0.95,
     interval: Interval = "jackknife",
     weights: Any = None,
@@ -49,8 +50,8 @@ def evaluate(
         Anything with ``explain``, a function from rows to explanations, or the explanations themselves.
     X : array-like or table, n rows
         Rows the model will meet in use; no labels are needed.
-    discretizer : callable, optional
-        As for `consistency`; or `Best`, which chooses one on half of the rows and reports on the other half.
+    discretizer : discretizer, str or callable, optional
+        As for `consistency`; or `Best` ("best"), which chooses one on half of the rows and reports on the other half.
     confidence, interval, weights
         As for `consistency`.
     relation : Nearest, Ball or callable, optional
@@ -71,14 +72,18 @@ def evaluate(
     labels = system.predictions(predict, X)
     given = system.explanations(explainer, X, name)
     same_length(X=rows_of(X), predictions=len(labels), explanations=len(given))
+    labelled = given if index_of(explainer) is None else explainer  # a table of theirs can be aligned by label
+    notes = same_rows(X=X, predictions=predict, explanations=labelled, weights=weights)
     options: dict[str, Any] = {"confidence": confidence, "interval": interval, "relation": relation}
-    about: dict[str, Any] = {"name": name, "explainer": described(explainer), "seed": seed}
-    if isinstance(discretizer, Best):
-        kept, chosen = discretizer.choose(given, labels, seed, confidence)
-        given, labels, X, discretizer = given.take(kept), labels[kept], take_rows(X, kept), chosen
+    about: dict[str, Any] = {"name": name, "explainer": described(explainer), "seed": seed, "notes": notes}
+    about["baseline"] = is_baseline(explainer)
+    how = to_choice(discretizer)
+    if isinstance(how, Best):
+        kept, how = how.choose(given, labels, seed, confidence)
+        given, labels, X, about["rows"] = given.take(kept), labels[kept], take_rows(X, kept), kept
         weights = None if weights is None else to_vector(weights, "Weights")[kept]
     with system.watch.phase(f"measuring {name}", len(labels)):
-        found = assess(given, labels, X, discretizer=discretizer, weights=weights, **options, **about)
+        found = assess(given, labels, X, discretizer=how, weights=weights, **options, **about)
     return replace(found, seconds=system.watch.seconds)
 
 
@@ -94,10 +99,16 @@ class System:
         function = function_of(predict, "predict")
         if function is None:
             return to_predictions(predict)
+
+        def answer(rows: Any) -> NDArray[Any]:
+            made = function(rows)
+            made_in_order(rows, made, "predictions")
+            return to_predictions(made)
+
         with self.watch.phase("predicting", rows_of(X)):
             if self.cache is None:
-                return to_predictions(function(X))
-            return self.cache.labels(fingerprint(predict), lambda rows: to_predictions(function(rows)), X)
+                return answer(X)
+            return self.cache.labels(fingerprint(predict), answer, X)
 
     def explanations(self, explainer: Any, X: Any, name: str) -> Explanations:
         """What the explainer says to rows, or what it has said."""
@@ -107,7 +118,9 @@ class System:
         told = takes_progress(function)
 
         def explain(rows: Any, step: Step) -> Explanations:
-            return as_explanations(function(rows, progress=step) if told else function(rows))
+            made = as_explanations(function(rows, progress=step) if told else function(rows))
+            made_in_order(rows, made, "explanations")
+            return made._with(index=None) if is_fresh(made.index) else made
 
         with self.watch.phase(f"explaining with {name}", rows_of(X)) as step:
             if self.cache is None:
@@ -138,6 +151,13 @@ def described(explainer: Any) -> str:
 
     line = line_of(explainer)
     return line if len(line.splitlines()) == 1 else name_of(explainer)
+
+
+def is_baseline(explainer: Any) -> bool:
+    """Whether an explainer is one of ours that says nothing on purpose."""
+    from faithscope.explainers.baselines import Constant, Random, Unique
+
+    return isinstance(explainer, Constant | Random | Unique)
 
 
 @in_memory("use fewer rows")

@@ -1,34 +1,32 @@
 """Evaluation: how faithful one explainer is to one model, and every question one can ask about it."""
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, NotScoped
-from faithscope.explanations import Explanations, discretize
+from faithscope.explanations import Discretize, Explanations, discretize
+from faithscope.explanations.alignment import index_of, row_labels, same_rows
 from faithscope.explanations.discretize import Original, usual
 from faithscope.explanations.inputs import rows_of, same_length
 from faithscope.explanations.relations import says_where, to_relation
 from faithscope.frames import frame
 from faithscope.measures import scopes
-from faithscope.measures.consistency import consistency
+from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.counts import count
 from faithscope.measures.coverage import Coverage, cover
-from faithscope.measures.estimate import Estimate, Interval
+from faithscope.measures.estimate import Estimate, Interval, noted
 from faithscope.measures.local import per_explanation, per_row
 from faithscope.measures.populations import Populations, by
 from faithscope.measures.sufficiency import by as sufficiency_by
-from faithscope.measures.sufficiency import sufficiency, to_estimate
+from faithscope.measures.sufficiency import measure_sufficiency, to_estimate
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Discretize = Callable[[Explanations], Any]
 
 
 @dataclass(frozen=True)
@@ -54,6 +52,12 @@ class Evaluation:
         Of the evaluation; explainers have seeds of their own.
     seconds : dict of str to float
         How long each phase took.
+    baseline : bool
+        Whether the explainer is one of ours that says nothing on purpose (`Constant`, `Random`, `Unique`), so that
+        guards do not judge it beside others. Ready explanations do not say who made them: False.
+    rows : array, (n,), or None
+        The positions of these rows among those that were handed over, where only some are reported (`Best`); None
+        where all are.
     """
 
     consistency: Estimate
@@ -69,6 +73,8 @@ class Evaluation:
     discretizer: str = repr(Original())
     seed: int = 0
     seconds: dict[str, float] = field(default_factory=dict, repr=False)
+    baseline: bool = False
+    rows: NDArray[np.int64] | None = field(default=None, repr=False)
     _coverage: Coverage | None = field(default=None, repr=False)
 
     @property
@@ -77,11 +83,14 @@ class Evaluation:
         return uniqueness(self.consistency)
 
     def local(self) -> "pd.DataFrame":
-        """One line a row: local consistency and sufficiency with exact intervals, and the counts behind them."""
+        """One line a row: local consistency and sufficiency with exact intervals, and the counts behind them.
+
+        The frame has the row labels of X; of rows without any, their positions.
+        """
         columns = per_row(self._counts(), self.explanations, self.predictions, self.consistency.confidence)
         if self._coverage is not None:
             columns |= scopes.per_row(self._coverage, self.predictions, self.consistency.confidence)
-        return frame(columns)
+        return frame(columns, index_of(self.X) if index_of(self.X) is not None else self.rows)
 
     def table(self, k: int | None = None) -> "pd.DataFrame":
         """One line an explanation, worst first; only the k worst where k is given.
@@ -92,8 +101,13 @@ class Evaluation:
         return frame(per_explanation(self._counts(), self.consistency.confidence, k))
 
     def counterexamples(self, k: int = 10) -> "pd.DataFrame":
-        """Pairs of rows, same explanation, different prediction: worst explanations first, nearest rows first."""
-        return frame(counterexamples(self._counts(), self.explanations, self.predictions, self.X, k))
+        """Pairs of rows, same explanation, different prediction: worst explanations first, nearest rows first.
+
+        ``row_a`` and ``row_b`` are positions in X as it was handed over, ``index_a`` and ``index_b`` its row labels
+        (the positions again where it has none).
+        """
+        found = counterexamples(self._counts(), self.explanations, self.predictions, self.X, k)
+        return frame(self._named(found, {"row_a": "index_a", "row_b": "index_b"}))
 
     def scopes(self, k: int | None = None) -> "pd.DataFrame":
         """One line an explanation that says where it applies: its precision and coverage on these rows, worst first.
@@ -103,10 +117,24 @@ class Evaluation:
         return frame(scopes.per_scope(self._scoped(), self.consistency.confidence, k))
 
     def wrongly_covered(self, k: int = 10) -> "pd.DataFrame":
-        """Rows that an explanation covers although they get another prediction, worst explanations first."""
+        """Rows that an explanation covers although they get another prediction, worst explanations first.
+
+        ``row`` and ``wrong_row`` are positions in X as it was handed over, ``index`` and ``wrong_index`` its row
+        labels (the positions again where it has none).
+        """
         how = to_relation(self.relation, self.explanations)
         found = scopes.wrongly_covered(self._scoped(), self.explanations, self.predictions, self.X, how, k)
-        return frame(found)
+        return frame(self._named(found, {"row": "index", "wrong_row": "wrong_index"}))
+
+    def _named(self, columns: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+        """Columns of positions in these rows as positions in X as it was handed over, each followed by row labels."""
+        labels = row_labels(self.X)
+        told: dict[str, Any] = {}
+        for name, column in columns.items():
+            told[name] = column if name not in names or self.rows is None else self.rows[column]
+            if name in names:
+                told[names[name]] = told[name] if labels is None else labels[column]
+        return told
 
     def _scoped(self) -> Coverage:
         if self._coverage is None:
@@ -116,6 +144,12 @@ class Evaluation:
 
     def by(self, groups: Any, measure: Literal["consistency", "sufficiency"] = "consistency") -> Populations:
         """The same measure for each group of rows, with intervals on the differences."""
+        notes = same_rows(X=self.X, explanations=self.explanations, groups=groups)
+        found = self._by(groups, measure)
+        named = {name: noted(one, notes) for name, one in found.estimates.items()}
+        return replace(found, estimates=named, by=str(getattr(groups, "name", None) or ""))
+
+    def _by(self, groups: Any, measure: str) -> Populations:
         if measure == "sufficiency":
             self._scoped()
             how = (self.relation, self.consistency.confidence, self.weights)
@@ -131,7 +165,8 @@ class Evaluation:
         given = self.explanations if self.undiscretized is None else self.undiscretized
         options: dict[str, Any] = {"confidence": self.consistency.confidence, "interval": self.consistency.interval}
         family = usual(given)
-        found = [consistency(given, self.predictions, discretizer=d, weights=self.weights, **options) for d in family]
+        options["weights"] = self.weights
+        found = [measure_consistency(given, self.predictions, discretizer=one, **options) for one in family]
         columns: dict[str, Any] = {"discretizer": [repr(one) for one in family]}
         for name in ("value", "low", "high", "unverifiable", "verified", "chance", "distinct"):
             columns[name] = [getattr(one, name) for one in found]
@@ -141,7 +176,7 @@ class Evaluation:
         """All numbers of this evaluation, ready for JSON."""
         sufficiency = None if self.sufficiency is None else self.sufficiency.to_dict()
         measured = {"consistency": self.consistency.to_dict(), "sufficiency": sufficiency}
-        made = {name: getattr(self, name) for name in ("name", "explainer", "discretizer", "seed")}
+        made = {name: getattr(self, name) for name in ("name", "explainer", "discretizer", "seed", "baseline")}
         return {**measured, "uniqueness": self.uniqueness, **made}
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
@@ -160,7 +195,10 @@ class Evaluation:
         """
         from faithscope.report import write_report
 
-        write_report(self, path, populations={} if groups is None else {self.name: self.by(groups)})
+        measures: list[Literal["consistency", "sufficiency"]] = ["consistency"]
+        measures += [] if self.sufficiency is None else ["sufficiency"]
+        populations = [] if groups is None else [self.by(groups, measure) for measure in measures]
+        write_report(self, path, populations={self.name: populations})
 
     def plot(self) -> Any:
         """Value, interval, chance and the unverifiable part as an Altair chart."""
@@ -197,12 +235,14 @@ def assess(
     interval: Interval = "jackknife",
     weights: Any = None,
     relation: Any = None,
+    notes: tuple[str, ...] = (),
     **about: Any,
 ) -> Evaluation:
-    """An evaluation of what a model and an explainer have said; `about` are its remaining attributes."""
+    """An evaluation of what a model and an explainer have said, checked; `about` are its remaining attributes."""
     coarse = discretize(explanations, discretizer)
     same_length(X=rows_of(X), predictions=len(predictions), explanations=len(coarse))
-    found = consistency(coarse, predictions, confidence=confidence, interval=interval, weights=weights)
+    found = measure_consistency(coarse, predictions, confidence=confidence, interval=interval, weights=weights)
+    found = noted(found, notes)
     about |= {"undiscretized": explanations, "discretizer": repr(Original() if discretizer is None else discretizer)}
     if not says_where(coarse, relation):
         return Evaluation(found, None, coarse, predictions, X, weights, relation, **about)
@@ -210,6 +250,7 @@ def assess(
     sufficient = (
         to_estimate(covered, "sufficiency", confidence)
         if weights is None
-        else sufficiency(coarse, X, predictions, relation=relation, confidence=confidence, weights=weights)
+        else measure_sufficiency(coarse, X, predictions, relation=relation, confidence=confidence, weights=weights)
     )
+    sufficient = noted(sufficient, notes)
     return Evaluation(found, sufficient, coarse, predictions, X, weights, relation, _coverage=covered, **about)

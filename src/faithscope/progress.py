@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from faithscope.errors import WrongType
+from faithscope.visible import visible
 
 Step = Callable[[int, int], None]  # called with rows done and rows in all
 Told = Callable[[str, int, int], None]  # called with the phase, rows done and rows in all
@@ -73,14 +74,14 @@ class Log:
         self._say(f"done in {seconds:.0f} s")
 
     def _say(self, what: str) -> None:
-        print(f"{self._phase}: {what}", file=sys.stderr, flush=True)
+        print(f"{visible(self._phase)}: {what}", file=sys.stderr, flush=True)
 
 
 def _plainly(phase: str) -> str:
     """A phase's name as rich shows it: brackets are not markup."""
     from rich.markup import escape
 
-    return escape(phase)
+    return escape(visible(phase))
 
 
 @dataclass

@@ -66,6 +66,13 @@ INPUTS = pd.DataFrame(
         "whole": RNG.integers(0, 5, ROWS),
     }
 )
+GAPS = np.random.default_rng(8)
+INPUTS["town"] = pd.Series(GAPS.choice(["missing", "o'x", None], ROWS), dtype=object)
+INPUTS["when"] = pd.Series(
+    [None if one < 0.1 else datetime.datetime(2024, 3, 1, 0, 0, 0, int(50 * one)) for one in GAPS.random(ROWS)]
+)
+INPUTS["utc"] = INPUTS["when"].dt.tz_localize("UTC")
+NEAR = np.datetime64("2024-03-01T00:00:00.000025")
 POOL = [
     [],
     [("age", "<=", 37.5)],
@@ -75,6 +82,17 @@ POOL = [
     [("whole", "!=", 2), ("select", "in", ["unheard of", "clerk"])],
     [("age", "!=", None)],
     [("whole", "in", [])],
+    [("age", "<= or missing", 37.5), ("town", "!=", "missing")],
+    [("age", "between or missing", (25, 50)), ("town", "!= or missing", "o'x")],
+    [("town", "==", None), ("whole", "<=", 3)],
+    [("town", "in", ["missing", None])],
+    [("when", "<=", NEAR)],
+    [("when", ">= or missing", NEAR), ("whole", "!=", 1)],
+    [("when", ">", NEAR + np.timedelta64(1, "ns")), ("town", "==", "missing")],
+    [("when", "in", [None, NEAR, datetime.date(2024, 3, 1)])],
+    [("when", "!=", NEAR)],
+    [("utc", "<", pd.Timestamp(NEAR, tz="UTC").tz_convert("Asia/Tokyo"))],
+    [("utc", "not in", [pd.Timestamp(NEAR, tz="UTC")])],
 ]
 RULES = fs.Rules.from_conditions([POOL[i] for i in RNG.integers(0, len(POOL), ROWS)], features=list(INPUTS.columns))
 DOCUMENTS = [sorted(set(RNG.choice(["a", "b", "né", "it's", "ü b"], 4))) for _ in range(ROWS)]

@@ -13,6 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
+import brute
 import faithscope as fs
 from faithscope import explainers
 from faithscope.explanations.inputs import rows_of
@@ -151,11 +152,13 @@ def test_progress_never_goes_back_and_ends_with_all_rows(case):
     assert seen[-1:] in ([], [(n, n)])  # what takes no time may say nothing
 
 
-def test_a_row_is_covered_by_its_own_explanation(case):
-    explanations = case.explainer.explain(case.rows)
+def test_a_row_is_covered_by_its_own_explanation_where_that_says_where_it_applies(case):
+    explanations, labels = case.explainer.explain(case.rows), np.zeros(rows_of(case.rows))
     if not says_where(explanations, None):
-        pytest.skip("these explanations do not say where they apply")
-    found = fs.sufficiency(explanations, case.rows, np.zeros(rows_of(case.rows)))
+        with pytest.raises(fs.errors.NotScoped):
+            fs.sufficiency(explanations, case.rows, labels)
+        return
+    found = fs.sufficiency(explanations, case.rows, labels)
     assert found.counts.missed.sum() == 0
 
 
@@ -167,5 +170,7 @@ def test_explainers_pickle(case):
 def test_explanations_can_be_evaluated(case):
     labels = np.arange(rows_of(case.rows)) % 2
     ev = fs.evaluate(labels, case.explainer, case.rows)
-    assert 0 <= ev.consistency.low <= ev.consistency.high <= 1
+    codes, _ = case.explainer.explain(case.rows).group()
+    assert ev.consistency.value == pytest.approx(brute.consistency(codes.tolist(), labels.tolist()), abs=1e-12)
+    assert ev.consistency.unverifiable == pytest.approx(brute.unverifiable(codes.tolist()), abs=1e-12)
     assert len(ev.local()) == rows_of(case.rows)

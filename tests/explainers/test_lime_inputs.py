@@ -173,13 +173,6 @@ def test_truth_values_are_categories_where_numbers_are_seen_as_they_are():
     np.testing.assert_allclose(found, [[0.8, 0], [-0.8, 0]], atol=0.05)
 
 
-def test_a_category_that_training_does_not_have_is_named():
-    train = pd.DataFrame({"job": ["clerk", "smith"] * 5, "age": range(10)})
-    explainer = Lime(lambda rows: rows["age"] > 4, train, samples=50)
-    with pytest.raises(BadInput, match="Column 'job' holds 'pilot' at row 1"):
-        explainer.explain(pd.DataFrame({"job": ["clerk", "pilot"], "age": [1, 2]}))
-
-
 def test_labels_where_probabilities_are_wanted_are_refused():
     with pytest.raises(BadInput, match="gave 2 where a probability, 0 to 1, is wanted: labels or scores"):
         Lime(GARDEN.predict, IRIS, samples=200).explain(IRIS[:2])

@@ -181,3 +181,30 @@ def test_a_newer_file_is_refused():
     said = {**read_settings(table), "version": 99}
     with pytest.raises(BadInput, match="newer version"):
         from_arrow(table.replace_schema_metadata({b"faithscope": json.dumps(said).encode()}))
+
+
+@pytest.mark.parametrize(
+    ("kind", "changed"),
+    [
+        ("importances", {"dtype": "S1000000000000"}),
+        ("importances", {"dtype": "V1000000000000"}),
+        ("importances", {"columns": ["no such column"]}),
+        ("importances", {"columns": None}),
+        ("prototypes", {"points": {"table": "AAAA"}}),
+        ("prototypes", {"points": {"table": 7}}),
+    ],
+)
+def test_hostile_metadata_is_one_sentence(kind, changed):
+    table = to_arrow({"importances": IMPORTANCES, "prototypes": KINDS["prototypes"]}[kind])
+    said = {**read_settings(table), **changed}
+    with pytest.raises(BadInput, match="cannot be understood"):
+        from_arrow(table.replace_schema_metadata({b"faithscope": json.dumps(said).encode()}))
+
+
+def test_rows_that_take_no_bytes_are_refused_before_they_are_unpacked():
+    said = read_settings(to_arrow(KINDS["highlights"]))
+    empty = pa.table({"words": pa.Array.from_buffers(pa.null(), 2**40, [None])}).replace_schema_metadata(
+        {b"faithscope": json.dumps(said).encode()}
+    )
+    with pytest.raises(fs.errors.TooLarge, match="1,099,511,627,776 explanations"):
+        from_arrow(empty)

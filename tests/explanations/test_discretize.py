@@ -116,8 +116,8 @@ def test_the_papers_words(word, discretizer):
 def test_bad_discretizers():
     with pytest.raises(BadInput, match=r"No discretizer is called 'round'.*sign-of-top-5"):
         from_word("round")
-    with pytest.raises(WrongType, match=r"'sign' is a word: pass an object such as fs.Sign\(\)"):
-        fs.consistency([[1.0]], [0], discretizer="sign")
+    with pytest.raises(BadInput, match=r"No discretizer is called 'signs'.*sign-of-top-5"):
+        fs.consistency([[1.0]], [0], discretizer="signs")
     with pytest.raises(WrongType, match=r"Sign\(\) discretizes importances .* got plain keys"):
         fs.consistency(["a"], [0], discretizer=fs.Sign())
     with pytest.raises(WrongType, match=r"Delta\(\) \|"):

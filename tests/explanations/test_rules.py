@@ -610,7 +610,7 @@ def test_bad_trees_and_rows_are_refused():
 
 
 def test_a_tree_that_splits_on_missing_alone_asks_for_present():
-    tree = DecisionTreeClassifier().fit([[1.0], [1.0], [math.nan]], [0, 0, 1])
+    tree = DecisionTreeClassifier().fit([[1.0], [2.0], [math.nan]], [0, 0, 1])
     rules = Rules.from_tree(tree, [[1.0], [5.0], [math.nan]])
     assert [rules.describe(row) for row in (1, 2)] == ["x0 is present", "x0 is missing"]
 

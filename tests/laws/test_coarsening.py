@@ -10,21 +10,33 @@ from faithscope.testing.systems import SYSTEMS, System
 from strategies import samples
 
 
-def true_consistency(p, q):
-    return float(p @ (q**2).sum(axis=1))
+def true_consistency(explanations, labels, discretizer=None):
+    """Of a population that has these rows and no others: what the Gibbs decoder gets right."""
+    return 1 - fs.GibbsDecoder(fs.consistency(explanations, labels, discretizer=discretizer)).error
+
+
+TOPS = (fs.SignOfTop(1), fs.SignOfTop(2))
+VECTORS = (fs.Floor(0), fs.Floor(1), fs.Truncate(0), fs.Truncate(1), fs.Sign(), fs.Rank(), *TOPS)
+
+
+@given(seed=st.integers(0, 10_000), discretizer=st.sampled_from(VECTORS))
+def test_coarsening_never_raises_true_consistency(seed, discretizer):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 40))
+    values = rng.choice(np.round(rng.normal(size=6), 2), (n, 3))  # few values, so that explanations repeat
+    labels = rng.integers(0, 3, n)
+    raw, coarse = (true_consistency(fs.Importances(values), labels, one) for one in (None, discretizer))
+    assert coarse <= raw + 1e-12
 
 
 @given(seed=st.integers(0, 10_000))
-def test_coarsening_never_raises_true_consistency(seed):
+def test_coarser_changes_of_counterfactuals_never_raise_true_consistency(seed):
     rng = np.random.default_rng(seed)
-    k = int(rng.integers(2, 20))
-    p, q = rng.dirichlet(np.ones(k)), rng.dirichlet(np.ones(3), k)
-    merge = rng.integers(0, max(1, k // 2), k)
-    coarse_p = np.bincount(merge, p)
-    coarse_q = np.array([np.bincount(merge, p * q[:, y]) for y in range(3)]).T
-    kept = coarse_p > 0
-    coarse = true_consistency(coarse_p[kept], coarse_q[kept] / coarse_p[kept, None])
-    assert coarse <= true_consistency(p, q) + 1e-12
+    n = int(rng.integers(1, 40))
+    originals, points = (rng.integers(0, 3, (n, 2)).astype(float) for _ in range(2))
+    pairs, labels = fs.Counterfactuals(points, originals), rng.integers(0, 3, n)
+    told = [true_consistency(pairs, labels, one) for one in (fs.Delta(), fs.DeltaSign(), fs.Modified())]
+    assert told == sorted(told, reverse=True) or np.allclose(told, sorted(told, reverse=True), atol=1e-12)
 
 
 @given(samples())
@@ -38,9 +50,8 @@ def test_the_gibbs_decoder_is_right_as_often_as_one_minus_the_weighted_gini_inde
 
 
 def test_a_trees_consistency_approaches_one_minus_the_weighted_gini_index():
-    from sklearn.datasets import load_breast_cancer
-    from sklearn.tree import DecisionTreeClassifier
-
+    load_breast_cancer = pytest.importorskip("sklearn.datasets").load_breast_cancer
+    DecisionTreeClassifier = pytest.importorskip("sklearn.tree").DecisionTreeClassifier
     X, y = load_breast_cancer(return_X_y=True)
     model = DecisionTreeClassifier(max_depth=4, random_state=0).fit(X, y).predict(X)
     surrogate = DecisionTreeClassifier(max_leaf_nodes=4, random_state=1).fit(X[:, :5], model)
@@ -56,18 +67,23 @@ def test_a_trees_consistency_approaches_one_minus_the_weighted_gini_index():
 
 @pytest.mark.parametrize("method", ["mcdiarmid", "jackknife"])
 def test_a_certificate_bounds_the_raw_explainer(method):
-    # Raw explanations are unique, each label certain given them: true consistency 1. Their sign tells less.
-    wrong = 0
+    # Eight explanations, of which the sign merges those that differ in size alone.
+    vectors = np.array([(a * size, b * size) for a in (-1.0, 1.0) for b in (-1.0, 1.0) for size in (1.0, 2.0)])
+    surely = np.tile([0.85, 0.95], 4)  # the larger ones are surer
+    likely = np.where(vectors[:, 0] > 0, surely, 1 - surely)
+    raw = System(np.full(8, 1 / 8), np.column_stack([1 - likely, likely]))
+    signs = System(np.full(4, 1 / 4), raw.q.reshape(4, 2, 2).mean(axis=1))
+    assert signs.truth < raw.truth < 0.9
+    above, too_high, informative = 0, 0, 0
     for seed in range(200):
-        rng = np.random.default_rng(seed)
-        values = rng.normal(size=(400, 2))
-        labels = (values[:, 0] > 0) ^ (rng.random(400) < 0.1)
-        signs = System(np.full(4, 0.25), np.array([[0.1, 0.9], [0.1, 0.9], [0.9, 0.1], [0.9, 0.1]]))
-        certificate = fs.certify(values, labels, interval=method)
-        assert certificate.low <= 1
-        bound = {type(d).__name__: low for d, low in certificate.bounds}["Sign"]
-        wrong += bound > signs.truth
-    assert wrong <= 200 * 0.05
+        codes, labels = raw.draw(400, np.random.default_rng(seed))
+        certificate = fs.certify(vectors[codes], labels, interval=method)
+        above += certificate.low > raw.truth
+        too_high += {type(d).__name__: low for d, low in certificate.bounds}["Sign"] > signs.truth
+        informative += certificate.low > raw.truth - 0.3
+    assert above <= 200 * 0.05
+    assert too_high <= 200 * 0.05
+    assert informative >= 200 * 0.95, "a bound of 0 would be right too"
 
 
 def test_a_certificate_names_its_winner_and_carries_all():

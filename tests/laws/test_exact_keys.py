@@ -38,9 +38,13 @@ def test_groups_are_numbered_by_first_appearance_and_hold_equal_rows(seed):
     assert first.tolist() == [expected.index(k) for k in range(len(seen))]
 
 
-def test_large_samples_are_grouped_in_threads_to_the_same_end():
+def test_large_samples_are_grouped_in_threads_to_the_same_end(monkeypatch):
+    monkeypatch.setattr(grouping, "WORKERS", 3)
+    pools, executor = [], grouping.ThreadPoolExecutor
+    monkeypatch.setattr(grouping, "ThreadPoolExecutor", lambda workers: pools.append(workers) or executor(workers))
     values = np.random.default_rng(0).integers(0, 40, size=(200_000, 2)).astype(float)
     codes, first = grouping.group([values])
+    assert pools
     assert len(first) == 1600
     assert (values[first[codes]] == values).all()
     assert len(np.unique(values[first], axis=0)) == 1600

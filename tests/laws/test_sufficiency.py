@@ -1,12 +1,9 @@
 """Sufficiency equals its definition, pair by pair, whatever says where explanations apply."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_breast_cancer
-from sklearn.tree import DecisionTreeClassifier
 
 import brute
 import faithscope as fs
@@ -56,7 +53,7 @@ def holds(row, condition):
 def random_rows(rng, n):
     numbers = rng.choice([0.0, 1.0, 2.0, 3.0, np.nan], (n, 2), p=[0.3, 0.2, 0.2, 0.2, 0.1])
     words = rng.choice(["u", "v"], n)
-    return pd.DataFrame({"a": numbers[:, 0], "b": numbers[:, 1], "c": words})
+    return pytest.importorskip("pandas").DataFrame({"a": numbers[:, 0], "b": numbers[:, 1], "c": words})
 
 
 def holds_on_text(row, condition):
@@ -149,8 +146,7 @@ def test_prototypes_cover_the_rows_whose_nearest_they_are(seed, k):
     SEEDS, st.sampled_from([0.0, 0.5, 1.0, 2.0]), st.sampled_from(["euclidean", "manhattan", "chebyshev", "canberra"])
 )
 def test_explanations_within_tau_count_as_the_same(seed, tau, metric):
-    from sklearn.metrics import pairwise_distances
-
+    pairwise_distances = pytest.importorskip("sklearn.metrics").pairwise_distances
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 25))
     phi, labels = rng.integers(-2, 3, (n, 2)) / 2, rng.integers(0, 3, n)
@@ -197,6 +193,8 @@ def test_a_callers_own_relation_gives_the_same_answers(seed):
 
 
 def test_a_trees_sufficiency_is_its_consistency():
+    load_breast_cancer = pytest.importorskip("sklearn.datasets").load_breast_cancer
+    DecisionTreeClassifier = pytest.importorskip("sklearn.tree").DecisionTreeClassifier
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     model = DecisionTreeClassifier(max_leaf_nodes=30, random_state=0).fit(X, y).predict(X)
     surrogate = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X.iloc[:, :4], model)
@@ -312,6 +310,7 @@ def test_the_error_bound_needs_rows_that_lie_under_their_own_explanation():
 
 
 def test_columns_are_matched_by_name():
+    pd = pytest.importorskip("pandas")
     table = pd.DataFrame({"a": [0.0, 1, 2, 3], "b": [0.0, 10, 20, 30]})
     prototypes = fs.Prototypes([0, 0, 1, 1], points=table.iloc[[0, 3]])
     pairs = fs.Counterfactuals(table + 5, table)
@@ -323,6 +322,7 @@ def test_columns_are_matched_by_name():
 
 
 def test_documents_may_stand_in_a_table():
+    pd = pytest.importorskip("pandas")
     highlights = fs.Highlights([{"great"}, {"great"}, {"dull"}])
     documents = ["great plot", "great fun", "dull plot"]
     expected = fs.sufficiency(highlights, documents, [1, 1, 0])

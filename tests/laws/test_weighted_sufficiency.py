@@ -1,7 +1,6 @@
 """Sufficiency in a target population: brute force, equal weights, partitions, and intervals that cover."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -48,7 +47,7 @@ def test_rules_that_partition_the_rows_are_as_sufficient_as_they_are_consistent(
     leaves = np.ceil(x * 8) / 8
     rules = fs.Rules.from_conditions([[("x", ">", one - 1 / 8), ("x", "<=", one)] for one in leaves], features=["x"])
     labels = rng.random(300) < leaves
-    weighted = fs.sufficiency(rules, pd.DataFrame({"x": x}), labels, weights=weights)
+    weighted = fs.sufficiency(rules, x[:, None], labels, weights=weights)
     consistent = fs.consistency(rules, labels, weights=weights)
     assert weighted.value == pytest.approx(consistent.value)
     assert weighted.chance == pytest.approx(consistent.chance)

@@ -103,7 +103,7 @@ def test_counts_do_not_depend_on_how_many_features_are_multiplied_at_once(gpu, d
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cityblock", "hamming"])
-def test_many_radii_are_counted_in_one_pass(gpu, metric):
+def test_many_radii_are_counted_as_each_by_itself(gpu, metric):
     _, rows, codes, labels = random_points(metric, 1)
     distance = cdist(rows[:30], rows, metric)
     radii = np.quantile(distance, np.linspace(0, 1, 10))[:, None] * np.ones(30)  # more than one pass holds

@@ -30,7 +30,8 @@ def test_every_rule_has_its_precision_and_coverage():
 def test_the_rows_a_rule_wrongly_covers_are_shown():
     wrong = fs.evaluate(LABELS, RULES, X).wrongly_covered()
     assert wrong.to_dict("records") == [
-        {"explanation": "x <= 2", "row": 0, "wrong_row": 2, "prediction": 0, "wrong_prediction": 1}
+        {"explanation": "x <= 2", "row": 0, "index": 0, "wrong_row": 2, "wrong_index": 2}
+        | {"prediction": 0, "wrong_prediction": 1}
     ]
     assert len(fs.evaluate(LABELS, RULES, X).scopes(k=1)) == 1
 

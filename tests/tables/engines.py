@@ -17,6 +17,7 @@ import tables.postgres as postgres
 
 NAMES = ("duckdb", "postgres", "spark")
 _TYPES = {"double": "float8", "int64": "int8", "string": "text", "bool": "bool", "timestamp[us]": "timestamp"}
+_TYPES["timestamp[us, tz=UTC]"] = "timestamptz"
 
 
 def put(engine: str, name: str, table: pa.Table) -> dict[str, Any]:

@@ -82,8 +82,11 @@ def test_names_that_collide_stay_apart():
 
 def test_an_evaluation_writes_such_a_log(tmp_path):
     explanations, X = CASES["rules on a table"]
-    fs.evaluate(LABELS, explanations, X).to_parquet(tmp_path / "log.parquet")
-    assert audit(tmp_path / "log.parquet").sufficiency is not None
+    ev = fs.evaluate(LABELS, explanations, X)
+    ev.to_parquet(tmp_path / "log.parquet")
+    found = audit(tmp_path / "log.parquet")
+    for one, other in ((found.consistency, ev.consistency), (found.sufficiency, ev.sufficiency)):
+        assert one.value == pytest.approx(other.value, abs=1e-12)
 
 
 def test_a_log_may_be_discretized_further(tmp_path):

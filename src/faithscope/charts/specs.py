@@ -8,8 +8,8 @@ Rows = Sequence[Row]
 Spec = dict[str, Any]
 
 KEY = (
-    "bar: shown to agree · hatched: cannot be checked · line below it: interval · "
-    "diamond: agreement where it can be checked · tick: chance"
+    "bar: shown to agree · hatched: cannot be checked · line below it: interval",
+    "diamond: agreement where it can be checked, with its interval · tick: chance",
 )
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # a name; nothing reads it from there
 _STEP = 27  # pixels a line of bars takes
@@ -54,7 +54,8 @@ def _place(line: str) -> tuple[int, str]:
 def _bars(lines: Rows) -> list[Spec]:
     """What was shown, what cannot be checked, chance, the interval and the checked rows' agreement."""
     axis = {"title": "probability that the prediction is the same", "format": ".1f", "tickCount": 5}
-    tips = _tips("name", "measure", "value", "low", "high", "unverifiable", "verified", "chance", "n")
+    ends = ("verified_low", "verified_high")
+    tips = _tips("name", "measure", "value", "low", "high", "unverifiable", "verified", *ends, "chance", "n")
     bar, below = {"height": 11, "yOffset": -3}, {"yOffset": 7}
     cap = {"type": "tick", "style": "cap", "orient": "vertical", "thickness": 1.5, "size": 7, **below}
     lines = [{**line, "zero": 0} for line in lines]
@@ -65,6 +66,7 @@ def _bars(lines: Rows) -> list[Spec]:
     chance = {"type": "tick", "style": "chance", "orient": "vertical", "thickness": 2, "size": _STEP}
     stroke = {"type": "point", "style": "hatch", "shape": "stroke", "angle": 300, "size": 90, "yOffset": -3}
     diamond = {"type": "point", "style": "checked", "shape": "diamond", "size": 75, "yOffset": -3}
+    span = {"type": "rule", "style": "checked-interval", "yOffset": -3}
     return [
         _layer(lines, {"type": "bar", **bar}, {"x": zero, "color": color} | _to_x("value") | tips),
         _layer(silent, {"type": "bar", "style": "silent", **bar}, {"x": _share("value")} | _to_x("upper") | tips),
@@ -73,6 +75,7 @@ def _bars(lines: Rows) -> list[Spec]:
         _layer(lines, {"type": "rule", "style": "interval", **below}, {"x": _share("low")} | _to_x("high") | tips),
         _layer(lines, cap, {"x": _share("low")}),
         _layer(lines, cap, {"x": _share("high")}),
+        _layer(checked, span, {"x": _share("verified_low")} | _to_x("verified_high") | tips),
         _layer(checked, diamond, {"x": _share("verified")} | tips),
     ]
 
@@ -242,6 +245,8 @@ _WORDS = {
     "low": "interval from",
     "high": "interval to",
     "verified": "where it can be checked",
+    "verified_low": "where checked, from",
+    "verified_high": "where checked, to",
     "tau": "distance",
     "n": "rows",
     "kind": "how known",

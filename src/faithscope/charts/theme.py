@@ -71,6 +71,7 @@ def _lines(palette: Mapping[str, str]) -> dict[str, Any]:
     ink, silent, chance = palette["ink"], palette["silent"], palette["chance"]
     return {
         "interval": {"color": ink, "strokeWidth": 1.5},
+        "checked-interval": {"color": ink, "strokeWidth": 1},
         "chance-line": {"color": chance, "strokeDash": [5, 4], "strokeWidth": 1.5},
         "hatch": {"color": silent, "strokeWidth": 1},
         "exact": {"color": silent, "strokeWidth": 2},

@@ -11,6 +11,7 @@ import typer
 from faithscope.cli import auditing, evaluating
 from faithscope.errors import FaithscopeError
 from faithscope.memory import ran_out
+from faithscope.printing import json_alone, plain_letters
 from faithscope.reproduce.command import reproduce
 
 app = typer.Typer(
@@ -21,11 +22,11 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(evaluating.demo)
-app.command()(evaluating.evaluate)
-app.command()(auditing.audit)
-app.command()(auditing.plan)
-app.command()(reproduce)
+app.command()(json_alone(evaluating.demo))
+app.command()(json_alone(evaluating.evaluate))
+app.command()(json_alone(auditing.audit))
+app.command()(json_alone(auditing.plan))
+app.command()(json_alone(reproduce))
 
 _WHOLE = "FAITHSCOPE_TRACEBACK"
 _INTERRUPTED = 130  # what typer makes of Ctrl-C
@@ -44,6 +45,7 @@ def _version(
 
 def main() -> None:
     """Run the command line; a mistake is one line and exit status 2."""
+    plain_letters()
     try:
         status = app(standalone_mode=False)  # what was typed wrong is raised, and told here
     except FaithscopeError as error:

@@ -5,8 +5,10 @@ from typing import Annotated, Any
 
 import typer
 
-from faithscope.cli.options import Confidence, FailUnder, Json, Report, judge, tell, threshold
+from faithscope.cli.options import Confidence, FailUnder, Json, MeasureName, Report, check_gate, gate, tell
 from faithscope.errors import BadInput
+from faithscope.printing import print_json
+from faithscope.visible import visible_lines
 
 LogFiles = Annotated[
     list[str] | None, typer.Argument(help="Parquet, CSV or JSON lines: files, a folder or a glob.", show_default=False)
@@ -49,21 +51,21 @@ def audit(
     report: Report = None,
     as_json: Json = False,
     fail_under: FailUnder = None,
+    measure: MeasureName = None,
 ) -> None:
     """Measure the explanations in a log of predictions; no model is needed, and nothing is written to the log.
 
     Example: faithscope audit log.parquet --prediction yhat --explanation 'phi_*' --discretize sign-of-top-5
     --by region --report r.html --fail-under 0.9
     """
-    threshold(fail_under)
+    check_gate(fail_under, measure=measure)
     words = _words(prediction, explanation, kind, discretize, nulls, connect)
     more = {"by": by or None, "time": by_time, "every": every, "reference": reference}
     found = _audit(log, table, words | more | {"confidence": confidence, "interval": interval})
     tell(found, report, as_json, f"How faithful are the explanations in {found.name}?")
-    if not as_json:
-        for more in (found.populations, found.windows, *found.notes):
-            typer.echo("" if more is None else f"\n{more}", nl=more is not None)
-    judge([found.consistency.low], fail_under)
+    if found.windows is not None and not as_json:
+        typer.echo(visible_lines(f"\nconsistency in windows of {found.windows.every}\n{found.windows}"))
+    gate(found, fail_under, measure)
 
 
 def plan(
@@ -86,7 +88,7 @@ def plan(
 
     found = _audit(log, table, _words(prediction, explanation, kind, discretize, nulls, connect))
     made = planned(found.consistency, unverifiable=unverifiable)
-    typer.echo(json.dumps(made.to_dict()) if as_json else str(made))
+    print_json(json.dumps(made.to_dict())) if as_json else typer.echo(str(made))
 
 
 def _words(

@@ -20,7 +20,7 @@ def to_predict(model: Any) -> Callable[[Any], NDArray[Any]]:
         raise WrongType(f"A model must have predict, or be a function of rows; got {type(model).__name__}.")
 
     def labels(rows: Any) -> NDArray[Any]:
-        made = to_predictions(function(rows))
+        made = to_predictions(function(rows), part=True)
         same_length(rows=rows_of(rows), predictions=len(made))
         return made
 

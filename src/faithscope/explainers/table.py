@@ -17,9 +17,8 @@ from faithscope.explainers.table_columns import (
     palette,
 )
 from faithscope.explainers.table_rows import Rebuild, rebuilder
-from faithscope.explanations.dates import has_zone, hold_dates, in_utc
+from faithscope.explanations.dates import dated_columns, hold_dates
 from faithscope.explanations.inputs import (
-    frame_columns,
     is_frame,
     is_missing,
     missing_values,
@@ -92,8 +91,9 @@ class Table:
             raise BadInput("Training rows are empty: at least one row and one column are needed.")
         chosen = {_position(one, names) for one in to_categorical(categorical)}
         kept = [column if j in chosen else _plain(column) for j, column in enumerate(columns)]
+        zoned = dated_columns(X)[2] if is_frame(X) else [False] * len(names)
         dates = tuple(
-            Dates.learn(column, _zoned(X, j)) if j not in chosen and hold_dates(column) else None
+            Dates.learn(column, zoned[j]) if j not in chosen and hold_dates(column) else None
             for j, column in enumerate(kept)
         )
         kinds = tuple(
@@ -180,9 +180,7 @@ class Table:
 def columns_with_names(X: Any) -> tuple[tuple[str, ...], list[NDArray[Any]]]:
     """Names and columns of rows of any kind; x0, x1, … where they have no names."""
     if is_frame(X):
-        names, columns = frame_columns(X)
-        zoned = [j for j in range(len(names)) if hasattr(X, "iloc") and has_zone(X.iloc[:, j])]
-        return names, [in_utc(X.iloc[:, j]) if j in zoned else column for j, column in enumerate(columns)]
+        return dated_columns(X)[:2]
     array = to_array(X, "Rows")
     if array is None:
         rows = [to_vector(row, "Rows") for row in to_items(X, "Rows")]
@@ -215,12 +213,6 @@ def _plain(column: NDArray[Any]) -> NDArray[Any]:
     missing = missing_values(column)
     numbers = as_numbers(column) if missing.any() and not missing.all() else None
     return column if numbers is None else numbers
-
-
-def _zoned(X: Any, j: int) -> bool:
-    if not is_frame(X):
-        return False
-    return has_zone(X.iloc[:, j] if hasattr(X, "iloc") else X.column(j) if hasattr(X, "column_names") else X[:, j])
 
 
 def _marker(X: Any, j: int, column: NDArray[Any]) -> Any:

@@ -66,9 +66,10 @@ class TreePath(Mannered):
         table, labels = Table.learn(X_train), to_predict(predict)(X_train)
         rows = table.encode(X_train)
         missing = tuple(bool(column.any()) for column in _missing(table, rows).T)
+        texts = np.array([str(label) for label in labels.tolist()], object)  # each as long as it is
         most = min(max_leaf_nodes, max(2, len(labels)))  # memory is taken for all of them at once
         tree = DecisionTreeClassifier(max_leaf_nodes=most, random_state=check_seed(seed) % 2**32)
-        return cls(tree.fit(_indicators(table, rows, missing), labels.astype(str)), table, missing)
+        return cls(tree.fit(_indicators(table, rows, missing), texts), table, missing)
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Rules:
         """The path of each row."""

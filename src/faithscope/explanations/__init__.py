@@ -5,14 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.errors import BadInput, WrongType
+from faithscope.errors import BadInput
+from faithscope.explanations.alignment import index_of
+from faithscope.explanations.axes import refuse_axes
 from faithscope.explanations.base import Explanations
-from faithscope.explanations.discretize import Original
+from faithscope.explanations.discretize import Original, to_discretizer
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.inputs import frame_columns, is_frame, is_row, to_vector
 from faithscope.explanations.plain import Plain, Records
 
-__all__ = ["Explanations", "as_explanations", "discretize"]
+__all__ = ["Discretize", "Explanations", "as_explanations", "discretize"]
+
+Discretize = Callable[[Explanations], Any] | str  # a discretizer, a function like one, or the paper's word for one
 
 
 def as_explanations(given: Any) -> Explanations:
@@ -21,10 +25,17 @@ def as_explanations(given: Any) -> Explanations:
     Rows of numbers (a 2-D array, a list of lists, a numeric table, a ``shap.Explanation``) are importances;
     a table with other columns is a record a row; anything else is one plain key a row.
     """
+    made = _made_of(given)
+    index = index_of(given) if made.index is None else None
+    return made if index is None or len(index) != len(made) else made._with(index=index)
+
+
+def _made_of(given: Any) -> Explanations:
     if isinstance(given, Explanations):
         return given
     if type(given).__module__.startswith("shap."):
         return Importances(given)
+    refuse_axes(given)
     if is_frame(given):
         return _from_frame(given)
     column = to_vector(given, "Explanations")
@@ -70,20 +81,16 @@ def _from_frame(frame: Any) -> Explanations:
     return Importances(frame) if numeric else Records(columns, names)
 
 
-def discretize(explanations: Explanations, discretizer: Callable[[Explanations], Any] | None) -> Explanations:
-    """The explanations, coarsened where a discretizer is given; any function of explanations will do."""
-    if discretizer is None or isinstance(discretizer, Original):
+def discretize(explanations: Explanations, discretizer: Discretize | None) -> Explanations:
+    """The explanations, coarsened where a discretizer is given: an object, its word, or any function of them."""
+    chosen = to_discretizer(discretizer)
+    if chosen is None or isinstance(chosen, Original):
         return explanations
-    if isinstance(discretizer, str):
-        raise WrongType(
-            f"discretizer={discretizer!r} is a word: pass an object such as fs.Sign(), "
-            "or faithscope.explanations.discretize.from_word(...)."
-        )
-    if isinstance(discretizer, type) or not callable(discretizer):
-        raise WrongType(f"discretizer={discretizer!r} cannot be applied: pass an object such as fs.Sign().")
-    coarser = as_explanations(discretizer(explanations))
+    coarser = as_explanations(chosen(explanations))
     if len(coarser) != len(explanations):
         raise BadInput(
-            f"{discretizer!r} made {len(coarser):,} explanations of {len(explanations):,}: it must keep one a row."
+            f"{chosen!r} made {len(coarser):,} explanations of {len(explanations):,}: it must keep one a row."
         )
+    if coarser.index is None and explanations.index is not None:
+        return coarser._with(index=explanations.index)
     return coarser

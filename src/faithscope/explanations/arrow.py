@@ -24,6 +24,7 @@ from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.plain import Plain, Records
 from faithscope.explanations.points import Points
 from faithscope.explanations.rules import Rules
+from faithscope.memory import FEWER_ROWS, need
 
 METADATA = b"faithscope"
 _VERSION = 1
@@ -69,9 +70,18 @@ def _from_arrow(table: Any, settings: Settings, tokenizer: Callable[[str], Itera
     kind = next((kind for kind in _KINDS if kind.__name__ == settings["kind"]), None)
     if kind is None or settings["version"] > _VERSION:
         raise BadInput(f"These explanations ({settings['kind']}) were written by a newer version: upgrade faithscope.")
-    columns = {name: table.column(name) for name in settings["columns"]}
+    columns = _sound(table, settings["columns"])
     found = _KINDS[kind][1](columns, settings)
     return _with_tokenizer(found, settings, tokenizer) if isinstance(found, Highlights) else found
+
+
+def _sound(table: Any, names: Sequence[str]) -> Columns:
+    """Columns by name, once nothing in them points outside its memory: a damaged file would end the process."""
+    columns = {name: table.column(name) for name in names}
+    need(8 * table.num_rows * len(columns), f"{table.num_rows:,} explanations", FEWER_ROWS)  # of no bytes in a file
+    for column in columns.values():
+        column.validate(full=True)
+    return columns
 
 
 def read_settings(table: Any) -> Settings | None:
@@ -91,7 +101,16 @@ def understood() -> Iterator[None]:
     """Raise one sentence where what a table says of its explanations was damaged, or written by somebody else."""
     import pyarrow as pa
 
-    wrong = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, pa.ArrowException)
+    wrong = (
+        LookupError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+        OSError,
+        pa.ArrowException,
+    )
     try:
         yield
     except FaithscopeError:
@@ -121,9 +140,17 @@ def _write_importances(given: Importances) -> tuple[Columns, Settings]:
 
 def _read_importances(columns: Columns, settings: Settings) -> Importances:
     values = [column.to_numpy() for column in columns.values()]
-    matrix = np.column_stack(values).astype(settings["dtype"]) if values else np.empty((0, 0), settings["dtype"])
+    kept = _dtype(settings)
+    matrix = np.column_stack(values).astype(kept) if values else np.empty((0, 0), kept)
     kind = Rankings if settings["kind"] == "Rankings" else Importances
     return kind.made(matrix, _names(settings), settings["form"])
+
+
+def _dtype(settings: Settings) -> str:
+    """The type of NumPy's that was written: numbers, dates or objects, and none of a size that a caller may choose."""
+    if np.dtype(settings["dtype"]).kind not in "biufMmO":
+        raise TypeError(f"no explanation is of type {settings['dtype']}")
+    return str(settings["dtype"])
 
 
 def _names(settings: Settings) -> tuple[str, ...] | None:
@@ -136,7 +163,7 @@ def _write_plain(given: Plain) -> tuple[Columns, Settings]:
 
 
 def _read_plain(columns: Columns, settings: Settings) -> Plain:
-    values = read_array(columns["explanation"], settings["json"], settings["dtype"])
+    values = read_array(columns["explanation"], settings["json"], _dtype(settings))
     return Plain.__new__(Plain)._with(values=values)
 
 
@@ -228,8 +255,9 @@ def _write_rows(prefix: str, rows: NDArray[Any], names: Sequence[str] | None) ->
 
 def _read_rows(columns: Columns, settings: Settings) -> NDArray[Any]:
     pairs = zip(settings["columns"], settings["json"], strict=True)
-    values = [read_array(columns[name], as_json, settings["dtype"]) for name, as_json in pairs]
-    rows = np.empty((len(values[0]) if values else 0, len(values)), settings["dtype"])
+    kept = _dtype(settings)
+    values = [read_array(columns[name], as_json, kept) for name, as_json in pairs]
+    rows = np.empty((len(values[0]) if values else 0, len(values)), kept)
     for j, column in enumerate(values):
         rows[:, j] = column
     return rows
@@ -251,7 +279,7 @@ def _read_points(settings: Settings) -> Points:
     import pyarrow as pa
 
     table = pa.ipc.open_stream(base64.b64decode(settings["table"])).read_all()
-    rows = _read_rows({name: table.column(name) for name in table.column_names}, settings["rows"])
+    rows = _read_rows(_sound(table, table.column_names), settings["rows"])
     return Points(rows, _read_metric(settings["metric"]), _names(settings))
 
 

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import Incompatible
+from faithscope.explanations.alignment import index_of, joined, taken
 from faithscope.explanations.grouping import Column, group, locate
 from faithscope.memory import FEWER_ROWS, need
+from faithscope.visible import visible
 
 
 class Explanations(ABC):
@@ -18,7 +20,14 @@ class Explanations(ABC):
 
     A kind says what makes two explanations equal (`key`) and how one reads (`describe`);
     the rest follows. `_per_row` names the attributes that hold one entry a row.
+
+    Attributes
+    ----------
+    index : pandas.Index or None
+        The row labels of the table they were made from; None where that had none.
     """
+
+    index: Any = None
 
     _per_row: ClassVar[tuple[str, ...]]
 
@@ -37,7 +46,7 @@ class Explanations(ABC):
 
     @abstractmethod
     def describe(self, row: int) -> str:
-        """The explanation of one row, to read."""
+        """The explanation of one row, to read: what comes from data is `visible`."""
 
     def item(self, row: int) -> Any:
         """The explanation of one row as a plain value, for a caller's own relation."""
@@ -52,7 +61,7 @@ class Explanations(ABC):
         return len(self.key[0])
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} explanations: {self.kind}>"
+        return f"<{len(self):,} explanations: {visible(self.kind)}>"
 
     def take(self, rows: NDArray[Any] | Sequence[int] | slice) -> Self:
         """The explanations of some rows, by position or by a mask."""
@@ -60,14 +69,16 @@ class Explanations(ABC):
         if not isinstance(chosen, slice):
             many = int(np.count_nonzero(chosen)) if chosen.dtype == bool else len(chosen)
             self._need_rows(many)
-        return self._with(**{name: getattr(self, name)[chosen] for name in self._per_row})
+        columns = {name: getattr(self, name)[chosen] for name in self._per_row}
+        return self._with(**columns, index=taken(self.index, chosen))
 
     def join(self, other: Self) -> Self:
         """These explanations, then the other ones."""
         self.check_comparable(other)
         self._need_rows(len(self) + len(other))
         pairs = {name: (getattr(self, name), getattr(other, name)) for name in self._per_row}
-        return self._with(**{name: np.concatenate(pair) for name, pair in pairs.items()})
+        columns = {name: np.concatenate(pair) for name, pair in pairs.items()}
+        return self._with(**columns, index=joined(self.index, other.index))
 
     def group(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Number the rows by explanation, exactly: the number of each row, and the first row of each number."""
@@ -90,6 +101,12 @@ class Explanations(ABC):
         """Raise where so many rows of these explanations do not fit in memory once more."""
         size = rows * sum(getattr(self, name)[:1].nbytes for name in self._per_row)
         need(size, f"{rows:,} explanations", FEWER_ROWS)
+
+    def _remember(self, table: Any) -> None:
+        """Keep the row labels of the table that these were made from."""
+        index = index_of(table)
+        if index is not None:
+            object.__setattr__(self, "index", index)
 
     def _with(self, **changes: Any) -> Self:
         """A copy with some attributes replaced, not checked again."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.explanations.alignment import joined
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.grouping import Column
 
@@ -48,7 +49,7 @@ class Shared(Explanations):
         both, numbers = number_conjunctions([*self.distinct, *other.distinct])
         split = len(self.distinct)
         codes = np.concatenate([numbers[:split][self.codes], numbers[split:][other.codes]])
-        return self._with(codes=codes, distinct=both)
+        return self._with(codes=codes, distinct=both, index=joined(self.index, other.index))
 
     def locate(self, wanted: Explanations) -> NDArray[np.int64]:
         self.check_comparable(wanted)

@@ -338,6 +338,20 @@ _WORDS: dict[str, Discretizer] = {
 }
 
 
+def to_discretizer(given: Any) -> Callable[[Explanations], Any] | None:
+    """A discretizer from an object, a function, the paper's word for one (``"sign-of-top-5"``), or None for none."""
+    if isinstance(given, str):
+        return from_word(given)
+    if given is None:
+        return None
+    if isinstance(given, type) or not callable(given):
+        raise WrongType(
+            f"discretizer={given!r} cannot be applied: pass an object such as fs.Sign(), or a word such as 'sign'."
+        )
+    made: Callable[[Explanations], Any] = given
+    return made
+
+
 def from_word(word: str) -> Discretizer:
     """The discretizer that the paper calls by this word: ``1-fp``, ``sign-of-top-5``, ``delta-sign``, …
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible
+from faithscope.explanations.alignment import index_of, same_rows
 from faithscope.explanations.base import Explanations, readable, several, shorten
 from faithscope.explanations.cells import cell_text, to_cells
 from faithscope.explanations.conjunctions import Conjunction, Shared, number_conjunctions
@@ -15,6 +16,7 @@ from faithscope.explanations.grouping import Column, group
 from faithscope.explanations.importances import to_names
 from faithscope.explanations.inputs import is_frame, same_length, to_array, to_matrix, to_vector
 from faithscope.explanations.points import Points, same_metric, to_metric
+from faithscope.visible import visible
 
 _LARGEST = 2**62
 _BLOCK = 2**22  # distances at a time
@@ -47,6 +49,7 @@ class Prototypes(Shared):
         distinct, codes = _distinct_sets(indices)
         object.__setattr__(self, "codes", codes)
         object.__setattr__(self, "distinct", distinct)
+        self._remember(indices)
         if points is not None:
             object.__setattr__(self, "points", Points.of(points, metric))
             _refuse_beyond(distinct, codes, len(self.points or ()))
@@ -178,6 +181,7 @@ class Counterfactuals(Explanations):
         after, before = to_cells(points, "Counterfactuals"), to_cells(originals, "Originals")
         (new, columns), (old, old_columns) = (after.values, after.names), (before.values, before.names)
         same_length(counterfactuals=len(new), originals=len(old))
+        same_rows(originals=originals, points=points)
         if columns and old_columns and columns != old_columns:
             raise Incompatible(f"Counterfactuals have columns {columns}, originals {old_columns}: pass the same.")
         if new.shape != old.shape:
@@ -190,6 +194,7 @@ class Counterfactuals(Explanations):
         object.__setattr__(self, "names", chosen)
         object.__setattr__(self, "metric", to_metric(metric, np.concatenate([new, old])))
         object.__setattr__(self, "dates", tuple(map(max, after.dates, before.dates)))
+        self._remember(points if index_of(originals) is None else originals)
 
     def balls(self) -> "Balls":
         """Where each explanation applies: the open ball around its row, as far as its counterfactual."""
@@ -275,7 +280,7 @@ class Balls(Explanations):
 def _in_words(names: Sequence[str], cells: NDArray[Any], dates: Sequence[bool]) -> str:
     """The cells of one row to read, with their features' names."""
     columns = zip(names, cells, dates or [False] * len(cells), strict=True)
-    return shorten([f"{name} {cell_text(value, is_date)}" for name, value, is_date in columns])
+    return visible(shorten([f"{name} {cell_text(value, is_date)}" for name, value, is_date in columns]))
 
 
 def _check_metrics(mine: "Counterfactuals | Balls", theirs: Any) -> None:

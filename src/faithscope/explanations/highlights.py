@@ -12,6 +12,7 @@ from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import Explanations, readable
 from faithscope.explanations.conjunctions import Conjunctions, Postings, number_conjunctions
 from faithscope.explanations.inputs import frame_columns, is_frame, rows_of, to_vector
+from faithscope.visible import visible
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -49,6 +50,7 @@ class Highlights(Conjunctions):
         rows = to_vector(words, "Highlights")
         distinct, codes = number_conjunctions([_to_words(row, item) for row, item in enumerate(rows)])
         object.__setattr__(self, "codes", codes)
+        self._remember(words)
         object.__setattr__(self, "distinct", distinct)
         object.__setattr__(self, "tokenizer", tokenizer)
         object.__setattr__(self, "vocabulary", _to_vocabulary(vocabulary))
@@ -65,7 +67,7 @@ class Highlights(Conjunctions):
             raise Incompatible("These highlights read documents differently: pass the same tokenizer and vocabulary.")
 
     def describe(self, row: int) -> str:
-        return ", ".join(map(str, self.conjunction(row))) or "nothing highlighted (applies everywhere)"
+        return visible(", ".join(map(str, self.conjunction(row)))) or "nothing highlighted (applies everywhere)"
 
     def item(self, row: int) -> Any:
         return frozenset(self.conjunction(row))

@@ -7,9 +7,11 @@ from typing import Any, ClassVar, Self
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible
+from faithscope.explanations.axes import refuse_axes
 from faithscope.explanations.base import Explanations, readable, shorten
 from faithscope.explanations.grouping import Column
 from faithscope.explanations.inputs import to_matrix
+from faithscope.visible import visible
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -38,12 +40,14 @@ class Importances(Explanations):
     _per_row: ClassVar[tuple[str, ...]] = ("values",)
 
     def __init__(self, values: Any, names: Sequence[str] | None = None) -> None:
+        given = values
+        refuse_axes(given)
         if type(values).__module__.startswith("shap.") or isinstance(values, Importances):
             names = getattr(values, "names", getattr(values, "feature_names", None)) if names is None else names
             values = values.values
-        _refuse_class_axis(values)
         matrix, columns = to_matrix(values, "Importances")
         object.__setattr__(self, "values", matrix)
+        self._remember(given)
         object.__setattr__(self, "names", to_names(names, columns, matrix.shape[1], "Importances"))
 
     @classmethod
@@ -80,7 +84,7 @@ class Importances(Explanations):
     def describe(self, row: int) -> str:
         """Coarsened importances by those features alone of which they say something."""
         pairs = zip(self._labels(), self.values[row], strict=True)
-        return shorten([f"{name} {readable(v)}" for name, v in pairs if v or not self.form]) or "all 0"
+        return visible(shorten([f"{name} {readable(v)}" for name, v in pairs if v or not self.form])) or "all 0"
 
     def _labels(self) -> Sequence[str]:
         return self.names or [f"x{j}" for j in range(self.values.shape[1])]
@@ -96,7 +100,7 @@ class Rankings(Importances):
 
     def describe(self, row: int) -> str:
         labels = self._labels()
-        return " < ".join(labels[int(feature)] for feature in self.values[row])
+        return visible(" < ".join(labels[int(feature)] for feature in self.values[row]))
 
 
 def to_names(
@@ -111,12 +115,3 @@ def to_names(
     if len(chosen) != width:
         raise BadInput(f"{what} have {width} features but {len(chosen)} names: pass one for each.")
     return chosen
-
-
-def _refuse_class_axis(values: Any) -> None:
-    shape = getattr(values, "shape", ())
-    if len(shape) == 3:
-        raise BadInput(
-            f"Importances have three axes, {tuple(shape)}: rows, features and (last) classes. Choose the class "
-            "explained, e.g. values[:, :, 1], or concatenate all with values.reshape(len(values), -1)."
-        )

@@ -58,6 +58,7 @@ def to_vector(values: Any, what: str = "Input") -> NDArray[Any]:
 
 
 def _library_vector(column: Any) -> NDArray[Any]:
+    need(_text_bytes(column), f"A column of {len(column):,} texts", "drop it, or shorten or number its texts")
     if hasattr(column, "combine_chunks") and hasattr(column, "type"):
         column = column.combine_chunks()
     if hasattr(column, "dictionary_decode"):
@@ -67,6 +68,14 @@ def _library_vector(column: Any) -> NDArray[Any]:
     if str(getattr(column, "dtype", "")).endswith("128"):  # polars' whole numbers that NumPy has no type for
         return _objects(column.to_list())
     return np.asarray(column.to_numpy())
+
+
+def _text_bytes(column: Any) -> int:
+    """Bytes that the texts of a library's column take once more as Python objects; 0 for any other column."""
+    if "str" not in str(getattr(column, "dtype", getattr(column, "type", ""))).lower():
+        return 0
+    known = column.estimated_size() if hasattr(column, "estimated_size") else getattr(column, "nbytes", 0)
+    return int(known) + 56 * len(column)  # what an object takes beside its letters
 
 
 def _sequence_vector(values: Iterable[Any], what: str) -> NDArray[Any]:

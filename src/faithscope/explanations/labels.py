@@ -17,6 +17,10 @@ from faithscope.explanations.inputs import (
     to_vector,
 )
 
+_FEWEST = 20  # rows below which nothing looks continuous
+_FEWEST_WHOLE = 50  # different whole numbers that may all be classes
+_NEARLY_ALL = 0.9
+
 
 def to_keys(values: Any, what: str) -> NDArray[Any]:
     """One hashable value a row, of one family of types, none missing: numbers, booleans, dates or Python objects."""
@@ -85,22 +89,62 @@ def to_labels(given: Any, what: str = "Predictions") -> NDArray[Any]:
     return to_keys(labels, what)
 
 
-def to_predictions(given: Any) -> NDArray[Any]:
-    """The model's predicted labels; refuses numbers that are nearly all different fractions.
+def to_predictions(given: Any, *, part: bool = False) -> NDArray[Any]:
+    """The model's predicted labels; refuses numbers that are nearly all different.
 
     Asked once, where a caller hands predictions over: a part of the rows may look continuous where the whole does not.
+
+    Parameters
+    ----------
+    part : bool
+        Whether these are answers to some rows of many, of which whole numbers may all be different classes.
     """
     labels = to_labels(given)
-    fractions = labels[labels != np.floor(labels)] if labels.dtype.kind == "f" else labels[:0]
-    if len(labels) >= 20 and len(fractions) > len(labels) / 2:
-        distinct = len(np.unique(fractions))
-        if distinct > len(labels) / 2:
-            raise BadInput(
-                f"Predictions look continuous: {distinct:,} different fractions in {len(labels):,} rows, "
-                f"first {fractions[0]}. Faithfulness compares labels: pass classes, or bins of the "
-                "output, e.g. np.digitize(predictions, edges)."
-            )
+    if labels.dtype.kind in "iuf" and _may_be_numbers(labels):
+        values, rows = np.unique(labels, return_counts=True)
+        refuse_numbers(values, rows, "e.g. np.digitize(predictions, edges)", part=part)
     return labels
+
+
+def _may_be_numbers(labels: NDArray[Any]) -> bool:
+    """Whether nearly all may differ, at a glance: sorting them takes long."""
+    if len(labels) < _FEWEST:
+        return False
+    wide = float(labels.max()) - float(labels.min()) >= _NEARLY_ALL * len(labels) - 1
+    return wide or (labels.dtype.kind == "f" and int((labels != np.floor(labels)).sum()) > len(labels) / 2)
+
+
+def refuse_numbers(values: NDArray[Any], rows: NDArray[Any], bins: str, *, part: bool = False) -> None:
+    """Raise where labels are numbers that nearly all differ.
+
+    From 20 rows on: fractions, where different ones are more than half as many as the rows; whole numbers, where
+    there are more than 50 different ones, and more than 9 in 10 rows.
+
+    Parameters
+    ----------
+    values, rows : (k,) arrays
+        The different numbers, and how many rows have each.
+    bins : str
+        How to make bins, in words or code.
+    part : bool
+        Whether whole numbers are let pass.
+    """
+    n, broken = int(rows.sum()), values != np.floor(values)
+    fractions = int(broken.sum())
+    if n < _FEWEST:
+        return
+    if fractions > n / 2 and rows[broken].sum() > n / 2:
+        raise BadInput(
+            f"Predictions look continuous: {fractions:,} different fractions in {n:,} rows, such as "
+            f"{values[broken][0]}. Faithfulness compares labels: pass the predicted class (of probabilities, "
+            f"probabilities.argmax(axis=1)), or bins of the output, {bins}."
+        )
+    if not part and len(values) > max(_FEWEST_WHOLE, _NEARLY_ALL * n):
+        raise BadInput(
+            f"Predictions look like numbers, not labels: {len(values):,} different ones in {n:,} rows, such as "
+            f"{values[0]}. Faithfulness compares labels: pass classes, or bins, {bins}; codes of classes pass as text, "
+            "[str(code) for code in predictions]."
+        )
 
 
 def to_numbers(values: Any, what: str) -> NDArray[np.float64]:

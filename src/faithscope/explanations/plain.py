@@ -11,6 +11,7 @@ from faithscope.explanations.base import Explanations, readable
 from faithscope.explanations.grouping import Column
 from faithscope.explanations.inputs import refuse_nonfinite
 from faithscope.explanations.labels import to_keys
+from faithscope.visible import visible
 
 _LARGEST = np.uint64(np.iinfo(np.int64).max)
 
@@ -43,6 +44,7 @@ class Plain(Explanations):
 
     def __init__(self, values: Any) -> None:
         object.__setattr__(self, "values", exact_column(values, "Explanations"))
+        self._remember(values)
 
     @property
     def key(self) -> tuple[Column, ...]:
@@ -56,7 +58,7 @@ class Plain(Explanations):
         return self.values[row]
 
     def describe(self, row: int) -> str:
-        return readable(self.values[row])
+        return visible(readable(self.values[row]))
 
     def join(self, other: Self) -> Self:
         mine, theirs = self._alike(other)
@@ -102,4 +104,4 @@ class Records(Plain):
 
     def describe(self, row: int) -> str:
         pairs = zip(self.names, self.values[row], strict=True)
-        return ", ".join(f"{name} {readable(value)}" for name, value in pairs)
+        return visible(", ".join(f"{name} {readable(value)}" for name, value in pairs))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible, WrongType
+from faithscope.explanations.alignment import same_rows
 from faithscope.explanations.base import Explanations, shorten
 from faithscope.explanations.conditions import (
     NOTHING,
@@ -22,11 +23,12 @@ from faithscope.explanations.conditions import (
     written_row,
 )
 from faithscope.explanations.conjunctions import Conjunction, Conjunctions, number_conjunctions
-from faithscope.explanations.dates import has_zone, in_utc
+from faithscope.explanations.dates import dated_columns
 from faithscope.explanations.feature_column import FeatureColumn, Mask
 from faithscope.explanations.grouping import group
 from faithscope.explanations.inputs import frame_columns, is_frame, missing_values, rows_of, to_items, to_vector
 from faithscope.explanations.tree_paths import digest, knows_missing, paths, rules_of
+from faithscope.visible import visible
 
 Fetch = Callable[[int], tuple[NDArray[Any], bool]]  # the column of a feature, and whether it has a time zone
 
@@ -90,7 +92,7 @@ class Rules(Conjunctions):
             except BadInput as error:
                 raise type(error)(f"Rules, row {int((codes == number).argmax())}: {error}") from None
         distinct, numbers = number_conjunctions(found)
-        return cls(numbers[codes], distinct, names, positional=positional)
+        return cls(numbers[codes], distinct, names, positional=positional)._labelled(conditions)
 
     @classmethod
     def from_tree(cls, tree: Any, X: Any, features: Sequence[Hashable] | None = None) -> Self:
@@ -127,7 +129,7 @@ class Rules(Conjunctions):
         missing = _missing(X) if rows_of(X) else np.zeros((0, len(names)), bool)
         said = np.full(len(names), knows_missing(tree.tree_)) | (missing.any(axis=0) & (not stable))
         distinct, codes = rules_of(paths(tree.tree_, names, said), reached, missing & ~said)
-        return cls(codes, distinct, names, tree=digest(tree.tree_))
+        return cls(codes, distinct, names, tree=digest(tree.tree_))._labelled(X)
 
     @classmethod
     def from_bins(cls, lower: Any, upper: Any, features: Sequence[Hashable]) -> Self:
@@ -143,6 +145,7 @@ class Rules(Conjunctions):
         low, high = _bounds(lower, "lower", names), _bounds(upper, "upper", names)
         if low.shape != high.shape:
             raise BadInput(f"lower has {len(low):,} rows but upper has {len(high):,}: pass one of each a row.")
+        same_rows(lower=lower, upper=upper)
         codes, first = group((low, high))
         read = cache(lambda position, above, to: _bin(position, names[position], above, to))
         bounded = (low > -np.inf) | (high < np.inf)
@@ -150,7 +153,11 @@ class Rules(Conjunctions):
             conjoin(read(j, low[row, j], high[row, j]) for j in np.flatnonzero(bounded[row]).tolist()) for row in first
         ]
         distinct, numbers = number_conjunctions(found)
-        return cls(numbers[codes], distinct, names)
+        return cls(numbers[codes], distinct, names)._labelled(lower)
+
+    def _labelled(self, table: Any) -> Self:
+        self._remember(table)
+        return self
 
     @property
     def kind(self) -> str:
@@ -179,7 +186,7 @@ class Rules(Conjunctions):
         parts = list(map(str, self.conjunction(row)))
         if len(parts) > 1:
             parts = [f"({part})" if part.endswith(OR_MISSING) else part for part in parts]
-        return " and ".join(parts) or "everything"
+        return visible(" and ".join(parts)) or "everything"
 
     def item(self, row: int) -> Any:
         return [triple for one in self.conjunction(row) for triple in self._triples(one)]
@@ -295,11 +302,11 @@ def _column_names(frame: Any) -> tuple[str, ...]:
 
 def _column(frame: Any, j: int) -> tuple[NDArray[Any], bool]:
     """One column, and whether it has a time zone."""
-    if hasattr(frame, "iloc"):
-        zoned = has_zone(frame.iloc[:, j])
-        return (in_utc(frame.iloc[:, j]) if zoned else frame_columns(frame.iloc[:, [j]])[1][0]), zoned
-    column = frame.select([j]) if hasattr(frame, "column_names") else frame[:, [j]]
-    return frame_columns(column)[1][0], has_zone(frame.column(j) if hasattr(frame, "column_names") else frame[:, j])
+    alone = frame.iloc[:, [j]] if hasattr(frame, "iloc") else None
+    if alone is None:
+        alone = frame.select([j]) if hasattr(frame, "column_names") else frame[:, [j]]
+    _, (column,), (zoned,) = dated_columns(alone)
+    return column, zoned
 
 
 def _array_columns(X: Any) -> list[Any]:

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from itertools import chain
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from faithscope.explanations.grouping import WORKERS
 from faithscope.explanations.relations import Blocks, Parts
@@ -169,10 +170,19 @@ def _paint_blocks(cover: Blocks, layout: Layout) -> Callable[[int, int], Bits]:
     return bits
 
 
+def _one_blas_thread() -> AbstractContextManager[Any]:
+    """Where NumPy and SciPy stand alone, BLAS keeps its threads: the same numbers, more slowly."""
+    if find_spec("threadpoolctl") is None:
+        return nullcontext()
+    from threadpoolctl import threadpool_limits
+
+    return cast("AbstractContextManager[Any]", threadpool_limits(1, "blas"))
+
+
 def in_blocks(cover: Parts | Blocks, layout: Layout, explanations: int, most: int) -> Iterator[tuple[int, Bits]]:
     """The bitmaps of all explanations, some at a time and in order, painted by several threads."""
     # Small products gain nothing from BLAS's own threads, and those of several callers wait for one another.
-    with threadpool_limits(1, "blas") if isinstance(cover, Blocks) else nullcontext():
+    with _one_blas_thread() if isinstance(cover, Blocks) else nullcontext():
         draw = paint(cover, layout)
         step = max(1, min(most, _AT_A_TIME // max(1, int(layout.words[-1]))))
         starts = range(0, explanations, step)

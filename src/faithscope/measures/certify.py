@@ -6,11 +6,12 @@ from typing import Any
 
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations import Explanations, as_explanations, discretize
-from faithscope.explanations.discretize import Original, usual
+from faithscope.explanations.alignment import same_rows
+from faithscope.explanations.discretize import Original, to_discretizer, usual
 from faithscope.explanations.inputs import to_items
 from faithscope.explanations.labels import to_predictions
 from faithscope.measures.counts import count
-from faithscope.measures.estimate import Estimate, Interval, check_interval, estimate
+from faithscope.measures.estimate import Estimate, Interval, check_interval, estimate, noted
 from faithscope.measures.intervals import check_confidence, jackknife, mcdiarmid
 
 Discretize = Callable[[Explanations], Any]
@@ -65,7 +66,7 @@ class Certificate:
 def certify(
     explanations: Any,
     predictions: Any,
-    discretizers: Sequence[Discretize | None] | Discretize | None = None,
+    discretizers: Sequence[Discretize | str | None] | Discretize | str | None = None,
     *,
     confidence: float = 0.95,
     interval: Interval = "mcdiarmid",
@@ -79,7 +80,7 @@ def certify(
     ----------
     explanations, predictions
         As for `consistency`.
-    discretizers : sequence of discretizers, or one, optional
+    discretizers : sequence of discretizers or their words, or one, optional
         By default the paper's for the kind of explanation; None among them stands for no discretization.
     interval : {"mcdiarmid", "jackknife"}
         Proven for every system, or narrower and approximate.
@@ -91,6 +92,7 @@ def certify(
     check_interval(interval)
     given = as_explanations(explanations)
     labels, family = to_predictions(predictions), _family(given, discretizers)
+    notes = same_rows(explanations=explanations, predictions=predictions)
     share = check_confidence(confidence) / len(family)
     margins = {"mcdiarmid": mcdiarmid, "jackknife": jackknife}[interval]
     estimates, bounds = [], []
@@ -98,7 +100,7 @@ def certify(
         counts = count(discretize(given, discretizer), labels)
         found = estimate(counts, confidence=confidence, interval=interval)
         below = margins(counts.profile(), 1 - share, sides=1).below
-        estimates.append(found)
+        estimates.append(noted(found, notes))
         bounds.append((discretizer, max(0.0, found.value - below)))
     winner, low = max(bounds, key=lambda pair: pair[1])
     subject = "the Delta explainer (x' - x)" if _reads_rows(winner) else "the explainer as it is"
@@ -107,11 +109,14 @@ def certify(
     )
 
 
-def _family(given: Explanations, discretizers: Sequence[Discretize | None] | Discretize | None) -> list[Discretize]:
+def _family(
+    given: Explanations, discretizers: Sequence[Discretize | str | None] | Discretize | str | None
+) -> list[Discretize]:
     if discretizers is None:
         return [*usual(given)]
-    several = [discretizers] if callable(discretizers) else to_items(discretizers, "certify's discretizers")
-    family: list[Discretize] = [Original() if discretizer is None else discretizer for discretizer in several]
+    alone = callable(discretizers) or isinstance(discretizers, str)
+    several = [discretizers] if alone else to_items(discretizers, "certify's discretizers")
+    family: list[Discretize] = [to_discretizer(discretizer) or Original() for discretizer in several]
     if not family:
         raise BadInput("certify needs at least one discretizer; pass [None] for the explanations as they are.")
     if len({_reads_rows(discretizer) for discretizer in family}) > 1:

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations import Explanations
-from faithscope.explanations.discretize import usual
+from faithscope.explanations.discretize import to_discretizer, usual
 from faithscope.explanations.inputs import check_whole, to_items
-from faithscope.measures.consistency import consistency
+from faithscope.measures.consistency import measure_consistency
 
 Ints = NDArray[np.int64]
 
@@ -24,7 +24,7 @@ class Best:
 
     Parameters
     ----------
-    discretizers : sequence of discretizers, optional
+    discretizers : sequence of discretizers or their words, optional
         Those to choose from; None among them stands for no discretization. By default the paper's for the kind of
         explanation.
     """
@@ -41,13 +41,20 @@ class Best:
     def among(self, explanations: Explanations, labels: NDArray[Any], confidence: float) -> Any:
         """The discretizer with the highest lower limit on these rows; the finest of those that tie."""
         chosen = None if self.discretizers is None else to_items(self.discretizers, "Best's discretizers")
-        family = list(usual(explanations)) if chosen is None else chosen
+        family = list(usual(explanations)) if chosen is None else list(map(to_discretizer, chosen))
         if not family:
             raise BadInput("Best needs at least one discretizer to choose from; pass None for the paper's.")
         if len(family) == 1:
             return family[0]
-        lows = [consistency(explanations, labels, discretizer=d, confidence=confidence).low for d in family]
+        lows = [measure_consistency(explanations, labels, discretizer=d, confidence=confidence).low for d in family]
         return family[int(np.argmax(lows))]
+
+
+def to_choice(given: Any) -> Any:
+    """`Best`, by itself or by the word "best"; else a discretizer, by itself or by its word, or None."""
+    if isinstance(given, str) and given.strip().lower() == "best":
+        return Best()
+    return given if isinstance(given, Best) else to_discretizer(given)
 
 
 def halves(rows: int, seed: int) -> tuple[Ints, Ints]:

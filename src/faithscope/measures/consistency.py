@@ -1,13 +1,15 @@
 """Consistency: of two rows with the same explanation, do both get the same prediction?"""
 
-from collections.abc import Callable
 from typing import Any
 
-from faithscope.explanations import Explanations, as_explanations, discretize
-from faithscope.explanations.discretize import Discretizer
+from numpy.typing import NDArray
+
+from faithscope.explanations import Discretize, Explanations, as_explanations, discretize
+from faithscope.explanations.alignment import same_rows
+from faithscope.explanations.discretize import Discretizer, to_discretizer
 from faithscope.explanations.labels import to_predictions
 from faithscope.measures.counts import count
-from faithscope.measures.estimate import Estimate, Interval, estimate
+from faithscope.measures.estimate import Estimate, Interval, estimate, noted
 from faithscope.measures.weighting import weighted_consistency
 from faithscope.memory import FEWER_ROWS, in_memory
 
@@ -17,7 +19,7 @@ def consistency(
     explanations: Any,
     predictions: Any,
     *,
-    discretizer: Callable[[Explanations], Any] | None = None,
+    discretizer: Discretize | None = None,
     confidence: float = 0.95,
     interval: Interval = "jackknife",
     weights: Any = None,
@@ -28,11 +30,15 @@ def consistency(
     ----------
     explanations : array-like, table or Explanations
         One a row: importances (n x d numbers), or any hashable a row.
-        NumPy, lists, pandas, polars, Arrow or a ``shap.Explanation``.
+        NumPy, lists, pandas, polars, Arrow or a ``shap.Explanation``. Rows are matched by position; where two pandas
+        inputs have the same row labels in another order, that is an error, and where the labels differ, a note.
     predictions : array-like, (n,)
-        The model's predicted labels (never the truth).
-    discretizer : callable, optional
-        Makes explanations coarser, such as ``Floor(1)`` or ``SignOfTop(5)``.
+        The model's predicted labels (never the truth). Numbers agree only where they are equal: a note says so where
+        they look like probabilities (3 or more different ones inside (0, 1), none outside [0, 1]), hold more than 20
+        different fractions, or where labels are more than 20 and more than rows / 20. From 20 rows on, numbers that
+        nearly all differ are refused.
+    discretizer : discretizer, str or callable, optional
+        Makes explanations coarser: ``Floor(1)``, ``SignOfTop(5)``, or the word for it, ``"1-fp"``, ``"sign-of-top-5"``.
     confidence : float
         Of the interval.
     interval : {"jackknife", "mcdiarmid"}
@@ -52,8 +58,23 @@ def consistency(
     0.5
     """
     given, labels = as_explanations(explanations), to_predictions(predictions)
-    coarse = discretize(given, discretizer)
+    notes = same_rows(explanations=explanations, predictions=predictions, weights=weights)
+    how: dict[str, Any] = {"discretizer": discretizer, "confidence": confidence, "interval": interval}
+    return noted(measure_consistency(given, labels, weights=weights, **how), notes)
+
+
+def measure_consistency(
+    explanations: Explanations,
+    labels: NDArray[Any],
+    *,
+    discretizer: Discretize | None = None,
+    confidence: float = 0.95,
+    interval: Interval = "jackknife",
+    weights: Any = None,
+) -> Estimate:
+    """`consistency` of what was checked before: a part of the rows may look odd where the whole does not."""
+    coarse = discretize(explanations, discretizer)
     if weights is not None:
         return weighted_consistency(coarse, labels, weights, confidence, interval)
-    ours = isinstance(discretizer, Discretizer) and coarse is not given
+    ours = isinstance(to_discretizer(discretizer), Discretizer) and coarse is not explanations
     return estimate(count(coarse, labels, ours=ours), confidence=confidence, interval=interval)

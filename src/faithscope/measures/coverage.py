@@ -18,7 +18,7 @@ from faithscope.explanations.relations import Blocks, Parts, Relation, Within, v
 from faithscope.measures._kernels import Bits, Layout, in_blocks
 from faithscope.measures.counts import Counts, number_labels
 from faithscope.measures.devices import on_gpu
-from faithscope.measures.intervals import LeftOut, Margins, jackknife_margins
+from faithscope.measures.intervals import LeftOut, Margins, jackknife_margins, weight_of_blocks
 from faithscope.measures.leave_out import Change, ratio
 from faithscope.memory import need
 
@@ -284,9 +284,9 @@ class _Tally:
         """What becomes of the answer without each row, or without each block of rows."""
         if self.keep:
             return self._leave_out_rows(counts, layout)
-        n = self.sample.n - np.bincount(self.sample.block, minlength=self.sample.blocks)
-        reach = 1 + float((self.reach - self.reach.mean()).max())
-        return LeftOut(self.agreeing / n, self.silent / n, reach)
+        rows = np.bincount(self.sample.block, minlength=self.sample.blocks)
+        n, reach = self.sample.n - rows, 1 + float((self.reach - self.reach.mean()).max())
+        return LeftOut(self.agreeing / n, self.silent / n, reach, weight_of_blocks(self.reach, rows.astype(np.float64)))
 
     def _leave_out_blocks(self, covered: Ints, which: Ints, cell: Ints, block: Ints, own: NDArray[np.bool_]) -> None:
         """Sums of agreeing and silent rows without each block.

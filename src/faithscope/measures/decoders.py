@@ -1,7 +1,6 @@
 """Decoders: what the prediction must have been, judging by the explanation alone (paper, section 2.1)."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -9,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
-from faithscope.explanations import Explanations, as_explanations, discretize
+from faithscope.explanations import Discretize, as_explanations, discretize
+from faithscope.explanations.alignment import same_rows
 from faithscope.explanations.inputs import check_whole
 from faithscope.explanations.labels import to_predictions
 from faithscope.measures.counts import Counts, count, to_counts
@@ -24,7 +24,7 @@ class Decoder(ABC):
     """
 
     counts: Counts = field(default_factory=Counts.zero)
-    discretizer: Callable[[Explanations], Any] | None = None
+    discretizer: Discretize | None = None
 
     def __post_init__(self) -> None:
         counts = self.counts
@@ -36,8 +36,9 @@ class Decoder(ABC):
 
     def fit(self, explanations: Any, predictions: Any) -> Self:
         """A new decoder that has learned from these rows."""
-        coarse = discretize(as_explanations(explanations), self.discretizer)
-        return replace(self, counts=count(coarse, to_predictions(predictions)))
+        given, labels = as_explanations(explanations), to_predictions(predictions)
+        same_rows(explanations=explanations, predictions=predictions)
+        return replace(self, counts=count(discretize(given, self.discretizer), labels))
 
     def predict(self, explanations: Any) -> NDArray[np.object_]:
         """The decoded label of each row, and None where the explanation was never seen.

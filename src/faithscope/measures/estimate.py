@@ -1,15 +1,18 @@
 """Counts to Estimate: the paper's estimator with its interval, its silence and its chance level."""
 
 import html
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from faithscope.errors import BadInput, NotProven
+from faithscope.measures.against_chance import exceeds_chance
 from faithscope.measures.counts import Counts
 from faithscope.measures.intervals import Margins, check_confidence, jackknife, mcdiarmid
+from faithscope.measures.label_notes import label_notes
 from faithscope.measures.profile import Profile
+from faithscope.visible import visible
 
 if TYPE_CHECKING:
     import altair as alt
@@ -33,8 +36,14 @@ class Estimate:
         Share of rows whose explanation covers no other row, on which the sample is silent.
     verified : float or None
         Agreement among the rows that can be checked, ``value / (1 - unverifiable)``; None where none can.
+    verified_low, verified_high : float or None
+        Interval of `verified`, a jackknife whatever `interval` is. Unlike low and high it holds no silence, so it may
+        be compared with chance; its low end is above chance only where `above_chance` is true.
     chance : float or None
         What an explanation that means nothing would reach among rows that can be checked.
+    above_chance : bool or None
+        Whether rows agree more than shuffled predictions would, by a permutation test at the same confidence; with
+        weights, whether `verified_low` is above chance. None where there is no chance level or it is 1.
     n, distinct : int
         Rows, and different explanations among them.
     effective_n : float
@@ -58,6 +67,9 @@ class Estimate:
     margins: Margins
     counts: Any = field(compare=False)  # Counts, or the Profile that an engine handed over
     notes: tuple[str, ...] = ()
+    verified_low: float | None = None
+    verified_high: float | None = None
+    above_chance: bool | None = None
 
     @property
     def upper(self) -> float:
@@ -73,9 +85,10 @@ class Estimate:
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this estimate, ready for JSON."""
-        names = ("measure", "value", "low", "high", "confidence", "interval", "unverifiable", "upper", "verified")
-        more = ("chance", "adjusted", "n", "distinct", "effective_n")
-        return {name: getattr(self, name) for name in (*names, *more)} | {"notes": list(self.notes)}
+        names = ("measure", "value", "low", "high", "confidence", "interval", "unverifiable", "upper")
+        checked = ("verified", "verified_low", "verified_high", "chance", "above_chance", "adjusted")
+        rows = ("n", "distinct", "effective_n")
+        return {name: getattr(self, name) for name in (*names, *checked, *rows)} | {"notes": list(self.notes)}
 
     def __str__(self) -> str:
         checked = "no row can be checked" if self.verified is None else f"{self.verified:.2f} where it can be checked"
@@ -86,7 +99,7 @@ class Estimate:
             f"{self.measure} {self.value:.3f}, {100 * self.confidence:g}% interval [{self.low:.2f}, {self.high:.2f}]; "
             f"{checked}{chance}; n={self.n:,}{weighted}, {explanations}, {self.unverifiable:.0%} of rows unverifiable"
         )
-        return "; ".join([line, *self.notes])
+        return "; ".join([line, *map(visible, self.notes)])
 
     __repr__ = __str__
 
@@ -99,7 +112,7 @@ class Estimate:
     def _repr_html_(self) -> str:
         rows = {k: v for k, v in self.to_dict().items() if k not in {"measure", "notes"}}
         cells = "".join(f"<tr><th>{k.replace('_', ' ')}</th><td>{_shown(v)}</td></tr>" for k, v in rows.items())
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        notes = "".join(f"<p>{html.escape(visible(note))}</p>" for note in self.notes)
         return f"<table><caption>{html.escape(self.measure)}</caption>{cells}</table>{notes}"
 
 
@@ -107,7 +120,11 @@ def _shown(value: object) -> str:
     if value is None:
         return "undefined"
     return html.escape(
-        f"{value:.3f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+        f"{value:.3f}"
+        if isinstance(value, float)
+        else f"{value:,}"
+        if isinstance(value, int) and not isinstance(value, bool)
+        else str(value)
     )
 
 
@@ -177,6 +194,8 @@ def estimate(
         )
     profile = counts.profile()
     margins = _METHODS[interval](profile, confidence)
+    if interval != "jackknife":
+        margins = replace(margins, verified=jackknife(profile, confidence).verified)
     return assemble(counts, shares(profile), margins, measure, confidence, interval)
 
 
@@ -198,9 +217,11 @@ def assemble(
     """An `Estimate` from its parts."""
     check_confidence(confidence)
     value, silent = found.agreeing / found.total, found.silent / found.total
+    notes = (*notes, *label_notes(counts.labels, counts.n))
     checked = found.total - found.silent
     if margins.degrees_of_freedom < _FEW and silent < 1:
         notes = (*notes, f"a few rows decide this interval (as if only {margins.degrees_of_freedom:.1f} rows varied)")
+    verified = None if silent >= 1 else found.agreeing / checked
     return Estimate(
         measure=measure,
         value=value,
@@ -209,7 +230,7 @@ def assemble(
         confidence=float(confidence),
         interval=interval,
         unverifiable=silent,
-        verified=None if silent >= 1 else found.agreeing / checked,
+        verified=verified,
         chance=found.chance,
         n=counts.n,
         distinct=counts.distinct,
@@ -217,4 +238,26 @@ def assemble(
         margins=margins,
         counts=counts,
         notes=notes,
+        **_against_chance(counts, found, margins, verified, confidence),
     )
+
+
+def noted(found: Estimate, notes: tuple[str, ...]) -> Estimate:
+    """The same estimate with further notes."""
+    return replace(found, notes=(*found.notes, *notes)) if notes else found
+
+
+def _against_chance(
+    counts: Counts | Profile, found: Shares, margins: Margins, verified: float | None, confidence: float
+) -> dict[str, Any]:
+    """The interval of `verified`, and whether it is above chance; the two never contradict each other."""
+    if verified is None:
+        return {}
+    low, high = max(0.0, verified - margins.verified), min(1.0, verified + margins.verified)
+    if found.chance is None or found.chance >= 1:
+        return {"verified_low": low, "verified_high": high}
+    if counts.weight is not None:
+        return {"verified_low": low, "verified_high": high, "above_chance": low > found.chance}
+    above = exceeds_chance(counts.profile(), found.agreeing, found.chance, confidence, margins.weight)
+    low = max(low, found.chance) if above else min(low, found.chance)
+    return {"verified_low": low, "verified_high": high, "above_chance": above}

@@ -25,15 +25,22 @@ class Margins:
     below: float
     above: float
     degrees_of_freedom: float = math.inf  # small where a few rows decide the spread
+    verified: float = 1.0  # how far the agreement among rows that can be checked may be off, to either side
+    weight: float | None = None  # sum over rows of their squared `LeftOut.weight`; None for equality
 
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """M̂ and U with each row, or each block of rows, left out in turn; and the reach of a row (see below)."""
+    """M̂ and U with each row, or each block of rows, left out in turn; and the reach of a row (see below).
+
+    `weight` is how much a row takes part in the answer: 1 for its own term where it has one, and how much the terms
+    of other rows lean on it. None for equality, where a row that can be checked has 2 and any other none.
+    """
 
     value: Floats
     silent: Floats
     reach: float = 1.0
+    weight: Floats | None = None
 
 
 def check_confidence(confidence: float) -> float:
@@ -89,7 +96,35 @@ def jackknife_margins(
     least = (1 + max(1.0, left_out.reach)) * math.log(1 / wrong) / effective_n
     spreads = [spread(left_out.value, rows, wrong), spread(left_out.value + left_out.silent, rows, wrong)]
     below, above = (max(margin, least) for margin, _ in spreads)
-    return Margins(below, above, min((freedom for margin, freedom in spreads if margin > least), default=math.inf))
+    freedom = min((freedom for margin, freedom in spreads if margin > least), default=math.inf)
+    weight = None if left_out.weight is None else float(np.sum(rows * left_out.weight**2))
+    return Margins(below, above, freedom, _verified_margin(left_out, rows, least, wrong), weight)
+
+
+def _verified_margin(left_out: LeftOut, rows: NDArray[Any], least: float, wrong: float) -> float:
+    """The same for ``M̂ / (1 - U)``: the jackknife of the ratio, with the least margin shared by fewer rows."""
+    checked = 1 - left_out.silent
+    share = float(np.sum(rows * checked) / rows.sum())
+    if share <= 0:
+        return 1.0
+    ratios = np.divide(left_out.value, checked, out=np.zeros(len(checked)), where=checked > 0)
+    return min(1.0, max(spread(ratios, rows, wrong)[0], least / share))
+
+
+def weight_of_blocks(leaning: Floats, rows: Floats) -> Floats:
+    """`LeftOut.weight` where blocks of rows were left out: the same for each block.
+
+    Blocks are dealt at random, so the spread of their sums tells the spread among single rows.
+
+    Parameters
+    ----------
+    leaning, rows : (blocks,) arrays
+        How much other rows lean on the rows of each block, and how many these are.
+    """
+    n = float(rows.sum())
+    mean, size = float(leaning.sum()) / n, n / len(rows)
+    among = float(np.var(leaning, ddof=1)) / size if len(rows) > 1 else 0.0
+    return np.full(len(rows), math.sqrt(n * ((1 + mean) ** 2 + among) / len(rows)))
 
 
 def spread(values: Floats, rows: NDArray[Any], wrong: float) -> tuple[float, float]:

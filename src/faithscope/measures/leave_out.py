@@ -101,7 +101,8 @@ class Change:
         term, alone, mine = self._of_own(codes, labels, own)
         value = (self.agreeing - term + felt[0] - mine[0]) / (n - 1)
         silent = (self.silent - alone + felt[1] - mine[1]) / (n - 1)
-        return LeftOut(value, silent, float((felt[2] - mine[2]).max()))
+        leaning = felt[2] - mine[2]
+        return LeftOut(value, silent, float(leaning.max()), leaning + 1 - alone)
 
     def _of_own(self, codes: Ints, labels: Ints, own: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
         """For each row, its own term, whether it is silent, and what it must not feel from its own explanation."""

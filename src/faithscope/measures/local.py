@@ -1,6 +1,6 @@
 """Local measures: one row at a time, one explanation at a time, and rows outside the sample."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations import Explanations, as_explanations, discretize
+from faithscope.explanations import Discretize, Explanations, as_explanations, discretize
+from faithscope.explanations.alignment import same_rows
 from faithscope.explanations.arrow_columns import to_objects
 from faithscope.explanations.grouping import group
 from faithscope.explanations.inputs import check_whole, is_frame
@@ -166,7 +167,7 @@ def sample_until(
     budget: int,
     *,
     prediction: Any = None,
-    discretizer: Callable[[Explanations], Any] | None = None,
+    discretizer: Discretize | None = None,
     confidence: float = 0.9,
 ) -> Local:
     """Draw rows until enough have this explanation, or the budget is spent (the appendix's rejection sampling).
@@ -237,6 +238,7 @@ def _rows(batch: tuple[Any, Any]) -> tuple[Explanations, NDArray[Any]]:
     if np.ndim(predictions) == 0:
         return _one(explanations), to_labels([predictions])
     rows, labels = as_explanations(explanations), to_labels(predictions)
+    same_rows(explanations=explanations, predictions=predictions)
     if len(rows) != len(labels):
         raise BadInput(f"A batch of the source has {len(rows):,} explanations but {len(labels):,} predictions.")
     return rows, labels

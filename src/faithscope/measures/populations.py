@@ -12,11 +12,12 @@ from faithscope.errors import BadInput
 from faithscope.explanations import Explanations
 from faithscope.explanations.inputs import same_length
 from faithscope.explanations.labels import to_labels
-from faithscope.frames import frame
+from faithscope.frames import frame, shown
 from faithscope.measures.counts import count, number_labels
 from faithscope.measures.estimate import Estimate, Interval, estimate
 from faithscope.measures.planning import rarefy
 from faithscope.measures.weighting import to_weights, weighted_consistency
+from faithscope.visible import visible
 
 if TYPE_CHECKING:
     import altair as alt
@@ -67,9 +68,17 @@ def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) ->
 
 @dataclass(frozen=True)
 class Populations:
-    """An estimate for each group of rows; their counts add up to the whole."""
+    """An estimate for each group of rows; their counts add up to the whole.
+
+    Attributes
+    ----------
+    estimates : dict of group to Estimate
+    by : str
+        The column that tells groups apart; empty where it has no name.
+    """
 
     estimates: dict[Any, Estimate]
+    by: str = ""
 
     @property
     def table(self) -> "pd.DataFrame":
@@ -106,10 +115,12 @@ class Populations:
         return populations(self.estimates)
 
     def __str__(self) -> str:
-        return "\n".join(f"{group}: {found}" for group, found in self.estimates.items())
+        return "\n".join(f"{visible(str(group))}: {found}" for group, found in self.estimates.items())
 
     def _repr_html_(self) -> str:
-        return str(self.table.to_html(index=False, escape=True, border=0, float_format="{:.3f}".format, na_rep="–"))
+        return str(
+            shown(self.table).to_html(index=False, escape=True, border=0, float_format="{:.3f}".format, na_rep="–")
+        )
 
 
 def by(

@@ -1,7 +1,7 @@
 """Profile: counts without their names, all that most statistics read."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ class Profile:
     distinct: int  # explanations given to at least one row
     modal: int  # rows whose prediction is the commonest one for their explanation
     relation: Relation = field(default_factory=Same)
+    labels: tuple[Any, ...] = ()  # the different predictions, where they are known; nothing is counted by them
 
     weight: ClassVar[None] = None  # rows of a profile count once each
 

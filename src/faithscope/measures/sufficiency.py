@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations import Explanations, as_explanations
+from faithscope.explanations.alignment import same_rows
 from faithscope.explanations.base import several
 from faithscope.explanations.inputs import rows_of, same_length
 from faithscope.explanations.labels import to_numbers, to_predictions
@@ -15,7 +16,7 @@ from faithscope.explanations.relations import Within, take_rows, to_relation
 from faithscope.frames import frame
 from faithscope.measures.counts import Counts
 from faithscope.measures.coverage import Coverage, cover, cover_curve
-from faithscope.measures.estimate import Estimate, assemble, shares
+from faithscope.measures.estimate import Estimate, assemble, noted, shares
 from faithscope.measures.populations import Populations, split, weights_of_group
 from faithscope.measures.weighted_coverage import weighted_sufficiency
 from faithscope.measures.weighting import to_weights
@@ -48,7 +49,7 @@ def sufficiency(
     X : array-like or table, n rows
         The rows, or documents, that explanations apply to or not.
     predictions : array-like, (n,)
-        The model's predicted labels (never the truth).
+        The model's predicted labels (never the truth), as for `consistency`.
     relation : Nearest, Ball or callable, optional
         ``applies(X, explanation)`` giving a mask of rows; by default what the kind of explanation itself says.
     confidence : float
@@ -66,10 +67,26 @@ def sufficiency(
     """
     given, labels = as_explanations(explanations), to_predictions(predictions)
     same_length(explanations=len(given), predictions=len(labels), X=rows_of(X))
+    notes = same_rows(X=X, explanations=explanations, predictions=predictions, weights=weights)
+    how: dict[str, Any] = {"relation": relation, "confidence": confidence, "weights": weights, "device": device}
+    return noted(measure_sufficiency(given, X, labels, **how), notes)
+
+
+def measure_sufficiency(
+    explanations: Explanations,
+    X: Any,
+    labels: NDArray[Any],
+    *,
+    relation: Any = None,
+    confidence: float = 0.95,
+    weights: Any = None,
+    device: str = "auto",
+) -> Estimate:
+    """`sufficiency` of what was checked before: a part of the rows may look odd where the whole does not."""
     if weights is not None:
-        return weighted_sufficiency(given, X, labels, weights, relation, confidence)
-    how = to_relation(relation, given)
-    return to_estimate(cover(given, labels, X, how, confidence=confidence, device=device), "sufficiency", confidence)
+        return weighted_sufficiency(explanations, X, labels, weights, relation, confidence)
+    found = cover(explanations, labels, X, to_relation(relation, explanations), confidence=confidence, device=device)
+    return to_estimate(found, "sufficiency", confidence)
 
 
 def to_estimate(found: Coverage, measure: str, confidence: float) -> Estimate:
@@ -108,7 +125,7 @@ def by(
     for name, rows in split(groups, len(labels)).items():
         part = None if mass is None else weights_of_group(mass, name, rows)
         taken = explanations.take(rows), take_rows(X, rows), labels[rows]
-        parts[name] = sufficiency(*taken, weights=part, **options)
+        parts[name] = measure_sufficiency(*taken, weights=part, **options)
     return Populations(parts)
 
 
@@ -128,6 +145,7 @@ def count_covered(
     """
     given, labels = as_explanations(explanations), to_predictions(predictions)
     same_length(explanations=len(given), predictions=len(labels), X=rows_of(X))
+    same_rows(X=X, explanations=explanations, predictions=predictions)
     how = to_relation(relation, given if among is None else among)
     return cover(given, labels, X, how, confidence=None, among=among).counts
 
@@ -160,8 +178,9 @@ def within(
     """
     given, labels = as_explanations(explanations), to_predictions(predictions)
     same_length(explanations=len(given), predictions=len(labels))
+    notes = same_rows(explanations=explanations, predictions=predictions)
     found = cover(given, labels, None, Within(tau, metric), confidence=confidence, device=device)
-    return to_estimate(found, f"consistency within {tau:g}", confidence)
+    return noted(to_estimate(found, f"consistency within {tau:g}", confidence), notes)
 
 
 @in_memory(_FEWER)
@@ -183,12 +202,13 @@ def within_curve(
     """
     given, labels = as_explanations(explanations), to_predictions(predictions)
     same_length(explanations=len(given), predictions=len(labels))
+    notes = same_rows(explanations=explanations, predictions=predictions)
     relations = [Within(float(tau), metric) for tau in np.unique(to_numbers(taus, "taus"))]
     if not relations:
         raise BadInput("taus are empty: pass at least one distance.")
     found = cover_curve(given, labels, relations, confidence=confidence, device=device)
     names = [f"consistency within {relation.tau:g}" for relation in relations]
-    estimates = [to_estimate(one, name, confidence) for one, name in zip(found, names, strict=True)]
+    estimates = [noted(to_estimate(one, name, confidence), notes) for one, name in zip(found, names, strict=True)]
     return WithinCurve(tuple(relation.tau for relation in relations), tuple(estimates))
 
 

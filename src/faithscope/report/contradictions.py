@@ -1,18 +1,20 @@
 """Rows that contradict an explanation, side by side, with the features that differ."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import FaithscopeError
 from faithscope.explanations.inputs import frame_columns, is_frame
 from faithscope.explanations.relations import take_rows
+from faithscope.report.missing import Missing, attempt
 from faithscope.report.wording import plain, two_values, wording
 
 _FEATURES = 30  # of two rows side by side
 _DOCUMENT = 800  # characters of a document that are shown
+_NAME = 80  # characters of a row's label that are shown
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,10 @@ class Contradiction:
     ----------
     measure : str
         "consistency": both were given the explanation; "sufficiency": it applies to b, which was given another.
+    row_a, row_b : int
+        Positions in the rows as they were handed over.
+    index_a, index_b : str
+        What the rows are called there; their positions where they have no labels.
     pairs : int or None
         How many pairs of rows this explanation contradicts itself on, where known.
     features : tuple of Feature
@@ -46,6 +52,8 @@ class Contradiction:
     explanation: str
     row_a: int
     row_b: int
+    index_a: str
+    index_b: str
     prediction_a: str
     prediction_b: str
     pairs: int | None
@@ -53,42 +61,42 @@ class Contradiction:
     left_out: int
 
 
-def contradictions(evaluation: Any, k: int) -> tuple[Contradiction, ...]:
-    """Up to k pairs for consistency, and k for sufficiency; none where the evaluation cannot say."""
-    rows = Rows.of(getattr(evaluation, "X", None))
-    same = _asked(evaluation, "counterexamples", k)
-    covered = _asked(evaluation, "wrongly_covered", k)
-    return tuple(
-        [_contradiction(rows, "consistency", pair) for pair in same]
-        + [_contradiction(rows, "sufficiency", pair) for pair in map(_renamed, covered)]
-    )
+def contradictions(evaluation: Any, k: int) -> tuple[tuple[Contradiction, ...], tuple[Missing, ...]]:
+    """Up to k pairs for consistency, and k for sufficiency where it was measured; and what could not be found."""
+    found: list[tuple[str, dict[str, Any]]] = []
+    missing: list[Missing] = []
+    for measure, question in (("consistency", "counterexamples"), ("sufficiency", "wrongly_covered")):
+        if getattr(evaluation, measure, None) is not None:
+            pairs, why = attempt("contradictions", measure, partial(_pairs, evaluation, question, k))
+            found += [(measure, pair) for pair in pairs or ()]
+            missing += why
+    rows = Rows.of(evaluation.X, getattr(evaluation, "rows", None)) if found else None
+    return tuple(_contradiction(rows, measure, pair) for measure, pair in found), tuple(missing)
 
 
-def _asked(evaluation: Any, question: str, k: int) -> list[dict[str, Any]]:
-    """The answer's lines; none where the question does not apply to this evaluation."""
+def _pairs(evaluation: Any, question: str, k: int) -> list[dict[str, Any]]:
+    """The answer's lines; none where this cannot be asked."""
     ask = getattr(evaluation, question, None)
-    if ask is None:
-        return []
-    try:
-        lines: list[dict[str, Any]] = ask(k).to_dict("records")
-    except FaithscopeError:
-        return []
-    return lines
+    return [] if ask is None else [_renamed(line) for line in ask(k).to_dict("records")]
 
 
 def _renamed(line: dict[str, Any]) -> dict[str, Any]:
-    names = {"row": "row_a", "wrong_row": "row_b", "prediction": "prediction_a", "wrong_prediction": "prediction_b"}
+    names = {"row": "row_a", "wrong_row": "row_b", "index": "index_a", "wrong_index": "index_b"}
+    names |= {"prediction": "prediction_a", "wrong_prediction": "prediction_b"}
     return {names.get(name, name): value for name, value in line.items()}
 
 
 def _contradiction(rows: "Rows | None", measure: str, pair: dict[str, Any]) -> Contradiction:
     a, b = int(pair["row_a"]), int(pair["row_b"])
     features = () if rows is None else rows.side_by_side(a, b)
+    names = [wording(pair.get(f"index_{end}", row), _NAME) for end, row in (("a", a), ("b", b))]
     return Contradiction(
         measure=measure,
         explanation=wording(pair["explanation"]),
         row_a=a,
         row_b=b,
+        index_a=names[0],
+        index_b=names[1],
         prediction_a=wording(pair["prediction_a"]),
         prediction_b=wording(pair["prediction_b"]),
         pairs=plain(pair.get("disagreeing_pairs")),
@@ -104,9 +112,10 @@ class Rows:
     names: tuple[str, ...]
     columns: tuple[NDArray[Any], ...]
     ranges: tuple[float, ...]  # 0 for what is no number
+    positions: NDArray[np.int64] | None = None  # by which rows are asked for, ascending; None for 0 to n - 1
 
     @classmethod
-    def of(cls, X: Any) -> "Rows | None":
+    def of(cls, X: Any, positions: NDArray[np.int64] | None = None) -> "Rows | None":
         """The columns of rows of any kind; None where there are none to show (no rows, or a sparse matrix)."""
         if X is None or hasattr(X, "tocsr"):
             return None
@@ -117,10 +126,12 @@ class Rows:
             array = array.reshape(len(array), -1)
             columns = list(array.T)
             names = ("text",) if len(columns) == 1 else tuple(f"x{j}" for j in range(len(columns)))
-        return cls(tuple(map(str, names)), tuple(columns), tuple(map(_range, columns)))
+        return cls(tuple(map(str, names)), tuple(columns), tuple(map(_range, columns)), positions)
 
     def side_by_side(self, a: int, b: int) -> tuple[Feature, ...]:
         """Every feature of two rows: those farthest apart first, equal ones last, in the order of the columns."""
+        if self.positions is not None:
+            a, b = np.searchsorted(self.positions, [a, b]).tolist()
         pairs = zip(self.names, self.columns, self.ranges, strict=True)
         found = [_feature(name, column[a], column[b], spread) for name, column, spread in pairs]
         return tuple(sorted(found, key=lambda one: (not one.differs, -(1.0 if one.gap is None else one.gap))))

@@ -25,7 +25,10 @@ GLOSSARY: dict[str, str] = {
         "The share of rows whose explanation covers no other row of the sample. Nothing can be said about them: they "
         "are drawn hatched, from the value to what it would be if they were all faithful."
     ),
-    "where it can be checked": ("Agreement among the rows that can be checked. This is what is compared with chance."),
+    "where it can be checked": (
+        "Agreement among the rows that can be checked, with an interval of its own that holds no silence. This is what "
+        "is compared with chance."
+    ),
     "chance": (
         "What an explanation that means nothing would reach: the probability that two rows drawn at random get the "
         "same prediction. Where most rows are predicted alike it is high by itself."

@@ -116,8 +116,9 @@ def _picture(summary: Summary) -> list[dict[str, Any]]:
 
 
 def _row(name: str, found: Measure) -> dict[str, Any]:
-    fields = ("measure", "value", "low", "high", "unverifiable", "upper", "verified", "chance", "n")
-    return {"name": name} | {field: getattr(found, field) for field in fields}
+    fields = ("measure", "value", "low", "high", "unverifiable", "upper", "chance", "n")
+    checked = ("verified", "verified_low", "verified_high")
+    return {"name": name} | {field: getattr(found, field) for field in (*fields, *checked)}
 
 
 def _told(summary: Summary) -> dict[str, Any]:
@@ -126,7 +127,7 @@ def _told(summary: Summary) -> dict[str, Any]:
     has = {
         "against": any(len(one.measures) > 1 for one in found),
         "populations": any(one.populations for one in found),
-        "discretizations": any(len(one.discretizations) > 1 for one in found),
+        "discretizations": any(len(one.discretizations) > 1 or one.why_not("discretizations") for one in found),
     }
     return {
         "several": len(found) > 1,
@@ -183,7 +184,8 @@ def _method(summary: Summary) -> str:
         "Every row is compared with the other rows that its explanation covers, never with itself. "
         f"Intervals are at {100 * first.confidence:g}% confidence ({first.interval}). An explainer is called faithful "
         f"when its whole interval reaches {summary.wanted:.0%} and at least half of what chance leaves open, "
-        "and no better than chance when its interval holds the chance level and stays nearer to it than to that."
+        "and no better than chance when rows that can be checked do not agree more than shuffled predictions would "
+        "and its interval stays nearer to chance than to that."
     )
 
 

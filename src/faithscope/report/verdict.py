@@ -44,27 +44,30 @@ def bar(chance: float, wanted: float = WANTED) -> float:
     return max(wanted, (1 + chance) / 2)
 
 
-def level(low: float, high: float, verified: float | None, chance: float | None, wanted: float = WANTED) -> Level:
-    """What an interval [low, high] for the true measure says beside the chance level.
+def level(found: Any, wanted: float = WANTED) -> Level:
+    """What an estimate says beside the chance level.
 
-    - faithful: all of it reaches the `bar`, which is above chance;
-    - unfaithful: all of it is at or below chance;
-    - partly: all of it is above chance and below the bar;
-    - chance: it holds chance, and stays nearer to it than to the bar;
+    Low and high count silent rows against and for it, so they are compared with the `bar`; chance is what rows that
+    can be checked would reach, so it is agreement among those that is compared with it (`Estimate.above_chance`).
+
+    - faithful: all of [low, high] reaches the bar, which is above chance;
+    - unfaithful: all of it is at or below chance, even if every silent row agreed;
+    - partly: it is below the bar, and rows that can be checked agree more than chance;
+    - chance: they do not, and the interval stays nearer to chance than to the bar;
     - unknown: anything else; and where no row can be checked, or all predictions are the same and anything agrees.
     """
-    if verified is None or chance is None or chance >= 1:
+    if found.verified is None or found.chance is None or found.chance >= 1:
         return "unknown"
-    reach = bar(chance, wanted)
-    if low >= reach:
+    reach = bar(found.chance, wanted)
+    if found.low >= reach:
         return "faithful"
-    if high >= reach:
+    if found.high >= reach:
         return "unknown"
-    if high <= chance:
+    if found.high <= found.chance:
         return "unfaithful"
-    if low > chance:
+    if found.above_chance:
         return "partly"
-    return "chance" if high < (chance + reach) / 2 else "unknown"
+    return "chance" if found.high < (found.chance + reach) / 2 else "unknown"
 
 
 def judge(estimates: list[Any], needed: dict[str, str], wanted: float = WANTED) -> Verdict:
@@ -77,7 +80,7 @@ def judge(estimates: list[Any], needed: dict[str, str], wanted: float = WANTED) 
     needed : dict of str to str
         For a measure, what more rows would do, in words.
     """
-    found = [(level(one.low, one.high, one.verified, one.chance, wanted), one) for one in estimates]
+    found = [(level(one, wanted), one) for one in estimates]
     found.sort(key=lambda pair: -LEVELS.index(pair[0]))
     (weakest, first), others = found[0], found[1:]
     sentence = f"{WORDS[weakest]}: {_clause(weakest, first, needed.get(first.measure, ''), wanted)}."
@@ -96,14 +99,24 @@ def _clause(found: Level, one: Any, needed: str, wanted: float) -> str:
         return f"{subject} at least {_down(one.low)} of the time, where chance alone gives {chance}"
     if found == "unfaithful":
         return f"{subject} at most {_up(one.high)} of the time, no more than chance alone gives, {chance}"
+    where = "where it can be checked, " if one.unverifiable else ""
     if found == "chance":
-        return f"{subject} {between} of the time, and chance alone gives {chance}"
+        return f"{where}{subject} {_checked(one)} of the time, and chance alone gives {chance}"
     if found == "partly":
-        return f"{subject} {between} of the time, above chance ({chance}) but below {bar(one.chance, wanted):.0%}"
+        reach = f"{bar(one.chance, wanted):.0%}"
+        overall = (
+            f"; over all rows at most {_up(one.high)}, below {reach}" if one.unverifiable else f" but below {reach}"
+        )
+        return f"{where}{subject} {_checked(one)} of the time, above chance ({chance}){overall}"
     if 2 * one.unverifiable < one.high - one.low:
         return f"the rows are too few to say more than that {subject} {between} of the time (chance: {chance}){needed}"
     silent = f"{one.unverifiable:.0%} of the rows have an explanation {alone}"
     return f"{silent}, so that the truth is {between} (chance: {chance}){needed}"
+
+
+def _checked(one: Any) -> str:
+    """The interval that is compared with chance: among the rows that can be checked."""
+    return f"between {_down(one.verified_low)} and {_up(one.verified_high if one.unverifiable else one.high)}"
 
 
 def _aside(found: Level, one: Any, *, same: bool) -> str:
@@ -114,8 +127,10 @@ def _aside(found: Level, one: Any, *, same: bool) -> str:
         bounds = f"at least {_down(one.low)}"
     elif found == "unfaithful":
         bounds = f"at most {_up(one.high)}"
-    else:
+    elif found == "unknown":
         bounds = f"between {_down(one.low)} and {_up(one.high)}"
+    else:
+        bounds = f"{_checked(one)}{' where it can be checked' if one.unverifiable else ''}"
     alone = f"By {one.measure} alone: {WORDS[found].lower()}, {bounds}."
     return f"{one.measure.capitalize()} likewise: {bounds}." if same else alone
 

@@ -1,16 +1,14 @@
 """Anything a caller handed over, as text that can be shown: no control characters, no hidden order, not too long."""
 
 import math
-import unicodedata
 from typing import Any
 
 import numpy as np
 
 from faithscope.explanations.base import readable
+from faithscope.visible import visible
 
 _LONGEST = 400
-_UNSHOWABLE = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
-_REORDERING = set("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def wording(value: object, longest: int = _LONGEST) -> str:
@@ -21,15 +19,10 @@ def wording(value: object, longest: int = _LONGEST) -> str:
     >>> wording("a\x1b[31mb"), wording(3.0)
     ('a\\x1b[31mb', '3')
     """
-    text = "".join(map(_visible, readable(value)))
+    text = visible(readable(value))
     if len(text) <= longest:
         return text
     return f"{text[:longest]}… ({len(text) - longest:,} more characters)"
-
-
-def _visible(character: str) -> str:
-    hidden = unicodedata.category(character) in _UNSHOWABLE or character in _REORDERING
-    return character.encode("unicode_escape").decode("ascii") if hidden else character
 
 
 def two_values(a: Any, b: Any) -> tuple[str, str]:

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from faithscope.printing import print_json
+from faithscope.visible import visible
+
 if TYPE_CHECKING:
     from faithscope.reproduce.running import Part
     from faithscope.reproduce.settings import Settings
@@ -54,11 +57,12 @@ def reproduce(
 
     Example: faithscope reproduce table1 figure1 --data ../data --quick
     """
+    from faithscope.files import to_path
     from faithscope.reproduce import running
     from faithscope.reproduce.settings import Settings
 
     found = Settings(data, quick=quick, all_rows=all_rows, search=search, dice=dice, seed=seed)
-    settings = found if cache is None else replace(found, cache=cache)
+    settings = found if cache is None else replace(found, cache=to_path(cache))
     parts = running.run(tables or [], settings, lambda line: typer.echo(line, err=True), workers or _cores())
     _write(parts, _command(tables or [], settings), as_json, to_csv, markdown, report)
 
@@ -74,7 +78,7 @@ def _write(
     from faithscope.reproduce import page, terminal, written
 
     if as_json:
-        typer.echo(written.to_json(parts))
+        print_json(written.to_json(parts))
     else:
         terminal.show(parts)
     if to_csv is not None:
@@ -82,7 +86,7 @@ def _write(
     if markdown is not None:
         write_atomically(markdown, written.to_markdown(parts, command).encode())
     page.write(parts, report, command)
-    typer.echo(f"The report is {report}", err=True)
+    typer.echo(f"The report is {visible(str(report))}", err=True)
 
 
 def _command(tables: list[str], settings: "Settings") -> str:

@@ -1,7 +1,9 @@
 """The parts of the paper, and how they are run."""
 
 import os
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -10,8 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from importlib import import_module
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context, parent_process
 from types import MappingProxyType
+from typing import Any
 
 from faithscope.errors import BadInput, FaithscopeError
 from faithscope.reproduce.records import Outcome
@@ -88,9 +91,10 @@ def _part(name: str, settings: Settings, told: Callable[[str], None]) -> Part:
 
 def _at_once(names: list[str], settings: Settings, workers: int) -> list[Part]:
     first = [name for name in _LONGEST if name in names]
+    others, many = set(active_children()), min(workers, len(names))
     with (
         _threads_of_each(workers),
-        ProcessPoolExecutor(min(workers, len(names)), mp_context=get_context("spawn")) as pool,
+        ProcessPoolExecutor(many, mp_context=get_context("spawn"), initializer=_follow_parent) as pool,
     ):
         asked = {name: pool.submit(_in_worker, name, settings) for name in dict.fromkeys([*first, *names])}
         try:
@@ -99,9 +103,24 @@ def _at_once(names: list[str], settings: Settings, workers: int) -> list[Part]:
             raise FaithscopeError(
                 "A worker was killed, most likely for want of memory; what was done is kept: go on with --workers 1."
             ) from None
-        except BaseException:
+        except BaseException:  # the pool would wait until all parts are done
             pool.shutdown(wait=False, cancel_futures=True)
+            for worker in set(active_children()) - others:
+                worker.terminate()
             raise
+
+
+def _follow_parent() -> None:
+    """Let this worker end when its parent does, however that ends; who presses Ctrl-C means the parent."""
+    parent = parent_process()
+    if parent is not None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
+
+
+def _end_after(parent: Any) -> None:
+    parent.join()
+    os._exit(1)  # nothing else of this process needs to be heard: files are written whole or not at all
 
 
 def _in_worker(name: str, settings: Settings) -> Part:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from faithscope.errors import BadInput
-from faithscope.explanations.discretize import Discretizer
+from faithscope.explanations.discretize import Discretizer, to_discretizer
 from faithscope.explanations.inputs import check_whole, to_items
 from faithscope.frames import frame
 from faithscope.measures.counterexamples import counterexamples
@@ -23,6 +23,7 @@ from faithscope.tables.scopes import sufficiency
 from faithscope.tables.sources import Source, open_source
 from faithscope.tables.windows import Windows, over_time
 from faithscope.tables.worst import candidates, worst_counts
+from faithscope.visible import visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,7 +135,7 @@ class Audit:
 
     def __str__(self) -> str:
         estimates = [self.consistency] if self.sufficiency is None else [self.consistency, self.sufficiency]
-        return "\n".join([*map(str, estimates), *self.notes])
+        return "\n".join([*map(str, estimates), *map(visible, self.notes)])
 
     def _repr_html_(self) -> str:
         estimates = [self.consistency] if self.sufficiency is None else [self.consistency, self.sufficiency]
@@ -152,7 +153,7 @@ def audit(
     prediction: str | None = None,
     explanation: Names | None = None,
     kind: str | None = None,
-    discretizer: Discretizer | None = None,
+    discretizer: Discretizer | str | None = None,
     by: Names | None = None,
     time: str | None = None,
     every: str = "1d",
@@ -174,8 +175,8 @@ def audit(
         The columns of the explanation by name or glob, such as ``"phi_*"``; known where faithscope wrote the log.
     kind : str, optional
         importances, keys, rules, words, prototypes or counterfactuals; by default what names and types say.
-    discretizer : Discretizer, optional
-        Such as ``SignOfTop(5)``, applied in the engine.
+    discretizer : Discretizer or str, optional
+        Such as ``SignOfTop(5)`` or ``"sign-of-top-5"``, applied in the engine.
     by : str or list of str, optional
         Columns that name populations.
     time, every : str, optional
@@ -196,7 +197,7 @@ def audit(
     check_confidence(confidence)
     check_interval(interval)
     how: dict[str, Any] = {"prediction": prediction, "explanation": explanation, "kind": kind}
-    how |= {"discretizer": discretizer, "nulls": nulls}
+    how |= {"discretizer": to_discretizer(discretizer), "nulls": nulls}
     measured = _measured(open_source(table, connect), how, confidence, interval)
     log = measured.log
     consistent, (sufficient, notes) = measured.consistency, sufficiency(measured)

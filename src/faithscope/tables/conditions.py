@@ -1,7 +1,7 @@
 """Conditions of rules and words of highlights as expressions on the columns of a log; values are literals."""
 
 from collections.abc import Mapping
-from functools import reduce
+from functools import lru_cache, reduce
 from math import inf
 from operator import and_, or_
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from faithscope.errors import WrongType
 from faithscope.explanations.conditions import NOTHING, Condition
 from faithscope.explanations.dates import UNITS, Moment
-from faithscope.tables.engine import as_number, literal
+from faithscope.tables.engine import as_number, backend_of, fetch, literal
 
 _WHOLE = 2**63
 _MICRO = 6  # digits of a second
@@ -64,30 +64,45 @@ def _compare_date(column: Any, operator: str, value: Moment) -> Any:
     import ibis
 
     kind = column.type()
-    fine = not kind.is_date() and (kind.scale or 0) > _MICRO
-    test = value.in_unit(operator, UNITS["ns" if fine else "D" if kind.is_date() else "us"])
+    unit = UNITS["D" if kind.is_date() else "ns" if (kind.scale or 0) > _MICRO else "us"]
+    test = value.in_unit(operator, unit)
     if isinstance(test, bool):
         return ibis.literal(test)
-    unit = UNITS["ns" if fine else "D" if kind.is_date() else "us"]
     written = str(Moment(test[1] * unit, value.zoned)).replace("Z", "+00:00")
     return getattr(column, _COMPARE[test[0]])(ibis.literal(written).cast(kind))
 
 
 def _refuse_stray(one: Condition, column: Any) -> None:
-    kind = column.type()
-    if one.family is not None and one.family != _family(kind):
+    if one.family is not None and one.family != _family(column):
         raise WrongType(
-            f"Column {one.feature!r} holds {kind}, which {str(one)!r} would compare with "
+            f"Column {one.feature!r} holds {column.type()}, which {str(one)!r} would compare with "
             f"{'a ' * (one.family != 'text')}{one.family}. Convert the column or the condition."
         )
 
 
-def _family(kind: Any) -> str | None:
+def _family(column: Any) -> str | None:
+    kind = column.type()
     if kind.is_timestamp():
-        return "date with a time zone" if kind.timezone else "date"
+        zoned = (
+            _spark_type(column.op()) == "timestamp" if backend_of(column) == "pyspark" else kind.timezone is not None
+        )
+        return "date with a time zone" if zoned else "date"
     if kind.is_string():
         return "text"
     return "date" if kind.is_date() else "number" if kind.is_numeric() or kind.is_boolean() else None
+
+
+@lru_cache(maxsize=256)
+def _spark_type(operation: Any) -> str:
+    """What Spark calls the type: Ibis does not tell a timestamp, which Spark keeps in UTC, from one without a zone."""
+    import ibis
+
+    def typeof(moment: Any) -> str:  # Spark has it, and Ibis does not know
+        raise NotImplementedError
+
+    column = operation.to_expr()
+    asked = ibis.udf.scalar.builtin(typeof, signature=((column.type(),), "string"))(column)
+    return next(iter(fetch(asked.as_table().limit(1)).column(0).to_pylist()), "")
 
 
 def contains(word: str, document: Any) -> Any:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
-from faithscope.explanations.labels import to_keys
+from faithscope.explanations.labels import refuse_numbers, to_keys
 from faithscope.measures.counts import Counts, number_labels
 from faithscope.measures.profile import Profile
 from faithscope.tables.engine import fetch, literal
@@ -21,7 +21,6 @@ Ints = NDArray[np.int64]
 _FEW = 16  # labels that are counted side by side
 _MOST_LABELS = 1_000_000
 _MOST_RULES = 2_000_000  # cells of rules and labels that are brought here
-_FEW_FRACTIONS = 20
 
 
 @dataclass(frozen=True)
@@ -38,19 +37,17 @@ class Labels:
 
 
 def find_labels(table: Any) -> Labels:
-    """The values of a table's column `label`; refuses numbers that are nearly all different fractions."""
+    """The values of a table's column `label`; refuses numbers that are nearly all different."""
     found = fetch(table.group_by("label").aggregate(given=table.count()).limit(_MOST_LABELS + 1))
     values, given = found.column("label").to_pylist(), found.column("given").to_numpy().astype(np.int64)
     if len(values) > _MOST_LABELS:
         raise BadInput(f"Predictions have more than {_MOST_LABELS:,} different values: pass classes, or bins.")
-    fractions = np.array([isinstance(one, float) and one != np.floor(one) for one in values], bool)
-    n, apart = int(given.sum()), int(fractions.sum())
-    if n >= _FEW_FRACTIONS and int(given[fractions].sum()) > n / 2 and apart > n / 2:
-        first = values[int(fractions.argmax())]
-        raise BadInput(
-            f"Predictions look continuous: {apart:,} different fractions in {n:,} rows, such as {first}. "
-            "Faithfulness compares labels: log classes, or bins of the output, e.g. a column floor(10 * prediction)."
-        )
+    known = np.array([one is not None for one in values], bool)
+    if known.any() and all(
+        isinstance(one, int | float) and not isinstance(one, bool) for one in values if one is not None
+    ):
+        numbers = np.array([one for one in values if one is not None], np.float64)
+        refuse_numbers(numbers, given[known], "e.g. a column floor(10 * prediction)")
     return Labels(tuple(values), given)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from faithscope.errors import BadInput, FaithscopeError, MissingExtra, TooLarge
 
 _EXTRAS = {"psycopg": "postgres", "pyspark": "spark"}
+_OURS = {"ibis", "duckdb", "pyarrow", "pandas"}  # installed with faithscope
 _PASSWORD = re.compile(r"(?<=:)[^:@/\s]+(?=@)|(?<=password=)\S+", re.IGNORECASE)
 _MOST = 300  # characters of an engine's own message
 
@@ -25,14 +26,25 @@ def clear_errors(doing: str, secret: str = "") -> Iterator[None]:
     except (FaithscopeError, KeyboardInterrupt, MemoryError):
         raise
     except ImportError as problem:
-        package = str(problem.name or "").split(".")[0]
-        extra = f"pip install 'faithscope[{_EXTRAS[package]}]'" if package in _EXTRAS else f"install {package}"
-        raise MissingExtra(f"{doing} needs the package {package!r}, which is not installed: {extra}.") from None
+        raise MissingExtra(f"{doing} needs {_needed(problem)}.") from None
     except Exception as problem:  # engines and their drivers share no base class
         said = _one_line(problem, secret)
         if "out of memory" in said.lower():
             raise TooLarge(f"{doing} failed: {said.rstrip('.')}. Audit a part of the log.") from None
         raise BadInput(f"{doing} failed: {said}") from None
+
+
+def _needed(problem: ImportError) -> str:
+    """The package that could not be imported, and how to get it; Ibis wraps the error that names it."""
+    chain: list[BaseException] = [problem]
+    while (why := chain[-1].__cause__ or chain[-1].__context__) is not None and why not in chain:
+        chain.append(why)
+    named = [str(one.name).split(".")[0] for one in chain if isinstance(one, ImportError) and one.name]
+    package = next((name for name in named if name in _EXTRAS), named[0] if named else None)
+    if package is None:
+        return f"a package that cannot be imported ({_one_line(problem, '')})"
+    extra = f"'faithscope[{_EXTRAS[package]}]'" if package in _EXTRAS else "faithscope" if package in _OURS else package
+    return f"the package {package!r}, which is not installed: pip install {extra}"
 
 
 def _one_line(problem: Exception, secret: str) -> str:

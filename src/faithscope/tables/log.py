@@ -12,6 +12,7 @@ from faithscope.errors import BadInput
 from faithscope.explanations.arrow import METADATA, read_settings, to_arrow
 from faithscope.explanations.arrow_columns import distinct_columns, write_column
 from faithscope.explanations.base import Explanations
+from faithscope.explanations.dates import dated_columns, hold_dates
 from faithscope.explanations.distances import columns_of
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.inputs import frame_columns, is_frame, is_missing, same_length, to_vector
@@ -70,10 +71,10 @@ def _rows(explanations: Explanations, X: Any) -> tuple[list[str], list[Any]]:
 
         return [DOCUMENT], [pa.array(_documents(explanations, X), pa.list_(pa.string()))]
     if is_frame(X):
-        names, columns = frame_columns(X)
-        return list(names), list(map(_with_none, columns))
+        names, columns, zoned = dated_columns(X)
+        return list(names), list(map(_with_none, columns, zoned))
     columns = columns_of(X.toarray() if hasattr(X, "toarray") else X)
-    return _names(explanations, len(columns)), list(map(_with_none, columns))
+    return _names(explanations, len(columns)), list(map(_with_none, columns, [False] * len(columns)))
 
 
 def _names(explanations: Explanations, width: int) -> list[str]:
@@ -82,9 +83,16 @@ def _names(explanations: Explanations, width: int) -> list[str]:
     return list(known) if len(known) == width else [f"x{j}" for j in range(width)]
 
 
-def _with_none(column: NDArray[Any]) -> Any:
-    """The column, a missing object being None."""
-    return column if column.dtype != object else [None if is_missing(item) else item for item in column]
+def _with_none(column: NDArray[Any], zoned: bool) -> Any:
+    """The column, a missing object being None; dates as Arrow has them, with a time zone where they have one."""
+    import pyarrow as pa
+
+    if zoned and column.dtype.kind == "M":
+        return pa.array(column).cast(pa.timestamp(np.datetime_data(column.dtype)[0], "UTC"))
+    if column.dtype != object:
+        return column
+    items = [None if is_missing(item) else item for item in column]
+    return pa.array(items) if hold_dates(column) else items
 
 
 def _documents(highlights: Highlights, X: Any) -> list[list[str]]:

@@ -9,6 +9,7 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.measures.estimate import Estimate, Interval, estimate
 from faithscope.measures.populations import Populations
+from faithscope.measures.profile import Profile
 from faithscope.tables.counts import Labels, counted, find_labels
 from faithscope.tables.missing import refuse_missing, scan
 from faithscope.tables.rows import Log, Rows
@@ -51,6 +52,7 @@ class Measured:
 
     def estimate(self, counts: Any) -> Estimate:
         """An estimate from what was counted."""
+        counts = replace(counts, labels=self.labels.values) if isinstance(counts, Profile) else counts
         return estimate(counts, confidence=self.confidence, interval=self.interval)
 
     def by(self, columns: Sequence[str]) -> Populations:
@@ -64,4 +66,4 @@ class Measured:
                 f"{' and '.join(map(repr, columns))} give {len(found):,} populations, more than {_MOST_GROUPS:,}: "
                 "bin the values first."
             )
-        return Populations({name: self.estimate(counts) for name, counts in found.items()})
+        return Populations({name: self.estimate(counts) for name, counts in found.items()}, " and ".join(columns))

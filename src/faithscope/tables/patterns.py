@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.relations import Applies
 from faithscope.measures.counts import Counts, sums
-from faithscope.measures.intervals import LeftOut, Margins, jackknife_margins
+from faithscope.measures.intervals import LeftOut, Margins, jackknife_margins, weight_of_blocks
 from faithscope.measures.leave_out import Change, ratio
 from faithscope.memory import need
 
@@ -85,7 +85,7 @@ class Patterns:
         felt = self._felt(change, counts)[:, twice]
         found = change.left_out(felt, self.code[twice], self.label[twice], own[twice])
         scale = (len(twice) - 1) / (n - 1)
-        left_out = LeftOut(found.value * scale, found.silent * scale, found.reach)
+        left_out = LeftOut(found.value * scale, found.silent * scale, found.reach, found.weight)
         return jackknife_margins(left_out, np.concatenate([self.rows, 0 * self.rows]), n, confidence)
 
     def _felt(self, change: Change, counts: Counts) -> Floats:
@@ -119,7 +119,8 @@ class RowBlocks:
         rows = self.given.sum(axis=(0, 1))
         left, total = rows.sum() - rows, int(rows.sum())
         reach *= rows.mean() / rows  # as if all blocks were of one size, which a digest makes them only nearly
-        left_out = LeftOut(agreeing / left, silent / left, 1 + float((reach - reach.mean()).max()))
+        weight = weight_of_blocks(reach, np.full(len(rows), rows.mean()))
+        left_out = LeftOut(agreeing / left, silent / left, 1 + float((reach - reach.mean()).max()), weight)
         return jackknife_margins(left_out, np.ones(len(rows)), total, confidence)
 
     @staticmethod

@@ -12,6 +12,7 @@ from faithscope.measures.populations import Difference, difference
 from faithscope.tables.counts import counted
 from faithscope.tables.measuring import Measured
 from faithscope.tables.missing import is_missing, refuse_missing, scan
+from faithscope.visible import visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,7 +119,7 @@ class Windows:
     def __str__(self) -> str:
         changed = set(self.changes)
         lines = [
-            f"{start:%Y-%m-%d %H:%M}  {found}{'  CHANGED from ' + self.against if start in changed else ''}"
+            f"{start:%Y-%m-%d %H:%M}  {found}{'  CHANGED from ' + visible(self.against) if start in changed else ''}"
             for start, found in self.estimates.items()
         ]
         return "\n".join(lines)

@@ -1,0 +1,100 @@
+"""Importances with more than two axes, or as pairs: what they probably are, and how to make one row per row of them."""
+
+from typing import Any
+
+import numpy as np
+
+from faithscope.errors import BadInput
+
+_COLUMNS = "[[dict({pairs}).get(j, 0.0) for j in range(n_features)] for one in explanations]"
+
+
+def refuse_axes(given: Any) -> None:
+    """Raise where importances are not (n_rows, n_features) numbers: lime's pairs, or an axis of classes or of pixels.
+
+    A slice is advised only together with what the axes would have to be: most slices of three axes run, and most of
+    them are wrong.
+    """
+    _refuse_lime(given)
+    shape = _shape(getattr(given, "values", given) if type(given).__module__.startswith("shap.") else given)
+    if len(shape) < 3:
+        return
+    if _shape(getattr(given, "data", None)) == shape[:2]:  # shap keeps the rows beside their importances
+        raise BadInput(
+            f"Importances have axes {shape}: rows, features, classes. Choose the class explained, "
+            "e.g. explanations[:, :, 1]; or keep all of them, explanations.values.reshape(len(explanations), -1)."
+        )
+    seen = f"Importances must have shape (n_rows, n_features); got {shape}"
+    if len(shape) > 3:
+        raise BadInput(
+            f"{seen}. If the first axis is rows and the others are pixels: values.reshape(len(values), -1). "
+            "If one of them is classes, choose a class first."
+        )
+    if shape[0] < shape[1]:
+        raise BadInput(
+            f"{seen}, which looks like one array per class: classes, rows, features. Pass that of the class explained, "
+            f"e.g. values[{min(1, shape[0] - 1)}]. If the first axis is rows, values.reshape(len(values), -1) keeps "
+            "every number of a row."
+        )
+    raise BadInput(
+        f"{seen}. If its axes are rows, features, classes (shap), choose the class explained, e.g. values[:, :, 1]. "
+        "If they are rows, classes, features and a bias (CatBoost), values[:, 1, :-1]. "
+        "If they are rows and pixels of images, values.reshape(len(values), -1). If classes come first, values[1]."
+    )
+
+
+def _shape(values: Any) -> tuple[int, ...]:
+    """The shape of an array, or of a list of arrays of one shape; () for anything else."""
+    if hasattr(values, "shape"):
+        return tuple(values.shape)
+    first = _first(values)
+    inner = tuple(getattr(first, "shape", ()))
+    if isinstance(first, list) and isinstance(_first(first), list | tuple):  # a tuple is a key, which may hold anything
+        inner = (len(first), len(_first(first)))
+    return (len(values), *inner) if len(inner) > 1 else ()
+
+
+def _first(values: Any) -> Any:
+    return values[0] if isinstance(values, list | tuple) and len(values) else None
+
+
+def _refuse_lime(given: Any) -> None:
+    """Raise where rows are what lime hands over: its objects, its maps by class, or pairs of a feature and a weight."""
+    first = _first(given)
+    seen = "Explanations look like lime's"
+    if type(first).__module__.startswith("lime."):
+        advice = _COLUMNS.format(pairs="one.as_map()[1]")
+        raise BadInput(f"{seen} own objects. Give every feature a column, of class 1 for example: {advice}.")
+    if isinstance(first, dict) and first and all(_are_pairs(pairs) for pairs in first.values()):
+        advice = _COLUMNS.format(pairs=f"one[{next(iter(first))!r}]")
+        raise BadInput(f"{seen} as_map(), pairs of a feature's index and its weight by class. Use {advice}.")
+    if _are_pairs(first) or _are_pair_array(given):
+        advice = _COLUMNS.format(pairs="one")
+        texts = isinstance(first, list) and isinstance(first[0][0], str)
+        if texts:
+            advice = _COLUMNS.format(pairs="one.as_map()[1]")
+            raise BadInput(f"{seen} as_list(), pairs of a text and a weight. Of its objects use as_map(): {advice}.")
+        raise BadInput(
+            f"{seen} as_map(), pairs of a feature's index and its weight, strongest first. "
+            f"Give every feature a column: {advice}."
+        )
+
+
+def _are_pairs(row: Any) -> bool:
+    """Whether a row is a list of (index or text, weight) tuples."""
+    if not isinstance(row, list) or not row or not all(isinstance(p, tuple) and len(p) == 2 for p in row):
+        return False
+    return all(isinstance(p[0], int | np.integer | str) and isinstance(p[1], float | np.floating) for p in row)
+
+
+def _are_pair_array(values: Any) -> bool:
+    """Whether an array is (n, k, 2) with different whole numbers first, as lists of such pairs become."""
+    if not isinstance(values, np.ndarray) or values.ndim != 3 or values.shape[2] != 2 or not values.size:
+        return False
+    if values.dtype.kind != "f":
+        return False
+    index = np.sort(values[:, :, 0], axis=1)
+    whole = bool((index == np.floor(index)).all() and (index >= 0).all())
+    return (
+        whole and bool((np.diff(index, axis=1) > 0).all()) and not (values[:, :, 1] == np.floor(values[:, :, 1])).all()
+    )

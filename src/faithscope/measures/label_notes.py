@@ -1,0 +1,52 @@
+"""What a reader should know about the predictions: numbers that pass as labels agree only where they are equal."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+_FEW = 20  # labels, and different fractions, that nobody is told about
+_ROWS_A_LABEL = 20
+_FEWEST_SHARES = 3  # fractions inside (0, 1) that make probabilities of labels between 0 and 1
+
+
+def label_notes(labels: Sequence[Any], n: int) -> tuple[str, ...]:
+    """A note where predictions look like numbers, or where labels are very many for the rows.
+
+    - Probabilities: all labels lie from 0 to 1, and at least 3 strictly inside.
+    - Continuous: more than 20 different fractions.
+    - Many: more than 20 labels, and more than one for every 20 rows.
+
+    Parameters
+    ----------
+    labels : sequence
+        The different predictions.
+    n : int
+        Rows.
+    """
+    if len(labels) < _FEWEST_SHARES:
+        return ()
+    numbers = _numbers(labels)
+    many = len(labels) > max(_FEW, n / _ROWS_A_LABEL)
+    equal = "and agree only where they are equal"
+    if numbers is None:
+        told = f"predictions have {len(labels):,} different labels in {n:,} rows, so that few can agree"
+        return (f"{told}: merge rare labels, or measure more rows",) if many else ()
+    fractions = numbers[numbers != np.floor(numbers)]
+    inside = fractions[(fractions > 0) & (fractions < 1)]
+    if len(inside) >= _FEWEST_SHARES and numbers.min() >= 0 and numbers.max() <= 1:
+        told = f"predictions look like probabilities ({len(numbers):,} different values, such as {inside.min():g})"
+        return (f"{told} {equal}: pass the predicted class, or bins",)
+    if len(fractions) > _FEW:
+        told = f"predictions look continuous ({len(numbers):,} different numbers, such as {fractions.min():g})"
+        return (f"{told} {equal}: pass bins",)
+    told = f"predictions are {len(numbers):,} different numbers in {n:,} rows"
+    return (f"{told} {equal}: if they are quantities, pass bins",) if many else ()
+
+
+def _numbers(labels: Sequence[Any]) -> Any:
+    """The labels as floats; None where not all are numbers. A missing one is left out."""
+    known = [one for one in labels if one is not None]
+    if not known or not all(isinstance(one, int | float | np.number) and not isinstance(one, bool) for one in known):
+        return None
+    return np.array([float(one) for one in known])

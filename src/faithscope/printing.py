@@ -1,0 +1,100 @@
+"""Where commands print: JSON alone on standard output, and plain letters where an encoding has no others."""
+
+import codecs
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from functools import wraps
+from typing import Any, ParamSpec, TextIO, TypeVar
+
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+
+_PLAIN = {"–": "-", "−": "-", "—": "-", "…": "...", "×": "x", "·": "*", "≤": "<=", "≥": ">=", "²": "^2", "’": "'"}
+_HANDLER = "faithscope.plain"
+_ASCII = "faithscope_ascii"  # a name of its own: click would write UTF-8 to a stream that calls itself ASCII
+_OUTPUT = 1  # the number of standard output in every process
+
+_answers: list[TextIO] = []  # where JSON goes while everything else is diverted
+
+
+def plain_letters() -> None:
+    """Let standard output and standard error take any text, whatever their encoding: no letter stops a command."""
+    codecs.register_error(_HANDLER, _substitute)
+    codecs.register(_find)
+    for stream in (sys.stdout, sys.stderr):
+        encoding = getattr(stream, "encoding", None) or "utf-8"
+        if encoding.lower().startswith("utf") or not hasattr(stream, "reconfigure"):
+            continue
+        ascii_only = codecs.lookup(encoding).name == "ascii"
+        stream.reconfigure(encoding=_ASCII if ascii_only else encoding, errors=_HANDLER)
+
+
+def _substitute(problem: UnicodeError) -> tuple[str, int]:
+    """Signs that have a plain form by it, any other letter by its code."""
+    if not isinstance(problem, UnicodeEncodeError):
+        raise problem
+    unknown = problem.object[problem.start : problem.end]
+    return "".join(_PLAIN.get(one) or ascii(one)[1:-1] for one in unknown), problem.end
+
+
+class _Encoder(codecs.IncrementalEncoder):
+    def encode(self, text: str, final: bool = False) -> bytes:
+        return text.encode("ascii", _HANDLER)
+
+
+def _find(name: str) -> codecs.CodecInfo | None:
+    if name != _ASCII:
+        return None
+    known = codecs.lookup("ascii")
+    return codecs.CodecInfo(known.encode, known.decode, incrementalencoder=_Encoder, name=_ASCII)
+
+
+def json_alone(command: Callable[Given, Found]) -> Callable[Given, Found]:
+    """A command whose standard output, asked for JSON, holds what `print_json` writes and nothing else."""
+
+    @wraps(command)
+    def run(*args: Given.args, **kwargs: Given.kwargs) -> Found:
+        if not kwargs.get("as_json"):
+            return command(*args, **kwargs)
+        with _diverted():
+            return command(*args, **kwargs)
+
+    return run
+
+
+def print_json(text: str) -> None:
+    """Write an answer to standard output."""
+    print(text, file=_answers[-1] if _answers else sys.stdout, flush=True)
+
+
+@contextmanager
+def _diverted() -> Iterator[None]:
+    """Send to standard error what anybody prints: a model, a C library, a child process."""
+    real: Any = sys.stdout
+    if _number(real) == _OUTPUT:
+        real = _moved()  # for the rest of the process: what is printed at its end does not follow the answer
+    _answers.append(real)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _answers.pop()
+
+
+def _moved() -> TextIO:
+    """Standard output under another number; its own number becomes that of standard error."""
+    sys.stdout.flush()
+    kept = os.dup(_OUTPUT)
+    elsewhere = _number(sys.stderr)
+    os.dup2(os.open(os.devnull, os.O_WRONLY) if elsewhere is None else elsewhere, _OUTPUT)
+    return os.fdopen(kept, "w", encoding="utf-8")
+
+
+def _number(stream: Any) -> int | None:
+    """The number of the file that a stream writes to; None for a stream in memory, or none at all."""
+    try:
+        return int(stream.fileno())
+    except (AttributeError, OSError, ValueError):
+        return None

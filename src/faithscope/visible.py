@@ -1,0 +1,30 @@
+"""Text that comes from data, as it may be shown: what would steer a terminal is written as its code."""
+
+import unicodedata
+
+_HIDDEN = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}  # control, surrogate, private, unassigned, separators of lines
+_REORDERING = set("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def visible(text: str) -> str:
+    r"""The same text with every control character as its code, so that it cannot pass for anything else.
+
+    Whatever shows text that a caller or a table handed over shows it through this function: messages, terminal,
+    `describe`, notes, notebooks and pages.
+
+    Examples
+    --------
+    >>> print(visible("a\x1b[31mb\n"))
+    a\x1b[31mb\n
+    """
+    return text if text.isprintable() else "".join(map(_character, text))
+
+
+def _character(one: str) -> str:
+    hidden = unicodedata.category(one) in _HIDDEN or one in _REORDERING
+    return one.encode("unicode_escape").decode("ascii") if hidden else one
+
+
+def visible_lines(text: str) -> str:
+    """The same for text of several lines, which stay lines."""
+    return "\n".join(map(visible, text.split("\n")))

@@ -1,0 +1,86 @@
+"""Arrow tables from anywhere: damaged bytes and hostile metadata are one sentence, never the end of the process."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fuzz.outcomes import injected
+
+TRIES = 150
+DAMAGED = """
+import base64, json, sys
+import numpy as np
+import pyarrow as pa
+import faithscope as fs
+from faithscope.explanations.arrow import METADATA, from_arrow, to_arrow
+
+KINDS = {
+    "rules": lambda: fs.Rules.from_conditions([[("a", "<=", 1.0)], [("b", "==", "x")], []], features=["a", "b"]),
+    "words": lambda: fs.Highlights([{"great"}, {"dull", "plot"}, set()]),
+    "keys": lambda: fs.evaluate([0, 1, 1], ["a", "b", "b"], [[0], [1], [2]], progress=False).explanations,
+    "importances": lambda: fs.Importances([[1.0, 2.0], [3.0, 4.0]], names=["a", "b"]),
+    "prototypes": lambda: fs.Prototypes([[0], [1]], points=[["a", 1.0], ["b", 2.0]], metric="gower"),
+}
+
+
+def bytes_of(table):
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def damaged(content, rng):
+    changed = bytearray(content)
+    for _ in range(rng.integers(1, 4)):
+        changed[rng.integers(len(changed))] = rng.integers(256)
+    return bytes(changed)
+
+
+def outside(table, rng):
+    return pa.ipc.open_stream(damaged(bytes_of(table), rng)).read_all()
+
+
+def inside(table, rng):
+    said = json.loads(table.schema.metadata[METADATA])
+    said["points"]["table"] = base64.b64encode(damaged(base64.b64decode(said["points"]["table"]), rng)).decode()
+    return table.replace_schema_metadata({METADATA: json.dumps(said).encode()})
+
+
+table, rng = to_arrow(KINDS[sys.argv[1]]()), np.random.default_rng(int(sys.argv[3]))
+damage = {"outside": outside, "inside": inside}[sys.argv[2]]
+tried = refused = 0
+while tried < int(sys.argv[4]):
+    try:
+        hostile = damage(table, rng)
+    except (OSError, ValueError, KeyError):  # Arrow itself refuses to read it
+        continue
+    tried += 1
+    try:
+        found = from_arrow(hostile)
+        for row in range(len(found)):
+            found.describe(row)
+    except fs.errors.FaithscopeError as error:
+        assert len(str(error).splitlines()) == 1
+        refused += 1
+print("refused", refused)
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "where"),
+    [(kind, "outside") for kind in ("rules", "words", "keys", "importances")] + [("prototypes", "inside")],
+)
+def test_a_damaged_table_is_refused_and_ends_no_process(kind, where):
+    tests = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    words = [kind, where, "0", str(TRIES)]
+    found = subprocess.run(
+        [sys.executable, "-c", DAMAGED, *words], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": tests}
+    )
+    assert found.returncode == 0, (found.returncode, found.stderr[-2000:])
+    assert int(found.stdout.split()[-1]) > 0
+    for _ in range(TRIES):
+        injected("a table of explanations whose bytes are damaged")

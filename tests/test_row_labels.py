@@ -1,0 +1,207 @@
+"""The labels of pandas rows are read: other orders are refused, and answers speak of rows by their labels."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+import faithscope as fs
+from faithscope.errors import BadInput
+from faithscope.report import summarize
+
+N = 80
+RNG = np.random.default_rng(0)
+X = pd.DataFrame(
+    {"a": RNG.integers(0, 4, N), "b": RNG.integers(0, 3, N)}, index=[f"customer {number}" for number in range(N)]
+)
+Y = ((X["a"] > 1) ^ (X["b"] > 1)).astype(int)
+WHY = X[["a"]].astype(float)
+GROUPS = X["b"] > 0
+WEIGHTS = pd.Series(np.linspace(1, 2, N), index=X.index)
+TREE = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, Y)
+RULES = fs.Rules.from_tree(TREE, X)
+
+
+def moved(thing):
+    return thing.iloc[::-1]
+
+
+def renamed(thing):
+    return thing.set_axis(range(1000, 1000 + N), axis=0)
+
+
+CALLS = {
+    "consistency, predictions": (lambda y: fs.consistency(WHY, y), Y),
+    "consistency, explanations": (lambda why: fs.consistency(why, Y), WHY),
+    "consistency, importances": (lambda why: fs.consistency(fs.Importances(why), Y), WHY),
+    "consistency, keys": (lambda why: fs.consistency(why["a"], Y), WHY),
+    "consistency, weights": (lambda w: fs.consistency(WHY, Y, weights=w), WEIGHTS),
+    "consistency, discretized": (lambda y: fs.consistency(WHY, y, discretizer=fs.Sign()), Y),
+    "sufficiency, X": (lambda rows: fs.sufficiency(RULES, rows, Y), X),
+    "sufficiency, predictions": (lambda y: fs.sufficiency(RULES, X, y), Y),
+    "sufficiency, rules": (lambda rows: fs.sufficiency(fs.Rules.from_tree(TREE, rows), X, Y), X),
+    "sufficiency, weights": (lambda w: fs.sufficiency(RULES, X, Y, weights=w), WEIGHTS),
+    "within": (lambda y: fs.within(WHY, y, 0.5), Y),
+    "within_curve": (lambda y: fs.within_curve(WHY, y, [0.5]).estimates[0], Y),
+    "evaluate, predictions": (lambda y: fs.evaluate(y, WHY, X).consistency, Y),
+    "evaluate, explanations": (lambda why: fs.evaluate(Y, why, X).consistency, WHY),
+    "evaluate, X": (lambda rows: fs.evaluate(Y, RULES, rows).sufficiency, X),
+    "evaluate, weights": (lambda w: fs.evaluate(Y, RULES, X, weights=w).sufficiency, WEIGHTS),
+    "compare, predictions": (lambda y: fs.compare(y, {"a": WHY}, X).evaluations["a"].consistency, Y),
+    "compare, explanations": (lambda why: fs.compare(Y, {"a": why}, X).evaluations["a"].consistency, WHY),
+    "compare, groups": (lambda g: fs.compare(Y, {"a": WHY}, X, groups=g).evaluations["a"].consistency, GROUPS),
+    "by": (lambda g: fs.evaluate(Y, WHY, X).by(g).estimates[True], GROUPS),
+    "by, sufficiency": (lambda g: fs.evaluate(Y, RULES, X).by(g, "sufficiency").estimates[True], GROUPS),
+    "by, of arrays": (lambda g: fs.evaluate(Y, WHY, X.to_numpy()).by(g).estimates[True], GROUPS),
+    "certify": (lambda y: fs.certify(WHY, y).estimates[0], Y),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_same_labels_in_another_order_are_an_error_and_other_labels_a_note(name):
+    call, given = CALLS[name]
+    assert not any("row labels" in note for note in call(given).notes)
+    with pytest.raises(BadInput, match="in another order: at position 0, "):
+        call(moved(given))
+    told = [note for note in call(renamed(given)).notes if "row labels" in note]
+    assert len(told) == 1
+    assert told[0].endswith("differ, so rows were matched by position")
+    assert call(renamed(given)).value == call(given).value
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda y: fs.GibbsDecoder().fit(WHY, y),
+        lambda y: fs.sample_until([(WHY, y)], [0.0], 0.3, 50),
+        lambda y: fs.evaluate(lambda rows: y, WHY, X),
+        lambda y: fs.evaluate(Y, lambda rows: y.to_frame().astype(float), X),
+        lambda y: fs.local(X.iloc[0], lambda rows: y if len(rows) > 1 else [0], lambda rows: rows[["a"]], X),
+        lambda y: fs.Counterfactuals(X.loc[y.index] + 1, X),
+    ],
+)
+def test_nothing_that_takes_two_of_them_looks_away(call):
+    call(Y)
+    with pytest.raises(BadInput, match="in another order"):
+        call(moved(Y))
+
+
+def test_the_error_says_how_to_align_and_both_ways_run():
+    predictions, explanations = moved(Y), WHY
+    with pytest.raises(BadInput) as refused:
+        fs.consistency(explanations, predictions)
+    by_label, by_position = "predictions.loc[explanations.index]", "predictions.to_numpy()"
+    assert by_label in str(refused.value)
+    assert by_position in str(refused.value)
+    names = {"predictions": predictions, "explanations": explanations}
+    assert fs.consistency(WHY, eval(by_label, names)).value == fs.consistency(WHY, Y).value
+    assert fs.consistency(WHY, eval(by_position, names)).value != fs.consistency(WHY, Y).value
+
+
+def test_repeated_labels_are_fine_in_the_same_order_and_never_aligned_by_label():
+    labels = np.repeat(np.arange(N // 2), 2)
+    why, y = WHY.set_axis(labels), Y.set_axis(labels)
+    assert fs.consistency(why, y).notes == ()
+    with pytest.raises(BadInput, match="Labels repeat") as refused:
+        fs.consistency(why, moved(y))
+    assert ".loc" not in str(refused.value)
+
+
+def test_what_has_no_labels_cannot_disagree():
+    plain = fs.consistency(WHY.to_numpy(), Y.to_numpy())
+    for why in (WHY, WHY.to_numpy(), pl.from_pandas(WHY), WHY["a"].tolist()):
+        for y in (Y, Y.to_numpy(), pl.Series(Y.to_numpy()), Y.tolist()):
+            assert fs.consistency(why, y).value == plain.value
+            assert fs.consistency(why, y).notes == ()
+    assert fs.consistency(WHY.set_axis(X.index.astype("category")), Y).notes == ()
+
+
+def test_what_a_function_makes_anew_is_in_the_order_of_its_rows():
+    found = fs.evaluate(
+        lambda rows: pd.Series(TREE.predict(rows)), lambda rows: pd.DataFrame(rows.to_numpy()), moved(X)
+    )
+    shuffled = X.reset_index(drop=True).sample(frac=1, random_state=0)
+    again = fs.evaluate(
+        lambda rows: pd.Series(TREE.predict(rows)), lambda rows: pd.DataFrame(rows.to_numpy()), shuffled
+    )
+    assert found.consistency.notes == again.consistency.notes == ()
+
+
+def test_explanations_take_their_labels_along():
+    kinds = {
+        "importances": fs.Importances(WHY),
+        "rules": RULES,
+        "prototypes": fs.Prototypes(X["a"]),
+        "counterfactuals": fs.Counterfactuals((X + 1).to_numpy(), X),
+        "highlights": fs.Highlights(pd.Series([{"good"}] * N, index=X.index)),
+        "conditions": fs.Rules.from_conditions(pd.Series([[("a", ">", 1)]] * N, index=X.index), features=["a", "b"]),
+    }
+    for name, one in kinds.items():
+        assert one.index.equals(X.index), name
+        assert one.take([3, 1]).index.tolist() == ["customer 3", "customer 1"], name
+        assert one.take(slice(2)).index.tolist() == ["customer 0", "customer 1"], name
+        assert one.take(slice(2)).join(one.take([5])).index.tolist()[-1] == "customer 5", name
+        assert one.take([0]).join(one._with(index=None)).index is None, name
+
+
+def pairs_hold(pairs, rows, labels, predictions, why):
+    """Positions and labels of pairs both lead to rows with the same explanation and different predictions."""
+    assert len(pairs)
+    for pair in pairs.to_dict("records"):
+        for end in "ab":
+            assert labels[pair[f"row_{end}"]] == pair[f"index_{end}"]
+            assert predictions[pair[f"row_{end}"]] == pair[f"prediction_{end}"]
+        assert why[pair["row_a"]] == why[pair["row_b"]]
+        assert pair["prediction_a"] != pair["prediction_b"]
+
+
+@pytest.mark.parametrize("discretizer", [None, fs.Best([fs.Sign(), None])])
+def test_counterexamples_name_the_rows_that_were_handed_over(discretizer):
+    why = np.sign(WHY["a"].to_numpy()) if discretizer else WHY["a"].to_numpy()
+    found = fs.evaluate(Y, WHY, X, discretizer=discretizer)
+    pairs_hold(found.counterexamples(), X, X.index, Y.to_numpy(), why)
+    found = fs.evaluate(Y.to_numpy(), WHY.to_numpy(), X.to_numpy(), discretizer=discretizer)
+    pairs_hold(found.counterexamples(), X, np.arange(N), Y.to_numpy(), why)
+    several = fs.compare(Y, {"one": WHY, "other": RULES}, X, discretizer={"one": discretizer})
+    pairs_hold(several.evaluations["one"].counterexamples(), X, X.index, Y.to_numpy(), why)
+
+
+def test_rows_of_several_levels_are_named_by_tuples():
+    index = pd.MultiIndex.from_product([["north", "south"], range(N // 2)])
+    found = fs.evaluate(Y.to_numpy(), WHY.to_numpy(), X.set_axis(index))
+    pairs_hold(found.counterexamples(), X, list(index), Y.to_numpy(), WHY["a"].to_numpy())
+    assert found.local().index.equals(index)
+
+
+@pytest.mark.parametrize("discretizer", [None, fs.Best([fs.Sign(), None])])
+def test_local_measures_have_the_labels_of_the_rows(discretizer):
+    lines = fs.evaluate(Y, WHY, X, discretizer=discretizer).local()
+    assert lines["prediction"].to_dict() == Y.loc[lines.index].to_dict()
+    lines = fs.evaluate(Y.to_numpy(), WHY.to_numpy(), X.to_numpy(), discretizer=discretizer).local()
+    assert lines["prediction"].tolist() == Y.to_numpy()[lines.index].tolist()
+    assert len(lines) == (N if discretizer is None else N // 2)
+
+
+def test_wrongly_covered_rows_are_named():
+    rules = fs.Rules.from_conditions([[("a", ">", 1)]] * N, features=["a", "b"])
+    lines = fs.evaluate(Y, rules, X).wrongly_covered(5)
+    for line in lines.to_dict("records"):
+        assert X.index[line["row"]] == line["index"]
+        assert X.index[line["wrong_row"]] == line["wrong_index"]
+        assert Y[line["wrong_index"]] == line["wrong_prediction"] != line["prediction"]
+
+
+def test_messages_and_the_page_speak_of_the_labels(tmp_path):
+    found = fs.evaluate(Y, WHY, X, discretizer=fs.Best([fs.Sign()]))
+    worst = found.counterexamples(1).iloc[0]
+    with pytest.raises(AssertionError, match=f"rows {worst['index_a']} and {worst['index_b']} are predicted"):
+        fs.assert_faithful(found)
+    told = summarize(found).explainers[0].contradictions[0]
+    assert (told.index_a, told.index_b) == (worst["index_a"], worst["index_b"])
+    assert (told.row_a, told.row_b) == (worst["row_a"], worst["row_b"])
+    shown = {feature.name: (feature.a, feature.b) for feature in told.features}
+    for name in X:
+        assert shown[name] == (str(X[name][worst["index_a"]]), str(X[name][worst["index_b"]]))
+    found.to_html(tmp_path / "report.html")
+    assert f"row <bdi>{worst['index_a']}</bdi>" in (tmp_path / "report.html").read_text()
