@@ -264,3 +264,19 @@ for method in ("explain", "explain_with_precision"):
     def _(draw, method=method):
         X = draw(documents(draw(st.sampled_from([0, 1, 3]))))
         return lambda: getattr(EX.TextAnchors(about, beam=1, max_words=1), method)(X)
+
+
+PLAIN = {
+    **{name: make for name, (make, _) in MADE.items()},
+    "Dice": lambda: _made_heavy("Dice"),
+    "Gradient": lambda: _made_heavy("Gradient"),
+    "TopCoefficient": lambda: EX.TopCoefficient(*_linear()),
+    "TextAnchors": lambda: EX.TextAnchors(about),
+    **{name: getattr(EX, name) for name in ("FirstWord", "AllWords", "Constant", "Random", "Unique")},
+}
+for explainer in EX.__all__:
+
+    @target(f"explainers.{explainer}.get_params", TEXT, 3)
+    def _(draw, explainer=explainer):
+        deep = draw(SCALARS)
+        return lambda: list(PLAIN[explainer]().get_params(deep))
