@@ -50,7 +50,7 @@ CALLS = {
     "evaluate, weights": (lambda w: fs.evaluate(Y, RULES, X, weights=w).sufficiency, WEIGHTS),
     "compare, predictions": (lambda y: fs.compare(y, {"a": WHY}, X).evaluations["a"].consistency, Y),
     "compare, explanations": (lambda why: fs.compare(Y, {"a": why}, X).evaluations["a"].consistency, WHY),
-    "compare, groups": (lambda g: fs.compare(Y, {"a": WHY}, X, groups=g).evaluations["a"].consistency, GROUPS),
+    "compare, groups": (lambda g: fs.compare(Y, {"a": WHY}, X, groups=g).populations["a"].estimates[True], GROUPS),
     "by": (lambda g: fs.evaluate(Y, WHY, X).by(g).estimates[True], GROUPS),
     "by, sufficiency": (lambda g: fs.evaluate(Y, RULES, X).by(g, "sufficiency").estimates[True], GROUPS),
     "by, of arrays": (lambda g: fs.evaluate(Y, WHY, X.to_numpy()).by(g).estimates[True], GROUPS),

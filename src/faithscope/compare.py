@@ -28,7 +28,7 @@ from faithscope.measures.paired import (
     paired_difference,
     sufficiency_left_out,
 )
-from faithscope.measures.populations import Populations
+from faithscope.measures.populations import Populations, with_notes
 from faithscope.memory import in_memory
 from faithscope.progress import Told, Watch
 from faithscope.visible import visible
@@ -36,6 +36,7 @@ from faithscope.visible import visible
 if TYPE_CHECKING:
     import pandas as pd
 
+_MEASURES: tuple[Literal["consistency", "sufficiency"], ...] = ("consistency", "sufficiency")
 _NUMBERS = ("n", "value", "low", "high", "unverifiable", "verified", "chance", "adjusted", "distinct")
 
 
@@ -181,7 +182,8 @@ def compare(
     given = {name: system.explanations(one, X, name) for name, one in named.items()}
     for name, one in given.items():
         same_length(X=rows_of(X), predictions=len(labels), **{f"explanations of {name}": len(one)})
-    notes = {name: same_rows(X=X, predictions=predict, explanations=one, groups=groups) for name, one in given.items()}
+    notes = {name: same_rows(X=X, predictions=predict, explanations=one) for name, one in given.items()}
+    of_groups = {name: same_rows(X=X, explanations=one, groups=groups) for name, one in given.items()}
     parts = None if groups is None else to_labels(groups, "Groups")
     chosen = {name: to_choice(_for_one(discretizer, name)) for name in named}
     looked, reported = np.empty(0, np.int64), {}
@@ -202,8 +204,11 @@ def compare(
     with system.watch.phase("measuring differences", len(labels)):
         pairs = _differences(evaluations, confidence)
     by = str(getattr(groups, "name", None) or "")
-    populations = {measure: _populations(evaluations, parts, by, measure) for measure in ("consistency", "sufficiency")}
-    return Comparison(evaluations, pairs, populations["consistency"], len(looked), populations["sufficiency"])
+    consistent, sufficient = (
+        {name: with_notes(one, of_groups[name]) for name, one in _populations(evaluations, parts, by, measure).items()}
+        for measure in _MEASURES
+    )
+    return Comparison(evaluations, pairs, consistent, len(looked), sufficient)
 
 
 def _populations(

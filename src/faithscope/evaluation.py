@@ -21,7 +21,7 @@ from faithscope.measures.counts import count
 from faithscope.measures.coverage import Coverage, cover
 from faithscope.measures.estimate import Estimate, Interval, noted
 from faithscope.measures.local import per_explanation, per_row
-from faithscope.measures.populations import Populations, by
+from faithscope.measures.populations import Populations, by, with_notes
 from faithscope.measures.sufficiency import by as sufficiency_by
 from faithscope.measures.sufficiency import measure_sufficiency, to_estimate
 
@@ -145,9 +145,8 @@ class Evaluation:
     def by(self, groups: Any, measure: Literal["consistency", "sufficiency"] = "consistency") -> Populations:
         """The same measure for each group of rows, with intervals on the differences."""
         notes = same_rows(X=self.X, explanations=self.explanations, groups=groups)
-        found = self._by(groups, measure)
-        named = {name: noted(one, notes) for name, one in found.estimates.items()}
-        return replace(found, estimates=named, by=str(getattr(groups, "name", None) or ""))
+        found = with_notes(self._by(groups, measure), notes)
+        return replace(found, by=str(getattr(groups, "name", None) or ""))
 
     def _by(self, groups: Any, measure: str) -> Populations:
         if measure == "sufficiency":

@@ -1,7 +1,7 @@
 """Populations: the same measure for each group of rows, and whether groups differ."""
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from faithscope.explanations.inputs import same_length
 from faithscope.explanations.labels import to_labels
 from faithscope.frames import frame, shown
 from faithscope.measures.counts import count, number_labels
-from faithscope.measures.estimate import Estimate, Interval, estimate
+from faithscope.measures.estimate import Estimate, Interval, estimate, noted
 from faithscope.measures.planning import rarefy
 from faithscope.measures.weighting import to_weights, weighted_consistency
 from faithscope.visible import visible
@@ -150,6 +150,11 @@ def by(
         return weighted_consistency(part, labels[rows], weights_of_group(mass, name, rows), confidence, interval)
 
     return Populations({name: measured(name, rows) for name, rows in members.items()})
+
+
+def with_notes(found: Populations, notes: tuple[str, ...]) -> Populations:
+    """The same populations with further notes on every estimate."""
+    return replace(found, estimates={name: noted(one, notes) for name, one in found.estimates.items()})
 
 
 def weights_of_group(mass: NDArray[np.float64], name: Any, rows: Ints) -> NDArray[np.float64]:
