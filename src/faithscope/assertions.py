@@ -300,7 +300,7 @@ def _covered(pair: Mapping[str, Any]) -> str:
 
 def _name(pair: Mapping[str, Any], position: str, label: str) -> Any:
     """What a row is called: by its label, or by its position where rows have no labels."""
-    return pair.get(label, pair[position])
+    return pair[label] if label in pair else pair[position]  # a log has no positions
 
 
 def _down(share: float) -> str:

@@ -4,6 +4,7 @@ The log is hostile: quotes, semicolons, blanks and reserved words in names, labe
 """
 
 import datetime
+import re
 
 import numpy as np
 import pandas as pd
@@ -149,7 +150,9 @@ def assert_contradicts(found, explanations, labels):
     assert (pairs.prediction_a != pairs.prediction_b).all()
     described = {explanations.describe(row) for row in range(len(explanations))}
     assert set(pairs.explanation) <= described
-    assert len(found.X) > pairs[["row_a", "row_b"]].to_numpy().max()
+    places = found._counterexamples(4)
+    assert (places.explanation == pairs.explanation).all()
+    assert len(found.X) > places[["row_a", "row_b"]].to_numpy().max()
 
 
 @ENGINES
@@ -185,6 +188,85 @@ def test_many_features_give_the_same(engine, width):
         elif discretizer == fs.SignOfTop(5):
             keys[:, -1] = 0  # it is never among the largest
         assert_same(found.consistency, fs.consistency(keys, LABELS))
+
+
+def _tied(width):
+    """Rows with ties, -0.0 and 0.0, a few explanations given often."""
+    rng = np.random.default_rng(width)
+    values = np.round(rng.normal(size=(ROWS // 8, width)), 1)
+    values[::2] = np.round(values[::2])
+    values[::3, ::5] = -0.0
+    values[1::3, ::5] = 0.0
+    return values[rng.integers(0, len(values), ROWS)]
+
+
+@pytest.mark.parametrize("form", ["columns", "lists"])
+@ENGINES
+def test_any_number_of_features_gives_the_same(engine, form):
+    width = 70
+    values = _tied(width)
+    columns = {f"phi_{j}": pa.array(values[:, j]) for j in range(width)}
+    lists = {"phi": pa.array(values.tolist(), pa.list_(pa.float64()))}
+    log = engines.put(engine, f"any_{form}", _log(columns if form == "columns" else lists))
+    how = {**log, "prediction": LABEL, "explanation": "phi*"}
+    names = [str(j) for j in range(width)] if form == "columns" else None
+    importances = fs.Importances(values, names=names)
+    weeks = [str(one) for one in pd.Series(MOMENTS).dt.to_period("W").dt.start_time]
+    for discretizer in (fs.SignOfTop(5), fs.Rank(), fs.Floor(0) | fs.SignOfTop(3)):
+        found = audit(**how, discretizer=discretizer, by=POPULATION, time=MOMENT, every="1w")
+        coarse = discretize(importances, discretizer)
+        assert_same(found.consistency, fs.consistency(coarse, LABELS))
+        assert_same_populations(found.populations, by(coarse, LABELS, POPULATIONS))
+        assert_same_populations(found.by(LABEL), by(coarse, LABELS, LABELS))
+        expected = by(coarse, LABELS, weeks).estimates
+        assert {str(start) for start in found.windows.estimates} == set(expected)
+        for start, one in found.windows.estimates.items():
+            assert_same(one, expected[str(start)])
+        assert_same_worst(found, coarse, LABELS)
+        assert_contradicts(found, coarse, LABELS)
+
+
+@pytest.mark.parametrize("form", ["columns", "lists"])
+def test_two_thousand_features_give_the_same(form):
+    values = _tied(2000)
+    columns = {f"phi_{j}": pa.array(values[:, j]) for j in range(2000)}
+    lists = {"phi": pa.array(values.tolist(), pa.list_(pa.float64()))}
+    log = engines.put("duckdb", f"most_{form}", _log(columns if form == "columns" else lists))
+    for discretizer in (None, fs.Floor(0), fs.Sign(), fs.SignOfTop(5), fs.Rank()):
+        found = audit(**log, prediction=LABEL, explanation="phi*", discretizer=discretizer)
+        assert_same(found.consistency, fs.consistency(values, LABELS, discretizer=discretizer))
+
+
+@pytest.mark.parametrize("form", ["columns", "lists"])
+@pytest.mark.parametrize("width", [7, 110])
+def test_missing_values_of_many_features_are_refused_dropped_or_a_value(width, form):
+    values = _tied(width)
+    values[::9, 2] = np.nan
+    values[4, :] = np.nan  # all of a row
+    columns = {f"phi_{j}": pa.array(values[:, j], from_pandas=j % 2 == 0) for j in range(width)}
+    rows = [None if i == 4 else [None if x != x else x for x in row] for i, row in enumerate(values.tolist())]
+    lists = {"phi": pa.array(rows, pa.list_(pa.float64()))}
+    log = engines.put("duckdb", f"holes_{form}", _log(columns if form == "columns" else lists))
+    how = {**log, "prediction": LABEL, "explanation": "phi*"}
+    whole = ~np.isnan(values).any(axis=1)
+    for discretizer, brute in ((fs.SignOfTop(width - 1), _signs), (fs.SignOfTop(2), _top_two), (fs.Rank(), _rank)):
+        second = "phi_2" if form == "columns" else "phi[2]"
+        with pytest.raises(BadInput, match=re.escape(f"{second!r} in {np.isnan(values[:, 2]).sum()}")):
+            audit(**how, discretizer=discretizer)
+        dropped = audit(**how, discretizer=discretizer, nulls="drop").consistency
+        assert_same(dropped, fs.consistency(values[whole], LABELS[whole], discretizer=discretizer))
+        assert f"{(~whole).sum()} rows were dropped: values missing" in dropped.notes
+        kept = audit(**how, discretizer=discretizer, nulls="key").consistency
+        assert_same(kept, fs.consistency(Plain([brute(row) for row in values]), LABELS))
+
+
+def _signs(row):
+    """The signs of all but the smallest in size, None where a missing number is among them."""
+    return _top(row, len(row) - 1)
+
+
+def _top_two(row):
+    return _top(row, 2)
 
 
 @ENGINES
@@ -289,7 +371,7 @@ def test_missing_values_are_refused_dropped_or_a_value(engine):
         coarse = discretize(fs.Importances(np.nan_to_num(values[:, :3])), discretizer).values
         keys = [(*map(float, row), bool(hole)) for row, hole in zip(coarse, np.isnan(values[:, 0]), strict=True)]
         assert_same(kept, fs.consistency(Plain(keys), present))
-    for discretizer, brute in ((fs.Rank(), _rank), (fs.SignOfTop(1), _top)):
+    for discretizer, brute in ((fs.Rank(), _rank), (fs.SignOfTop(1), _top_one)):
         kept = audit(**log, **how, nulls="key", discretizer=discretizer).consistency
         assert_same(kept, fs.consistency(Plain([brute(row[:3]) for row in values]), present))
 
@@ -298,9 +380,14 @@ def _rank(row):
     return tuple(np.argsort(row, kind="stable").tolist())  # NaN last
 
 
-def _top(row):
-    largest = int(np.nanargmax(np.abs(row)))
-    return tuple(float(np.sign(x)) if j == largest else 0.0 for j, x in enumerate(row))
+def _top(row, k):
+    """The signs of the k largest in size, the earlier first; a missing number is the smallest and has no sign."""
+    order = sorted(range(len(row)), key=lambda j: (row[j] != row[j], 0 if row[j] != row[j] else -abs(row[j]), j))
+    return tuple((None if x != x else float(np.sign(x))) if j in order[:k] else 0.0 for j, x in enumerate(row))
+
+
+def _top_one(row):
+    return _top(row, 1)
 
 
 def test_a_role_that_may_only_read_is_enough_and_nothing_is_left_behind():

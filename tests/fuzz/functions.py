@@ -350,6 +350,7 @@ def _(draw):
             confidence=SHARES,
             interval=WORDS,
             connect=st.sampled_from(["", "duckdb://", "nonsense://x", "postgres://a:secret@localhost:1/x", "\0", 3]),
+            id=NAMES,
         )
     )
     return lambda: fs.audit(table, **{"prediction": "yhat", "explanation": "phi_*", **how})

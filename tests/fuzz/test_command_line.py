@@ -37,6 +37,7 @@ OPTIONS = {
         *("--prediction", "--explanation", "--kind", "--discretize", "--by", "--by-time", "--every", "--reference"),
         *("--nulls", "--connect", "--table", "--confidence", "--interval", "--fail-under", "--json", "--nothing"),
         "--measure",
+        "--id",
     ),
     "plan": (
         "--prediction",

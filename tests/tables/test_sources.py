@@ -1,5 +1,7 @@
 """A log is read from files, frames and databases; what cannot be read says so in one line."""
 
+import re
+
 import ibis
 import numpy as np
 import pandas as pd
@@ -72,6 +74,45 @@ def test_an_ibis_table_and_a_duckdb_file_are_read(files):
     assert found.consistency.value == pytest.approx(EXPECTED.value)
 
 
+def test_a_table_that_is_not_in_a_duckdb_file_says_which_are(tmp_path):
+    connection = ibis.duckdb.connect(tmp_path / "own.duckdb")
+    connection.raw_sql("CREATE TABLE predictions AS SELECT 1 AS yhat")
+    connection.raw_sql("CREATE SCHEMA risk; CREATE TABLE risk.churn AS SELECT 1 AS yhat")
+    connection.disconnect()
+    address = f"duckdb://{tmp_path}/own.duckdb"
+    for name, said in {
+        "predictoins": "no table 'predictoins'; near it: predictions.",
+        "churn": "no table 'churn'; it has risk.churn: write the whole name.",
+        "risk.predictions": "no table 'risk.predictions'; it has predictions: write the whole name.",
+        "zzz": "no table 'zzz'; it has predictions, risk.churn.",
+    }.items():
+        with pytest.raises(BadInput, match=re.escape(said)):
+            audit(name, connect=address, **HOW)
+
+
+def test_a_postgres_table_outside_the_search_path_is_named():
+    import psycopg
+
+    server = engines.server()
+    with psycopg.connect(server.owner, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA IF EXISTS risk CASCADE; CREATE SCHEMA risk")
+        connection.execute("CREATE TABLE risk.churned (phi_a float8, phi_b float8, yhat int)")
+        connection.execute("CREATE TABLE risk.secret (a int)")
+        connection.execute(f"GRANT USAGE ON SCHEMA risk TO {postgres.READER}")
+        connection.execute(f"GRANT SELECT ON risk.churned TO {postgres.READER}")
+        connection.execute("INSERT INTO risk.churned VALUES (1, 2, 0), (1, 2, 0)")
+    for name, said in {
+        "churned": "it has risk.churned: write the whole name.",
+        "chruned": "near it: risk.churned.",
+    }.items():
+        with pytest.raises(BadInput, match=f"no table '{name}'; {said}"):
+            audit(name, connect=server.url(), **HOW)
+    with pytest.raises(BadInput) as caught:
+        audit("secrets", connect=server.url(), **HOW)
+    assert "secret," not in str(caught.value)
+    assert audit("risk.churned", connect=server.url(), **HOW).consistency.value == 1.0
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -83,6 +124,8 @@ def test_an_ibis_table_and_a_duckdb_file_are_read(files):
         ({"prediction": "score"}, "look continuous: 80 different fractions in 80 rows"),
         ({"prediction": "nothing"}, "'nothing' is null in all 80 rows"),
         ({"explanation": ["phi_a", "leaf"], "discretizer": fs.Sign()}, "discretizes importances; the log holds keys"),
+        ({"explanation": ["phi_a", "leaf"], "discretizer": fs.Rank()}, "discretizes importances; the log holds keys"),
+        ({"discretizer": fs.Rank() | fs.Floor(1)}, "discretizes importances"),
         ({"explanation": "leaf", "kind": "importances"}, "column 'leaf' holds string"),
         ({"explanation": "leaf", "kind": "words"}, "Words are a column of lists; 'leaf' holds string"),
         ({"explanation": "leaf", "kind": "rules"}, "cannot be read at character 3"),
@@ -124,19 +167,6 @@ def test_documents_may_be_texts():
     assert (found.value, found.low, found.high) == pytest.approx((expected.value, expected.low, expected.high))
 
 
-def test_pairs_are_rows_of_the_worst_explanations():
-    found = audit(FRAME.drop(columns=["nothing"]), prediction="yhat", explanation="leaf")
-    pairs = found.counterexamples(5)
-    rows = found.X
-    assert set(rows.columns) == {"phi_a", "phi_b", "score", "day"}
-    for pair in pairs.itertuples():
-        labels = [FRAME.loc[FRAME.score == rows.score[i], ["leaf", "yhat"]].iloc[0] for i in (pair.row_a, pair.row_b)]
-        assert labels[0].leaf == labels[1].leaf == pair.explanation
-        assert [one.yhat for one in labels] == [pair.prediction_a, pair.prediction_b]
-    with pytest.raises(BadInput, match="at most 100 pairs"):
-        found.counterexamples(101)
-
-
 def test_a_function_is_no_discretizer_of_an_engine():
     with pytest.raises(WrongType, match="cannot be applied in an engine"):
         audit(FRAME, **HOW, discretizer=lambda explanations: explanations)
@@ -175,9 +205,12 @@ def test_infinite_numbers_and_too_large_ones_are_refused():
         audit(FRAME.assign(phi_a=1e300), **HOW, discretizer=fs.Floor(10))
     with pytest.raises(BadInput, match="integers beyond"):
         audit(FRAME.assign(phi_a=2**60), **HOW)
-    wide = pd.DataFrame(np.zeros((3, 200))).add_prefix("phi_").assign(yhat=1)
-    with pytest.raises(BadInput, match="pair by pair"):
-        audit(wide, **HOW, discretizer=fs.Rank())
+    with pytest.raises(BadInput, match="integers beyond"):
+        audit(FRAME.assign(phi_a=2**53 + 1), **HOW, discretizer=fs.Rank())
+    with pytest.raises(BadInput, match="'phi_a' holds an infinite number"):
+        audit(frame, **HOW, nulls="drop", discretizer=fs.Rank())
+    with pytest.raises(BadInput, match="have no 10 decimals to keep"):
+        audit(FRAME.assign(phi_a=1e300), **HOW, discretizer=fs.Floor(10) | fs.Rank())
     with pytest.raises(BadInput, match="lists of 1 to 2 numbers"):
         audit(pd.DataFrame({"phi": [[1.0], [1.0, 2.0]], "yhat": [0, 1]}), prediction="yhat", explanation="phi")
 

@@ -30,6 +30,12 @@ By = Annotated[list[str] | None, typer.Option("--by", help="A column that names 
 ByTime = Annotated[str | None, typer.Option("--by-time", help="A column of moments.")]
 Every = Annotated[str, typer.Option("--every", help="How long a window of time is: 1d, 6h, 30min, 1w, 1mo.")]
 Reference = Annotated[str | None, typer.Option("--reference", help="A baseline log for --by-time.")]
+Id = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--id", help="A column that identifies rows, shown with pairs of rows and never measured; repeatable."
+    ),
+]
 Interval = Annotated[str, typer.Option("--interval", help="jackknife, or mcdiarmid, which is proven and wide.")]
 
 
@@ -44,6 +50,7 @@ def audit(
     every: Every = "1d",
     reference: Reference = None,
     nulls: Nulls = "error",
+    row_id: Id = None,
     connect: Connect = None,
     table: Table = None,
     confidence: Confidence = 0.95,
@@ -60,7 +67,7 @@ def audit(
     """
     check_gate(fail_under, measure=measure)
     words = _words(prediction, explanation, kind, discretize, nulls, connect)
-    more = {"by": by or None, "time": by_time, "every": every, "reference": reference}
+    more = {"by": by or None, "time": by_time, "every": every, "reference": reference, "id": row_id or None}
     found = _audit(log, table, words | more | {"confidence": confidence, "interval": interval})
     tell(found, report, as_json, f"How faithful are the explanations in {found.name}?")
     if found.windows is not None and not as_json:

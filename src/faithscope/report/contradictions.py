@@ -75,8 +75,8 @@ def contradictions(evaluation: Any, k: int) -> tuple[tuple[Contradiction, ...], 
 
 
 def _pairs(evaluation: Any, question: str, k: int) -> list[dict[str, Any]]:
-    """The answer's lines; none where this cannot be asked."""
-    ask = getattr(evaluation, question, None)
+    """The answer's lines; none where this cannot be asked. An audit tells positions here, and to nobody else."""
+    ask = getattr(evaluation, f"_{question}", None) or getattr(evaluation, question, None)
     return [] if ask is None else [_renamed(line) for line in ask(k).to_dict("records")]
 
 

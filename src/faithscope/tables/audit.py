@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from faithscope.errors import BadInput
 from faithscope.explanations.discretize import Discretizer, to_discretizer
-from faithscope.explanations.inputs import check_whole, to_items
+from faithscope.explanations.inputs import check_whole
 from faithscope.frames import frame
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import Estimate, Interval, check_interval
@@ -15,14 +15,15 @@ from faithscope.measures.intervals import check_confidence
 from faithscope.measures.local import per_explanation
 from faithscope.measures.populations import Populations
 from faithscope.memory import in_memory
-from faithscope.tables.columns import Names, one_column
+from faithscope.tables.columns import Names, group_columns, one_column
 from faithscope.tables.measuring import Measured
 from faithscope.tables.missing import Nulls
+from faithscope.tables.naming import NamedRows
 from faithscope.tables.opening import open_log
 from faithscope.tables.scopes import sufficiency
 from faithscope.tables.sources import Source, open_source
 from faithscope.tables.windows import Windows, over_time
-from faithscope.tables.worst import candidates, worst_counts
+from faithscope.tables.worst import candidates, worst_counts, worst_keys
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -77,37 +78,46 @@ class Audit:
     def counterexamples(self, k: int = 10) -> "pd.DataFrame":
         """Pairs of rows, same explanation, different prediction: worst explanations first, nearest rows first.
 
-        ``row_a`` and ``row_b`` count in `X`. The nearest are sought among a few rows of each label.
+        A log has no row numbers. The columns that ``id=`` named stand first, as ``<column>_a`` and ``<column>_b``;
+        ``index_a`` and ``index_b`` tell rows by them, or else by the first of the rows' own columns. The nearest are
+        sought among a few rows of each label; ids do not count in the distance.
         """
+        return frame(self._examples[2].pairs(self._pairs(k)))
+
+    def _counterexamples(self, k: int) -> "pd.DataFrame":
+        """The same with rows as positions in `X` too, for a report that shows them side by side."""
+        found = self._pairs(k)
+        return frame({**found, **self._examples[2].names(found)})
+
+    def _pairs(self, k: int) -> dict[str, Any]:
         if check_whole(k, "k, the number of pairs wanted,") > _SHOWN:
             raise BadInput(f"An audit shows at most {_SHOWN} pairs of rows; got k={k}.")
-        explanations, labels, X = self._examples
+        explanations, labels, rows = self._examples
         counts = worst_counts(self._measured.rows, _SHOWN)
-        return frame(counterexamples(counts, explanations, labels, X if X.shape[1] else None, k))
+        return counterexamples(counts, explanations, labels, rows.compared, k)
 
     @property
     def X(self) -> "pd.DataFrame":  # noqa: N802
-        """Rows of the worst explanations, with every column of the log that is neither prediction nor explanation."""
-        return self._examples[2]
+        """Rows of the worst explanations: ids first, then what is neither prediction nor explanation."""
+        return self._examples[2].whole
 
     @cached_property
-    def _examples(self) -> tuple[Any, list[Any], "pd.DataFrame"]:
+    def _examples(self) -> tuple[Any, list[Any], NamedRows]:
         log = self._measured.log
         schema = log.source.table.schema()
         plain = [name for name in log.source.columns if name not in log.used and _can_be_shown(schema[name])]
-        names = {f"x{j}": name for j, name in enumerate(plain)}
-        rows = log.rows(shown=names)
+        names = {f"x{j}": name for j, name in enumerate(dict.fromkeys([*log.ids, *plain]))}
+        rows = log.rows(shown=names, among=None if log.stream is None else worst_keys(self._measured.rows, _SHOWN))
         found = candidates(rows, _SHOWN, list(names))
         labels = found.column("label").to_pylist()
         labels = [str(one) for one in labels] if None in labels else labels
         shown = {column: found.column(name).to_pylist() for name, column in names.items()}
-        return rows.read(found), labels, frame(shown)
+        ids = {name: shown.pop(name) for name in log.ids}
+        return rows.read(found), labels, NamedRows(ids, shown)
 
     def by(self, columns: Names) -> Populations:
         """Consistency for each value of a column, or each combination of values of several."""
-        known = self._measured.log.source.columns
-        chosen = [columns] if isinstance(columns, str) else to_items(columns, "by, the names of columns,")
-        return self._measured.by([one_column(known, name, "by") for name in chosen])
+        return self._measured.by(group_columns(self._measured.log.source.columns, columns))
 
     def over_time(self, column: str, every: str, reference: "Audit | None" = None) -> Windows:
         """Consistency in each window of time, compared with another audit or with the first window."""
@@ -162,6 +172,7 @@ def audit(
     confidence: float = 0.95,
     interval: Interval = "jackknife",
     connect: str | None = None,
+    id: Names | None = None,
 ) -> Audit:
     """Measure how faithful the explanations in a log are, where the log lives; nothing is ever written there.
 
@@ -189,6 +200,9 @@ def audit(
         As for `consistency`.
     connect : str, optional
         A database, such as ``postgres://user@host/database`` or ``spark``, in which `table` is a name.
+    id : str or list of str, optional
+        Columns that identify rows, which have no numbers in a log: they stand first where rows are shown, and are
+        never part of an explanation or of a measure.
 
     Returns
     -------
@@ -197,20 +211,22 @@ def audit(
     check_confidence(confidence)
     check_interval(interval)
     how: dict[str, Any] = {"prediction": prediction, "explanation": explanation, "kind": kind}
-    how |= {"discretizer": to_discretizer(discretizer), "nulls": nulls}
-    measured = _measured(open_source(table, connect), how, confidence, interval)
+    how |= {"discretizer": to_discretizer(discretizer), "nulls": nulls, "ids": id}
+    source = open_source(table, connect)
+    groups = [] if by is None else group_columns(source.columns, by)
+    moments = [] if time is None else [one_column(source.columns, time, "time")]
+    if time is None and reference is not None:
+        raise BadInput("reference is what windows of time are compared with: say which column is the time.")
+    measured = _measured(source, {**how, "carried": (*groups, *moments)}, confidence, interval)
     log = measured.log
     consistent, (sufficient, notes) = measured.consistency, sufficiency(measured)
     words = (log.source.name, log.kind.what, repr(log.discretizer))
     found = Audit(consistent, sufficient, *words, notes=notes, _measured=measured)
-    groups = None if by is None else found.by(by)
-    if time is None and reference is None:
-        return replace(found, populations=groups)
+    populations = measured.by(groups) if groups else None
     if time is None:
-        raise BadInput("reference is what windows of time are compared with: say which column is the time.")
-    one_column(log.source.columns, time, "time")
+        return replace(found, populations=populations)
     baseline = None if reference is None else _measured(open_source(reference, connect), how, confidence, interval)
-    return replace(found, populations=groups, windows=over_time(measured, time, every, baseline))
+    return replace(found, populations=populations, windows=over_time(measured, time, every, baseline))
 
 
 def _measured(source: Source, how: dict[str, Any], confidence: float, interval: Interval) -> Measured:

@@ -19,6 +19,12 @@ def one_column(columns: Sequence[str], name: str, what: str) -> str:
     return name
 
 
+def group_columns(columns: Sequence[str], by: Names) -> list[str]:
+    """The columns that name populations."""
+    chosen = [by] if isinstance(by, str) else to_items(by, "by, the names of columns,")
+    return [one_column(columns, name, "by") for name in chosen]
+
+
 def several_columns(columns: Sequence[str], wanted: Names, what: str) -> list[str]:
     """The columns that names or globs say, in the order of the log for a glob; a column's own name is no glob."""
     patterns = [wanted] if isinstance(wanted, str) else to_items(wanted, f"{what}, the names of columns,")

@@ -1,4 +1,4 @@
-"""Every discretizer as relational expressions: same ties, same answers as in memory.
+"""Discretizers of one feature at a time as relational expressions, with the same answers as in memory.
 
 Values are the columns ``v0 …`` of a table, the rows that counterfactuals belong to ``o0 …``. Doubles stay doubles.
 """
@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import singledispatch
 from typing import Any
 
-from faithscope.errors import BadInput, WrongType
+from faithscope.errors import WrongType
 from faithscope.explanations.discretize import (
     Chain,
     Delta,
@@ -25,7 +25,6 @@ from faithscope.tables.engine import as_number, literal
 from faithscope.tables.kinds import Keys, Kind, Numbers, Pairs
 
 _WHOLE = 2.0**53  # beyond it every double is a whole number
-_WIDEST = 64  # features that are compared pair by pair
 
 Coarse = tuple[Any, Kind]  # a table and what its values are now
 
@@ -108,47 +107,11 @@ def _unlike(new: Any, old: Any) -> Any:
     return as_number(~new.identical_to(old))
 
 
-@coarsen.register
-def _(discretizer: Rank, table: Any, kind: Kind) -> Coarse:
-    numbers = _numbers(discretizer, kind)
-    # A missing number comes last, as NumPy sorts it.
-    filled = [table[v].coalesce(literal(float("inf"))) for v in _values(numbers)]
-    ranks = dict(zip(_values(numbers), _places(filled, discretizer), strict=True))
-    found, kind = _mutated(table, ranks, numbers, discretizer, (0, numbers.width - 1))
-    return found, replace(kind, order="ranks")
-
-
-@coarsen.register
-def _(discretizer: SignOfTop, table: Any, kind: Kind) -> Coarse:
-    import ibis
-
-    numbers = _numbers(discretizer, kind)
-    signs = {v: _sign(table[v]) for v in _values(numbers)}
-    if discretizer.k < numbers.width:
-        # The largest first: by size turned around. A missing number is smaller than any.
-        sizes = [(-table[v].abs()).coalesce(literal(1.0)) for v in _values(numbers)]
-        places = _places(sizes, discretizer)
-        signs = {
-            v: ibis.ifelse(place < discretizer.k, sign, 0)
-            for (v, sign), place in zip(signs.items(), places, strict=True)
-        }
-    return _mutated(table, signs, numbers, discretizer, (-1, 1))
-
-
-def _places(values: list[Any], discretizer: Rank | SignOfTop) -> list[Any]:
-    """The rank of each value among all, lowest first, among equals the earlier first; every pair compared once."""
-    if len(values) > _WIDEST:
-        raise BadInput(
-            f"{discretizer!r} compares features pair by pair, up to {_WIDEST} of them; the log has {len(values)}: "
-            "discretize before you write the log."
-        )
-    ahead = {
-        (i, j): as_number(values[i] <= values[j]) for j in range(len(values)) for i in range(j)
-    }  # an earlier feature stands before a later one
-    return [
-        total([ahead[i, j] for i in range(j)]) - total([ahead[j, i] for i in range(j + 1, len(values))]) + behind
-        for j, behind in enumerate(reversed(range(len(values))))
-    ]
+@coarsen.register(Rank)
+@coarsen.register(SignOfTop)
+def _(discretizer: Rank | SignOfTop, table: Any, kind: Kind) -> Coarse:
+    _numbers(discretizer, kind)
+    raise AssertionError(f"{discretizer!r} orders numbers in NumPy")
 
 
 def total(parts: list[Any]) -> Any:

@@ -2,8 +2,9 @@
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 from faithscope.errors import BadInput, FaithscopeError, MissingExtra, TooLarge
@@ -59,6 +60,51 @@ def fetch(expression: Any) -> Any:
     """The rows of an Ibis expression, as a pyarrow.Table."""
     with clear_errors(f"Reading the log with {backend_of(expression)}"):
         return expression.to_pyarrow()
+
+
+def batches(expression: Any, rows: int) -> Iterator[Any]:
+    """The rows of an Ibis expression as pyarrow record batches of about so many rows, never all at once."""
+    doing = f"Reading the log with {backend_of(expression)}"
+    with clear_errors(doing):
+        reader = _reader(expression, rows)
+    while True:
+        with clear_errors(doing):
+            batch = next(reader, None)
+        if batch is None:
+            return
+        yield batch
+
+
+def _reader(expression: Any, rows: int) -> Iterator[Any]:
+    engine = expression.get_backend()
+    if engine.name == "duckdb":  # Ibis 12 asks DuckDB 2 for batches by a name it no longer has
+        relation = engine.con.sql(engine.compile(expression))
+        read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
+        return iter(read(rows))
+    if engine.name == "pyspark":
+        return _from_spark(expression, rows)
+    return iter(expression.to_pyarrow_batches(chunk_size=rows))
+
+
+def _from_spark(expression: Any, rows: int) -> Iterator[Any]:
+    """A partition at a time; Ibis would collect the whole table on the driver."""
+    import pyarrow as pa
+
+    engine = expression.get_backend()
+    kind = expression.schema().as_struct().to_pyarrow()
+    found = engine.raw_sql(engine.compile(expression)).toLocalIterator()
+    while chosen := [tuple(row) for row in islice(found, rows)]:
+        yield pa.RecordBatch.from_struct_array(pa.array(chosen, kind))
+
+
+def spark_table(connection: Any, kind: str, files: Sequence[str], **options: Any) -> Any:
+    """Files of one kind as a table of Spark; Ibis would take several Parquet files for one name."""
+    from ibis.util import gen_name
+
+    session = connection.raw_sql("SELECT 1").sparkSession
+    name = gen_name(f"faithscope_{kind}")
+    session.read.format(kind).options(**options).load(list(files)).createOrReplaceTempView(name)
+    return connection.table(name)
 
 
 def backend_of(expression: Any) -> str:

@@ -34,14 +34,14 @@ class Numbers:
     holes : bool
         Whether a value may be missing.
     order : str
-        "" for importances, "features" where value j is the feature of rank j, "ranks" where it is feature j's rank.
+        "" for importances, "features" where value j is the feature of rank j.
     """
 
     names: tuple[str, ...]
     named: bool = True
     form: str = ""
     span: tuple[int, int] | None = None
-    order: Literal["", "features", "ranks"] = ""
+    order: Literal["", "features"] = ""
     decimals: int | None = None
     bound: float | None = None
     holes: bool = True
@@ -56,12 +56,14 @@ class Numbers:
     def read(self, values: Values) -> Explanations:
         """Explanations from their values; a missing number is NaN, as nothing else says it."""
         columns = [column.to_numpy(zero_copy_only=False).astype(np.float64) + 0.0 for column in values]
-        matrix: NDArray[Any] = np.column_stack(columns) if len(columns[0]) else np.empty((0, self.width))
+        return self.of(np.column_stack(columns) if len(columns[0]) else np.empty((0, self.width)))
+
+    def of(self, matrix: NDArray[Any]) -> Importances:
+        """Explanations from their values as a matrix."""
         names = self.names if self.named else None
         if not self.order:
             return Importances.made(matrix, names, self.form)
-        order = matrix.argsort(axis=1, kind="stable") if self.order == "ranks" else matrix.astype(np.int64)
-        return Rankings.made(order, names, self.form)
+        return Rankings.made(matrix.astype(np.int64), names, self.form)
 
 
 @dataclass(frozen=True)

@@ -70,13 +70,18 @@ def _nans(table: Any, columns: Sequence[str]) -> dict[str, int]:
     asked = {f"n{j}": table[name].isnan().sum() for j, name in enumerate(columns)}
     asked |= {f"i{j}": table[name].isinf().sum() for j, name in enumerate(columns)}
     found = fetch(table.aggregate(**asked)).to_pylist()[0]
-    for j, name in enumerate(columns):
-        if found[f"i{j}"]:
-            raise BadInput(
-                f"Column {name!r} holds an infinite number in {found[f'i{j}']:,} rows: every value must be finite. "
-                "Leave such rows out of the log."
-            )
+    refuse_infinite({name: int(found[f"i{j}"]) for j, name in enumerate(columns)})
     return {name: int(found[f"n{j}"]) for j, name in enumerate(columns) if found[f"n{j}"]}
+
+
+def refuse_infinite(found: Mapping[str, int]) -> None:
+    """Raise where a column holds infinite numbers, by how many it has."""
+    name = next((name for name, count in found.items() if count), None)
+    if name is not None:
+        raise BadInput(
+            f"Column {name!r} holds an infinite number in {found[name]:,} rows: every value must be finite. "
+            "Leave such rows out of the log."
+        )
 
 
 def refuse_missing(found: Scan, nulls: Nulls) -> None:

@@ -1,19 +1,24 @@
 """From a caller's words to a log that can be counted: columns found, kinds known, missing values dealt with."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow import Settings, understood
-from faithscope.explanations.discretize import Chain, Discretizer, Floor, Original, Truncate
+from faithscope.explanations.discretize import Discretizer, Floor, Original, Truncate
 from faithscope.explanations.grammar import parse_rule
+from faithscope.explanations.inputs import to_items
 from faithscope.tables.columns import Names, one_column, several_columns
 from faithscope.tables.engine import fetch
 from faithscope.tables.kinds import Kind, Numbers, Pairs, Texts, kind_by_columns, kind_in_log
 from faithscope.tables.missing import Nulls, Scan, check_nulls, refuse_missing, scan
+from faithscope.tables.naming import id_columns, refuse_ids
 from faithscope.tables.rows import Log
-from faithscope.tables.sources import Source, unpacked
+from faithscope.tables.sources import Source, list_width, unpacked
+from faithscope.tables.streaming import Stream, split, steps
 
 _EXACT = 2**53  # beyond it two integers may share one float64
 
@@ -25,8 +30,10 @@ def open_log(
     kind: str | None,
     discretizer: Discretizer | None,
     nulls: Nulls,
+    ids: Names | None = None,
+    carried: Sequence[str] = (),
 ) -> tuple[Log, Scan]:
-    """The log ready to be counted, and what a first pass over it found."""
+    """The log ready to be counted, and what a first pass over it found; `carried` are other columns asked for."""
     check_nulls(nulls)
     chosen = Original() if discretizer is None else discretizer
     if not isinstance(chosen, Discretizer):
@@ -34,17 +41,48 @@ def open_log(
             f"discretizer={discretizer!r} cannot be applied in an engine: pass an object such as fs.Sign()."
         )
     label = _prediction(source, prediction)
+    identifiers = id_columns(source.columns, ids)
+    refuse_ids(identifiers, "prediction", (label,))
     if source.table.schema()[label].is_nested():
         raise WrongType(f"Column {label!r} holds {source.table.schema()[label]}: a prediction is one label a row.")
     with understood():
-        settings = _own_settings(source, explanation)
+        named = None if explanation is None else _explanation(source, explanation, label, identifiers)
+        settings = _own_settings(source, named)
         log = None if settings is None else _own_log(source, label, settings, chosen, nulls)
     if log is None:
-        log = _foreign_log(source, label, explanation, kind, chosen, nulls)
+        log = _foreign_log(source, label, named or (), kind, chosen, nulls)
+    refuse_ids(identifiers, "explanation", (*log.columns, *log.originals))
+    log = replace(log, ids=identifiers)
+    share = split(chosen, log.kind)
+    if share is not None:
+        return _streamed(log, *share, carried)
     found = scan(log.source.table, log.used)
     refuse_missing(found, nulls)
     _refuse_large(log, found)
     return replace(log, kind=_bounded(log, found), nan=found.nan), found
+
+
+def _streamed(log: Log, first: Discretizer, rest: tuple[Any, ...], carried: Sequence[str]) -> tuple[Log, Scan]:
+    """The log with its explanations discretized here: `first` in the engine, the rest in NumPy."""
+    numbers = isinstance(log.kind, Numbers)
+    seen = scan(log.source.table, (log.prediction,) if numbers else log.used)
+    log = replace(log, nan=seen.nan)
+    kind = log.kind if numbers else log.values(first, {})[1]
+    assert isinstance(kind, Numbers)
+    lists = numbers and len(log.columns) < kind.width
+    features = tuple(f"{log.columns[0]}[{j}]" for j in range(kind.width)) if lists else log.columns
+    read = partial(_read, log, first)
+    stream = Stream(read, kind, features, rest, log.nulls == "drop", log.source.scratch)
+    stream.table((log.prediction, *carried))
+    holes = {name: stream.missing[name] for name in features if name in stream.missing} if numbers else {}
+    found = replace(seen, missing={**seen.missing, **holes})
+    refuse_missing(found, log.nulls)
+    _refuse_large(log, found)
+    return replace(log, stream=stream), found
+
+
+def _read(log: Log, first: Discretizer, beside: Mapping[str, str]) -> Any:
+    return log.values(first, beside)[0]
 
 
 def _bounded(log: Log, found: Scan) -> Kind:
@@ -64,7 +102,15 @@ def _prediction(source: Source, name: str | None) -> str:
     return one_column(source.columns, name, "prediction")
 
 
-def _own_settings(source: Source, explanation: Names | None) -> Settings | None:
+def _explanation(source: Source, names: Names, prediction: str, ids: Sequence[str]) -> tuple[str, ...]:
+    """The columns that names or globs say; a glob never means the prediction, nor what identifies rows."""
+    exact = [names] if isinstance(names, str) else to_items(names, "explanation, the names of columns,")
+    refuse_ids(ids, "explanation", [name for name in exact if isinstance(name, str)])
+    hidden = {prediction, *ids}.difference(name for name in exact if isinstance(name, str))
+    return tuple(several_columns([name for name in source.columns if name not in hidden], exact, "explanation"))
+
+
+def _own_settings(source: Source, explanation: tuple[str, ...] | None) -> Settings | None:
     """What the log says about its explanations, where those are the ones meant."""
     settings = source.settings
     if explanation is None:
@@ -75,10 +121,9 @@ def _own_settings(source: Source, explanation: Names | None) -> Settings | None:
         return settings
     if settings is None:
         return None
-    named = several_columns(source.columns, explanation, "explanation")
     own = settings["columns"]
     points = settings["points"]["columns"] if settings["kind"] == "Counterfactuals" else own
-    return settings if named in (own, points) else None
+    return settings if list(explanation) in (own, points) else None
 
 
 def _own_log(source: Source, label: str, settings: Settings, discretizer: Discretizer, nulls: Nulls) -> Log:
@@ -92,30 +137,41 @@ def _own_log(source: Source, label: str, settings: Settings, discretizer: Discre
 
 
 def _foreign_log(
-    source: Source, label: str, explanation: Names | None, kind: str | None, discretizer: Discretizer, nulls: Nulls
+    source: Source, label: str, columns: tuple[str, ...], kind: str | None, discretizer: Discretizer, nulls: Nulls
 ) -> Log:
-    assert explanation is not None
-    columns = tuple(several_columns(source.columns, explanation, "explanation"))
-    schema = source.table.schema()
+    numbers = source.as_numbers(columns)
+    schema = numbers.table.schema()
     if kind == "counterfactuals" or (kind is None and all(name.startswith("cf_") for name in columns)):
         names = tuple(name.removeprefix("cf_") for name in columns)
         originals = tuple(_original(source, name) for name in names)
+        source = source.as_numbers((*columns, *originals))
         pairs = _pairs(source, names, columns, originals, named=True)
         return Log(source, label, columns, pairs, discretizer, nulls, originals)
     found = kind_by_columns(schema, columns, kind, discretized=not isinstance(discretizer, Original))
+    source = numbers if isinstance(found, Numbers) else source
     if isinstance(found, Numbers) and len(columns) == 1 and schema[columns[0]].is_array():
-        source, columns = unpacked(source, columns[0])
-        found = Numbers(tuple(f"x{j}" for j in range(len(columns))), named=False)
+        width = list_width(source, columns[0])
+        found = Numbers(tuple(f"x{j}" for j in range(width)), named=False)
+        if split(discretizer, found) is None:
+            source, columns = unpacked(source, columns[0], width)
     if isinstance(found, Texts):
-        found = Texts(_rule_features(source, columns[0]))
+        features, numeric = _rule_features(source, columns[0])
+        source, found = source.as_numbers(numeric), Texts(features)
     return Log(source, label, columns, found, discretizer, nulls)
 
 
-def _rule_features(source: Source, column: str) -> tuple[str, ...]:
-    """The features that rules speak of: in the order of the log's columns, then those it does not have."""
+def _rule_features(source: Source, column: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The features that rules speak of, in the order of the log's columns, then others; and those that are numbers."""
     texts = fetch(source.table.select(rule=source.table[column]).distinct()).column("rule").to_pylist()
-    named = {feature for text in texts if text is not None for feature, _, _ in parse_rule(text)}
-    return (*(name for name in source.columns if name in named), *sorted(named - set(source.columns)))
+    conditions = [one for text in texts if text is not None for one in parse_rule(text)]
+    named = {feature for feature, _, _ in conditions}
+    texts_of = {feature for feature, _, value in conditions if any(isinstance(one, str) for one in _values(value))}
+    ordered = (*(name for name in source.columns if name in named), *sorted(named - set(source.columns)))
+    return ordered, tuple(name for name in ordered if name not in texts_of)
+
+
+def _values(value: Any) -> Any:
+    return value if isinstance(value, list | tuple | set | frozenset) else (value,)
 
 
 def _original(source: Source, feature: str) -> str:
@@ -142,15 +198,9 @@ def _refuse_large(log: Log, found: Scan) -> None:
         return
     largest = max((found.largest.get(name, 0.0) for name in (*log.columns, *log.originals)), default=0.0)
     schema = log.source.table.schema()
-    whole = [name for name in log.columns if schema[name].is_integer() and found.largest[name] > _EXACT]
+    whole = [name for name in log.columns if schema[name].is_integer() and found.largest.get(name, 0.0) > _EXACT]
     if whole:
         raise BadInput(f"Column {whole[0]!r} holds integers beyond 2**53, which float64 cannot tell apart: scale them.")
-    for step in _steps(log.discretizer):
+    for step in steps(log.discretizer):
         if isinstance(step, Floor | Truncate) and 2 * largest * 10.0**step.decimals == float("inf"):
             raise BadInput(f"Importances as large as {largest:g} have no {step.decimals} decimals to keep: scale them.")
-
-
-def _steps(discretizer: Any) -> list[Any]:
-    if isinstance(discretizer, Chain):
-        return [*_steps(discretizer.first), *_steps(discretizer.second)]
-    return [discretizer]

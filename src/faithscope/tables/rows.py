@@ -5,18 +5,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from faithscope.explanations.base import Explanations
-from faithscope.tables.discretize import coarsen, packed
+from faithscope.tables.discretize import coarsen
 from faithscope.tables.engine import as_number
 from faithscope.tables.kinds import Kind, Numbers, Pairs, Sets
 from faithscope.tables.missing import Nulls, is_missing, without_nan
+from faithscope.tables.packing import Bytes, Packing
 from faithscope.tables.sources import Source
+from faithscope.tables.streaming import KEY, Stream
 
 _NONE: Mapping[str, str] = MappingProxyType({})
-_BITS = 62  # of a whole number that every engine adds without overflow
-_MOST_LEVELS = 2**20  # different values of a feature that are worth packing
 
 
 @dataclass(frozen=True)
@@ -33,6 +31,10 @@ class Log:
         For counterfactuals the columns of the rows they belong to.
     nan : frozenset of str
         Columns that hold NaN, which is then treated as null.
+    stream : Stream, optional
+        What discretizes the explanations here, where the engine does not.
+    ids : tuple of str
+        Columns that identify rows, and are never measured.
     """
 
     source: Source
@@ -43,6 +45,8 @@ class Log:
     nulls: Nulls
     originals: tuple[str, ...] = ()
     nan: frozenset[str] = frozenset()
+    stream: Stream | None = None
+    ids: tuple[str, ...] = ()
 
     @property
     def used(self) -> tuple[str, ...]:
@@ -51,97 +55,68 @@ class Log:
 
     def labels(self) -> Any:
         """The table of the labels alone, which no engine should have to discretize for."""
-        source = self._kept(self.used)
-        return source.select(label=self._clean(source, self.prediction))
+        source, place = self._kept()
+        return source.select(label=self._clean(source, self.prediction, place))
 
-    def rows(self, used: Mapping[str, str] = _NONE, shown: Mapping[str, str] = _NONE) -> "Rows":
-        """The rows to be counted, with other columns of the log under new names; those only shown may be missing."""
-        source = self._kept((*self.used, *used.values()))
-        chosen = {"label": self._clean(source, self.prediction), **self._values(source)}
-        chosen |= {f"o{j}": self._number(source, name) for j, name in enumerate(self.originals)}
-        chosen |= {name: self._clean(source, column) for name, column in used.items()}
-        beside = {name: source[column] for name, column in shown.items()}
-        table, kind = coarsen(self.discretizer, source.select(**chosen, **beside), self.kind)
-        return _keyed(table, kind, ["label", *used, *beside])
+    def rows(self, used: Mapping[str, str] = _NONE, shown: Mapping[str, str] = _NONE, among: Any = None) -> "Rows":
+        """The rows to be counted, with other columns of the log under new names; those only shown may be missing.
 
-    def _kept(self, columns: Sequence[str]) -> Any:
-        """The rows that are left where those with missing values in these columns are dropped."""
+        `among`, an Arrow table of keys, says which explanations are enough where they are discretized here.
+        """
+        source, place = self._kept(tuple(used.values()), tuple(shown.values()), among)
+        beside = {"label": self._clean(source, self.prediction, place)}
+        beside |= {name: self._clean(source, column, place) for name, column in used.items()}
+        beside |= {name: source[place.get(column, column)] for name, column in shown.items()}
+        if self.stream is not None:
+            table = source.select(**beside, **{KEY: source[KEY]})
+            return Rows(table, self.stream.coarse_kind, (KEY,), self.stream.packing)
+        table, kind = coarsen(self.discretizer, source.select(**beside, **self._values(source)), self.kind)
+        return _keyed(table, kind, list(beside))
+
+    def values(self, discretizer: Any, beside: Mapping[str, str]) -> tuple[Any, Kind]:
+        """Columns of the log under new names, then the values of the explanations, and what these are."""
         source = self.source.table
+        if isinstance(self.kind, Numbers):
+            named = {f"v{j}": column for j, column in enumerate(self.columns)}
+            return source.select(**{name: source[column] for name, column in {**beside, **named}.items()}), self.kind
+        source = self._without_missing(source, (*self.columns, *self.originals))
+        others = {name: source[column] for name, column in beside.items()}
+        table, kind = coarsen(discretizer, source.select(**others, **self._values(source)), self.kind)
+        return table.select(*others, *(f"v{j}" for j in range(kind.width))), kind
+
+    def _kept(
+        self, used: Sequence[str] = (), shown: Sequence[str] = (), among: Any = None
+    ) -> tuple[Any, Mapping[str, str]]:
+        """The rows to be counted, and what columns of the log are called there where it is not their own name.
+
+        Where rows with missing values are dropped, those that are missing a used one are left out.
+        """
+        if self.stream is None:
+            return self._without_missing(self.source.table, (*self.used, *used)), _NONE
+        table, place = self.stream.table((self.prediction, *used, *shown), among)
+        return self._without_missing(table, [place[name] for name in (self.prediction, *used)]), place
+
+    def _without_missing(self, table: Any, columns: Sequence[str]) -> Any:
         if self.nulls != "drop":
-            return source
-        return source.filter([~is_missing(source[name]) for name in dict.fromkeys(columns)])
+            return table
+        return table.filter([~is_missing(table[name]) for name in dict.fromkeys(columns)])
 
     def _values(self, source: Any) -> dict[str, Any]:
         if isinstance(self.kind, Sets):
             return {"v0": source[self.columns[0]].unique().sort()}
         numeric = isinstance(self.kind, Numbers | Pairs)
         read = self._number if numeric else self._clean
-        return {f"v{j}": read(source, name) for j, name in enumerate(self.columns)}
+        values = {f"v{j}": read(source, name) for j, name in enumerate(self.columns)}
+        return values | {f"o{j}": self._number(source, name) for j, name in enumerate(self.originals)}
 
     def _number(self, source: Any, name: str) -> Any:
         value = self._clean(source, name)
         value = as_number(value) if value.type().is_boolean() else value
         return value.cast("float64") if value.type().is_numeric() else value
 
-    def _clean(self, source: Any, name: str) -> Any:
-        return without_nan(source[name]) if name in self.nan and self.nulls == "key" else source[name]
-
-
-@dataclass(frozen=True)
-class Packing:
-    """How several whole numbers share one: Σ code · levels^i, with codes from `low` on, the last one for missing.
-
-    Attributes
-    ----------
-    source : str
-        The columns that hold the numbers: v0 … or m0 ….
-    unit : float
-        What they are divided by to be the values.
-    """
-
-    source: str
-    low: int
-    levels: int
-    holes: bool
-    unit: float = 1.0
-
-    @property
-    def several(self) -> int:
-        """How many values share one."""
-        return max(1, int(_BITS / np.log2(self.levels)))
-
-    @classmethod
-    def of(cls, kind: Kind) -> "Packing | None":
-        """The packing of a kind whose values are few; None where they are not."""
-        if not isinstance(kind, Numbers):
-            return None
-        if kind.span is not None:
-            return cls("v", kind.span[0], kind.span[1] - kind.span[0] + 2, kind.holes)
-        if kind.decimals is None or kind.bound is None:
-            return None
-        unit = 10.0**kind.decimals
-        reach = kind.bound * unit + 1
-        return cls("m", -int(reach), 2 * int(reach) + 2, kind.holes, unit) if reach < _MOST_LEVELS else None
-
-    def packed(self, table: Any, width: int) -> dict[str, Any]:
-        """Key columns from the columns of a table."""
-        codes = [table[f"{self.source}{j}"] for j in range(width)]
-        codes = [code.coalesce(self.low + self.levels - 1) for code in codes] if self.holes else codes
-        words = [codes[start : start + self.several] for start in range(0, width, self.several)]
-        return {f"k{j}": packed(word, self.levels) for j, word in enumerate(words)}
-
-    def unpacked(self, columns: list[Any], width: int) -> list[Any]:
-        """Columns of values from key columns, in Arrow; NaN where missing."""
-        import pyarrow as pa
-
-        found = []
-        for start, column in zip(range(0, width, self.several), columns, strict=True):
-            powers = [self.levels**i for i in range(min(self.several, width - start))]
-            word = column.to_numpy().astype(np.int64) - self.low * sum(powers)
-            codes = [word // power % self.levels for power in powers]
-            values = [np.where(code == self.levels - 1, np.nan, (code + self.low) / self.unit) for code in codes]
-            found += [pa.array(value) for value in values]
-        return found
+    def _clean(self, source: Any, name: str, place: Mapping[str, str] = _NONE) -> Any:
+        value = source[place.get(name, name)]
+        return without_nan(value) if name in self.nan and self.nulls == "key" else value
 
 
 @dataclass(frozen=True)
@@ -152,19 +127,22 @@ class Rows:
     ----------
     keys : tuple of str
         The columns that tell explanations apart.
-    packing : Packing, optional
+    packing : Packing or Bytes, optional
         How they hold the values; None where they are the values.
     """
 
     table: Any
     kind: Kind
     keys: tuple[str, ...]
-    packing: Packing | None = None
+    packing: Packing | Bytes | None = None
 
     def read(self, found: Any) -> Explanations:
         """The explanations of an Arrow table that has the key columns."""
         columns = [found.column(key).combine_chunks() for key in self.keys]
-        return self.kind.read(columns if self.packing is None else self.packing.unpacked(columns, self.kind.width))
+        if self.packing is None:
+            return self.kind.read(columns)
+        assert isinstance(self.kind, Numbers)
+        return self.kind.of(self.packing.unpacked(columns, self.kind.width))
 
 
 def _keyed(table: Any, kind: Kind, others: list[str]) -> Rows:

@@ -71,7 +71,8 @@ class _Scoped:
         """The rows of a log; a reason where its inputs are not there."""
         log = measured.log
         known = (log.source.settings or {}).get("inputs", {})
-        columns = {f"x{j}": name for j, name in enumerate(log.source.columns) if name not in log.used}
+        hidden = (*log.used, *log.ids)
+        columns = {f"x{j}": name for j, name in enumerate(log.source.columns) if name not in hidden}
         rows = log.rows(shown=columns)
         place = {column: name for name, column in columns.items()}
         table = rows.table.mutate(own=_own(rows.table["k0"]))
@@ -89,6 +90,8 @@ class _Scoped:
         wanted = _wanted(distinct)
         found = {feature: known.get(feature, feature) for feature in wanted}
         absent = next((feature for feature, column in found.items() if column not in place), None)
+        if absent is not None and found[absent] in log.ids:
+            return f"the explanations speak of column {found[absent]!r}, which was said to identify rows"
         if absent is not None:
             return f"the log has no column {found[absent]!r}, which the explanations speak of"
         inputs = {feature: place[column] for feature, column in found.items()}

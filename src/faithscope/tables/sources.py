@@ -1,34 +1,25 @@
 """Where a log lives: a file or a glob, a frame, an Ibis table, or a table in a database; all of it only read."""
 
-import glob
 import os
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from math import inf
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.arrow import METADATA, Settings, read_settings
+from faithscope.explanations.arrow import Settings, read_settings
 from faithscope.explanations.inputs import is_frame
 from faithscope.files import expanded
 from faithscope.memory import available
+from faithscope.tables.csv_files import Texts
 from faithscope.tables.engine import clear_errors, fetch
+from faithscope.tables.files import READERS, matching, read, settings, suffix
 
-_READERS = {
-    ".parquet": "read_parquet",
-    ".pq": "read_parquet",
-    ".csv": "read_csv",
-    ".tsv": "read_csv",
-    ".json": "read_json",
-    ".jsonl": "read_json",
-    ".ndjson": "read_json",
-}
-_REMOTE = ("s3://", "gs://", "az://", "abfss://", "hdfs://", "http://", "https://", "dbfs:")
 _PATIENCE = 10  # seconds to wait for a database
+_NAMED = 8  # tables that are named where another was not found
 _LEAST = 256  # MiB that DuckDB is given to work in
 
 
@@ -43,16 +34,26 @@ class Source:
         What it is called in reports.
     settings : dict or None
         What the log says about its own explanations, where faithscope wrote it.
+    texts : Texts or None
+        The cells of CSV files, of which the table has made numbers and moments.
+    scratch : dict
+        Settings of the DuckDB that works here, such as memory_limit, where the caller gave any.
     """
 
     table: Any
     name: str
     settings: Settings | None = None
+    texts: Texts | None = None
+    scratch: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
         return tuple(self.table.columns)
+
+    def as_numbers(self, columns: Sequence[str]) -> "Source":
+        """The log with these columns as numbers, where a CSV file holds them as texts that can be read as such."""
+        return self if self.texts is None else replace(self, table=self.texts.typed(columns))
 
 
 def open_source(log: Any, connect: str | None = None) -> Source:
@@ -78,18 +79,22 @@ def open_source(log: Any, connect: str | None = None) -> Source:
         return _from_files(_embedded(), paths)
 
 
-def unpacked(source: Source, column: str) -> tuple[Source, tuple[str, ...]]:
-    """The log with the numbers of a list column in columns of their own, and the names of these."""
-    table = source.table
-    lengths = table[column].length()
-    found = fetch(table.aggregate(low=lengths.min(), high=lengths.max())).to_pylist()[0]
+def list_width(source: Source, column: str) -> int:
+    """How many numbers every list of a column holds."""
+    lengths = source.table[column].length()
+    found = fetch(source.table.aggregate(low=lengths.min(), high=lengths.max())).to_pylist()[0]
     if not found["low"] or found["low"] != found["high"]:
         raise BadInput(
             f"Column {column!r} holds lists of {found['low']} to {found['high']} numbers: importances have one "
             "number for every feature, the same in every row."
         )
-    numbers = {f"{column}[{j}]": table[column][j] for j in range(int(found["low"]))}
-    return replace(source, table=table.mutate(**numbers)), tuple(numbers)
+    return int(found["low"])
+
+
+def unpacked(source: Source, column: str, width: int) -> tuple[Source, tuple[str, ...]]:
+    """The log with the numbers of a list column in columns of their own, and the names of these."""
+    numbers = {f"{column}[{j}]": source.table[column][j] for j in range(width)}
+    return replace(source, table=source.table.mutate(**numbers)), tuple(numbers)
 
 
 def _paths(log: Any) -> list[str]:
@@ -136,17 +141,11 @@ def _from_frame(frame: Any) -> Source:
 
 
 def _from_files(connection: Any, paths: list[str]) -> Source:
-    found = [file for path in paths for file in _matching(path)]
-    kinds = {_reader(file) for file in found}
-    if len(kinds) > 1:
-        raise BadInput(f"The log mixes kinds of files ({', '.join(sorted(found)[:3])}): pass files of one kind.")
-    reader = kinds.pop()
-    options = {"sample_size": -1} if reader == "read_csv" and connection.name == "duckdb" else {}
+    found, kind = matching(paths)
     name = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
     with clear_errors(f"Reading {name}"):
-        settings = _settings(found[0]) if reader == "read_parquet" else None
-        given = paths[0] if connection.name == "pyspark" and len(paths) == 1 else found  # Spark reads globs itself
-        return Source(_known(getattr(connection, reader)(given, **options)), name, settings)
+        table, texts = read(connection, found, kind)
+        return Source(_known(table), name, settings(found, kind), texts)
 
 
 def _known(table: Any) -> Any:
@@ -155,47 +154,16 @@ def _known(table: Any) -> Any:
     return table.mutate(**{name: table[name].cast("timestamp('UTC')") for name in odd}) if odd else table
 
 
-def _matching(path: str) -> list[str]:
-    if path.startswith(_REMOTE):
-        return [path]
-    if os.path.isdir(path):
-        path = os.path.join(glob.escape(path), "**", "*.parquet")
-    if os.path.isfile(path):
-        return [path]
-    found = sorted(glob.glob(path, recursive=True))
-    if found:
-        return found
-    folder = Path(path).parent
-    beside = sorted(one.name for one in folder.iterdir()) if folder.is_dir() else []
-    near = get_close_matches(Path(path).name, beside)
-    hint = f" Near it: {', '.join(near)}." if near else ""
-    raise BadInput(f"No file matches {path!r}: check the path, or quote the glob.{hint}")
-
-
-def _reader(file: str) -> str:
-    suffixes = Path(file.removesuffix(".gz").removesuffix(".zst")).suffixes
-    reader = _READERS.get(suffixes[-1].lower()) if suffixes else None
-    if reader is None:
-        raise BadInput(f"{file!r} is of no kind that is known here: a log is Parquet, CSV or JSON lines.")
-    return reader
-
-
-def _settings(file: str) -> Settings | None:
-    import pyarrow.parquet as pq
-
-    if file.startswith(_REMOTE):
-        return None
-    schema = pq.read_schema(file)
-    return read_settings(schema.empty_table()) if METADATA in (schema.metadata or {}) else None
-
-
 def _from_database(names: list[str], address: str) -> Source:
     connection = _connect(address)
     if len(names) == 1 and connection.name != "pyspark" and not os.path.exists(names[0]):
         return _table(connection, names[0])
-    if connection.name == "pyspark" and len(names) == 1 and Path(names[0]).suffix.lower() not in _READERS:
+    known = os.path.isdir(names[0]) or suffix(names[0]) in READERS
+    if connection.name == "pyspark" and len(names) == 1 and not known:
         return _table(connection, names[0])
-    return _from_files(connection, names)
+    parts = urlsplit(address)
+    scratch = dict(parse_qsl(parts.query)) if parts.scheme == "duckdb" and not parts.netloc and not parts.path else {}
+    return replace(_from_files(connection, names), scratch=scratch)
 
 
 def _table(connection: Any, name: str) -> Source:
@@ -207,10 +175,34 @@ def _table(connection: Any, name: str) -> Source:
         try:
             return Source(connection.table(table, database=database), name)
         except TableNotFound:
-            known = connection.list_tables(database=database)
-            near = get_close_matches(table, known)
-            hint = f"near it: {', '.join(near)}" if near else f"there are {', '.join(sorted(known)[:8]) or 'none'}"
-            raise BadInput(f"The database has no table {name!r}; {hint}.") from None
+            raise BadInput(f"The database has no table {name!r}{_there(connection, name)}") from None
+
+
+def _there(connection: Any, name: str) -> str:
+    """Which tables there are: those of the same name elsewhere, those of a near name, else the first few."""
+    known = _tables(connection)
+    last = name.split(".")[-1].casefold()
+    same = [one for one in known if one.split(".")[-1].casefold() == last]
+    if same:
+        return f"; it has {', '.join(same[:_NAMED])}: write the whole name."
+    lower = {one.split(".")[-1].casefold(): one for one in reversed(known)}
+    near = [lower[one] for one in get_close_matches(last, list(lower))]
+    if near:
+        return f"; near it: {', '.join(near)}."
+    more = ", …" if len(known) > _NAMED else ""
+    return f"; it has {', '.join(known[:_NAMED])}{more}." if known else ", nor any other that may be read."
+
+
+def _tables(connection: Any) -> list[str]:
+    """All tables and views that may be read, those outside the current schema with its name."""
+    if connection.name not in ("duckdb", "postgres"):
+        return sorted(connection.list_tables())
+    # Ibis lists those of one schema only, and asks DuckDB 2 by a name that it no longer has.
+    found = connection.raw_sql(
+        "SELECT table_schema = current_schema(), table_schema, table_name FROM information_schema.tables "
+        "WHERE table_schema NOT IN ('information_schema', 'pg_catalog') ORDER BY 1 DESC, 2, 3"
+    ).fetchall()
+    return [table if here else f"{schema}.{table}" for here, schema, table in found]
 
 
 def _connect(address: str) -> Any:

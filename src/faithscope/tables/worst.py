@@ -29,6 +29,11 @@ def _worst(rows: Rows, k: int) -> Any:
     return ranked.order_by([ibis.desc("disagreeing"), ibis.desc("rows"), *rows.keys]).limit(check_whole(k, "k"))
 
 
+def worst_keys(rows: Rows, k: int) -> Any:
+    """The keys of the k worst explanations, as an Arrow table."""
+    return fetch(_worst(rows, k).select(*rows.keys))
+
+
 def worst_counts(rows: Rows, k: int | None) -> Counts:
     """Counts of the k worst explanations; of all without k, and of all rules, since two texts may be one rule."""
     found = cells(rows)

@@ -1,0 +1,192 @@
+"""A log in several files is one log, whatever their order and names; cells of CSV stay what they are."""
+
+import itertools
+import json
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import faithscope as fs
+from faithscope.errors import BadInput
+from faithscope.tables.audit import audit
+from tables import engines
+
+HOW = {"prediction": "yhat", "explanation": "phi", "kind": "importances"}
+
+
+def _put(path, phi, labels, **more):
+    pq.write_table(pa.table({"phi": phi, "yhat": pa.array(labels), **more}), path)
+    return path
+
+
+WHOLE = pa.array([1, 1, 2, 2])
+FRACTIONS = pa.array([1.25, 1.25, 2.25, 2.25])
+DECIMALS = {
+    "one": pa.array([Decimal("1.1"), Decimal("1.2")] * 2, pa.decimal128(4, 1)),
+    "two": pa.array([Decimal("1.15"), Decimal("1.25")] * 2, pa.decimal128(9, 2)),
+}
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "spark"])
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (WHOLE, FRACTIONS),
+        (WHOLE.cast(pa.int32()), FRACTIONS.cast(pa.float32())),
+        (pa.array([0.1, 0.2] * 2, pa.float32()), pa.array([0.1, 0.2] * 2)),
+        (DECIMALS["one"], DECIMALS["two"]),
+        (WHOLE, DECIMALS["two"]),
+    ],
+    ids=["int and float", "narrow", "float32 and float64", "decimals", "int and decimal"],
+)
+def test_files_of_other_types_are_widened_exactly_in_any_order(tmp_path, engine, one, two, order):
+    labels = [["a", "b", "a", "b"], ["a", "a", "b", "b"]]
+    files = [_put(tmp_path / f"{name}.parquet", phi, y) for name, phi, y in zip("xy", (one, two), labels, strict=True)]
+    values = np.concatenate([np.array(phi.to_pylist(), float) for phi in (one, two)])
+    expected = fs.consistency(fs.Importances(values[:, None]), [*labels[0], *labels[1]])
+    connect = {} if engine == "duckdb" else {"connect": "spark"}
+    if connect:
+        engines.spark()
+    found = audit([str(file) for file in files[::order]], **HOW, **connect).consistency
+    assert (found.distinct, found.value) == (expected.distinct, pytest.approx(expected.value))
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_types_that_nothing_holds_exactly_are_refused(tmp_path, order):
+    for two in (pa.array(["1", "x", "1", "1"]), pa.array([True] * 4), DECIMALS["one"].cast(pa.float64())):
+        one = DECIMALS["two"] if pa.types.is_floating(two.type) else WHOLE
+        files = [_put(tmp_path / "1.parquet", one, [0, 1] * 2), _put(tmp_path / "2.parquet", two, [0, 1] * 2)]
+        with pytest.raises(BadInput, match=r"'phi' holds .* and .* in different files"):
+            audit(files[::order], **HOW)
+    large = _put(tmp_path / "1.parquet", pa.array([2**53 + 1] * 4), [0, 1] * 2)
+    files = [large, _put(tmp_path / "2.parquet", FRACTIONS, [0, 1] * 2)]
+    with pytest.raises(BadInput, match=r"'phi' holds whole numbers beyond 2\*\*53"):
+        audit(files[::order], **HOW)
+
+
+def test_a_column_that_some_files_do_not_have_is_missing_there(tmp_path):
+    more = {"region": pa.array(["n", "s"] * 2)}
+    files = [_put(tmp_path / "1.parquet", WHOLE, [0, 1] * 2), _put(tmp_path / "2.parquet", WHOLE, [0, 1] * 2, **more)]
+    for order in itertools.permutations(files):
+        assert audit(list(order), **HOW).consistency.n == 8
+        with pytest.raises(BadInput, match="'region' in 4 of 8 rows"):
+            audit(list(order), **HOW, by="region")
+
+
+def test_what_files_say_about_themselves_must_be_the_same(tmp_path):
+    for name, values in {"a": [[1.0], [2.0]], "b": [[1.0], [2.0]]}.items():
+        ev = fs.evaluate([0, 1], fs.Importances(values, names=[name]), np.array(values))
+        ev.to_parquet(tmp_path / f"{name}.parquet")
+    for order in ("ab", "ba"):
+        with pytest.raises(BadInput, match="Say which column is the prediction"):
+            audit([tmp_path / f"{name}.parquet" for name in order])
+
+
+def test_json_takes_types_from_all_lines(tmp_path):
+    lines = [{"phi": 1, "yhat": "a"}] * 30_000 + [{"phi": 1.25, "yhat": "b"}] * 10_000
+    (tmp_path / "log.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    assert audit(tmp_path / "log.jsonl", **HOW).consistency.value == 1
+    (tmp_path / "1.jsonl").write_text("\n".join(map(json.dumps, lines[:10])))
+    (tmp_path / "2.jsonl").write_text("\n".join(map(json.dumps, lines[-10:])))
+    for order in ("12", "21"):
+        found = audit([tmp_path / f"{name}.jsonl" for name in order], **HOW).consistency
+        assert (found.n, found.distinct) == (20, 2)
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "spark"])
+@pytest.mark.parametrize(
+    "name", ["log[1].parquet", "log?.parquet", "log*.parquet", "a[b]/log1.parquet", "{1,2}.parquet"]
+)
+def test_a_file_is_itself_whatever_its_name(tmp_path, engine, name):
+    connect = {} if engine == "duckdb" else {"connect": "spark"}
+    if connect:
+        engines.spark()
+    (tmp_path / "a[b]").mkdir()
+    (tmp_path / "ab").mkdir()
+    for other in ("log1.parquet", "log2.parquet", "ab/log1.parquet", "ab/1.parquet", "1.parquet"):
+        _put(tmp_path / other, WHOLE, ["a", "b", "c", "d"])
+    _put(tmp_path / name, pa.array([3, 3]), ["a", "a"])
+    found = audit(str(tmp_path / name), **HOW, **connect).consistency
+    assert (found.n, found.value) == (2, 1.0)
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "spark"])
+def test_what_a_writer_has_not_finished_is_no_part_of_a_folder(tmp_path, engine):
+    connect = {} if engine == "duckdb" else {"connect": "spark"}
+    if connect:
+        engines.spark()
+    logs = tmp_path / "_logs"
+    (logs / "day=1").mkdir(parents=True)
+    (logs / "_temporary" / "0").mkdir(parents=True)
+    _put(logs / "day=1" / "part.parquet", WHOLE, ["a", "b"] * 2)
+    for hidden in ("_temporary/0/part.parquet", "_started.parquet", ".part.parquet", "day=1/.hidden.parquet"):
+        _put(logs / hidden, WHOLE, ["a", "b"] * 2)
+    for path in (logs, f"{logs}/**/*.parquet"):
+        assert audit(path, **HOW, **connect).consistency.n == 4
+    if engine == "duckdb":  # Spark leaves them out whoever asks, and says so
+        assert audit(f"{logs}/_*.parquet", **HOW).consistency.n == 4
+
+
+CELLS = (
+    'key,phi,more,yhat,customer\n#1,1.10,0.5,\'Yes\',007\n#2,1.1,0.25,yes,7\nx,2,1e3,Yes,08\nx,2,1.5,"a, ""b""\n c",9\n'
+)
+
+
+@pytest.mark.parametrize("form", ["file", "gz", "folder"])
+@pytest.mark.parametrize("engine", ["duckdb", "spark"])
+def test_cells_of_csv_stay_what_they_are(tmp_path, engine, form):
+    connect = {} if engine == "duckdb" else {"connect": "spark"}
+    if connect:
+        engines.spark()
+    (tmp_path / "logs").mkdir()
+    path = tmp_path / "logs" / "log.csv"
+    path.write_text(CELLS)
+    if form == "gz":
+        pd.read_csv(path, dtype=str).to_csv(tmp_path / "log.csv.gz", index=False)
+        path = tmp_path / "log.csv.gz"
+    path = path.parent if form == "folder" else path
+    key = audit(path, prediction="yhat", explanation="key", id="customer", by="customer", **connect)
+    assert (key.consistency.n, key.consistency.distinct) == (4, 3)
+    assert set(key.populations.estimates) == {"007", "7", "08", "9"}
+    assert {*key.counterexamples().customer_a, *key.counterexamples().customer_b} == {"08", "9"}
+    table = key.table(None)
+    assert table.loc[table.explanation == "x", "labels"].item() == 2
+    for name, distinct in {"phi": 3, "customer": 4, "yhat": 4}.items():
+        assert audit(path, prediction="key", explanation=name, **connect).consistency.distinct == distinct
+    numbers = audit(path, prediction="key", explanation=["phi", "more"], discretizer=fs.Floor(1), **connect)
+    assert numbers.consistency.distinct == 4
+    assert audit(path, prediction="key", explanation="phi", kind="importances", **connect).consistency.distinct == 2
+
+
+def test_plain_numbers_and_moments_of_csv_are_numbers_and_moments(tmp_path):
+    frame = pd.DataFrame(
+        {"phi": [0.5, -1.0, 2.25], "yhat": [0, 10, 10], "when": pd.date_range("2026-01-01", periods=3)}
+    )
+    frame.to_csv(tmp_path / "log.csv", index=False, sep=";")
+    found = audit(tmp_path / "log.csv", prediction="yhat", explanation="phi", time="when")
+    assert found._measured.labels.values in {(0, 10), (10, 0)}
+    assert len(found.windows.estimates) == 3
+
+
+def test_csv_files_with_columns_in_another_order_are_one_log(tmp_path):
+    (tmp_path / "1.csv").write_text("phi,yhat\n1,a\n2,b\n")
+    (tmp_path / "2.csv").write_text("yhat;phi\na;1.5\nb;2\n")
+    for order in ("12", "21"):
+        found = audit([tmp_path / f"{name}.csv" for name in order], **HOW).consistency
+        assert (found.n, found.distinct) == (4, 3)
+
+
+def test_csv_that_cannot_be_read_whole_says_so(tmp_path):
+    for text, said in {
+        "phi,yhat\n1,a,extra\n2,b\n": "failed",
+        "phi,phi,yhat\n1,1,a\n": "must name every column, each once",
+        "": "must name every column",
+    }.items():
+        (tmp_path / "log.csv").write_text(text)
+        with pytest.raises(BadInput, match=said):
+            audit(tmp_path / "log.csv", **HOW)

@@ -1,0 +1,142 @@
+"""A log has no row numbers: rows are told by the columns that identify them, or by their own."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from typer.testing import CliRunner
+
+import faithscope as fs
+from faithscope.cli import app
+from faithscope.errors import BadInput
+from faithscope.report import summarize
+from faithscope.tables.audit import audit
+from faithscope.tables.log import to_log
+from faithscope.tables.scopes import sufficiency
+from tables import engines
+
+RNG = np.random.default_rng(5)
+ROWS = 80
+LOG = pd.DataFrame(
+    {
+        "customer": [f"C{number}" for number in RNG.permutation(ROWS) + 1000],
+        "phi_a": RNG.integers(-1, 2, ROWS).astype(float),
+        "phi_b": RNG.integers(-1, 2, ROWS).astype(float),
+        "yhat": RNG.integers(0, 2, ROWS),
+        "visit": RNG.permutation(ROWS),
+        "age": RNG.integers(20, 60, ROWS),
+        "letter": ["dear " * 100] * ROWS,
+    }
+)
+WHO = LOG.set_index("customer")
+HOW = {"prediction": "yhat", "explanation": "phi_*"}
+
+
+def _holds(pair, explanations):
+    a, b = WHO.loc[pair.customer_a], WHO.loc[pair.customer_b]
+    assert [a.yhat, b.yhat] == [pair.prediction_a, pair.prediction_b]
+    assert a.yhat != b.yhat
+    place = {customer: row for row, customer in enumerate(LOG.customer)}
+    described = {explanations.describe(place[name]) for name in (pair.customer_a, pair.customer_b)}
+    assert described == {pair.explanation}
+
+
+@pytest.mark.parametrize("discretizer", [None, fs.Sign(), fs.SignOfTop(1), fs.Rank()])
+@pytest.mark.parametrize("engine", engines.NAMES)
+def test_ids_lead_to_the_rows_that_contradict_each_other(engine, discretizer):
+    log = engines.put(engine, "people", pa.table({name: pa.array(LOG[name].tolist()) for name in LOG}))
+    found = audit(**log, **HOW, discretizer=discretizer, id=["customer", "visit"])
+    pairs = found.counterexamples(5)
+    assert list(pairs.columns[:4]) == ["customer_a", "customer_b", "visit_a", "visit_b"]
+    importances = fs.Importances(LOG[["phi_a", "phi_b"]].to_numpy(), names=["a", "b"])
+    explanations = importances if discretizer is None else discretizer(importances)
+    for pair in pairs.itertuples():
+        _holds(pair, explanations)
+        assert pair.index_a == f"customer {pair.customer_a}, visit {pair.visit_a}"
+        assert pair.visit_b == WHO.visit[pair.customer_b]
+    assert list(found.X.columns) == ["customer", "visit", "age", "letter"]
+
+
+def test_without_ids_rows_are_told_by_their_own_columns_and_never_by_a_number():
+    wide = LOG.assign(**{f"more_{j}": j for j in range(20)})
+    pairs = audit(wide, **HOW).counterexamples(5)
+    assert "customer_a" not in pairs
+    assert pairs.index_a.str.startswith("customer C").all()
+    assert pairs.index_a.str.contains(r"age \d\d, letter dear.*…, more_0 0, more_1 1, … \(18 more\)").all()
+    assert pairs.index_a.str.len().max() < 200
+    alone = audit(LOG[["phi_a", "phi_b", "yhat"]], **HOW).counterexamples(2)
+    assert set(alone.index_a) == {"a row without other columns"}
+
+
+def test_ids_are_never_measured():
+    with_ids = audit(LOG, **HOW, id="customer", by="age", discretizer=fs.Sign())
+    without = audit(LOG.drop(columns="customer"), **HOW, by="age", discretizer=fs.Sign())
+    assert with_ids.to_dict() == without.to_dict()
+    assert with_ids.counterexamples(5).distance.tolist() == without.counterexamples(5).distance.tolist()
+    glob = audit(LOG, prediction="yhat", explanation="*", id=["customer", "visit"], kind="keys").consistency
+    named = audit(LOG, prediction="yhat", explanation=["phi_a", "phi_b", "age", "letter"]).consistency
+    assert (glob.distinct, glob.value) == (named.distinct, named.value)
+
+
+def test_a_glob_never_means_the_prediction():
+    found = audit(LOG[["phi_a", "yhat"]], prediction="yhat", explanation="*", kind="keys")
+    assert found.consistency.value == audit(LOG, prediction="yhat", explanation="phi_a").consistency.value < 1
+
+
+def test_ids_do_not_enter_the_blocks_of_sufficiency():
+    rules = fs.Rules.from_conditions([[("age", "<=", 40)] if one % 2 else [] for one in range(ROWS)], features=["age"])
+    log = to_log(rules, LOG.yhat.to_numpy(), LOG[["age"]])
+    named = log.append_column("customer", [LOG.customer.tolist()])
+    blocks = [
+        sufficiency(audit(one, **how)._measured, exact=0)[0] for one, how in ((log, {}), (named, {"id": "customer"}))
+    ]
+    assert (blocks[0].low, blocks[0].high) == (blocks[1].low, blocks[1].high)
+    told = audit(log, id="age")
+    assert told.sufficiency is None
+    assert "speak of column 'age', which was said to identify rows" in told.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"id": "custmer"}, "no column 'custmer' for id. Near it: 'customer'"),
+        ({"id": "yhat"}, "'yhat' is named both for id and for prediction"),
+        ({"id": "phi_a", "explanation": ["phi_a", "phi_b"]}, "'phi_a' is named both for id and for explanation"),
+        ({"id": 3}, "names of columns"),
+    ],
+)
+def test_ids_that_cannot_be_say_why(changes, said):
+    with pytest.raises(fs.errors.FaithscopeError) as caught:
+        audit(LOG, **{**HOW, **changes})
+    assert said in str(caught.value)
+
+
+def test_the_report_and_the_command_line_tell_rows_by_their_ids(tmp_path):
+    LOG.to_parquet(tmp_path / "log.parquet")
+    found = audit(tmp_path / "log.parquet", **HOW, discretizer=fs.SignOfTop(1), id="customer")
+    pairs = summarize(found).explainers[0].contradictions
+    assert pairs
+    for pair in pairs:
+        a, b = (name.removeprefix("customer ") for name in (pair.index_a, pair.index_b))
+        assert [str(WHO.yhat[a]), str(WHO.yhat[b])] == [pair.prediction_a, pair.prediction_b]
+        shown = {feature.name: (feature.a, feature.b) for feature in pair.features}
+        assert shown["age"] == (str(WHO.age[a]), str(WHO.age[b]))
+    page = tmp_path / "r.html"
+    words = ["audit", str(tmp_path / "log.parquet"), "--prediction", "yhat", "--explanation", "*", "--kind", "keys"]
+    made = CliRunner().invoke(app, [*words, "--id", "customer", "--id", "visit", "--report", str(page), "--json"])
+    assert made.exit_code == 0, made.output
+    json.loads(made.stdout)
+    found.to_html(page)
+    assert f"<bdi>{pairs[0].index_a}</bdi>, predicted" in page.read_text()
+
+
+def test_an_assertion_tells_rows_by_their_ids():
+    with pytest.raises(AssertionError, match=r"rows customer C\d+ and customer C\d+ are predicted"):
+        fs.assert_faithful(audit(LOG, **HOW, discretizer=fs.Rank(), id="customer"))
+
+
+def test_at_most_so_many_pairs_are_shown():
+    with pytest.raises(BadInput, match="at most 100 pairs"):
+        audit(LOG, **HOW).counterexamples(101)
