@@ -640,6 +640,14 @@ def test_a_tree_fitted_without_missing_values_shows_no_sign_of_them(seed):
     assert not knows_missing(tree)
 
 
+def test_paths_that_speak_of_missing_values_and_such_that_do_not_are_no_parts_of_one_whole():
+    X = np.arange(12.0).reshape(6, 2)
+    tree = DecisionTreeClassifier(random_state=0).fit(X, [0, 0, 1, 1, 2, 2])
+    holes = np.where(X > 9, math.nan, X)
+    assert Rules.from_tree(tree, X).join(Rules.from_tree(tree, X)).partitions
+    assert not Rules.from_tree(tree, X).join(Rules.from_tree(tree, holes)).partitions
+
+
 def test_conditions_that_everything_meets_are_left_out_of_a_rule():
     rules = Rules.from_conditions(
         [[("age", "!= or missing", None), ("job", "==", "a")], [("job", "==", "a"), ("age", "<= or missing", math.inf)],

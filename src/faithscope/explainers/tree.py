@@ -15,7 +15,7 @@ from faithscope.explainers.table import Table
 from faithscope.explanations.conditions import Condition, condition, conjoin
 from faithscope.explanations.conjunctions import Conjunction
 from faithscope.explanations.inputs import check_whole
-from faithscope.explanations.rules import Rules
+from faithscope.explanations.rules import Rules, read_tree
 from faithscope.explanations.tree_paths import digest, paths, rules_of
 
 
@@ -74,13 +74,15 @@ class TreePath(Mannered):
     def explain(self, X: Any, *, progress: Progress | None = None) -> Rules:
         """The path of each row."""
         if self.table is None:
-            return Rules.of_leaves(self.tree, X, None, stable=True)
+            codes, distinct, names, tree = read_tree(self.tree, X, None, stable=True)
+            return Rules(codes, distinct, names, tree)._labelled(X)
         rows = self.table.encode(X)
         seen = _indicators(self.table, rows, self.missing)
         reached = self.tree.apply(seen) if len(rows) else np.empty(0, np.int64)
         to_leaf = _readable_paths(self.tree.tree_, self.table, self.missing)
-        distinct, codes = rules_of(to_leaf, reached, _missing(self.table, rows) & ~np.array(self.missing))
-        return Rules(codes, distinct, self.table.names, tree=digest(self.tree.tree_))
+        said = np.array(self.missing)
+        distinct, codes = rules_of(to_leaf, reached, _missing(self.table, rows) & ~said)
+        return Rules(codes, distinct, self.table.names, tree=digest(self.tree.tree_, said))
 
 
 def _missing(table: Table, matrix: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -111,25 +111,8 @@ class Rules(Conjunctions):
         features : sequence of names, optional
             By default those the tree was fitted with, or those of X, or x0, x1, ….
         """
-        return cls.of_leaves(tree, X, features, stable=False)
-
-    @classmethod
-    def of_leaves(cls, tree: Any, X: Any, features: Sequence[Hashable] | None, *, stable: bool) -> Self:
-        """As `from_tree`; `stable` where a row's rule must not depend on the other rows.
-
-        A stable rule says "or missing" only of a tree that shows that it was fitted with missing values. Of any other,
-        the rule of a row that misses a value asks for missing there, and covers a part of the leaf.
-        """
-        if not hasattr(tree, "tree_"):
-            raise WrongType(f"from_tree needs a fitted scikit-learn decision tree; got {type(tree).__name__}.")
-        names = _distinct_names(_tree_names(tree, X) if features is None else features)
-        if len(names) != tree.n_features_in_:
-            raise BadInput(f"The tree has {tree.n_features_in_} features but {len(names)} names: pass one for each.")
-        reached = _leaves(tree, X) if rows_of(X) else np.empty(0, np.int64)
-        missing = _missing(X) if rows_of(X) else np.zeros((0, len(names)), bool)
-        said = np.full(len(names), knows_missing(tree.tree_)) | (missing.any(axis=0) & (not stable))
-        distinct, codes = rules_of(paths(tree.tree_, names, said), reached, missing & ~said)
-        return cls(codes, distinct, names, tree=digest(tree.tree_))._labelled(X)
+        codes, distinct, names, tree_name = read_tree(tree, X, features, stable=False)
+        return cls(codes, distinct, names, tree=tree_name)._labelled(X)
 
     @classmethod
     def from_bins(cls, lower: Any, upper: Any, features: Sequence[Hashable]) -> Self:
@@ -230,6 +213,27 @@ class Rules(Conjunctions):
         if width < expected or (width > expected and self.features != _default_names(expected)):
             raise BadInput(f"Rows have {width} columns but rules are over {expected} features: pass those, in order.")
         return len(X), lambda position: (to_vector(columns[position]), False)
+
+
+def read_tree(
+    tree: Any, X: Any, features: Sequence[Hashable] | None, *, stable: bool
+) -> tuple[NDArray[np.int64], tuple[Conjunction, ...], tuple[str, ...], str]:
+    """What `Rules.from_tree` is made of: codes, rules, features and the tree's digest.
+
+    Where `stable`, a row's rule does not depend on the other rows: it says "or missing" only of a tree that shows that
+    it was fitted with missing values. Of any other, the rule of a row that misses a value asks for missing there, and
+    covers a part of the leaf.
+    """
+    if not hasattr(tree, "tree_"):
+        raise WrongType(f"from_tree needs a fitted scikit-learn decision tree; got {type(tree).__name__}.")
+    names = _distinct_names(_tree_names(tree, X) if features is None else features)
+    if len(names) != tree.n_features_in_:
+        raise BadInput(f"The tree has {tree.n_features_in_} features but {len(names)} names: pass one for each.")
+    reached = _leaves(tree, X) if rows_of(X) else np.empty(0, np.int64)
+    missing = _missing(X) if rows_of(X) else np.zeros((0, len(names)), bool)
+    said = np.full(len(names), knows_missing(tree.tree_)) | (missing.any(axis=0) & (not stable))
+    distinct, codes = rules_of(paths(tree.tree_, names, said), reached, missing & ~said)
+    return codes, distinct, names, digest(tree.tree_, said)
 
 
 def _appearing(rows: Iterable[tuple[Any, ...]]) -> tuple[Sequence[Hashable], bool]:

@@ -87,9 +87,9 @@ def _last_to_the_left(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(single == np.inf, np.inf, last)
 
 
-def digest(splits: Any) -> str:
-    """A short name for a tree's splits, the same in every process."""
+def digest(splits: Any, missing: NDArray[np.bool_]) -> str:
+    """A short name for a tree's splits, and for which features its rules speak of missing values; in every process."""
     arrays = [splits.children_left, splits.children_right, splits.feature, splits.threshold]
-    if knows_missing(splits):
-        arrays.append(splits.missing_go_to_left)
+    if missing.any():
+        arrays += [splits.missing_go_to_left, missing]
     return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]
