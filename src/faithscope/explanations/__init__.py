@@ -86,4 +86,6 @@ def discretize(explanations: Explanations, discretizer: Callable[[Explanations],
         raise BadInput(
             f"{discretizer!r} made {len(coarser):,} explanations of {len(explanations):,}: it must keep one a row."
         )
+    if isinstance(explanations, Importances) and isinstance(coarser, Importances) and not coarser.error:
+        return coarser._with(error=explanations.error)
     return coarser

@@ -1,6 +1,7 @@
 """Consistency: of two rows with the same explanation, do both get the same prediction?"""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from faithscope.explanations import Explanations, as_explanations, discretize
@@ -54,6 +55,8 @@ def consistency(
     given, labels = as_explanations(explanations), to_predictions(predictions)
     coarse = discretize(given, discretizer)
     if weights is not None:
-        return weighted_consistency(coarse, labels, weights, confidence, interval)
-    ours = isinstance(discretizer, Discretizer) and coarse is not given
-    return estimate(count(coarse, labels, ours=ours), confidence=confidence, interval=interval)
+        found = weighted_consistency(coarse, labels, weights, confidence, interval)
+    else:
+        ours = isinstance(discretizer, Discretizer) and coarse is not given
+        found = estimate(count(coarse, labels, ours=ours), confidence=confidence, interval=interval)
+    return replace(found, notes=(*found.notes, *given.notes)) if given.notes else found
