@@ -104,6 +104,8 @@ def fitted(family, name, classes):
     X, y = sample(classes)
     rows = columns(X) if family is None else X
     target = np.exp(X[:, 0] + X[:, 1] * (X[:, 2] > 0)) if family == "regressor" else y
+    if "against all" in name and classes == 2:
+        pytest.skip("of two classes there is one against one")
     make = {None: TABLES, "classifier": CLASSIFIERS, "regressor": REGRESSORS}[family][name]
     with warnings.catch_warnings(action="ignore"):
         return make().fit(rows, target), rows[:7], rows[200:204]

@@ -66,11 +66,12 @@ def _native(model: Any, output: Output) -> Callable[[Any], Any] | None:
         return partial(model.predict, raw_score=output == "margin")
     if library == "catboost" and name == "CatBoost":
         return partial(model.predict, prediction_type="RawFormulaVal" if output == "margin" else "Probability")
-    options = {
+    every: dict[str, dict[str, Any]] = {
         "xgboost": {"output_margin": True},
         "lightgbm": {"raw_score": True},
         "catboost": {"prediction_type": "RawFormulaVal"},
-    }.get(library)
+    }
+    options = every.get(library)
     if output == "margin" and options and hasattr(last, "predict_proba"):
         return partial(model.predict, **options)
     return None

@@ -34,7 +34,7 @@ class Pairs:
     @property
     def coalitions(self) -> int:
         """How many coalitions each pair has."""
-        return 2 ** self.features.shape[1]
+        return 1 << int(self.features.shape[1])
 
 
 Worths = Callable[[Pairs], Floats]  # outputs of all coalitions of each pair, (p, 2^k, classes), as numbered below
@@ -43,7 +43,7 @@ Worths = Callable[[Pairs], Floats]  # outputs of all coalitions of each pair, (p
 def differing(rows: Floats, background: Floats) -> Masks:
     """Which features differ, (n, b, d); what is missing in both does not."""
     missing = np.isnan(rows)[:, None] & np.isnan(background)
-    return (rows[:, None] != background) & ~missing
+    return np.asarray((rows[:, None] != background) & ~missing)
 
 
 def affordable(rows: Floats, background: Floats, budget: int) -> Masks:
@@ -84,7 +84,7 @@ def pair_values(differ: Masks, worths: Worths, classes: int, width: Callable[[in
             part = slice(start, start + step)
             found = np.matmul(_weights(size), worths(Pairs(row[part], other[part], features[part])))
             np.add.at(values, (row[part, None], features[part]), found)
-    return values / differ.shape[1]
+    return np.asarray(values / differ.shape[1])
 
 
 @lru_cache(maxsize=32)

@@ -50,11 +50,9 @@ class TreeSums:
         def flat(part: Any) -> Any:
             return np.asarray(part)[:trees][kept]
 
-        left, right = (
-            np.where(inner, first + side[:trees], own) for side in (found.children_left, found.children_right)
-        )
+        sides = found.children_left[:trees], found.children_right[:trees]
+        left, right = (np.where(inner, first + side, own) for side in sides)
         default = found.children_default[:trees] == found.children_left[:trees]
-        # An output of its own adds nothing to the others: shap keeps the trees of all classes together.
         values = flat(found.values) * ~flat(inner)[:, None]
         offset = np.broadcast_to(np.asarray(found.base_offset, np.float64), found.values.shape[2:]).copy()
         feature = np.where(flat(inner), flat(found.features), 0)
@@ -93,9 +91,10 @@ class TreeSums:
     def mixtures(self, rows: Floats, background: Floats, pairs: Pairs) -> Floats:
         """What the trees give to all mixtures of each pair: (p, 2^k, outputs).
 
-        A leaf is reached by the mixtures that have the row's value of some features and the background's of some others;
-        its value times the product of s_j over the former and of (1 - s_j) over the latter is a polynomial of the
-        coalition s. Its coefficients are added up over the leaves, and then summed over the subsets of each coalition.
+        A leaf is reached by the mixtures that have the row's values of some features R and the background's of some
+        others B. So it adds ``value · Π_{j in R} s_j · Π_{j in B} (1 - s_j)``, where s_j is 1 for members of the
+        coalition and 0 for others: a polynomial. Its coefficients are added up over all leaves, and then, for each
+        coalition, over its subsets.
         """
         pair, node, own, others = self._leaves(rows, background, pairs)
         signs = np.ones(len(pair))
@@ -115,7 +114,7 @@ class TreeSums:
         return table.reshape(many, 1 << size, -1) + self.offset
 
     def _leaves(self, rows: Floats, background: Floats, pairs: Pairs) -> tuple[Places, Places, Places, Places]:
-        """Leaves that mixtures reach: the pair, the node, the bits of features they need of the row, and of the other."""
+        """Leaves that mixtures reach: pair, node, and the bits of features that must be the row's, and the other's."""
         bits = np.zeros((len(pairs.row), rows.shape[1]), np.int64)
         np.put_along_axis(bits, pairs.features, 1 << np.arange(pairs.features.shape[1])[None], axis=1)
         pair = np.repeat(np.arange(len(pairs.row)), len(self.roots))
