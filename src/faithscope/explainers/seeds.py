@@ -8,12 +8,20 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations.distances import columns_of
+from faithscope.explanations.inputs import missing_values
 
 
 def row_seeds(seed: int, rows: NDArray[np.float64]) -> list[int]:
     """A 64-bit seed for each row, a hash of the seed and the row's canonical bytes; -0.0 counts as 0.0."""
     start = _start(seed)
-    return [int.from_bytes(_digest(start, row.tobytes()), "little") for row in np.ascontiguousarray(rows + 0.0, "<f8")]
+    return [int.from_bytes(_digest(start, row.tobytes()), "little") for row in _canonical(rows)]
+
+
+def _canonical(numbers: NDArray[Any]) -> NDArray[np.float64]:
+    """Numbers of which equal ones have equal bytes: one zero, and one NaN."""
+    plain = np.ascontiguousarray(numbers.astype("<f8") + 0.0)
+    plain[np.isnan(plain)] = np.nan
+    return plain
 
 
 def generators(seed: int, rows: NDArray[np.float64]) -> list[np.random.Generator]:
@@ -22,17 +30,24 @@ def generators(seed: int, rows: NDArray[np.float64]) -> list[np.random.Generator
 
 
 def row_digests(seed: int, X: Any) -> list[bytes]:
-    """Eight bytes for each row of any kind: numbers, categories or texts."""
+    """Eight bytes for each row of any kind: numbers, categories or texts; all missing values are alike."""
     start = _start(seed)
     if hasattr(X, "tocsr"):
         X = X.tocsr().toarray()
     columns = columns_of(X)
-    numbers = [column.astype("<f8") + 0.0 for column in columns if column.dtype.kind in "biuf"]
-    others = [column for column in columns if column.dtype.kind not in "biuf"]
+    numbers = [_canonical(column) for column in columns if column.dtype.kind in "biuf"]
+    others = [_without_kinds(column) for column in columns if column.dtype.kind not in "biuf"]
     plain = np.column_stack(numbers) if numbers else np.empty((len(columns[0]) if columns else 0, 0))
     texts = zip(*others, strict=True) if others else [()] * len(plain)
     pairs = zip(plain, texts, strict=True)
     return [_digest(start, row.tobytes() + "\x1f".join(map(repr, words)).encode()) for row, words in pairs]
+
+
+def _without_kinds(column: NDArray[Any]) -> NDArray[Any]:
+    """A column of objects in which everything that is missing is None."""
+    plain = column.astype(object)
+    plain[missing_values(column)] = None
+    return plain
 
 
 def check_seed(seed: Any) -> int:

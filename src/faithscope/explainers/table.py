@@ -1,6 +1,6 @@
 """A table that a model was trained on: its rows as numbers and back, as the model wants them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,28 +8,71 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.inputs import first_missing, frame_columns, is_frame, to_array, to_items, to_vector
+from faithscope.explainers.table_columns import (
+    Dates,
+    as_numbers,
+    encode_categories,
+    encode_numbers,
+    known_categories,
+    palette,
+)
+from faithscope.explainers.table_rows import Rebuild, rebuilder
+from faithscope.explanations.dates import has_zone, hold_dates, in_utc
+from faithscope.explanations.inputs import (
+    frame_columns,
+    is_frame,
+    is_missing,
+    missing_values,
+    to_array,
+    to_items,
+    to_vector,
+)
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
+class Own:
+    """What rows hold where a category is none of the known ones: `decode` gives it back for these very rows.
+
+    Attributes
+    ----------
+    values : dict of int to (n,) array
+        By feature, only those that hold such a category; the array is read where the code says "none of the known".
+    """
+
+    values: Mapping[int, NDArray[Any]]
+
+    def take(self, rows: Any) -> "Own":
+        """What some of the rows hold, in their order."""
+        return Own({j: column[rows] for j, column in self.values.items()})
+
+
+@dataclass(frozen=True, eq=False)
 class Table:
-    """Columns known from training rows; numbers stay numbers, categories become their position among the known ones.
+    """Columns known from training rows; numbers stay numbers, categories become their place among the known ones.
+
+    A missing number is NaN. Of a feature with m categories a missing value has place m, and a category that training
+    rows do not have, "none of the known", has place m + 1. Dates are numbers of a unit since 1970.
 
     Attributes
     ----------
     names : tuple of str
         The features; x0, x1, … for a plain array.
-    categories : tuple of tuples, or None for numbers
+    categories : tuple of tuples, or None for numbers and dates
         For each feature the categories seen in training, in order.
     rebuild : callable
         From columns back to what the model was trained on: an array, or a pandas, polars or Arrow table.
+    dates : tuple of Dates, or None for numbers and categories
+    markers : tuple
+        For each feature what a missing value looks like among Python objects; NaN elsewhere.
     """
 
     names: tuple[str, ...]
     categories: tuple[tuple[Any, ...] | None, ...]
-    rebuild: Callable[[list[NDArray[Any]]], Any]
+    rebuild: Rebuild
+    dates: tuple[Dates | None, ...]
+    markers: tuple[Any, ...]
 
     @classmethod
     def learn(cls, X: Any, categorical: Iterable[int | str] = ()) -> "Table":
@@ -37,9 +80,10 @@ class Table:
 
         Parameters
         ----------
-        X : (n, d) array or pandas, polars or Arrow table, none missing
+        X : (n, d) array or pandas, polars or Arrow table
+            Values may be missing: None, NaN, NaT or a library's NA.
         categorical : positions or names of columns
-            Numbers that are codes of categories; columns that hold no numbers are categories in any case.
+            Numbers and dates that are codes of categories; columns that hold neither are categories in any case.
         """
         if hasattr(X, "__next__"):
             raise WrongType("Training rows came one by one, and they are read more than once: pass a list.")
@@ -47,13 +91,17 @@ class Table:
         if not columns or not len(columns[0]):
             raise BadInput("Training rows are empty: at least one row and one column are needed.")
         chosen = {_position(one, names) for one in to_categorical(categorical)}
-        kinds = tuple(
-            _known_categories(column, names[j]) if j in chosen or column.dtype.kind not in "biuf" else None
-            for j, column in enumerate(columns)
+        kept = [column if j in chosen else _plain(column) for j, column in enumerate(columns)]
+        dates = tuple(
+            Dates.learn(column, _zoned(X, j)) if j not in chosen and hold_dates(column) else None
+            for j, column in enumerate(kept)
         )
-        for j, column in enumerate(columns):
-            _refuse_missing(column, names[j])
-        return cls(names, kinds, _rebuilder(X, columns))
+        kinds = tuple(
+            None if dates[j] or (column.dtype.kind in "biuf" and j not in chosen) else known_categories(column)
+            for j, column in enumerate(kept)
+        )
+        markers = tuple(_marker(X, j, column) for j, column in enumerate(columns))
+        return cls(names, kinds, rebuilder(X, columns), dates, markers)
 
     @property
     def categorical(self) -> NDArray[np.bool_]:
@@ -61,51 +109,80 @@ class Table:
         return np.array([known is not None for known in self.categories], bool)
 
     def encode(self, X: Any) -> Floats:
-        """Rows as an (n, d) matrix of floats; a category that training did not have is refused."""
+        """Rows as an (n, d) matrix of floats."""
+        return self.read(X)[0]
+
+    def read(self, X: Any) -> tuple[Floats, Own]:
+        """Rows as a matrix, and the categories of theirs that training rows do not have."""
         names, columns = columns_with_names(X)
         if not columns and not (len(X) if hasattr(X, "__len__") else 0):
-            return np.empty((0, len(self.names)))
+            return np.empty((0, len(self.names))), Own({})
         if len(columns) != len(self.names):
             raise BadInput(f"Rows have {len(columns)} features where training rows have {len(self.names)}.")
         if is_frame(X) and names != self.names and set(names) == set(self.names):
             columns = [columns[names.index(name)] for name in self.names]
         coded = [self._encode(j, column) for j, column in enumerate(columns)]
-        return np.column_stack(coded) if len(coded[0]) else np.empty((0, len(coded)))
+        matrix = np.column_stack(coded) if len(coded[0]) else np.empty((0, len(coded)))
+        unseen = [j for j, known in enumerate(self.categories) if known is not None and (coded[j] > len(known)).any()]
+        return matrix, Own({j: _objects(columns[j]) for j in unseen})
 
     def _encode(self, j: int, column: NDArray[Any]) -> Floats:
-        known, name = self.categories[j], self.names[j]
-        _refuse_missing(column, name)
-        if known is None:
-            if column.dtype.kind not in "biuf" and len(column):
-                raise WrongType(f"Column {name!r} held numbers in training but holds {column[0]!r} here.")
-            _refuse_large(column, name)
-            values = column.astype(np.float64)
-            if not np.isfinite(values).all():
-                row = int((~np.isfinite(values)).argmax())
-                raise BadInput(f"Column {name!r} holds {values[row]} at row {row}: every number must be finite.")
-            return values
-        places = {value: float(place) for place, value in enumerate(known)}
-        items = column.tolist()
-        unseen = next((row for row, item in enumerate(items) if item not in places), None)
-        if unseen is not None:
-            raise BadInput(
-                f"Column {name!r} holds {items[unseen]!r} at row {unseen}, a category that training rows do not have: "
-                "leave such rows out, or train with them."
-            )
-        return np.array([places[item] for item in items], np.float64)
+        known, dates = self.categories[j], self.dates[j]
+        if known is not None:
+            return encode_categories(known, column)
+        return encode_numbers(column, self.names[j]) if dates is None else dates.encode(column, self.names[j])
 
-    def decode(self, matrix: Floats) -> Any:
-        """Rows as the model wants them, from a matrix as `encode` makes it."""
-        columns = [
-            matrix[:, j] if known is None else _lookup(known, matrix[:, j]) for j, known in enumerate(self.categories)
-        ]
-        return self.rebuild(columns)
+    def decode(self, matrix: Floats, own: Own | None = None) -> Any:
+        """Rows as the model wants them, from a matrix as `encode` makes it.
+
+        Parameters
+        ----------
+        matrix : (n, d) array
+        own : Own, optional
+            What the same rows hold where a category is none of the known ones: as `read` gives it, `take` for other
+            rows than those read. Without it, or where the column's type cannot hold it, such a value is missing.
+        """
+        return self.rebuild([self.decode_column(j, matrix[:, j], own) for j in range(len(self.names))])
+
+    def decode_column(self, j: int, values: Floats, own: Own | None = None) -> NDArray[Any]:
+        """The column of one feature as `rebuild` takes it."""
+        known, dates = self.categories[j], self.dates[j]
+        if known is not None:
+            unseen = None if own is None else own.values.get(j)
+            return _with_own(self._look_up(j, known, values), values > len(known), unseen)
+        if dates is not None:
+            return dates.decode(values)
+        marker = self.markers[j]
+        missing = np.isnan(values) if not isinstance(marker, float) else np.zeros(0, bool)
+        return np.where(missing, marker, values.astype(object)) if missing.any() else values
+
+    def _look_up(self, j: int, known: tuple[Any, ...], values: Floats) -> NDArray[Any]:
+        places = values.astype(np.int64)
+        return self.palette(j, complete=bool((places >= len(known)).any()))[places]
+
+    def palette(self, j: int, *, complete: bool = True) -> NDArray[Any]:
+        """What the model sees for each place of a category; where complete, for missing and for none of them too."""
+        known = self.categories[j]
+        assert known is not None
+        return palette(known, self.markers[j], complete=complete)
+
+    def readable(self, j: int, value: float) -> Any:
+        """A number as a rule names it; that of a date, which must be whole, as a date."""
+        dates = self.dates[j]
+        return float(value) if dates is None else dates.moment(value)
+
+    @property
+    def whole(self) -> NDArray[np.bool_]:
+        """Which features are dates: cuts of such are whole numbers of their unit, so that they can be named."""
+        return np.array([one is not None for one in self.dates], bool)
 
 
 def columns_with_names(X: Any) -> tuple[tuple[str, ...], list[NDArray[Any]]]:
     """Names and columns of rows of any kind; x0, x1, … where they have no names."""
     if is_frame(X):
-        return frame_columns(X)
+        names, columns = frame_columns(X)
+        zoned = [j for j in range(len(names)) if hasattr(X, "iloc") and has_zone(X.iloc[:, j])]
+        return names, [in_utc(X.iloc[:, j]) if j in zoned else column for j, column in enumerate(columns)]
     array = to_array(X, "Rows")
     if array is None:
         rows = [to_vector(row, "Rows") for row in to_items(X, "Rows")]
@@ -114,7 +191,7 @@ def columns_with_names(X: Any) -> tuple[tuple[str, ...], list[NDArray[Any]]]:
         array = np.array(rows) if rows else np.empty((0, 0))
     if array.ndim != 2:
         raise BadInput(f"Rows must have one row a row and one column a feature; got shape {array.shape}.")
-    columns = [to_vector(column.tolist()) if array.dtype.kind not in "biuf" else column for column in array.T]
+    columns = [to_vector(column.tolist()) if array.dtype.kind not in "biufM" else column for column in array.T]
     return tuple(f"x{j}" for j in range(array.shape[1])), columns
 
 
@@ -131,115 +208,37 @@ def _position(one: int | str, names: tuple[str, ...]) -> int:
     raise BadInput(f"categorical names {one!r}, which is no column of the training rows: {', '.join(names[:12])}.")
 
 
-def _refuse_large(column: NDArray[Any], name: str) -> None:
-    """Raise where whole numbers are too large to be told apart as floats."""
-    if column.dtype.kind in "iu" and len(column) and max(-int(column.min()), int(column.max())) > 2**53:
-        raise BadInput(
-            f"Column {name!r} holds whole numbers beyond 2**53, which floats cannot tell apart: name it in "
-            "categorical, or leave it out."
-        )
+def _plain(column: NDArray[Any]) -> NDArray[Any]:
+    """Numbers among which some are missing as floats; any other column as it is."""
+    if column.dtype != object or not missing_values(column).any() or missing_values(column).all():
+        return column
+    numbers = as_numbers(column)
+    return column if numbers is None else numbers
 
 
-def _refuse_missing(column: NDArray[Any], name: str) -> None:
-    row = first_missing(column)
-    if row is not None:
-        raise BadInput(f"Column {name!r} is missing a value at row {row}: drop or fill such rows first.")
+def _zoned(X: Any, j: int) -> bool:
+    if not is_frame(X):
+        return False
+    return has_zone(X.iloc[:, j] if hasattr(X, "iloc") else X.column(j) if hasattr(X, "column_names") else X[:, j])
 
 
-def _known_categories(column: NDArray[Any], name: str) -> tuple[Any, ...]:
-    _refuse_missing(column, name)
-    values = set(column.tolist())
-    try:
-        return tuple(sorted(values))
-    except TypeError:
-        return tuple(sorted(values, key=lambda value: (type(value).__name__, str(value))))
+def _marker(X: Any, j: int, column: NDArray[Any]) -> Any:
+    """What is missing in a column of Python objects, None by default; NaN in any other column."""
+    typed = hasattr(X, "iloc") and X.dtypes.iloc[j].kind in "biuf"  # pandas' own type, which knows missing
+    if column.dtype != object or typed:
+        return np.nan
+    return next((one for one in column if is_missing(one)), None)
 
 
-def _lookup(known: tuple[Any, ...], places: Floats) -> NDArray[Any]:
-    if all(type(value) in (int, float, bool) for value in known):
-        return np.array(known)[places.astype(np.int64)]
-    values = np.empty(len(known), object)
-    values[:] = known
-    return values[places.astype(np.int64)]
+def _objects(column: NDArray[Any]) -> NDArray[Any]:
+    values = np.empty(len(column), object)
+    values[:] = column.tolist()
+    return values
 
 
-def _rebuilder(X: Any, columns: list[NDArray[Any]]) -> Callable[[list[NDArray[Any]]], Any]:
-    """What makes rows of columns again, of the same library and with the same types."""
-    if hasattr(X, "iloc"):
-        return _PandasRows(tuple(X.columns), tuple(X.dtypes))
-    if hasattr(X, "column_names"):
-        return _ArrowRows(X.schema)
-    if is_frame(X):
-        return _PolarsRows(dict(X.schema))
-    given = to_array(X, "Rows")
-    numeric = {column.dtype.kind for column in columns} <= set("biuf")
-    return _ArrayRows(np.dtype(object) if not numeric else np.dtype(np.float64) if given is None else given.dtype)
-
-
-@dataclass(frozen=True)
-class _ArrayRows:
-    dtype: np.dtype[Any]
-
-    def __call__(self, columns: list[NDArray[Any]]) -> NDArray[Any]:
-        if self.dtype.kind in "biuf":
-            kind = np.float64 if self.dtype.kind in "biu" else self.dtype
-            return np.ascontiguousarray(np.stack(columns).T, kind)
-        rows = np.empty((len(columns[0]), len(columns)), object)
-        for j, column in enumerate(columns):
-            rows[:, j] = column
-        return rows
-
-
-@dataclass(frozen=True)
-class _PandasRows:
-    names: tuple[Any, ...]
-    dtypes: tuple[Any, ...]
-
-    def __call__(self, columns: list[NDArray[Any]]) -> Any:
-        import pandas as pd
-
-        typed = {}
-        for j, (column, dtype) in enumerate(zip(columns, self.dtypes, strict=True)):
-            broken = getattr(dtype, "kind", "O") in "iu" and not np.array_equal(column, np.floor(column))
-            # A perturbed number need not be whole any more.
-            typed[j] = pd.Series(column) if broken else pd.Series(column).astype(dtype)
-        frame = pd.DataFrame(typed)
-        frame.columns = pd.Index(self.names)
-        return frame
-
-
-@dataclass(frozen=True)
-class _PolarsRows:
-    schema: dict[str, Any]
-
-    def __call__(self, columns: list[NDArray[Any]]) -> Any:
-        import polars as pl
-
-        series = []
-        for (name, dtype), column in zip(self.schema.items(), columns, strict=True):
-            made = pl.Series(name, column.tolist())
-            whole = dtype.is_integer() and not np.array_equal(column, np.floor(column.astype(float)))
-            series.append(made if whole else made.cast(dtype))
-        return pl.DataFrame(series)
-
-
-@dataclass(frozen=True)
-class _ArrowRows:
-    schema: Any
-
-    def __call__(self, columns: list[NDArray[Any]]) -> Any:
-        import pyarrow as pa
-
-        arrays = [pa.array(column.tolist()) for column in columns]
-        whole = [
-            pa.types.is_integer(field.type) and pa.types.is_floating(a.type)
-            for field, a in zip(self.schema, arrays, strict=True)
-        ]
-        kinds = zip(self.schema, arrays, whole, strict=True)
-        made = [a if left and not _is_whole(a) else a.cast(field.type) for field, a, left in kinds]
-        return pa.table(dict(zip(self.schema.names, made, strict=True)))
-
-
-def _is_whole(array: Any) -> bool:
-    values = array.to_numpy(zero_copy_only=False)
-    return bool(np.array_equal(values, np.floor(values)))
+def _with_own(column: NDArray[Any], unseen: NDArray[np.bool_], own: NDArray[Any] | None) -> NDArray[Any]:
+    if own is None or not unseen.any():
+        return column
+    column = column.astype(object)
+    column[unseen] = own[unseen]
+    return column

@@ -110,15 +110,17 @@ def to_items(values: Any, what: str) -> list[Any]:
 
 def first_missing(column: NDArray[Any]) -> int | None:
     """The first row holding None, NaN, NaT or a library's NA; None where there is none."""
-    if column.dtype.kind in "biu":
-        return None
-    if column.dtype.kind in "fMm":
-        missing = np.isnan(column) if column.dtype.kind == "f" else np.isnat(column)
-    elif set(map(type, column)) <= {str, int, bool}:
-        return None
-    else:
-        missing = np.fromiter((is_missing(item) for item in column), bool, len(column))
+    missing = missing_values(column)
     return int(missing.argmax()) if missing.any() else None
+
+
+def missing_values(column: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which rows hold None, NaN, NaT or a library's NA."""
+    if column.dtype.kind in "fMm":
+        return np.asarray(np.isnan(column) if column.dtype.kind == "f" else np.isnat(column))
+    if column.dtype.kind in "biu" or set(map(type, column)) <= {str, int, bool}:
+        return np.zeros(len(column), bool)
+    return np.fromiter((is_missing(item) for item in column), bool, len(column))
 
 
 def is_missing(item: object) -> bool:
