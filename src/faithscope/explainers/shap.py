@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from math import ceil, log10
 from typing import Any, Literal
 
@@ -14,8 +13,9 @@ from faithscope.explainers.coalitions import Game, Masks, Tell, budget_of, game
 from faithscope.explainers.models import PREDICTED, Progress, chosen_classes
 from faithscope.explainers.shap_outputs import Output, chosen_output, outputs_of
 from faithscope.explainers.shap_pairs import affordable, asked_values
+from faithscope.explainers.shap_rows import distinct, moved, refuse_lost, widened
 from faithscope.explainers.shap_trees import Trees, is_off
-from faithscope.explainers.table import Table, columns_with_names
+from faithscope.explainers.table import Table
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.inputs import check_whole
 from faithscope.memory import in_memory, need
@@ -39,9 +39,10 @@ class Shap:
     ----------
     model : model or function of rows
         Anything with ``predict_proba``, ``decision_function`` or ``predict``, or a function that gives the output.
-    X_background : (b, d) array or table, none missing
+    X_background : (b, d) array or table
         What a feature that is left out is replaced with. Every row is used and time grows with them: one is enough, a
-        hundred is usual. The model is asked about rows of the same kind (array, pandas, polars or Arrow).
+        hundred is usual. The model is asked about rows of the same kind (array, pandas, polars or Arrow). Missing is a
+        value like any other: the model gets it as it is.
     output : {None, "margin", "probability", "label"}
         What is explained. The margin is ``decision_function``, a booster's raw score, a regression's output, or what a
         function gives; a forest, whose trees vote with probabilities, has no other margin than these. The label is
@@ -126,7 +127,7 @@ class Shap:
         Parameters
         ----------
         X : (n, d) array or table
-            None missing. A category that the background does not have is fine where the model knows it.
+            Missing values and categories that the background does not have are handed to the model as they are.
         progress : callable, optional
             Called with rows done and rows in all, after every part of them.
         """
@@ -147,10 +148,9 @@ class Shap:
         """
         if self.class_index == "predicted":
             warnings.warn(PREDICTED, stacklevel=3)
-        table = _widened(self.table, X)
-        rows, place = np.unique(table.encode(X) + 0.0, axis=0, return_inverse=True)  # equal rows are explained once
-        _refuse_lost(table)
-        place = place.reshape(-1)
+        table = widened(self.table, X)
+        refuse_lost(table)
+        rows, place = distinct(table.encode(X))  # equal rows are explained once
         full = self._outputs(rows, table) if len(rows) else np.empty((0, len(self.expected_value)))
         both = self._values(rows, full, table, _teller(progress, len(rows), len(place)))
         values, errors = (_of_highest(part, full) if self.class_index == "predicted" else part for part in both)
@@ -216,20 +216,20 @@ class Shap:
 
     def _by_coalitions(self, rows: Floats, gains: Floats, table: Table, tell: Tell) -> tuple[Floats, Floats]:
         """Values and errors by asking the model about coalitions: all of them where that is affordable, else some."""
-        start = self.expected_value[self._classes]
+        start, background = self.expected_value[self._classes], moved(self.background, self.table, table)
 
         def ask(masked: Floats) -> Floats:
             return self._outputs(masked, table)[:, self._classes] - start
 
         values, errors = np.zeros((2, *rows.shape, len(self._classes)))
-        all_tried = self._affordable(rows)
+        all_tried = self._affordable(rows, background)
         if all_tried.any():
             starts = self._known[:, self._classes] - start
-            parts = (rows[all_tried], gains[all_tried], self.background, starts, ask, tell)
+            parts = (rows[all_tried], gains[all_tried], background, starts, ask, tell)
             values[all_tried] = asked_values(*parts, self._budget)
         if not all_tried.all():
             done = int(all_tried.sum())
-            some = (rows[~all_tried], gains[~all_tried], self.background, ask, lambda n: tell(done + n))
+            some = (rows[~all_tried], gains[~all_tried], background, ask, lambda n: tell(done + n))
             values[~all_tried], errors[~all_tried] = self._drawn().values(*some)
         return self._tidy(values), errors
 
@@ -237,11 +237,11 @@ class Shap:
         """Without signs of what is 0 but for rounding; what shap gives stays as it is."""
         return values if self._trees and self._trees.ensembles else np.round(values, self._decimals) + 0.0
 
-    def _affordable(self, rows: Floats) -> Masks:
+    def _affordable(self, rows: Floats, background: Floats) -> Masks:
         """Rows (n,) of which all coalitions can be tried."""
         if 2 ** rows.shape[1] - 2 <= self._budget:
             return np.ones(len(rows), bool)
-        return affordable(rows, self.background, self._budget)
+        return affordable(rows, background, self._budget)
 
     def _drawn(self) -> Game:
         """The coalitions for rows of which not all can be tried."""
@@ -335,32 +335,6 @@ def _computed(class_index: int | str | None, output: str, classes: int) -> list[
 def _teller(progress: Progress | None, rows: int, total: int) -> Tell:
     """Tells progress in rows as given, where equal rows are explained once."""
     return lambda done: None if progress is None else progress(total * done // rows, total)
-
-
-def _widened(table: Table, X: Any) -> Table:
-    """The table, knowing also the categories that only these rows have: the model may know them."""
-    if not table.categorical.any():
-        return table
-    given = dict(zip(*columns_with_names(X), strict=True))
-    categories = tuple(
-        known if known is None or name not in given else tuple(dict.fromkeys([*known, *given[name].tolist()]))
-        for name, known in zip(table.names, table.categories, strict=True)
-    )
-    return replace(table, categories=categories)
-
-
-def _refuse_lost(table: Table) -> None:
-    """Raise where a category does not survive decoding: a column of pandas categories turns others into NaN."""
-    sizes = [0 if known is None else len(known) for known in table.categories]
-    every = np.column_stack([np.arange(max(sizes)) % max(size, 1) for size in sizes]).astype(np.float64)
-    try:
-        with warnings.catch_warnings(action="ignore"):  # pandas warns, and will raise
-            table.encode(table.decode(every))
-    except Exception as problem:  # every library has an error of its own
-        raise BadInput(
-            f"The background's columns cannot hold every category of these rows ({problem}) "
-            "Give them the same categories, or plain strings."
-        ) from problem
 
 
 def _of_highest(values: Floats, outputs: Floats) -> Floats:

@@ -72,8 +72,8 @@ def sufficiency(
     return to_estimate(cover(given, labels, X, how, confidence=confidence, device=device), "sufficiency", confidence)
 
 
-def to_estimate(found: Coverage, measure: str, confidence: float) -> Estimate:
-    """An estimate from counted coverage."""
+def to_estimate(found: Coverage, measure: str, confidence: float, more: tuple[str, ...] = ()) -> Estimate:
+    """An estimate from counted coverage, with more notes where there are any."""
     counts = found.counts
     missed, empty = int(counts.missed.sum()), int(np.sum(counts.per_explanation == 0))
     holding = several(len(found.idle), "condition holds", "conditions hold")
@@ -84,7 +84,7 @@ def to_estimate(found: Coverage, measure: str, confidence: float) -> Estimate:
         idle,
         "" if found.close is None else _on_gpu(found.close),
     )
-    notes = tuple(remark for remark in remarks if remark)
+    notes = (*(remark for remark in remarks if remark), *more)
     return assemble(counts, shares(counts.profile()), found.margins, measure, confidence, "jackknife", notes)
 
 
@@ -161,7 +161,7 @@ def within(
     given, labels = as_explanations(explanations), to_predictions(predictions)
     same_length(explanations=len(given), predictions=len(labels))
     found = cover(given, labels, None, Within(tau, metric), confidence=confidence, device=device)
-    return to_estimate(found, f"consistency within {tau:g}", confidence)
+    return to_estimate(found, f"consistency within {tau:g}", confidence, given.notes)
 
 
 @in_memory(_FEWER)
@@ -188,7 +188,7 @@ def within_curve(
         raise BadInput("taus are empty: pass at least one distance.")
     found = cover_curve(given, labels, relations, confidence=confidence, device=device)
     names = [f"consistency within {relation.tau:g}" for relation in relations]
-    estimates = [to_estimate(one, name, confidence) for one, name in zip(found, names, strict=True)]
+    estimates = [to_estimate(one, name, confidence, given.notes) for one, name in zip(found, names, strict=True)]
     return WithinCurve(tuple(relation.tau for relation in relations), tuple(estimates))
 
 
