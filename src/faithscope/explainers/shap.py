@@ -231,7 +231,7 @@ class Shap:
             done = int(all_tried.sum())
             some = (rows[~all_tried], gains[~all_tried], background, ask, lambda n: tell(done + n))
             values[~all_tried], errors[~all_tried] = self._drawn().values(*some)
-        return self._tidy(values), errors
+        return self._tidy(values), np.round(errors, self._decimals)
 
     def _tidy(self, values: Floats) -> Floats:
         """Without signs of what is 0 but for rounding; what shap gives stays as it is."""
