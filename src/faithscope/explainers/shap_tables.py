@@ -65,7 +65,10 @@ class TreeSums:
         sums = plain(self(codes), 0 if margins is None else margins.shape[1])
         if margins is None or sums.shape != margins.shape:
             return self
-        offset: Floats = self.offset + (margins - sums).mean(axis=0)[-len(self.offset) :]
+        apart = margins - sums
+        if np.ptp(apart, axis=0).max() > 1e-4 * np.abs(margins).max():  # no offset alone: another scale
+            return self
+        offset: Floats = self.offset + apart.mean(axis=0)[-len(self.offset) :]
         return replace(self, offset=offset)
 
     def __call__(self, codes: Floats) -> Floats:
