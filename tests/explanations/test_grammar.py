@@ -2,6 +2,7 @@
 
 import json
 import math
+import operator
 
 import numpy as np
 import pytest
@@ -9,26 +10,39 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.dates import Moment
 from faithscope.explanations.grammar import parse_rule, write_rule
 from faithscope.explanations.rules import Rules
 
 NAMES = st.one_of(st.text(), st.sampled_from(["age", "and", "true", "inf-x", "inf", "a.b-c", "x 1", '"', "é", "not"]))
 NUMBERS = st.one_of(st.integers(), st.floats(allow_nan=False))
 VALUES = st.one_of(NUMBERS, st.booleans(), st.text(), st.none())
-CONDITIONS = st.one_of(
-    st.tuples(NAMES, st.sampled_from(["<=", "<", ">=", ">", "==", "!="]), VALUES),
-    st.tuples(NAMES, st.sampled_from(["in", "not in"]), st.lists(VALUES, max_size=4).map(tuple)),
-    st.tuples(NAMES, st.just("between"), st.tuples(NUMBERS, NUMBERS)),
-)
+DATES = st.builds(Moment, st.integers(-(10**19), 10**22), st.booleans())
+OR = st.sampled_from(["", " or missing"])
+
+
+def conditions_on(values):
+    """Conditions that hold these values."""
+    operators = st.sampled_from(["<=", "<", ">=", ">", "==", "!="])
+    several = st.lists(values, max_size=4).map(tuple)
+    return st.one_of(
+        st.tuples(NAMES, st.builds(operator.add, operators, OR), values),
+        st.tuples(NAMES, st.builds(operator.add, st.sampled_from(["in", "not in"]), OR), several),
+        st.tuples(NAMES, st.builds(operator.add, st.just("between"), OR), st.tuples(NUMBERS, NUMBERS)),
+    )
+
+
+CONDITIONS = conditions_on(VALUES)
 
 
 def exactly(conditions):
     """Conditions with the type of every value, so that 1, 1.0 and True are told apart, and -0.0 from 0.0."""
-    return repr([(feature, operator, value) for feature, operator, value in conditions])
+    return repr([(feature, how, value) for feature, how, value in conditions])
 
 
-@given(st.lists(CONDITIONS, max_size=5))
+@given(st.lists(conditions_on(st.one_of(VALUES, DATES)), max_size=5))
 @example([("a", "==", "\ud800")])
+@example([("missing", "== or missing", "missing"), ("or", "==", None), ("or", "!= or missing", "or missing")])
 @example([("true", "<=", -0.0), ("x", "in", ()), ("\n", "==", 'say "no"; \\ -- \u2028\0')])
 def test_what_is_written_reads_back_exactly(conditions):
     assert exactly(parse_rule(write_rule(conditions))) == exactly(conditions)
@@ -94,7 +108,13 @@ def test_numpy_values_are_written_as_numbers():
         ("a between [1, 2, 3]", 19, "no third"),
         ("true and a < 1", 1, "'true' where a feature"),
         ('a == "\\q"', 6, "an escape"),
-        ("a <= __import__('os').system('x')", 16, "'(', which means nothing here"),
+        ("a <= __import__('os').system('x')", 17, '"\'", which means nothing here'),
+        ("a <= __import__(3)", 6, "'__import__' where a number"),
+        ("(a <= 3) and b > 2", 8, "')' where 'or' is expected"),
+        ("(a <= 3 or missing", 19, "its end where ')' is expected"),
+        ("a <= 3 or missing or missing", 19, "'or' where 'and' is expected"),
+        ("a <= 2024-02-30", 6, "a date that is none"),
+        ("a <= 2024-02-20T24:00", 6, "a date that is none"),
         ("a <= exit", 6, "'exit' where a number"),
         ("a not 3", 7, "'3' where 'in'"),
         (f"a == {'9' * 5000}", 6, "too many digits"),
@@ -120,3 +140,25 @@ def test_only_texts_hold_rules_and_only_names_are_written():
     with pytest.raises(BadInput, match="starts like JSON"):
         parse_rule('[["a"')
     assert math.isinf(parse_rule("a > -inf")[0][2])
+
+
+def test_missing_and_a_category_of_that_name_are_told_apart():
+    rules = Rules.from_conditions(
+        [[("job", "==", None)], [("job", "==", "missing")], [("job", "!= or missing", "missing")]], features=["job"]
+    )
+    texts = [write_rule(one) for one in rules.to_conditions()]
+    assert texts == ["job == missing", 'job == "missing"', '(job != "missing" or missing)']
+    again = Rules.from_conditions([parse_rule(text) for text in texts], rules.features)
+    assert again.distinct == rules.distinct
+
+
+def test_or_missing_is_read_with_and_without_parentheses():
+    bare, inside = "age <= 37 or missing and job == 3", "(age <= 37 or missing) and job == 3"
+    assert parse_rule(bare) == parse_rule(inside) == [("age", "<= or missing", 37), ("job", "==", 3)]
+
+
+def test_dates_are_written_as_dates():
+    when = [("when", "<=", np.datetime64("2024-03-01")), ("when", ">", np.datetime64("2024-02-01T12:30:05.25"))]
+    assert write_rule(when) == "when <= 2024-03-01 and when > 2024-02-01T12:30:05.25"
+    rules = Rules.from_conditions([parse_rule(write_rule(when))])
+    assert rules.distinct == Rules.from_conditions([when]).distinct

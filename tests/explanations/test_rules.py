@@ -1,5 +1,6 @@
 """Rules are equal exactly when they cover the same rows however written, and cover what their conditions say."""
 
+import datetime
 import math
 import os
 import pickle
@@ -21,8 +22,10 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations import rules as module
 from faithscope.explanations import tree_paths
+from faithscope.explanations.arrow import from_arrow, to_arrow
 from faithscope.explanations.conditions import NOTHING, Condition, condition
 from faithscope.explanations.rules import Rules
+from faithscope.explanations.tree_paths import knows_missing
 
 FEATURES = ["age", "job", "flag"]
 NUMBERS = [-math.inf, -1, -0.0, 0, 0.5, 1, True, False, 1.0, 2, np.float32(0.1), 2**53, 2**53 + 1, math.inf]
@@ -45,6 +48,8 @@ def plain(value):
 
 def naive(operator, value, x):
     """Whether one value meets one condition as written, in plain Python."""
+    if operator.endswith(" or missing"):
+        return is_missing(x) or naive(operator.removesuffix(" or missing"), value, x)
     x, value = plain(x), tuple(map(plain, value)) if isinstance(value, list | set | tuple) else plain(value)
     wanted = list(value) if operator in {"in", "not in"} else [value]
     present = [one for one in wanted if not is_missing(one)]
@@ -93,7 +98,8 @@ def triples(feature, values, order=()):
         ends = st.tuples(st.sampled_from(values), st.sampled_from(values))
         options += [st.tuples(st.just(feature), st.sampled_from(order), st.sampled_from(values))] * 3
         options.append(st.tuples(st.just(feature), st.just("between"), ends))
-    return st.one_of(options)
+    plain_ones = st.one_of(options)
+    return st.one_of(plain_ones, plain_ones.map(lambda one: (one[0], one[1] + " or missing", one[2])))
 
 
 on_age = triples("age", NUMBERS, ORDER)
@@ -109,6 +115,9 @@ rows = st.lists(
 def rewritten(one):
     """The same condition in other words."""
     name, operator, value = one
+    if operator.endswith(" or missing"):
+        plainly = rewritten((name, operator.removesuffix(" or missing"), value))
+        return [(other[0], other[1] + " or missing", other[2]) for other in plainly]
     if operator in {"in", "not in"} and len(value) > 1:
         return [one, (name, operator, {*value, *value}), (name, operator, tuple(reversed(value)))]
     if operator == "==" and not is_missing(value):
@@ -419,7 +428,16 @@ def test_rules_over_different_features_are_never_compared():
         ([("age", "in", "abc")], WrongType, r"age in 'abc': pass a list"),
         ([("age", "in", 3)], WrongType, r"age in 3: pass a list"),
         ([("age", "==", 3j)], WrongType, r"a complex is neither number"),
-        ([("age", "==", np.datetime64("2026-01-01"))], WrongType, r"a datetime64 is neither number"),
+        ([("age", "==", datetime.time(12))], WrongType, r"a time is neither number"),
+        (
+            [("age", "==", np.datetime64("2026-01-01")), ("age", "<", 3)],
+            WrongType,
+            r"with a date \(age == 2026-01-01\) and with a number",
+        ),
+        ([("age", "in", [datetime.date(2026, 1, 1), 3])], WrongType, r"mixes a date and a number"),
+        ([("age", "<=", "2026-01-01")], WrongType, r"a date must be a datetime, not its text"),
+        ([("age", "<= or missing", None)], BadInput, r"a missing value has no order"),
+        ([("age", " or missing", 1)], BadInput, r"Operator '' on feature 'age' is unknown"),
         ([("age", "==", [1, 2])], WrongType, r"a tuple is neither number"),
         ([("age", "<=")], BadInput, r"A condition must be \(feature, operator, value\); got \('age', '<='\)"),
         (("age", "<=", 1), BadInput, r"A condition must be \(feature, operator, value\); got 'age'"),
@@ -583,9 +601,6 @@ def test_rules_of_one_tree_partition_and_those_of_two_do_not():
 def test_bad_trees_and_rows_are_refused():
     X = np.array([[0.0], [1.0], [np.nan]])
     tree = DecisionTreeClassifier().fit(X, [0, 1, 1])
-    with pytest.raises(BadInput, match="row 2, column 0, and missing values in trees are not supported"):
-        Rules.from_tree(tree, X)
-    assert Rules.from_tree(tree, X[:2]).codes.tolist() == [0, 1]
     with pytest.raises(WrongType, match="needs a fitted scikit-learn decision tree; got RandomForestClassifier"):
         Rules.from_tree(RandomForestClassifier(n_estimators=2).fit(X, [0, 1, 1]), X)
     with pytest.raises(WrongType, match="needs a fitted"):
@@ -596,7 +611,82 @@ def test_bad_trees_and_rows_are_refused():
 
 def test_a_tree_that_splits_on_missing_alone_asks_for_present():
     tree = DecisionTreeClassifier().fit([[1.0], [1.0], [math.nan]], [0, 0, 1])
-    assert Rules.from_tree(tree, [[1.0], [5.0]]).describe(1) == "x0 is present"
+    rules = Rules.from_tree(tree, [[1.0], [5.0], [math.nan]])
+    assert [rules.describe(row) for row in (1, 2)] == ["x0 is present", "x0 is missing"]
+
+
+def holey(seed, share=0.3):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 6, (int(rng.integers(4, 80)), 3)).astype(float)
+    X[rng.random(X.shape) < share] = math.nan
+    return X, rng.integers(0, 3, len(X))
+
+
+@given(seed=st.integers(0, 10_000), splitter=st.sampled_from(["best", "random"]), clean=st.booleans())
+def test_a_path_covers_exactly_the_rows_of_its_leaf_missing_ones_too(seed, splitter, clean):
+    X, y = holey(seed, share=0.0 if clean else 0.3)
+    tree = DecisionTreeClassifier(splitter=splitter, max_leaf_nodes=7, random_state=0).fit(X, y)
+    asked = np.concatenate([X, holey(seed + 1)[0]])
+    leaves, rules = tree.apply(asked), Rules.from_tree(tree, asked)
+    for row in range(len(asked)):
+        assert mask(rules, asked, row) == (leaves == leaves[row]).tolist()
+    assert from_arrow(to_arrow(rules)).distinct == rules.distinct
+
+
+@given(seed=st.integers(0, 10_000))
+def test_a_tree_fitted_without_missing_values_shows_no_sign_of_them(seed):
+    X, y = holey(seed, share=0.0)
+    tree = DecisionTreeClassifier(max_depth=4, random_state=0).fit(X, y).tree_
+    assert not knows_missing(tree)
+
+
+def test_conditions_that_everything_meets_are_left_out_of_a_rule():
+    rules = Rules.from_conditions(
+        [[("age", "!= or missing", None), ("job", "==", "a")], [("job", "==", "a"), ("age", "<= or missing", math.inf)],
+         [("job", "==", "a")], [("age", "not in or missing", [])], []],
+        FEATURES,
+    )  # fmt: skip
+    assert rules.group()[0].tolist() == [0, 0, 0, 1, 1]
+
+
+# -- dates --------------------------------------------------------------------------------------------------------
+
+MOMENTS = ["1969-12-31T23:59:59.999999999", "1970-01-01", "2024-02-29T12", "2024-02-29T12:00:00.000001", "2024-03-01"]
+
+
+@given(
+    operator=st.sampled_from([*ORDER, "==", "!=", "<= or missing", "!= or missing"]),
+    value=st.sampled_from(MOMENTS),
+    unit=st.sampled_from(["D", "s", "us", "ns", "M"]),
+)
+def test_dates_compare_exactly_whatever_their_unit(operator, value, unit):
+    bound = np.datetime64(value, "ns")
+    column = np.array([*MOMENTS, "NaT"], "M8[ns]").astype(f"M8[{unit}]")
+    exact = [int(one.astype("M8[ns]").astype(np.int64)) if one == one else None for one in column]
+    expected = [naive(operator, int(bound.astype(np.int64)), one) for one in exact]
+    rules = Rules.from_conditions([[("x0", operator, bound)]], ["x0"])
+    assert mask(rules, column[:, None]) == expected
+
+
+def test_dates_of_every_library_are_the_same_dates():
+    when = [datetime.datetime(2024, 3, 1), None, datetime.datetime(2024, 3, 1, 0, 0, 1)]
+    rules = Rules.from_conditions([[("when", "<=", datetime.date(2024, 3, 1))]])
+    zoned = Rules.from_conditions([[("when", "<=", pd.Timestamp("2024-03-01T01:00", tz="Europe/Berlin"))]])
+    assert rules.describe(0) == "when <= 2024-03-01"
+    assert zoned.describe(0) == "when <= 2024-03-01Z"
+    plain_ones = [
+        pd.DataFrame({"when": pd.Series(when)}), pd.DataFrame({"when": pd.Series(when, dtype=object)}),
+        pl.DataFrame({"when": when}), pa.table({"when": when}),
+    ]  # fmt: skip
+    for table in plain_ones:
+        assert mask(rules, table) == [True, False, False]
+        with pytest.raises(WrongType, match="compare with a date with a time zone"):
+            mask(zoned, table)
+    aware = pd.DataFrame({"when": pd.to_datetime(pd.Series(when)).dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo")})
+    for table in [aware, pl.from_pandas(aware), pa.Table.from_pandas(aware), aware.astype(object)]:
+        assert mask(zoned, table) == [True, False, False]
+        with pytest.raises(WrongType, match="compare with a date"):
+            mask(rules, table)
 
 
 # -- bins ---------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import numpy as np
 
 from faithscope.explainers.answers import Codes, Ints, Keys
 from faithscope.explainers.kl_bounds import Bools, Floats
+from faithscope.explainers.lime_draws import quartiles
 from faithscope.explainers.seeds import generators
 from faithscope.memory import need
 
@@ -16,9 +17,11 @@ _FEWER = "merge rare categories"  # what to do where memory is short
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """Training rows as bins: quarters of numbers, or categories; and bounds on bins as codes.
+    """Training rows as bins: quarters of numbers, or categories, and a last bin for missing values where there are any.
 
-    A code of a feature stands for its bins from ``low`` to ``high``; code 0 for all of them.
+    A code of a feature stands for its bins from ``low`` to ``high``; code 0 for all of them. A row may lie in a bin
+    that the feature does not have, since training rows have no such category, or none missing: then there is no
+    condition on it.
 
     Attributes
     ----------
@@ -28,7 +31,7 @@ class Bins:
     edges : tuple of arrays
         Upper ends of all quarters but the last; none for categories.
     counts : (d,) array
-        How many bins a feature has.
+        How many bins a feature has, that of missing values among them.
     ordered, starts : (d, n) and (d, bins + 1) arrays
         Training values in order, and where those of each bin begin.
     low, high : (d, codes) arrays
@@ -45,14 +48,16 @@ class Bins:
     high: Codes
 
     @classmethod
-    def learn(cls, values: Floats, categorical: Bools) -> "Bins":
-        """The bins of training rows."""
+    def learn(cls, values: Floats, categorical: Bools, whole: Bools | None = None) -> "Bins":
+        """The bins of training rows; edges are whole numbers where that is asked for."""
+        kinds = zip(values.T, categorical, np.zeros(len(categorical), bool) if whole is None else whole, strict=True)
         edges = tuple(
-            np.empty(0) if category else np.unique(np.percentile(column, (25, 50, 75)))
-            for column, category in zip(values.T, categorical, strict=True)
+            np.empty(0) if category else quartiles(column[~np.isnan(column)], whole=bool(rounded))
+            for column, category, rounded in kinds
         )
         bins = _locate(values, categorical, edges)
         counts = np.where(categorical, bins.max(axis=0) + 1, [len(one) + 1 for one in edges])
+        counts = np.maximum(counts, bins.max(axis=0) + 1)
         tally = [np.bincount(column, minlength=counts.max()) for column in bins.T]
         starts = np.column_stack([np.zeros(len(tally), np.int64), np.cumsum(tally, axis=1)])
         ordered = np.ascontiguousarray(np.sort(values, axis=0).T)
@@ -69,9 +74,16 @@ class Bins:
 
     @cached_property
     def conditions(self) -> tuple[Ints, Ints]:
-        """What conditions there are: a feature and one of its edges, or -1 for equality."""
-        edges = [np.arange(len(one)) if len(one) else np.array([-1]) for one in self.edges]
-        return np.repeat(np.arange(len(edges)), [len(one) for one in edges]), np.concatenate(edges)
+        """What conditions there are: a feature and one of its edges, or -1 for equality with a category or missing."""
+        equal = self.categorical | (self.counts > self._quarters)
+        edges = [np.append(np.arange(len(one)), [-1] * bool(same)) for one, same in zip(self.edges, equal, strict=True)]
+        numbers = np.concatenate(edges).astype(np.int64)
+        return np.repeat(np.arange(len(edges)), [len(one) for one in edges]), numbers
+
+    @cached_property
+    def _quarters(self) -> Ints:
+        """How many quarters each feature has, which is the bin of its missing values; none of a category."""
+        return np.where(self.categorical, 0, [len(one) + 1 for one in self.edges])
 
     def extend(self, bins: Codes, anchors: Codes) -> Codes:
         """Codes after adding each condition that rows in these bins meet, 0 where that changes nothing."""
@@ -80,11 +92,15 @@ class Bins:
         low, high = self.low[j, old], self.high[j, old]
         before = self._size(j, low, high)
         equal, above = edge < 0, here > edge
+        known = here < self.counts[j]
+        kept = known & (self.categorical[j] | ((here >= self._quarters[j]) == equal))  # missing is above no edge
+        here = np.where(known, here, 0)
         low = np.where(equal, here, np.where(above, np.maximum(low, edge + 1), low))
-        high = np.where(equal, here, np.where(above, high, np.minimum(high, edge)))
+        top = np.minimum(high, np.where(self.categorical, self.counts, self._quarters)[j] - 1)
+        high = np.where(equal, here, np.where(above, top, np.minimum(high, edge)))
         after = self._size(j, low, high)
-        codes = np.where(equal, here, low * self.counts[j] + high) + 1
-        return np.where((after > 0) & (after < before), codes, 0).astype(np.int32)
+        codes = np.where(self.categorical[j], here, low * self.counts[j] + high) + 1
+        return np.where(kept & (after > 0) & (after < before), codes, 0).astype(np.int32)
 
     def _size(self, j: Ints, low: Codes, high: Codes) -> Ints:
         """Training values in these bins."""
@@ -94,7 +110,7 @@ class Bins:
 def _locate(values: Floats, categorical: Bools, edges: tuple[Floats, ...]) -> Codes:
     bins = np.empty(values.shape, np.int32)
     for j, column in enumerate(values.T):
-        bins[:, j] = column if categorical[j] else np.searchsorted(edges[j], column)
+        bins[:, j] = column if categorical[j] else np.searchsorted(edges[j], column) + np.isnan(column)
     return bins
 
 

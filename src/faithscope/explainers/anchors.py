@@ -13,7 +13,7 @@ from faithscope.explainers.answers import Codes, Ints
 from faithscope.explainers.kl_bounds import Floats
 from faithscope.explainers.lucb import FRESH, Search, Wanted
 from faithscope.explainers.models import Progress, to_predict
-from faithscope.explainers.table import Table
+from faithscope.explainers.table import Own, Table
 from faithscope.explanations.grouping import group
 from faithscope.explanations.inputs import check_whole
 from faithscope.explanations.rules import Rules
@@ -30,7 +30,8 @@ class Anchors:
     """Explains a row by a rule: where it holds, the model nearly always predicts what it predicts for the row.
 
     Numbers are seen as their quarter of the training rows: conditions are ``x <= q`` and ``x > q`` for the quartiles q,
-    and equality for categories. Precision is the share of rows with the row's prediction among training rows whose
+    equality for categories, and ``x == missing`` where the row misses a value that some training rows miss too. Dates
+    are numbers. Precision is the share of rows with the row's prediction among training rows whose
     values that break the rule are replaced by others that keep it, drawn from the same column. Rules are found by beam
     search with KL-LUCB (see `lucb.Search`).
 
@@ -91,7 +92,7 @@ class Anchors:
         self.search = Search(threshold, beam, delta, tau, max_conditions)
         self.table = Table.learn(X_train, categorical)
         Rules.from_conditions([], features=self.table.names)  # says at once if two columns have the same name
-        self._bins = Bins.learn(self.table.encode(X_train), self.table.categorical)
+        self._bins = Bins.learn(self.table.encode(X_train), self.table.categorical, self.table.whole)
         self._coverage = Coverage.learn(self._bins, _COVERED, seed)
 
     def __repr__(self) -> str:
@@ -103,7 +104,8 @@ class Anchors:
         Parameters
         ----------
         X : (n, d) array or table
-            None missing, no category that training rows do not have.
+            Values may be missing, and categories may be others than those of the training rows: the model is asked
+            about the row as it is, and its rule says nothing of a category that training rows do not have.
         progress : callable, optional
             Called with rows done and rows in all, whenever some more are done.
         """
@@ -139,8 +141,8 @@ class Anchors:
     @in_memory("explain fewer rows or features, or bin categories")
     def _find(self, X: Any, progress: Progress | None) -> tuple[Ints, Codes, Drawn]:
         """The cell of each row, which rows in the same bins with the same prediction share; the anchor of each cell."""
-        rows = self.table.encode(X)
-        labels = self._labels(rows)
+        rows, own = self.table.read(X)
+        labels = self._labels(rows, own)
         bins = self._bins.locate(rows)
         cell, first = group((bins, labels.astype(object)))
         drawn = Drawn(self._bins, self._coverage, bins[first], labels[first], self._labels, _BATCH, self.seed)
@@ -152,10 +154,11 @@ class Anchors:
             anchors.append(self.search.run(drawn, part, told.add))
         return cell, np.concatenate(anchors), drawn
 
-    def _labels(self, rows: Floats) -> NDArray[Any]:
+    def _labels(self, rows: Floats, own: Own | None = None) -> NDArray[Any]:
         """The model's predictions for rows of a matrix, no more of them at once than fit in memory."""
         predict = to_predict(self.model)
-        parts = [predict(self.table.decode(rows[start : start + _ASKED])) for start in range(0, len(rows), _ASKED)]
+        slices = [slice(start, start + _ASKED) for start in range(0, len(rows), _ASKED)]
+        parts = [predict(self.table.decode(rows[part], own and own.take(part))) for part in slices]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
     def _rules(self, anchors: Codes) -> Rules:
@@ -170,9 +173,11 @@ class Anchors:
         known, edges = self.table.categories[j], self._bins.edges[j]
         low, high = int(self._bins.low[j, code]), int(self._bins.high[j, code])
         if known is not None:
-            return [(j, "==", known[low])]
-        above = [(j, ">", float(edges[low - 1]))] if low else []
-        return above + ([(j, "<=", float(edges[high]))] if high < len(edges) else [])
+            return [(j, "==", known[low] if low < len(known) else None)]
+        if low > len(edges):
+            return [(j, "==", None)]
+        above = [(j, ">", self.table.readable(j, edges[low - 1]))] if low else []
+        return above + ([(j, "<=", self.table.readable(j, edges[high]))] if high < len(edges) else [])
 
 
 @dataclass

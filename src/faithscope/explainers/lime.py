@@ -13,7 +13,7 @@ from faithscope.errors import BadInput
 from faithscope.explainers.lime_draws import draw_places, learn_features, truth_values
 from faithscope.explainers.models import PREDICTED, Progress, chosen_classes, to_proba
 from faithscope.explainers.seeds import generators
-from faithscope.explainers.table import Table
+from faithscope.explainers.table import Own, Table
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.inputs import check_whole
 from faithscope.memory import in_memory, need
@@ -35,9 +35,13 @@ class Lime:
     coefficient a feature: how much more probable the class is where the feature stays as it is. Two rows in the same
     quarters get the same explanation but for chance, whatever the model predicts for them.
 
+    Missing values of a feature are a quarter of their own, or a category, drawn as often as training rows have them.
+    Dates are numbers.
+
     With ``discretize=False`` a number is seen as it is. It is drawn from a normal with the mean and deviation of the
     training rows, wherever the row lies; the regression is on the number of deviations, and k becomes the squared
-    distance in deviations. A coefficient says how much more probable the class is for one deviation more.
+    distance in deviations. A coefficient says how much more probable the class is for one deviation more. A missing
+    number lies at the mean there.
 
     Parameters
     ----------
@@ -100,28 +104,30 @@ class Lime:
         Parameters
         ----------
         X : (n, d) array or table
-            None missing, no category that training rows do not have.
+            Values may be missing, and categories may be others than those of the training rows: the model is asked
+            about the row as it is, and no draw is like it there.
         progress : callable, optional
             Called with rows done and rows in all, after every part of them.
         """
         if isinstance(self.class_index, str) and self.class_index == "predicted":
             warnings.warn(PREDICTED, stacklevel=2)
-        rows = self.table.encode(X)
+        rows, own = self.table.read(X)
         step = max(1, _VALUES // (self.samples * rows.shape[1]))
-        parts = [] if len(rows) else [self._coefficients(self._known)[:0]]  # shows how many classes there are
+        parts = [] if len(rows) else [self._coefficients(self._known, Own({}))[:0]]  # shows how many classes there are
         for start in range(0, len(rows), step):
-            parts.append(self._coefficients(rows[start : start + step]))
+            part = slice(start, start + step)
+            parts.append(self._coefficients(rows[part], own.take(part)))
             if progress is not None:
                 progress(min(start + step, len(rows)), len(rows))
         return self._importances(np.concatenate(parts))
 
     @in_memory("pass fewer samples or features")
-    def _coefficients(self, rows: Floats) -> Floats:
+    def _coefficients(self, rows: Floats, own: Own) -> Floats:
         """For each row, a vector for each class explained: (n, classes, d)."""
-        columns, gaps = self._draw(rows)
+        columns, gaps = self._draw(rows, own)
         return _fit(gaps, self._choose(self._outputs(columns)))
 
-    def _draw(self, rows: Floats) -> tuple[list[NDArray[Any]], NDArray[Any]]:
+    def _draw(self, rows: Floats, own: Own) -> tuple[list[NDArray[Any]], NDArray[Any]]:
         """Rows drawn around each row, itself first: a column (n, samples) a feature, and gaps (d, n, samples)."""
         n, d = rows.shape
         # Places, values, gaps and terms of all draws; moments of all pairs of features.
@@ -132,8 +138,8 @@ class Lime:
             drawn[:, row] = draw_places(generator, (d, self.samples), len(self._features[0].values))
         columns = [np.take(one.values, drawn[j], mode="wrap") for j, one in enumerate(self._features)]
         gaps = np.stack([one.gaps(drawn[j], rows[:, j]) for j, one in enumerate(self._features)])
-        for column, feature, values in zip(columns, self._features, rows.T, strict=True):
-            column[:, 0] = feature.own(values)
+        for j, column in enumerate(columns):
+            columns[j] = _with_first(column, self.table.decode_column(j, rows[:, j], own))
         gaps[:, :, 0] = 0
         return columns, gaps
 
@@ -161,6 +167,15 @@ class Lime:
         if classes > 1:
             names = tuple(f"{name} | class {one}" for one in range(classes) for name in self.table.names)
         return Importances(coefficients.reshape(rows, classes * features), names)
+
+
+def _with_first(column: NDArray[Any], own: NDArray[Any]) -> NDArray[Any]:
+    """Draws (n, samples), the first of them replaced by the rows' own values, whatever these are."""
+    if column.dtype != own.dtype and column.dtype.kind != "O":
+        kind = object if own.dtype.kind == "O" else np.result_type(column, own)
+        column = column.astype(kind)
+    column[:, 0] = own
+    return column
 
 
 def _fit(gaps: NDArray[Any], outputs: Floats) -> Floats:

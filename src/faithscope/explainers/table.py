@@ -210,9 +210,10 @@ def _position(one: int | str, names: tuple[str, ...]) -> int:
 
 def _plain(column: NDArray[Any]) -> NDArray[Any]:
     """Numbers among which some are missing as floats; any other column as it is."""
-    if column.dtype != object or not missing_values(column).any() or missing_values(column).all():
+    if column.dtype != object or isinstance(column[0], str):
         return column
-    numbers = as_numbers(column)
+    missing = missing_values(column)
+    numbers = as_numbers(column) if missing.any() and not missing.all() else None
     return column if numbers is None else numbers
 
 

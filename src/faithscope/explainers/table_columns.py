@@ -40,7 +40,7 @@ def encode_numbers(column: NDArray[Any], name: str) -> Floats:
     if numbers is None:
         wrong = [row for row, one in enumerate(column.tolist()) if not (isinstance(one, _REAL) or is_missing(one))]
         raise WrongType(
-            f"Column {name!r} held numbers in training but holds {column[wrong[0] if wrong else 0]!r} here"
+            f"Column {name!r} held numbers in training but holds {column.tolist()[wrong[0] if wrong else 0]!r} here"
             f"{_at(wrong)}: convert it."
         )
     _refuse_large(numbers, name)
@@ -110,7 +110,7 @@ class Dates:
             return np.full(len(column), np.nan)
         if not hold_dates(column):
             raise WrongType(
-                f"Column {name!r} held dates in training but holds {column[~missing][0]!r} here: convert it."
+                f"Column {name!r} held dates in training but holds {column[~missing].tolist()[0]!r} here: convert it."
             )
         ticks, each = to_ticks(column)
         many = UNITS[self.unit]

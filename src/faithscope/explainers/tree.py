@@ -1,5 +1,6 @@
 """Decision trees: a tree explained by its own paths, or a small tree fitted to any model's predictions."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,9 +12,10 @@ from faithscope.explainers.models import Progress, to_predict
 from faithscope.explainers.seeds import check_seed
 from faithscope.explainers.table import Table
 from faithscope.explanations.conditions import Condition, condition, conjoin
+from faithscope.explanations.conjunctions import Conjunction
 from faithscope.explanations.inputs import check_whole
 from faithscope.explanations.rules import Rules
-from faithscope.explanations.tree_paths import digest, paths
+from faithscope.explanations.tree_paths import digest, paths, rules_of
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,9 @@ class TreePath:
     Parameters
     ----------
     tree : DecisionTreeClassifier or DecisionTreeRegressor
-        Fitted. It may be the model itself, or a surrogate for one.
+        Fitted. It may be the model itself, or a surrogate for one. Where it was fitted with missing values, its rules
+        say where they go: "age <= 37 or missing". Of a tree that shows no sign of them, a row that misses a value gets
+        a rule that asks for missing.
 
     Examples
     --------
@@ -35,6 +39,7 @@ class TreePath:
 
     tree: Any
     table: Table | None = field(default=None, repr=False)
+    missing: tuple[bool, ...] = field(default=(), repr=False)  # of which features some training rows miss values
 
     def __post_init__(self) -> None:
         if not hasattr(self.tree, "tree_"):
@@ -48,7 +53,8 @@ class TreePath:
         ----------
         predict : model or function
         X_train : (n, d) array or table
-            Columns that hold no numbers are categories; the tree asks whether a row has one or another.
+            Columns that hold no numbers are categories; the tree asks whether a row has one or another. Missing is a
+            value of its own, and dates are numbers.
         max_leaf_nodes : int
             How many different explanations there may be.
         """
@@ -57,48 +63,73 @@ class TreePath:
         if check_whole(max_leaf_nodes, "max_leaf_nodes") < 2:
             raise BadInput(f"max_leaf_nodes must be at least 2, for a tree that asks anything; got {max_leaf_nodes}.")
         table, labels = Table.learn(X_train), to_predict(predict)(X_train)
+        rows = table.encode(X_train)
+        missing = tuple(bool(column.any()) for column in _missing(table, rows).T)
         most = min(max_leaf_nodes, max(2, len(labels)))  # memory is taken for all of them at once
         tree = DecisionTreeClassifier(max_leaf_nodes=most, random_state=check_seed(seed) % 2**32)
-        return cls(tree.fit(_indicators(table, table.encode(X_train)), labels.astype(str)), table)
+        return cls(tree.fit(_indicators(table, rows, missing), labels.astype(str)), table, missing)
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Rules:
         """The path of each row."""
         if self.table is None:
-            return Rules.from_tree(self.tree, X)
-        rows = _indicators(self.table, self.table.encode(X))
-        reached = self.tree.apply(rows) if len(rows) else np.empty(0, np.int64)
-        leaves, codes = np.unique(reached, return_inverse=True)
-        return _readable_rules(self.tree.tree_, self.table, leaves, codes.reshape(-1))
+            return Rules.of_leaves(self.tree, X, None, stable=True)
+        rows = self.table.encode(X)
+        seen = _indicators(self.table, rows, self.missing)
+        reached = self.tree.apply(seen) if len(rows) else np.empty(0, np.int64)
+        to_leaf = _readable_paths(self.tree.tree_, self.table, self.missing)
+        distinct, codes = rules_of(to_leaf, reached, _missing(self.table, rows) & ~np.array(self.missing))
+        return Rules(codes, distinct, self.table.names, tree=digest(self.tree.tree_))
 
 
-def _indicators(table: Table, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Numbers as they are, and a 0/1 column for each category."""
-    columns = [
-        matrix[:, [j]] if known is None else (matrix[:, [j]] == np.arange(len(known))).astype(np.float64)
-        for j, known in enumerate(table.categories)
-    ]
+def _missing(table: Table, matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which values of a matrix are missing."""
+    codes = [np.nan if known is None else len(known) for known in table.categories]
+    return np.asarray(np.isnan(matrix) | (matrix == codes))
+
+
+def _indicators(table: Table, matrix: NDArray[np.float64], missing: Sequence[bool]) -> NDArray[np.float64]:
+    """Numbers as they are, dates rounded up to whole units, and a 0/1 column for each category and for missing ones."""
+    columns = []
+    for j, known in enumerate(table.categories):
+        column = matrix[:, [j]]
+        if known is None:
+            columns.append(np.ceil(column) if table.dates[j] else column)
+        else:
+            columns.append((column == np.arange(len(known) + missing[j])).astype(np.float64))
     return np.concatenate(columns, axis=1)
 
 
-def _asked(table: Table) -> list[tuple[int, Any]]:
-    """For each column of the indicators, the feature it asks about, and the category (None for numbers)."""
+def _asked(table: Table, missing: Sequence[bool]) -> list[tuple[int, Any]]:
+    """For each column of the indicators the feature, and the category it asks about: None for missing, and numbers."""
     return [
-        (j, category) for j, known in enumerate(table.categories) for category in ([None] if known is None else known)
+        (j, category)
+        for j, known in enumerate(table.categories)
+        for category in ([None] if known is None else [*known, *[None] * missing[j]])
     ]
 
 
-def _readable_rules(splits: Any, table: Table, leaves: NDArray[np.int64], codes: NDArray[np.int64]) -> Rules:
+def _readable_paths(splits: Any, table: Table, missing: Sequence[bool]) -> dict[int, Conjunction]:
     """Paths in terms of the features themselves: an indicator above one half means that category."""
-    asked = _asked(table)
-    to_leaf = paths(splits, [str(position) for position in range(len(asked))])
-    rules = tuple(conjoin(_in_words(one, asked, table) for one in to_leaf[int(leaf)]) for leaf in leaves)  # type: ignore[arg-type]
-    return Rules(codes, rules, table.names, tree=digest(splits))
+    asked = _asked(table, missing)
+    numbers = np.array([table.categories[j] is None and missing[j] for j, _ in asked])
+    to_leaf = paths(splits, [str(position) for position in range(len(asked))], numbers)
+    parts: Any = to_leaf
+    return {leaf: conjoin(_in_words(one, asked, table, missing) for one in parts[leaf]) for leaf in to_leaf}
 
 
-def _in_words(one: Condition, asked: list[tuple[int, Any]], table: Table) -> Condition:
+def _in_words(one: Condition, asked: list[tuple[int, Any]], table: Table, missing: Sequence[bool]) -> Condition:
     feature, category = asked[one.position]
     name = table.names[feature]
     if table.categories[feature] is not None:
-        return condition(feature, name, "==" if one.low > 0 else "!=", category)
-    found = [condition(feature, name, operator, value) for _, operator, value in one.triples()]
+        # A missing value is none of the categories.
+        other = "!= or missing" if missing[feature] and category is not None else "!="
+        return condition(feature, name, "==" if one.low > 0 else other, category)
+    found = [
+        condition(feature, name, operator, _readable(table, feature, value)) for _, operator, value in one.triples()
+    ]
     return conjoin(found)[0]
+
+
+def _readable(table: Table, feature: int, value: Any) -> Any:
+    """A threshold as a rule names it: between whole dates the earlier, since all that the tree sees are whole."""
+    return value if table.dates[feature] is None or value is None else table.readable(feature, np.floor(value))

@@ -1,7 +1,7 @@
 """Conditions on one feature, each in one canonical form, so that equal ones are equal however they were written."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import inf
 from operator import and_
@@ -10,28 +10,32 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.dates import Moment
 from faithscope.explanations.inputs import is_missing
 
-Value = float | int | str  # whole numbers beyond 2**53 stay integers, so that none is rounded
+Bound = float | Moment
+Value = float | int | str | Moment  # whole numbers beyond 2**53 stay integers, so that none is rounded
 Triple = tuple[Any, str, Any]
 
 _EXACT = 2**53
 _TEXT, _FLOATS, _INTEGERS = (str, bytes), (float, np.floating), (int, np.integer, np.bool_)
 _PLAIN = {str, int, float, bool, type(None)}
+OR_MISSING = " or missing"  # after an operator: a missing value satisfies the condition too
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
     """What a rule asks of one feature.
 
-    A missing value satisfies it only where `missing` says so. Make one with `condition`, which knows the
+    A missing value satisfies it only where `missing` says so, whatever the operator: ``!=`` too is false there, as it
+    is in SQL, and ``age <= 37 or missing`` says otherwise. Make one with `condition`, which knows the
     canonical forms: a single number is ``among=(v,)``, and where `among` is given bounds and `without` are not.
 
     Attributes
     ----------
     position, feature : int, str
         Which feature, by its place among the features of the rules and by name.
-    low, high : number
+    low, high : number or Moment
         Bounds; -inf and inf where there is none.
     low_open, high_open : bool
         Whether the bound itself is left out.
@@ -50,8 +54,8 @@ class Condition:
 
     position: int
     feature: str
-    low: float = -inf
-    high: float = inf
+    low: Bound = -inf
+    high: Bound = inf
     low_open: bool = False
     high_open: bool = False
     among: tuple[Value, ...] | None = None
@@ -64,17 +68,20 @@ class Condition:
         return self.among == () and not self.missing
 
     @property
+    def always(self) -> bool:
+        """Whether every value satisfies it, missing ones too."""
+        return self.missing and self.among is None and not self.without and not self.bounded
+
+    @property
     def bounded(self) -> bool:
         """Whether it bounds a number from below or from above."""
         return self.low > -inf or self.high < inf or self.low_open or self.high_open
 
     @property
     def family(self) -> str | None:
-        """What it compares with: "number", "text", or None where it asks only for missing or for present."""
-        if self.bounded:
-            return "number"
-        values = self.among or self.without
-        return None if not values else "text" if isinstance(values[0], str) else "number"
+        """What it compares with; None where it asks only for missing or for present."""
+        values = self.among or self.without or [one for one in (self.low, self.high) if isinstance(one, Moment)]
+        return family_of(values[0]) if values else "number" if self.bounded else None
 
     def __and__(self, other: "Condition") -> "Condition":
         low, low_open = max((self.low, self.low_open), (other.low, other.low_open))
@@ -91,6 +98,11 @@ class Condition:
         if self.among is not None:
             values = (*self.among, None) if self.missing else self.among
             return [(self.feature, "==", values[0]) if len(values) == 1 else (self.feature, "in", values)]
+        suffix = OR_MISSING * self.missing
+        return [(feature, operator + suffix, value) for feature, operator, value in self._present()]
+
+    def _present(self) -> list[Triple]:
+        """What it asks of a value that is not missing."""
         written: list[Triple] = []
         if self.low > -inf or self.low_open:
             written.append((self.feature, ">" if self.low_open else ">=", self.low))
@@ -104,12 +116,15 @@ class Condition:
     def __str__(self) -> str:
         if self.never:
             return "nothing"
-        written = self.triples()
+        written = self.triples() if self.among is not None else self._present()
+        parts = [_read_aloud(one) for one in written]
         if len(written) >= 2 and written[1][1] in _BOUNDS:
-            (feature, above, low), (_, below, high), *rest = written
-            between = f"{_show(low)} {above.replace('>', '<')} {feature} {below} {_show(high)}"
-            return " and ".join([between, *map(_read_aloud, rest)])
-        return " and ".join(map(_read_aloud, written))
+            (feature, above, low), (_, below, high) = written[:2]
+            parts[:2] = [f"{_show(low)} {above.replace('>', '<')} {feature} {below} {_show(high)}"]
+        text = " and ".join(parts)
+        if self.among is not None or not self.missing:
+            return text
+        return f"({text}){OR_MISSING}" if len(parts) > 1 else text + OR_MISSING
 
 
 NOTHING = Condition(-1, "", among=())  # the whole of the one conjunction that is never true
@@ -121,7 +136,7 @@ def conjoin(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
     for one in conditions:
         by_feature.setdefault(one.position, []).append(one)
     merged = [_intersection(by_feature[position]) for position in sorted(by_feature)]
-    return (NOTHING,) if any(one.never for one in merged) else tuple(merged)
+    return (NOTHING,) if any(one.never for one in merged) else tuple(one for one in merged if not one.always)
 
 
 def _intersection(conditions: list[Condition]) -> Condition:
@@ -129,9 +144,10 @@ def _intersection(conditions: list[Condition]) -> Condition:
         return conditions[0]
     typed = {one.family: one for one in conditions if one.family}
     if len(typed) > 1:
+        (first, one), (second, other), *_ = sorted(typed.items())
         raise WrongType(
-            f"Conditions on {conditions[0].feature!r} compare it with a number ({typed['number']}) and with text "
-            f"({typed['text']}): a feature holds one or the other."
+            f"Conditions on {conditions[0].feature!r} compare it with {_article(first)} ({one}) and with "
+            f"{_article(second)} ({other}): a feature holds one or the other."
         )
     return reduce(and_, conditions)
 
@@ -148,7 +164,7 @@ def _canonical(one: Condition) -> Condition:
     if without and not isinstance(without[0], str):
         without = tuple(value for value in without if one.low < value < one.high)  # type: ignore[operator]
     low_open, high_open = one.low_open or one.low in one.without, one.high_open or one.high in one.without
-    return Condition(one.position, one.feature, one.low, one.high, low_open, high_open, None, without)
+    return Condition(one.position, one.feature, one.low, one.high, low_open, high_open, None, without, one.missing)
 
 
 def _only(one: Condition, values: list[Value]) -> Condition:
@@ -169,8 +185,19 @@ def _common(a: tuple[Value, ...] | None, b: tuple[Value, ...] | None) -> tuple[V
     return tuple(value for value in a if value in allowed)
 
 
+def family_of(value: Value) -> str:
+    """What kind of value this is: number, text, date, or date with a time zone; only its like compares with it."""
+    if isinstance(value, Moment):
+        return "date with a time zone" if value.zoned else "date"
+    return "text" if isinstance(value, str) else "number"
+
+
+def _article(family: str) -> str:
+    return family if family == "text" else f"a {family}"
+
+
 def _ordered(values: Iterable[Value]) -> tuple[Value, ...]:
-    return tuple(sorted(values))  # all text or all numbers
+    return tuple(sorted(values))  # all of one family
 
 
 def condition(position: int, feature: str, operator: str, value: Any) -> Condition:
@@ -180,10 +207,14 @@ def condition(position: int, feature: str, operator: str, value: Any) -> Conditi
     ----------
     position, feature : int, str
     operator : str
-        One of ``<= < >= > == != in``, ``not in`` and ``between``, whose value is (low, high), both included.
-    value : number, bool, text, None or NaN, or a collection of them
+        One of ``<= < >= > == != in``, ``not in`` and ``between``, whose value is (low, high), both included; with
+        " or missing" after it where a missing value satisfies the condition too.
+    value : number, bool, text, date, None or NaN, or a collection of them
         Missing with ``==`` asks for missing, with ``!=`` for present.
     """
+    if isinstance(operator, str) and operator.endswith(OR_MISSING):
+        found = condition(position, feature, operator.removesuffix(OR_MISSING), value)
+        return replace(found, missing=True)
     read = _OPERATORS.get(operator) if isinstance(operator, str) else None
     if read is None:
         raise BadInput(f"Operator {operator!r} on feature {feature!r} is unknown. Known are: {', '.join(_OPERATORS)}.")
@@ -206,12 +237,15 @@ def _read_between(position: int, feature: str, operator: str, value: Any) -> Con
     return _canonical(Condition(position, feature, low, high))
 
 
-def _bound(feature: str, operator: str, value: Any) -> float:
+def _bound(feature: str, operator: str, value: Any) -> Bound:
     if is_missing(value):
         raise BadInput(f"{feature} {operator} {value}: a missing value has no order. Ask for it with == or !=.")
     number = _value(feature, operator, value)
     if isinstance(number, str):
-        raise WrongType(f"{feature} {operator} {value!r}: text has no order here. Use ==, !=, in or not in.")
+        raise WrongType(
+            f"{feature} {operator} {value!r}: text has no order here. Use ==, !=, in or not in; a date must be a "
+            "datetime, not its text."
+        )
     return number
 
 
@@ -224,8 +258,10 @@ def _read_set(position: int, feature: str, operator: str, value: Any) -> Conditi
         raise WrongType(f"{feature} {operator} {value!r}: pass a list of values.")
     given = list(value)
     present = {_value(feature, operator, item) for item in given if not is_missing(item)}
-    if len({isinstance(item, str) for item in present}) > 1:
-        raise WrongType(f"{feature} {operator} {value!r} mixes numbers and text: a feature holds one or the other.")
+    families = sorted({family_of(item) for item in present})
+    if len(families) > 1:
+        both = "numbers and text" if families == ["number", "text"] else " and ".join(map(_article, families))
+        raise WrongType(f"{feature} {operator} {value!r} mixes {both}: a feature holds one or the other.")
     values = _ordered(present)
     if operator == "in":
         return Condition(position, feature, among=values, missing=any(map(is_missing, given)))
@@ -240,8 +276,11 @@ def _value(feature: str, operator: str, given: Any) -> Value:
     if isinstance(given, _INTEGERS):
         whole = int(given)
         return float(whole) if -_EXACT <= whole <= _EXACT else whole
+    moment = given if isinstance(given, Moment) else Moment.of(given)
+    if moment is not None:
+        return moment
     raise WrongType(
-        f"{feature} {operator} {given!r}: a {type(given).__name__} is neither number, boolean, text nor missing. "
+        f"{feature} {operator} {given!r}: a {type(given).__name__} is neither number, boolean, text, date nor missing. "
         "Convert it, and the column, e.g. with float() or str()."
     )
 
@@ -302,7 +341,7 @@ def _show(value: Value | None) -> str:
     """A value to read: whole numbers without ".0", others to seven digits, which is what a tree's threshold has."""
     if value is None:
         return "missing"
-    if isinstance(value, str | int):
+    if isinstance(value, str | int | Moment):
         return str(value)
     if value.is_integer() and abs(value) < 1e15:
         return str(int(value))

@@ -1,5 +1,7 @@
 """One column of rows, and on which of them a condition holds."""
 
+import datetime
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, reduce
@@ -11,11 +13,20 @@ from numpy.typing import NDArray
 
 from faithscope.errors import WrongType
 from faithscope.explanations.conditions import Condition
+from faithscope.explanations.dates import Moment, to_ticks
 from faithscope.explanations.inputs import is_missing
 
 Mask = NDArray[np.bool_]
 
 _NUMBERS = (float, np.floating, int, np.integer, np.bool_, Decimal)
+_COMPARE = {
+    "==": np.equal,
+    "!=": np.not_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,10 +38,13 @@ class FeatureColumn:
     name : str
     values : (n,) array
         As `to_vector` makes it: numbers, booleans, dates, or Python objects.
+    zoned : bool
+        Whether the column has a time zone; its dates are then in UTC. Python's own dates say so themselves.
     """
 
     name: str
     values: NDArray[Any]
+    zoned: bool = False
 
     def holds(self, one: Condition) -> Mask:
         """Whether the condition holds on each row."""
@@ -39,7 +53,8 @@ class FeatureColumn:
             mask = np.zeros(len(self.values), bool) if one.among == () else ~self.missing
         else:
             self._refuse_strays(one, family)
-            mask = self._holds_text(one) if family == "text" else self._holds_number(one)
+            how = {"text": self._holds_text, "number": self._holds_number}.get(family, self._holds_date)
+            mask = how(one)
         return mask | self.missing if one.missing else mask
 
     def _holds_text(self, one: Condition) -> Mask:
@@ -52,24 +67,46 @@ class FeatureColumn:
 
     def _holds_number(self, one: Condition) -> Mask:
         if one.among is not None:
-            return reduce(np.logical_or, (self._compare(np.equal, value) for value in one.among))
-        tests = [self._compare(np.not_equal, value) for value in one.without]
+            return reduce(np.logical_or, (self._compare("==", value) for value in one.among))
+        tests = [self._compare("!=", value) for value in one.without]
         if one.low > -inf or one.low_open:
-            tests.append(self._compare(np.greater if one.low_open else np.greater_equal, one.low))
+            tests.append(self._compare(">" if one.low_open else ">=", one.low))
         if one.high < inf or one.high_open:
-            tests.append(self._compare(np.less if one.high_open else np.less_equal, one.high))
+            tests.append(self._compare("<" if one.high_open else "<=", one.high))
         mask: Mask = reduce(np.logical_and, tests)
         return mask if one.bounded else mask & ~self.missing  # NaN is within no bounds, but differs from everything
 
-    def _compare(self, compare: np.ufunc, value: Any) -> Mask:
+    def _compare(self, operator: str, value: Any) -> Mask:
         """Compare exactly: whole numbers with integers as integers, integers beyond 2**53 with floats in Python."""
         kind = self.numbers.dtype.kind
         if kind in "iu" and -inf < value < inf and value == int(value):
             value = int(value)
         numbers = self.numbers.astype(object) if kind == "f" and isinstance(value, int) else self.numbers
         with np.errstate(invalid="ignore"):  # NaN as a Python object
-            mask: Mask = compare(numbers, value)
+            mask: Mask = _COMPARE[operator](numbers, value)
         return mask
+
+    def _holds_date(self, one: Condition) -> Mask:
+        bounds = [(">" if one.low_open else ">=", one.low), ("<" if one.high_open else "<=", one.high)]
+        tests = [("!=", value) for value in one.without] + [test for test in bounds if isinstance(test[1], Moment)]
+        if one.among is not None:
+            found = reduce(np.logical_or, (self._compare_date("==", value) for value in one.among))
+        else:
+            found = reduce(np.logical_and, (self._compare_date(operator, value) for operator, value in tests))
+        return found & ~self.missing  # as a number it is some number
+
+    def _compare_date(self, operator: str, value: Any) -> Mask:
+        ticks, unit = self.ticks
+        test = value.in_unit(operator, unit)
+        if isinstance(test, bool):
+            return np.full(len(ticks), test)
+        mask: Mask = _COMPARE[test[0]](ticks, test[1])
+        return mask
+
+    @cached_property
+    def ticks(self) -> tuple[NDArray[Any], int]:
+        """Dates as whole numbers of a unit, and the unit in nanoseconds."""
+        return to_ticks(self.values)
 
     @cached_property
     def missing(self) -> Mask:
@@ -102,23 +139,39 @@ class FeatureColumn:
         return places, codes
 
     def _refuse_strays(self, one: Condition, family: str) -> None:
-        row = self.strays[family]
+        if family not in self._strays:
+            self._strays[family] = self._stray(family)
+        row = self._strays[family]
         if row is not None:
             seen = self.values[row]
+            what = f"{type(seen).__name__}{' with a time zone' * self.zoned}"
             raise WrongType(
-                f"Column {self.name!r} holds {seen!r} ({type(seen).__name__}) at row {row}, which {str(one)!r} would "
-                f"compare with {'a ' * (family == 'number')}{family}. Convert the column or the condition."
+                f"Column {self.name!r} holds {seen!r} ({what}) at row {row}, which {str(one)!r} would "
+                f"compare with {'a ' * (family != 'text')}{family}. Convert the column or the condition."
             )
 
     @cached_property
-    def strays(self) -> dict[str, int | None]:
-        """For each family the first row whose value is neither of it nor missing; None where there is none."""
-        return {"number": self._stray(_NUMBERS), "text": self._stray((str,))}
+    def _strays(self) -> dict[str, int | None]:
+        """For each family asked about the first row whose value is neither of it nor missing; None for none."""
+        return {}
 
-    def _stray(self, wanted: tuple[type, ...]) -> int | None:
-        if self.values.dtype.kind in "biuf" and wanted == _NUMBERS:
+    def _stray(self, family: str) -> int | None:
+        belongs, kinds = _FAMILIES[family]
+        if self.values.dtype.kind in kinds and ("zone" in family) == self.zoned:
             return None
         rows = np.flatnonzero(~self.missing)
         if self.values.dtype.kind == "O":
-            return next((int(row) for row in rows if not isinstance(self.values[row], wanted)), None)
+            return next((int(row) for row in rows if not belongs(self.values[row])), None)
         return int(rows[0]) if len(rows) else None
+
+
+def _is_date(value: Any, *, zoned: bool) -> bool:
+    return isinstance(value, datetime.date) and (getattr(value, "tzinfo", None) is not None) == zoned
+
+
+_FAMILIES: dict[str, tuple[Callable[[Any], bool], str]] = {  # what belongs to it: values, and kinds of arrays
+    "number": (lambda value: isinstance(value, _NUMBERS), "biuf"),
+    "text": (lambda value: isinstance(value, str), ""),
+    "date": (lambda value: _is_date(value, zoned=False), "M"),
+    "date with a time zone": (lambda value: _is_date(value, zoned=True), "M"),
+}

@@ -3,14 +3,18 @@
 ::
 
     rule       =  "true"  |  condition { "and" condition }
-    condition  =  feature operator value
+    condition  =  test  |  test "or" "missing"  |  "(" test "or" "missing" ")"
+    test       =  feature operator value
                |  feature ( "in" | "not in" ) "{" [ value { "," value } ] "}"
                |  feature "between" "[" value "," value "]"
     feature    =  a word such as age or capital-gain, or a quoted text such as "odd name; --"
     operator   =  "<="  "<"  ">="  ">"  "=="  "!="
-    value      =  number  |  quoted text (escapes as in JSON)  |  "true"  |  "false"  |  "missing"
+    value      =  number  |  quoted text (escapes as in JSON)  |  date  |  "true"  |  "false"  |  "missing"
+    date       =  2024-03-01  |  2024-03-01T12:30  |  2024-03-01T12:30:05.25, with a Z after it where it is in UTC
 
-A number with a point or an exponent, ``inf`` and ``-inf`` are floats, any other is an integer.
+A number with a point or an exponent, ``inf`` and ``-inf`` are floats, any other is an integer. A test on a missing
+value is false, that of ``!=`` too; ``== missing`` and ``or missing`` say otherwise. A category that is called
+missing is a text, and quoted.
 """
 
 import json
@@ -23,28 +27,31 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.conditions import Triple
+from faithscope.explanations.conditions import OR_MISSING, Triple
+from faithscope.explanations.dates import WRITTEN, Moment
 from faithscope.explanations.inputs import is_missing
 
 _WORD = r"[^\W\d][\w]*(?:[.\-][\w]+)*"
 _TOKEN = re.compile(
     r"\s*(?:"
     r'(?P<text>"(?:[^"\\]|\\.)*")'
+    rf"|(?P<date>{WRITTEN}(?![\w.\-:]))"
     r"|(?P<number>[+-]?(?:inf(?![\w.\-])|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?))"
     rf"|(?P<word>{_WORD})"
-    r"|(?P<sign><=|>=|==|!=|[<>{}\[\],])"
+    r"|(?P<sign><=|>=|==|!=|[<>{}()\[\],])"
     r"|(?P<end>\Z)"
     r")",
     re.DOTALL,
 )
 _RESERVED = {"and", "in", "not", "between", "true", "false", "missing", "inf"}
 _COMPARE = ("<=", "<", ">=", ">", "==", "!=")
+_OR_MISSING = [("word", "or"), ("word", "missing")]
 _VALUES = {"true": True, "false": False, "missing": None}
 
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    kind: str  # text, number, word, sign or end
+    kind: str  # text, date, number, word, sign or end
     written: str
     place: int
 
@@ -61,6 +68,8 @@ def write_rule(conditions: Iterable[Sequence[Any]]) -> str:
     --------
     >>> write_rule([("age", "<=", 37.0), ("job", "in", ("clerk", None)), ("odd name; --", ">", -0.0)])
     'age <= 37.0 and job in {"clerk", missing} and "odd name; --" > -0.0'
+    >>> write_rule([("age", "<= or missing", 37.0), ("job", "==", "missing")])
+    '(age <= 37.0 or missing) and job == "missing"'
     >>> write_rule([])
     'true'
     """
@@ -70,6 +79,8 @@ def write_rule(conditions: Iterable[Sequence[Any]]) -> str:
 def _write_condition(feature: Any, operator: str, value: Any) -> str:
     if not isinstance(feature, str):
         raise WrongType(f"A rule is written with features by name; got {feature!r}: pass its name.")
+    if isinstance(operator, str) and operator.endswith(OR_MISSING):
+        return f"({_write_condition(feature, operator.removesuffix(OR_MISSING), value)}{OR_MISSING})"
     name = feature if re.fullmatch(_WORD, feature) and feature not in _RESERVED else _quote(feature)
     if operator in ("in", "not in"):
         return f"{name} {operator} {{{', '.join(map(_write_value, value))}}}"
@@ -81,7 +92,7 @@ def _write_condition(feature: Any, operator: str, value: Any) -> str:
 
 
 def _write_value(value: Any) -> str:
-    value = value.item() if isinstance(value, np.generic) else value
+    value = value.item() if isinstance(value, np.generic) and value.dtype.kind != "M" else value
     if isinstance(value, str):
         return _quote(value)
     if isinstance(value, bool):
@@ -90,7 +101,12 @@ def _write_value(value: Any) -> str:
         return "missing"
     if isinstance(value, int | float):
         return repr(value)
-    raise WrongType(f"A rule cannot hold {value!r}, a {type(value).__name__}: use a number, text or True and False.")
+    moment = value if isinstance(value, Moment) else Moment.of(value)
+    if moment is not None:
+        return str(moment)
+    raise WrongType(
+        f"A rule cannot hold {value!r}, a {type(value).__name__}: use a number, text, a date or True and False."
+    )
 
 
 def _quote(text: str) -> str:
@@ -173,6 +189,20 @@ class _Parser:
         return _misread(self.text, self._here.place, f"{seen} where {wanted} is expected")
 
     def _condition(self) -> Triple:
+        if self._here.kind == "sign" and self._here.written == "(":
+            self._expect("(")
+            feature, operator, value = self._test()
+            self._expect("or")
+            self._expect("missing")
+            self._expect(")")
+            return feature, operator + OR_MISSING, value
+        feature, operator, value = self._test()
+        if [(token.kind, token.written) for token in self.tokens[self.place : self.place + 2]] == _OR_MISSING:
+            self.place += 2
+            operator += OR_MISSING
+        return feature, operator, value
+
+    def _test(self) -> Triple:
         feature = self._feature()
         operator = self._operator()
         if operator in ("in", "not in"):
@@ -221,9 +251,11 @@ class _Parser:
             return self._unquote(self._take())
         if token.kind == "number":
             return _number(self.text, self._take())
+        if token.kind == "date":
+            return _date(self.text, self._take())
         if token.kind == "word" and token.written in _VALUES:
             return _VALUES[self._take().written]
-        raise self._wrong('a number, a text in "", true, false or missing')
+        raise self._wrong('a number, a text in "", a date, true, false or missing')
 
     def _unquote(self, token: _Token) -> Any:
         try:
@@ -237,6 +269,13 @@ def _number(text: str, token: _Token) -> float | int:
         return float(token.written) if re.search(r"[.eEi]", token.written) else int(token.written)
     except ValueError:  # an integer of thousands of digits
         raise _misread(text, token.place, "a number with too many digits") from None
+
+
+def _date(text: str, token: _Token) -> Moment:
+    try:
+        return Moment.parse(token.written)
+    except ValueError:
+        raise _misread(text, token.place, "a date that is none") from None
 
 
 def _parse_json(text: str) -> list[Triple]:

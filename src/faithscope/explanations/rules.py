@@ -11,12 +11,24 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import Explanations, shorten
-from faithscope.explanations.conditions import NOTHING, Condition, Triple, condition, conjoin, is_triple, written_row
+from faithscope.explanations.conditions import (
+    NOTHING,
+    OR_MISSING,
+    Condition,
+    Triple,
+    condition,
+    conjoin,
+    is_triple,
+    written_row,
+)
 from faithscope.explanations.conjunctions import Conjunction, Conjunctions, number_conjunctions
+from faithscope.explanations.dates import has_zone, in_utc
 from faithscope.explanations.feature_column import FeatureColumn, Mask
 from faithscope.explanations.grouping import group
-from faithscope.explanations.inputs import first_missing, frame_columns, is_frame, rows_of, to_items, to_vector
-from faithscope.explanations.tree_paths import digest, paths
+from faithscope.explanations.inputs import frame_columns, is_frame, missing_values, rows_of, to_items, to_vector
+from faithscope.explanations.tree_paths import digest, knows_missing, paths, rules_of
+
+Fetch = Callable[[int], tuple[NDArray[Any], bool]]  # the column of a feature, and whether it has a time zone
 
 _MOST_FEATURES = 1_000_000  # that are named x0, x1, … where only positions are given
 
@@ -57,8 +69,10 @@ class Rules(Conjunctions):
         Parameters
         ----------
         conditions : list of lists of triples
-            Operators are ``<= < >= > == != in``, ``not in`` and ``between`` with (low, high), both included.
-            ``== None`` (or NaN) asks for missing, ``!= None`` for present. An empty list covers everything.
+            Operators are ``<= < >= > == != in``, ``not in`` and ``between`` with (low, high), both included. Values
+            are numbers, texts, truth values and dates. ``== None`` (or NaN, or pd.NA) asks for missing, ``!= None``
+            for present. On a missing value any other condition is false, ``!=`` too; an operator such as
+            ``"<= or missing"`` makes it true there. An empty list covers everything.
         features : sequence of names, optional
             Conditions name one of them, or give its position. By default the names in order of appearance; then
             rows must be a table with these columns, unless all names are integers, which are positions.
@@ -85,23 +99,35 @@ class Rules(Conjunctions):
         The tree compares ``float32(x) <= threshold``; the rules compare the row as it is with the largest
         number that the tree still sends to the left, so that a rule covers exactly the rows of its leaf.
 
+        A tree also knows where to send a missing value: the rules then read "age <= 37 or missing". They say so where
+        the tree was fitted with missing values, which its splits show, and on features that X misses values of.
+
         Parameters
         ----------
         tree : DecisionTreeClassifier or DecisionTreeRegressor
-        X : (n, d) array or pandas, polars or Arrow table, without missing values
+        X : (n, d) array or pandas, polars or Arrow table
         features : sequence of names, optional
             By default those the tree was fitted with, or those of X, or x0, x1, ….
+        """
+        return cls.of_leaves(tree, X, features, stable=False)
+
+    @classmethod
+    def of_leaves(cls, tree: Any, X: Any, features: Sequence[Hashable] | None, *, stable: bool) -> Self:
+        """As `from_tree`; `stable` where a row's rule must not depend on the other rows.
+
+        A stable rule says "or missing" only of a tree that shows that it was fitted with missing values. Of any other,
+        the rule of a row that misses a value asks for missing there, and covers a part of the leaf.
         """
         if not hasattr(tree, "tree_"):
             raise WrongType(f"from_tree needs a fitted scikit-learn decision tree; got {type(tree).__name__}.")
         names = _distinct_names(_tree_names(tree, X) if features is None else features)
         if len(names) != tree.n_features_in_:
             raise BadInput(f"The tree has {tree.n_features_in_} features but {len(names)} names: pass one for each.")
-        _refuse_missing(X)
         reached = _leaves(tree, X) if rows_of(X) else np.empty(0, np.int64)
-        leaves, codes = np.unique(reached, return_inverse=True)
-        to_leaf = paths(tree.tree_, names)
-        return cls(codes.reshape(-1), tuple(to_leaf[leaf] for leaf in leaves), names, tree=digest(tree.tree_))
+        missing = _missing(X) if rows_of(X) else np.zeros((0, len(names)), bool)
+        said = np.full(len(names), knows_missing(tree.tree_)) | (missing.any(axis=0) & (not stable))
+        distinct, codes = rules_of(paths(tree.tree_, names, said), reached, missing & ~said)
+        return cls(codes, distinct, names, tree=digest(tree.tree_))
 
     @classmethod
     def from_bins(cls, lower: Any, upper: Any, features: Sequence[Hashable]) -> Self:
@@ -150,7 +176,10 @@ class Rules(Conjunctions):
         return both if self.tree == other.tree else both._with(tree=None)
 
     def describe(self, row: int) -> str:
-        return " and ".join(map(str, self.conjunction(row))) or "everything"
+        parts = list(map(str, self.conjunction(row)))
+        if len(parts) > 1:
+            parts = [f"({part})" if part.endswith(OR_MISSING) else part for part in parts]
+        return " and ".join(parts) or "everything"
 
     def item(self, row: int) -> Any:
         return [triple for one in self.conjunction(row) for triple in self._triples(one)]
@@ -175,14 +204,14 @@ class Rules(Conjunctions):
         Returns
         -------
         iterator of (n,) arrays of bool
-            A condition on a missing value is false unless it asks for missing.
+            A condition on a missing value is false unless it asks for missing, or says "or missing".
         """
         needed = {one.position: one for one in conditions if one.position >= 0}
         rows, fetch = _table(X, needed) if is_frame(X) else self._array(X, needed)
-        columns = cache(lambda position: FeatureColumn(self.features[position], fetch(position)))
+        columns = cache(lambda position: FeatureColumn(self.features[position], *fetch(position)))
         return (columns(one.position).holds(one) if one.position >= 0 else np.zeros(rows, bool) for one in conditions)
 
-    def _array(self, X: Any, needed: Mapping[int, Condition]) -> tuple[int, Callable[[int], NDArray[Any]]]:
+    def _array(self, X: Any, needed: Mapping[int, Condition]) -> tuple[int, Fetch]:
         columns = _array_columns(X)
         width, expected = len(columns), len(self.features)
         if needed and not self.positional:
@@ -193,7 +222,7 @@ class Rules(Conjunctions):
         # Rules that only know positions may leave the last columns out.
         if width < expected or (width > expected and self.features != _default_names(expected)):
             raise BadInput(f"Rows have {width} columns but rules are over {expected} features: pass those, in order.")
-        return len(X), lambda position: to_vector(columns[position])
+        return len(X), lambda position: (to_vector(columns[position]), False)
 
 
 def _appearing(rows: Iterable[tuple[Any, ...]]) -> tuple[Sequence[Hashable], bool]:
@@ -250,7 +279,7 @@ def _default_names(count: int) -> tuple[str, ...]:
     return tuple(f"x{position}" for position in range(count))
 
 
-def _table(frame: Any, needed: Mapping[int, Condition]) -> tuple[int, Callable[[int], NDArray[Any]]]:
+def _table(frame: Any, needed: Mapping[int, Condition]) -> tuple[int, Fetch]:
     """How many rows a table has, and what fetches the column of a feature by its position among the features."""
     names = _column_names(frame)
     for one in needed.values():
@@ -264,10 +293,13 @@ def _column_names(frame: Any) -> tuple[str, ...]:
     return tuple(map(str, frame.column_names if hasattr(frame, "column_names") else frame.columns))
 
 
-def _column(frame: Any, j: int) -> NDArray[Any]:
+def _column(frame: Any, j: int) -> tuple[NDArray[Any], bool]:
+    """One column, and whether it has a time zone."""
     if hasattr(frame, "iloc"):
-        return frame_columns(frame.iloc[:, [j]])[1][0]
-    return frame_columns(frame.select([j]) if hasattr(frame, "column_names") else frame[:, [j]])[1][0]
+        zoned = has_zone(frame.iloc[:, j])
+        return (in_utc(frame.iloc[:, j]) if zoned else frame_columns(frame.iloc[:, [j]])[1][0]), zoned
+    column = frame.select([j]) if hasattr(frame, "column_names") else frame[:, [j]]
+    return frame_columns(column)[1][0], has_zone(frame.column(j) if hasattr(frame, "column_names") else frame[:, j])
 
 
 def _array_columns(X: Any) -> list[Any]:
@@ -319,12 +351,7 @@ def _leaves(tree: Any, X: Any) -> NDArray[np.int64]:
     return found
 
 
-def _refuse_missing(X: Any) -> None:
-    columns = frame_columns(X)[1] if is_frame(X) else map(to_vector, _array_columns(X))
-    for j, column in enumerate(columns):
-        row = first_missing(column)
-        if row is not None:
-            raise BadInput(
-                f"Rows have a missing value at row {row}, column {j}, and missing values in trees are not supported: "
-                "a path has no condition for them. Drop or fill such rows, before fitting too."
-            )
+def _missing(X: Any) -> NDArray[np.bool_]:
+    """Which values are missing: (n, d)."""
+    columns = frame_columns(X)[1] if is_frame(X) else list(map(to_vector, _array_columns(X)))
+    return np.column_stack([missing_values(column) for column in columns]) if columns else np.zeros((0, 0), bool)

@@ -1,20 +1,30 @@
 """The paths of a fitted scikit-learn tree as conditions that hold exactly where the tree goes."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.explanations.conditions import Condition, condition, conjoin
-from faithscope.explanations.conjunctions import Conjunction
+from faithscope.explanations.conditions import OR_MISSING, Condition, condition, conjoin
+from faithscope.explanations.conjunctions import Conjunction, number_conjunctions
+from faithscope.explanations.grouping import group
 
 
-def paths(splits: Any, names: Sequence[str]) -> dict[int, Conjunction]:
-    """The conditions on the way to each leaf of a scikit-learn ``tree_``, by the leaf's number."""
+def paths(splits: Any, names: Sequence[str], missing: NDArray[np.bool_]) -> dict[int, Conjunction]:
+    """The conditions on the way to each leaf of a scikit-learn ``tree_``, by the leaf's number.
+
+    Parameters
+    ----------
+    splits : tree_
+    names : sequence of str
+    missing : (d,) array of bool
+        For which features conditions say where missing values go.
+    """
     cuts, features = _last_to_the_left(splits.threshold).tolist(), splits.feature.tolist()
     children = {"<=": splits.children_left.tolist(), ">": splits.children_right.tolist()}
+    to_left = splits.missing_go_to_left.tolist()
     found: dict[int, Conjunction] = {}
     ahead: list[tuple[int, dict[int, Condition]]] = [(0, {})]
     while ahead:
@@ -24,9 +34,45 @@ def paths(splits: Any, names: Sequence[str]) -> dict[int, Conjunction]:
             continue
         position = features[node]
         for operator, child in children.items():
-            step = condition(position, names[position], operator, cuts[node])
+            goes = missing[position] and (operator == "<=") == bool(to_left[node])
+            step = condition(position, names[position], operator + OR_MISSING * int(goes), cuts[node])
             ahead.append((child[node], {**path, position: path[position] & step if position in path else step}))
     return found
+
+
+def rules_of(
+    to_leaf: Mapping[int, Conjunction], reached: NDArray[np.int64], missing: NDArray[np.bool_]
+) -> tuple[tuple[Conjunction, ...], NDArray[np.int64]]:
+    """The different rules of rows, and which of them each row has: that of the leaf it reaches.
+
+    Parameters
+    ----------
+    to_leaf : dict
+    reached : (n,) array
+    missing : (n, d) array of bool
+        Values that are missing although no condition speaks of missing ones: the row's rule asks for missing there.
+    """
+    columns = np.flatnonzero(missing.any(axis=0))
+    codes, first = group((np.column_stack([reached, missing[:, columns]]).astype(np.int64),))
+    rules = [_asking(to_leaf[int(reached[row])], set(columns[missing[row, columns]].tolist())) for row in first]
+    distinct, numbers = number_conjunctions(rules)
+    return distinct, numbers[codes]
+
+
+def _asking(rule: Conjunction, missing: set[int]) -> Conjunction:
+    parts: Any = rule
+    return tuple(condition(one.position, one.feature, "==", None) if one.position in missing else one for one in parts)
+
+
+def knows_missing(splits: Any) -> bool:
+    """Whether a tree shows that it was fitted with missing values.
+
+    Where a split has seen none, scikit-learn sends missing values with the larger part of the training rows. A tree of
+    which every split does so may have seen some all the same, by coincidence.
+    """
+    inner = splits.children_left >= 0
+    left, right = (splits.n_node_samples[one[inner]] for one in (splits.children_left, splits.children_right))
+    return bool(((left > right) != splits.missing_go_to_left[inner].astype(bool)).any())
 
 
 def _last_to_the_left(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -43,5 +89,7 @@ def _last_to_the_left(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def digest(splits: Any) -> str:
     """A short name for a tree's splits, the same in every process."""
-    arrays = (splits.children_left, splits.children_right, splits.feature, splits.threshold)
+    arrays = [splits.children_left, splits.children_right, splits.feature, splits.threshold]
+    if knows_missing(splits):
+        arrays.append(splits.missing_go_to_left)
     return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]

@@ -8,9 +8,12 @@ from typing import Any
 
 from faithscope.errors import WrongType
 from faithscope.explanations.conditions import NOTHING, Condition
+from faithscope.explanations.dates import UNITS, Moment
 from faithscope.tables.engine import as_number, literal
 
 _WHOLE = 2**63
+_MICRO = 6  # digits of a second
+_COMPARE = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
 
 
 def holds(one: Condition, columns: Mapping[str, Any]) -> Any:
@@ -45,26 +48,46 @@ def _compare(column: Any, operator: str, value: Any) -> Any:
 
     if column.type().is_boolean():
         column = as_number(column)
+    if isinstance(value, Moment):
+        return _compare_date(column, operator, value)
     if isinstance(value, str):
         other = ibis.literal(value)
     elif column.type().is_integer() and abs(value) < _WHOLE and value == int(value):
         other = ibis.literal(int(value), "int64")
     else:
         column, other = column.cast("float64"), literal(float(value))
-    compare = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
-    return getattr(column, compare[operator])(other)
+    return getattr(column, _COMPARE[operator])(other)
+
+
+def _compare_date(column: Any, operator: str, value: Moment) -> Any:
+    """Dates by the column's own unit: days, nanoseconds, or microseconds, which every engine has."""
+    import ibis
+
+    kind = column.type()
+    fine = not kind.is_date() and (kind.scale or 0) > _MICRO
+    test = value.in_unit(operator, UNITS["ns" if fine else "D" if kind.is_date() else "us"])
+    if isinstance(test, bool):
+        return ibis.literal(test)
+    unit = UNITS["ns" if fine else "D" if kind.is_date() else "us"]
+    written = str(Moment(test[1] * unit, value.zoned)).replace("Z", "+00:00")
+    return getattr(column, _COMPARE[test[0]])(ibis.literal(written).cast(kind))
 
 
 def _refuse_stray(one: Condition, column: Any) -> None:
     kind = column.type()
-    is_text = kind.is_string()
-    if (one.family == "text" and not is_text) or (
-        one.family == "number" and not (kind.is_numeric() or kind.is_boolean())
-    ):
+    if one.family is not None and one.family != _family(kind):
         raise WrongType(
             f"Column {one.feature!r} holds {kind}, which {str(one)!r} would compare with "
-            f"{'text' if one.family == 'text' else 'a number'}. Convert the column or the condition."
+            f"{'a ' * (one.family != 'text')}{one.family}. Convert the column or the condition."
         )
+
+
+def _family(kind: Any) -> str | None:
+    if kind.is_timestamp():
+        return "date with a time zone" if kind.timezone else "date"
+    if kind.is_string():
+        return "text"
+    return "date" if kind.is_date() else "number" if kind.is_numeric() or kind.is_boolean() else None
 
 
 def contains(word: str, document: Any) -> Any:

@@ -1,0 +1,274 @@
+"""Missing values, new categories and dates: each explainer takes them as values of their own."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import brute
+import faithscope as fs
+from faithscope.explainers import Anchors, Lime, TreePath
+
+RNG = np.random.default_rng(0)
+JOBS = np.array(["clerk", "cook", "zzz"])[RNG.integers(0, 3, 400)]
+NAMED = pd.DataFrame({"job": JOBS, "age": RNG.integers(18, 80, 400).astype(float), "city": RNG.choice(["x", "y"], 400)})
+HOLEY = NAMED.assign(job=NAMED["job"].replace("zzz", None))
+NUMBERS = np.where(RNG.random((500, 3)) < 0.25, np.nan, RNG.normal(size=(500, 3)))
+
+
+def probability(rows):
+    """Of rows whose missing jobs may be called zzz."""
+    job = rows["job"].fillna("zzz")
+    return 0.1 + 0.4 * (job == "zzz") + 0.3 * (rows["age"] > 40) * (job != "cook")
+
+
+def label(rows):
+    return np.where(probability(rows) > 0.4, "yes", "no")
+
+
+def boosted():
+    target = np.isnan(NUMBERS[:, 0]) | (np.nan_to_num(NUMBERS[:, 1]) > 0.5)
+    return HistGradientBoostingClassifier(max_iter=20, random_state=0).fit(NUMBERS, target)
+
+
+def naive_cover(rules, X):
+    """Whom each rule covers, condition by condition."""
+    masks = [np.ones(len(X), bool) for _ in range(len(rules))]
+    for row in range(len(rules)):
+        for one in rules.holds(rules.conjunction(row), X):
+            masks[row] &= one
+    return np.array(masks)
+
+
+# -- a missing category is a category --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("discretize", [True, False])
+def test_lime_treats_a_missing_category_like_one_with_a_name(discretize):
+    named, holey = (
+        Lime(probability, rows, samples=300, discretize=discretize).explain(rows[:60]) for rows in (NAMED, HOLEY)
+    )
+    np.testing.assert_array_equal(named.values, holey.values)
+
+
+def test_anchors_treat_a_missing_category_like_one_with_a_name():
+    named, holey = (Anchors(label, rows).explain(rows[:60]) for rows in (NAMED, HOLEY))
+    assert [named.describe(row).replace("job == zzz", "job is missing") for row in range(60)] == [
+        holey.describe(row) for row in range(60)
+    ]
+    assert "job is missing" in {holey.describe(row) for row in range(60)}
+
+
+def test_a_surrogate_treats_a_missing_category_like_one_with_a_name():
+    named, holey = (TreePath.surrogate(label, rows).explain(rows) for rows in (NAMED, HOLEY))
+    np.testing.assert_array_equal(named.group()[0], holey.group()[0])
+    np.testing.assert_array_equal(naive_cover(named, NAMED), naive_cover(holey, HOLEY))
+    assert fs.sufficiency(named, NAMED, label(NAMED)).value == fs.sufficiency(holey, HOLEY, label(HOLEY)).value
+
+
+# -- missing numbers ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("explainer", [Lime, Anchors, TreePath.surrogate])
+def test_a_row_gets_the_same_explanation_alone_and_in_any_batch(explainer):
+    made = explainer(boosted(), NUMBERS)
+    rows = NUMBERS[:12].copy()
+    whole, alone = made.explain(rows), [made.explain(rows[[row]]) for row in range(12)]
+    rows[np.isnan(rows)] = np.frombuffer(np.array([0xFFF8000000000123], "<u8").tobytes(), "<f8")[0]
+    for row, one in enumerate(alone):
+        assert whole.describe(row) == one.describe(0)
+    assert whole.group()[0].tolist() == made.explain(rows).group()[0].tolist()
+
+
+def test_lime_says_how_much_a_missing_number_matters():
+    explainer = Lime(lambda rows: np.isnan(rows[:, 0]) * 0.8, NUMBERS, samples=3000)
+    missing, present = (NUMBERS[flags][:20] for flags in (np.isnan(NUMBERS[:, 0]), ~np.isnan(NUMBERS[:, 0])))
+    np.testing.assert_allclose(explainer.explain(missing).values[:, 0], 0.8, atol=0.05)
+    found = explainer.explain(present).values
+    assert (found[:, 0] < -0.1).all()  # a draw in another quarter is missing one time in three
+    np.testing.assert_allclose(found[:, 1:], 0, atol=0.05)
+
+
+@pytest.mark.parametrize("discretize", [True, False])
+def test_lime_asks_about_the_row_as_it_is_and_draws_missing_as_often_as_training_has_it(discretize):
+    seen = []
+
+    def model(rows):
+        seen.append(rows)
+        return np.full(len(rows), 0.5)
+
+    train = NUMBERS[:, :2].astype(object)
+    train[np.isnan(NUMBERS[:, :2])] = None
+    Lime(model, train, samples=4000, discretize=discretize).explain(train[:2])
+    asked = seen[-1].reshape(2, 4000, 2)
+    assert asked[:, 0].tolist() == train[:2].tolist()
+    assert {type(one) for one in asked.ravel()} == {float, type(None)}
+    share = np.mean(asked[:, 1:, 0] == None)  # noqa: E711
+    assert share == pytest.approx(np.isnan(NUMBERS[:, 0]).mean(), abs=0.03)
+
+
+def test_anchors_ask_for_missing_where_that_decides():
+    rules, precision, _ = Anchors(lambda rows: np.isnan(rows[:, 0]), NUMBERS).explain_with_precision(NUMBERS[:80])
+    missing = np.isnan(NUMBERS[:80, 0])
+    assert {rules.describe(row) for row in np.flatnonzero(missing)} == {"x0 is missing"}
+    assert (precision[missing] == 1).all()
+    covered = naive_cover(rules, NUMBERS[:80])
+    assert not covered[~missing][:, missing & ~missing].any()
+    assert (precision > 0.9).all()
+
+
+def test_an_anchor_holds_for_its_row_and_sufficiency_is_what_brute_force_says():
+    model = boosted()
+    rules, labels = Anchors(model, NUMBERS, threshold=0.9).explain(NUMBERS[:150]), model.predict(NUMBERS[:150])
+    covered = naive_cover(rules, NUMBERS[:150])
+    assert covered.diagonal().all()
+    found = fs.sufficiency(rules, NUMBERS[:150], labels)
+    assert found.value == pytest.approx(brute.sufficiency(covered, labels)[0], abs=1e-12)
+
+
+def test_a_value_missing_for_the_first_time_gets_no_condition_and_stops_nobody():
+    clean = np.nan_to_num(NUMBERS)
+    model = boosted()
+    rules = Anchors(model, clean).explain(NUMBERS[:60])
+    for row in range(60):
+        assert not {one.position for one in rules.conjunction(row)} & set(np.flatnonzero(np.isnan(NUMBERS[row])))
+    assert np.isfinite(Lime(model, clean, samples=200).explain(NUMBERS[:10]).values).all()
+    surrogate = TreePath.surrogate(model, clean).explain(NUMBERS)
+    assert naive_cover(surrogate, NUMBERS).diagonal().all()
+
+
+@pytest.mark.parametrize("made", [Lime, Anchors, TreePath.surrogate])
+def test_columns_that_are_missing_throughout_say_nothing(made):
+    rows = pd.DataFrame({"none": [None] * 60, "nan": [np.nan] * 60, "x": np.arange(60.0)})
+    explainer = made(lambda table: table["x"] > 30, rows)
+    found = explainer.explain(rows[:5])
+    if isinstance(found, fs.Importances):
+        assert (found.values[:, :2] == 0).all()
+    else:
+        assert {one.feature for row in range(5) for one in found.conjunction(row)} == {"x"}
+
+
+# -- trees -------------------------------------------------------------------------------------------------------
+
+
+@given(seed=st.integers(0, 10_000), clean=st.booleans())
+@settings(max_examples=50)
+def test_the_rules_of_a_tree_hold_for_their_rows_and_part_the_rows(seed, clean):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 6, (60, 3)).astype(float)
+    rows = np.where(rng.random(X.shape) < 0.2, np.nan, X)
+    tree = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X if clean else rows, rng.integers(0, 2, 60))
+    rules = TreePath(tree).explain(rows)
+    covered, leaves = naive_cover(rules, rows), tree.apply(rows)
+    assert covered.diagonal().all()
+    assert not covered[leaves[:, None] != leaves[None, :]].any()
+    np.testing.assert_array_equal(covered, rules.group()[0][:, None] == rules.group()[0][None, :])
+    alone = [TreePath(tree).explain(rows[[row]]).describe(0) for row in range(20)]
+    assert alone == [rules.describe(row) for row in range(20)]
+
+
+def test_a_tree_without_missing_values_speaks_as_it_always_did():
+    X = np.nan_to_num(NUMBERS)
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, X[:, 0] > X[:, 1])
+    assert not any("missing" in TreePath(tree).explain(X).describe(row) for row in range(100))
+
+
+@pytest.mark.parametrize("clean", [True, False])
+def test_a_surrogates_rules_cover_exactly_their_leaves(clean):
+    train = pd.DataFrame(NUMBERS, columns=list("abc")).assign(job=HOLEY["job"].reindex(range(500)))
+    train = train[:400].dropna() if clean else train[:400]
+    model = HistGradientBoostingClassifier(max_iter=10, random_state=0, categorical_features="from_dtype")
+    typed = train.astype({"job": "category"})
+    model.fit(typed, train["a"].isna() | (train["job"] == "cook") | (train["b"].fillna(0) > 0.5))
+    surrogate = TreePath.surrogate(model, typed)
+    asked = pd.concat([typed, typed.assign(job="pilot")]).astype({"job": object}).reset_index(drop=True)
+    rules = surrogate.explain(asked)
+    same = rules.group()[0][:, None] == rules.group()[0][None, :]
+    np.testing.assert_array_equal(naive_cover(rules, asked), same)
+
+
+# -- new categories ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("made", [Lime, Anchors, TreePath.surrogate])
+def test_a_new_category_stops_nobody_and_the_model_is_asked_about_it(made):
+    seen = set()
+
+    def model(rows):
+        seen.update(rows["job"].dropna())
+        return (rows["age"] > 40).to_numpy() | (rows["job"] == "pilot").to_numpy()
+
+    explainer = made(model, NAMED)
+    asked = NAMED[:6].assign(job=["pilot", "nurse", *NAMED["job"][2:6]])
+    seen.clear()
+    found, usual = explainer.explain(asked), explainer.explain(NAMED[:6])
+    if made != TreePath.surrogate:  # which is asked in place of the model
+        assert {"pilot", "nurse"} <= seen
+    same = np.flatnonzero(asked["job"] == NAMED["job"][:6])
+    assert len(same)
+    for row in same:
+        assert found.describe(row) == usual.describe(row)
+    if isinstance(found, fs.Rules):
+        assert naive_cover(found, asked).diagonal().all()
+        assert "pilot" not in found.describe(0)
+
+
+def test_lime_compares_every_draw_with_a_new_category():
+    explainer = Lime(lambda rows: (rows["job"] == "pilot") * 0.9, NAMED, samples=1000)
+    found = explainer.explain(NAMED[:3].assign(job="pilot")).values
+    assert (found[:, 0] > 0).all()
+    assert (found[:, 1:] == 0).sum() == 0 or np.abs(found[:, 1:]).max() < found[:, 0].min()
+
+
+# -- dates -------------------------------------------------------------------------------------------------------
+
+START = pd.Timestamp("2024-01-01")
+WHEN = pd.DataFrame({"when": START + pd.to_timedelta(RNG.integers(0, 120, 400), "D"), "x": RNG.normal(size=400)})
+
+
+class After:
+    """A model of dates that insists on the type it was trained on."""
+
+    def __init__(self, dtype):
+        self.dtype = dtype
+
+    def predict(self, rows):
+        assert rows["when"].dtype == self.dtype
+        late = rows["when"] > pd.Timestamp("2024-03-01", tz=getattr(self.dtype, "tz", None))
+        return (late | rows["when"].isna()).to_numpy()
+
+    predict_proba = predict
+
+
+def dated(dtype, holes):
+    rows = WHEN.assign(when=WHEN["when"].dt.tz_localize("UTC") if "UTC" in dtype else WHEN["when"])
+    rows = rows.astype({"when": dtype})
+    return rows.assign(when=rows["when"].mask(np.arange(400) % 5 == 0)) if holes else rows
+
+
+@pytest.mark.parametrize("holes", [False, True])
+@pytest.mark.parametrize("dtype", ["datetime64[s]", "datetime64[us]", "datetime64[ns]", "datetime64[us, UTC]"])
+def test_dates_are_numbers_and_the_model_gets_dates(dtype, holes):
+    rows = dated(dtype, holes)
+    model = After(rows["when"].dtype)
+    lime = Lime(model, rows, samples=300).explain(rows[:10])
+    assert (np.abs(lime.values[:, 0]) > 3 * np.abs(lime.values[:, 1])).all()
+    assert np.isfinite(Lime(model, rows, samples=300, discretize=False).explain(rows[:10]).values).all()
+    surrogate = TreePath.surrogate(model.predict, rows).explain(rows)
+    zone = "Z" if "UTC" in dtype else ""
+    expected = {f"when <= 2024-03-01{zone}", f"when > 2024-03-01{zone}" + " or missing" * holes}
+    assert {surrogate.describe(row) for row in range(400)} == expected
+    for rules in (surrogate, Anchors(model, rows).explain(rows)):
+        assert fs.sufficiency(rules, rows, model.predict(rows)).counts.missed.sum() == 0
+
+
+def test_an_anchor_reads_as_a_date():
+    rows = pd.DataFrame({"when": [datetime.date(2024, 1, 1) + datetime.timedelta(day) for day in range(100)]})
+    rules = Anchors(lambda table: table["when"] > datetime.date(2024, 2, 19), rows).explain(rows)
+    assert rules.describe(0) == "when <= 2024-02-19"
+    assert naive_cover(rules, rows).diagonal().all()

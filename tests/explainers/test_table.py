@@ -1,0 +1,160 @@
+"""Rows of every library become numbers and the same rows again, missing values, new categories and dates included."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from faithscope.errors import BadInput, WrongType
+from faithscope.explainers.seeds import row_digests, row_seeds
+from faithscope.explainers.table import Table
+
+DAYS = [datetime.date(2024, 1, 1), None, datetime.date(2024, 2, 1), datetime.date(2024, 3, 1)]
+TIMES = [None if one is None else datetime.datetime(one.year, one.month, 1, 12) for one in DAYS]
+HOLEY = {
+    "float": [1.5, None, 2.0, 3.0],
+    "text": ["a", None, "b", "a"],
+    "flag": [True, None, False, True],
+    "whole": [1, None, 3, 4],
+    "day": DAYS,
+    "time": TIMES,
+}
+
+
+def pandas_rows():
+    return pd.DataFrame(
+        {
+            "float": [1.5, np.nan, 2.0, 3.0],
+            "single": np.array([1.5, np.nan, 2.0, 3.0], np.float32),
+            "Int64": pd.array([1, None, 3, 4], "Int64"),
+            "Float64": pd.array([1.5, None, 3, 4], "Float64"),
+            "boolean": pd.array(HOLEY["flag"], "boolean"),
+            "arrow": pd.array([1, None, 3, 4], "int64[pyarrow]"),
+            "str": HOLEY["text"],
+            "string": pd.array(HOLEY["text"], "string"),
+            "None": pd.Series(["u", None, "v", "u"], dtype=object),
+            "NaN": pd.Series(["u", np.nan, "v", "u"], dtype=object),
+            "NA": pd.Series([1, pd.NA, 2.5, 3], dtype=object),
+            "category": pd.Categorical(["k", None, "l", "k"]),
+            "date": pd.to_datetime(pd.Series(DAYS)),
+            "nano": pd.to_datetime(pd.Series(TIMES)).astype("datetime64[ns]"),
+            "zone": pd.to_datetime(pd.Series(TIMES)).dt.tz_localize("Europe/Berlin"),
+            "days": pd.Series(DAYS, dtype=object),
+            "times": pd.Series(TIMES, dtype=object),
+            "span": pd.to_timedelta(pd.Series(["1h", None, "2h", "3h"])),
+            "int": [1, 2, 3, 4],
+        }
+    )
+
+
+def test_pandas_rows_come_back_as_they_were():
+    rows = pandas_rows()
+    table = Table.learn(rows)
+    pd.testing.assert_frame_equal(table.decode(table.encode(rows)), rows)
+
+
+def test_polars_rows_come_back_as_they_were():
+    kinds = {
+        "kind": pl.Series(HOLEY["text"], dtype=pl.Categorical),
+        "enum": pl.Series(HOLEY["text"], dtype=pl.Enum("ab")),
+    }
+    zone = pl.Series(TIMES).dt.replace_time_zone("Europe/Berlin")
+    rows = pl.DataFrame({**HOLEY, **kinds, "zone": zone, "nan": [1.5, float("nan"), 2.0, 3.0]})
+    table = Table.learn(rows)
+    again = table.decode(table.encode(rows))
+    assert again.schema == rows.schema
+    assert again.equals(rows)
+
+
+def test_arrow_rows_come_back_as_they_were():
+    zone = pa.array(TIMES, pa.timestamp("us", "Europe/Berlin"))
+    rows = pa.table({**HOLEY, "zone": zone, "kind": pa.array(HOLEY["text"]).dictionary_encode()})
+    table = Table.learn(rows)
+    again = table.decode(table.encode(rows))
+    assert again.schema == rows.schema
+    assert again.equals(rows)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        np.array([[1.0, np.nan], [np.nan, 2.0]]),
+        np.array([[1.0, np.nan], [np.nan, 2.0]], np.float32),
+        np.array([[1.5, "a", None], [None, None, 2.5], [2.5, "b", "c"]], object),
+        np.array([["2024-01-01", "NaT"], ["2024-01-01T12", "2024-01-02"]], "M8[s]"),
+        np.array([[datetime.datetime(2024, 1, 1), "a"], [None, "b"]], object),
+    ],
+    ids=["float", "single", "objects", "dates", "datetimes"],
+)
+def test_arrays_come_back_as_they_were(rows):
+    table = Table.learn(rows)
+    again = table.decode(table.encode(rows))
+    assert again.dtype == rows.dtype
+    assert repr(again.tolist()) == repr(rows.tolist())
+
+
+def test_missing_has_a_place_of_its_own_and_so_has_none_of_the_known():
+    table = Table.learn(pd.DataFrame({"job": ["cook", "clerk"], "age": [1.0, 2.0]}))
+    rows = pd.DataFrame({"job": ["cook", None, "nurse", "pilot"], "age": [1.0, np.nan, 2.0, 3.0]})
+    matrix, own = table.read(rows)
+    np.testing.assert_array_equal(matrix, [[1, 1], [2, np.nan], [3, 2], [3, 3]])
+    assert table.decode(matrix)["job"].isna().tolist() == [False, True, True, True]
+    pd.testing.assert_frame_equal(table.decode(matrix, own), rows)
+    mixed = table.decode(matrix[[3, 3, 0]], own.take([3, 2, 0]))
+    assert mixed["job"].tolist() == ["pilot", "nurse", "cook"]
+
+
+def test_a_category_that_the_dtype_cannot_hold_is_missing():
+    table = Table.learn(pd.DataFrame({"job": pd.Categorical(["cook", "clerk"])}))
+    again = table.decode(*table.read(pd.DataFrame({"job": ["nurse", "cook"]})))
+    assert again["job"].dtype == pd.CategoricalDtype(["clerk", "cook"])
+    assert again["job"].isna().tolist() == [True, False]
+
+
+def test_values_that_are_missing_for_the_first_time_are_no_other_value():
+    table = Table.learn(pd.DataFrame({"flag": [True, False], "age": [1, 2]}))
+    again = table.decode(table.encode(pd.DataFrame({"flag": [None, True], "age": [np.nan, 2]})))
+    assert again["flag"].tolist() == [None, True]
+    assert again["age"].isna().tolist() == [True, False]
+
+
+def test_dates_are_whole_numbers_of_the_coarsest_unit():
+    frame = pd.DataFrame({"day": pd.to_datetime(["2024-01-01", "2024-01-03"])})
+    table = Table.learn(frame)
+    assert table.encode(frame).ravel().tolist() == [19723, 19725]
+    later = pd.DataFrame({"day": pd.to_datetime(["2024-01-01T06:00:00.000001"])})
+    pd.testing.assert_frame_equal(table.decode(table.encode(later)), later)
+    assert str(table.readable(0, 19725.0)) == "2024-01-03"
+
+
+def test_dates_that_floats_cannot_hold_are_refused_with_their_number():
+    table = Table.learn(pd.DataFrame({"day": pd.to_datetime(["2024-01-01", "2024-01-03"])}).astype("datetime64[ns]"))
+    fine = pd.DataFrame({"day": np.array(["2024-01-01T00:00:00.000000001"] * 3, "M8[ns]")})
+    with pytest.raises(BadInput, match="at row 0 and 2 more, finer than"):
+        table.encode(fine)
+    with pytest.raises(WrongType, match="'day' held dates in training but holds 3 here"):
+        table.encode(pd.DataFrame({"day": [3]}))
+
+
+@pytest.mark.parametrize(
+    ("column", "error", "message"),
+    [
+        ([1.0, np.inf, -np.inf], BadInput, "'x' holds inf at row 1 and 1 more: every number must be finite"),
+        ([1, 2**53 + 1, 2**60], BadInput, "beyond 2[*][*]53, .* at row 1 and 1 more"),
+        (["a", "b", "c"], WrongType, "'x' held numbers in training but holds 'a' here at row 0 and 2 more"),
+    ],
+)
+def test_what_is_refused_says_how_many(column, error, message):
+    with pytest.raises(error, match=message):
+        Table.learn(pd.DataFrame({"x": [1.0, 2.0]})).encode(pd.DataFrame({"x": column}))
+
+
+def test_all_missing_values_are_alike_to_the_chance_of_a_row():
+    quiet, other = np.nan, np.frombuffer(np.array([0xFFF8000000000123], "<u8").tobytes(), "<f8")[0]
+    assert row_seeds(0, np.array([[quiet, 1.0]])) == row_seeds(0, np.array([[other, 1.0]]))
+    digests = {row_digests(0, pd.DataFrame({"a": pd.Series([one], dtype=object)}))[0] for one in (None, np.nan, pd.NA)}
+    assert len(digests) == 1
+    assert row_digests(0, pd.DataFrame({"a": ["None"]}))[0] not in digests
