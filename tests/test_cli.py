@@ -30,6 +30,16 @@ def importances(rows):
 def broken(rows):
     raise ZeroDivisionError("a fault of the model's")
 
+def hollow(rows):
+    # Consistent by their words, and each applies to every row: sufficiency is chance.
+    rules = [[("b", ">", -99.0 - y)] for y in predict(rows)]
+    return fs.Rules.from_conditions(rules, features=list(rows.columns))
+
+signs = lambda rows: np.sign(importances(rows))
+drawn = fs.explainers.Random(2)
+guarded = predict, {"signs": signs, "hollow": hollow, "constant": fs.explainers.Constant(), "r": drawn}
+sound = predict, {"signs": signs, "constant": fs.explainers.Constant(), "random": fs.explainers.Random(2)}
+baselines = predict, {"constant": fs.explainers.Constant(), "random": fs.explainers.Random(2)}
 system = predict, {"importances": importances, "constant": fs.explainers.Constant()}
 single = predict, importances
 faulty = broken, importances
@@ -147,6 +157,59 @@ def test_the_lower_limit_is_what_fails(folder, limit, status):
     assert run(folder, "evaluate", *words).returncode == status
 
 
+def judged(folder, system, *words):
+    """How the gate ended, and everyone it names: explainer and population, measure."""
+    done = run(folder, "evaluate", "--system", f"my_module:{system}", "--data", "X.parquet", "--drop", "region", *words)
+    lines = [line for line in done.stderr.splitlines() if " was not shown to be at least " in line]
+    return done.returncode, [tuple(line.split(" was not shown")[0].split(": ")) for line in lines], done.stderr
+
+
+def test_the_gate_judges_every_measure_and_no_baseline_and_names_who_failed(folder):
+    status, failed, said = judged(folder, "guarded", "--fail-under", "0.9")
+    assert (status, failed) == (1, [("hollow", "sufficiency")])
+    assert "at least 0.9: its lower limit is 0." in said
+    assert judged(folder, "sound", "--fail-under", "0.9")[:2] == (0, [])
+    assert judged(folder, "guarded", "--fail-under", "0.9", "--measure", "consistency")[:2] == (0, [])
+
+
+def test_the_gate_judges_whom_it_is_told_to(folder):
+    assert judged(folder, "guarded", "--fail-under", "0.9", "--gate", "signs")[:2] == (0, [])
+    status, failed, _ = judged(folder, "guarded", "--fail-under", "0.9", "--gate", "signs", "--gate", "constant")
+    assert (status, failed) == (1, [("constant", "consistency")])
+
+
+def test_baselines_alone_are_judged_and_that_is_said(folder):
+    status, failed, said = judged(folder, "baselines", "--fail-under", "0.9")
+    assert status == 1
+    assert {who for who, _ in failed} == {"constant", "random"}
+    assert "Only baselines were given, so they are judged: constant, random." in said
+
+
+def test_the_gate_judges_populations_too(folder):
+    status, failed, said = judged(folder, "sound", "--fail-under", "0.96", "--by", "region")
+    assert status == 1
+    assert set(failed) == {("signs, region north", "consistency"), ("signs, region south", "consistency")}
+    assert "rows are too few: even if all agreed" in said
+    assert judged(folder, "sound", "--fail-under", "0.96")[0] == 0
+
+
+def test_populations_are_printed_by_every_measure_with_explainer_and_column(folder):
+    words = ("evaluate", "--system", "my_module:guarded", "--data", "X.parquet", "--by", "region", "--drop", "region")
+    told = run(folder, *words).stdout
+    numbers = json.loads(run(folder, *words, "--json").stdout)
+    for name, measure, held in [
+        *((name, "consistency", numbers["populations"]) for name in ("signs", "hollow", "constant", "r")),
+        ("hollow", "sufficiency", numbers["sufficiency_populations"]),
+    ]:
+        part = told.split(f"{name}: {measure} by region")[1].split(" by region")[0]
+        for one in held[name]["groups"]:
+            assert one["measure"] == measure
+            line = next(line for line in part.splitlines() if line.startswith(one["group"]))
+            assert f"{one['value']:.3f}" in line
+            assert f"{one['low']:.3f}–{one['high']:.3f}" in line
+    assert "signs: sufficiency" not in told
+
+
 MISTAKES = {
     "no such module": (["--system", "nothing:x", "--data", "X.csv"], "No module is called 'nothing'"),
     "no colon": (["--system", "my_module", "--data", "X.csv"], "module:attribute"),
@@ -158,6 +221,22 @@ MISTAKES = {
     "truncated file": (["--system", "my_module:single", "--data", "cut.parquet"], "'cut.parquet' cannot be read"),
     "no such column": (["--system", "my_module:single", "--data", "X.parquet", "--by", "regoin"], "Did you mean 'reg"),
     "no such word": (["--system", "my_module:single", "--data", "X.csv", "--discretize", "3fp"], "'3fp'"),
+    "gate without a threshold": (
+        ["--system", "my_module:single", "--data", "X.csv", "--gate", "importances"],
+        "--gate says what --fail-under judges",
+    ),
+    "measure without a threshold": (
+        ["--system", "my_module:single", "--data", "X.csv", "--measure", "consistency"],
+        "--measure says what --fail-under judges",
+    ),
+    "no such explainer": (
+        ["--system", "my_module:system", "--data", "X.csv", "--fail-under", "0.9", "--gate", "constnat"],
+        "Did you mean 'constant'?",
+    ),
+    "no such measure": (
+        ["--system", "my_module:system", "--data", "X.csv", "--fail-under", "0.9", "--measure", "purity"],
+        "--measure must be consistency or sufficiency; got 'purity'",
+    ),
     "threshold": (["--system", "my_module:single", "--data", "X.csv", "--fail-under", "7"], "--fail-under"),
     "fault of the model": (["--system", "my_module:faulty", "--data", "X.csv"], "my_module.py, line 12"),
 }

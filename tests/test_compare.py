@@ -133,3 +133,41 @@ def test_best_needs_rows_and_discretizers():
         fs.evaluate([0, 1], [[1.0], [2.0]], [[0], [1]], discretizer=fs.Best())
     with pytest.raises(fs.errors.BadInput, match="at least one discretizer"):
         fs.evaluate([0, 1] * 4, [[1.0], [2.0]] * 4, [[0], [1]] * 4, discretizer=fs.Best([]))
+
+
+def test_a_comparison_is_a_mapping_from_names_to_evaluations():
+    found = fs.compare(TREE, METHODS, ROWS, progress=False)
+    assert found["path"] is found.evaluations["path"]
+    assert list(found) == list(found.keys()) == list(METHODS)
+    assert list(found.values()) == list(found.evaluations.values())
+    assert dict(found.items()) == dict(found) == found.evaluations
+    assert len(found) == 4
+    assert "path" in found
+    assert "tree" not in found
+    assert 3 not in found
+
+
+@pytest.mark.parametrize("name", ["pth", "nobody", 3, None, ["path"]])
+def test_a_missing_name_gets_a_sentence_with_near_names(name):
+    found = fs.compare(TREE, METHODS, ROWS, progress=False)
+    with pytest.raises(KeyError) as error:
+        found[name]
+    assert isinstance(error.value, fs.errors.FaithscopeError)
+    near = name in ("pth", ["path"])
+    said = "Did you mean 'path'?" if near else "There are 'path', 'same', 'random', 'unique'."
+    assert str(error.value) == f"No explainer is called {name!r}. {said}"
+
+
+def test_groups_are_measured_by_every_measure_that_there_is():
+    groups = pd.Series(np.where(ROWS["mean radius"] > 14, "large", "small"), name="size")
+    found = fs.compare(TREE, METHODS, ROWS, groups=groups, progress=False)
+    assert set(found.sufficiency_populations) == {"path"}
+    alone = found["path"].by(groups, "sufficiency")
+    assert found.sufficiency_populations["path"] == alone
+    assert {one.by for one in (*found.populations.values(), alone)} == {"size"}
+
+
+def test_only_our_baselines_are_known_as_such():
+    found = fs.compare(TREE, {**METHODS, "ready": Constant().explain(ROWS)}, ROWS, progress=False)
+    assert [name for name, ev in found.items() if ev.baseline] == ["same", "random", "unique"]
+    assert fs.evaluate(TREE, Random(3), ROWS, progress=False).baseline

@@ -1,23 +1,24 @@
 """compare(): several explainers of one model on the same rows, side by side."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.cache import to_cache
-from faithscope.errors import BadInput, WrongType
-from faithscope.evaluate import System, described
+from faithscope.errors import BadInput, UnknownName, WrongType
+from faithscope.evaluate import System, described, is_baseline
 from faithscope.evaluation import Discretize, Evaluation, assess
 from faithscope.explanations import Explanations, discretize
 from faithscope.explanations.inputs import rows_of, same_length
 from faithscope.explanations.labels import to_labels
 from faithscope.explanations.relations import take_rows
 from faithscope.frames import frame
+from faithscope.hints import hint
 from faithscope.measures.choosing import Best, halves
 from faithscope.measures.paired import (
     Measured,
@@ -38,7 +39,9 @@ _NUMBERS = ("n", "value", "low", "high", "unverifiable", "verified", "chance", "
 
 @dataclass(frozen=True)
 class Comparison:
-    """Several explainers of one model on the same rows.
+    """Several explainers of one model on the same rows: a mapping from their names to their evaluations.
+
+    ``found["tree"]`` is an `Evaluation`; ``in``, ``len``, iteration, `keys`, `values` and `items` are a mapping's.
 
     Attributes
     ----------
@@ -47,7 +50,9 @@ class Comparison:
     pairs : tuple of PairedDifference
         Differences between any two explainers, measured on the same rows.
     populations : dict of str to Populations
-        Each explainer by group of rows, where groups were given.
+        The consistency of each explainer by group of rows, where groups were given.
+    sufficiency_populations : dict of str to Populations
+        The sufficiency of each explainer that says where it applies, where groups were given.
     rows_to_choose : int
         Rows on which discretizations were chosen; they are not among those reported.
     """
@@ -56,6 +61,33 @@ class Comparison:
     pairs: tuple[PairedDifference, ...] = field(repr=False)
     populations: dict[str, Populations] = field(default_factory=dict, repr=False)
     rows_to_choose: int = 0
+    sufficiency_populations: dict[str, Populations] = field(default_factory=dict, repr=False)
+
+    def __getitem__(self, name: str) -> Evaluation:
+        if name not in self:
+            raise UnknownName(f"No explainer is called {name!r}. {hint(name, self.evaluations)}")
+        return self.evaluations[name]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self.evaluations
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.evaluations)
+
+    def __len__(self) -> int:
+        return len(self.evaluations)
+
+    def keys(self) -> KeysView[str]:
+        """The explainers' names."""
+        return self.evaluations.keys()
+
+    def values(self) -> ValuesView[Evaluation]:
+        """Their evaluations."""
+        return self.evaluations.values()
+
+    def items(self) -> ItemsView[str, Evaluation]:
+        """Names with their evaluations."""
+        return self.evaluations.items()
 
     @property
     def table(self) -> "pd.DataFrame":
@@ -84,6 +116,7 @@ class Comparison:
             "evaluations": {name: ev.to_dict() for name, ev in self.evaluations.items()},
             "differences": [{**asdict(pair), "differ": pair.differ} for pair in self.pairs],
             "populations": {name: found.to_dict() for name, found in self.populations.items()},
+            "sufficiency_populations": {name: one.to_dict() for name, one in self.sufficiency_populations.items()},
             "rows_to_choose": self.rows_to_choose,
         }
 
@@ -159,12 +192,22 @@ def compare(
         with system.watch.phase(f"measuring {name}", len(labels)):
             fits = _fitting(chosen[name], one, one_for_all=not isinstance(discretizer, Mapping))
             about: dict[str, Any] = {"name": name, "explainer": described(named[name]), "seed": seed}
+            about["baseline"] = is_baseline(named[name])
             found = assess(one, labels, X, discretizer=fits, confidence=confidence, **about)
         evaluations[name] = replace(found, seconds=_seconds(system.watch, name))
     with system.watch.phase("measuring differences", len(labels)):
         pairs = _differences(evaluations, confidence)
-    populations = {} if parts is None else {name: ev.by(parts) for name, ev in evaluations.items()}
-    return Comparison(evaluations, pairs, populations, len(looked))
+    by = str(getattr(groups, "name", None) or "")
+    populations = {measure: _populations(evaluations, parts, by, measure) for measure in ("consistency", "sufficiency")}
+    return Comparison(evaluations, pairs, populations["consistency"], len(looked), populations["sufficiency"])
+
+
+def _populations(
+    evaluations: dict[str, Evaluation], parts: Any, by: str, measure: Literal["consistency", "sufficiency"]
+) -> dict[str, Populations]:
+    """One measure of every explainer that has it, by group of rows; empty where no groups were given."""
+    having = {name: ev for name, ev in evaluations.items() if getattr(ev, measure) is not None}
+    return {} if parts is None else {name: replace(ev.by(parts, measure), by=by) for name, ev in having.items()}
 
 
 def _named(explainers: Any) -> dict[str, Any]:

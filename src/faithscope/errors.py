@@ -25,6 +25,12 @@ class WrongType(BadInput, TypeError):
     """A value the caller handed over is of a type that cannot be used."""
 
 
+class UnknownName(BadInput, KeyError):
+    """A name was asked for that nothing here has."""
+
+    __str__ = Exception.__str__  # a KeyError would show its message in quotes
+
+
 class MissingExtra(FaithscopeError, ImportError):
     """An optional library is needed that is not installed."""
 

@@ -73,6 +73,7 @@ def evaluate(
     same_length(X=rows_of(X), predictions=len(labels), explanations=len(given))
     options: dict[str, Any] = {"confidence": confidence, "interval": interval, "relation": relation}
     about: dict[str, Any] = {"name": name, "explainer": described(explainer), "seed": seed}
+    about["baseline"] = is_baseline(explainer)
     if isinstance(discretizer, Best):
         kept, chosen = discretizer.choose(given, labels, seed, confidence)
         given, labels, X, discretizer = given.take(kept), labels[kept], take_rows(X, kept), chosen
@@ -133,6 +134,13 @@ def described(explainer: Any) -> str:
         return "ready explanations"
     silent = "__repr__" not in {name for kind in type(explainer).__mro__[:-1] for name in vars(kind)}
     return name_of(explainer) if silent or explainer is function_of(explainer, "explain") else repr(explainer)
+
+
+def is_baseline(explainer: Any) -> bool:
+    """Whether an explainer is one of ours that says nothing on purpose."""
+    from faithscope.explainers.baselines import Constant, Random, Unique
+
+    return isinstance(explainer, Constant | Random | Unique)
 
 
 @in_memory("use fewer rows")

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -54,6 +54,9 @@ class Evaluation:
         Of the evaluation; explainers have seeds of their own.
     seconds : dict of str to float
         How long each phase took.
+    baseline : bool
+        Whether the explainer is one of ours that says nothing on purpose (`Constant`, `Random`, `Unique`), so that
+        guards do not judge it beside others. Ready explanations do not say who made them: False.
     """
 
     consistency: Estimate
@@ -69,6 +72,7 @@ class Evaluation:
     discretizer: str = repr(Original())
     seed: int = 0
     seconds: dict[str, float] = field(default_factory=dict, repr=False)
+    baseline: bool = False
     _coverage: Coverage | None = field(default=None, repr=False)
 
     @property
@@ -116,6 +120,9 @@ class Evaluation:
 
     def by(self, groups: Any, measure: Literal["consistency", "sufficiency"] = "consistency") -> Populations:
         """The same measure for each group of rows, with intervals on the differences."""
+        return replace(self._by(groups, measure), by=str(getattr(groups, "name", None) or ""))
+
+    def _by(self, groups: Any, measure: str) -> Populations:
         if measure == "sufficiency":
             self._scoped()
             how = (self.relation, self.consistency.confidence, self.weights)
@@ -141,7 +148,7 @@ class Evaluation:
         """All numbers of this evaluation, ready for JSON."""
         sufficiency = None if self.sufficiency is None else self.sufficiency.to_dict()
         measured = {"consistency": self.consistency.to_dict(), "sufficiency": sufficiency}
-        made = {name: getattr(self, name) for name in ("name", "explainer", "discretizer", "seed")}
+        made = {name: getattr(self, name) for name in ("name", "explainer", "discretizer", "seed", "baseline")}
         return {**measured, "uniqueness": self.uniqueness, **made}
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
@@ -160,7 +167,10 @@ class Evaluation:
         """
         from faithscope.report import write_report
 
-        write_report(self, path, populations={} if groups is None else {self.name: self.by(groups)})
+        measures: list[Literal["consistency", "sufficiency"]] = ["consistency"]
+        measures += [] if self.sufficiency is None else ["sufficiency"]
+        populations = [] if groups is None else [self.by(groups, measure) for measure in measures]
+        write_report(self, path, populations={self.name: populations})
 
     def plot(self) -> Any:
         """Value, interval, chance and the unverifiable part as an Altair chart."""

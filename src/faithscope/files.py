@@ -47,10 +47,27 @@ def _beside(place: Path) -> Iterator[BinaryIO]:
             temporary.unlink()
 
 
-def _place(path: str | os.PathLike[str]) -> Path:
-    """Where a path leads, links followed."""
+def expanded(path: str | os.PathLike[str]) -> str:
+    """A path or a glob as a caller wrote it, with ``~`` as the home folder; every path that is taken comes by here."""
+    return os.path.expanduser(os.fspath(path))
+
+
+def to_path(path: str | os.PathLike[str]) -> Path:
+    """The file or folder that a caller means.
+
+    Examples
+    --------
+    >>> to_path("~/report.html") == Path.home() / "report.html"
+    True
+    """
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
         raise WrongType(f"The path of a file is a text or a Path; got {path!r}, a {type(path).__name__}.")
-    if "\0" in os.fspath(path) or not Path(path).name:
+    return Path(expanded(path))
+
+
+def _place(path: str | os.PathLike[str]) -> Path:
+    """Where a path leads, links followed."""
+    place = to_path(path)
+    if "\0" in str(place) or not place.name:
         raise BadInput(f"{os.fspath(path)!r} is no path of a file: name one.")
-    return Path(os.path.realpath(path))
+    return Path(os.path.realpath(place))

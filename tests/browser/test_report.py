@@ -6,7 +6,6 @@ script, axe.min.js; without it only our own checks of labels and contrast are ma
 
 import json
 import os
-import shutil
 import time
 from pathlib import Path
 
@@ -15,13 +14,7 @@ import pytest
 import report_examples as examples
 from faithscope.report import write_report
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
 AXE = os.environ.get("AXE_JS", "")
-
-pytestmark = pytest.mark.skipif(
-    not (CHROMIUM and DRIVER), reason="Chromium and its driver are not installed: apt install chromium chromium-driver"
-)
 
 DRAWN = "return document.querySelectorAll('#chart-picture svg').length > 0"
 NAMES = "return [...document.querySelectorAll('#overview tbody tr:not([hidden]) th')].map(th => th.textContent)"
@@ -53,21 +46,6 @@ UNNAMED = """
 return [...document.querySelectorAll('button, select, input, a[href], [role=img], [role=group], table')].filter(e =>
     !(e.ariaLabel || e.textContent.trim() || e.labels?.length || e.caption)).map(e => e.outerHTML.slice(0, 100))
 """
-
-
-@pytest.fixture(scope="module")
-def browser():
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,900"):
-        options.add_argument(word)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    yield driver
-    driver.quit()
 
 
 @pytest.fixture(scope="module")

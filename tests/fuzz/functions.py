@@ -12,7 +12,18 @@ from faithscope.assertions import Unfaithful
 from fuzz import hostile
 from fuzz.choices import COUNTS, DISCRETIZERS, DISTANCES, METRICS, RELATIONS, SEEDS, SHARES, WORDS
 from fuzz.hostile import SCALARS, SIZES
-from fuzz.kinds import conditions, evaluations, explanations, grid, labels, of_any_kind, options, some_rows, with_words
+from fuzz.kinds import (
+    comparisons,
+    conditions,
+    evaluations,
+    explanations,
+    grid,
+    labels,
+    of_any_kind,
+    options,
+    some_rows,
+    with_words,
+)
 from fuzz.registry import target
 
 MEASURES, KINDS, DISCRETE, PLANS = "measures", "explanations", "discretizers", "plans and bounds"
@@ -153,8 +164,12 @@ def _(draw):
 
 @target("assert_faithful", PLANS)
 def _(draw):
-    given = draw(st.one_of(evaluations(), evaluations().map(lambda ev: ev.consistency), SCALARS))
-    how = draw(options(at_least=SHARES))
+    groups = evaluations().map(lambda ev: ev.by([0] * len(ev.predictions)))
+    one = evaluations().map(lambda ev: ev.consistency)
+    given = draw(st.one_of(evaluations(), one, comparisons(), groups, SCALARS))
+    measures = st.sampled_from([None, "consistency", "sufficiency", "", 3, ["consistency"]])
+    names = st.one_of(SCALARS, st.lists(SCALARS, max_size=2), st.just("a"))
+    how = draw(options(at_least=SHARES, measure=measures, by=SIZES.flatmap(labels), explainers=names))
 
     def call():
         try:

@@ -123,7 +123,7 @@ def _comparison(found):
         _evaluation(one)
     for pair in found.pairs:
         assert -1 <= pair.low <= pair.high <= 1
-    for one in found.populations.values():
+    for one in (*found.populations.values(), *found.sufficiency_populations.values()):
         valid(one)
 
 

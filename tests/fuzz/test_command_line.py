@@ -36,6 +36,7 @@ OPTIONS = {
     "audit": (
         *("--prediction", "--explanation", "--kind", "--discretize", "--by", "--by-time", "--every", "--reference"),
         *("--nulls", "--connect", "--table", "--confidence", "--interval", "--fail-under", "--json", "--nothing"),
+        "--measure",
     ),
     "plan": (
         "--prediction",
@@ -56,6 +57,8 @@ OPTIONS = {
         "--confidence",
         "--seed",
         "--fail-under",
+        "--measure",
+        "--gate",
         "--json",
     ),
     "demo": ("--nothing", "--report", "--json=3"),

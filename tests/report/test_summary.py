@@ -9,9 +9,12 @@ import pytest
 
 import faithscope as fs
 import report_examples as examples
-from faithscope.errors import BadInput, WrongType
+from faithscope.cli.options import tell
+from faithscope.errors import BadInput, TooLarge, WrongType
 from faithscope.report import summarize
 from faithscope.report.contradictions import Rows
+from faithscope.report.html import render
+from faithscope.report.terminal import render as in_terminal
 from faithscope.report.wording import two_values, wording
 from faithscope.tables.audit import audit
 
@@ -88,7 +91,58 @@ def test_a_weighted_evaluation_is_summarized_without_a_curve():
     found = fs.evaluate(examples.predict, examples.by_age, X, weights=np.arange(1.0, 61.0), progress=False)
     told = summarize(found).explainers[0]
     assert told.curves == ()
+    assert [(one.section, one.measure) for one in told.missing] == [("rows", "consistency"), ("rows", "sufficiency")]
+    assert "weighted" in told.missing[0].reason
     assert [one.measure for one in told.measures] == ["consistency", "sufficiency"]
+
+
+ASKED = {
+    "counterexamples": ("contradictions", "consistency"),
+    "wrongly_covered": ("contradictions", "sufficiency"),
+    "discretizations": ("discretizations", "consistency"),
+}
+
+
+@pytest.mark.parametrize("question", ASKED)
+@pytest.mark.parametrize("problem", [TooLarge("That needs 9 GiB: use fewer rows."), MemoryError()])
+def test_a_section_that_cannot_be_made_says_so_everywhere(monkeypatch, question, problem):
+    def fails(*_):
+        raise problem
+
+    monkeypatch.setattr(fs.Evaluation, question, fails)
+    found = fs.evaluate(examples.predict, examples.by_age, examples.rows(60), progress=False)
+    summary = summarize(found)
+    (missing,) = summary.explainers[0].missing
+    assert (missing.section, missing.measure) == ASKED[question]
+    assert ("9 GiB" if str(problem) else "Memory ran out") in missing.reason
+    assert missing.sentence in render(summary)
+    assert f"by_age, {missing.sentence}" in in_terminal(summary, width=1000)
+    assert json.loads(json.dumps(summary.to_dict()))["explainers"][0]["missing"][0]["reason"] == missing.reason
+    if missing.section == "contradictions":
+        assert "No two rows contradict" not in render(summary)
+
+
+def test_json_of_the_command_line_has_what_is_missing(monkeypatch, capsys):
+    def fails(*_):
+        raise TooLarge("That needs 9 GiB.")
+
+    monkeypatch.setattr(fs.Evaluation, "counterexamples", fails)
+    tell(examples.comparison(60), None, as_json=True, title="")
+    missing = json.loads(capsys.readouterr().out)["missing"]
+    assert missing["random"] == [{"section": "contradictions", "measure": "consistency", "reason": "That needs 9 GiB."}]
+
+
+def test_notes_are_told_in_a_terminal_with_whom_and_what_they_speak_of():
+    X = examples.rows(30)
+    found = fs.compare(examples.predict, {"rules": examples.by_age}, X, groups=X["job"], progress=False)
+    told = in_terminal(summarize(found), width=1000)
+    parts = (found.populations["rules"], found.sufficiency_populations["rules"])
+    for words, one in [
+        *((f"rules, {one.measure}", one) for one in found["rules"]._estimates()),
+        *((f"rules, job {job}, {one.measure}", one) for part in parts for job, one in part.estimates.items()),
+    ]:
+        assert all(f"{words}: {note}" in told for note in one.notes)
+    assert "a few rows decide" in told
 
 
 def test_what_has_no_rows_is_summarized_without_contradictions():
@@ -103,7 +157,9 @@ def test_populations_of_one_explainer_may_be_given_by_column(found):
     by_job = found.populations["constant"]
     told = summarize(evaluation, populations={"job": by_job, "again": by_job}).explainers[0].populations
     assert [one.by for one in told] == ["job", "again"]
-    assert summarize(evaluation, populations=by_job).explainers[0].populations[0].by == ""
+    assert summarize(evaluation, populations=by_job).explainers[0].populations[0].by == "job"
+    nameless = evaluation.by(list(examples.rows()["job"]))
+    assert summarize(evaluation, populations=nameless).explainers[0].populations[0].by == ""
 
 
 def test_of_many_populations_the_lowest_are_told_and_the_rest_counted():

@@ -35,7 +35,7 @@ def run(*words):
 def test_a_log_is_audited(log, tmp_path):
     found = run("audit", log, *HOW, "--by", "region", "--by-time", "when", "--report", tmp_path / "r.html")
     assert found.exit_code == 0, found.output
-    for said in ("consistency", "north: ", "south: ", "2026-01-01"):
+    for said in ("consistency by region", "north", "south", "consistency in windows of 1d", "2026-01-01"):
         assert said in found.output
     assert "<html" in (tmp_path / "r.html").read_text()
 
@@ -49,6 +49,31 @@ def test_json_is_all_that_is_printed(log):
 def test_the_threshold_is_judged_by_the_lower_limit(log):
     assert run("audit", log, *HOW, "--fail-under", "0.9").exit_code == 0
     assert run("audit", log, *HOW, "--fail-under", "0.999").exit_code == 1
+
+
+def test_every_population_is_judged_and_whoever_fails_is_named(log, tmp_path):
+    found = run("audit", log, *HOW, "--by", "region", "--fail-under", "0.95")
+    lows = json.loads(run("audit", log, *HOW, "--by", "region", "--json").stdout)["populations"]["groups"]
+    failed = sorted(one["group"] for one in lows if one["low"] < 0.95)
+    lines = [line for line in found.stderr.splitlines() if "was not shown to be at least 0.95" in line]
+    assert failed
+    assert sorted(line.split("region ")[1].split(":")[0] for line in lines) == failed
+    assert all(line.startswith(f"{log}, region ") and ": consistency was not" in line for line in lines)
+    assert found.exit_code == 1
+    assert run("audit", log, *HOW, "--fail-under", "0.95").exit_code == 0
+
+
+def test_sufficiency_is_judged_too(tmp_path):
+    # Each label has a rule of its own, and both apply everywhere.
+    labels = np.arange(300) % 2
+    path = tmp_path / "rules.parquet"
+    pd.DataFrame({"yhat": labels, "why": [f"a >= {-y}" for y in labels], "a": 1.0}).to_parquet(path)
+    words = ("audit", path, "--prediction", "yhat", "--explanation", "why", "--kind", "rules", "--fail-under", "0.9")
+    found = run(*words)
+    assert found.exit_code == 1
+    assert f"{path}: sufficiency was not shown to be at least 0.9: its lower limit is 0.4" in found.stderr
+    assert run(*words, "--measure", "consistency").exit_code == 0
+    assert run(*words, "--measure", "sufficiency").exit_code == 1
 
 
 def test_a_plan_says_how_many_rows(log):
@@ -65,6 +90,9 @@ def test_a_plan_says_how_many_rows(log):
         ["audit", "--table", "t", *HOW],
         ["audit", "LOG", "--prediction", "nope", "--explanation", "phi_*"],
         ["audit", "LOG", *HOW, "--nulls", "maybe"],
+        ["audit", "LOG", *HOW, "--measure", "sufficiency"],
+        ["audit", "LOG", *HOW, "--measure", "sufficiency", "--fail-under", "0.9"],
+        ["audit", "LOG", *HOW, "--measure", "maybe", "--fail-under", "0.9"],
         ["audit", "no-such*.parquet", *HOW],
         ["audit", "--connect", "postgres://u:hunter2@127.0.0.1:1/x", "--table", "t", *HOW],
     ],

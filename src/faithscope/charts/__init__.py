@@ -34,7 +34,8 @@ def estimates(found: Iterable[tuple[str, Told]], *, title: str = "", width: int 
     found : pairs of a name and an Estimate
         Those of the same name stand together.
     """
-    return _chart(specs.estimates(_rows(found)), title, width, specs.KEY)
+    rows = _rows(found)
+    return _chart(specs.estimates(rows), title, width, _described(rows), specs.KEY)
 
 
 def populations(found: Mapping[Any, Told], *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
@@ -49,7 +50,8 @@ def against(found: Iterable[tuple[str, Told]], *, title: str = "", width: int = 
     ----------
     found : pairs of a name and an Estimate
     """
-    return _chart(specs.against(_rows(found)), title, width)
+    rows = _rows(found)
+    return _chart(specs.against(rows), title, width, f"Consistency against sufficiency. {_described(rows)}")
 
 
 def discretizations(table: Any, *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
@@ -65,7 +67,8 @@ def discretizations(table: Any, *, title: str = "", width: int = _WIDTH) -> "alt
         {"name": line["discretizer"], "upper": min(1.0, line["value"] + line["unverifiable"])} | _known(line)
         for line in lines
     ]
-    return _chart(specs.discretizations(rows), title, width)
+    words = "; ".join(f"{row['name']}: {row['value']:.3f}, {row['uniqueness']:.0%} unique" for row in rows)
+    return _chart(specs.discretizations(rows), title, width, f"Consistency against uniqueness. {words}.")
 
 
 def curve(plan: Any, *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
@@ -76,7 +79,8 @@ def curve(plan: Any, *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart
     plan : Plan
     """
     points = [_known(point) for point in plan.curve.to_dict("records")]
-    return _chart(specs.curve(points, plan.n, plan.wanted, plan.rows_needed), title, width)
+    words = f"Share of rows that cannot be checked, by number of rows: {plan.unverifiable:.1%} at {plan.n:,} rows."
+    return _chart(specs.curve(points, plan.n, plan.wanted, plan.rows_needed), title, width, words)
 
 
 def within_curve(
@@ -92,7 +96,8 @@ def within_curve(
         One for each.
     """
     rows = [{"tau": tau, **one.to_dict()} for tau, one in zip(taus, found, strict=True)]
-    return _chart(specs.within_curve(rows), title, width)
+    words = "; ".join(f"within {row['tau']:g}: {row['value']:.3f}" for row in rows)
+    return _chart(specs.within_curve(rows), title, width, f"Consistency by distance. {words}.")
 
 
 def _rows(found: Iterable[tuple[str, Told]]) -> list[dict[str, Any]]:
@@ -107,9 +112,22 @@ def _known(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: None if isinstance(v, float) and math.isnan(v) else v for name, v in row.items()}
 
 
-def _chart(spec: dict[str, Any], title: str, width: int, key: str = "") -> "alt.LayerChart":
-    import altair as alt
+def _described(rows: Iterable[Mapping[str, Any]]) -> str:
+    """What bars show, in words."""
+    lines = (
+        f"{row['name']}: {row['measure']} {row['value']:.3f}, interval {row['low']:.3f} to {row['high']:.3f}"
+        for row in rows
+    )
+    return "; ".join(lines) + "."
 
-    heading = {"title": {"text": title, "subtitle": key}} if title or key else {}
-    chart: alt.LayerChart = alt.LayerChart.from_dict({**spec, **heading, "width": width, "config": theme(LIGHT)})
+
+def _chart(spec: dict[str, Any], title: str, width: int, description: str, key: Sequence[str] = ()) -> "alt.LayerChart":
+    from faithscope.charts.offline import OfflineChart
+
+    # Vega draws no subtitle under an empty title, so a key without a title is the title itself.
+    alone = {"text": list(key), "fontSize": 11, "fontWeight": "normal", "color": LIGHT["muted"]}
+    heading: dict[str, Any] = {"title": {"text": title, "subtitle": list(key)} if title else alone}
+    heading = heading if title or key else {}
+    looks = {"description": description, "width": width, "config": theme(LIGHT)}
+    chart: alt.LayerChart = OfflineChart.from_dict({**spec, **heading, **looks})
     return chart

@@ -8,8 +8,8 @@ Rows = Sequence[Row]
 Spec = dict[str, Any]
 
 KEY = (
-    "bar: shown to agree · hatched: cannot be checked · line below it: interval · "
-    "diamond: agreement where it can be checked · tick: chance"
+    "bar: shown to agree · hatched: cannot be checked · line below it: interval",
+    "diamond: agreement where it can be checked · tick: chance",
 )
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # a name; nothing reads it from there
 _STEP = 27  # pixels a line of bars takes

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from faithscope.cli.options import Confidence, FailUnder, Json, Report, judge, tell, threshold
+from faithscope.cli.options import Confidence, FailUnder, Json, MeasureName, Report, check_gate, gate, tell
 from faithscope.errors import BadInput
 
 LogFiles = Annotated[
@@ -49,21 +49,21 @@ def audit(
     report: Report = None,
     as_json: Json = False,
     fail_under: FailUnder = None,
+    measure: MeasureName = None,
 ) -> None:
     """Measure the explanations in a log of predictions; no model is needed, and nothing is written to the log.
 
     Example: faithscope audit log.parquet --prediction yhat --explanation 'phi_*' --discretize sign-of-top-5
     --by region --report r.html --fail-under 0.9
     """
-    threshold(fail_under)
+    check_gate(fail_under, measure=measure)
     words = _words(prediction, explanation, kind, discretize, nulls, connect)
     more = {"by": by or None, "time": by_time, "every": every, "reference": reference}
     found = _audit(log, table, words | more | {"confidence": confidence, "interval": interval})
     tell(found, report, as_json, f"How faithful are the explanations in {found.name}?")
-    if not as_json:
-        for more in (found.populations, found.windows, *found.notes):
-            typer.echo("" if more is None else f"\n{more}", nl=more is not None)
-    judge([found.consistency.low], fail_under)
+    if found.windows is not None and not as_json:
+        typer.echo(f"\nconsistency in windows of {found.windows.every}\n{found.windows}")
+    gate(found, fail_under, measure)
 
 
 def plan(

@@ -5,8 +5,21 @@ from typing import Annotated, Any
 
 import typer
 
-from faithscope.cli.options import CacheFolder, Confidence, Discretize, FailUnder, Json, Report, judge, tell, threshold
-from faithscope.errors import BadInput, TooLarge
+from faithscope.cli.options import (
+    CacheFolder,
+    Confidence,
+    Discretize,
+    FailUnder,
+    Json,
+    MeasureName,
+    Report,
+    check_gate,
+    gate,
+    tell,
+)
+from faithscope.errors import BadInput, TooLarge, UnknownName
+from faithscope.files import to_path
+from faithscope.hints import hint
 from faithscope.memory import need
 
 
@@ -41,6 +54,14 @@ def evaluate(
     report: Report = None,
     as_json: Json = False,
     fail_under: FailUnder = None,
+    measure: MeasureName = None,
+    judged: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--gate",
+            help="An explainer that --fail-under judges; repeatable. By default all but Constant, Random, Unique.",
+        ),
+    ] = None,
 ) -> None:
     """Measure the explainers of your own model on your own rows.
 
@@ -51,15 +72,19 @@ def evaluate(
     from faithscope.compare import compare
     from faithscope.systems import load_system
 
-    threshold(fail_under)
-    found, rows = load_system(system), read_rows(data)
+    check_gate(fail_under, measure=measure, gate=judged)
+    found = load_system(system)
+    for name in judged or ():
+        if name not in found.explainers:
+            raise UnknownName(f"--gate names {name!r}, no explainer of {system}. {hint(name, found.explainers)}")
+    rows = read_rows(data)
     groups = None if by is None else column(rows, by)
     used = rows.drop(columns=[name for name in drop or () if column(rows, name) is not None])
     chosen = {} if discretize is None else {"discretizer": to_discretizer(discretize)}
     options: dict[str, Any] = {"confidence": confidence, "seed": seed, "cache": cache, "groups": groups}
     compared = compare(found.predict, found.explainers, used, **chosen, **options)
     tell(compared, report, as_json, f"How faithful are the explanations of {system}?")
-    judge([ev.consistency.low for ev in compared.evaluations.values()], fail_under)
+    gate(compared, fail_under, measure, judged)
 
 
 def to_discretizer(word: str) -> Any:
@@ -74,6 +99,7 @@ def read_rows(path: Path) -> Any:
     """A table from a Parquet or CSV file."""
     import pandas as pd
 
+    path = to_path(path)
     readers = {".parquet": pd.read_parquet, ".csv": pd.read_csv}
     read = readers.get(path.suffix.lower())
     if read is None:
@@ -101,10 +127,6 @@ def _size(path: Path) -> int:
 
 def column(rows: Any, name: str) -> Any:
     """A column by its name, or a sentence with near names."""
-    from difflib import get_close_matches
-
     if name in rows.columns:
         return rows[name]
-    near = get_close_matches(name, map(str, rows.columns), 3)
-    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-    raise BadInput(f"The rows have no column {name!r}.{hint}")
+    raise UnknownName(f"The rows have no column {name!r}. {hint(name, rows.columns)}")

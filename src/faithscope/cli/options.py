@@ -7,12 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
+from faithscope.assertions import MEASURES, judge
+from faithscope.errors import BadInput
 from faithscope.explanations.inputs import check_share
+from faithscope.report.wording import wording
 
 Report = Annotated[Path | None, typer.Option("--report", help="Write a report to this HTML file.")]
 Json = Annotated[bool, typer.Option("--json", help="Print all numbers as JSON, and nothing else.")]
 FailUnder = Annotated[
-    float | None, typer.Option("--fail-under", help="Exit with 1 where the lower limit of the interval is below this.")
+    float | None,
+    typer.Option("--fail-under", help="Exit with 1 where a lower limit, of all rows or a population, is below this."),
+]
+MeasureName = Annotated[
+    str | None, typer.Option("--measure", help="What --fail-under judges: consistency or sufficiency; by default both.")
 ]
 Discretize = Annotated[
     str | None,
@@ -31,7 +38,8 @@ def tell(found: Any, report: Path | None, as_json: bool, title: str) -> None:
     summary = summarize(found, title=title)
     if as_json:
         verdicts = {one.name: asdict(one.verdict) for one in summary.explainers}
-        typer.echo(json.dumps({**found.to_dict(), "verdicts": verdicts}, default=str))
+        missing = {one.name: list(map(asdict, one.missing)) for one in summary.explainers if one.missing}
+        typer.echo(json.dumps({**found.to_dict(), "verdicts": verdicts, "missing": missing}, default=str))
     else:
         show(summary)
     if report is not None:
@@ -39,14 +47,23 @@ def tell(found: Any, report: Path | None, as_json: bool, title: str) -> None:
         typer.echo(f"The report is {report}", err=True)
 
 
-def threshold(fail_under: float | None) -> None:
-    """Refuse a threshold that means nothing before anything is computed."""
+def check_gate(fail_under: float | None, **chosen: Any) -> None:
+    """Refuse a gate that means nothing before anything is computed."""
     if fail_under is not None:
         check_share(fail_under, "--fail-under")
+    for option, given in chosen.items():
+        if given and fail_under is None:
+            raise BadInput(f"--{option} says what --fail-under judges: give a threshold too, such as --fail-under 0.9.")
+    if chosen.get("measure") and chosen["measure"] not in MEASURES:
+        raise BadInput(f"--measure must be consistency or sufficiency; got {chosen['measure']!r}.")
 
 
-def judge(lows: list[float], fail_under: float | None) -> None:
-    """Exit with 1 where a lower limit is below the threshold."""
-    if fail_under is not None and min(lows) < fail_under:
-        typer.echo(f"The lower limit {min(lows):.3f} is below {fail_under:g}.", err=True)
+def gate(found: Any, fail_under: float | None, measure: str | None, explainers: list[str] | None = None) -> None:
+    """Exit with 1, and a line for everyone who failed, where a lower limit is below the threshold."""
+    if fail_under is None:
+        return
+    judgment = judge(found, fail_under, measure, explainers=explainers)
+    for line in judgment.lines():
+        typer.echo(wording(line, longest=1000), err=True)
+    if judgment.failures:
         raise typer.Exit(1)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from faithscope.datasets.catalog import CATALOG, Source, content_of
 from faithscope.datasets.download import Unreachable, fetch
 from faithscope.errors import BadInput
-from faithscope.files import write_atomically
+from faithscope.files import to_path, write_atomically
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +58,7 @@ def cache_folder() -> Path:
     """Where downloads and results are kept: ``FAITHSCOPE_CACHE``, or a folder in the user's own cache."""
     chosen = os.environ.get(_CACHE)
     if chosen:
-        return Path(chosen)
+        return to_path(chosen)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "faithscope"
 
 
@@ -84,7 +84,7 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
     source = CATALOG[name]
     chosen = folder or os.environ.get(_FOLDER)
     if chosen:
-        return _dataset(name, source, _from_folder(name, source, Path(chosen)))
+        return _dataset(name, source, _from_folder(name, source, to_path(chosen)))
     kept = cache_folder() / "datasets" / f"{name}.parquet"
     if kept.exists():
         found = _kept(kept)

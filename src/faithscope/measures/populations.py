@@ -67,9 +67,17 @@ def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) ->
 
 @dataclass(frozen=True)
 class Populations:
-    """An estimate for each group of rows; their counts add up to the whole."""
+    """An estimate for each group of rows; their counts add up to the whole.
+
+    Attributes
+    ----------
+    estimates : dict of group to Estimate
+    by : str
+        The column that tells groups apart; empty where it has no name.
+    """
 
     estimates: dict[Any, Estimate]
+    by: str = ""
 
     @property
     def table(self) -> "pd.DataFrame":

@@ -1,14 +1,15 @@
 """Rows that contradict an explanation, side by side, with the features that differ."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import FaithscopeError
 from faithscope.explanations.inputs import frame_columns, is_frame
 from faithscope.explanations.relations import take_rows
+from faithscope.report.missing import Missing, attempt
 from faithscope.report.wording import plain, two_values, wording
 
 _FEATURES = 30  # of two rows side by side
@@ -53,27 +54,23 @@ class Contradiction:
     left_out: int
 
 
-def contradictions(evaluation: Any, k: int) -> tuple[Contradiction, ...]:
-    """Up to k pairs for consistency, and k for sufficiency; none where the evaluation cannot say."""
-    rows = Rows.of(getattr(evaluation, "X", None))
-    same = _asked(evaluation, "counterexamples", k)
-    covered = _asked(evaluation, "wrongly_covered", k)
-    return tuple(
-        [_contradiction(rows, "consistency", pair) for pair in same]
-        + [_contradiction(rows, "sufficiency", pair) for pair in map(_renamed, covered)]
-    )
+def contradictions(evaluation: Any, k: int) -> tuple[tuple[Contradiction, ...], tuple[Missing, ...]]:
+    """Up to k pairs for consistency, and k for sufficiency where it was measured; and what could not be found."""
+    found: list[tuple[str, dict[str, Any]]] = []
+    missing: list[Missing] = []
+    for measure, question in (("consistency", "counterexamples"), ("sufficiency", "wrongly_covered")):
+        if getattr(evaluation, measure, None) is not None:
+            pairs, why = attempt("contradictions", measure, partial(_pairs, evaluation, question, k))
+            found += [(measure, pair) for pair in pairs or ()]
+            missing += why
+    rows = Rows.of(evaluation.X) if found else None
+    return tuple(_contradiction(rows, measure, pair) for measure, pair in found), tuple(missing)
 
 
-def _asked(evaluation: Any, question: str, k: int) -> list[dict[str, Any]]:
-    """The answer's lines; none where the question does not apply to this evaluation."""
+def _pairs(evaluation: Any, question: str, k: int) -> list[dict[str, Any]]:
+    """The answer's lines; none where this cannot be asked."""
     ask = getattr(evaluation, question, None)
-    if ask is None:
-        return []
-    try:
-        lines: list[dict[str, Any]] = ask(k).to_dict("records")
-    except FaithscopeError:
-        return []
-    return lines
+    return [] if ask is None else [_renamed(line) for line in ask(k).to_dict("records")]
 
 
 def _renamed(line: dict[str, Any]) -> dict[str, Any]:

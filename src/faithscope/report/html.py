@@ -126,7 +126,7 @@ def _told(summary: Summary) -> dict[str, Any]:
     has = {
         "against": any(len(one.measures) > 1 for one in found),
         "populations": any(one.populations for one in found),
-        "discretizations": any(len(one.discretizations) > 1 for one in found),
+        "discretizations": any(len(one.discretizations) > 1 or one.why_not("discretizations") for one in found),
     }
     return {
         "several": len(found) > 1,

@@ -4,14 +4,16 @@ import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
-from faithscope.errors import BadInput, FaithscopeError, WrongType
+from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.inputs import check_share, check_whole
 from faithscope.measures.planning import FARTHEST, Plan, plan
 from faithscope.measures.populations import Populations
 from faithscope.report.contradictions import Contradiction, contradictions
+from faithscope.report.missing import Missing, Section, attempt
 from faithscope.report.verdict import WANTED, Verdict, judge
 from faithscope.report.wording import plain, wording
 
@@ -100,17 +102,20 @@ class Groups:
     groups: tuple[tuple[str, Measure], ...]  # the lowest intervals where there are many
     differences: tuple[Difference, ...]
     left_out: int  # populations that are not told
+    over_time: bool  # whether these are windows of time
 
     @classmethod
     def of(cls, by: str, found: Any) -> "Groups":
         """The numbers of populations, or of windows of time, which are compared with one reference."""
+        by = by or getattr(found, "by", "")
         everyone = found.estimates
         lowest = set(sorted(everyone, key=lambda name: everyone[name].low)[:_MOST_GROUPS])
         told = {name: one for name, one in everyone.items() if name in lowest}
         measures = tuple((wording(name), Measure.of(one)) for name, one in told.items())
         measure = measures[0][1].measure if measures else "consistency"
         pairs = tuple(Difference.of(line, measure) for line in _differences(found, told))
-        return cls(wording(by), measure, measures, pairs, len(everyone) - len(told))
+        over_time = not isinstance(found, Populations)
+        return cls(wording(by), measure, measures, pairs, len(everyone) - len(told), over_time)
 
 
 def _differences(found: Any, told: dict[Any, Any]) -> list[dict[str, Any]]:
@@ -140,6 +145,11 @@ class Explainer:
     populations: tuple[Groups, ...]
     discretizations: tuple[dict[str, Any], ...]
     notes: tuple[str, ...]
+    missing: tuple[Missing, ...] = ()  # parts that could not be made
+
+    def why_not(self, section: Section) -> tuple[str, ...]:
+        """Why a section lacks something, one sentence for each measure."""
+        return tuple(one.sentence for one in self.missing if one.section == section)
 
     def measure(self, name: str) -> Measure | None:
         """The measure of this name, where there is one."""
@@ -187,8 +197,8 @@ def summarize(
     ----------
     found : Evaluation, Comparison, or what an audit gives
     populations : Populations or mapping of str to Populations, optional
-        Of one explainer, by column where there are several columns; of several explainers, by their names. By
-        default those that `found` has.
+        Of one explainer, by column where there are several columns; of several explainers, by their names, each one
+        or a list of them. By default those that `found` has.
     title : str
     wanted : float
         What a faithful explainer is asked to reach.
@@ -207,7 +217,7 @@ def summarize(
     return Summary(
         title=wording(title),
         explainers=tuple(
-            _explainer(name, one, groups.get(name, {}), wanted, examples) for name, one in evaluations.items()
+            _explainer(name, one, groups.get(name, []), wanted, examples) for name, one in evaluations.items()
         ),
         differences=tuple(Difference.of(line) for line in lines),
         wanted=wanted,
@@ -228,27 +238,42 @@ def _evaluations(found: Any) -> dict[str, Any]:
     return {getattr(found, "name", "explainer"): found}
 
 
-def _by_name(given: Any, evaluations: dict[str, Any]) -> dict[str, dict[str, Populations]]:
-    """For each explainer's name, populations by the column that tells them apart."""
+Columns = list[tuple[str, Any]]  # populations or windows of time, each with the column that tells them apart
+
+
+def _by_name(given: Any, evaluations: dict[str, Any]) -> dict[str, Columns]:
+    """For each explainer's name, its populations."""
     held = given if isinstance(given, Populations | Mapping) else getattr(given, "populations", None) or {}
     if isinstance(held, Populations):
         held = {"": held}
     first = next(iter(evaluations))
     if len(evaluations) == 1 and first not in held:
-        return {first: dict(held)}
+        return {first: list(held.items())}
     unknown = next((name for name in held if name not in evaluations), None)
     if unknown is not None:
         raise BadInput(f"Populations are given for {unknown!r}, but explainers are {', '.join(evaluations)}.")
-    return {name: dict(one) if isinstance(one, Mapping) else {"": one} for name, one in held.items()}
+    columns = {name: _columns(one) for name, one in held.items()}
+    for name, one in getattr(given, "sufficiency_populations", {}).items():
+        columns[name] += _columns(one)
+    return columns
 
 
-def _explainer(name: str, found: Any, groups: dict[str, Populations], wanted: float, examples: int) -> Explainer:
+def _columns(given: Any) -> Columns:
+    if isinstance(given, Mapping):
+        return list(given.items())
+    return [("", one) for one in ([given] if isinstance(given, Populations) else given)]
+
+
+def _explainer(name: str, found: Any, groups: Columns, wanted: float, examples: int) -> Explainer:
     estimates = [one for one in (found.consistency, getattr(found, "sufficiency", None)) if one is not None]
-    plans = {one.measure: _plan(one) for one in estimates}
+    tried = {one.measure: attempt("rows", one.measure, partial(plan, one)) for one in estimates}
+    plans = {measure: made for measure, (made, _) in tried.items()}
+    pairs, no_pairs = contradictions(found, examples) if examples else ((), ())
+    levels, no_levels = attempt("discretizations", "consistency", partial(_discretizations, found))
     needed = {measure: _needed(made) for measure, made in plans.items()}
     explanations, seed = getattr(found, "explanations", None), getattr(found, "seed", None)
     windows = getattr(found, "windows", None)
-    parts: dict[str, Any] = groups if windows is None else {**groups, f"windows of {windows.every}": windows}
+    parts = groups if windows is None else [*groups, (f"windows of {windows.every}", windows)]
     return Explainer(
         name=wording(name),
         verdict=judge(estimates, needed, wanted),
@@ -260,19 +285,12 @@ def _explainer(name: str, found: Any, groups: dict[str, Populations], wanted: fl
         seed=None if seed is None else int(seed),
         seconds={wording(phase): float(spent) for phase, spent in getattr(found, "seconds", {}).items()},
         curves=tuple(Curve.of(measure, made) for measure, made in plans.items() if made is not None),
-        contradictions=contradictions(found, examples) if examples else (),
-        populations=tuple(Groups.of(by, one) for by, one in parts.items()),
-        discretizations=_discretizations(found),
+        contradictions=pairs,
+        populations=tuple(Groups.of(by, one) for by, one in parts),
+        discretizations=levels or (),
         notes=tuple(map(wording, getattr(found, "notes", ()))),
+        missing=(*(why for _, made in tried.values() for why in made), *no_pairs, *no_levels),
     )
-
-
-def _plan(estimate: Any) -> Plan | None:
-    """How many rows it takes; None where counts were not kept or rows are weighted."""
-    try:
-        return plan(estimate)
-    except FaithscopeError:
-        return None
 
 
 def _needed(made: Plan | None) -> str:
@@ -286,12 +304,7 @@ def _needed(made: Plan | None) -> str:
 
 def _discretizations(found: Any) -> tuple[dict[str, Any], ...]:
     ask = getattr(found, "discretizations", None)
-    if ask is None:
-        return ()
-    try:
-        lines = ask().to_dict("records")
-    except FaithscopeError:
-        return ()
+    lines = [] if ask is None else ask().to_dict("records")
     return tuple(
         {"name": wording(line.pop("discretizer")), "upper": min(1.0, line["value"] + line["unverifiable"])}
         | {name: plain(value) for name, value in line.items()}

@@ -54,11 +54,12 @@ def reproduce(
 
     Example: faithscope reproduce table1 figure1 --data ../data --quick
     """
+    from faithscope.files import to_path
     from faithscope.reproduce import running
     from faithscope.reproduce.settings import Settings
 
     found = Settings(data, quick=quick, all_rows=all_rows, search=search, dice=dice, seed=seed)
-    settings = found if cache is None else replace(found, cache=cache)
+    settings = found if cache is None else replace(found, cache=to_path(cache))
     parts = running.run(tables or [], settings, lambda line: typer.echo(line, err=True), workers or _cores())
     _write(parts, _command(tables or [], settings), as_json, to_csv, markdown, report)
 

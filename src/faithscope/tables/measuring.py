@@ -64,4 +64,4 @@ class Measured:
                 f"{' and '.join(map(repr, columns))} give {len(found):,} populations, more than {_MOST_GROUPS:,}: "
                 "bin the values first."
             )
-        return Populations({name: self.estimate(counts) for name, counts in found.items()})
+        return Populations({name: self.estimate(counts) for name, counts in found.items()}, " and ".join(columns))

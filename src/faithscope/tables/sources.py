@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow import METADATA, Settings, read_settings
 from faithscope.explanations.inputs import is_frame
+from faithscope.files import expanded
 from faithscope.memory import available
 from faithscope.tables.engine import clear_errors, fetch
 
@@ -97,7 +98,7 @@ def _paths(log: Any) -> list[str]:
         raise WrongType(
             f"A log is a file, a glob, a frame or an Ibis table; got {type(log).__name__}: pass one of these."
         )
-    return [os.fspath(one) for one in given]
+    return [expanded(one) for one in given]
 
 
 def _embedded(**settings: str) -> Any:
@@ -113,7 +114,9 @@ def _embedded(**settings: str) -> Any:
     if (room := available()) < inf:  # by itself it would take 80% of all memory, whoever else holds some of it
         usual["memory_limit"] = f"{max(_LEAST, int(0.8 * room / 2**20))}MiB"
     connection = ibis.duckdb.connect(**{**usual, **settings})
-    connection.raw_sql("SET enable_progress_bar = false")  # it would go to standard output
+    # The bar would go to standard output. In a notebook without ipywidgets it is off, and setting it is an error.
+    if connection.raw_sql("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
+        connection.raw_sql("SET enable_progress_bar = false")
     return connection
 
 
@@ -227,7 +230,7 @@ def _connect(address: str) -> Any:
         if not parts.netloc and not parts.path:
             with clear_errors("Starting DuckDB"):
                 return _embedded(**dict(parse_qsl(parts.query)))
-        options = {"read_only": True}
+        options, address = {"read_only": True}, address.replace("duckdb://~/", f"duckdb://{expanded('~/')}", 1)
     with clear_errors(f"Connecting to {parts.scheme}://{parts.hostname or parts.path}", unquote(parts.password or "")):
         return ibis.connect(address, **options)
 

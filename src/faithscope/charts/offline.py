@@ -1,0 +1,56 @@
+"""A chart that shows without a network: notebooks get its picture, files what draws it."""
+
+import base64
+import html
+import os
+from io import StringIO
+from typing import Any
+
+import altair as alt
+
+from faithscope.files import to_path
+
+_PICTURE = '<img alt="{alt}" src="data:image/svg+xml;base64,{picture}" style="max-width:100%">'
+
+
+class OfflineChart(alt.LayerChart):
+    """An Altair chart whose picture is drawn here, where Altair's default would load its script from the network.
+
+    A renderer of the user's own choice, such as ``alt.renderers.enable("mimetype")``, is respected, and Altair's state
+    is never changed. What is derived by ``+``, ``|`` or ``&`` is Altair's own chart.
+    """
+
+    def _repr_mimebundle_(self, *args: Any, **kwds: Any) -> Any:
+        if _chosen():
+            return super()._repr_mimebundle_(*args, **kwds)
+        return {"text/html": self._repr_html_(), "image/svg+xml": self._picture, "text/plain": self._words}
+
+    def _repr_html_(self) -> str | None:
+        """The picture as an element; None where the user has chosen a renderer, which then speaks alone."""
+        if _chosen():
+            return None
+        # An image, since the identifiers of several drawings would clash in one page.
+        picture = base64.b64encode(self._picture.encode()).decode()
+        return _PICTURE.format(alt=html.escape(self._words, quote=True), picture=picture)
+
+    @property
+    def _picture(self) -> str:
+        drawn = StringIO()
+        super().save(drawn, format="svg")
+        return drawn.getvalue()
+
+    @property
+    def _words(self) -> str:
+        """What the picture shows, for whoever cannot see it."""
+        return str(self.description)
+
+    def save(self, fp: Any, format: Any = None, *more: Any, **options: Any) -> None:
+        """Write the chart to a file, as Altair does; a page holds what draws it unless ``inline=False``."""
+        where = to_path(fp) if isinstance(fp, str | os.PathLike) else fp
+        page = format == "html" or (format is None and str(where).endswith(".html"))
+        super().save(where, format, *more, **({"inline": True} if page else {}) | options)
+
+
+def _chosen() -> bool:
+    """Whether the user has chosen how Altair renders."""
+    return bool(alt.renderers.active != "default")

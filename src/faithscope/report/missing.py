@@ -1,0 +1,51 @@
+"""Parts of a report that could not be made: each is told with its reason, never left out in silence."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from faithscope.errors import FaithscopeError
+from faithscope.memory import ran_out
+from faithscope.report.wording import wording
+
+Section = Literal["rows", "contradictions", "discretizations"]
+Answer = TypeVar("Answer")
+
+_WHAT: dict[Section, str] = {
+    "rows": "how many rows are enough",
+    "contradictions": "where it fails",
+    "discretizations": "how fine explanations should be",
+}
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A part of the report that could not be made.
+
+    Attributes
+    ----------
+    section : str
+        Of the page.
+    measure : str
+        What it would have been about.
+    reason : str
+    """
+
+    section: Section
+    measure: str
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        """What is missing and why."""
+        return f"{self.measure}: {_WHAT[self.section]} is not shown. {self.reason}"
+
+
+def attempt(section: Section, measure: str, ask: Callable[[], Answer]) -> tuple[Answer | None, tuple[Missing, ...]]:
+    """The answer to a question, or why there is none."""
+    try:
+        return ask(), ()
+    except FaithscopeError as problem:
+        return None, (Missing(section, measure, wording(problem)),)
+    except MemoryError as problem:
+        return None, (Missing(section, measure, ran_out(problem, "use fewer rows")),)

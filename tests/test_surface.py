@@ -1,0 +1,67 @@
+"""What the package shows of itself, and how it takes paths."""
+
+import json
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import faithscope as fs
+from faithscope.cache import Cache
+from faithscope.cli.evaluating import read_rows
+from faithscope.datasets import cache_folder
+from faithscope.tables.sources import open_source
+
+
+def test_everything_public_is_listed_before_it_is_used():
+    code = "import faithscope, json; print(json.dumps([dir(faithscope), faithscope.__all__]))"
+    listed, public = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
+    assert set(public) <= set(listed)
+    assert {"audit", "explainers", "__version__"} <= set(listed)
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "home").mkdir()
+    yield tmp_path / "home"
+    assert not Path("~").exists()
+
+
+def test_a_path_that_begins_with_a_tilde_lies_in_the_home_folder(home, monkeypatch):
+    ev = fs.evaluate(
+        [0, 1, 0, 1], lambda rows: [[1], [2], [1], [2]], pd.DataFrame({"a": [1.0, 2, 3, 4]}), cache="~/kept"
+    )
+    ev.to_html("~/r.html")
+    ev.to_parquet("~/log.parquet")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ev.plot().save("~/chart.svg")
+        ev.plot().save(Path("~/chart.html"))
+    assert {one.name for one in home.iterdir()} == {"r.html", "log.parquet", "chart.svg", "chart.html", "kept"}
+    assert len(read_rows(Path("~/log.parquet"))) == 4
+    assert fs.audit("~/*.parquet").consistency.n == 4
+    assert open_source("~/log.parquet").columns
+    assert Cache("~/kept").folder == home / "kept"
+    monkeypatch.setenv("FAITHSCOPE_CACHE", "~/else")
+    assert cache_folder() == home / "else"
+
+
+def test_a_database_in_the_home_folder_is_found(home):
+    import duckdb
+
+    with duckdb.connect(str(home / "w.duckdb")) as made:
+        made.sql("CREATE TABLE log AS SELECT 1 AS yhat, 'x' AS why FROM range(5)")
+    found = fs.audit("log", connect="duckdb://~/w.duckdb", prediction="yhat", explanation="why")
+    assert found.consistency.n == 5
+
+
+def test_a_chart_saved_as_a_page_needs_no_network(home):
+    fs.consistency([1, 1, 2], [0, 1, 1]).plot().save("~/chart.html")
+    page = (home / "chart.html").read_text(encoding="utf-8")
+    assert 'src="http' not in page
+    assert "cdn." not in page.split("vegaEmbed")[0][:2000]
