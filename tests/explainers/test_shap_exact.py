@@ -27,7 +27,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import faithscope as fs
-from faithscope.errors import WrongType
+from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.shap import Shap
 from faithscope.explanations.arrow import from_arrow, to_arrow
 
@@ -404,3 +404,18 @@ def test_the_representation_names_no_row_of_the_background():
     explainer.explain(WIDE[5:8])
     assert str(marker) not in repr(explainer)
     assert str(int(marker)) not in str(explainer)
+
+
+def test_a_row_that_shap_would_send_the_wrong_way_is_explained_by_asking_the_model():
+    X, y = sample(2)
+    model = lightgbm().fit(X, y)  # trained without missing values, it takes them for 0; shap sends them one way
+    rows = X[200:204].copy()
+    rows[:2, 1] = np.nan
+    explainer = Shap(model, X[:7], evaluations=2**D)
+    assert explainer.algorithm == "tree"
+    assert_exact(explainer, margin_of(model), X[:7], rows)
+    _, errors = Shap(model, X[:7]).explain_with_error(rows)
+    assert (errors[:2].max(axis=1) > 0).all()
+    assert (errors[2:] == 0).all()
+    with pytest.raises(BadInput, match="shap misreads this LGBMClassifier"):
+        Shap(model, X[:7], algorithm="tree").explain(rows)
