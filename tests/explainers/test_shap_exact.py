@@ -419,3 +419,12 @@ def test_a_row_that_shap_would_send_the_wrong_way_is_explained_by_asking_the_mod
     assert (errors[2:] == 0).all()
     with pytest.raises(BadInput, match="shap misreads this LGBMClassifier"):
         Shap(model, X[:7], algorithm="tree").explain(rows)
+
+
+def test_a_booster_that_takes_zeros_for_missing_is_not_read_as_if_it_did_not():
+    X, y = sample(2)
+    X = np.where(X > 0.3, 0.0, X)
+    model = xgboost(missing=0.0).fit(X, y)
+    explainer = Shap(model, X[:7], evaluations=2**D)
+    assert explainer.algorithm == "permutation"
+    assert_exact(explainer, margin_of(model), X[:7], X[200:204])

@@ -104,6 +104,7 @@ class Shap:
         self._classes = _computed(class_index, self.output, self._known.shape[1])
         self._scale = float(np.abs(self._known).max()) or 1.0
         self._decimals = 12 - ceil(log10(self._scale))
+        self._missing_read: dict[int, bool] = {}
         self._trees = self._find_trees(algorithm)
         self._must_be_trees = algorithm == "tree"
         self.algorithm = "tree" if self._trees else "permutation" if algorithm == "auto" else algorithm
@@ -268,9 +269,10 @@ class Shap:
             raise BadInput('shap reads trees over numbers only, not over categories: use algorithm="permutation".')
         trees = Trees.read(self.model, self.background, self._known, self._margins(), self._classes)
         some, known = self.background[:_CHECKED], self._known[:_CHECKED]
-        off = self._misread(trees, some, known, self.table)
         gains = (known - self.expected_value)[:, self._classes]
-        if off.any() or is_off(trees.values(some).sum(axis=1), gains, self._scale).any():
+        off = self._is_off(trees, trees.probes(self._whole_row()).finite()).any()
+        off = off or self._misread(trees, self.background, self._known, self.table).any()
+        if off or is_off(trees.values(some).sum(axis=1), gains, self._scale).any():
             raise self._misreading()
         return trees
 
@@ -281,16 +283,35 @@ class Shap:
         return None
 
     def _misread(self, trees: Trees, rows: Floats, full: Floats, table: Table) -> Masks:
-        """Rows (n,) to which the trees give other outputs than the model does, or to mixtures with a background row.
+        """Rows (n,) to which the trees give other outputs than the model does, or may give to mixtures with others.
 
-        A mixture visits nodes that neither row visits.
+        A mixture visits nodes that neither row visits, so what is missing must be read right at every node.
         """
         off = is_off(trees(rows), full, self._scale)
-        half = np.random.default_rng(0).random(rows.shape[1]) < 0.5
-        for chosen in (half, ~half) if len(rows) else ():
-            mixed = np.where(chosen, rows, self.background[0])
-            off |= is_off(trees(mixed), self._outputs(mixed, table), self._scale)
+        missing = np.isnan(rows)
+        for feature in np.flatnonzero(missing.any(axis=0)).tolist():
+            if not self._reads_missing(trees, feature):
+                off |= missing[:, feature]
         return off
+
+    def _reads_missing(self, trees: Trees, feature: int) -> bool:
+        """Whether the model sends this feature, where it is missing, the way its trees were read."""
+        if feature not in self._missing_read:
+            rows = trees.probes(self._whole_row()).missing(feature)
+            self._missing_read[feature] = not self._is_off(trees, rows).any()
+        return self._missing_read[feature]
+
+    def _is_off(self, trees: Trees, rows: Floats) -> Masks:
+        """Rows (n,) to which the trees give other outputs than the model does."""
+        if not len(rows):
+            return np.zeros(0, bool)
+        return is_off(trees(rows), self._outputs(rows, self.table), self._scale)
+
+    def _whole_row(self) -> Floats:
+        """For each feature a value of the background that is not missing."""
+        present = ~np.isnan(self.background)
+        first = self.background[present.argmax(axis=0), np.arange(self.background.shape[1])]
+        return np.where(present.any(axis=0), first, 0.0)
 
     def _misreading(self) -> BadInput:
         return BadInput(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explainers.shap_pairs import Pairs, affordable, differing, pair_values
+from faithscope.explainers.shap_probes import Probes
 from faithscope.explainers.shap_tables import LINKS, Link, TreeSums, plain
 
 Floats = NDArray[np.float64]
@@ -80,6 +81,10 @@ class Trees:
     def __call__(self, rows: Floats) -> Floats:
         """The outputs for rows, as the trees were read: (n, outputs)."""
         return self.link(self.sums(_coded(rows, self.kind, self.edges)), self.outputs)
+
+    def probes(self, row: Floats) -> Probes:
+        """Rows that visit the nodes one by one, from a row without missing values."""
+        return Probes.of(self.sums, self.edges, row, _coded(row[None], self.kind, self.edges)[0])
 
     def affordable(self, rows: Floats, budget: int) -> NDArray[np.bool_]:
         """Rows (n,) that can be explained with so many coalitions each; sums of trees need none."""
