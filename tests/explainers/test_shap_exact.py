@@ -428,3 +428,22 @@ def test_a_booster_that_takes_zeros_for_missing_is_not_read_as_if_it_did_not():
     explainer = Shap(model, X[:7], evaluations=2**D)
     assert explainer.algorithm == "permutation"
     assert_exact(explainer, margin_of(model), X[:7], X[200:204])
+
+
+@pytest.mark.parametrize("name", ["tree", "forest", "boosting", "histograms", "lightgbm", "xgboost", "catboost"])
+def test_trees_over_whole_numbers_and_truth_values_are_read(name):
+    rng = np.random.default_rng(0)
+    columns = {
+        "age": rng.integers(17, 90, 400).astype(np.int8),
+        "gain": np.where(rng.random(400) < 0.8, 0, rng.integers(1, 99_999, 400)),
+        "married": rng.random(400) < 0.5,
+        "hours": rng.integers(0, 99, 400).astype(np.float32),
+    }
+    rows = pd.DataFrame(columns)
+    labels = (rows["age"] + 40 * rows["married"] + rows["gain"] / 500 - rows["hours"] > 20).astype(int)
+    model = CLASSIFIERS[name]().fit(rows, labels)
+    for output in ("margin", "probability"):
+        explainer = Shap(model, rows[:15], output=output)
+        assert explainer.algorithm == "tree"
+        function = margin_of(model) if output == "margin" else model.predict_proba
+        assert_exact(explainer, function or model.predict_proba, rows[:15], rows[100:140])

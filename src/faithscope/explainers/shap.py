@@ -305,6 +305,9 @@ class Shap:
         """Rows (n,) to which the trees give other outputs than the model does."""
         if not len(rows):
             return np.zeros(0, bool)
+        rows = self.table.encode(
+            self.table.decode(rows)
+        )  # as its columns can hold them
         return is_off(trees(rows), self._outputs(rows, self.table), self._scale)
 
     def _whole_row(self) -> Floats:

@@ -12,6 +12,7 @@ Places = NDArray[np.int64]
 
 _NODES = 3_000  # at most so many are visited, of all trees alike
 _TINY, _SMALL = 1e-30, 1e-20  # LightGBM takes what is below 1e-35 for 0, and has thresholds there
+_LARGE = 1e37  # scikit-learn splits what is missing from all else at infinity, which no model takes
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,7 @@ class Probes:
         for j, edge in enumerate(edges):
             moved = settled[:, j] & (wanted[:, j] != ranks[j])
             values = np.append(_last(edge), _beyond(edge))
-            rows[moved, j] = values[wanted[moved, j]]
+            rows[moved, j] = np.clip(values[wanted[moved, j]], -_LARGE, _LARGE)
         feature = sums.feature[chosen]
         threshold = [edges[j][place] for j, place in zip(feature, sums.place[chosen].astype(np.int64), strict=True)]
         return cls(rows, feature, np.array(threshold, np.float64))
@@ -63,14 +64,14 @@ class Probes:
     def at(self, value: float | Floats, feature: int | None = None) -> Floats:
         """The rows with this value where the node asks; only those of one feature if it is given."""
         rows = self.rows.copy()
-        rows[np.arange(len(rows)), self.feature] = value
+        rows[np.arange(len(rows)), self.feature] = np.clip(value, -_LARGE, _LARGE)
         return rows if feature is None else rows[self.feature == feature]
 
     def finite(self) -> Floats:
         """Rows at the threshold of each node, just beyond it, and 0, which libraries may take for missing."""
         cut = self.threshold
         tiny = np.where(cut < 0, 0.0, _SMALL)
-        beyond = np.where(np.abs(cut) < _TINY, tiny, cut + np.abs(cut) * 1e-6)
+        beyond = np.where(np.abs(cut) < _TINY, tiny, _above(cut))
         return np.vstack([self.at(_last(cut)), self.at(beyond), self.at(0.0)])
 
     def missing(self, feature: int) -> Floats:
@@ -85,4 +86,9 @@ def _last(cut: Floats) -> Floats:
 
 def _beyond(edge: Floats) -> float:
     """A value above all thresholds."""
-    return float(edge[-1] + max(abs(edge[-1]), 1.0)) if len(edge) else 0.0
+    return float(_above(edge[-1:])[0]) if len(edge) else 0.0
+
+
+def _above(cut: Floats) -> Floats:
+    """A little more than each threshold, in single precision, too."""
+    return cut + np.maximum(np.abs(cut) * 1e-6, _SMALL)
