@@ -92,5 +92,7 @@ def discretize(explanations: Explanations, discretizer: Discretize | None) -> Ex
             f"{chosen!r} made {len(coarser):,} explanations of {len(explanations):,}: it must keep one a row."
         )
     if coarser.index is None and explanations.index is not None:
-        return coarser._with(index=explanations.index)
+        coarser = coarser._with(index=explanations.index)
+    if isinstance(explanations, Importances) and isinstance(coarser, Importances) and not coarser.error:
+        return coarser._with(error=explanations.error)
     return coarser
