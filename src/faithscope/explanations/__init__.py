@@ -95,6 +95,4 @@ def discretize(explanations: Explanations, discretizer: Discretize | None) -> Ex
         coarser = coarser._with(error=explanations.error)
     if coarser.index is None and explanations.index is not None:
         coarser = coarser._with(index=explanations.index)
-    if isinstance(explanations, Importances) and isinstance(coarser, Importances) and not coarser.error:
-        return coarser._with(error=explanations.error)
     return coarser
