@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -32,17 +31,14 @@ class Rounded:
         return fs.Importances(np.round(np.asarray(rows, float), self.decimals))
 
 
-class Asked:
+class Asked(list):
     """What was asked, which is no part of what a function does."""
-
-    def __init__(self):
-        self.rows = []
 
     def __fingerprint__(self):
         return None
 
 
-ASKED: list[int] = []
+ASKED = Asked()
 
 
 @pytest.fixture(autouse=True)
@@ -89,13 +85,13 @@ def test_a_plain_function_sees_all_rows_at_once(tmp_path):
     asked = Asked()
 
     def centered(rows):
-        asked.rows.append(len(rows))
+        asked.append(len(rows))
         return np.sign(rows - rows.mean(axis=0))
 
     first = run(tmp_path, centered)
-    assert asked.rows == [230]
+    assert asked == [230]
     assert run(tmp_path, centered).consistency == first.consistency
-    assert asked.rows == [230]
+    assert asked == [230]
 
 
 @pytest.mark.parametrize(
@@ -166,17 +162,80 @@ def test_every_kind_of_explanation_comes_back_from_the_cache(tmp_path):
             assert kept.evaluations[name].sufficiency == plain.evaluations[name].sufficiency, name
 
 
-def test_an_object_that_cannot_be_told_from_others_says_so(tmp_path):
-    class Open:
-        def __init__(self):
-            self.file = Path(__file__).open()  # noqa: SIM115
+class Open:
+    """An explainer that holds what cannot be looked into."""
 
+    def __init__(self, decimals):
+        self.decimals, self.lines = decimals, (line for line in "ab")
+
+    def explain(self, rows):
+        ASKED.append(len(rows))
+        return np.round(np.asarray(rows, float), self.decimals)
+
+
+def test_what_cannot_be_told_from_others_is_not_kept_and_a_sentence_says_so(tmp_path):
+    for decimals in (0, 1, 1):
+        with pytest.warns(UserWarning, match="Open are not kept in the cache, and are computed each time: .*generator"):
+            found = run(tmp_path, Open(decimals))
+        assert found.consistency == fs.evaluate(above, Open(decimals), ROWS).consistency
+    assert not list(tmp_path.glob("explanations-*"))
+    assert len(list(tmp_path.glob("predictions-*"))) == 1
+
+
+def test_rows_that_cannot_be_told_from_others_are_not_kept_and_a_sentence_says_so(tmp_path):
+    rows = [(line for line in "ab") for _ in range(3)]
+    with pytest.warns(UserWarning, match="these rows is not kept in the cache"):
+        found = fs.evaluate(lambda rows: [0, 1, 1], lambda rows: ["a", "b", "b"], rows, cache=tmp_path, progress=False)
+    assert found.consistency.value == pytest.approx(2 / 3)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_warning_names_the_line_that_called(tmp_path):
+    with pytest.warns(UserWarning, match="not kept") as told:
+        run(tmp_path, Open(0))
+    assert {one.filename for one in told} == {__file__}
+
+
+class Counting:
+    """A model that counts how often it was asked."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def predict(self, rows):
+        self.calls += 1
+        return np.asarray(rows)[:, 0] > 0
+
+
+class Asking:
+    """An explainer that asks a model."""
+
+    def __init__(self, model):
+        self.model = model
+
+    def explain(self, rows):
+        ASKED.append(len(rows))
+        return self.model.predict(rows).astype(int)
+
+
+def test_what_answering_leaves_behind_does_not_matter_to_the_next_run(tmp_path):
+    for _ in range(2):
+        model = Counting()
+        fs.evaluate(model, Asking(model), ROWS, cache=tmp_path, progress=False)
+    assert ASKED == [230]
+
+
+def test_rows_with_other_labels_are_other_rows(tmp_path):
+    frame = pd.DataFrame(ROWS, columns=list("abc"))
+
+    class ByLabel:
         def explain(self, rows):
-            return np.zeros(len(rows))
+            return rows.index.to_numpy() % 2
 
-    one = Open()
-    with one.file, pytest.raises(fs.errors.WrongType, match="cannot be told from others"):
-        run(tmp_path, one)
+    for index in (np.arange(230), np.arange(230) * 2):
+        rows = frame.set_index(index)
+        kept = fs.evaluate(above, ByLabel(), rows, cache=tmp_path, progress=False)
+        assert kept.consistency == fs.evaluate(above, ByLabel(), rows).consistency
 
 
 def test_a_cache_is_a_folder():

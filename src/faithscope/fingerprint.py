@@ -156,7 +156,7 @@ def _taken_apart(thing: Any) -> tuple[str, list[Any]]:
     if isinstance(thing, np.ufunc):
         return "ufunc", [_ufunc(thing)]
     # Whoever refers to a global source of chance refers to no state of it; a lock has none.
-    if thing is random._inst or thing is np.random.mtrand._rand or isinstance(thing, _LOCKS):  # type: ignore[attr-defined]
+    if thing is random._inst or thing is np.random.mtrand._rand or isinstance(thing, _LOCKS):
         return "name", [kind.__name__]
     return "object", [kind, *_content(thing)]
 
@@ -201,7 +201,7 @@ def _ufunc(thing: np.ufunc) -> str:
 def _array(values: np.ndarray[Any, Any]) -> list[Any]:
     shape = [str(values.dtype), values.shape]
     if values.dtype.names is not None:  # field by field: what lies between them means nothing
-        return [repr(values.dtype), values.shape, *(part for name in values.dtype.names for part in _array(values[name]))]
+        return [repr(values.dtype), values.shape, *(_array(values[name]) for name in values.dtype.names)]
     if values.dtype.hasobject:
         return [*shape, values.ravel().tolist()]
     return [*shape, np.ascontiguousarray(values).tobytes()]

@@ -118,7 +118,9 @@ def _reached(function: types.FunctionType) -> Iterator[Any]:
     for reference in references(function.__code__):
         value = _value(function, reference)
         if any(value is one for one in _BY_NAME):
-            raise WrongType(f"The function {function.__qualname__!r} looks modules up by name, which cannot be followed.")
+            raise WrongType(
+                f"The function {function.__qualname__!r} looks modules up by name, which cannot be followed."
+            )
         yield reference.name, reference.attributes, value
         if any(value is one for one in _ANYTHING):
             yield from _held(function.__globals__)

@@ -76,10 +76,9 @@ def of_file(file: str) -> str | None:
     if folder in Path(file).parents:
         return our_sources()
     parts = PurePath(file).parts
-    places = [place for place, part in enumerate(parts) if part in _INSTALLED]
-    if places:
-        root = Path(*parts[: places[-1] + 1])
-        return _package(root, PurePath(parts[places[-1] + 1]).name.partition(".")[0]) if len(parts) > len(root.parts) else None
+    inside = next((place for place in range(len(parts) - 2, -1, -1) if parts[place] in _INSTALLED), None)
+    if inside is not None:
+        return _package(Path(*parts[: inside + 1]), parts[inside + 1].partition(".")[0])
     libraries = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib")}
     libraries |= {str(Path(one).resolve()) for one in libraries if one}
     return python() if any(one and PurePath(one) in PurePath(file).parents for one in libraries) else None

@@ -150,6 +150,8 @@ class Watch:
         finally:
             timer.cancel()
             shown.close()
+            if timer.ident is not None:
+                timer.join()  # a thread that still writes when Python ends aborts the process
             self.seconds[name] = self.seconds.get(name, 0.0) + time.monotonic() - began
 
     def _tell(self, name: str) -> Step:

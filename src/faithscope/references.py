@@ -41,7 +41,8 @@ def _references(code: types.CodeType) -> Iterator[Reference]:
             yield Reference(step.argval, tuple(_attributes(steps, place + 1)))
         elif step.opname == "IMPORT_NAME":
             level, names = steps[place - 2].argval, steps[place - 1].argval
-            yield from (Reference(step.argval, chain, level) for chain in ([(name,) for name in names or ()] or [()]))
+            yield from (Reference(step.argval, (name,), level) for name in names or ())
+            yield from () if names else (Reference(step.argval, (), level),)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _references(constant)
