@@ -24,14 +24,14 @@ def by_frame(rows):
 def spoiled(rows):
     """Change rows in place, as careless code does."""
     if isinstance(rows, pd.DataFrame):
-        rows["a"] = -rows["a"]
+        rows["a"] = rows["b"]
         rows["extra"] = 1
         rows.iloc[0, 1] = 7.0
     elif isinstance(rows, list):
         for row in rows:
-            row[0] = -row[0]
+            row[0] = row[1]
     else:
-        rows[:, 0] *= -1
+        rows[:, 0] = rows[:, 1]
 
 
 KINDS = {

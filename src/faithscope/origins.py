@@ -65,8 +65,11 @@ def of_function(function: types.FunctionType) -> str | None:
     file = function.__code__.co_filename
     if not file.startswith("<"):
         return of_file(file)
-    # Code that was made from a text, as those of dataclasses are: it belongs to the module that it looks names up in.
-    return python() if file.startswith("<frozen") else of_module(str(function.__globals__.get("__name__", "")))
+    if file.startswith("<frozen"):
+        return python()
+    # Code that was made from a text, as a dataclass's is: it belongs to the module that it looks names up in.
+    name = str(function.__globals__.get("__name__", ""))
+    return of_module(name) if getattr(sys.modules.get(name), "__dict__", None) is function.__globals__ else None
 
 
 @cache
@@ -86,13 +89,18 @@ def of_file(file: str) -> str | None:
 
 @cache
 def _package(root: Path, name: str) -> str | None:
-    """An importable name with the version of what installed it; the same whether or not it is imported yet."""
-    version = _version(name)
-    if version is not None:
-        return f"{name} {version}"
-    owners = [one.name.removesuffix(".dist-info") for one in root.glob("*.dist-info") if _owns(one, name)]
-    owners = owners or [f"{one} {_version(one)}" for one in metadata.packages_distributions().get(name, ())]
-    return " ".join(sorted(set(owners))) or None
+    """An importable name with the versions of what installed it; the same whether or not it is imported yet."""
+    folders = sorted(root.glob("*.dist-info"))
+    owners = [one for one in folders if _plainly(one.name.partition("-")[0]) == _plainly(name)]
+    owners = owners or [one for one in folders if _record(one, name)]
+    if owners:
+        return ", ".join(f"{one.stem} {_code_of(one)}" for one in owners)
+    versions = [f"{one} {_version(one)}" for one in metadata.packages_distributions().get(name, ())]
+    return ", ".join(sorted(set(versions))) or None
+
+
+def _plainly(name: str) -> str:
+    return name.lower().replace("-", "_").replace(".", "_")
 
 
 def _version(distribution: str) -> str | None:
@@ -102,13 +110,23 @@ def _version(distribution: str) -> str | None:
         return None
 
 
-def _owns(folder: Path, name: str) -> bool:
-    """Whether the files of a distribution begin with this name."""
+def _record(folder: Path, name: str = "") -> list[str]:
+    """The files of a distribution that are code, with the hashes that it was installed with; those of one name."""
     try:
-        files = b"\n" + (folder / "RECORD").read_bytes()
+        lines = (folder / "RECORD").read_text("utf-8").splitlines()
     except OSError:
-        return False
-    return f"\n{name}/".encode() in files or f"\n{name}.".encode() in files
+        return []
+    code = (".py,", ".so,", ".pyd,", ".dylib,")
+    return [line for line in lines if line.startswith((f"{name}/", f"{name}.") if name else "") and _has(line, code)]
+
+
+def _has(line: str, endings: tuple[str, ...]) -> bool:
+    return "sha256=" in line and not line.startswith("..") and any(one in line for one in endings)
+
+
+def _code_of(folder: Path) -> str:
+    """A digest of what a distribution installed: its version alone may stay while its code changes."""
+    return hashlib.blake2b("\n".join(sorted(_record(folder))).encode(), digest_size=8).hexdigest()
 
 
 def content(file: str) -> bytes:
