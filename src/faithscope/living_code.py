@@ -88,8 +88,14 @@ def class_parts(kind: type) -> list[Any]:
     """A class's bases and all it holds; an installed class is its name and version, with what somebody put into it."""
     if _stands_for(kind) or not kind.__flags__ & _HEAP_TYPE:
         return [named(kind), *_patches(kind)]
-    held = [(name, value) for name, value in vars(kind).items() if name not in _ASIDE]
+    held = [(name, value) for name, value in vars(kind).items() if name not in _ASIDE and not _seeded(name, value)]
     return [named(kind), type(kind), kind.__bases__, *held]
+
+
+def _seeded(name: str, value: Any) -> bool:
+    """Whether this is a hash that attrs has written: each process writes another number into it."""
+    file = value.__code__.co_filename if isinstance(value, types.FunctionType) else ""
+    return name == "__hash__" and file.startswith("<attrs generated")
 
 
 def _patches(kind: type) -> Iterator[Any]:
@@ -97,8 +103,15 @@ def _patches(kind: type) -> Iterator[Any]:
     for one in kind.__mro__:
         for name, value in vars(one).items():
             function = getattr(value, "__func__", value)
-            if isinstance(function, types.FunctionType) and origins.of_function(function) is None:
+            if isinstance(function, types.FunctionType) and not _of_package(function):
                 yield one.__qualname__, name, value
+
+
+def _of_package(function: types.FunctionType) -> bool:
+    """Whether a function is installed, or was made from a text by what is installed."""
+    module, made = function.__module__, function.__code__.co_filename.startswith("<")
+    made_there = made and (module is None or origins.of_module(module) is not None)
+    return made_there or origins.of_function(function) is not None
 
 
 def module_parts(module: types.ModuleType) -> list[Any]:
@@ -118,9 +131,8 @@ def _reached(function: types.FunctionType) -> Iterator[Any]:
     for reference in references(function.__code__):
         value = _value(function, reference)
         if any(value is one for one in _BY_NAME):
-            raise WrongType(
-                f"The function {function.__qualname__!r} looks modules up by name, which cannot be followed."
-            )
+            words = "imports modules by names that it makes up, which cannot be followed"
+            raise WrongType(f"{function.__qualname__} {words}.")
         yield reference.name, reference.attributes, value
         if any(value is one for one in _ANYTHING):
             yield from _held(function.__globals__)
