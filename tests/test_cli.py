@@ -239,6 +239,10 @@ MISTAKES = {
     ),
     "threshold": (["--system", "my_module:single", "--data", "X.csv", "--fail-under", "7"], "--fail-under"),
     "fault of the model": (["--system", "my_module:faulty", "--data", "X.csv"], "my_module.py, line 12"),
+    "where a fault came up": (
+        ["--system", "my_module:faulty", "--data", "X.csv"],
+        "a fault of the model's. Raised while predicting, on rows 0 to 299 of 300",
+    ),
 }
 
 

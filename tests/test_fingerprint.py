@@ -1,9 +1,14 @@
 """Fingerprints: equal for equal things in any process, different for things that answer differently."""
 
+import importlib
+import json
+import os
+import shutil
 import subprocess
 import sys
 from collections import OrderedDict
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial, singledispatch
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,6 +23,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import faithscope
+from faithscope import origins
 from faithscope.errors import WrongType
 from faithscope.fingerprint import fingerprint
 
@@ -115,6 +122,79 @@ def test_what_cannot_be_taken_apart_is_an_error():
         fingerprint(one for one in range(3))
 
 
+def test_code_that_hides_what_it_does_is_an_error():
+    def by_name(rows):
+        return importlib.import_module("faith" + "scope")
+
+    with pytest.raises(WrongType, match="imports modules by names that it makes up"):
+        fingerprint(by_name)
+    with pytest.raises(WrongType, match="does not show what it computes"):
+        fingerprint(np.frompyfunc(lambda a: a + 1, 1, 1))
+
+    class Broken:
+        def __reduce_ex__(self, protocol):
+            raise RuntimeError("not like this")
+
+    with pytest.raises(WrongType, match="not like this"):
+        fingerprint(Broken())
+
+
+def test_functions_remember_without_becoming_others():
+    @lru_cache
+    def squared(a):
+        return a * a
+
+    @singledispatch
+    def told(a):
+        return a
+
+    before = fingerprint(squared, told)
+    assert (squared(3), told(3)) == (9, 3)
+    assert fingerprint(squared, told) == before
+
+
+def test_a_long_chain_of_functions_ends():
+    known: dict = {}
+    exec("\n".join(f"def f{i}(x): return f{i + 1}(x)" for i in range(3000)), known)
+    ends = {}
+    for end in (1, 1, 2):
+        exec(f"def f3000(x): return {end}", known)
+        ends.setdefault(end, set()).add(fingerprint(known["f0"]))
+    assert len(ends[1]) == 1
+    assert ends[1] != ends[2]
+
+
+def test_lines_and_comments_elsewhere_do_not_matter():
+    def found(text):
+        known: dict = {}
+        exec(text, known)
+        return fingerprint(known["f"])
+
+    plain = "def f(x):\n    return g(x) + 1\ndef g(x):\n    return x\n"
+    assert found(plain) == found("import os\n# a comment\n\n" + plain + "def other():\n    pass\n")
+    assert found(plain) != found(plain.replace("return x", "return -x"))
+
+
+def test_frames_differ_by_the_labels_of_rows_and_the_order_of_categories():
+    frame = pd.DataFrame({"a": pd.Categorical(["x", "y"])})
+    others = [
+        frame.set_index(pd.Index([1, 0])),
+        frame.set_index(pd.Index([0, 1], name="id")),
+        frame.set_index(pd.Index(["0", "1"])),
+        frame.set_index(pd.MultiIndex.from_tuples([(0, 0), (0, 1)])),
+        frame.assign(a=frame["a"].cat.reorder_categories(["y", "x"])),
+        frame.assign(a=frame["a"].cat.as_ordered()),
+        frame.rename(columns={"a": 0}),
+        frame.rename(columns={"a": "0"}),
+    ]
+    assert len({fingerprint(one) for one in [frame, *others]}) == 9
+
+
+def test_what_a_method_of_an_object_is_bound_to_counts():
+    assert fingerprint({"a": 1}.get) == fingerprint({"a": 1}.get) != fingerprint({"a": 2}.get)
+    assert fingerprint("a".join) != fingerprint("b".join)
+
+
 def test_numpys_global_chance_is_known_by_its_name():
     def drawn(rows):
         return np.random.permutation(len(rows))  # noqa: NPY002
@@ -138,3 +218,53 @@ def test_another_process_finds_the_same():
         for seed in ("1", "2")
     }
     assert len(found) == 1
+
+
+def run(code, *paths, seed="1"):
+    """What a process of its own prints."""
+    path = os.pathsep.join([*map(str, paths), *(one for one in sys.path if one)])
+    env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path}
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env).stdout
+
+
+def test_what_ordinary_code_holds_is_the_same_in_any_process():
+    code = (
+        "from ordinary_code import THINGS; from faithscope.fingerprint import fingerprint;"
+        "print({name: fingerprint(one) for name, one in THINGS.items()})"
+    )
+    first, second = (run(code, Path(__file__).parent, seed=seed) for seed in ("1", "2"))
+    assert first == second
+    assert len(set(eval(first).values())) == len(eval(first)) > 30
+
+
+def test_our_own_explainers_are_known_by_our_sources(tmp_path):
+    source = Path(faithscope.__file__).parent
+    shutil.copytree(source, tmp_path / "faithscope", ignore=shutil.ignore_patterns("__pycache__"))
+    code = (
+        "from faithscope.explainers import Random; from faithscope.fingerprint import fingerprint;"
+        "print(fingerprint(Random(3)))"
+    )
+    before = run(code, tmp_path)
+    assert run(code, source.parent) == before
+    edited = tmp_path / "faithscope" / "explainers" / "baselines.py"
+    edited.write_text(edited.read_text() + "\nEDITED = True\n")
+    assert run(code, tmp_path) != before
+
+
+def test_an_installed_package_is_known_by_what_was_installed(tmp_path):
+    root = tmp_path / "site-packages"
+    (root / "given").mkdir(parents=True)
+    (root / "other_name-1.0.dist-info").mkdir()
+
+    def installed(code, version="1.0"):
+        (root / "other_name-1.0.dist-info" / "RECORD").write_text(f"given/__init__.py,sha256={code},7\nnotes.txt,,\n")
+        origins.of_file.cache_clear()
+        origins._package.cache_clear()
+        return origins.of_file(str(root / "given" / "__init__.py"))
+
+    assert installed("a").startswith("other_name-1.0 ")
+    assert installed("a") == installed("a") != installed("b")
+    origins.of_file.cache_clear()
+    assert origins.of_file(str(root / "of_nobody.py")) is None
+    assert origins.of_file(str(tmp_path / "mine.py")) is None
+    assert origins.of_file(json.__file__) == origins.python()

@@ -2,9 +2,9 @@
 
 import hashlib
 import os
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.asking import warn
 from faithscope.errors import WrongType
 from faithscope.explanations import Explanations
 from faithscope.explanations.arrow import from_arrow, to_arrow
@@ -20,18 +21,20 @@ from faithscope.explanations.plain import Plain
 from faithscope.explanations.relations import take_rows
 from faithscope.files import to_path, write_atomically
 from faithscope.fingerprint import fingerprint
+from faithscope.origins import our_sources
 from faithscope.progress import Step
 
-_FORMAT = "1"
+_FORMAT = "2"
 
 
 @dataclass(frozen=True)
 class Cache:
     """A folder of answers; an interrupted run goes on from it, and a second run finds everything there.
 
-    A file's name holds a fingerprint of the question (rows, model, explainer, settings, versions) and a hash of the
-    file's own bytes. A file that is cut short, changed or not ours does not match its name: it is named in a warning
-    and ignored. Files are written beside their place and then moved there, so no other process ever sees half of one.
+    A file's name holds a fingerprint of the question (rows, model, explainer, their code, settings, versions) and a
+    hash of the file's own bytes. A file that is cut short, changed or not ours does not match its name: it is named in
+    a warning and ignored. Files are written beside their place and then moved there, so no other process ever sees
+    half of one. What cannot be told from others is not kept: a warning says so, and it is computed each time.
 
     Parameters
     ----------
@@ -53,23 +56,33 @@ class Cache:
         object.__setattr__(self, "folder", to_path(self.folder))
         check_whole(self.rows, "rows, the rows in a file,")
 
+    def question(self, asked: Any, name: str) -> str | None:
+        """A fingerprint of whoever is asked; None, with a warning, where it cannot be told from others."""
+        try:
+            return fingerprint(asked)
+        except WrongType as error:
+            warn(f"The answers of {name} are not kept in the cache, and are computed each time: {error}")
+            return None
+
     def explanations(
-        self, question: str, explain: Callable[..., Any], X: Any, step: Step, *, tokenizer: Any = None
+        self, question: str | None, explain: Callable[..., Any], X: Any, step: Step, *, tokenizer: Any = None
     ) -> Explanations:
         """Explanations of rows, part by part, from the folder where they are there.
 
         Parameters
         ----------
-        question : str
-            A fingerprint of everything but the rows.
+        question : str or None
+            A fingerprint of everything but the rows; None where nothing is to be kept.
         explain : callable
-            From rows to explanations, any number of rows at a time.
+            From rows, a function to be told how far it is, and ``start``, the place of the first of these rows among
+            all, to explanations.
         """
         n = rows_of(X)
         parts = []
         for start in range(0, max(1, n), self.rows):
             part = take_rows(X, np.arange(start, min(start + self.rows, n))) if n > self.rows else X
-            parts.append(self.one("explanations", question, explain, part, within(step, start, n), tokenizer))
+            ask = partial(explain, start=start)
+            parts.append(self.one("explanations", question, ask, part, within(step, start, n), tokenizer))
             step(min(start + self.rows, n), n)
         found = parts[0]
         for more in parts[1:]:
@@ -79,22 +92,30 @@ class Cache:
     def one(
         self,
         what: str,
-        question: str,
+        question: str | None,
         answer: Callable[..., Any],
         X: Any,
         step: Step | None = None,
         tokenizer: Any = None,
     ) -> Explanations:
         """The answer for these rows, all in one file."""
-        key = fingerprint(_FORMAT, what, question, X)
-        table = self.read(what, key)
+        key = None if question is None else self._key(what, question, X)
+        table = None if key is None else self.read(what, key)
         if table is not None:
             return from_arrow(table, tokenizer=tokenizer)
         found: Explanations = answer(X) if step is None else answer(X, step)
-        self.write(what, key, to_arrow(found))
+        if key is not None:
+            self.write(what, key, to_arrow(found))
         return found
 
-    def labels(self, question: str, predict: Callable[[Any], NDArray[Any]], X: Any) -> NDArray[Any]:
+    def _key(self, what: str, question: str, X: Any) -> str | None:
+        try:
+            return fingerprint(_FORMAT, our_sources(), what, question, X)
+        except WrongType as error:
+            warn(f"What is said of these rows is not kept in the cache, and is computed each time: {error}")
+            return None
+
+    def labels(self, question: str | None, predict: Callable[[Any], NDArray[Any]], X: Any) -> NDArray[Any]:
         """Predictions for rows."""
         found = self.one("predictions", question, lambda rows: Plain(predict(rows)), X)
         return found.values if isinstance(found, Plain) else np.empty(0)
@@ -113,7 +134,8 @@ class Cache:
             if _digest(content) != path.stem.rpartition("-")[2]:
                 _ignored(path, "does not hold what its name says: it was cut short or changed")
                 continue
-            return parquet.read_table(pa.BufferReader(content))
+            # On this thread alone: Arrow's threads may outlive the call, and abort if Python ends before they let go.
+            return parquet.ParquetFile(pa.BufferReader(content), pre_buffer=False).read(use_threads=False)
         return None
 
     def write(self, what: str, key: str, table: Any) -> None:
@@ -154,4 +176,4 @@ def _digest(content: bytes) -> str:
 
 
 def _ignored(path: Path, why: str) -> None:
-    warnings.warn(f"The cache file {path.name!r} {why}, so it is ignored.", stacklevel=4)
+    warn(f"The cache file {path.name!r} {why}, so it is ignored.")

@@ -177,7 +177,7 @@ def compare(
     Comparison
     """
     named = _named(explainers)
-    system = System(to_cache(cache), Watch(progress))
+    system = System(to_cache(cache), Watch(progress)).knowing(predict, *named.values())
     labels = system.predictions(predict, X)
     given = {name: system.explanations(one, X, name) for name, one in named.items()}
     for name, one in given.items():

@@ -2,12 +2,13 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.asking import framed, rows_of_its_own
 from faithscope.cache import Cache, takes_progress, to_cache
 from faithscope.errors import BadInput, WrongType
 from faithscope.evaluation import Evaluation, assess
@@ -16,7 +17,6 @@ from faithscope.explanations.alignment import index_of, is_fresh, made_in_order,
 from faithscope.explanations.inputs import is_frame, rows_of, same_length, to_vector
 from faithscope.explanations.labels import to_predictions
 from faithscope.explanations.relations import says_where, take_rows, to_relation
-from faithscope.fingerprint import fingerprint
 from faithscope.measures import scopes
 from faithscope.measures.choosing import Best, to_choice
 from faithscope.measures.counts import count
@@ -68,7 +68,7 @@ def evaluate(
     -------
     Evaluation
     """
-    system = System(to_cache(cache), Watch(progress))
+    system = System(to_cache(cache), Watch(progress)).knowing(predict, explainer)
     name = name_of(explainer)
     labels = system.predictions(predict, X)
     given = system.explanations(explainer, X, name)
@@ -90,48 +90,64 @@ def evaluate(
 
 @dataclass(frozen=True)
 class System:
-    """How models and explainers are asked: through a cache or not, watched or not."""
+    """How models and explainers are asked: through a cache or not, watched or not, each with rows of its own."""
 
     cache: Cache | None
     watch: Watch
+    questions: dict[int, str | None] = field(default_factory=dict)
+
+    def knowing(self, predict: Any, *explainers: Any) -> "System":
+        """The same, with everybody's fingerprint taken before anybody is asked: answering may leave traces."""
+        for one, method in ((predict, "predict"), *((one, "explain") for one in explainers)):
+            if function_of(one, method) is not None and not isinstance(one, Explanations):
+                self._question(one)
+        return self
 
     def predictions(self, predict: Any, X: Any) -> NDArray[Any]:
         """What the model says to rows, or what it has said."""
         function = function_of(predict, "predict")
         if function is None:
             return to_predictions(predict)
+        n = rows_of(X)
 
-        def answer(rows: Any) -> NDArray[Any]:
-            made = function(rows)
-            made_in_order(rows, made, "predictions")
-            return to_predictions(made)
+        def ask(rows: Any) -> NDArray[Any]:
+            with framed("predicting", 0, n, n):
+                made = function(rows_of_its_own(rows))
+                made_in_order(rows, made, "predictions")
+                return to_predictions(made)
 
-        with self.watch.phase("predicting", rows_of(X)):
-            if self.cache is None:
-                return answer(X)
-            return self.cache.labels(fingerprint(predict), answer, X)
+        with self.watch.phase("predicting", n):
+            return ask(X) if self.cache is None else self.cache.labels(self._question(predict), ask, X)
 
     def explanations(self, explainer: Any, X: Any, name: str) -> Explanations:
         """What the explainer says to rows, or what it has said."""
         function = function_of(explainer, "explain")
         if isinstance(explainer, Explanations) or function is None:
             return as_explanations(explainer)
-        told = takes_progress(function)
+        told, n = takes_progress(function), rows_of(X)
 
-        def explain(rows: Any, step: Step) -> Explanations:
-            made = as_explanations(function(rows, progress=step) if told else function(rows))
-            made_in_order(rows, made, "explanations")
-            return made._with(index=None) if is_fresh(made.index) else made
+        def explain(rows: Any, step: Step, start: int = 0) -> Explanations:
+            with framed(f"explaining with {name}", start, rows_of(rows), n):
+                given = rows_of_its_own(rows)
+                made = as_explanations(function(given, progress=step) if told else function(given))
+                made_in_order(rows, made, "explanations")
+                return made._with(index=None) if is_fresh(made.index) else made
 
-        with self.watch.phase(f"explaining with {name}", rows_of(X)) as step:
+        with self.watch.phase(f"explaining with {name}", n) as step:
             if self.cache is None:
                 return explain(X, step)
-            tokenizer = getattr(explainer, "tokenizer", None)
-            question = fingerprint(explainer)
+            tokenizer, question = getattr(explainer, "tokenizer", None), self._question(explainer)
             # A plain function may look at all rows at once; what explains by contract explains a row by itself.
             if function is explainer:
                 return self.cache.one("explanations", question, explain, X, step, tokenizer)
             return self.cache.explanations(question, explain, X, step, tokenizer=tokenizer)
+
+    def _question(self, asked: Any) -> str | None:
+        """What whoever is asked is known by in the cache; None where nothing is kept."""
+        if self.cache is not None and id(asked) not in self.questions:
+            name = str(getattr(asked, "__name__", type(asked).__name__))
+            self.questions[id(asked)] = self.cache.question(asked, name)
+        return self.questions.get(id(asked))
 
 
 def name_of(explainer: Any) -> str:

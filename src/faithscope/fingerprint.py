@@ -1,54 +1,122 @@
 """What a model, an explainer or rows are made of, as a few bytes: equal for equal things in any process."""
 
 import hashlib
+import random
 import sys
 import types
-from collections.abc import Mapping
-from functools import cached_property, partial
+import weakref
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from copyreg import dispatch_table
+from functools import cached_property, lru_cache, partial
+from threading import Lock, RLock
 from typing import Any
 
 import numpy as np
 
+from faithscope import origins
 from faithscope.errors import WrongType
+from faithscope.living_code import class_parts, compiled, function_parts, is_own, module_parts, named
 
-_DEEPEST = 200
-_PLAIN = (type(None), bool, int, float, complex, str, bytes)
+_PLAIN = {type(None), bool, int, float, complex, str, bytes}
+_C_CODE = (
+    types.BuiltinFunctionType,
+    types.MethodWrapperType,
+    types.WrapperDescriptorType,
+    types.MethodDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+)
+_REMEMBERS = type(lru_cache(print))  # a function that remembers its answers
+_WRAPPERS = (property, staticmethod, classmethod, cached_property, partial, types.MethodType, weakref.ref, _REMEMBERS)
+_LOCKS = (type(Lock()), type(RLock()))
 
 
 def fingerprint(*things: Any) -> str:
-    """A hexadecimal digest of everything that these things are made of.
+    """A hexadecimal digest of everything that these things are made of and that their answers come from.
 
-    Arrays and tables by their contents, objects by their class and state, functions by their code and by what
-    they refer to, packages by their versions. Nothing is pickled, and nothing that an object has merely remembered
-    (a ``cached_property``) counts. An object with a method ``__fingerprint__`` is what that returns.
+    Arrays and tables by their contents; objects by their class and state; one's own classes and functions by their
+    code, and by whatever that reaches: bases, attributes, defaults, closures, globals, modules. Python, installed
+    packages and faithscope by their versions. Nothing is pickled, and nothing that an object has merely remembered
+    (a ``cached_property``, an ``lru_cache``) counts. A method ``__fingerprint__`` says what stands for an object's
+    state, beside its class. Files, databases and services that code reads while it runs cannot be seen.
+
+    Raises
+    ------
+    WrongType
+        Where a part cannot be told from others, so that two different things might look alike.
 
     Examples
     --------
     >>> fingerprint([1, 2.0]) == fingerprint([1, 2.0]), fingerprint([1, 2]) == fingerprint([1, 2.0])
     (True, False)
     """
-    return _Walk().digest(things).hex()
+    try:
+        return Walk().digest(things).hex()
+    except RecursionError:
+        raise WrongType("It nests too deeply to be told from others.") from None
 
 
-class _Walk:
-    """One walk over things, which remembers where it has been."""
+class Walk:
+    """One walk over things: each is written down once, in the order in which it is first met, and then by number.
 
-    def __init__(self) -> None:
-        self.seen: dict[int, int] = {}
-        self.kept: list[Any] = []  # what was made on the way must not be freed: its id could come again
+    What is written says everything about the graph of things, so two graphs are written alike only where they are
+    alike. Plain values, tuples and arrays are written in place: whether two of them are one object says nothing.
+    """
 
-    def digest(self, thing: Any, depth: int = 0) -> bytes:
-        """Sixteen bytes for a thing."""
-        if isinstance(thing, _PLAIN):
-            return _hash(type(thing).__name__, repr(thing))
-        if id(thing) in self.seen:
-            return _hash("seen", str(self.seen[id(thing)]))
-        if depth > _DEEPEST:
-            raise WrongType(f"A {type(thing).__name__} nests more than {_DEEPEST} deep and cannot be told from others.")
-        self.seen[id(thing)] = len(self.seen)
-        self.kept.append(thing)
-        name, parts = _taken_apart(thing)
-        return _hash(name, *(part if isinstance(part, bytes) else self.digest(part, depth + 1) for part in parts))
+    def __init__(self, inside: tuple[int, ...] = ()) -> None:
+        self.numbers: dict[int, int] = {}
+        self.met: list[Any] = []  # nothing may be freed on the way: its id could come again
+        self.arrays: dict[int, tuple[bytes, Any]] = {}
+        self.inside = inside  # the sets that this walk is an element of
+
+    def digest(self, things: Any) -> bytes:
+        """Sixteen bytes for things and all that they reach."""
+        found = hashlib.blake2b(self.refer(things), digest_size=16)
+        for thing in self.met:  # grows while it is walked
+            try:
+                found.update(self.written(*_taken_apart(thing)))
+            except (WrongType, RecursionError, MemoryError):
+                raise
+            except Exception as error:  # whatever a class of somebody's raises when it is looked at
+                raise WrongType(f"A {type(thing).__name__} cannot be told from others ({error}).") from None
+        return found.digest()
+
+    def written(self, kind: str, parts: Iterable[Any]) -> bytes:
+        """A digest of a kind and parts."""
+        return _hash(kind, *map(self.refer, parts))
+
+    def refer(self, thing: Any) -> bytes:
+        """Sixteen bytes in place of a thing: what it is, or the number of a thing that is written down elsewhere."""
+        kind = type(thing)
+        if kind in _PLAIN:
+            return _hash(kind.__name__, thing if kind is bytes else repr(thing))
+        if kind is tuple:
+            return _hash("plain tuple", repr(thing)) if _plain(thing) else self.written("tuple", thing)
+        if kind is set or kind is frozenset:
+            return _hash(kind.__name__, *self._elements(thing))
+        if kind is types.CodeType:
+            return self.written("code", _code(thing))
+        if isinstance(thing, np.ndarray | np.generic) and not thing.dtype.hasobject:
+            return self._array(thing)
+        if id(thing) not in self.numbers:
+            self.numbers[id(thing)] = len(self.met)
+            self.met.append(thing)
+        return _hash("number", str(self.numbers[id(thing)]))
+
+    def _elements(self, things: Any) -> list[bytes]:
+        """A digest of each element by itself, in an order that says nothing about where they were in memory."""
+        if id(things) in self.inside:
+            return [_hash("inside", str(self.inside.index(id(things))))]
+        if _plain(things):
+            return sorted(_hash(type(one).__name__, repr(one)) for one in things)
+        return sorted(Walk((*self.inside, id(things))).digest(one) for one in things)
+
+    def _array(self, values: Any) -> bytes:
+        if id(values) not in self.arrays:
+            self.arrays[id(values)] = self.written("array", _array(np.asarray(values))), values
+        return self.arrays[id(values)][0]
 
 
 def _hash(*parts: str | bytes) -> bytes:
@@ -56,115 +124,154 @@ def _hash(*parts: str | bytes) -> bytes:
     found = hashlib.blake2b(digest_size=16)
     for part in parts:
         content = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
-        found.update(len(content).to_bytes(8, "little") + content)
+        found.update(len(content).to_bytes(8, "little"))
+        found.update(content)
     return found.digest()
 
 
+def _plain(things: Any) -> bool:
+    """Whether all are plain values, which their ``repr`` says everything about."""
+    return set(map(type, things)) <= _PLAIN
+
+
 def _taken_apart(thing: Any) -> tuple[str, list[Any]]:
-    """What kind of thing it is, and its parts; bytes among them are final."""
+    """What kind of thing it is, and its parts."""
+    kind = type(thing)
+    if kind is list:
+        return ("plain list", [repr(thing)]) if _plain(thing) else ("list", thing)
+    if isinstance(thing, Mapping) and kind.__module__ in ("builtins", "collections", "types"):
+        return kind.__name__, _mapping(thing)
+    if isinstance(thing, type):
+        return "class", class_parts(thing)
+    if isinstance(thing, types.FunctionType):
+        return "function", function_parts(thing)
+    if isinstance(thing, types.ModuleType):
+        return "module", module_parts(thing)
+    if isinstance(thing, _C_CODE):
+        return "compiled", compiled(thing)
+    if isinstance(thing, _WRAPPERS):
+        return "wrapper", [kind, *_wrapped(thing), vars(thing) if is_own(kind) and hasattr(thing, "__dict__") else None]
     if isinstance(thing, np.ndarray | np.generic):
         return "array", _array(np.asarray(thing))
-    if isinstance(thing, list | tuple):
-        return type(thing).__name__, list(thing)
-    if isinstance(thing, set | frozenset):
-        return "set", sorted(_Walk().digest(one) for one in thing)
-    if isinstance(thing, Mapping) and type(thing).__module__ in ("builtins", "collections", "types"):
-        return "mapping", [part for pair in thing.items() for part in pair]
-    if isinstance(thing, type | types.BuiltinFunctionType | types.ModuleType | np.ufunc):
-        return "name", [_named(thing)]
-    if thing is np.random.mtrand._rand:  # whoever refers to NumPy's global chance refers to no state of it
-        return "name", ["numpy.random"]
-    if isinstance(thing, types.MethodType):
-        return "method", [thing.__func__, thing.__self__]
-    if isinstance(thing, types.FunctionType):
-        return "function", _function(thing)
+    if isinstance(thing, np.ufunc):
+        return "ufunc", [_ufunc(thing)]
+    # Whoever refers to a global source of chance refers to no state of it; a lock has none.
+    if thing is random._inst or thing is np.random.mtrand._rand or isinstance(thing, _LOCKS):
+        return "name", [kind.__name__]
+    return "object", [kind, *_content(thing)]
+
+
+def _mapping(thing: Mapping[Any, Any]) -> list[Any]:
+    made = [thing.default_factory] if isinstance(thing, defaultdict) else []
+    if _plain(thing.keys()) and _plain(thing.values()):
+        return [*made, "plain", repr(list(thing.items()))]
+    return [*made, "items", *(part for pair in thing.items() for part in pair)]
+
+
+def _code(code: types.CodeType) -> list[Any]:
+    """Everything in code that says what it does; no names of files, no numbers of lines."""
+    shape = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, code.co_name)
+    return [code.co_code, code.co_exceptiontable, shape, names, code.co_consts]
+
+
+def _wrapped(thing: Any) -> list[Any]:
+    """What a wrapper of Python's wraps, without what it remembers."""
+    if isinstance(thing, property):
+        return [thing.fget, thing.fset, thing.fdel]
     if isinstance(thing, partial):
-        return "partial", [thing.func, thing.args, thing.keywords]
-    if hasattr(thing, "detach") and hasattr(thing, "cpu"):  # a torch tensor
-        return "tensor", _array(thing.detach().cpu().numpy())
-    return "object", [type(thing), *_table_or_state(thing)]
+        return [thing.func, thing.args, thing.keywords]
+    if isinstance(thing, types.MethodType):
+        return [thing.__func__, thing.__self__]
+    if isinstance(thing, cached_property):
+        return [thing.func]
+    if isinstance(thing, weakref.ref):
+        return [thing()]
+    return [getattr(thing, "__wrapped__", None)]  # a static or class method, or a function that remembers its answers
+
+
+def _ufunc(thing: np.ufunc) -> str:
+    """A ufunc's name; one that was made from a function does not show that."""
+    for name in ("numpy", "scipy.special"):
+        if getattr(sys.modules.get(name), thing.__name__, None) is thing:
+            return f"{name}.{thing.__name__} {origins.of_module(name)}"
+    raise WrongType(f"The ufunc {thing.__name__!r} does not show what it computes: use np.vectorize.")
 
 
 def _array(values: np.ndarray[Any, Any]) -> list[Any]:
     shape = [str(values.dtype), values.shape]
+    if values.dtype.names is not None:  # field by field: what lies between them means nothing
+        return [repr(values.dtype), values.shape, *(_array(values[name]) for name in values.dtype.names)]
     if values.dtype.hasobject:
-        return [*shape, values.ravel().tolist() if values.dtype.names is None else values.tolist()]
+        return [*shape, values.ravel().tolist()]
     return [*shape, np.ascontiguousarray(values).tobytes()]
 
 
-def _named(thing: Any) -> str:
-    """A class, module or built-in function: its name, and the version of the package it comes from."""
-    module = getattr(thing, "__module__", None) or getattr(thing, "__name__", "")
-    package = sys.modules.get(str(module).partition(".")[0])
-    name = getattr(thing, "__qualname__", getattr(thing, "__name__", ""))
-    return f"{module}:{name}:{getattr(package, '__version__', '')}"
-
-
-def _function(function: types.FunctionType) -> list[Any]:
-    """Its code and what that refers to; for functions of installed packages their name and version say it all."""
-    if "site-packages" in function.__code__.co_filename:
-        return [_named(function)]
-    cells = [cell.cell_contents for cell in function.__closure__ or () if _filled(cell)]
-    used = [function.__globals__[name] for name in _names(function.__code__) if name in function.__globals__]
-    return [*_code(function.__code__), cells, function.__defaults__, function.__kwdefaults__, used]
-
-
-def _filled(cell: types.CellType) -> bool:
-    try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return False
-    return True
-
-
-def _names(code: types.CodeType) -> list[str]:
-    """Names that code refers to, with those of the functions inside it."""
-    inner = [name for one in code.co_consts if isinstance(one, types.CodeType) for name in _names(one)]
-    return sorted({*code.co_names, *inner})
-
-
-def _code(code: types.CodeType) -> list[Any]:
-    constants = [_code(one) if isinstance(one, types.CodeType) else one for one in code.co_consts]
-    return [code.co_code, constants, list(code.co_names), list(code.co_varnames)]
-
-
-def _table_or_state(thing: Any) -> list[Any]:
-    """Columns of a table, values of a sparse matrix or a dtype, or what an object says of itself when it is copied."""
-    if hasattr(thing, "__fingerprint__"):
+def _content(thing: Any) -> list[Any]:
+    """Values of a table, a tensor or a sparse matrix, or what an object says of itself when it is copied."""
+    if hasattr(type(thing), "__fingerprint__"):
         return [thing.__fingerprint__()]
-    if hasattr(thing, "columns") and hasattr(thing, "dtypes"):  # pandas and polars
-        return [[str(name) for name in thing.columns], [str(one) for one in thing.dtypes], _columns(thing)]
-    if hasattr(thing, "tocsr"):
+    if _is(thing, "pandas", "DataFrame"):
+        return [*_columns(thing), thing.index.names, _dtype(thing.index.dtype), thing.index.to_numpy()]
+    if _is(thing, "polars", "DataFrame"):
+        return _columns(thing)
+    if _is(thing, "torch", "Tensor"):
+        return _tensor(thing)
+    if _is(thing, "pyarrow", "Table"):
+        return [str(thing.schema), thing.to_pydict()]
+    if hasattr(type(thing), "tocsr"):
         rows = thing.tocsr()
         return [rows.shape, rows.indptr, rows.indices, rows.data]
-    if hasattr(thing, "to_pydict") and hasattr(thing, "schema"):  # Arrow
-        return [str(thing.schema), thing.to_pydict()]
     if isinstance(thing, np.dtype):
-        return [str(thing)]
+        return [repr(thing)]
+    if _is(thing, "numba.core.dispatcher", "Dispatcher"):
+        return [thing.py_func, thing.targetoptions]
     return _state(thing)
 
 
+def _is(thing: Any, library: str, name: str) -> bool:
+    """Whether a thing is of a library's class, without importing that."""
+    kind = getattr(sys.modules.get(library), name, None)
+    return kind is not None and isinstance(thing, kind)
+
+
 def _columns(table: Any) -> list[Any]:
-    names = range(table.shape[1])
-    if hasattr(table, "iloc"):
-        return [table.iloc[:, j].to_numpy() for j in names]
-    return [table[:, j].to_numpy() for j in names]
+    """Names, types and values of a table's columns."""
+    series = [table.iloc[:, j] if hasattr(table, "iloc") else table[:, j] for j in range(table.shape[1])]
+    return [list(table.columns), [_dtype(one.dtype) for one in series], [one.to_numpy() for one in series]]
+
+
+def _dtype(dtype: Any) -> Any:
+    """A column's type; of categories also which there are and in which order."""
+    categories = getattr(dtype, "categories", None)
+    return (str(dtype), getattr(dtype, "ordered", None), None if categories is None else list(categories))
+
+
+def _tensor(thing: Any) -> list[Any]:
+    import torch
+
+    values = thing.detach().cpu().contiguous()
+    try:
+        return [str(thing.dtype), *_array(values.numpy())]
+    except TypeError:  # NumPy has no such type
+        return [str(thing.dtype), tuple(thing.shape), *_array(values.reshape(-1).view(torch.uint8).numpy())]
 
 
 def _state(thing: Any) -> list[Any]:
-    remembered = {
-        name for kind in type(thing).__mro__ for name, value in vars(kind).items() if isinstance(value, cached_property)
-    }
-    try:
-        reduced = thing.__reduce_ex__(2)
-    except (TypeError, AttributeError, NotImplementedError) as error:
-        raise WrongType(
-            f"A {type(thing).__name__} cannot be told from others ({error}), so its answers cannot be kept: "
-            "go on without cache=, or hand over what it computed."
-        ) from None
-    if isinstance(reduced, str):
-        return [reduced]
-    made, arguments, state, *items = [*reduced, None][:5]
+    """What an object says of itself when it is copied, without what it has merely remembered."""
+    reduce = dispatch_table.get(type(thing))
+    reduced = reduce(thing) if reduce else thing.__reduce_ex__(2)
+    if isinstance(reduced, str):  # it is known by its name
+        home = named(thing) if getattr(thing, "__module__", None) else None
+        return [reduced, home, vars(thing) if is_own(type(thing)) and hasattr(thing, "__dict__") else None]
+    made, arguments, state, listed, mapped = [*reduced, None, None, None][:5]
+    remembered = set(_remembered(type(thing)))
     state = {k: v for k, v in state.items() if k not in remembered} if isinstance(state, dict) else state
-    made_by = _named(made)
-    return [made_by, arguments, state, *(list(one) for one in items if one is not None)]
+    return [made, arguments, state, *(None if one is None else list(one) for one in (listed, mapped))]
+
+
+def _remembered(kind: type) -> Iterator[str]:
+    for one in kind.__mro__:
+        for name, value in vars(one).items():
+            if isinstance(value, cached_property):
+                yield name

@@ -18,6 +18,26 @@ _PATIENCE = 1.0  # seconds before anything is shown
 _BETWEEN = 10.0  # seconds between lines of a log
 
 
+class Clock:
+    """Seconds as they pass, and calls after some of them."""
+
+    def now(self) -> float:
+        """Seconds since some moment."""
+        return time.monotonic()
+
+    def after(self, seconds: float, call: Callable[[], None]) -> Callable[[], None]:
+        """Call something after some seconds, unless what is returned is called before; that waits for its end."""
+        timer = threading.Timer(seconds, call)
+        timer.daemon = True
+        timer.start()
+
+        def cancel() -> None:
+            timer.cancel()
+            timer.join()  # a thread that still writes when Python ends would abort the process
+
+        return cancel
+
+
 class Display(Protocol):
     """Where progress is shown."""
 
@@ -61,13 +81,16 @@ class Bar:
 class Log:
     """A line on standard error, now and then."""
 
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
     def start(self, phase: str, total: int) -> None:
-        self._phase, self._last = phase, time.monotonic()
+        self._phase, self._last = phase, self._clock.now()
         self._say(f"{total:,} rows")
 
     def update(self, done: int, total: int) -> None:
-        if time.monotonic() - self._last >= _BETWEEN:
-            self._last = time.monotonic()
+        if self._clock.now() - self._last >= _BETWEEN:
+            self._last = self._clock.now()
             self._say(f"{done:,} of {total:,} rows")
 
     def stop(self, seconds: float) -> None:
@@ -91,14 +114,14 @@ class _Shown:
     phase: str
     total: int
     display: Display
-    began: float = field(default_factory=time.monotonic)
     done: int = 0
     running: bool = False
+    over: bool = False
     lock: Any = field(default_factory=threading.Lock)
 
     def show(self) -> None:
         with self.lock:
-            if not self.running and self.began:
+            if not self.running and not self.over:
                 self.running = True
                 self.display.start(self.phase, self.total)
                 if self.done:
@@ -110,11 +133,11 @@ class _Shown:
             if self.running:
                 self.display.update(done, total)
 
-    def close(self) -> None:
+    def close(self, seconds: float) -> None:
         with self.lock:
             if self.running:
-                self.display.stop(time.monotonic() - self.began)
-            self.began = 0.0
+                self.display.stop(seconds)
+            self.over = True
 
 
 class Watch:
@@ -125,9 +148,11 @@ class Watch:
     progress : None, bool or callable
         None and True show phases that take more than a second, False shows nothing; a function is called with the
         phase, the rows done and the rows in all.
+    clock : Clock, optional
+        What tells the time.
     """
 
-    def __init__(self, progress: bool | Told | None = None) -> None:
+    def __init__(self, progress: bool | Told | None = None, clock: Clock | None = None) -> None:
         if not (progress is None or isinstance(progress, bool) or callable(progress)):
             raise WrongType(
                 f"progress must be True, False, None or a function (phase, done, total); got {type(progress).__name__}."
@@ -135,32 +160,31 @@ class Watch:
         self.told = progress if callable(progress) else None
         self.shown = progress is None or progress is True
         self.seconds: dict[str, float] = {}
+        self.clock = Clock() if clock is None else clock
 
     @contextmanager
     def phase(self, name: str, total: int) -> Iterator[Step]:
         """A phase over so many rows; what is handed over is called with rows done and rows in all."""
-        began = time.monotonic()
-        shown = _Shown(name, total, _display())
-        timer = threading.Timer(_PATIENCE, shown.show)
-        timer.daemon = True
-        if self.shown:
-            timer.start()
+        began = self.clock.now()
+        shown = _Shown(name, total, _display(self.clock))
+        cancel = self.clock.after(_PATIENCE, shown.show) if self.shown else lambda: None
         try:
             yield self._tell(name) if self.told else shown.step
         finally:
-            timer.cancel()
-            shown.close()
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.monotonic() - began
+            cancel()
+            spent = self.clock.now() - began
+            shown.close(spent)
+            self.seconds[name] = self.seconds.get(name, 0.0) + spent
 
     def _tell(self, name: str) -> Step:
         told = self.told
         return lambda done, total: told(name, done, total) if told else None
 
 
-def _display() -> Display:
+def _display(clock: Clock) -> Display:
     if sys.stderr.isatty() or _in_notebook():
         return Bar()
-    return Log()
+    return Log(clock)
 
 
 def _in_notebook() -> bool:

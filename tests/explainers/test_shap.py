@@ -37,11 +37,20 @@ def chance(rows):
 
 SYSTEMS = {
     "tree margin": (lambda: Shap(BOOSTED, BACKGROUND, output="margin"), BOOSTED.decision_function),
-    "tree probability": (lambda: Shap(BOOSTED, BACKGROUND), lambda rows: BOOSTED.predict_proba(rows)[:, 1]),
+    "tree probability": (
+        lambda: Shap(BOOSTED, BACKGROUND, output="probability"),
+        lambda rows: BOOSTED.predict_proba(rows)[:, 1],
+    ),
     "forest": (lambda: Shap(FOREST, BACKGROUND), lambda rows: FOREST.predict_proba(rows)[:, 1]),
     "histograms margin": (lambda: Shap(HISTOGRAMS, BACKGROUND, output="margin"), HISTOGRAMS.decision_function),
-    "histograms": (lambda: Shap(HISTOGRAMS, BACKGROUND), lambda rows: HISTOGRAMS.predict_proba(rows)[:, 1]),
-    "permutation": (lambda: Shap(LINEAR, BACKGROUND), lambda rows: LINEAR.predict_proba(rows)[:, 1]),
+    "histograms": (
+        lambda: Shap(HISTOGRAMS, BACKGROUND, output="probability"),
+        lambda rows: HISTOGRAMS.predict_proba(rows)[:, 1],
+    ),
+    "permutation": (
+        lambda: Shap(LINEAR, BACKGROUND, output="probability"),
+        lambda rows: LINEAR.predict_proba(rows)[:, 1],
+    ),
     "kernel": (lambda: Shap(LINEAR, BACKGROUND, output="margin", algorithm="kernel"), LINEAR.decision_function),
     "function": (lambda: Shap(chance, BACKGROUND, algorithm="kernel", evaluations=100), chance),
     "label": (lambda: Shap(FOREST, BACKGROUND, output="label"), FOREST.predict),
@@ -145,7 +154,7 @@ def test_values_are_those_of_the_shap_package():
     narrow = LogisticRegression().fit(X[:, :6], Y)
     kernel = shap.KernelExplainer(lambda rows: narrow.predict_proba(rows)[:, 1], BACKGROUND[:, :6])
     exact = kernel.shap_values(ROWS[:5, :6], l1_reg=False, silent=True)
-    found = Shap(narrow, BACKGROUND[:, :6]).explain(ROWS[:5, :6]).values
+    found = Shap(narrow, BACKGROUND[:, :6], output="probability").explain(ROWS[:5, :6]).values
     np.testing.assert_allclose(found, exact, atol=1e-6)
 
 
@@ -305,7 +314,7 @@ def test_a_regression_is_explained_by_its_margin():
     gains = model.predict(ROWS) - model.predict(BACKGROUND).mean()
     np.testing.assert_allclose(explainer.explain(ROWS).values.sum(axis=1), gains, rtol=1e-6)
     with pytest.raises(WrongType, match='DecisionTreeRegressor has no predict_proba: use output="margin"'):
-        Shap(model, BACKGROUND)
+        Shap(model, BACKGROUND, output="probability")
 
 
 def test_a_model_without_a_margin_is_told_so():
@@ -328,15 +337,15 @@ def test_boosters_of_other_libraries_are_read_as_trees():
             np.testing.assert_allclose(sums, margins[:30] - margins[:20].mean(axis=0), atol=1e-5)
 
 
-def test_what_shap_gets_wrong_is_sampled_instead():
+def test_what_no_known_function_makes_of_trees_is_sampled_instead():
     lightgbm = pytest.importorskip("lightgbm", reason="LightGBM is not installed")
-    model = lightgbm.LGBMClassifier(n_estimators=10, verbose=-1).fit(X3, Y3)
+    model = lightgbm.LGBMClassifier(n_estimators=10, objective="multiclassova", verbose=-1).fit(X3, Y3)
     explainer = Shap(model.predict_proba, X3[:20])
-    auto = Shap(model, X3[:20])
-    assert auto.algorithm == "permutation"  # shap takes a logistic function for every class, where softmax is meant
+    auto = Shap(model, X3[:20], output="probability")
+    assert auto.algorithm == "permutation"  # a logistic function for every class, all divided by their sum
     np.testing.assert_array_equal(auto.explain(X3[:3]).values, explainer.explain(X3[:3]).values)
     with pytest.raises(BadInput, match="shap misreads this LGBMClassifier"):
-        Shap(model, X3[:20], algorithm="tree")
+        Shap(model, X3[:20], output="probability", algorithm="tree")
 
 
 TABLE = pd.DataFrame({"age": [20, 30, 40, 50], "job": ["clerk", "cook", "clerk", "nurse"], "pay": [1.0, 2.0, 4.0, 0.5]})
@@ -371,7 +380,7 @@ def test_trees_over_categories_are_not_given_to_shap():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"output": "log-odds"}, "output must be one of 'probability', 'margin', 'label'; got 'log-odds'"),
+        ({"output": "log-odds"}, "output must be one of None, 'margin', 'probability', 'label'; got 'log-odds'"),
         ({"algorithm": "deep"}, "algorithm must be one of"),
         ({"evaluations": 23}, "evaluations must be at least 2 a feature, 24 here; got 23"),
         ({"seed": -1}, "seed must be a whole number of at least 0"),

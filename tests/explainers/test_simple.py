@@ -130,7 +130,7 @@ def test_any_function_of_rows_is_an_explainer():
         (lambda: explainers.TreePath.surrogate(lambda r: r, np.empty((0, 2))), BadInput, "Training rows are empty"),
         (lambda: explainers.NearestNeighbors(X, k=0), BadInput, "at least 1; got 0"),
         (lambda: explainers.NearestNeighbors(X[:3], k=4), BadInput, "only 3 rows"),
-        (lambda: explainers.NearestNeighbors(X[:3]).explain([[np.nan] * 30]), BadInput, "missing number"),
+        (lambda: explainers.NearestNeighbors(X[:3]).explain([[np.nan] * 30]), BadInput, "1 row misses a number"),
         (lambda: explainers.Random(0), BadInput, "at least 1; got 0"),
         (lambda: explainers.FirstWord().explain([1, 2]), WrongType, "row 0 is 1"),
         (lambda: explainers.TopCoefficient(LogisticRegression(), CountVectorizer()), WrongType, "fitted linear model"),

@@ -116,6 +116,7 @@ for name, (_, settings) in MADE.items():
     _explain(name)
 _explain("Anchors", "explain_with_precision", samples=10)
 _explain("Counterfactual", "find")
+_explain("Shap", "explain_with_error")
 
 
 @target("explainers.TreePath", NUMBERS)

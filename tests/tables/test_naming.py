@@ -132,6 +132,15 @@ def test_the_report_and_the_command_line_tell_rows_by_their_ids(tmp_path):
     assert f"<bdi>{pairs[0].index_a}</bdi>, predicted" in page.read_text()
 
 
+@pytest.mark.parametrize("discretizer", [None, fs.Rank()])
+def test_the_same_pairs_are_shown_every_time(discretizer):
+    rng = np.random.default_rng(3)
+    log = pd.DataFrame(np.repeat(rng.normal(size=(3_000, 4)), 2, axis=0)).add_prefix("phi_")
+    log = log.assign(yhat=["a", "b"] * 3_000, customer=range(6_000))  # all explanations are equally bad
+    first, *others = (audit(log, **HOW, discretizer=discretizer, id="customer").counterexamples() for _ in range(4))
+    assert all(first.equals(other) for other in others)
+
+
 def test_an_assertion_tells_rows_by_their_ids():
     with pytest.raises(AssertionError, match=r"rows customer C\d+ and customer C\d+ are predicted"):
         fs.assert_faithful(audit(LOG, **HOW, discretizer=fs.Rank(), id="customer"))

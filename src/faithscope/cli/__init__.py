@@ -49,7 +49,7 @@ def main() -> None:
     try:
         status = app(standalone_mode=False)  # what was typed wrong is raised, and told here
     except FaithscopeError as error:
-        sys.exit(_mistake(str(error)))
+        sys.exit(_mistake(" ".join([str(error), *_notes(error)])))
     except MemoryError as error:
         sys.exit(_mistake(ran_out(error, "use fewer rows")))
     except KeyboardInterrupt:
@@ -59,7 +59,8 @@ def main() -> None:
             sys.exit(_usage(error))
         if os.environ.get(_WHOLE):
             traceback.print_exc()
-        sys.exit(_mistake(f"{_where(error)}. Set {_WHOLE}=1 to see the whole traceback."))
+        words = [f"{_where(error).rstrip('.')}.", *_notes(error), f"Set {_WHOLE}=1 to see the whole traceback."]
+        sys.exit(_mistake(" ".join(words)))
     if status == _INTERRUPTED:
         typer.echo("faithscope: interrupted. With --cache, the next run goes on from here.", err=True)
     sys.exit(status or 0)
@@ -78,6 +79,11 @@ def _usage(error: Any) -> int:
 def _mistake(message: str) -> int:
     typer.echo(f"faithscope: {FaithscopeError(message)}", err=True)  # one line, whatever it quotes
     return 2
+
+
+def _notes(error: Exception) -> list[str]:
+    """What was going on when an error came up."""
+    return list(getattr(error, "__notes__", ()))
 
 
 def _where(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""Coalitions of features: Shapley values as a fixed linear map of what coalitions are worth."""
+"""Coalitions of features that are drawn: Shapley values as a linear map of what they are worth, with their error."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ Ask = Callable[[Floats], Floats]  # encoded rows in, (n, classes) outputs out
 Tell = Callable[[int], None]  # called with the rows done
 
 _CELLS = 2**22  # numbers in one call of the model
+_PARTS = 10  # of the draws, for the error of the kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,14 +31,20 @@ class Game:
         Who takes part; first nobody, last everybody.
     weights : (d, m) array
         A feature's value is the weighted sum of the worths.
+    deviations : callable
+        From worths (n, m, classes) to the standard errors of the values, (n, d, classes); inf where they are unknown.
     """
 
     members: Masks
     weights: Floats
+    deviations: Callable[[Floats], Floats]
 
-    def values(self, rows: Floats, gains: Floats, background: Floats, ask: Ask, tell: Tell) -> Floats:
-        """SHAP values, (n, d, classes), where the worth of nobody is 0 and that of everybody is the gain."""
-        values = np.empty((*rows.shape, gains.shape[1]))
+    def values(self, rows: Floats, gains: Floats, background: Floats, ask: Ask, tell: Tell) -> tuple[Floats, Floats]:
+        """SHAP values and their standard errors, (n, d, classes) both.
+
+        The worth of nobody is 0 and that of everybody is the gain.
+        """
+        values, errors = np.empty((2, *rows.shape, gains.shape[1]))
         inner = self.members[1:-1]
         at_once = max(1, _CELLS // background.size)  # coalitions of one row
         step = max(1, at_once // max(1, len(inner)))
@@ -49,8 +56,9 @@ class Game:
                 some = slice(low, min(low + at_once, len(inner)))
                 worth[:, 1 + low : 1 + some.stop] = _worths(rows[part], inner[some], background, ask)
             values[part] = np.einsum("dm,nmk->ndk", self.weights, worth)
+            errors[part] = self.deviations(worth)
             tell(part.stop)
-        return values
+        return values, errors
 
 
 def _worths(rows: Floats, members: Masks, background: Floats, ask: Ask) -> Floats:
@@ -61,30 +69,35 @@ def _worths(rows: Floats, members: Masks, background: Floats, ask: Ask) -> Float
     return worths
 
 
-def game(algorithm: str, features: int, evaluations: int | None, seed: int) -> Game:
-    """The coalitions that an algorithm tries; all of them where it may."""
-    usual = 20 * features if algorithm == "permutation" else 2_048 + 2 * features
-    budget = usual if evaluations is None else check_whole(evaluations, "evaluations")
-    asked = min(2**features, budget)  # as whole numbers: as a float, 2 to the power of many features is none
-    # Who takes part, and a weight for each feature; on the way both once more.
-    many = f"{asked:,} coalitions of {features:,} features"
-    need(24 * asked * features, many, "pass fewer evaluations, or explain fewer features")
-    if 2**features - 2 <= budget:
-        return _every_coalition(features)
+def budget_of(algorithm: str, features: int, evaluations: int | None) -> int:
+    """How many coalitions of each row may be tried."""
+    usual = 2_048 + 2 * features if algorithm == "kernel" else 20 * features
+    return usual if evaluations is None else check_whole(evaluations, "evaluations")
+
+
+def game(algorithm: str, features: int, budget: int, seed: int) -> Game:
+    """The coalitions that an algorithm draws."""
+    # Who takes part, and a weight for each feature; on the way both once more. The kernel's error: weights per part.
+    copies = 24 + 8 * _PARTS if algorithm == "kernel" else 24
+    many = f"{budget:,} coalitions of {features:,} features"
+    need(copies * budget * features, many, "pass fewer evaluations, or explain fewer features")
     if budget < 2 * features:
         raise BadInput(f"evaluations must be at least 2 a feature, {2 * features} here; got {budget}.")
     generator = np.random.default_rng(seed)
-    if algorithm == "permutation":
-        return _permutations(features, budget // (2 * (features - 1)), generator)
-    return _kernel(features, budget, generator)
+    if algorithm == "kernel":
+        return _kernel(features, budget, generator)
+    return _permutations(features, budget // (2 * (features - 1)), generator)
 
 
-def _every_coalition(features: int) -> Game:
-    """Shapley's formula: a feature gains 1 / (d · C(d - 1, s)) of what it adds to a coalition of s others."""
+def shapley_weights(features: int) -> tuple[Masks, Floats]:
+    """All coalitions, and Shapley's formula: a feature gains 1 / (d · C(d - 1, s)) of what it adds to s others.
+
+    Feature j takes part in coalition number c where c has the bit 2^j. Shapes (2^d, d) and (d, 2^d).
+    """
     members = (np.arange(2**features)[:, None] >> np.arange(features) & 1).astype(bool)
     share = np.array([1 / (features * comb(features - 1, size)) for size in range(features)] + [0.0])
     size = members.sum(axis=1)[:, None]
-    return Game(members, np.where(members, share[size - 1], -share[size]).T)
+    return members, np.where(members, share[size - 1], -share[size]).T
 
 
 def _permutations(features: int, count: int, generator: np.random.Generator) -> Game:
@@ -97,23 +110,95 @@ def _permutations(features: int, count: int, generator: np.random.Generator) -> 
     weights = np.zeros((features, len(members)))
     np.add.at(weights, (orders, place[:, 1:]), 1 / len(orders))
     np.add.at(weights, (orders, place[:, :-1]), -1 / len(orders))
-    return Game(members, weights)
+    before, after = (np.take_along_axis(part, orders.argsort(axis=1), axis=1) for part in (place[:, :-1], place[:, 1:]))
+    return Game(members, weights, Spread(before, after))
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Standard errors from how much values differ between orders, each averaged with its reverse.
+
+    Attributes
+    ----------
+    before, after : (orders, d) arrays of int
+        For each order and feature the coalition that it joins and the one that it makes; reverses last.
+    """
+
+    before: NDArray[np.int64]
+    after: NDArray[np.int64]
+
+    def __call__(self, worth: Floats) -> Floats:
+        count = len(self.before) // 2
+        if count == 1:
+            return np.full((len(worth), self.before.shape[1], worth.shape[2]), np.inf)
+        added = [
+            (worth[:, self.after[[t, t + count]]] - worth[:, self.before[[t, t + count]]]).mean(axis=1)
+            for t in range(count)
+        ]
+        spread: Floats = np.std(added, axis=0, ddof=1) / np.sqrt(count)
+        return spread
 
 
 def _kernel(features: int, budget: int, generator: np.random.Generator) -> Game:
     """Least squares under the Shapley kernel, values held to their sum: linear in the worths, so solved once."""
-    members, weight = _kernel_sample(features, budget, generator)
+    members, fixed, mass, drawn = _kernel_sample(features, budget, generator)
+
+    def solved(draws: Floats) -> Floats:
+        return _solved(members, fixed + mass * draws.sum(axis=0) / max(draws.sum(), 1.0))
+
+    weights = solved(drawn)
+    try:
+        without = [solved(np.delete(drawn, part, axis=0)) for part in range(len(drawn))]
+    except np.linalg.LinAlgError:
+        without = []
+    everyone = np.vstack([np.zeros(features, bool), members, np.ones(features, bool)])
+    return Game(everyone, weights, Jackknife(np.array(without).reshape(-1, *weights.shape)))
+
+
+def _solved(members: Masks, weight: Floats) -> Floats:
+    """The linear map from worths to values for coalitions of these weights."""
     weighted = members.T * weight
     inverse = np.linalg.inv(weighted @ members)
     share = inverse.sum(axis=1) / inverse.sum()
     inner = inverse @ weighted
     inner -= share[:, None] * inner.sum(axis=0)
-    weights = np.column_stack([-inner.sum(axis=1) - share, inner, share])
-    return Game(np.vstack([np.zeros(features, bool), members, np.ones(features, bool)]), weights)
+    return np.column_stack([-inner.sum(axis=1) - share, inner, share])
 
 
-def _kernel_sample(features: int, budget: int, generator: np.random.Generator) -> tuple[Masks, Floats]:
-    """Coalitions with weights: the smallest and largest sizes in full, as far as the budget goes, the rest drawn."""
+@dataclass(frozen=True, eq=False)
+class Jackknife:
+    """Standard errors from the values without each part of the draws in turn.
+
+    Attributes
+    ----------
+    without : (parts, d, m) array
+        The weights of the worths without each part.
+    """
+
+    without: Floats
+
+    def __call__(self, worth: Floats) -> Floats:
+        parts, features, _ = self.without.shape
+        if parts < 2:
+            return np.full((len(worth), features, worth.shape[2]), np.inf)
+        values = np.stack([np.einsum("dm,nmk->ndk", one, worth) for one in self.without])
+        spread: Floats = np.sqrt((parts - 1) * values.var(axis=0))
+        return spread
+
+
+def _kernel_sample(features: int, budget: int, generator: np.random.Generator) -> tuple[Masks, Floats, float, Floats]:
+    """Coalitions with weights: the smallest and largest sizes in full, as far as the budget goes, the rest drawn.
+
+    Returns
+    -------
+    members : (m, d) array
+    fixed : (m,) array
+        The weights of coalitions that were not drawn.
+    mass : float
+        The weight of all that were drawn together.
+    drawn : (parts, m) array
+        How often each part of the draws has each coalition.
+    """
     mass = {size: (features - 1) / (size * (features - size)) for size in range(1, features)}
     sets: dict[tuple[int, ...], float] = {}
     for size in range(1, features // 2 + 1):
@@ -123,14 +208,18 @@ def _kernel_sample(features: int, budget: int, generator: np.random.Generator) -
         for one in sizes:
             share = mass.pop(one) / comb(features, one)
             sets |= dict.fromkeys(combinations(range(features), one), share)
+    draws: list[tuple[int, ...]] = []
     left = (budget - len(sets)) // 2
     if mass and left:
         for size in generator.choice(list(mass), left, p=np.array(list(mass.values())) / sum(mass.values())):
             order = generator.permutation(features)
-            for part in (order[:size], order[size:]):  # a set and its complement
-                key = tuple(sorted(part.tolist()))
-                sets[key] = sets.get(key, 0.0) + sum(mass.values()) / (2 * left)
-    members = np.zeros((len(sets), features), bool)
-    for row, one_set in enumerate(sets):
-        members[row, list(one_set)] = True
-    return members, np.array(list(sets.values()))
+            draws += [tuple(sorted(part.tolist())) for part in (order[:size], order[size:])]  # a set, its complement
+    places = {one: place for place, one in enumerate(dict.fromkeys([*sets, *draws]))}
+    members = np.zeros((len(places), features), bool)
+    for coalition, place in places.items():
+        members[place, list(coalition)] = True
+    fixed = np.array([sets.get(coalition, 0.0) for coalition in places])
+    drawn = np.zeros((max(1, min(_PARTS, left)), len(places)))
+    part = np.arange(len(draws)) // 2 % len(drawn)  # a set and its complement are drawn together
+    np.add.at(drawn, (part, np.array([places[coalition] for coalition in draws], np.int64)), 1.0)
+    return members, fixed, sum(mass.values()), drawn

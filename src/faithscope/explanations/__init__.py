@@ -91,6 +91,8 @@ def discretize(explanations: Explanations, discretizer: Discretize | None) -> Ex
         raise BadInput(
             f"{chosen!r} made {len(coarser):,} explanations of {len(explanations):,}: it must keep one a row."
         )
+    if isinstance(explanations, Importances) and isinstance(coarser, Importances) and not coarser.error:
+        coarser = coarser._with(error=explanations.error)
     if coarser.index is None and explanations.index is not None:
-        return coarser._with(index=explanations.index)
+        coarser = coarser._with(index=explanations.index)
     return coarser

@@ -135,7 +135,8 @@ def _write_importances(given: Importances) -> tuple[Columns, Settings]:
     names = list(map(str, range(width))) if ranks or given.names is None else given.names
     prefix = "rank_" if ranks else "phi_" if given.names else "phi_x"
     columns, _ = _written(prefix, names, list(given.values.T))
-    return columns, {"names": given.names, "form": given.form, "dtype": str(given.values.dtype)}
+    said = {"names": given.names, "form": given.form, "dtype": str(given.values.dtype)}
+    return columns, said | ({"error": given.error} if given.error else {})
 
 
 def _read_importances(columns: Columns, settings: Settings) -> Importances:
@@ -143,7 +144,7 @@ def _read_importances(columns: Columns, settings: Settings) -> Importances:
     kept = _dtype(settings)
     matrix = np.column_stack(values).astype(kept) if values else np.empty((0, 0), kept)
     kind = Rankings if settings["kind"] == "Rankings" else Importances
-    return kind.made(matrix, _names(settings), settings["form"])
+    return kind.made(matrix, _names(settings), settings["form"], float(settings.get("error", 0.0)))
 
 
 def _dtype(settings: Settings) -> str:

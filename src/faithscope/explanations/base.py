@@ -44,6 +44,11 @@ class Explanations(ABC):
     def kind(self) -> str:
         """What these are, in words; explanations of different kinds are never compared."""
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know about these explanations, whatever is measured on them."""
+        return ()
+
     @abstractmethod
     def describe(self, row: int) -> str:
         """The explanation of one row, to read: what comes from data is `visible`."""

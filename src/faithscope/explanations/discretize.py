@@ -165,7 +165,7 @@ class Rank(Discretizer):
         order = np.empty(importances.values.shape, smallest)
         for part in _parts(order):
             order[part] = np.argsort(importances.values[part], axis=1, kind="stable")
-        return Rankings.made(order, importances.names, _form(importances.form, self))
+        return Rankings.made(order, importances.names, _form(importances.form, self), importances.error)
 
 
 @dataclass(frozen=True)
@@ -302,7 +302,7 @@ def _form(before: str, discretizer: Discretizer) -> str:
 
 
 def _made(discretizer: Discretizer, importances: Importances, values: NDArray[Any]) -> Importances:
-    return Importances.made(values, importances.names, _form(importances.form, discretizer))
+    return Importances.made(values, importances.names, _form(importances.form, discretizer), importances.error)
 
 
 def _importances(discretizer: Discretizer, explanations: Explanations) -> Importances:

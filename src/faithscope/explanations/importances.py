@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, ClassVar, Self
 
 from numpy.typing import NDArray
@@ -27,6 +28,12 @@ class Importances(Explanations):
     names : sequence of str, optional
         The features; by default the column names, if the input has any.
 
+    Attributes
+    ----------
+    error : float
+        The largest standard error of a value, where an explainer has sampled them and says so; 0 where they are exact
+        or nothing is known, infinite where too little was sampled to tell.
+
     Examples
     --------
     >>> Importances([[0.5, -0.1], [0.5, -0.1]], names=["age", "job"]).describe(0)
@@ -36,6 +43,7 @@ class Importances(Explanations):
     values: NDArray[Any]
     names: tuple[str, ...] | None = None
     form: str = ""  # how a discretizer has changed them; "" as they were given
+    error: float = 0.0
 
     _per_row: ClassVar[tuple[str, ...]] = ("values",)
 
@@ -44,6 +52,7 @@ class Importances(Explanations):
         refuse_axes(given)
         if type(values).__module__.startswith("shap.") or isinstance(values, Importances):
             names = getattr(values, "names", getattr(values, "feature_names", None)) if names is None else names
+            object.__setattr__(self, "error", values.error if isinstance(values, Importances) else 0.0)
             values = values.values
         matrix, columns = to_matrix(values, "Importances")
         object.__setattr__(self, "values", matrix)
@@ -51,9 +60,9 @@ class Importances(Explanations):
         object.__setattr__(self, "names", to_names(names, columns, matrix.shape[1], "Importances"))
 
     @classmethod
-    def made(cls, values: NDArray[Any], names: tuple[str, ...] | None, form: str) -> Self:
+    def made(cls, values: NDArray[Any], names: tuple[str, ...] | None, form: str, error: float = 0.0) -> Self:
         """Importances that a discretizer made: their values are known to be good."""
-        return cls.__new__(cls)._with(values=values, names=names, form=form)
+        return cls.__new__(cls)._with(values=values, names=names, form=form, error=error)
 
     @property
     def key(self) -> tuple[Column, ...]:
@@ -63,6 +72,13 @@ class Importances(Explanations):
     def kind(self) -> str:
         named = "" if self.names is None else f" ({shorten(self.names)})"
         return f"importances over {self.values.shape[1]} features{named}{self.form and ', ' + self.form}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        if not self.error:
+            return ()
+        size = f"up to {self.error:.2g}" if isfinite(self.error) else "that too few draws leave unknown"
+        return (f"importances are sampled, with standard errors {size}",)
 
     def check_comparable(self, other: Explanations) -> None:
         if isinstance(other, Importances) and self._shape() == other._shape():
@@ -79,7 +95,7 @@ class Importances(Explanations):
         return type(self), self.values.shape[1], self.form
 
     def join(self, other: Self) -> Self:
-        return super().join(other)._with(names=self.names or other.names)
+        return super().join(other)._with(names=self.names or other.names, error=max(self.error, other.error))
 
     def describe(self, row: int) -> str:
         """Coarsened importances by those features alone of which they say something."""

@@ -75,6 +75,8 @@ def measure_consistency(
     """`consistency` of what was checked before: a part of the rows may look odd where the whole does not."""
     coarse = discretize(explanations, discretizer)
     if weights is not None:
-        return weighted_consistency(coarse, labels, weights, confidence, interval)
-    ours = isinstance(to_discretizer(discretizer), Discretizer) and coarse is not explanations
-    return estimate(count(coarse, labels, ours=ours), confidence=confidence, interval=interval)
+        found = weighted_consistency(coarse, labels, weights, confidence, interval)
+    else:
+        ours = isinstance(to_discretizer(discretizer), Discretizer) and coarse is not explanations
+        found = estimate(count(coarse, labels, ours=ours), confidence=confidence, interval=interval)
+    return noted(found, explanations.notes)

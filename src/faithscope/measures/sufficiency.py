@@ -180,7 +180,7 @@ def within(
     same_length(explanations=len(given), predictions=len(labels))
     notes = same_rows(explanations=explanations, predictions=predictions)
     found = cover(given, labels, None, Within(tau, metric), confidence=confidence, device=device)
-    return noted(to_estimate(found, f"consistency within {tau:g}", confidence), notes)
+    return noted(to_estimate(found, f"consistency within {tau:g}", confidence), (*given.notes, *notes))
 
 
 @in_memory(_FEWER)
@@ -208,6 +208,7 @@ def within_curve(
         raise BadInput("taus are empty: pass at least one distance.")
     found = cover_curve(given, labels, relations, confidence=confidence, device=device)
     names = [f"consistency within {relation.tau:g}" for relation in relations]
+    notes = (*given.notes, *notes)
     estimates = [noted(to_estimate(one, name, confidence), notes) for one, name in zip(found, names, strict=True)]
     return WithinCurve(tuple(relation.tau for relation in relations), tuple(estimates))
 

@@ -72,7 +72,7 @@ class System:
         if setting == "as_run":
             return LabelShap(self.model, background, seed=seed)
         if self.model is not self.trees:  # few enough features to try all coalitions
-            return fs.explainers.Shap(self.model, background, seed=seed)
+            return fs.explainers.Shap(self.model, background, output="probability", seed=seed)
         many = len(self.split.classes) > 2
         return fs.explainers.Shap(
             self.trees.estimator, background, output="margin" if many else "probability", seed=seed

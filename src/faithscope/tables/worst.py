@@ -40,7 +40,8 @@ def worst_counts(rows: Rows, k: int | None) -> Counts:
     if k is not None and not isinstance(rows.kind, Texts):
         chosen = _worst(rows, k)
         found = found.semi_join(chosen, [found[key].identical_to(chosen[key]) for key in rows.keys])
-    found = fetch(found)
+    # In order, so that among explanations that are equally bad the same ones are shown every time.
+    found = fetch(found if k is None else found.order_by([*rows.keys, "label"]))
     given = found.column("given").to_numpy().astype(np.int64)
     return counts_of_cells(rows.read(found), found.column("label").to_pylist(), given)
 

@@ -1,0 +1,55 @@
+"""How code of somebody's own is asked: with rows of its own, and with a word on where its errors came up."""
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import numpy as np
+
+
+def rows_of_its_own(X: Any) -> Any:
+    """The same rows in a copy, so that whoever changes them in place changes nobody else's.
+
+    Memory is laid out as before, so that sums round as before. Rows that cannot be changed, and those of a kind that
+    is not known here, are handed over as they are.
+    """
+    if isinstance(X, np.ndarray):
+        return X.copy(order="K")
+    if type(X) is list:
+        return [row.copy() if isinstance(row, list | np.ndarray) else row for row in X]
+    library = type(X).__module__.partition(".")[0]
+    if library == "pandas" or hasattr(X, "iloc"):
+        return X.copy(deep=not _copies_on_write())
+    copy = {"polars": "clone", "torch": "clone", "scipy": "copy"}.get(library)
+    return getattr(X, copy)() if copy and hasattr(X, copy) else X
+
+
+def _copies_on_write() -> bool:
+    """Whether pandas itself keeps a change of one table from showing in another, as it does from version 3 on."""
+    import pandas as pd
+
+    return int(pd.__version__.partition(".")[0]) >= 3
+
+
+@contextmanager
+def framed(phase: str, start: int, rows: int, total: int) -> Iterator[None]:
+    """Add to an error of whoever is asked what was going on and on which rows; the error stays what it is."""
+    try:
+        yield
+    except Exception as error:
+        stop = start + rows - 1
+        note = f"Raised while {phase}, on rows {start:,} to {stop:,} of {total:,} (counted from 0)."
+        if note not in getattr(error, "__notes__", ()):
+            with suppress(Exception):  # an error may refuse to be changed
+                error.add_note(note)
+        raise
+
+
+def warn(message: str) -> None:
+    """Warn at the line that called this package."""
+    level, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "faithscope":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, stacklevel=level)
