@@ -14,7 +14,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import faithscope as fs
 from brute import gower
-from faithscope.errors import BadInput
+from faithscope.errors import BadInput, WrongType
 from faithscope.explainers import Counterfactual, Dice, NearestNeighbors
 
 with_dice = pytest.mark.skipif(
@@ -281,16 +281,24 @@ def test_linear_models_and_tables_without_missing_values_give_what_they_gave():
 EXPECTED = [[0.126, -0.1851, 0.64], [0.105, -0.1533, 0.362], [-0.9126, 0.947, -0.704]]
 
 
-@pytest.mark.parametrize("discretizer", [None, fs.DeltaSign(), fs.Modified()])
-def test_a_log_with_missing_cells_is_counted_as_in_memory(discretizer, tmp_path):
+@pytest.mark.parametrize("discretizer", [None, fs.Delta(), fs.DeltaSign(), fs.Modified()])
+@pytest.mark.parametrize("columns", [["job", "x"], ["x", "z"]])
+def test_a_log_with_missing_cells_is_counted_as_in_memory(columns, discretizer, tmp_path):
     rng = np.random.default_rng(0)
-    cells = [np.array([None, "a", "b"], object), np.array([np.nan, 1.0, 2.0], object)]
-    before, after = (
-        pd.DataFrame({"job": cells[0][rng.integers(0, 3, 60)], "x": cells[1][rng.integers(0, 3, 60)].astype(float)})
-        for _ in range(2)
-    )
-    pairs, labels = fs.Counterfactuals(after, before), rng.integers(0, 2, 60)
+    kinds = {"job": np.array([None, "a", "b"], object), "x": np.array([np.nan, 1.0, 2.0]), "z": np.array([1.0, 2, 4])}
+    before, after = (pd.DataFrame({name: kinds[name][rng.integers(0, 3, 90)] for name in columns}) for _ in range(2))
+    pairs, labels = fs.Counterfactuals(after, before), rng.integers(0, 2, 90)
     fs.evaluate(labels, pairs, before).to_parquet(tmp_path / "log.parquet")
     counted = fs.audit(tmp_path / "log.parquet", discretizer=discretizer, nulls="key").consistency
     mine = fs.consistency(pairs, labels, discretizer=discretizer)
     assert (counted.value, counted.distinct) == (pytest.approx(mine.value), mine.distinct)
+
+
+def test_changes_without_a_difference_cannot_be_ranked_in_a_log_either(tmp_path):
+    pairs = fs.Counterfactuals([[1.0], [np.nan]], [[2.0], [1.0]])
+    fs.evaluate([0, 1], pairs, [[2.0], [1.0]]).to_parquet(tmp_path / "log.parquet")
+    for further in (fs.Floor(1), fs.SignOfTop(1)):
+        with pytest.raises(WrongType, match="discretizes importances"):
+            fs.consistency(pairs, [0, 1], discretizer=fs.Delta() | further)
+        with pytest.raises(WrongType, match="discretizes importances"):
+            fs.audit(tmp_path / "log.parquet", discretizer=fs.Delta() | further, nulls="key")

@@ -59,7 +59,7 @@ def _(discretizer: Truncate, table: Any, kind: Kind) -> Coarse:
 
 
 def _fixed_point(discretizer: Floor | Truncate, table: Any, kind: Kind, cut: Callable[[Any, bool], Any]) -> Coarse:
-    numbers = _numbers(discretizer, kind)
+    numbers = to_numbers(discretizer, kind)
     scale = 10.0**discretizer.decimals
     reach = None if numbers.bound is None else numbers.bound + 1 / scale
     small = reach is not None and reach * scale < _WHOLE
@@ -90,7 +90,7 @@ def _truncate(x: Any, small: bool) -> Any:
 
 @coarsen.register
 def _(discretizer: Sign, table: Any, kind: Kind) -> Coarse:
-    numbers = _numbers(discretizer, kind)
+    numbers = to_numbers(discretizer, kind)
     return _mutated(table, {v: _sign(table[v]) for v in _values(numbers)}, numbers, discretizer, (-1, 1))
 
 
@@ -110,7 +110,7 @@ def _unlike(new: Any, old: Any) -> Any:
 @coarsen.register(Rank)
 @coarsen.register(SignOfTop)
 def _(discretizer: Rank | SignOfTop, table: Any, kind: Kind) -> Coarse:
-    _numbers(discretizer, kind)
+    to_numbers(discretizer, kind)
     raise AssertionError(f"{discretizer!r} orders numbers in NumPy")
 
 
@@ -133,21 +133,31 @@ def packed(codes: list[Any], levels: int) -> Any:
 
 @coarsen.register
 def _(discretizer: Delta, table: Any, kind: Kind) -> Coarse:
-    import ibis
-
     pairs = _pairs(discretizer, kind)
-    if all(pairs.numeric):
+    holes = pairs.holes or (False,) * pairs.width
+    if all(pairs.numeric) and not any(holes):
         change = {f"v{j}": table[f"v{j}"] - table[f"o{j}"] for j in range(pairs.width)}
         return table.mutate(**change), Numbers(pairs.names, pairs.named, repr(discretizer))
     columns: dict[str, Any] = {}
     names: list[str] = []
     for j, (name, numeric) in enumerate(zip(pairs.names, pairs.numeric, strict=True)):
         new, old = table[f"v{j}"], table[f"o{j}"]
-        parts = [new - old] if numeric else [ibis.ifelse(~new.identical_to(old), part, None) for part in (old, new)]
-        said = [name] if numeric else [f"{name} before", f"{name} after"]
+        parts, said = _change(new, old, numeric, holes[j], name)
         columns |= {f"v{len(columns) + i}": part for i, part in enumerate(parts)}
         names += said
     return table.mutate(**columns), Keys(tuple(names), (False,) * len(names), True)
+
+
+def _change(new: Any, old: Any, numeric: bool, hole: bool, name: str) -> tuple[list[Any], list[str]]:
+    """The change of one feature: a difference, and both values where there is none, each with what it is called."""
+    import ibis
+
+    if numeric and not hole:
+        return [new - old], [name]
+    apart = new.isnull() | old.isnull() if numeric else ~new.identical_to(old)
+    values = [ibis.ifelse(apart, part, None) for part in (old, new)]
+    said = [f"{name} before", f"{name} after"]
+    return ([ibis.ifelse(new.identical_to(old), 0, new - old), *values], [name, *said]) if numeric else (values, said)
 
 
 @coarsen.register
@@ -186,7 +196,8 @@ def _mutated(
     return table.mutate(**columns), made
 
 
-def _numbers(discretizer: Any, kind: Kind) -> Numbers:
+def to_numbers(discretizer: Any, kind: Kind) -> Numbers:
+    """The kind, where it is one of numbers that a discretizer of these can take."""
     if isinstance(kind, Numbers) and not kind.order:
         return kind
     hint = " Take the change first: Delta() | ..." if isinstance(kind, Pairs) else ""

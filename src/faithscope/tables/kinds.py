@@ -92,11 +92,15 @@ class Keys:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Counterfactuals: a point and the row it belongs to; `numeric` says which features are numbers."""
+    """Counterfactuals: a point and the row it belongs to.
+
+    `numeric` says which features are numbers, and `holes` which of them are missing somewhere.
+    """
 
     names: tuple[str, ...]
     numeric: tuple[bool, ...]
     named: bool = True
+    holes: tuple[bool, ...] = ()
 
     what: ClassVar[str] = "counterfactuals"
 

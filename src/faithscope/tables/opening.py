@@ -12,6 +12,7 @@ from faithscope.explanations.discretize import Discretizer, Floor, Original, Tru
 from faithscope.explanations.grammar import parse_rule
 from faithscope.explanations.inputs import to_items
 from faithscope.tables.columns import Names, one_column, several_columns
+from faithscope.tables.discretize import to_numbers
 from faithscope.tables.engine import fetch
 from faithscope.tables.kinds import Kind, Numbers, Pairs, Texts, kind_by_columns, kind_in_log
 from faithscope.tables.missing import Nulls, Scan, check_nulls, refuse_missing, scan
@@ -66,9 +67,8 @@ def _streamed(log: Log, first: Discretizer, rest: tuple[Any, ...], carried: Sequ
     """The log with its explanations discretized here: `first` in the engine, the rest in NumPy."""
     numbers = isinstance(log.kind, Numbers)
     seen = scan(log.source.table, (log.prediction,) if numbers else log.used)
-    log = replace(log, nan=seen.nan)
-    kind = log.kind if numbers else log.values(first, {})[1]
-    assert isinstance(kind, Numbers)
+    log = replace(log, nan=seen.nan, kind=log.kind if numbers else _bounded(log, seen))
+    kind = to_numbers(rest[0], log.kind if numbers else log.values(first, {})[1])
     lists = numbers and len(log.columns) < kind.width
     features = tuple(f"{log.columns[0]}[{j}]" for j in range(kind.width)) if lists else log.columns
     read = partial(_read, log, first)
@@ -86,7 +86,10 @@ def _read(log: Log, first: Discretizer, beside: Mapping[str, str]) -> Any:
 
 
 def _bounded(log: Log, found: Scan) -> Kind:
-    """The kind with the largest size its values have, where that is known."""
+    """The kind with the largest size its values have, where that is known, and whether some are missing."""
+    if isinstance(log.kind, Pairs) and log.nulls == "key":
+        pairs = zip(log.columns, log.originals, strict=True)
+        return replace(log.kind, holes=tuple(new in found.missing or old in found.missing for new, old in pairs))
     if not isinstance(log.kind, Numbers):
         return log.kind
     largest = max(found.largest.get(name, math.inf) for name in log.columns)
