@@ -301,7 +301,7 @@ def test_two_processes_share_a_cache(tmp_path):
 @pytest.mark.parametrize("folder", ["x" * 5000, "x" * 300, "nul\0byte", "a-file/inside"])
 def test_a_folder_that_cannot_be_is_refused_in_a_sentence(tmp_path, monkeypatch, folder):
     monkeypatch.chdir(tmp_path)
-    Path("a-file").write_text("")
+    (tmp_path / "a-file").write_text("")
     with pytest.raises(fs.errors.BadInput, match=r"cannot be a folder \(.*\): choose another\.") as caught:
         fs.evaluate(above, Rounded(), ROWS, cache=folder, progress=False)
     assert len(str(caught.value)) < 500
