@@ -270,3 +270,38 @@ def test_what_is_judged_is_every_estimate_of_every_population():
     judged = {(one.explainer, one.population, one.estimate.measure) for one in judge(found, 0.9).judged}
     measures, groups = ("consistency", "sufficiency"), ("", "sex f", "sex m")
     assert judged == {("tree", group, measure) for group in groups for measure in measures}
+
+
+class Coin:
+    """A baseline of somebody else's."""
+
+    baseline = True
+
+    def explain(self, rows):
+        return ["heads"] * len(rows)
+
+
+def nothing(rows):
+    return ["the same"] * len(rows)
+
+
+def test_whoever_says_that_it_is_a_baseline_is_not_judged():
+    nothing.baseline = True
+    found = compared({"tree": tree, "coin": Coin(), "nothing": nothing})
+    assert [found[name].baseline for name in ("tree", "coin", "nothing")] == [False, True, True]
+    fs.assert_faithful(found, at_least=0.9)
+    with pytest.raises(Unfaithful, match="coin"):
+        fs.assert_faithful(found, at_least=0.9, explainers=["coin"])
+
+
+@pytest.mark.parametrize("said", [np.ones(1), 1, "yes", None, pd.Series([True])])
+def test_an_explainer_with_another_thing_called_baseline_is_judged(said):
+    coin = Coin()
+    coin.baseline = said
+    assert not fs.evaluate(LABELS, coin, ROWS, progress=False).baseline
+
+
+def test_all_our_baselines_say_so_and_nobody_else():
+    classes = [getattr(fs.explainers, name) for name in fs.explainers.__all__]
+    ours = {one.__name__ for one in classes if getattr(one, "baseline", False) is True}
+    assert ours == {"Constant", "Random", "Unique"}

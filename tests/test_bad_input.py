@@ -17,6 +17,29 @@ def nan_at(row, column, value=np.nan):
     return matrix
 
 
+class Unequal:
+    """What cannot be compared: its == fails, in one way or another."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __hash__(self):
+        return 1
+
+    def __eq__(self, other):
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+class Unhashed:
+    def __hash__(self):
+        raise RuntimeError("no hash")
+
+
+FAILS, RECURS, ARRAY = Unequal(KeyError("no")), Unequal(RecursionError("deep")), Unequal(np.array([True, False]))
+
+
 @pytest.mark.parametrize(
     ("explanations", "predictions", "error", "message"),
     [
@@ -41,6 +64,12 @@ def nan_at(row, column, value=np.nan):
         ([{1, 2}, {3}], [0, 1], WrongType, "must be hashable; row 0 is a set"),
         ([{"a": 1}], [0], WrongType, "must be hashable; row 0 is a dict"),
         ([(1, [2])], [0], WrongType, "must be hashable; row 0 is a tuple"),
+        ([Unequal(KeyError("no")), FAILS], [0, 1], WrongType, "must be comparable; row 1 is a Unequal.*KeyError"),
+        ([FAILS, RECURS], [0, 1], WrongType, "must be comparable; row 1 is a Unequal"),
+        ([ARRAY, FAILS], [0, 1], WrongType, "must be comparable; row 1 is a Unequal"),
+        ([(1, ARRAY), (1, FAILS)], [0, 1], WrongType, "must be comparable; row 1 is a tuple"),
+        ([Unhashed(), Unhashed()], [0, 1], WrongType, "must be hashable; row 0 is a Unhashed"),
+        (["a", "b"], [ARRAY, FAILS], WrongType, "Predictions must be comparable; row 1 is a Unequal"),
         (np.zeros((9, 3, 4)), [0] * 9, BadInput, r"got \(9, 3, 4\). If its axes are rows, features, classes"),
         (np.zeros((2, 3, 4)), [0, 1], BadInput, r"got \(2, 3, 4\), which looks like one array per class"),
         (shap.Explanation(np.zeros((9, 3, 4))), [0] * 9, BadInput, r"If its axes are .*values\[:, :, 1\]"),

@@ -296,3 +296,26 @@ def test_two_processes_share_a_cache(tmp_path):
     assert again.stdout.splitlines()[-1] in answers
     assert again.stderr == ""
     assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.parametrize("folder", ["x" * 5000, "x" * 300, "nul\0byte", "a-file/inside"])
+def test_a_folder_that_cannot_be_is_refused_in_a_sentence(tmp_path, monkeypatch, folder):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a-file").write_text("")
+    with pytest.raises(fs.errors.BadInput, match=r"cannot be a folder \(.*\): choose another\.") as caught:
+        fs.evaluate(above, Rounded(), ROWS, cache=folder, progress=False)
+    assert len(str(caught.value)) < 500
+
+
+class Changing:
+    """An explainer that answers numbers to some rows and texts to others."""
+
+    def explain(self, rows):
+        return [str(int(x)) if x > 0 else int(x) for x in rows[:, 0]]
+
+
+def test_an_explainer_that_answers_with_another_type_in_a_later_part_is_refused_as_it_is_in_memory(tmp_path):
+    rows = np.repeat([[-1.0], [1.0]], 100, axis=0)
+    for cache in (None, tmp_path, Cache(tmp_path, rows=100), Cache(tmp_path, rows=100)):
+        with pytest.raises(fs.errors.WrongType, match=r"mix types: row 0 is number \(-1\), row 100 is str \('1'\)"):
+            fs.evaluate(above, Changing(), rows, cache=cache, progress=False)

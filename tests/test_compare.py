@@ -171,3 +171,18 @@ def test_only_our_baselines_are_known_as_such():
     found = fs.compare(TREE, {**METHODS, "ready": Constant().explain(ROWS)}, ROWS, progress=False)
     assert [name for name, ev in found.items() if ev.baseline] == ["same", "random", "unique"]
     assert fs.evaluate(TREE, Random(3), ROWS, progress=False).baseline
+
+
+def test_a_discretizer_for_an_explainer_that_is_not_compared_is_refused_before_anything_is_asked():
+    def never(rows):
+        raise AssertionError("asked")
+
+    with pytest.raises(fs.errors.UnknownName, match=r"discretizer names 'pth', .* Did you mean 'path'\?"):
+        fs.compare(never, {"path": never, "lime": never}, ROWS, discretizer={"pth": fs.Sign(), "lime": None})
+
+
+def test_explainers_and_their_discretizers_are_found_by_the_text_of_their_names():
+    importances = ROWS.to_numpy() - ROWS.to_numpy().mean(axis=0)
+    found = fs.compare(TREE, {1: importances, 2: importances}, ROWS, discretizer={1: fs.Sign()})
+    assert found["1"].discretizer == "Sign()"
+    assert found["2"].discretizer == "Original()"

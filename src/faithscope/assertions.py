@@ -28,7 +28,8 @@ def assert_faithful(
     """Pass only if every true measure is at least this, with the estimates' confidence: ``low >= at_least``.
 
     Of an explainer with two measures, the weakest decides. Of several explainers, all that are not baselines
-    (`Constant`, `Random`, `Unique`) are judged; where there are only baselines, these are, and a warning says so.
+    (``baseline = True``, as `Constant`, `Random`, `Unique` have it) are judged; where there are only baselines, these
+    are, and a warning says so.
     Populations that `found` holds are judged as well as the whole; windows of time are not.
 
     Parameters

@@ -19,7 +19,7 @@ from faithscope.explanations.arrow import from_arrow, to_arrow
 from faithscope.explanations.inputs import check_whole, rows_of
 from faithscope.explanations.plain import Plain
 from faithscope.explanations.relations import take_rows
-from faithscope.files import to_path, write_atomically
+from faithscope.files import to_folder, write_atomically
 from faithscope.fingerprint import fingerprint
 from faithscope.origins import our_sources
 from faithscope.progress import Step
@@ -53,7 +53,7 @@ class Cache:
     rows: int = 500
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "folder", to_path(self.folder))
+        object.__setattr__(self, "folder", to_folder(self.folder))
         check_whole(self.rows, "rows, the rows in a file,")
 
     def question(self, asked: Any, name: str) -> str | None:
@@ -154,7 +154,7 @@ def to_cache(cache: Any) -> Cache | None:
     if cache is None or isinstance(cache, Cache):
         return cache
     if isinstance(cache, str | os.PathLike):
-        return Cache(to_path(cache))
+        return Cache(to_folder(cache))
     raise WrongType(f"cache must be a folder's path or a Cache; got {type(cache).__name__}.")
 
 

@@ -177,6 +177,7 @@ def compare(
     Comparison
     """
     named = _named(explainers)
+    discretizer = _by_name(discretizer, named)
     system = System(to_cache(cache), Watch(progress)).knowing(predict, *named.values())
     labels = system.predictions(predict, X)
     given = {name: system.explanations(one, X, name) for name, one in named.items()}
@@ -227,6 +228,17 @@ def _named(explainers: Any) -> dict[str, Any]:
     if not explainers:
         raise BadInput("compare got no explainer: pass at least one.")
     return {str(name): one for name, one in explainers.items()}
+
+
+def _by_name(discretizer: Any, explainers: Mapping[str, Any]) -> Any:
+    """One discretizer for all as it is; those of single explainers by the texts of their names, which must be known."""
+    if not isinstance(discretizer, Mapping):
+        return discretizer
+    chosen = {str(name): one for name, one in discretizer.items()}
+    unknown = next((name for name in chosen if name not in explainers), None)
+    if unknown is not None:
+        raise UnknownName(f"discretizer names {unknown!r}, which is no explainer here. {hint(unknown, explainers)}")
+    return chosen
 
 
 def _for_one(discretizer: Any, name: str) -> Any:

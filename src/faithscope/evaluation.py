@@ -53,8 +53,9 @@ class Evaluation:
     seconds : dict of str to float
         How long each phase took.
     baseline : bool
-        Whether the explainer is one of ours that says nothing on purpose (`Constant`, `Random`, `Unique`), so that
-        guards do not judge it beside others. Ready explanations do not say who made them: False.
+        Whether the explainer says nothing on purpose, which its own attribute ``baseline = True`` says (`Constant`,
+        `Random` and `Unique` have it), so that guards do not judge it beside others. Ready explanations do not say who
+        made them: False.
     rows : array, (n,), or None
         The positions of these rows among those that were handed over, where only some are reported (`Best`); None
         where all are.

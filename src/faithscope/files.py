@@ -65,6 +65,19 @@ def to_path(path: str | os.PathLike[str]) -> Path:
     return Path(expanded(path))
 
 
+def to_folder(path: str | os.PathLike[str]) -> Path:
+    """The folder that a caller means, there or not yet; one that can never be is refused."""
+    folder = to_path(path)
+    try:
+        folder.stat()
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:  # too long, below a file, or with a NUL in it
+        why = getattr(error, "strerror", None) or str(error)
+        raise BadInput(f"{str(folder)!r} cannot be a folder ({why}): choose another.") from None
+    return folder
+
+
 def _place(path: str | os.PathLike[str]) -> Path:
     """Where a path leads, links followed."""
     place = to_path(path)

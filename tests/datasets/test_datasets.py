@@ -198,7 +198,11 @@ def test_an_archive_that_is_none_is_refused(server, chess, content, why):
         datasets.load("chess")
 
 
-@pytest.mark.parametrize("content", [b"", b"<html>", tarred(neg=b"x \n"), ARCHIVES["rt_polarity"][:60]])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"<html>", tarred(neg=b"x \n"), ARCHIVES["rt_polarity"][:60]],
+    ids=["nothing", "a page", "one half", "cut short"],  # archives hold the time they were made at
+)
 def test_a_broken_archive_of_texts_is_refused(server, cache, monkeypatch, content):
     server.content = content
     monkeypatch.setitem(catalog.CATALOG, "rt_polarity", replace(catalog.CATALOG["rt_polarity"], url=server.url))

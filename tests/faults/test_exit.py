@@ -22,6 +22,7 @@ TIMES = int(os.environ.get("FAITHSCOPE_EXITS", "40"))
 # ends as a program ends: Python is taken down, then what native libraries hold.
 CHILDREN = """
 import json, os, sys
+from pathlib import Path
 import numpy as np
 import faithscope as fs
 import pyarrow.parquet
@@ -35,15 +36,11 @@ class Rounded:
         assert not Path(folder, "warm").exists(), "explained again"
         return np.round(rows)
 
-def evaluate():
-    return fs.evaluate(lambda X: X[:, 0] > 0, Rounded(), rows, cache=Cache(folder, rows=50), progress=False)
+def evaluate(cache):
+    return fs.evaluate(lambda X: X[:, 0] > 0, Rounded(), rows, cache=cache, progress=False)
 
-from pathlib import Path
-if os.fork() == 0:
-    evaluate()
-    Path(folder, "warm").touch()
-    os._exit(0)
-os.wait()
+evaluate(Cache(folder, rows=50))  # writes, and imports what is imported on first use
+Path(folder, "warm").touch()
 statuses, running = [], 0
 for _ in range(times + at_once):
     if running == at_once or (running and len(statuses) + running == times):
@@ -51,7 +48,7 @@ for _ in range(times + at_once):
         running -= 1
     if len(statuses) + running < times:
         if os.fork() == 0:
-            evaluate()
+            evaluate(Cache(folder, rows=50))
             break
         running += 1
 else:

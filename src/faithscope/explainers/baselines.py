@@ -1,7 +1,10 @@
-"""Baselines: explanations that say nothing, everything, or anything; what a real explainer has to beat."""
+"""Baselines: explanations that say nothing, everything, or anything; what a real explainer has to beat.
+
+``baseline = True`` says so to guards, which judge no baseline beside others.
+"""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from faithscope.explainers.manners import Mannered
 from faithscope.explainers.models import Progress
@@ -13,6 +16,8 @@ from faithscope.explanations.plain import Plain
 @dataclass(frozen=True, eq=False, repr=False)
 class Constant(Mannered):
     """The same explanation for every row: consistency is the chance level."""
+
+    baseline: ClassVar[bool] = True
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Plain:
         """One explanation for all."""
@@ -30,6 +35,8 @@ class Random(Mannered):
         Equal rows draw equally; another seed draws anew.
     """
 
+    baseline: ClassVar[bool] = True
+
     k: int = 10
     seed: int = 0
 
@@ -44,6 +51,8 @@ class Random(Mannered):
 @dataclass(frozen=True, eq=False, repr=False)
 class Unique(Mannered):
     """Another explanation for every different row: perfect by definition, and unverifiable."""
+
+    baseline: ClassVar[bool] = True
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Plain:
         """An explanation for each row that only equal rows share."""

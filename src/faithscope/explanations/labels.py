@@ -1,5 +1,6 @@
 """Labels, groups, weights and keys: one value a row, hashable, of one type, none missing."""
 
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from faithscope.explanations.inputs import (
 _FEWEST = 20  # rows below which nothing looks continuous
 _FEWEST_WHOLE = 50  # different whole numbers that may all be classes
 _NEARLY_ALL = 0.9
+_COMPARABLE = {str, bytes, int, float, bool, Decimal}  # with all of their own kind
 
 
 def to_keys(values: Any, what: str) -> NDArray[Any]:
@@ -29,19 +31,30 @@ def to_keys(values: Any, what: str) -> NDArray[Any]:
         raise BadInput(f"{what} must be one value a row; got shape {column.shape}.")
     refuse_missing(column, what)
     if column.dtype == object:
-        _refuse_unhashable(column, what)
+        _refuse_incomparable(column, what)
         refuse_mixed(column, what)
     return column
 
 
-def _refuse_unhashable(column: NDArray[Any], what: str) -> None:
+def _refuse_incomparable(column: NDArray[Any], what: str) -> None:
+    """Raise, naming the first row, where a value has no hash or cannot be compared with those before it."""
+    if set(map(type, column)) <= _COMPARABLE:
+        return
+    seen: dict[Any, int] = {}
     for row, item in enumerate(column):
         try:
             hash(item)
-        except TypeError:
+        except Exception:  # a caller's class may raise anything
             raise WrongType(
                 f"{what} must be hashable; row {row} is a {type(item).__name__} ({item!r}). "
                 "Use a tuple, a frozenset or a string."
+            ) from None
+        try:
+            seen.setdefault(item, row)
+        except Exception as error:
+            raise WrongType(
+                f"{what} must be comparable; row {row} is a {type(item).__name__} whose == raises "
+                f"{type(error).__name__} ({error}). Use a tuple, a frozenset or a string of what identifies it."
             ) from None
         if getattr(type(item), "__hash__", None) is object.__hash__:
             raise WrongType(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from faithscope.explanations.base import Explanations, readable
 from faithscope.explanations.grouping import Column
 from faithscope.explanations.inputs import refuse_nonfinite
-from faithscope.explanations.labels import to_keys
+from faithscope.explanations.labels import refuse_mixed, to_keys
 from faithscope.visible import visible
 
 _LARGEST = np.uint64(np.iinfo(np.int64).max)
@@ -62,7 +62,10 @@ class Plain(Explanations):
 
     def join(self, other: Self) -> Self:
         mine, theirs = self._alike(other)
-        return super(Plain, mine).join(theirs)
+        both = super(Plain, mine).join(theirs)
+        if both.values.dtype == object:
+            refuse_mixed(both.values, "Explanations")
+        return both
 
     def locate(self, wanted: Explanations) -> NDArray[np.int64]:
         self.check_comparable(wanted)
