@@ -68,7 +68,7 @@ def _streamed(log: Log, first: Discretizer, rest: tuple[Any, ...], carried: Sequ
     numbers = isinstance(log.kind, Numbers)
     seen = scan(log.source.table, (log.prediction,) if numbers else log.used)
     log = replace(log, nan=seen.nan, kind=log.kind if numbers else _bounded(log, seen))
-    kind = to_numbers(rest[0], log.kind if numbers else log.values(first, {})[1])
+    kind = log.kind if isinstance(log.kind, Numbers) else to_numbers(rest[0], log.values(first, {})[1])
     lists = numbers and len(log.columns) < kind.width
     features = tuple(f"{log.columns[0]}[{j}]" for j in range(kind.width)) if lists else log.columns
     read = partial(_read, log, first)
