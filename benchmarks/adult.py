@@ -85,10 +85,10 @@ def command(folder: Path, rows: int) -> dict[str, Any]:
         "from adult import system as every\n\n\ndef system():\n"
         "    model, methods = every()\n    return model, {'surrogate tree': methods['surrogate tree']}\n"
     )
-    words = "--system adult_system:system --data rows.parquet --by sex --json --report cli.html".split()
+    words = ["--system", "adult_system:system", "--data", "rows.parquet", "--by", "sex", "--json"]
     here = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
-        [sys.executable, "-m", "faithscope", "evaluate", *words],
+        [sys.executable, "-m", "faithscope", "evaluate", *words, "--report", "cli.html"],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": here},
         capture_output=True,
