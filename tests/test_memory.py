@@ -229,7 +229,8 @@ def test_the_profile_of_counts_does_not_depend_on_cells_that_are_only_covered():
 @pytest.mark.parametrize("labels", [2, 40, 400])
 @pytest.mark.parametrize("exact", [0, 10**8])
 def test_leaving_rows_out_is_measuring_without_them_however_many_labels_there_are(labels, exact):
-    rules, rows, predicted = RULES.take(np.arange(400)), X[:400], np.array([str(one * 7 % labels) for one in range(400)], object)
+    rules, rows = RULES.take(np.arange(400)), X[:400]
+    predicted = np.array([str(one * 7 % labels) for one in range(400)], object)
     found = cover(rules, predicted, rows, to_relation(None, rules), confidence=0.95, exact=exact).left_out
     blocks = number_rows(rules, predicted, None, exact).block if exact == 0 else np.arange(400)
     for block in range(0, len(found.value), max(1, len(found.value) // 8)):
