@@ -33,6 +33,7 @@ import faithscope as fs
 from faithscope.explanations.relations import to_relation
 from faithscope.measures._kernels import in_blocks
 from faithscope.measures.coverage import number_rows
+from faithscope.measures.dealing import Content
 from pictures import draw
 from ratios import (
     FEATURES,
@@ -135,7 +136,7 @@ def loop_over_rules(sample: Ruled, rules: int, holds: Callable[..., np.ndarray])
 def our_counts(rules: fs.Rules, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Whom each rule covers, by label, by the steps of `cover`: `count_covered` pays for the interval as well."""
     relation = to_relation(None, rules)
-    sample = number_rows(relation.scopes(rules), labels, None, exact=sys.maxsize)
+    sample = number_rows(relation.scopes(rules), None, sys.maxsize, Content(labels, (rules,), X))
     layout, covers = sample.layout(), relation.cover(sample.distinct, rules, X)
     bitmaps = in_blocks(covers, layout, len(sample.distinct), sys.maxsize)
     return np.concatenate([layout.count(bits) for _, bits in bitmaps])

@@ -17,7 +17,7 @@ from faithscope.explainers import Anchors, Lime, Shap
 from faithscope.explanations.discretize import Rank, Sign, SignOfTop
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.relations import to_relation
-from faithscope.measures.coverage import cover, number_rows
+from faithscope.measures.coverage import cover
 from faithscope.tables.sources import _embedded
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
@@ -231,8 +231,9 @@ def test_the_profile_of_counts_does_not_depend_on_cells_that_are_only_covered():
 def test_leaving_rows_out_is_measuring_without_them_however_many_labels_there_are(labels, exact):
     rules, rows = RULES.take(np.arange(400)), X[:400]
     predicted = np.array([str(one * 7 % labels) for one in range(400)], object)
-    found = cover(rules, predicted, rows, to_relation(None, rules), confidence=0.95, exact=exact).left_out
-    blocks = number_rows(rules, predicted, None, exact).block if exact == 0 else np.arange(400)
+    covered = cover(rules, predicted, rows, to_relation(None, rules), confidence=0.95, exact=exact)
+    found, blocks = covered.left_out, np.arange(400) if covered.block is None else covered.block
+    assert (covered.block is None) == (exact > 0)
     for block in range(0, len(found.value), max(1, len(found.value) // 8)):
         kept = np.flatnonzero(blocks != block)
         without = fs.sufficiency(rules.take(kept), rows[kept], predicted[kept])

@@ -224,10 +224,10 @@ def test_leaving_out_rows_or_blocks_of_rows_in_closed_form_is_leaving_them_out(s
     masks, given_ = rng.random((n, n)) < rng.random(), rng.integers(0, n, n)
     labels = rng.integers(0, 3, n)
     explanations, how = as_explanations(given_), to_relation(lambda X, k: masks[k], as_explanations(given_))
-    left = cover(explanations, labels, np.zeros((n, 1)), how, confidence=0.95, exact=exact).left_out
-    blocks = len(left.value)
-    for block in range(blocks):
-        kept = np.flatnonzero((np.arange(n) if exact else np.random.default_rng(0).permutation(n) % blocks) != block)
+    covered = cover(explanations, labels, np.zeros((n, 1)), how, confidence=0.95, exact=exact)
+    left, blocks = covered.left_out, np.arange(n) if exact else covered.block
+    for block in range(len(left.value)):
+        kept = np.flatnonzero(blocks != block)
         if len(kept):
             expected = brute.sufficiency(masks[given_][np.ix_(kept, kept)], labels[kept])
             assert (left.value[block], left.silent[block]) == pytest.approx(expected, abs=1e-12)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.explanations.inputs import frame_columns, is_missing, missing_values
+from faithscope.explanations.inputs import frame_column, frame_columns, is_missing, missing_values
 
 UNITS = {  # in nanoseconds, coarsest first
     "D": 86_400 * 10**9,
@@ -141,20 +141,10 @@ def hold_dates(column: NDArray[Any]) -> bool:
 def dated_columns(frame: Any) -> tuple[tuple[str, ...], list[NDArray[Any]], list[bool]]:
     """Names and columns of a table, dates with a time zone in UTC, and which columns have one."""
     names, columns = frame_columns(frame)
-    given = [_column_of(frame, j) for j in range(len(names))]
+    given = [frame_column(frame, j) for j in range(len(names))]
     zoned = [has_zone(column) for column in given]
     utc = [in_utc(one) if zone and hasattr(frame, "iloc") else None for one, zone in zip(given, zoned, strict=True)]
     return names, [old if new is None else new for old, new in zip(columns, utc, strict=True)], zoned
-
-
-def _column_of(frame: Any, j: int) -> Any:
-    return (
-        frame.iloc[:, j]
-        if hasattr(frame, "iloc")
-        else frame.column(j)
-        if hasattr(frame, "column_names")
-        else frame[:, j]
-    )
 
 
 def has_zone(column: Any) -> bool:

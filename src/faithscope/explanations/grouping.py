@@ -54,14 +54,14 @@ def _earliest(codes: Ints, groups: int) -> Ints:
 def _group_numbers(blocks: list[Column]) -> tuple[Ints, Ints]:
     if len(blocks[0]) == 0:
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    leader = _leaders(_hash(blocks))
+    leader = _leaders(hash_rows(blocks))
     different = _differ_from(blocks, leader)
     if len(different):
         _split_collisions(blocks, leader, different)
     return _number(leader)
 
 
-def _hash(blocks: list[Column]) -> Words:
+def hash_rows(blocks: Sequence[Column]) -> Words:
     """A 64-bit number for each row; equal rows have equal numbers in every process."""
     width = sum(_words(block[:1]).shape[1] for block in blocks)
     factors = np.random.Generator(np.random.PCG64(0)).integers(0, 2**63, width).astype(np.uint64) * np.uint64(2)

@@ -22,11 +22,20 @@ def is_frame(values: object) -> bool:
 
 def frame_columns(frame: Any) -> tuple[tuple[str, ...], list[NDArray[Any]]]:
     """Names and columns of a pandas, polars or Arrow table."""
+    names = frame.column_names if hasattr(frame, "column_names") else frame.columns
+    return tuple(map(str, names)), [to_vector(frame_column(frame, j)) for j in range(frame_width(frame))]
+
+
+def frame_width(frame: Any) -> int:
+    """The number of columns of a table."""
+    return int(frame.shape[1])
+
+
+def frame_column(frame: Any, j: int) -> Any:
+    """One column of a table, as its library has it."""
     if hasattr(frame, "iloc"):
-        return tuple(map(str, frame.columns)), [to_vector(frame.iloc[:, j]) for j in range(frame.shape[1])]
-    if hasattr(frame, "column_names"):
-        return tuple(frame.column_names), [to_vector(frame.column(j)) for j in range(len(frame.column_names))]
-    return tuple(frame.columns), [to_vector(frame[:, j]) for j in range(frame.shape[1])]
+        return frame.iloc[:, j]
+    return frame.column(j) if hasattr(frame, "column_names") else frame[:, j]
 
 
 def is_row(item: object) -> bool:

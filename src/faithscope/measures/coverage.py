@@ -17,6 +17,7 @@ from faithscope.explanations.near import Near
 from faithscope.explanations.relations import Blocks, Parts, Relation, Within, vectors
 from faithscope.measures._kernels import Bits, Layout, in_blocks
 from faithscope.measures.counts import Counts, number_labels
+from faithscope.measures.dealing import Content
 from faithscope.measures.devices import on_gpu
 from faithscope.measures.intervals import LeftOut, Margins, jackknife_margins, weight_of_blocks
 from faithscope.measures.leave_out import Change, ratio
@@ -39,6 +40,7 @@ class Sample:
     names: tuple[Any, ...]
     labels: Ints
     blocks: int
+    content: Content
 
     @property
     def n(self) -> int:
@@ -47,8 +49,8 @@ class Sample:
 
     @cached_property
     def block(self) -> Ints:
-        """The block of each row, dealt out at random (always alike), so that an order in the rows does not matter."""
-        return np.random.default_rng(0).permutation(self.n) % self.blocks
+        """The block of each row, by what it is, so that the order of the rows does not matter."""
+        return np.zeros(self.n, np.int64) if self.blocks == 1 else self.content.deal(self.blocks)
 
     def layout(self) -> Layout:
         """Rows by label, and by block within a label."""
@@ -59,8 +61,9 @@ class Sample:
         return Layout(self.labels * self.blocks + self.block, segments)
 
 
-def number_rows(scopes: Explanations, labels: NDArray[Any], among: Explanations | None, exact: int) -> Sample:
+def number_rows(scopes: Explanations, among: Explanations | None, exact: int, content: Content) -> Sample:
     """Number the rows by the distinct explanations, those among which to count if they are given."""
+    labels = content.labels
     names, numbers = number_labels(labels)
     if among is None:
         codes, first = scopes.group()
@@ -74,7 +77,7 @@ def number_rows(scopes: Explanations, labels: NDArray[Any], among: Explanations 
             )
     few = len(distinct) * max(len(codes), 16 * len(names)) <= exact
     blocks = 1 if few else int(np.clip(len(codes) // (32 * len(names)), 20, _BLOCKS))
-    return Sample(distinct, codes, names, numbers, min(blocks, len(codes)))
+    return Sample(distinct, codes, names, numbers, min(blocks, len(codes)), content)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +91,8 @@ class Coverage:
     idle: tuple[str, ...] = ()  # conditions that hold on no row, such as unknown categories
     left_out: LeftOut | None = None  # None for a single row, and where no interval was asked for
     close: int | None = None  # pairs that a GPU decided in double precision; None where the CPU counted
+    block: Ints | None = None  # of each row, where blocks of rows were left out; None where single rows were
+    alike: bool = True  # whether any other explainer of these rows has the same blocks
 
 
 def cover(
@@ -100,6 +105,7 @@ def cover(
     among: Explanations | None = None,
     exact: int = EXACT,
     device: str = "cpu",
+    beside: Sequence[Explanations] = (),
 ) -> Coverage:
     """Count whom the explanations cover.
 
@@ -118,10 +124,13 @@ def cover(
         Leave out single rows for the interval while explanations x rows is at most this, blocks of rows above; a GPU
         always leaves out single rows.
     device : {"auto", "cpu", "cuda"}
+    beside : sequence of Explanations
+        Those of all explainers that are compared, these among them, so that all leave out the same blocks of rows.
     """
     collected = None if among is None else relation.scopes(among)
     limit = sys.maxsize if confidence is None else exact
-    sample = number_rows(relation.scopes(explanations), labels, collected, limit)
+    scopes = relation.scopes(explanations)
+    sample = number_rows(scopes, collected, limit, Content(labels, beside or (scopes,), X))
     given = relation.cover(sample.distinct, explanations, X)
     found = on_gpu(
         device,
@@ -205,7 +214,7 @@ def cover_curve(
     device: str = "cpu",
 ) -> list[Coverage]:
     """Coverage within several distances of one metric; every distance is computed once."""
-    sample = number_rows(explanations, labels, None, EXACT // len(relations))
+    sample = number_rows(explanations, None, EXACT // len(relations), Content(labels, (explanations,)))
     on_device = on_gpu(
         device,
         relations[0].cover(sample.distinct, explanations, None).near,
@@ -270,7 +279,10 @@ class _Tally:
         counts = self._counts(relation)
         left_out = self._left_out(counts, layout) if self.sample.n > 1 and confidence is not None else None
         margins = _margins(left_out, self.sample.n, confidence)
-        return Coverage(counts, margins, self.sample.codes, self.own, left_out=left_out)
+        found = Coverage(counts, margins, self.sample.codes, self.own, left_out=left_out)
+        if left_out is None or self.keep:
+            return found
+        return replace(found, block=self.sample.block, alike=self.sample.content.of_rows_alone)
 
     def _counts(self, relation: Relation) -> Counts:
         parts = list(zip(*self.cells, strict=True))

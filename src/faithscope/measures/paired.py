@@ -61,13 +61,14 @@ def sufficiency_left_out(
 ) -> list[LeftOut | None]:
     """Sufficiency of several explainers without each row, or all without the same blocks of rows if some are too many.
 
-    Rows are dealt into blocks alike whenever there are equally many of them and of labels.
+    Counted again where some left out single rows, or other blocks: those of equal rows with different explanations.
     """
-    kept = [one.left_out for one in found]
-    if len({None if one is None else len(one.value) for one in kept}) < 2:
-        return kept
+    in_blocks = [one.block is not None for one in found]
+    if not any(in_blocks) or (all(in_blocks) and all(one.alike for one in found)):
+        return [one.left_out for one in found]
+    options: dict[str, Any] = {"confidence": 0.95, "exact": 0, "beside": explanations}
     pairs = zip(explanations, relations, strict=True)
-    return [cover(one, labels, X, to_relation(how, one), confidence=0.95, exact=0).left_out for one, how in pairs]
+    return [cover(one, labels, X, to_relation(how, one), **options).left_out for one, how in pairs]
 
 
 def paired_difference(a: Measured, b: Measured, confidence: float) -> PairedDifference:

@@ -12,6 +12,7 @@ from faithscope.explanations.relations import take_rows, to_relation
 from faithscope.measures._kernels import Bits, Layout, in_blocks
 from faithscope.measures.counts import Counts
 from faithscope.measures.coverage import Sample, number_rows
+from faithscope.measures.dealing import Content
 from faithscope.measures.estimate import Estimate, Shares, assemble
 from faithscope.measures.intervals import LeftOut, Margins, jackknife_margins
 from faithscope.measures.leave_out import ratio
@@ -38,7 +39,8 @@ def weighted_sufficiency(
     if notes:
         explanations, labels, X, mass = explanations.take(kept), labels[kept], take_rows(X, kept), mass[kept]
     how = to_relation(relation, explanations)
-    sample = number_rows(how.scopes(explanations), labels, None, 0)
+    scopes = how.scopes(explanations)
+    sample = number_rows(scopes, None, 0, Content(labels, (scopes,), X, mass))
     layout = sample.layout()
     found = _Weighed(sample, mass)
     step = max(1, _CELLS // (64 * int(layout.words[-1])))

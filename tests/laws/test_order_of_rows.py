@@ -1,0 +1,184 @@
+"""The order of rows says nothing: permuting them changes no number of any estimate."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy.sparse import csr_array
+
+import faithscope as fs
+from faithscope.explanations import as_explanations
+from faithscope.explanations.relations import take_rows, to_relation
+from faithscope.measures import coverage
+from faithscope.measures.coverage import cover
+from faithscope.measures.dealing import Content
+from faithscope.measures.paired import sufficiency_left_out
+
+N = 400
+RNG = np.random.default_rng(3)
+WORDS = np.array(["good", "bad", "plot", "né\x1f", ""])
+NUMBERS = np.round(RNG.normal(size=(N, 2)), 1)
+LABELS = np.where(NUMBERS[:, 0] + RNG.normal(size=N) > 0, "yes", "no")
+WEIGHTS = RNG.integers(1, 9, N).astype(float)
+GROUPS = RNG.integers(0, 3, N)
+DAY = datetime.datetime(2024, 1, 1)
+FRAME = pd.DataFrame(
+    {
+        "a": np.where(RNG.random(N) < 0.1, np.nan, NUMBERS[:, 0]),
+        "job": pd.Series(RNG.choice(["cook", "clerk", None], N), dtype=object),
+        "when": pd.Series([DAY + datetime.timedelta(days=int(d)) for d in RNG.integers(0, 9, N)]),
+        "big": pd.array(RNG.integers(2**53, 2**53 + 4, N), dtype="Int64"),
+    }
+)
+FRAME.loc[::7, "big"] = pd.NA
+RULES = fs.Rules.from_conditions(
+    [[("a", "<=", float(RNG.integers(-2, 3)))] if one else [("job", "==", "cook")] for one in RNG.integers(0, 3, N)],
+    features=list(FRAME.columns),
+)
+BAGS = RNG.integers(0, 2, (N, 3)).astype(float)
+BAG_WORDS = fs.Highlights(
+    [{("good", "bad", "plot")[i] for i in np.flatnonzero(bag[:2])} for bag in BAGS],
+    vocabulary={"good": 0, "bad": 1, "plot": 2},
+)
+DOCUMENTS = [" ".join(RNG.choice(WORDS, 4)) for _ in range(N)]
+HIGHLIGHTS = fs.Highlights([set(one.split()[:1]) for one in DOCUMENTS])
+MOVED = fs.Counterfactuals(NUMBERS + RNG.integers(1, 3, (N, 2)), NUMBERS, metric="euclidean")
+CODES = RNG.integers(0, 6, N)
+OWN = as_explanations(CODES)
+
+
+def above(rows, code):
+    return np.asarray(rows)[:, 0] > code / 3 - 1
+
+
+SCOPED = {
+    "rules": (RULES, FRAME, None),
+    "rules, polars": (RULES, pl.from_pandas(FRAME), None),
+    "rules, Arrow": (RULES, pa.Table.from_pandas(FRAME), None),
+    "documents": (HIGHLIGHTS, DOCUMENTS, None),
+    "lists of words": (HIGHLIGHTS, [one.split() for one in DOCUMENTS], None),
+    "bags of words": (BAG_WORDS, BAGS, None),
+    "sparse bags": (BAG_WORDS, csr_array(BAGS), None),
+    "counterfactuals": (MOVED, NUMBERS, None),
+    "a caller's own": (OWN, NUMBERS, above),
+}
+KINDS = pytest.mark.parametrize("kind", SCOPED)
+
+
+def orders():
+    yield np.arange(N)[::-1]
+    yield np.argsort(LABELS, kind="stable")
+    yield np.random.default_rng(1).permutation(N)
+
+
+def numbers_of(estimate):
+    names = ("value", "low", "high", "unverifiable", "verified", "chance", "adjusted", "effective_n")
+    return [estimate.n, estimate.distinct, *(getattr(estimate, name) or 0.0 for name in names)]
+
+
+def assert_same_in_every_order(measure):
+    expected = numbers_of(measure(np.arange(N)))
+    for order in orders():
+        assert numbers_of(measure(order)) == pytest.approx(expected, abs=1e-12)
+
+
+def taken(kind, order):
+    explanations, X, relation = SCOPED[kind]
+    return explanations.take(order), take_rows(X, order), relation
+
+
+@KINDS
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["unweighted", "weighted"])
+def test_sufficiency_does_not_depend_on_the_order(kind, weights):
+    def measure(order):
+        explanations, X, relation = taken(kind, order)
+        of_rows = None if weights is None else weights[order]
+        return fs.sufficiency(explanations, X, LABELS[order], relation=relation, weights=of_rows)
+
+    assert_same_in_every_order(measure)
+
+
+@KINDS
+def test_leaving_out_blocks_of_rows_does_not_depend_on_the_order(kind):
+    def margins(order):
+        explanations, X, relation = taken(kind, order)
+        given = as_explanations(explanations)
+        found = cover(given, LABELS[order], X, to_relation(relation, given), confidence=0.95, exact=0)
+        assert len(found.left_out.value) < N
+        return [found.margins.below, found.margins.above]
+
+    expected = margins(np.arange(N))
+    for order in orders():
+        assert margins(order) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("exact", [10**8, 0])
+def test_within_does_not_depend_on_the_order(exact, monkeypatch):
+    monkeypatch.setattr(coverage, "EXACT", exact)
+    assert_same_in_every_order(lambda order: fs.within(NUMBERS[order], LABELS[order], 0.5))
+    assert_same_in_every_order(lambda order: fs.within_curve(NUMBERS[order], LABELS[order], [0.5, 1]).estimates[0])
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["unweighted", "weighted"])
+def test_consistency_and_its_populations_do_not_depend_on_the_order(weights):
+    def evaluated(order):
+        of_rows = None if weights is None else weights[order]
+        return fs.evaluate(LABELS[order], RULES.take(order), FRAME.iloc[order], weights=of_rows, progress=False)
+
+    assert_same_in_every_order(lambda order: evaluated(order).consistency)
+    for measure in ("consistency", "sufficiency"):
+        for group in range(3):
+            assert_same_in_every_order(
+                lambda order, m=measure, g=group: evaluated(order).by(GROUPS[order], m).estimates[g]
+            )
+
+
+def test_equal_rows_with_different_explanations_are_told_apart_by_them():
+    rows, labels = np.zeros((N, 1)), np.zeros(N, int)
+    labels[: N // 4] = 1
+    explanations = RNG.integers(0, 9, N)
+
+    def measure(order):
+        relation = lambda X, code: np.asarray(X)[:, 0] <= code  # noqa: E731
+        return fs.sufficiency(explanations[order], rows, labels[order], relation=relation, weights=WEIGHTS[order])
+
+    assert_same_in_every_order(measure)
+
+
+def test_blocks_are_equally_large_and_not_by_the_order():
+    labels = np.zeros(10_000, int)
+    given = as_explanations(np.arange(10_000) % 7)
+    sample = coverage.number_rows(given, None, 0, Content(labels, (given,), np.arange(10_000.0)[:, None]))
+    assert np.ptp(np.bincount(sample.block)) <= 1
+    assert abs(np.corrcoef(np.arange(10_000), sample.block)[0, 1]) < 0.05
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+@pytest.mark.parametrize("exact", [(0, 0), (10**8, 0)])
+def test_paired_differences_leave_out_the_same_rows_of_both_explainers(repeated, exact):
+    X = np.zeros((N, 2)) if repeated else NUMBERS
+    given = [
+        fs.Rules.from_conditions([[("a", "<=", k / 2 - 1)] for k in codes], features=["a", "b"])
+        for codes in (CODES, CODES[::-1])
+    ]
+
+    def left_out(order, which=(0, 1)):
+        explanations = [given[i].take(order) for i in which]
+        labels, rows = LABELS[order], X[order]
+        covered = [
+            cover(one, labels, rows, to_relation(None, one), confidence=0.95, exact=exact[i])
+            for one, i in zip(explanations, which, strict=True)
+        ]
+        return sufficiency_left_out(covered, explanations, labels, rows, [None, None])
+
+    one, other = left_out(np.arange(N))
+    assert len(one.value) == len(other.value) < N
+    expected = np.sort(one.value - other.value)
+    for order in orders():
+        moved, too = left_out(order)
+        assert np.sort(moved.value - too.value) == pytest.approx(expected, abs=1e-12)
+    same, again = left_out(np.arange(N), (0, 0))
+    assert (same.value == again.value).all()
