@@ -48,7 +48,8 @@ KINDS = {
     "dates": Plain([datetime.date(2026, 1, 1), datetime.date(2026, 1, 2)]),
     "moments": Plain(np.array(["2026-01-01T00:00:01.5", "2026-01-02"], "M8[us]")),
     "bytes": Plain([b"x", b"\xff"]),
-    "decimals": Plain([Decimal("0.10"), Decimal(3)]),
+    "decimals": Plain([Decimal("0.10"), Decimal("3.00")]),
+    "long decimals": Plain([Decimal("0.1"), Decimal("1e30"), Decimal("-1e-30")]),
     "spans": Plain([datetime.timedelta(1, 2, 3), datetime.timedelta(-1)]),
     "mixed numbers": Plain([1, 1.0, 2.5, 1e16]),
     "records": Records([["a", "b"], [1, 2], [0.5, 1.0], [("x", "y"), ()]], HOSTILE[:4]),
@@ -208,3 +209,13 @@ def test_rows_that_take_no_bytes_are_refused_before_they_are_unpacked():
     )
     with pytest.raises(fs.errors.TooLarge, match="1,099,511,627,776 explanations"):
         from_arrow(empty)
+
+
+@pytest.mark.parametrize("digits", ["1", "1" + "0" * 40], ids=["short", "long"])
+def test_equal_decimals_are_equal_in_a_table_however_they_were_written(digits):
+    column = to_arrow(Plain([Decimal(one) for one in ("0.3", "0.30", "3e-1", digits, "0", "-0.00", "0.31")]))[
+        "explanation"
+    ]
+    assert column.combine_chunks().dictionary_encode().indices.to_pylist() == [0, 0, 0, 1, 2, 2, 3]
+    again = from_arrow(to_arrow(Plain([Decimal("0.3"), Decimal("0.30"), Decimal(digits)])))
+    assert again.group()[0].tolist() == [0, 0, 1]

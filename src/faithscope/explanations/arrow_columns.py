@@ -17,6 +17,7 @@ from faithscope.errors import WrongType
 
 _SAME_TEXT = 1e15  # whole floats below it read like integers, so they may become them
 _WHOLE = 2**63
+_DIGITS = 38
 _DATES: dict[str, Any] = {"datetime": datetime.datetime, "date": datetime.date, "time": datetime.time}
 
 
@@ -45,9 +46,31 @@ def _arrow_type(items: Sequence[Any]) -> Any:
         return pa.string()
     if types == {bool}:
         return pa.bool_()
-    if types == {int} and all(-_WHOLE <= item < _WHOLE for item in items if item is not None):
-        return pa.int64()
+    if types == {int}:
+        return _integer_type([item for item in items if item is not None])
+    if types == {Decimal}:
+        return _decimal_type([item for item in items if item is not None])
     return pa.float64() if types == {float} else None
+
+
+def _integer_type(items: Sequence[int]) -> Any:
+    import pyarrow as pa
+
+    low, high = min(items), max(items)
+    if low >= -_WHOLE and high < _WHOLE:
+        return pa.int64()
+    return pa.uint64() if low >= 0 and high < 2 * _WHOLE else None
+
+
+def _decimal_type(items: Sequence[Decimal]) -> Any:
+    """Decimals of as many digits as engines have: at most 38, before and after the point together."""
+    import pyarrow as pa
+
+    if not all(item.is_finite() for item in items):
+        return None
+    scale = max(0, *(-int(item.as_tuple().exponent) for item in items), 0)
+    whole = max(item.adjusted() + 1 for item in items)
+    return pa.decimal128(max(1, whole + scale), scale) if max(whole, 0) + scale <= _DIGITS else None
 
 
 def _encodable(text: str) -> bool:
@@ -74,7 +97,7 @@ def _to_json(item: Any) -> Any:
     if isinstance(item, bytes):
         return {"bytes": base64.b64encode(item).decode()}
     if isinstance(item, Decimal):
-        return {"decimal": str(item)}
+        return {"decimal": _canonical(item)}
     if isinstance(item, datetime.date | datetime.time):  # a datetime is a date too
         return {_date_kind(item): item.isoformat()}
     if isinstance(item, datetime.timedelta):
@@ -83,6 +106,16 @@ def _to_json(item: Any) -> Any:
         f"An explanation of type {type(item).__name__} ({item!r}) cannot be written to a table: "
         "use numbers, texts, dates, or tuples and frozensets of them."
     )
+
+
+def _canonical(number: Decimal) -> str:
+    """The same text for equal decimals, of which 0.3 and 0.30 are two."""
+    sign, digits, exponent = number.as_tuple()
+    if not isinstance(exponent, int):
+        return str(number)
+    text = "".join(map(str, digits)).lstrip("0")
+    kept = text.rstrip("0")
+    return str(Decimal((sign, tuple(map(int, kept)), exponent + len(text) - len(kept)))) if kept else "0"
 
 
 def _date_kind(item: Any) -> str:

@@ -77,11 +77,11 @@ class FeatureColumn:
         return mask if one.bounded else mask & ~self.missing  # NaN is within no bounds, but differs from everything
 
     def _compare(self, operator: str, value: Any) -> Mask:
-        """Compare exactly: whole numbers with integers as integers, integers beyond 2**53 with floats in Python."""
+        """Compare exactly: whole numbers with integers as integers, integers beyond 2**53 with anything in Python."""
         kind = self.numbers.dtype.kind
         if kind in "iu" and -inf < value < inf and value == int(value):
             value = int(value)
-        numbers = self.numbers.astype(object) if kind == "f" and isinstance(value, int) else self.numbers
+        numbers = self.exact if kind not in "iu" and isinstance(value, int) else self.numbers
         with np.errstate(invalid="ignore"):  # NaN as a Python object
             mask: Mask = _COMPARE[operator](numbers, value)
         return mask
@@ -117,17 +117,27 @@ class FeatureColumn:
 
     @cached_property
     def numbers(self) -> NDArray[Any]:
-        """The values as numbers, NaN where missing: floats or integers, Python's own where neither is exact."""
+        """The values as numbers, NaN where missing: floats or integers, Python's own where neither is exact.
+
+        A decimal is its nearest double, which is what a model sees.
+        """
         if self.values.dtype.kind in "biuf":
             return self.values.astype(
                 np.result_type(self.values, np.uint8 if self.values.dtype.kind in "biu" else float)
             )
-        exact = np.where(self.missing, np.nan, self.values.astype(object))
+        exact = self.exact
+        if any(isinstance(one, Decimal) for one in exact):
+            exact = np.array([float(one) if isinstance(one, Decimal) else one for one in exact], object)
         try:
             floats = exact.astype(np.float64)
         except OverflowError:  # an integer that no float can hold
             return exact
         return floats if ((floats == exact) | self.missing).all() else exact
+
+    @cached_property
+    def exact(self) -> NDArray[Any]:
+        """The values as Python has them, NaN where missing."""
+        return np.where(self.missing, np.nan, self.values.astype(object))
 
     @cached_property
     def words(self) -> tuple[dict[str, int], NDArray[np.int64]]:

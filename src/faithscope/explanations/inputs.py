@@ -1,5 +1,6 @@
 """From what a caller has (NumPy, lists, pandas, polars, Arrow) to plain arrays, or one clear sentence why not."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from faithscope.memory import need
 
 _EXACT = 2**53  # beyond it two integers may share one float64
 _INTEGERS = (int, np.integer)
+_INTEGER_TYPE = re.compile(r"u?int\d+")  # as pandas, polars and Arrow write it, in lower case
 _FLOATS = (float, np.float16, np.float32)  # longdouble does not fit in 64 bits
 
 
@@ -72,11 +74,28 @@ def _library_vector(column: Any) -> NDArray[Any]:
         column = column.combine_chunks()
     if hasattr(column, "dictionary_decode"):
         column = column.dictionary_decode()
-    if hasattr(column, "null_count") and hasattr(column, "type"):
-        return np.asarray(column.to_numpy(zero_copy_only=False))
-    if str(getattr(column, "dtype", "")).endswith("128"):  # polars' whole numbers that NumPy has no type for
+    arrow = hasattr(column, "null_count") and hasattr(column, "type")
+    if not arrow and str(getattr(column, "dtype", "")).endswith(
+        "128"
+    ):  # polars' whole numbers that NumPy has no type for
         return _objects(column.to_list())
-    return np.asarray(column.to_numpy())
+    array = np.asarray(column.to_numpy(zero_copy_only=False) if arrow else column.to_numpy())
+    if (
+        array.dtype.kind == "f"
+        and len(array)
+        and np.nanmax(np.abs(array), initial=0) >= _EXACT
+        and _of_integers(column)
+    ):
+        items = column.to_pylist() if arrow else column.to_list()
+        return _objects([None if is_missing(one) else int(one) for one in items])
+    return array
+
+
+def _of_integers(column: Any) -> bool:
+    """Whether a library's column holds integers, which it hands out as floats where some are missing."""
+    kind = getattr(column, "dtype", getattr(column, "type", None))
+    categories = getattr(kind, "categories", None)
+    return bool(_INTEGER_TYPE.match(str(getattr(categories, "dtype", kind)).lower()))
 
 
 def _text_bytes(column: Any) -> int:

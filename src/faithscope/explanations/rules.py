@@ -202,7 +202,7 @@ class Rules(Conjunctions):
         return (columns(one.position).holds(one) if one.position >= 0 else np.zeros(rows, bool) for one in conditions)
 
     def _array(self, X: Any, needed: Mapping[int, Condition]) -> tuple[int, Fetch]:
-        columns = _array_columns(X)
+        columns = array_columns(X)
         width, expected = len(columns), len(self.features)
         if needed and not self.positional:
             raise BadInput(
@@ -313,7 +313,7 @@ def _column(frame: Any, j: int) -> tuple[NDArray[Any], bool]:
     return column, zoned
 
 
-def _array_columns(X: Any) -> list[Any]:
+def array_columns(X: Any) -> list[Any]:
     """The columns of an array, or of a list of rows."""
     if isinstance(X, np.ndarray) and X.ndim == 2:
         return list(X.T)
@@ -364,5 +364,5 @@ def _leaves(tree: Any, X: Any) -> NDArray[np.int64]:
 
 def _missing(X: Any) -> NDArray[np.bool_]:
     """Which values are missing: (n, d)."""
-    columns = frame_columns(X)[1] if is_frame(X) else list(map(to_vector, _array_columns(X)))
+    columns = frame_columns(X)[1] if is_frame(X) else list(map(to_vector, array_columns(X)))
     return np.column_stack([missing_values(column) for column in columns]) if columns else np.zeros((0, 0), bool)

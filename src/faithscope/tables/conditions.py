@@ -1,6 +1,7 @@
 """Conditions of rules and words of highlights as expressions on the columns of a log; values are literals."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from decimal import Decimal
 from functools import lru_cache, reduce
 from math import inf
 from operator import and_, or_
@@ -9,6 +10,7 @@ from typing import Any
 from faithscope.errors import WrongType
 from faithscope.explanations.conditions import NOTHING, Condition
 from faithscope.explanations.dates import UNITS, Moment
+from faithscope.explanations.number_bounds import DIGITS, among_decimals, among_doubles, among_integers
 from faithscope.tables.engine import as_number, backend_of, fetch, literal
 
 _WHOLE = 2**63
@@ -43,19 +45,51 @@ def _tests(one: Condition, column: Any) -> list[Any]:
 
 
 def _compare(column: Any, operator: str, value: Any) -> Any:
-    """Numbers as integers where both are whole, so that none is rounded; as doubles otherwise."""
-    import ibis
-
     if column.type().is_boolean():
         column = as_number(column)
     if isinstance(value, Moment):
         return _compare_date(column, operator, value)
     if isinstance(value, str):
-        other = ibis.literal(value)
-    elif column.type().is_integer() and abs(value) < _WHOLE and value == int(value):
-        other = ibis.literal(int(value), "int64")
+        return _ask(column, operator, literal(value))
+    return _compare_number(column, operator, value)
+
+
+def _compare_number(column: Any, operator: str, value: float) -> Any:
+    """Compare with the bounds of what counts as equal among the column's numbers, so that no engine rounds any."""
+    kind = column.type()
+    if -inf < value < inf and (kind.is_integer() or (kind.is_decimal() and kind.scale is not None)):
+        low, high = among_integers(value) if kind.is_integer() else among_decimals(value, kind.scale)
+        return _between(operator, low, high, lambda test, bound: _within(column, test, bound))
+    column = column.cast("float64")  # Postgres rounds a decimal of any length to the nearest double
+    return _between(operator, *among_doubles(value), lambda test, bound: _ask(column, test, literal(bound)))
+
+
+def _between(operator: str, low: Any, high: Any, ask: Callable[[str, Any], Any]) -> Any:
+    """A comparison with a number, given the smallest and the largest that count as equal to it."""
+    if operator in ("==", "!=") and low != high:
+        inside = ask(">=", low) & ask("<=", high)
+        return inside if operator == "==" else ~inside
+    return ask(operator, high if operator in ("<=", ">") else low)
+
+
+def _within(column: Any, operator: str, bound: int | Decimal) -> Any:
+    """Compare with a bound of the column's own type; one that its type cannot hold lies beyond all its values."""
+    import ibis
+
+    kind = column.type()
+    if kind.is_integer():
+        wide = "uint64" if kind.is_unsigned_integer() else "int64"
+        least, most = (0, 2**64 - 1) if wide == "uint64" else (-_WHOLE, _WHOLE - 1)
     else:
-        column, other = column.cast("float64"), literal(float(value))
+        wide = f"decimal({kind.precision}, {kind.scale})"
+        most = (Decimal(10) ** kind.precision - 1).scaleb(-kind.scale, DIGITS)
+        least = -most
+    if least <= bound <= most:
+        return _ask(column, operator, ibis.literal(bound, wide))
+    return ibis.literal(operator in ("<=", "<", "!=") if bound > most else operator in (">=", ">", "!="))
+
+
+def _ask(column: Any, operator: str, other: Any) -> Any:
     return getattr(column, _COMPARE[operator])(other)
 
 

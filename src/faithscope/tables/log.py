@@ -17,7 +17,7 @@ from faithscope.explanations.distances import columns_of
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.inputs import frame_columns, is_frame, is_missing, same_length, to_vector
 from faithscope.explanations.labels import to_labels
-from faithscope.explanations.rules import Rules
+from faithscope.explanations.rules import Rules, array_columns
 from faithscope.files import whole_file
 
 DOCUMENT = "document"  # the column of documents
@@ -73,7 +73,9 @@ def _rows(explanations: Explanations, X: Any) -> tuple[list[str], list[Any]]:
     if is_frame(X):
         names, columns, zoned = dated_columns(X)
         return list(names), list(map(_with_none, columns, zoned))
-    columns = columns_of(X.toarray() if hasattr(X, "toarray") else X)
+    plain = X.toarray() if hasattr(X, "toarray") else X
+    # What rules speak of is kept as it is; distances are between numbers.
+    columns = list(map(to_vector, array_columns(plain))) if isinstance(explanations, Rules) else columns_of(plain)
     return _names(explanations, len(columns)), list(map(_with_none, columns, [False] * len(columns)))
 
 
