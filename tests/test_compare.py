@@ -9,6 +9,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
+from faithscope.errors import BadInput
 from faithscope.explainers import Constant, Random, TreePath, Unique
 from faithscope.measures.choosing import halves
 
@@ -186,3 +187,8 @@ def test_explainers_and_their_discretizers_are_found_by_the_text_of_their_names(
     found = fs.compare(TREE, {1: importances, 2: importances}, ROWS, discretizer={1: fs.Sign()})
     assert found["1"].discretizer == "Sign()"
     assert found["2"].discretizer == "Original()"
+
+
+def test_two_names_that_read_alike_are_refused():
+    with pytest.raises(BadInput, match="Two explainers are called '1'"):
+        fs.compare([0, 1], {1: ["a", "b"], "1": ["a", "a"]}, [[0.0], [1.0]])

@@ -110,6 +110,42 @@ def test_what_an_object_merely_remembers_does_not_count():
     assert fingerprint(one) == before != fingerprint(Lazy(4))
 
 
+class LeavesOut:
+    def __init__(self, side):
+        self.side = side
+
+    def __getstate__(self):
+        return {}
+
+
+class MadeAnew:
+    __slots__ = ("side",)
+
+    def __init__(self, side):
+        self.side = side
+
+    def __reduce__(self):
+        return MadeAnew, ()
+
+
+class Sided(np.ndarray):
+    @classmethod
+    def of(cls, side):
+        made = np.zeros(2).view(cls)
+        made.side = side
+        return made
+
+
+def masked(side):
+    return np.ma.masked_array([0, 1], mask=[side == 0, side == 1])
+
+
+@pytest.mark.parametrize("made", [LeavesOut, MadeAnew, Sided.of, masked])
+def test_what_copies_of_an_object_leave_out_counts(made):
+    assert fingerprint(made(0)) == fingerprint(made(0))
+    assert fingerprint(made(0)) != fingerprint(made(1))
+
+
 def test_things_that_hold_themselves_end():
     one: list = [1]
     one.append(one)
@@ -128,6 +164,30 @@ def test_code_that_hides_what_it_does_is_an_error():
 
     with pytest.raises(WrongType, match="imports modules by names that it makes up"):
         fingerprint(by_name)
+
+    def by_import_inside(rows):
+        from importlib import import_module
+
+        return import_module("faith" + "scope")
+
+    def by_module_inside(rows):
+        import importlib as il
+
+        return il.import_module("faith" + "scope")
+
+    def by_what_is_loaded(rows):
+        return getattr(sys.modules[__name__], "np")
+
+    def by_what_is_loaded_inside(rows):
+        import sys as s
+
+        return [s.modules[name] for name in rows]
+
+    for hidden in (by_import_inside, by_module_inside, by_what_is_loaded, by_what_is_loaded_inside):
+        with pytest.raises(WrongType, match="imports modules by names that it makes up"):
+            fingerprint(hidden)
+    with pytest.raises(WrongType, match="asks for all subclasses"):
+        fingerprint(lambda rows: Exception.__subclasses__())
     with pytest.raises(WrongType, match="does not show what it computes"):
         fingerprint(np.frompyfunc(lambda a: a + 1, 1, 1))
 

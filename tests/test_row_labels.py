@@ -17,6 +17,7 @@ X = pd.DataFrame(
 )
 Y = ((X["a"] > 1) ^ (X["b"] > 1)).astype(int)
 WHY = X[["a"]].astype(float)
+ROWS = WHY.to_numpy()
 GROUPS = X["b"] > 0
 WEIGHTS = pd.Series(np.linspace(1, 2, N), index=X.index)
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, Y)
@@ -54,6 +55,12 @@ CALLS = {
     "by": (lambda g: fs.evaluate(Y, WHY, X).by(g).estimates[True], GROUPS),
     "by, sufficiency": (lambda g: fs.evaluate(Y, RULES, X).by(g, "sufficiency").estimates[True], GROUPS),
     "by, of arrays": (lambda g: fs.evaluate(Y, WHY, X.to_numpy()).by(g).estimates[True], GROUPS),
+    "by, of predictions": (lambda g: fs.evaluate(Y, ROWS, ROWS).by(g).estimates[True], GROUPS),
+    "by, of weights": (lambda g: fs.evaluate(Y.to_numpy(), ROWS, ROWS, weights=WEIGHTS).by(g).estimates[True], GROUPS),
+    "compare, groups of predictions": (
+        lambda g: fs.compare(Y, {"a": ROWS}, ROWS, groups=g).populations["a"].estimates[True],
+        GROUPS,
+    ),
     "certify": (lambda y: fs.certify(WHY, y).estimates[0], Y),
 }
 
@@ -78,6 +85,7 @@ def test_the_same_labels_in_another_order_are_an_error_and_other_labels_a_note(n
         lambda y: fs.evaluate(lambda rows: y, WHY, X),
         lambda y: fs.evaluate(Y, lambda rows: y.to_frame().astype(float), X),
         lambda y: fs.local(X.iloc[0], lambda rows: y if len(rows) > 1 else [0], lambda rows: rows[["a"]], X),
+        lambda y: fs.compare(Y.to_numpy(), {"a": WHY, "b": WHY.loc[y.index]}, ROWS),
         lambda y: fs.Counterfactuals(X.loc[y.index] + 1, X),
     ],
 )
@@ -106,6 +114,25 @@ def test_repeated_labels_are_fine_in_the_same_order_and_never_aligned_by_label()
     with pytest.raises(BadInput, match="Labels repeat") as refused:
         fs.consistency(why, moved(y))
     assert ".loc" not in str(refused.value)
+
+
+def test_labels_of_other_levels_or_missing_ones_can_be_compared():
+    levels = pd.MultiIndex.from_arrays([X.index, range(N)])
+    for mine, theirs in ((levels, X.index), (X.index, levels)):
+        (note,) = fs.consistency(WHY.set_axis(mine), Y.set_axis(theirs)).notes
+        assert "matched by position" in note
+    missing = pd.Index([pd.NA, *X.index[1:]], dtype=object)
+    assert not fs.consistency(WHY.set_axis(missing), Y.set_axis(missing)).notes
+    with pytest.raises(BadInput, match="at position 0, 'customer 79' instead of <NA>"):
+        fs.consistency(WHY.set_axis(missing), Y.set_axis(missing[::-1]))
+
+
+def test_groups_of_all_rows_are_told_which_rows_best_reports_on():
+    found, groups = fs.evaluate(Y, WHY, X, discretizer=fs.Best()), GROUPS
+    with pytest.raises(BadInput, match="only 40 are reported") as refused:
+        found.by(groups)
+    assert (code := "np.asarray(groups)[found.rows]") in str(refused.value)
+    assert found.by(eval(code)).estimates[True].n == GROUPS.loc[found.X.index].sum()
 
 
 def test_what_has_no_labels_cannot_disagree():

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from faithscope.cache import to_cache
 from faithscope.errors import BadInput, UnknownName, WrongType
-from faithscope.evaluate import System, described, is_baseline
+from faithscope.evaluate import System, described, is_baseline, labelled_like
 from faithscope.evaluation import Evaluation, assess
 from faithscope.explanations import Discretize, Explanations, discretize
 from faithscope.explanations.alignment import same_rows
@@ -184,6 +184,8 @@ def compare(
     for name, one in given.items():
         same_length(X=rows_of(X), predictions=len(labels), **{f"explanations of {name}": len(one)})
     notes = {name: same_rows(X=X, predictions=predict, explanations=one) for name, one in given.items()}
+    same_rows(**{f"explanations of {name}": one for name, one in given.items()})
+    given = {name: labelled_like(one, X, predict) for name, one in given.items()}
     of_groups = {name: same_rows(X=X, explanations=one, groups=groups) for name, one in given.items()}
     parts = None if groups is None else to_labels(groups, "Groups")
     chosen = {name: to_choice(_for_one(discretizer, name)) for name in named}
@@ -227,7 +229,11 @@ def _named(explainers: Any) -> dict[str, Any]:
         )
     if not explainers:
         raise BadInput("compare got no explainer: pass at least one.")
-    return {str(name): one for name, one in explainers.items()}
+    names = [str(name) for name in explainers]
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise BadInput(f"Two explainers are called {repeated!r} once their names are texts: give each its own.")
+    return dict(zip(names, explainers.values(), strict=True))
 
 
 def _by_name(discretizer: Any, explainers: Mapping[str, Any]) -> Any:

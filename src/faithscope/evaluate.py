@@ -12,7 +12,7 @@ from faithscope.cache import Cache, takes_progress, to_cache
 from faithscope.errors import BadInput, WrongType
 from faithscope.evaluation import Evaluation, assess
 from faithscope.explanations import Discretize, Explanations, as_explanations, discretize
-from faithscope.explanations.alignment import index_of, is_fresh, made_in_order, same_rows
+from faithscope.explanations.alignment import index_of, is_fresh, labels_of, made_in_order, same_rows
 from faithscope.explanations.inputs import is_frame, rows_of, same_length, to_vector
 from faithscope.explanations.labels import to_predictions
 from faithscope.explanations.relations import says_where, take_rows, to_relation
@@ -74,6 +74,7 @@ def evaluate(
     same_length(X=rows_of(X), predictions=len(labels), explanations=len(given))
     labelled = given if index_of(explainer) is None else explainer  # a table of theirs can be aligned by label
     notes = same_rows(X=X, predictions=predict, explanations=labelled, weights=weights)
+    given = labelled_like(given, X, predict, weights)
     options: dict[str, Any] = {"confidence": confidence, "interval": interval, "relation": relation}
     about: dict[str, Any] = {"name": name, "explainer": described(explainer), "seed": seed, "notes": notes}
     about["baseline"] = is_baseline(explainer)
@@ -147,6 +148,13 @@ class System:
             name = str(getattr(asked, "__name__", type(asked).__name__))
             self.questions[id(asked)] = self.cache.question(asked, name)
         return self.questions.get(id(asked))
+
+
+def labelled_like(explanations: Explanations, X: Any, *others: Any) -> Explanations:
+    """Explanations with the row labels of predictions or weights where neither they nor X have any: groups may come."""
+    index = labels_of(X, explanations, *others)
+    untold = index_of(X) is None and explanations.index is None and index is not None
+    return explanations._with(index=index) if untold else explanations
 
 
 def name_of(explainer: Any) -> str:

@@ -12,6 +12,7 @@ from faithscope.explanations import Discretize, Explanations, discretize
 from faithscope.explanations.alignment import index_of, row_labels, same_rows
 from faithscope.explanations.discretize import Original, usual
 from faithscope.explanations.inputs import rows_of, same_length
+from faithscope.explanations.labels import to_labels
 from faithscope.explanations.relations import says_where, to_relation
 from faithscope.frames import frame
 from faithscope.measures import scopes
@@ -150,6 +151,11 @@ class Evaluation:
         return replace(found, by=str(getattr(groups, "name", None) or ""))
 
     def _by(self, groups: Any, measure: str) -> Populations:
+        if self.rows is not None and (many := len(to_labels(groups, "Groups"))) > len(self.rows):
+            raise BadInput(
+                f"Groups have {many:,} rows, but only {len(self.rows):,} are reported, since others were chosen on: pass "
+                "the groups of these, np.asarray(groups)[found.rows]."
+            )
         if measure == "sufficiency":
             self._scoped()
             how = (self.relation, self.consistency.confidence, self.weights)

@@ -98,7 +98,7 @@ class Walk:
             return _hash(kind.__name__, *self._elements(thing))
         if kind is types.CodeType:
             return self.written("code", _code(thing))
-        if isinstance(thing, np.ndarray | np.generic) and not thing.dtype.hasobject:
+        if _is_array(thing) and not thing.dtype.hasobject:
             return self._array(thing)
         if id(thing) not in self.numbers:
             self.numbers[id(thing)] = len(self.met)
@@ -151,7 +151,7 @@ def _taken_apart(thing: Any) -> tuple[str, list[Any]]:
         return "compiled", compiled(thing)
     if isinstance(thing, _WRAPPERS):
         return "wrapper", [kind, *_wrapped(thing), vars(thing) if is_own(kind) and hasattr(thing, "__dict__") else None]
-    if isinstance(thing, np.ndarray | np.generic):
+    if _is_array(thing):
         return "array", _array(np.asarray(thing))
     if isinstance(thing, np.ufunc):
         return "ufunc", [_ufunc(thing)]
@@ -196,6 +196,11 @@ def _ufunc(thing: np.ufunc) -> str:
         if getattr(sys.modules.get(name), thing.__name__, None) is thing:
             return f"{name}.{thing.__name__} {origins.of_module(name)}"
     raise WrongType(f"The ufunc {thing.__name__!r} does not show what it computes: use np.vectorize.")
+
+
+def _is_array(thing: Any) -> bool:
+    """Whether its values are all there is to an array: a mask, or a class of one's own, would be more."""
+    return type(thing) is np.ndarray or (isinstance(thing, np.generic) and type(thing).__module__ == "numpy")
 
 
 def _array(values: np.ndarray[Any, Any]) -> list[Any]:
@@ -267,7 +272,26 @@ def _state(thing: Any) -> list[Any]:
     made, arguments, state, listed, mapped = [*reduced, None, None, None][:5]
     remembered = set(_remembered(type(thing)))
     state = {k: v for k, v in state.items() if k not in remembered} if isinstance(state, dict) else state
-    return [made, arguments, state, *(None if one is None else list(one) for one in (listed, mapped))]
+    left_out = _untold(thing, remembered) if _chooses_state(type(thing)) else []
+    return [made, arguments, state, *(None if one is None else list(one) for one in (listed, mapped)), *left_out]
+
+
+def _chooses_state(kind: type) -> bool:
+    """Whether copies may lack something that answers come from: somebody's own code, or an array, says what they have.
+
+    What a dataclass with slots has of this is Python's own, and leaves nothing out.
+    """
+    names = ("__getstate__", "__reduce__", "__reduce_ex__")
+    methods = [vars(one).get(name) for one in kind.__mro__ for name in names]
+    own = any(isinstance(one, types.FunctionType) and origins.of_function(one) is None for one in methods)
+    return own or (is_own(kind) and issubclass(kind, np.ndarray | np.generic))
+
+
+def _untold(thing: Any, remembered: set[str]) -> list[Any]:
+    """Everything in an object's attributes and slots, but for what it has merely remembered."""
+    whole = object.__getstate__(thing)
+    attributes, slots = whole if isinstance(whole, tuple) else (whole, None)
+    return [{k: v for k, v in (attributes or {}).items() if k not in remembered}, slots]
 
 
 def _remembered(kind: type) -> Iterator[str]:

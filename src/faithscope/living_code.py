@@ -10,7 +10,7 @@ from typing import Any
 
 from faithscope import origins
 from faithscope.errors import WrongType
-from faithscope.references import Reference, references
+from faithscope.references import Reference, names_in, references
 
 _HEAP_TYPE = 1 << 9  # made while Python runs, by a class statement or an extension
 # What a class has that says nothing of what it does, or is said elsewhere.
@@ -18,6 +18,13 @@ _ASIDE = {"__dict__", "__weakref__", "__module__", "__firstlineno__", "__static_
 _ASIDE |= {"_abc_impl", "__annotations_cache__"}
 _ANYTHING = (builtins.eval, builtins.exec, builtins.globals)  # reach whatever the module holds
 _BY_NAME = (builtins.__import__, importlib.import_module)
+# What leads from these modules to any other, by a name that code may make up.
+_LEADS_ANYWHERE = {
+    "sys": {"modules"},
+    "importlib": {"import_module", "__import__", "module_from_spec"},
+    "importlib.util": {"module_from_spec"},
+    "pkgutil": {"resolve_name"},
+}
 _ABSENT = "absent"
 
 
@@ -128,14 +135,31 @@ def _held(namespace: dict[str, Any]) -> list[tuple[str, Any]]:
 
 def _reached(function: types.FunctionType) -> Iterator[Any]:
     """What each name in a function's code stands for now."""
+    if "__subclasses__" in names_in(function.__code__):
+        raise WrongType(
+            f"{function.__qualname__} asks for all subclasses, wherever they are, which cannot be followed."
+        )
     for reference in references(function.__code__):
         value = _value(function, reference)
-        if any(value is one for one in _BY_NAME):
+        if any(value is one for one in _BY_NAME) or value is sys.modules or _leads_anywhere(function, reference, value):
             words = "imports modules by names that it makes up, which cannot be followed"
             raise WrongType(f"{function.__qualname__} {words}.")
         yield reference.name, reference.attributes, value
         if any(value is one for one in _ANYTHING):
             yield from _held(function.__globals__)
+
+
+def _leads_anywhere(function: types.FunctionType, reference: Reference, value: Any) -> bool:
+    """Whether code takes ``sys.modules``, ``import_module`` or the like from the module that it refers to.
+
+    What is read from a module that was imported inside the function is not known, so any attribute of that name counts.
+    """
+    module = reference.name if reference.level == 0 else getattr(value, "__name__", "")
+    leads = _LEADS_ANYWHERE.get(str(module), set())
+    if not leads:
+        return False
+    used = set(reference.attributes)
+    return bool(leads & (used or names_in(function.__code__)))
 
 
 def _value(function: types.FunctionType, reference: Reference) -> Any:

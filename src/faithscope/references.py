@@ -34,6 +34,12 @@ def references(code: types.CodeType) -> list[Reference]:
     return sorted(set(_references(code)))
 
 
+def names_in(code: types.CodeType) -> set[str]:
+    """All global names and attributes in code and in the functions inside it."""
+    inner = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return set(code.co_names).union(*map(names_in, inner))
+
+
 def _references(code: types.CodeType) -> Iterator[Reference]:
     steps = [step for step in dis.get_instructions(code) if step.opname not in ("EXTENDED_ARG", "CACHE")]
     for place, step in enumerate(steps):

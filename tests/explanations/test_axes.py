@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 import shap
 from sklearn.ensemble import RandomForestClassifier
@@ -111,6 +112,34 @@ def test_what_lime_hands_over_is_recognized_and_its_advice_gives_its_weights(sys
     texts = advice([one.as_list() for one in objects], y[:8])
     assert "as_list()" in texts
     assert "as_map()" in texts
+
+
+@pytest.mark.parametrize(
+    "made", [list, np.array, pd.Series, lambda rows: [[list(pair) for pair in row] for row in rows]]
+)
+def test_pairs_of_lime_are_recognized_in_whatever_they_were_put(made):
+    rows = [[(2, -0.5), (0, 0.25), (1, 0)], [(0, 0.5), (1, -0.25), (2, 0.1)]] * 3
+    assert "as_map()" in advice(made(rows), [0, 1] * 3)
+    assert "as_list()" in advice(made([[(f"x{j} <= 1", weight) for j, weight in row] for row in rows]), [0, 1] * 3)
+
+
+def test_interactions_of_features_are_no_classes(system):
+    X, y, _ = system
+    model = RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, y > 0)
+    explainer = shap.TreeExplainer(model)
+    values, wanted = explainer.shap_interaction_values(X)[..., 1], explainer.shap_values(X)[..., 1]
+    explanations = shap.Explanation(values, data=X)
+    for given, code in ((values, "values.sum(axis=2)"), (explanations, "explanations.values.sum(axis=2)")):
+        message = advice(given, y)
+        assert code in message
+        assert "classes" not in message
+        assert np.allclose(eval(code), wanted, atol=1e-6)
+
+
+def test_fewer_rows_than_features_do_not_look_like_classes():
+    message = advice(np.arange(600.0).reshape(10, 30, 2), [0, 1] * 5)
+    assert "rows, features, classes (shap)" in message
+    assert "values[:, :, 1]" in message
 
 
 def test_keys_that_are_tuples_are_no_pairs():

@@ -1,6 +1,7 @@
 """Numbers that pass as labels are told wherever the estimate is told; honest labels are left alone."""
 
 import json
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -121,3 +122,9 @@ def test_discretizers_may_be_given_by_word_everywhere(word):
     assert fs.evaluate(labels, why, why, discretizer="best").discretizer == (
         fs.evaluate(labels, why, why, discretizer=fs.Best()).discretizer
     )
+
+
+def test_decimals_of_a_database_are_numbers_too():
+    shares = [Decimal(number % 30) / 100 for number in range(3000)]
+    (note,) = fs.consistency(["a"] * 3000, shares).notes
+    assert "look like probabilities (30 different values, such as 0.01)" in note

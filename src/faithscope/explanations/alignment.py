@@ -36,7 +36,7 @@ def same_rows(**given: Any) -> tuple[str, ...]:
         mine, theirs = labels[first], labels[second]
         if len(mine) != len(theirs) or _equal(mine, theirs):
             continue
-        if mine.isin(theirs).all() and theirs.isin(mine).all():
+        if mine.nlevels == theirs.nlevels and mine.isin(theirs).all() and theirs.isin(mine).all():
             raise BadInput(_reordered(first, second, mine, theirs, given[second]))
         differ.append(f"{first} and {second}")
     return (f"row labels of {differ[0]} differ, so rows were matched by position",) if differ else ()
@@ -44,12 +44,20 @@ def same_rows(**given: Any) -> tuple[str, ...]:
 
 def _equal(mine: Any, theirs: Any) -> bool:
     """Whether two indexes hold the same labels in the same order, of whatever dtype."""
-    return mine is theirs or bool(mine.equals(theirs)) or mine.tolist() == theirs.tolist()
+    return mine is theirs or bool(mine.equals(theirs)) or all(map(_same, mine.tolist(), theirs.tolist()))
+
+
+def _same(mine: Any, theirs: Any) -> bool:
+    """Whether two labels are equal; a missing one equals only itself."""
+    try:
+        return mine is theirs or bool(mine == theirs)
+    except (TypeError, ValueError):  # pandas.NA is neither equal nor different
+        return False
 
 
 def _reordered(first: str, second: str, mine: Any, theirs: Any, thing: Any) -> str:
     pairs = enumerate(zip(mine.tolist(), theirs.tolist(), strict=True))
-    row, wanted, found = next((row, a, b) for row, (a, b) in pairs if a != b)
+    row, wanted, found = next((row, a, b) for row, (a, b) in pairs if not _same(a, b))
     place = f"at position {row}, {found!r} instead of {wanted!r}"
     seen = f"{second[0].upper()}{second[1:]} have the row labels of {first} in another order: {place}"
     if not hasattr(thing, "loc"):
@@ -80,6 +88,11 @@ def row_labels(X: Any) -> Any:
     """What the rows of X are called, a tuple where labels have several levels; None where X has no labels."""
     found = index_of(X)
     return found.to_flat_index() if found is not None and found.nlevels > 1 else found
+
+
+def labels_of(*things: Any) -> Any:
+    """The row labels of the first of these that has any; None where none has."""
+    return next((index for index in map(index_of, things) if index is not None), None)
 
 
 def joined(mine: Any, theirs: Any) -> Any:

@@ -16,21 +16,29 @@ def refuse_axes(given: Any) -> None:
     them are wrong.
     """
     _refuse_lime(given)
-    shape = _shape(getattr(given, "values", given) if type(given).__module__.startswith("shap.") else given)
+    values = getattr(given, "values", given) if type(given).__module__.startswith("shap.") else given
+    shape = _shape(values)
     if len(shape) < 3:
         return
+    seen = f"Importances must have shape (n_rows, n_features); got {shape}"
+    if _are_interactions(values):
+        name = "values" if values is given else "explanations.values"
+        raise BadInput(
+            f"{seen}, symmetric, as interactions of features are (shap): rows, features, features. Sums over the last "
+            f"axis are the importances: {name}.sum(axis=2). "
+            f"If they are rows and pixels of images, {name}.reshape(len({name}), -1)."
+        )
     if _shape(getattr(given, "data", None)) == shape[:2]:  # shap keeps the rows beside their importances
         raise BadInput(
             f"Importances have axes {shape}: rows, features, classes. Choose the class explained, "
             "e.g. explanations[:, :, 1]; or keep all of them, explanations.values.reshape(len(explanations), -1)."
         )
-    seen = f"Importances must have shape (n_rows, n_features); got {shape}"
     if len(shape) > 3:
         raise BadInput(
             f"{seen}. If the first axis is rows and the others are pixels: values.reshape(len(values), -1). "
             "If one of them is classes, choose a class first."
         )
-    if shape[0] < shape[1]:
+    if shape[0] < shape[1] and (isinstance(values, list | tuple) or shape[0] <= shape[2]):
         raise BadInput(
             f"{seen}, which looks like one array per class: classes, rows, features. Pass that of the class explained, "
             f"e.g. values[{min(1, shape[0] - 1)}]. If the first axis is rows, values.reshape(len(values), -1) keeps "
@@ -41,6 +49,13 @@ def refuse_axes(given: Any) -> None:
         "If they are rows, classes, features and a bias (CatBoost), values[:, 1, :-1]. "
         "If they are rows and pixels of images, values.reshape(len(values), -1). If classes come first, values[1]."
     )
+
+
+def _are_interactions(values: Any) -> bool:
+    """Whether each row is a symmetric matrix, as shap's interactions of every two features are."""
+    if not isinstance(values, np.ndarray) or values.ndim != 3 or not values.shape[1] == values.shape[2] > 1:
+        return False
+    return values.dtype.kind == "f" and np.allclose(values, values.transpose(0, 2, 1))
 
 
 def _shape(values: Any) -> tuple[int, ...]:
@@ -60,6 +75,7 @@ def _first(values: Any) -> Any:
 
 def _refuse_lime(given: Any) -> None:
     """Raise where rows are what lime hands over: its objects, its maps by class, or pairs of a feature and a weight."""
+    given = given.tolist() if getattr(given, "dtype", None) == object and hasattr(given, "tolist") else given
     first = _first(given)
     seen = "Explanations look like lime's"
     if type(first).__module__.startswith("lime."):
@@ -70,8 +86,7 @@ def _refuse_lime(given: Any) -> None:
         raise BadInput(f"{seen} as_map(), pairs of a feature's index and its weight by class. Use {advice}.")
     if _are_pairs(first) or _are_pair_array(given):
         advice = _COLUMNS.format(pairs="one")
-        texts = isinstance(first, list) and isinstance(first[0][0], str)
-        if texts:
+        if isinstance((given[0] if first is None else first)[0][0], str):
             advice = _COLUMNS.format(pairs="one.as_map()[1]")
             raise BadInput(f"{seen} as_list(), pairs of a text and a weight. Of its objects use as_map(): {advice}.")
         raise BadInput(
@@ -81,18 +96,20 @@ def _refuse_lime(given: Any) -> None:
 
 
 def _are_pairs(row: Any) -> bool:
-    """Whether a row is a list of (index or text, weight) tuples."""
-    if not isinstance(row, list) or not row or not all(isinstance(p, tuple) and len(p) == 2 for p in row):
+    """Whether a row is a list of (index or text, weight) tuples, or of such lists, as JSON has them."""
+    if not isinstance(row, list) or not row or not all(isinstance(p, tuple | list) and len(p) == 2 for p in row):
         return False
-    return all(isinstance(p[0], int | np.integer | str) and isinstance(p[1], float | np.floating) for p in row)
+    if not all(isinstance(p[0], int | np.integer | str) and isinstance(p[1], int | float | np.number) for p in row):
+        return False
+    return any(isinstance(p[1], float | np.floating) for p in row)
 
 
 def _are_pair_array(values: Any) -> bool:
-    """Whether an array is (n, k, 2) with different whole numbers first, as lists of such pairs become."""
+    """Whether an array is (n, k, 2) with texts or different whole numbers first, as lists of such pairs become."""
     if not isinstance(values, np.ndarray) or values.ndim != 3 or values.shape[2] != 2 or not values.size:
         return False
     if values.dtype.kind != "f":
-        return False
+        return values.dtype.kind == "U"
     index = np.sort(values[:, :, 0], axis=1)
     whole = bool((index == np.floor(index)).all() and (index >= 0).all())
     return (

@@ -1,6 +1,7 @@
 """What a reader should know about the predictions: numbers that pass as labels agree only where they are equal."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,8 @@ def label_notes(labels: Sequence[Any], n: int) -> tuple[str, ...]:
 def _numbers(labels: Sequence[Any]) -> Any:
     """The labels as floats; None where not all are numbers. A missing one is left out."""
     known = [one for one in labels if one is not None]
-    if not known or not all(isinstance(one, int | float | np.number) and not isinstance(one, bool) for one in known):
+    if not known or not all(
+        isinstance(one, int | float | Decimal | np.number) and not isinstance(one, bool) for one in known
+    ):
         return None
     return np.array([float(one) for one in known])
