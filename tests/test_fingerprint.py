@@ -176,7 +176,7 @@ def test_code_that_hides_what_it_does_is_an_error():
         return il.import_module("faith" + "scope")
 
     def by_what_is_loaded(rows):
-        return getattr(sys.modules[__name__], "np")
+        return getattr(sys.modules[__name__], rows)
 
     def by_what_is_loaded_inside(rows):
         import sys as s

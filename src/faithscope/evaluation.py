@@ -153,8 +153,8 @@ class Evaluation:
     def _by(self, groups: Any, measure: str) -> Populations:
         if self.rows is not None and (many := len(to_labels(groups, "Groups"))) > len(self.rows):
             raise BadInput(
-                f"Groups have {many:,} rows, but only {len(self.rows):,} are reported, since others were chosen on: pass "
-                "the groups of these, np.asarray(groups)[found.rows]."
+                f"Groups have {many:,} rows, but only {len(self.rows):,} are reported, since others were chosen on: "
+                "pass the groups of these, np.asarray(groups)[found.rows]."
             )
         if measure == "sufficiency":
             self._scoped()

@@ -136,9 +136,7 @@ def _held(namespace: dict[str, Any]) -> list[tuple[str, Any]]:
 def _reached(function: types.FunctionType) -> Iterator[Any]:
     """What each name in a function's code stands for now."""
     if "__subclasses__" in names_in(function.__code__):
-        raise WrongType(
-            f"{function.__qualname__} asks for all subclasses, wherever they are, which cannot be followed."
-        )
+        raise WrongType(f"{function.__qualname__} asks for all subclasses, which cannot be followed.")
     for reference in references(function.__code__):
         value = _value(function, reference)
         if any(value is one for one in _BY_NAME) or value is sys.modules or _leads_anywhere(function, reference, value):

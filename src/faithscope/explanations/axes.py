@@ -75,7 +75,7 @@ def _first(values: Any) -> Any:
 
 def _refuse_lime(given: Any) -> None:
     """Raise where rows are what lime hands over: its objects, its maps by class, or pairs of a feature and a weight."""
-    given = given.tolist() if getattr(given, "dtype", None) == object and hasattr(given, "tolist") else given
+    given = given.tolist() if hasattr(given, "tolist") and np.dtype("O") == getattr(given, "dtype", None) else given
     first = _first(given)
     seen = "Explanations look like lime's"
     if type(first).__module__.startswith("lime."):
@@ -109,7 +109,7 @@ def _are_pair_array(values: Any) -> bool:
     if not isinstance(values, np.ndarray) or values.ndim != 3 or values.shape[2] != 2 or not values.size:
         return False
     if values.dtype.kind != "f":
-        return values.dtype.kind == "U"
+        return bool(values.dtype.kind == "U")
     index = np.sort(values[:, :, 0], axis=1)
     whole = bool((index == np.floor(index)).all() and (index >= 0).all())
     return (
