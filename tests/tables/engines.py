@@ -75,6 +75,8 @@ def _put_postgres(found: postgres.Server, name: str, table: pa.Table) -> None:
 
 
 def _postgres_type(one: pa.DataType) -> str:
+    if pa.types.is_decimal(one):
+        return f"numeric({one.precision}, {one.scale})"
     return f"{_postgres_type(one.value_type)}[]" if pa.types.is_list(one) else _TYPES[str(one)]
 
 

@@ -5,6 +5,7 @@ grouped in one scan, and the interval leaves out every row exactly. Beyond, expl
 aggregates, one scan a chunk, by blocks of rows that are left out one at a time.
 """
 
+import json
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import and_, or_
@@ -38,7 +39,7 @@ _BITS = 62  # conditions in one whole number
 _MOST_PATTERNS = 1_000_000
 _MOST_SCOPES = 1_000_000
 _FEWER = "audit a part of the log, or discretize so that explanations are fewer"  # where memory is short
-_BETWEEN = "\x1f"  # separates the words of a set in one text
+_BETWEEN = "\x1f"  # separates the values of a row in the text that its block is drawn from
 
 
 def sufficiency(measured: Measured, *, exact: int = EXACT) -> tuple[Estimate | None, tuple[str, ...]]:
@@ -176,17 +177,23 @@ class _Scoped:
 
 
 def _own(key: Any) -> Any:
-    """The explanation as one text; words with their number, since no words and one empty word are different."""
+    """The explanation as one text; words as JSON, since they may hold whatever would separate them."""
     if not key.type().is_array():
         return key
-    return key.length().cast("string").concat(":", key.join(_BETWEEN).coalesce(""))
+    import ibis
+    from ibis.expr.datatypes import json as json_type
+
+    def to_json(words: Any) -> Any:  # every engine has it
+        raise NotImplementedError
+
+    written = ibis.udf.scalar.builtin(to_json, signature=((key.type(),), json_type))
+    return written(key).cast("string")
 
 
 def _read(kind: Any, own: Any) -> Explanations:
     if isinstance(kind, Texts):
         return kind.read([own])
-    sets = [text.split(":", 1) for text in own.to_pylist()]
-    return Highlights([words.split(_BETWEEN) if count != "0" else [] for count, words in sets])
+    return Highlights([[] if text is None else json.loads(text) for text in own.to_pylist()])
 
 
 def _wanted(distinct: Explanations) -> list[str]:
