@@ -186,3 +186,12 @@ def test_explainers_and_their_discretizers_are_found_by_the_text_of_their_names(
     found = fs.compare(TREE, {1: importances, 2: importances}, ROWS, discretizer={1: fs.Sign()})
     assert found["1"].discretizer == "Sign()"
     assert found["2"].discretizer == "Original()"
+
+
+def test_missing_groups_are_counted_before_anything_is_explained():
+    def explain(rows):
+        raise AssertionError("asked in vain")
+
+    groups = pd.Series(["a", None, "b", None] + ["a"] * (len(ROWS) - 4), index=ROWS.index)
+    with pytest.raises(fs.errors.BadInput, match=r"Groups are missing at row 1 \(.*\) and 1 more"):
+        fs.compare(TREE, {"never": explain}, ROWS, groups=groups)
