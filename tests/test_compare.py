@@ -192,3 +192,12 @@ def test_explainers_and_their_discretizers_are_found_by_the_text_of_their_names(
 def test_two_names_that_read_alike_are_refused():
     with pytest.raises(BadInput, match="Two explainers are called '1'"):
         fs.compare([0, 1], {1: ["a", "b"], "1": ["a", "a"]}, [[0.0], [1.0]])
+
+
+def test_missing_groups_are_counted_before_anything_is_explained():
+    def explain(rows):
+        raise AssertionError("asked in vain")
+
+    groups = pd.Series(["a", None, "b", None] + ["a"] * (len(ROWS) - 4), index=ROWS.index)
+    with pytest.raises(fs.errors.BadInput, match=r"Groups are missing at row 1 \(.*\) and 1 more"):
+        fs.compare(TREE, {"never": explain}, ROWS, groups=groups)

@@ -178,6 +178,7 @@ def compare(
     """
     named = _named(explainers)
     discretizer = _by_name(discretizer, named)
+    parts = None if groups is None else to_labels(groups, "Groups")
     system = System(to_cache(cache), Watch(progress)).knowing(predict, *named.values())
     labels = system.predictions(predict, X)
     given = {name: system.explanations(one, X, name) for name, one in named.items()}
@@ -187,7 +188,6 @@ def compare(
     same_rows(**{f"explanations of {name}": one for name, one in given.items()})
     given = {name: labelled_like(one, X, predict) for name, one in given.items()}
     of_groups = {name: same_rows(X=X, explanations=one, groups=groups) for name, one in given.items()}
-    parts = None if groups is None else to_labels(groups, "Groups")
     chosen = {name: to_choice(_for_one(discretizer, name)) for name in named}
     looked, reported = np.empty(0, np.int64), {}
     if any(isinstance(one, Best) for one in chosen.values()):

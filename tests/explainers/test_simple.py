@@ -1,5 +1,7 @@
 """Trees, neighbors, highlighted words and baselines."""
 
+import datetime
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +17,7 @@ from faithscope import explainers
 from faithscope.errors import BadInput, WrongType
 
 X, Y = load_breast_cancer(return_X_y=True)
+DAY = datetime.datetime(2020, 1, 1)
 
 
 def test_a_tree_explained_by_its_own_paths_scores_one():
@@ -118,6 +121,24 @@ def test_baselines_are_what_they_say():
 def test_any_function_of_rows_is_an_explainer():
     ev = fs.evaluate(lambda rows: rows[:, 0] > 14, lambda rows: np.round(rows[:, :1] / 10), X)
     assert ev.consistency.n == len(X)
+
+
+def test_a_draw_depends_on_the_row_alone_where_values_are_missing_or_of_several_kinds():
+    mixed = np.empty((6, 3), object)
+    mixed[:] = [[1.5, "a", DAY], [None, "b", None], [2, None, DAY], ["x", DAY, 3], [True, "", np.nan], [3, "x", DAY]]
+    flags = pd.DataFrame({"n": pd.array([1, None, 3], "Int64"), "flag": pd.array([True, None, False], "boolean")})
+    for explainer in (explainers.Random(10**9), explainers.Unique()):
+        for rows in (mixed, mixed[:, :1], mixed[:, 2:], flags):
+            alone = [explainer.explain(rows[i : i + 1]).describe(0) for i in range(len(rows))]
+            together = explainer.explain(rows)
+            assert alone == [together.describe(i) for i in range(len(rows))]
+            assert explainer.explain(rows[::-1]).describe(0) == alone[-1]
+
+
+def test_the_place_of_a_missing_value_tells_rows_apart():
+    rows = np.array([["a", None], [None, "a"], ["a", "a"], [None, None], ["a", 1.0], [1.0, "a"]], object)
+    found = explainers.Unique().explain(rows)
+    assert len({found.describe(i) for i in range(6)}) == 6
 
 
 @pytest.mark.parametrize(

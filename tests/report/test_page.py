@@ -181,3 +181,13 @@ def test_text_and_marks_stand_out(palette):
         assert all(contrast(palette[name], palette[ground]) >= 4.5 for name in words)
     assert contrast(palette["ink"], palette["mark"]) >= 4.5
     assert all(contrast(palette[name], palette["paper"]) >= 3 for name in ("consistency", "sufficiency", "silent"))
+
+
+def test_pairs_of_rows_with_values_missing_of_nullable_types_are_shown(tmp_path):
+    rows = pd.DataFrame({"age": pd.array([1, None, 3, None], "Int64"), "flag": pd.array([True, None, None, None])})
+    found = fs.evaluate([0, 1, 0, 1], ["same"] * 4, rows)
+    found.to_html(tmp_path / "r.html")
+    pairs = summarize(found).explainers[0].contradictions
+    shown = {(one.a, one.b, one.differs) for pair in pairs for one in pair.features}
+    assert all(differs == (a != b) for a, b, differs in shown)
+    assert {differs for _, _, differs in shown} == {True, False}

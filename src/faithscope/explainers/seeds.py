@@ -1,14 +1,17 @@
 """Chance that belongs to a row: the same row draws the same numbers, whatever batch it is in."""
 
 import hashlib
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
-from faithscope.explanations.distances import columns_of
-from faithscope.explanations.inputs import missing_values
+from faithscope.explanations.distances import as_number, columns_of
+from faithscope.explanations.inputs import missing_values, rows_of
+
+Cell = tuple[bytes, str]  # a number, or the text of anything else
 
 
 def row_seeds(seed: int, rows: NDArray[np.float64]) -> list[int]:
@@ -34,20 +37,36 @@ def row_digests(seed: int, X: Any) -> list[bytes]:
     start = _start(seed)
     if hasattr(X, "tocsr"):
         X = X.tocsr().toarray()
-    columns = columns_of(X)
-    numbers = [_canonical(column) for column in columns if column.dtype.kind in "biuf"]
-    others = [_without_kinds(column) for column in columns if column.dtype.kind not in "biuf"]
-    plain = np.column_stack(numbers) if numbers else np.empty((len(columns[0]) if columns else 0, 0))
-    texts = zip(*others, strict=True) if others else [()] * len(plain)
-    pairs = zip(plain, texts, strict=True)
-    return [_digest(start, row.tobytes() + "\x1f".join(map(repr, words)).encode()) for row, words in pairs]
+    cells = [_cells(column) for column in columns_of(X)]
+    if not cells:
+        return [_digest(start, b"")] * rows_of(X)
+    return [_digest(start, b"".join(map(itemgetter(0), row)) + _texts(row)) for row in zip(*cells, strict=True)]
 
 
-def _without_kinds(column: NDArray[Any]) -> NDArray[Any]:
-    """A column of objects in which everything that is missing is None."""
-    plain = column.astype(object)
-    plain[missing_values(column)] = None
-    return plain
+def _texts(row: tuple[Cell, ...]) -> bytes:
+    """The texts of a row, each in its place; nothing where all are numbers."""
+    texts = [text for _, text in row]
+    return "\x1f".join(texts).encode() if any(texts) else b""
+
+
+def _cells(column: NDArray[Any]) -> list[Cell]:
+    """Every value of a column by itself, so that the others do not say what it is; missing is NaN."""
+    if column.dtype.kind in "biuf":
+        return [(one.tobytes(), "") for one in _canonical(column)]
+    missing = missing_values(column)
+    return [_MISSING if hole else _cell(one) for one, hole in zip(column.tolist(), missing.tolist(), strict=True)]
+
+
+def _cell(value: Any) -> Cell:
+    if isinstance(value, str):
+        return b"", repr(value)
+    alone = np.empty(1, object)
+    alone[0] = value
+    alone = as_number(alone)
+    return _cells(alone)[0] if alone.dtype.kind in "biuf" else (b"", repr(value))
+
+
+_MISSING: Cell = (_canonical(np.array([np.nan])).tobytes(), "")
 
 
 def check_seed(seed: Any) -> int:

@@ -177,10 +177,11 @@ def is_missing(item: object) -> bool:
 
 
 def refuse_missing(column: NDArray[Any], what: str) -> None:
-    """Raise, naming the first row, where a value is missing."""
-    row = first_missing(column)
-    if row is not None:
-        raise BadInput(f"{what} are missing at row {row} ({column[row]}): drop or fill such rows first.")
+    """Raise where values are missing, with the first row and how many more there are."""
+    rows = np.flatnonzero(missing_values(column))
+    if len(rows):
+        more = f" and {len(rows) - 1:,} more" if len(rows) > 1 else ""
+        raise BadInput(f"{what} are missing at row {rows[0]} ({column[rows[0]]}){more}: drop or fill such rows first.")
 
 
 def to_matrix(values: Any, what: str) -> tuple[NDArray[Any], tuple[str, ...] | None]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from faithscope.explanations.inputs import frame_columns, is_frame
 from faithscope.explanations.relations import take_rows
 from faithscope.report.missing import Missing, attempt
-from faithscope.report.wording import plain, two_values, wording
+from faithscope.report.wording import plain, same_value, two_values, wording
 
 _FEATURES = 30  # of two rows side by side
 _DOCUMENT = 800  # characters of a document that are shown
@@ -145,10 +145,9 @@ def _range(column: NDArray[Any]) -> float:
 
 
 def _feature(name: str, a: Any, b: Any, spread: float) -> Feature:
-    same = bool(a == b) or (a != a and b != b)
     gap = abs(float(a) - float(b)) / spread if spread > 0 else None
     if isinstance(a, str) and isinstance(b, str):
         shown = wording(a, _DOCUMENT), wording(b, _DOCUMENT)
     else:
         shown = two_values(a, b)
-    return Feature(wording(name), *shown, differs=not same, gap=plain(gap))
+    return Feature(wording(name), *shown, differs=not same_value(a, b), gap=plain(gap))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.explanations.base import readable
+from faithscope.explanations.inputs import is_missing
 from faithscope.visible import visible
 
 _LONGEST = 400
@@ -28,7 +29,7 @@ def wording(value: object, longest: int = _LONGEST) -> str:
 def two_values(a: Any, b: Any) -> tuple[str, str]:
     """Two values to be read side by side: rounded, but never so that different ones look alike."""
     short = _rounded(a), _rounded(b)
-    return short if short[0] != short[1] or _same(a, b) else (wording(a), wording(b))
+    return short if short[0] != short[1] or same_value(a, b) else (wording(a), wording(b))
 
 
 def _rounded(value: Any) -> str:
@@ -37,8 +38,10 @@ def _rounded(value: Any) -> str:
     return wording(value)
 
 
-def _same(a: Any, b: Any) -> bool:
-    return bool(a == b) or (a != a and b != b)
+def same_value(a: Any, b: Any) -> bool:
+    """Whether two values are equal, or both missing."""
+    missing = is_missing(a), is_missing(b)
+    return all(missing) or (not any(missing) and bool(a == b))
 
 
 def plain(number: Any) -> Any:
