@@ -210,6 +210,17 @@ def test_populations_are_printed_by_every_measure_with_explainer_and_column(fold
     assert "signs: sufficiency" not in told
 
 
+def test_rows_without_a_population_are_one_of_their_own_and_that_is_said(folder):
+    rows = pd.read_parquet(folder / "X.parquet")
+    rows.loc[rows.index[:7], "region"] = None
+    rows.to_parquet(folder / "holes.parquet")
+    words = ("--system", "my_module:single", "--data", "holes.parquet", "--by", "region", "--drop", "region", "--json")
+    done = run(folder, "evaluate", *words)
+    (populations,) = json.loads(done.stdout)["populations"].values()
+    assert {one["group"]: one["n"] for one in populations["groups"]}["missing"] == 7
+    assert "7 rows have no region: population 'missing'." in done.stderr
+
+
 MISTAKES = {
     "no such module": (["--system", "nothing:x", "--data", "X.csv"], "No module is called 'nothing'"),
     "no colon": (["--system", "my_module", "--data", "X.csv"], "module:attribute"),

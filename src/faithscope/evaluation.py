@@ -186,7 +186,10 @@ class Evaluation:
         return {**measured, "uniqueness": self.uniqueness, **made}
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write rows, predictions and explanations as a log, which `audit` reads back to the same numbers."""
+        """Write rows, predictions and explanations as a log, which `audit` reads back to the same numbers.
+
+        The row labels of a pandas frame are a column too, under their name or ``index``: ``audit(path, id="index")``.
+        """
         from faithscope.tables.log import write_log
 
         write_log(path, self.explanations, self.predictions, self.X)

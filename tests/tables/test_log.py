@@ -89,6 +89,21 @@ def test_an_evaluation_writes_such_a_log(tmp_path):
         assert one.value == pytest.approx(other.value, abs=1e-12)
 
 
+def test_the_row_labels_of_a_frame_are_columns_of_its_log(tmp_path):
+    explanations, X = CASES["rules on a table"]
+    levels = pd.MultiIndex.from_arrays([np.arange(ROWS) + 900, [f"c{row}" for row in range(ROWS)]], names=["n", "rule"])
+    for index, written in ((X.index[::-1], ["index"]), (levels, ["n", "rule_3"]), (X.index, [])):
+        named = X.set_axis(index)
+        table = to_log(explanations, LABELS, named)
+        assert table.column_names[len(table.column_names) - len(written) :] == written
+        assert [tuple(row.values()) for row in table.select(written).to_pylist()] == (
+            [one if isinstance(one, tuple) else (one,) for one in index] if written else [()] * ROWS
+        )
+    fs.evaluate(LABELS, explanations, X.set_axis(X.index[::-1])).to_parquet(tmp_path / "log.parquet")
+    pair = audit(tmp_path / "log.parquet", id="index").counterexamples(1).iloc[0]
+    assert [LABELS[ROWS - 1 - pair[f"index_{end}"]] for end in "ab"] == [pair["prediction_a"], pair["prediction_b"]]
+
+
 def test_a_log_may_be_discretized_further(tmp_path):
     explanations, X = CASES["importances"]
     write_log(tmp_path / "log.parquet", explanations, LABELS, X)

@@ -22,6 +22,7 @@ from faithscope.errors import BadInput, TooLarge, UnknownName
 from faithscope.files import to_path
 from faithscope.hints import hint
 from faithscope.memory import need
+from faithscope.visible import visible
 
 
 def demo(
@@ -79,7 +80,7 @@ def evaluate(
         if name not in found.explainers:
             raise UnknownName(f"--gate names {name!r}, no explainer of {system}. {hint(name, found.explainers)}")
     rows = read_rows(data)
-    groups = None if by is None else column(rows, by)
+    groups = None if by is None else populations(rows, by)
     used = rows.drop(columns=[name for name in drop or () if column(rows, name) is not None])
     chosen = {} if discretize is None else {"discretizer": to_discretizer(discretize)}
     options: dict[str, Any] = {"confidence": confidence, "seed": seed, "cache": cache, "groups": groups}
@@ -114,6 +115,21 @@ def read_rows(path: Path) -> Any:
         raise BadInput(f"There is no file {str(path)!r}.") from None
     except (OSError, ValueError, pd.errors.ParserError) as error:
         raise BadInput(f"{str(path)!r} cannot be read: {str(error).splitlines()[0]}") from None
+
+
+def populations(rows: Any, name: str) -> Any:
+    """The population of each row by a column; rows without a value are one of their own, and that is said."""
+    from faithscope.explanations.base import readable, several
+
+    groups = column(rows, name)
+    missing = groups.isna()
+    if not missing.any():
+        return groups
+    known = groups[~missing].map(readable)
+    own = "missing" if "missing" not in set(known) else "(missing)"
+    having = several(int(missing.sum()), "row has", "rows have")
+    typer.echo(f"{having} no {visible(name)}: population {own!r}.", err=True)
+    return known.astype(object).reindex(groups.index, fill_value=own)
 
 
 def column(rows: Any, name: str) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
+from faithscope.explanations.alignment import index_of, is_fresh
 from faithscope.explanations.arrow import METADATA, read_settings, to_arrow
 from faithscope.explanations.arrow_columns import distinct_columns, write_column
 from faithscope.explanations.base import Explanations
@@ -55,11 +56,23 @@ def _to_log(explanations: Explanations, predictions: Any, X: Any) -> Any:
     labels, table = to_labels(predictions), to_arrow(explanations)
     same_length(explanations=len(explanations), predictions=len(labels))
     names, columns = _rows(explanations, X)
-    prediction, *inputs = distinct_columns([*table.column_names, "prediction", *names])[table.num_columns :]
-    for name, values in zip((prediction, *inputs), (labels, *columns), strict=True):
+    called, row_names = _row_labels(X)
+    written = distinct_columns([*table.column_names, "prediction", *names, *called])[table.num_columns :]
+    for name, values in zip(written, (labels, *columns, *row_names), strict=True):
         table = table.append_column(name, write_column(values)[0])
-    said = {**(read_settings(table) or {}), "prediction": prediction, "inputs": dict(zip(names, inputs, strict=True))}
+    inputs = dict(zip(names, written[1 : 1 + len(names)], strict=True))
+    said = {**(read_settings(table) or {}), "prediction": written[0], "inputs": inputs}
     return table.replace_schema_metadata({METADATA: json.dumps(said).encode()})
+
+
+def _row_labels(X: Any) -> tuple[list[str], list[Any]]:
+    """The labels of the rows of a pandas frame as named columns, one for each level; none where they only count."""
+    index = index_of(X)
+    if is_fresh(index):
+        return [], []
+    levels = [index.get_level_values(level) for level in range(index.nlevels)]
+    names = [str(level.name) if level.name is not None else "index" for level in levels]
+    return names, [_with_none(to_vector(level), False) for level in levels]
 
 
 def _rows(explanations: Explanations, X: Any) -> tuple[list[str], list[Any]]:
