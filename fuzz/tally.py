@@ -1,23 +1,25 @@
 """Run the tests of hostile input and of faults, and print what was tried and how it ended as two tables.
 
-``python fuzz/tally.py`` prints them; with ``--write`` they also replace those in docs/robustness.md.
+``python fuzz/tally.py`` prints them; with ``--write`` they also replace those in docs/robustness.md. A third table is
+of engines, types and extremes; ``python fuzz/tally.py engines`` makes that one alone.
 """
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "robustness.md"
+ENGINES = "<!-- engines, made by fuzz/tally.py -->\n"
 START, END = "<!-- made by fuzz/tally.py -->\n", "<!-- end -->\n"
 
 
-def grid(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def grid(names: Sequence[str], rows: Iterable[Sequence[object]], *, right: bool = True) -> str:
     """A Markdown table; numbers on the right."""
-    head = [f"| {' | '.join(names)} |", "|---|" + "---:|" * (len(names) - 1)]
+    head = [f"| {' | '.join(names)} |", "|---|" + ("---:|" if right else "---|") * (len(names) - 1)]
     told = [f"{one:,}" if isinstance(one, int) else str(one) for row in rows for one in row]
     lines = [f"| {' | '.join(told[start : start + len(names)])} |" for start in range(0, len(told), len(names))]
     return "\n".join([*head, *lines]) + "\n"
@@ -43,6 +45,23 @@ def faults(injected: Counter[tuple[str, str]], failed: int) -> str:
     return grid(("fault", "injected", "nothing lost"), [*rows, ("all", total + failed, total)])
 
 
+def engines(tried: Mapping[tuple[str, str, str], Mapping[str, bool]]) -> str:
+    """What each engine answered about columns of each type and extreme, and in which parts it refused them."""
+    names = list(dict.fromkeys(engine for _, _, engine in tried))
+    rows = [
+        (kind, extreme, *(_parts(tried.get((kind, extreme, engine))) for engine in names))
+        for kind, extreme in dict.fromkeys((kind, extreme) for kind, extreme, _ in tried)
+    ]
+    return grid(("type", "extreme", *names), rows, right=False)
+
+
+def _parts(answered: Mapping[str, bool] | None) -> str:
+    if answered is None:
+        return ""
+    refused = [part for part, good in answered.items() if not good]
+    return "answered" if not refused else f"refused as {', '.join(refused)}"
+
+
 class Failures:
     """A plugin of pytest's that counts what failed and what could not be tried."""
 
@@ -59,18 +78,22 @@ class Failures:
 
 
 def main() -> int:
-    """Run everything and tell how it ended."""
-    watch = Failures()
-    folders = [str(ROOT / "tests" / name) for name in ("fuzz", "faults")]
-    status = pytest.main(["-q", "-p", "no:cacheprovider", "--rootdir", str(ROOT), *folders], plugins=[watch])
+    """Run everything, or the engines alone, and tell how it ended."""
+    watch, alone = Failures(), "engines" in sys.argv
+    tests = ["fuzz/test_engine_types.py"] if alone else ["fuzz", "faults"]
+    where = [str(ROOT / "tests" / name) for name in tests]
+    status = pytest.main(["-q", "-p", "no:cacheprovider", "--rootdir", str(ROOT), *where], plugins=[watch])
     outcomes = sys.modules["fuzz.outcomes"]
     lost = sum("faults" in name for name in watch.failed)
-    text = f"\n{inputs(outcomes.TRIED)}\n{faults(outcomes.INJECTED, lost)}\n"
-    text += "".join(f"Not tried here: {one}\n" for one in watch.skipped)
-    print(text)
+    texts = {ENGINES: f"\n{engines(outcomes.ENGINES)}\n"}
+    if not alone:
+        texts[START] = f"\n{inputs(outcomes.TRIED)}\n{faults(outcomes.INJECTED, lost)}\n"
+    texts = {mark: text + "".join(f"Not tried here: {one}\n" for one in watch.skipped) for mark, text in texts.items()}
+    print("".join(texts.values()))
     if "--write" in sys.argv and status == 0:
-        before, rest = PAGE.read_text(encoding="utf-8").split(START)
-        PAGE.write_text(before + START + text + END + rest.split(END)[1], encoding="utf-8")
+        for mark, text in texts.items():
+            before, rest = PAGE.read_text(encoding="utf-8").split(mark)
+            PAGE.write_text(before + mark + text + END + rest.split(END, 1)[1], encoding="utf-8")
     return int(status)
 
 

@@ -146,7 +146,7 @@ class Cache:
         sink = pa.BufferOutputStream()
         parquet.write_table(table, sink, compression="zstd")
         content = sink.getvalue().to_pybytes()
-        write_atomically(self.folder / f"{what}-{key}-{_digest(content)}.parquet", content)
+        write_atomically(self.folder / f"{what}-{key}-{_digest(content)}.parquet", content, private=True)
 
 
 def to_cache(cache: Any) -> Cache | None:

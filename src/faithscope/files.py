@@ -1,6 +1,7 @@
-"""Files that are never seen half written."""
+"""Files that are never seen half written, and are not opened to others by being written."""
 
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -9,16 +10,22 @@ from uuid import uuid4
 
 from faithscope.errors import BadInput, WrongType
 
+_PRIVATE, _USUAL = 0o600, 0o666  # of the second the process's mask takes some away
 
-def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
+
+def write_atomically(path: str | os.PathLike[str], content: bytes, *, private: bool = False) -> None:
     """Write a file beside its place and move it there, so that nobody ever sees half of it."""
-    with whole_file(path) as file:
+    with whole_file(path, private=private) as file:
         file.write(content)
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file to write to, moved to its place when all is written; what was there stays where anything fails."""
+def whole_file(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[BinaryIO]:
+    """A file to write to, moved to its place when all is written; what was there stays where anything fails.
+
+    A file that replaces another keeps the mode of that one. A new one that is private, since it holds rows of
+    somebody's data, may be read by its owner alone.
+    """
     place = _place(path)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -26,7 +33,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             with place.open("wb") as file:
                 yield file
             return
-        with _beside(place) as file:
+        with _beside(place, _PRIVATE if private else _USUAL) as file:
             yield file
     except OSError as error:
         why = error.strerror or str(error)
@@ -34,10 +41,15 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _beside(place: Path) -> Iterator[BinaryIO]:
+def _beside(place: Path, new: int) -> Iterator[BinaryIO]:
     temporary = place.with_name(f".{uuid4().hex}.part")
+    old = stat.S_IMODE(place.stat().st_mode) if place.is_file() else None
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:
-        with temporary.open("xb") as file:
+        with open(os.open(temporary, flags, new if old is None else _PRIVATE), "wb") as file:
+            if old is not None:
+                with suppress(OSError):  # a file system without modes
+                    os.chmod(temporary, old)
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -81,6 +93,15 @@ def to_folder(path: str | os.PathLike[str]) -> Path:
 def _place(path: str | os.PathLike[str]) -> Path:
     """Where a path leads, links followed."""
     place = to_path(path)
-    if "\0" in str(place) or not place.name:
+    if "\0" in str(place) or not place.name or not _has_bytes(place):
         raise BadInput(f"{os.fspath(path)!r} is no path of a file: name one.")
     return Path(os.path.realpath(place))
+
+
+def _has_bytes(place: Path) -> bool:
+    """Whether a path can be written in bytes, which one with a lone surrogate cannot."""
+    try:
+        os.fsencode(place)
+    except UnicodeEncodeError:
+        return False
+    return True

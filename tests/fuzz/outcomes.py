@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,6 +22,9 @@ LONGEST = 400  # characters of a sentence
 MORE = float(os.environ.get("FAITHSCOPE_FUZZ_EXAMPLES", "1"))  # times as many examples, for long runs
 
 TRIED: Counter[tuple[str, str, str]] = Counter()  # (family, what was called, how it ended)
+ENGINES: defaultdict[tuple[str, str, str], dict[str, bool]] = defaultdict(
+    dict
+)  # (type, extreme, engine): part, answered
 INJECTED: Counter[tuple[str, str]] = Counter()  # (fault, how it ended)
 
 

@@ -16,8 +16,15 @@ import pytest
 import tables.postgres as postgres
 
 NAMES = ("duckdb", "postgres", "spark")
-_TYPES = {"double": "float8", "int64": "int8", "string": "text", "bool": "bool", "timestamp[us]": "timestamp"}
-_TYPES["timestamp[us, tz=UTC]"] = "timestamptz"
+_TYPES = {
+    "large_string": "text",
+    "double": "float8",
+    "int64": "int8",
+    "string": "text",
+    "bool": "bool",
+    "timestamp[us]": "timestamp",
+    "date32[day]": "date",
+}
 
 
 def put(engine: str, name: str, table: pa.Table) -> dict[str, Any]:
@@ -74,9 +81,21 @@ def _put_postgres(found: postgres.Server, name: str, table: pa.Table) -> None:
         cursor.execute(sql.SQL("GRANT SELECT ON {} TO {}").format(where, sql.Identifier(postgres.READER)))
 
 
+def run_postgres(name: str, *statements: str) -> dict[str, Any]:
+    """Make a table by statements of the owner, and say how `audit` finds it."""
+    import psycopg
+
+    with psycopg.connect(server().owner, autocommit=True) as connection:
+        for one in (f"DROP TABLE IF EXISTS {name}", *statements, f"GRANT SELECT ON {name} TO {postgres.READER}"):
+            connection.execute(one)
+    return {"table": name, "connect": server().url()}
+
+
 def _postgres_type(one: pa.DataType) -> str:
     if pa.types.is_decimal(one):
         return f"numeric({one.precision}, {one.scale})"
+    if pa.types.is_timestamp(one) and one.tz:
+        return "timestamptz"
     return f"{_postgres_type(one.value_type)}[]" if pa.types.is_list(one) else _TYPES[str(one)]
 
 

@@ -1,7 +1,12 @@
 """A log is read from files, frames and databases; what cannot be read says so in one line."""
 
+import json
+import os
 import re
+import subprocess
+import sys
 
+import duckdb
 import ibis
 import numpy as np
 import pandas as pd
@@ -13,6 +18,8 @@ import faithscope as fs
 from faithscope.errors import BadInput, FaithscopeError, WrongType
 from faithscope.tables.audit import audit
 from faithscope.tables.engine import clear_errors
+from faithscope.tables.log import to_log
+from faithscope.tables.sources import open_source
 from tables import engines, postgres
 
 RNG = np.random.default_rng(5)
@@ -246,3 +253,99 @@ def test_a_password_is_taken_out_of_whatever_a_driver_says():
     with pytest.raises(BadInput) as caught, clear_errors("Trying", "p@ss"):
         raise RuntimeError("could not open postgres://me:p@ss@host/db with password=p@ss\nat line 3")
     assert str(caught.value) == "Trying failed: could not open postgres://me:***@host/db with password=***"
+
+
+SECRETS = [
+    "user:hunter2@host/db",
+    "postgres://user:hunter2@[::1/x",
+    "postgres://[::1/x?password=hunter2",
+    "postgres://user:hunter2@host:port/db",
+    "postgress://user:hunter2@host/db",
+    "mysql://user:hunter2@host/db",
+    "//user:hunter2@host/db",
+    "postgres:user:hunter2@host/db",
+    "postgres://user:hun@ter2/hunter2@127.0.0.1:1/db",
+    "postgres://127.0.0.1:1/db?user=u&password=hunter2",
+]
+
+
+@pytest.mark.parametrize("address", SECRETS)
+def test_no_message_repeats_a_password_however_the_address_is_mistyped(address):
+    for ask in (
+        lambda: audit("log", connect=address, **HOW),
+        lambda: audit(address, **HOW),
+        lambda: audit(FRAME.assign(day=FRAME.day), **HOW, time="day", reference=address),
+    ):
+        with pytest.raises(FaithscopeError) as caught:
+            ask()
+        assert "hunter2" not in str(caught.value)
+        assert "ter2" not in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_duckdb_file_is_only_ever_opened_to_be_read(tmp_path):
+    file = tmp_path / "own.duckdb"
+    with duckdb.connect(str(file)) as own:
+        own.register("frame", pa.Table.from_pandas(FRAME.drop(columns="nothing")))
+        own.execute("CREATE TABLE log AS SELECT * FROM frame")
+    for option in ("access_mode=read_write", "ACCESS_MODE=automatic", "read_only=False"):
+        with pytest.raises(BadInput, match="to read only: leave access_mode out"):
+            audit("log", connect=f"duckdb://{file}?{option}", **HOW)
+    source = open_source("log", f"duckdb://{file}?threads=1")
+    assert audit(source, **HOW).consistency.value == pytest.approx(EXPECTED.value)
+    with pytest.raises(duckdb.Error, match="read-only"):
+        source.table.get_backend().raw_sql("CREATE TABLE t AS SELECT 1")
+    with pytest.raises(BadInput, match="There is no DuckDB file"):
+        audit("log", connect=f"duckdb://{tmp_path}/none.duckdb", **HOW)
+    assert not (tmp_path / "none.duckdb").exists()
+
+
+@pytest.mark.parametrize("scheme", ["sqlite", "mysql", "snowflake", "md", "file", "bigquery"])
+def test_other_databases_are_not_opened_here(scheme, tmp_path):
+    with pytest.raises(BadInput, match="Open any other database with Ibis, and pass its table"):
+        audit("log", connect=f"{scheme}://{tmp_path}/x.db", **HOW)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_spills_to_disk_lies_in_a_folder_of_this_process_that_nobody_else_can_read():
+    code = (
+        "import os, stat; from faithscope.tables.connecting import embedded; "
+        "f = embedded().raw_sql(\"SELECT current_setting('temp_directory')\").fetchall()[0][0]; "
+        "print(f, oct(stat.S_IMODE(os.stat(f).st_mode)), os.path.isdir(f))"
+    )
+    told = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout for _ in range(2)]
+    (one, mode, there), (other, *_) = (line.split() for line in told)
+    assert (mode, there) == ("0o700", "True")
+    assert one != other
+    assert not os.path.exists(one)
+
+
+def test_a_log_of_our_own_that_lost_a_column_says_which(tmp_path):
+    found = to_log(fs.Importances(FRAME[["phi_a", "phi_b"]].to_numpy(), names=["a", "b"]), FRAME.yhat)
+    lost = found.column_names[0]
+    with pytest.raises(BadInput, match=f"in column '{lost}', which it no longer has"):
+        audit(found.drop_columns([lost]))
+    with pytest.raises(BadInput, match="no column 'prediction' for prediction"):
+        audit(found.drop_columns(["prediction"]))
+
+
+def test_a_population_and_an_id_are_one_value():
+    table = pa.table({"leaf": ["a", "b"], "yhat": [0, 1], "list": [[1], [2]], "record": [{"a": 1}, {"a": 2}]})
+    for name in ("list", "record"):
+        for role in ("by", "id", "prediction"):
+            with pytest.raises(WrongType, match=f"Column '{name}' holds"):
+                audit(table, **{"prediction": "yhat", "explanation": "leaf", role: name})
+
+
+def test_an_audit_is_the_same_bytes_at_every_run(tmp_path):
+    rng = np.random.default_rng(0)
+    log = pd.DataFrame({f"phi_{j}": rng.normal(size=60_000) for j in range(3)})
+    log["yhat"], log["region"] = rng.choice(list("abc"), 60_000), rng.choice(list("xyz"), 60_000)
+    log["rule"] = rng.choice([f"phi_0 <= {x}" for x in (0.1, 0.3, -0.7, 1.1)], 60_000)
+    log.to_parquet(tmp_path / "log.parquet", row_group_size=2_000)
+    for how in ({"explanation": "phi_*", "discretizer": fs.Floor(0)}, {"explanation": "rule"}):
+        told = {
+            json.dumps(audit(tmp_path / "log.parquet", prediction="yhat", by="region", **how).to_dict())
+            for _ in range(4)
+        }
+        assert len(told) == 1

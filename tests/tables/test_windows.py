@@ -1,13 +1,21 @@
 """Over time: windows are whole, and a change is marked only where the interval on the difference excludes zero."""
 
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+
+import ibis
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.tables.audit import audit
+from faithscope.tables.engine import fetch
+from faithscope.tables.sources import open_source
 from faithscope.tables.windows import Every
+from tables import engines
 
 RNG = np.random.default_rng(11)
 ROWS = 4000
@@ -69,3 +77,111 @@ def test_all_numbers_are_ready_for_json():
     found = audit(LOG, **HOW, time="when", every="1w", by="day").to_dict()
     assert found["windows"]["reference"]["name"].startswith("the window of 2026-02-23")
     assert len(found["populations"]["groups"]) == 8
+
+
+EVERY = ("1s", "90s", "6h", "1d", "1w", "1mo", "5mo")
+HALVES = [0, 1, 499_999, 500_000, 500_001, 999_999]  # microseconds of a second
+STARTS = ["1677-09-22", "1900-02-28 23:59:59", "1969-12-31 23:59:59", "1970-01-01", "2026-03-29 01:59:59", "2099-12-31"]
+
+
+def moments():
+    """Moments near the edges of seconds, days, weeks and months, before 1970 and after."""
+    edges = [pd.Timestamp(one) + pd.to_timedelta(s, "s") for one in STARTS for s in (-1, 0, 86399)]
+    return pd.Series([edge + pd.to_timedelta(us, "us") for edge in edges for us in HALVES]).astype("datetime64[us]")
+
+
+def near(when):
+    """Which of them nanoseconds can tell."""
+    return (when > "1678") & (when < "2200")
+
+
+def floored(when, every):
+    """By brute force: the beginning of the window of each moment, from whole microseconds."""
+    micros = when.astype("datetime64[us]").astype("int64")
+    if every.endswith("mo"):
+        months = when.dt.year * 12 + when.dt.month - 1
+        months -= months % int(every[:-2])
+        return [datetime(m // 12, m % 12 + 1, 1) for m in months]
+    width = Every.of(every).seconds * 10**6
+    origin = 4 * 86400 * 10**6 if every.endswith("w") else 0
+    starts = [(m - origin) // width * width + origin for m in micros]
+    return [datetime(1970, 1, 1) + timedelta(microseconds=one) for one in starts]
+
+
+@pytest.mark.parametrize("engine", engines.NAMES)
+def test_windows_floor_microseconds_whatever_engine_zone_or_year(engine):
+    when = moments()
+    log = pa.table({"row": range(len(when)), "leaf": ["a"] * len(when), "naive": pa.array(when)})
+    kinds = {"zoned": pa.timestamp("us", "Asia/Tokyo"), "date": pa.date32()}
+    log = log.append_column("zoned", pa.array(when.astype("int64")).cast(kinds["zoned"]))
+    log = log.append_column("date", log.column("naive").cast(kinds["date"]))
+    if engine == "duckdb":
+        nano = [
+            1000 * us + 999 if inside else None for us, inside in zip(when.astype("int64"), near(when), strict=True)
+        ]
+        log = log.append_column("nano", pa.array(nano, pa.timestamp("ns")))
+        log = log.append_column("nano_zoned", log.column("nano").cast(pa.timestamp("ns", "UTC")))
+    assert_floored(engines.put(engine, "moments", log), log.column_names[2:], when)
+
+
+def assert_floored(found, columns, when):
+    """The window of every row, all columns and lengths in one question, is the one that brute force says."""
+    table = open_source(found["table"], found.get("connect")).table
+    asked = {f"{every} {name}": Every.of(every).number(table[name]) for name in columns for every in EVERY}
+    answer = fetch(table.select("row", **asked)).to_pandas().sort_values("row")
+    for question in asked:
+        every, name = question.split()
+        chosen = near(when) if name.startswith("nano") else when == when
+        here = when[chosen].dt.floor("D") if name == "date" else when[chosen]
+        starts = [Every.of(every).start(int(number)) for number in answer[question][chosen.to_numpy()]]
+        assert starts == floored(here, every), question
+
+
+@pytest.mark.parametrize("engine", engines.NAMES)
+def test_the_zone_of_a_session_moves_no_window(engine):
+    when = moments()
+    log = pa.table({"row": range(len(when)), "leaf": ["a"] * len(when), "naive": pa.array(when)})
+    log = log.append_column("zoned", log.column("naive").cast(pa.timestamp("us", "UTC")))
+    found = engines.put(engine, "sessions", log)
+    with zone_of(engine, found, "America/New_York") as found:
+        assert_floored(found, ["naive", "zoned"], when)
+
+
+@contextmanager
+def zone_of(engine, found, zone):
+    """The log in a session of its engine that has another time zone."""
+    if engine == "duckdb":
+        own = ibis.duckdb.connect()
+        own.raw_sql(f"SET TimeZone = '{zone}'").fetchall()
+        yield {"table": own.read_parquet(str(found["table"]))}
+    elif engine == "postgres":
+        own = ibis.connect(found["connect"])
+        own.con.execute(f"SET TIMEZONE = '{zone}'")
+        yield {"table": own.table(found["table"])}
+    else:
+        session = engines.spark()._session
+        session.conf.set("spark.sql.session.timeZone", zone)
+        try:
+            yield found
+        finally:
+            session.conf.set("spark.sql.session.timeZone", "UTC")
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "postgres"])
+def test_moments_that_no_date_here_can_tell_are_refused(engine):
+    for value, said in {
+        "infinity": "infinite moment in 1 rows",
+        "-infinity": "infinite moment",
+        "12000-01-01": "outside the years 1 to 9999",
+        "290000-01-01": "outside the years 1 to 9999",
+    }.items():
+        for kind in ("timestamp", "timestamptz", "date"):
+            make = f"CREATE TABLE far AS SELECT 'a' AS leaf, 'y' AS yhat, '{value}'::{kind} AS moment"
+            if engine == "duckdb":
+                own = ibis.duckdb.connect()
+                own.raw_sql(make).fetchall()
+                found = {"table": own.table("far")}
+            else:
+                found = engines.run_postgres("far", make)
+            with pytest.raises(BadInput, match=said):
+                audit(**found, **HOW, time="moment")

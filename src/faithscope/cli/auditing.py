@@ -66,10 +66,13 @@ def audit(
     --by region --report r.html --fail-under 0.9
     """
     check_gate(fail_under, measure=measure)
-    words = _words(prediction, explanation, kind, discretize, nulls, connect)
-    more = {"by": by or None, "time": by_time, "every": every, "reference": reference, "id": row_id or None}
-    found = _audit(log, table, words | more | {"confidence": confidence, "interval": interval})
-    tell(found, report, as_json, f"How faithful are the explanations in {found.name}?")
+    words = _words(prediction, explanation, kind, discretize, nulls)
+    more = {"by": by or None, "time": by_time, "every": every, "id": row_id or None}
+    more |= {"reference": reference, "connect": connect}  # a reference is in the same database
+    source = _opened(log, table, connect)
+    with source.one_state():  # the report is about the rows that were measured
+        found = _audit(source, words | more | {"confidence": confidence, "interval": interval})
+        tell(found, report, as_json, f"How faithful are the explanations in {found.name}?")
     if found.windows is not None and not as_json:
         typer.echo(visible_lines(f"\nconsistency in windows of {found.windows.every}\n{found.windows}"))
     gate(found, fail_under, measure)
@@ -93,7 +96,7 @@ def plan(
     """
     from faithscope.measures.planning import plan as planned
 
-    found = _audit(log, table, _words(prediction, explanation, kind, discretize, nulls, connect))
+    found = _audit(_opened(log, table, connect), _words(prediction, explanation, kind, discretize, nulls))
     made = planned(found.consistency, unverifiable=unverifiable)
     print_json(json.dumps(made.to_dict())) if as_json else typer.echo(str(made))
 
@@ -104,7 +107,6 @@ def _words(
     kind: str | None,
     discretize: str | None,
     nulls: str,
-    connect: str | None,
 ) -> dict[str, Any]:
     """What was said on the command line, as `audit` takes it."""
     from faithscope.explanations.discretize import from_word
@@ -115,15 +117,20 @@ def _words(
         "kind": kind,
         "discretizer": None if discretize is None else from_word(discretize),
         "nulls": nulls,
-        "connect": connect,
     }
 
 
-def _audit(log: list[str] | None, table: str | None, words: dict[str, Any]) -> Any:
-    from faithscope.tables.audit import audit
+def _opened(log: list[str] | None, table: str | None, connect: str | None) -> Any:
+    from faithscope.tables.sources import open_source
 
     if bool(log) == (table is not None):
         raise BadInput("Say which log to read: a file, or --table with --connect.")
-    if table is not None and words["connect"] is None:
+    if table is not None and connect is None:
         raise BadInput(f"--table {table} is a table of a database: say which with --connect.")
-    return audit(log or table, **words)
+    return open_source(log or table, connect)
+
+
+def _audit(source: Any, words: dict[str, Any]) -> Any:
+    from faithscope.tables.audit import audit
+
+    return audit(source, **words)

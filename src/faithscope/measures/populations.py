@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 _MOST_GROUPS = 1000
+_MOST_TOLD = 50  # groups of which all pairs are told
 
 
 @dataclass(frozen=True)
@@ -103,8 +104,14 @@ class Populations:
         return [((a, b), self.estimates[a], self.estimates[b]) for a, b in combinations(self.estimates, 2)]
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers by group and by pair of groups, ready for JSON."""
+        """All numbers by group, and by pair of groups up to 50 groups, ready for JSON.
+
+        Beyond, ``differences`` is None and ``notes`` say so: the `differences` of 1,000 groups are 499,500.
+        """
         groups = [{"group": group, **found.to_dict()} for group, found in self.estimates.items()]
+        if len(groups) > _MOST_TOLD:
+            note = f"differences of {len(groups):,} groups are left out: ask for them with .differences"
+            return {"groups": groups, "differences": None, "notes": [note]}
         pairs = [difference(a, b, names) for names, a, b in self._pairs()]
         return {"groups": groups, "differences": [{**asdict(pair), "differ": pair.differ} for pair in pairs]}
 

@@ -52,8 +52,11 @@ class Profile:
         np.add.at(total, which, given)
         np.add.at(pairs, which, given * (given - 1))
         np.maximum.at(most, which, given)
-        table = compact(0, total[which] - 1, given - 1, pairs[which], given * times[which])
-        return cls(*table, label_rows, int(times.sum()), int((most * times).sum()))
+        entries = np.stack([total[which] - 1, given - 1, pairs[which], given * times[which]])
+        table = compact(
+            0, *entries[:, np.lexsort(entries)]
+        )  # an engine's order differs from run to run, and sums with it
+        return cls(*table, np.sort(label_rows), int(times.sum()), int((most * times).sum()))
 
     @property
     def n(self) -> int:

@@ -23,7 +23,8 @@ _UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 def write(summary: Summary, path: str | os.PathLike[str]) -> None:
     """Write the report as one file."""
-    write_atomically(path, render(summary).encode(errors="replace"))  # a lone surrogate has no encoding
+    page = render(summary).encode(errors="replace")  # a lone surrogate has no encoding
+    write_atomically(path, page, private=True)
 
 
 def render(summary: Summary) -> str:

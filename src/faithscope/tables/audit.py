@@ -21,6 +21,7 @@ from faithscope.tables.missing import Nulls
 from faithscope.tables.naming import NamedRows
 from faithscope.tables.opening import open_log
 from faithscope.tables.scopes import sufficiency
+from faithscope.tables.showing import shown
 from faithscope.tables.sources import Source, open_source
 from faithscope.tables.windows import Windows, over_time
 from faithscope.tables.worst import candidates, worst_counts, worst_keys
@@ -73,7 +74,8 @@ class Audit:
 
     def table(self, k: int | None = 100) -> "pd.DataFrame":
         """One line an explanation, the k worst first; all of them where k is None."""
-        return frame(per_explanation(worst_counts(self._measured.rows, k), self.consistency.confidence, k))
+        with self._measured.asked():
+            return frame(per_explanation(worst_counts(self._measured.rows, k), self.consistency.confidence, k))
 
     def counterexamples(self, k: int = 10) -> "pd.DataFrame":
         """Pairs of rows, same explanation, different prediction: worst explanations first, nearest rows first.
@@ -92,8 +94,9 @@ class Audit:
     def _pairs(self, k: int) -> dict[str, Any]:
         if check_whole(k, "k, the number of pairs wanted,") > _SHOWN:
             raise BadInput(f"An audit shows at most {_SHOWN} pairs of rows; got k={k}.")
-        explanations, labels, rows = self._examples
-        counts = worst_counts(self._measured.rows, _SHOWN)
+        with self._measured.asked():
+            explanations, labels, rows = self._examples
+            counts = worst_counts(self._measured.rows, _SHOWN)
         return counterexamples(counts, explanations, labels, rows.compared, k)
 
     @property
@@ -105,24 +108,28 @@ class Audit:
     def _examples(self) -> tuple[Any, list[Any], NamedRows]:
         log = self._measured.log
         schema = log.source.table.schema()
-        plain = [name for name in log.source.columns if name not in log.used and _can_be_shown(schema[name])]
-        names = {f"x{j}": name for j, name in enumerate(dict.fromkeys([*log.ids, *plain]))}
+        engine = log.source.table.get_backend().name
+        others = [name for name in dict.fromkeys((*log.ids, *log.source.columns)) if name not in log.used]
+        told = {name: one for name in others if (one := shown(name, schema[name], engine)) is not None}
+        names = {f"x{j}": one for j, one in enumerate(told.values())}
         rows = log.rows(shown=names, among=None if log.stream is None else worst_keys(self._measured.rows, _SHOWN))
         found = candidates(rows, _SHOWN, list(names))
         labels = found.column("label").to_pylist()
         labels = [str(one) for one in labels] if None in labels else labels
-        shown = {column: found.column(name).to_pylist() for name, column in names.items()}
-        ids = {name: shown.pop(name) for name in log.ids}
-        return rows.read(found), labels, NamedRows(ids, shown)
+        cells = {column: found.column(name).to_pylist() for name, column in zip(names, told, strict=True)}
+        ids = {name: cells.pop(name) for name in log.ids}
+        return rows.read(found), labels, NamedRows(ids, cells)
 
     def by(self, columns: Names) -> Populations:
         """Consistency for each value of a column, or each combination of values of several."""
-        return self._measured.by(group_columns(self._measured.log.source.columns, columns))
+        with self._measured.asked():
+            return self._measured.by(group_columns(self._measured.log.source.columns, columns))
 
     def over_time(self, column: str, every: str, reference: "Audit | None" = None) -> Windows:
         """Consistency in each window of time, compared with another audit or with the first window."""
         one_column(self._measured.log.source.columns, column, "time")
-        return over_time(self._measured, column, every, None if reference is None else reference._measured)
+        with self._measured.asked():
+            return over_time(self._measured, column, every, None if reference is None else reference._measured)
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this audit, ready for JSON."""
@@ -150,10 +157,6 @@ class Audit:
     def _repr_html_(self) -> str:
         estimates = [self.consistency] if self.sufficiency is None else [self.consistency, self.sufficiency]
         return "".join(found._repr_html_() for found in estimates)
-
-
-def _can_be_shown(kind: Any) -> bool:
-    return not (kind.is_nested() or kind.is_unknown() or kind.is_binary())
 
 
 @in_memory("audit a part of the log")
@@ -217,18 +220,22 @@ def audit(
     moments = [] if time is None else [one_column(source.columns, time, "time")]
     if time is None and reference is not None:
         raise BadInput("reference is what windows of time are compared with: say which column is the time.")
-    measured = _measured(source, {**how, "carried": (*groups, *moments)}, confidence, interval)
-    log = measured.log
-    consistent, (sufficient, notes) = measured.consistency, sufficiency(measured)
-    words = (log.source.name, log.kind.what, repr(log.discretizer))
-    found = Audit(consistent, sufficient, *words, notes=notes, _measured=measured)
-    populations = measured.by(groups) if groups else None
-    if time is None:
-        return replace(found, populations=populations)
     baseline = None if reference is None else _measured(open_source(reference, connect), how, confidence, interval)
-    return replace(found, populations=populations, windows=over_time(measured, time, every, baseline))
+    with source.one_state():
+        measured = _measured(source, {**how, "carried": (*groups, *moments)}, confidence, interval)
+        log = measured.log
+        consistent, (sufficient, notes) = measured.consistency, sufficiency(measured)
+        words = (log.source.name, log.kind.what, repr(log.discretizer))
+        found = Audit(consistent, sufficient, *words, notes=notes, _measured=measured)
+        populations = measured.by(groups) if groups else None
+        windows = None if time is None else over_time(measured, time, every, baseline)
+    return replace(found, populations=populations, windows=windows)
 
 
 def _measured(source: Source, how: dict[str, Any], confidence: float, interval: Interval) -> Measured:
-    log, seen = open_log(source, **how)
-    return Measured(log, seen.rows, confidence, interval)
+    """The log, its rows counted."""
+    with source.one_state():
+        log, seen = open_log(source, **how)
+        measured = Measured(log, seen.rows, confidence, interval)
+        measured.consistency  # noqa: B018
+    return measured

@@ -12,6 +12,7 @@ from faithscope.explanations.conditions import NOTHING, Condition
 from faithscope.explanations.dates import UNITS, Moment
 from faithscope.explanations.number_bounds import DIGITS, among_decimals, among_doubles, among_integers
 from faithscope.tables.engine import as_number, backend_of, fetch, literal
+from faithscope.tables.missing import is_missing
 
 _WHOLE = 2**63
 _MICRO = 6  # digits of a second
@@ -25,7 +26,7 @@ def holds(one: Condition, columns: Mapping[str, Any]) -> Any:
     if one == NOTHING:
         return ibis.literal(False)
     column = columns[one.feature]
-    missing = column.isnull() | column.isnan() if column.type().is_floating() else column.isnull()
+    missing = is_missing(column)
     tests = _tests(one, column)
     met = reduce(and_, tests) & ~missing if tests else ~missing
     met = ibis.literal(False) if one.among == () else met

@@ -12,9 +12,10 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.labels import refuse_numbers, to_keys
 from faithscope.measures.counts import Counts, number_labels
 from faithscope.measures.profile import Profile
-from faithscope.tables.engine import fetch, literal
+from faithscope.tables.engine import fetch, in_fixed_order, literal
 from faithscope.tables.kinds import Texts
 from faithscope.tables.rows import Rows
+from faithscope.tables.snapshot import changed, refuse_change
 
 Ints = NDArray[np.int64]
 
@@ -31,6 +32,11 @@ class Labels:
     rows: Ints
 
     @property
+    def n(self) -> int:
+        """Rows of all labels together."""
+        return int(self.rows.sum())
+
+    @property
     def side_by_side(self) -> bool:
         """Whether there are few enough, and of such types, that each gets its own count."""
         return len(self.values) <= _FEW and all(isinstance(one, str | bool | int | float | None) for one in self.values)
@@ -42,6 +48,7 @@ def find_labels(table: Any) -> Labels:
     values, given = found.column("label").to_pylist(), found.column("given").to_numpy().astype(np.int64)
     if len(values) > _MOST_LABELS:
         raise BadInput(f"Predictions have more than {_MOST_LABELS:,} different values: pass classes, or bins.")
+    _refuse_alike(values)
     known = np.array([one is not None for one in values], bool)
     if known.any() and all(
         isinstance(one, int | float) and not isinstance(one, bool) for one in values if one is not None
@@ -51,6 +58,15 @@ def find_labels(table: Any) -> Labels:
     return Labels(tuple(values), given)
 
 
+def _refuse_alike(values: list[Any]) -> None:
+    """Raise where an engine tells values apart that are one value here, such as times in different zones."""
+    seen: set[Any] = set()
+    for one in values:
+        if one in seen:
+            raise BadInput(f"The log's engine tells two values {one!r} apart that are one here: write them as text.")
+        seen.add(one)
+
+
 def counted(rows: Rows, labels: Labels, by: Sequence[str] = ()) -> dict[Any, Counts | Profile]:
     """The rows counted, all of them under None, or those of each population by the values of other columns.
 
@@ -58,26 +74,29 @@ def counted(rows: Rows, labels: Labels, by: Sequence[str] = ()) -> dict[Any, Cou
     come back whole, since two texts may be one rule.
     """
     if isinstance(rows.kind, Texts):
-        return _whole(rows, by)
-    found = _side_by_side(rows, labels, by) if labels.side_by_side else _as_lists(rows, by)
+        return _whole(rows, labels, by)
+    plain = labels.side_by_side and not rows.table["label"].type().is_unknown()
+    found = _side_by_side(rows, labels, by) if plain else _as_lists(rows, by)
     if not by:
         return {None: found.profile(labels.rows)}
-    label_rows = _label_rows(rows, by)
-    return {name: found.part(name).profile(label_rows[name]) for name in in_order(found.names)}
+    label_rows, none = _label_rows(rows, by), np.empty(0, np.int64)
+    refuse_change(sum(int(one.sum()) for one in label_rows.values()), found.rows)
+    return {name: found.part(name).profile(label_rows.get(name, none)) for name in in_order(found.names)}
 
 
-def _whole(rows: Rows, by: Sequence[str]) -> dict[Any, Counts | Profile]:
-    found = fetch(cells(rows, by).limit(_MOST_RULES + 1))
+def _whole(rows: Rows, labels: Labels, by: Sequence[str]) -> dict[Any, Counts | Profile]:
+    found = in_fixed_order(fetch(cells(rows, by).limit(_MOST_RULES + 1)))
     if found.num_rows > _MOST_RULES:
         raise BadInput(f"The log has more than {_MOST_RULES:,} different rules: audit a part of it.")
-    explanations, labels = rows.read(found), found.column("label").to_pylist()
+    explanations, cell_labels = rows.read(found), found.column("label").to_pylist()
     given = found.column("given").to_numpy().astype(np.int64)
     if not by:
-        return {None: counts_of_cells(explanations, labels, given)}
+        refuse_change(labels.n, int(given.sum()))
+        return {None: counts_of_cells(explanations, cell_labels, given)}
     names = _names(found, by)
     members = {name: np.flatnonzero([one == name for one in names]) for name in in_order(names)}
     return {
-        name: counts_of_cells(explanations.take(chosen), [labels[i] for i in chosen], given[chosen])
+        name: counts_of_cells(explanations.take(chosen), [cell_labels[i] for i in chosen], given[chosen])
         for name, chosen in members.items()
     }
 
@@ -98,8 +117,14 @@ class _Groups:
         inside = chosen[self.which]
         return _Groups(place[self.which[inside]], self.given[inside], self.times[chosen], [])
 
+    @property
+    def rows(self) -> int:
+        """Rows of all groups together."""
+        return int((self.given * self.times[self.which]).sum())
+
     def profile(self, label_rows: Ints) -> Profile:
-        """All of them as a profile."""
+        """All of them as a profile, where another question counted as many rows by their labels."""
+        refuse_change(int(label_rows.sum()), self.rows)
         return Profile.of_groups(self.which, self.given, self.times, label_rows)
 
 
@@ -111,7 +136,10 @@ def _side_by_side(rows: Rows, labels: Labels, by: Sequence[str]) -> _Groups:
     found = fetch(groups.group_by([*by, *counts]).aggregate(times=groups.count()))
     numbers = np.column_stack([found.column(name).to_numpy().astype(np.int64) for name in counts])
     which, label = np.nonzero(numbers)
-    return _Groups(which, numbers[which, label], _times(found), _names(found, by))
+    groups_of = _Groups(which, numbers[which, label], _times(found), _names(found, by))
+    if not numbers.any(axis=1).all() or (not by and (numbers.T @ groups_of.times != labels.rows).any()):
+        raise changed(f"{labels.n:,} rows at first, {groups_of.rows:,} of the same labels later")
+    return groups_of
 
 
 def _as_lists(rows: Rows, by: Sequence[str]) -> _Groups:
@@ -139,6 +167,7 @@ def _label_rows(rows: Rows, by: Sequence[str]) -> dict[Any, Ints]:
     """For each population the rows of each label."""
     found = fetch(rows.table.group_by([*by, "label"]).aggregate(given=rows.table.count()))
     parts: dict[Any, list[int]] = {}
+    _refuse_alike(list(zip(_names(found, by), found.column("label").to_pylist(), strict=True)))
     for name, given in zip(_names(found, by), found.column("given").to_pylist(), strict=True):
         parts.setdefault(name, []).append(given)
     return {name: np.array(given, np.int64) for name, given in parts.items()}

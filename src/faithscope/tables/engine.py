@@ -11,12 +11,16 @@ from faithscope.errors import BadInput, FaithscopeError, MissingExtra, TooLarge
 
 _EXTRAS = {"psycopg": "postgres", "pyspark": "spark"}
 _OURS = {"ibis", "duckdb", "pyarrow", "pandas"}  # installed with faithscope
-_PASSWORD = re.compile(r"(?<=:)[^:@/\s]+(?=@)|(?<=password=)\S+", re.IGNORECASE)
+_PASSWORD = re.compile(r"(?<=:)(?!//)\S*[^\s/](?=@)|(?<=password=)[^\s&]+", re.IGNORECASE)
+_PER_DAY = {"date32[day]": 1, "date64[ms]": 86_400_000, "s": 86_400} | {
+    unit: 86_400 * 10**digits for unit, digits in (("ms", 3), ("us", 6), ("ns", 9))
+}
+_FIRST, _LAST = -719_162, 2_932_897  # days since 1970 of the years 1 to 9999
 _MOST = 300  # characters of an engine's own message
 
 
 @contextmanager
-def clear_errors(doing: str, secret: str = "") -> Iterator[None]:
+def clear_errors(doing: str, *secrets: str) -> Iterator[None]:
     """Turn whatever an engine or a driver raises into one line; no password is ever part of it."""
     try:
         with warnings.catch_warnings():
@@ -29,7 +33,7 @@ def clear_errors(doing: str, secret: str = "") -> Iterator[None]:
     except ImportError as problem:
         raise MissingExtra(f"{doing} needs {_needed(problem)}.") from None
     except Exception as problem:  # engines and their drivers share no base class
-        said = _one_line(problem, secret)
+        said = _one_line(problem, secrets)
         if "out of memory" in said.lower():
             raise TooLarge(f"{doing} failed: {said.rstrip('.')}. Audit a part of the log.") from None
         raise BadInput(f"{doing} failed: {said}") from None
@@ -43,23 +47,61 @@ def _needed(problem: ImportError) -> str:
     named = [str(one.name).split(".")[0] for one in chain if isinstance(one, ImportError) and one.name]
     package = next((name for name in named if name in _EXTRAS), named[0] if named else None)
     if package is None:
-        return f"a package that cannot be imported ({_one_line(problem, '')})"
+        return f"a package that cannot be imported ({_one_line(problem, ())})"
     extra = f"'faithscope[{_EXTRAS[package]}]'" if package in _EXTRAS else "faithscope" if package in _OURS else package
     return f"the package {package!r}, which is not installed: pip install {extra}"
 
 
-def _one_line(problem: Exception, secret: str) -> str:
+def without_password(text: str) -> str:
+    """A text in which whatever may be a password of an address is starred out."""
+    return _PASSWORD.sub("***", text)
+
+
+def _one_line(problem: Exception, secrets: Sequence[str]) -> str:
     lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
     said = lines[0] if lines else type(problem).__name__
-    said = said.replace(secret, "***") if secret else said
-    said = _PASSWORD.sub("***", said)
+    for secret in filter(None, secrets):
+        said = said.replace(secret, "***")
+    said = without_password(said)
     return said if len(said) <= _MOST else said[:_MOST] + "…"
 
 
 def fetch(expression: Any) -> Any:
     """The rows of an Ibis expression, as a pyarrow.Table."""
     with clear_errors(f"Reading the log with {backend_of(expression)}"):
-        return expression.to_pyarrow()
+        found = expression.to_pyarrow()
+    _refuse_far(found)
+    return found
+
+
+def _refuse_far(found: Any) -> None:
+    """Raise where an Arrow table holds a moment that Python has no value for."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for column in found.columns:
+        if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
+            size = _PER_DAY[column.type.unit if pa.types.is_timestamp(column.type) else str(column.type)]
+            whole = column.cast(pa.int32()) if pa.types.is_date32(column.type) else column.cast(pa.int64())
+            seen = pc.min_max(whole)
+            low, high = seen["min"].as_py(), seen["max"].as_py()
+            if low is not None and not _FIRST * size <= low <= high < _LAST * size:
+                raise BadInput(
+                    "The log holds a date or moment that is infinite or outside the years 1 to 9999: leave such rows "
+                    "out, or write the column as text."
+                )
+
+
+def in_fixed_order(found: Any) -> Any:
+    """An Arrow table sorted by all its columns: an engine's own order differs from run to run, and sums with it."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    keys = {
+        f"s{j}": [repr(one) for one in column.to_pylist()] if pa.types.is_nested(column.type) else column
+        for j, column in enumerate(found.columns)
+    }
+    return found.take(pc.sort_indices(pa.table(keys), [(name, "ascending") for name in keys]))
 
 
 def batches(expression: Any, rows: int) -> Iterator[Any]:
@@ -123,4 +165,15 @@ def literal(value: Any) -> Any:
 
     if isinstance(value, float):
         return ibis.literal(repr(value)).cast("float64")
+    if isinstance(value, int) and value >= 2**63:
+        return ibis.literal(value, "uint64")
     return ibis.literal(value)
+
+
+def call(name: str, value: Any, answer: str) -> Any:
+    """A function that the engine has and Ibis does not, of one value, as an expression of the type of its answer."""
+    import ibis
+
+    def builtin(value: Any) -> Any: ...
+
+    return ibis.udf.scalar.builtin(builtin, name=name, signature=((value.type(),), answer))(value)

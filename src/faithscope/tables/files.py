@@ -10,7 +10,7 @@ from typing import Any
 from faithscope.errors import BadInput
 from faithscope.explanations.arrow import METADATA, Settings, read_settings
 from faithscope.tables.csv_files import Texts, read_csv
-from faithscope.tables.engine import spark_table
+from faithscope.tables.engine import spark_table, without_password
 from faithscope.tables.widening import widened
 
 READERS = {
@@ -96,7 +96,7 @@ def _matching(path: str) -> list[str]:
     beside = sorted(one.name for one in folder.iterdir()) if folder.is_dir() else []
     near = get_close_matches(Path(path).name, beside)
     hint = f" Near it: {', '.join(near)}." if near else ""
-    raise BadInput(f"No file matches {path!r}: check the path, or quote the glob.{hint}")
+    raise BadInput(f"No file matches {without_password(path)!r}: check the path, or quote the glob.{hint}")
 
 
 def _hidden(file: str, pattern: str) -> bool:
@@ -114,5 +114,7 @@ def suffix(file: str) -> str:
 
 def _kind(file: str) -> str:
     if suffix(file) not in READERS:
-        raise BadInput(f"{file!r} is of no kind that is known here: a log is Parquet, CSV or JSON lines.")
+        raise BadInput(
+            f"{without_password(file)!r} is of no kind that is known here: a log is Parquet, CSV or JSON lines."
+        )
     return READERS[suffix(file)]

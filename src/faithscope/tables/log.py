@@ -40,7 +40,7 @@ def write_log(path: str | os.PathLike[str], explanations: Explanations, predicti
     import pyarrow.parquet as pq
 
     table = to_log(explanations, predictions, X)
-    with whole_file(path) as file:
+    with whole_file(path, private=True) as file:
         pq.write_table(table, file)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from faithscope.errors import BadInput
-from faithscope.tables.engine import fetch
+from faithscope.tables.engine import backend_of, fetch, literal
 
 Nulls = Literal["error", "drop", "key"]
 _CHOICES = ("error", "drop", "key")
@@ -67,8 +67,10 @@ def _is_number(one: Any) -> bool:
 
 
 def _nans(table: Any, columns: Sequence[str]) -> dict[str, int]:
-    asked = {f"n{j}": table[name].isnan().sum() for j, name in enumerate(columns)}
-    asked |= {f"i{j}": table[name].isinf().sum() for j, name in enumerate(columns)}
+    numbers = {name: table[name].cast("float64") for name in columns}
+    asked = {f"n{j}": numbers[name].isnan().sum() for j, name in enumerate(columns)}
+    # By comparison, since Ibis takes it for granted that Spark has no infinite numbers.
+    asked |= {f"i{j}": (numbers[name].abs() == literal(math.inf)).sum() for j, name in enumerate(columns)}
     found = fetch(table.aggregate(**asked)).to_pylist()[0]
     refuse_infinite({name: int(found[f"i{j}"]) for j, name in enumerate(columns)})
     return {name: int(found[f"n{j}"]) for j, name in enumerate(columns) if found[f"n{j}"]}
@@ -101,11 +103,22 @@ def refuse_missing(found: Scan, nulls: Nulls) -> None:
 
 def is_missing(value: Any) -> Any:
     """Whether a value is null or NaN, as an expression."""
-    return value.isnull() | value.isnan() if value.type().is_floating() else value.isnull()
+    return value.isnull() | is_nan(value) if may_be_nan(value) else value.isnull()
+
+
+def may_be_nan(value: Any) -> bool:
+    """Whether the type of an expression has a NaN; decimals have one in Postgres."""
+    kind = value.type()
+    return bool(kind.is_floating() or (kind.is_decimal() and backend_of(value) == "postgres"))
+
+
+def is_nan(value: Any) -> Any:
+    """Whether a number is NaN, as an expression."""
+    return value.cast("float64").isnan()
 
 
 def without_nan(value: Any) -> Any:
     """The value, null where it is NaN."""
     import ibis
 
-    return ibis.ifelse(value.isnan(), ibis.null(value.type()), value)
+    return ibis.ifelse(is_nan(value), ibis.null(value.type()), value)

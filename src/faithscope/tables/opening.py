@@ -18,6 +18,7 @@ from faithscope.tables.kinds import Kind, Numbers, Pairs, Texts, kind_by_columns
 from faithscope.tables.missing import Nulls, Scan, check_nulls, refuse_missing, scan
 from faithscope.tables.naming import id_columns, refuse_ids
 from faithscope.tables.rows import Log
+from faithscope.tables.showing import refuse_nested, shown
 from faithscope.tables.sources import Source, list_width, unpacked
 from faithscope.tables.streaming import Stream, split, steps
 
@@ -44,8 +45,11 @@ def open_log(
     label = _prediction(source, prediction)
     identifiers = id_columns(source.columns, ids)
     refuse_ids(identifiers, "prediction", (label,))
-    if source.table.schema()[label].is_nested():
-        raise WrongType(f"Column {label!r} holds {source.table.schema()[label]}: a prediction is one label a row.")
+    schema = source.table.schema()
+    refuse_nested(schema, (label,), "a prediction is one label a row")
+    refuse_nested(schema, identifiers, "what identifies a row is one value")
+    if hidden := [name for name in identifiers if shown(name, schema[name], "") is None]:
+        raise WrongType(f"Column {hidden[0]!r} cannot be shown as a text, so it cannot name rows: name another for id.")
     with understood():
         named = None if explanation is None else _explanation(source, explanation, label, identifiers)
         settings = _own_settings(source, named)
@@ -131,12 +135,23 @@ def _own_settings(source: Source, explanation: tuple[str, ...] | None) -> Settin
 
 def _own_log(source: Source, label: str, settings: Settings, discretizer: Discretizer, nulls: Nulls) -> Log:
     if settings["kind"] != "Counterfactuals":
-        columns = tuple(settings["columns"])
+        columns = _there(source, settings["columns"])
         return Log(source, label, columns, kind_in_log(settings), discretizer, nulls)
-    points, originals = (tuple(settings[name]["columns"]) for name in ("points", "originals"))
+    points, originals = (_there(source, settings[name]["columns"]) for name in ("points", "originals"))
     names = tuple(settings["names"] or [column.removeprefix("cf_") for column in points])
     kind = _pairs(source, names, points, originals, named=settings["names"] is not None)
     return Log(source, label, points, kind, discretizer, nulls, originals)
+
+
+def _there(source: Source, columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns that a log of faithscope's own says its explanations are in."""
+    lost = [name for name in columns if name not in source.columns]
+    if lost:
+        raise BadInput(
+            f"The log says that its explanations are in column {lost[0]!r}, which it no longer has: write it again "
+            "with all its columns, or say which columns are the explanation."
+        )
+    return tuple(columns)
 
 
 def _foreign_log(

@@ -11,10 +11,11 @@ from faithscope.tables.engine import as_number
 from faithscope.tables.kinds import Kind, Numbers, Pairs, Sets
 from faithscope.tables.missing import Nulls, is_missing, without_nan
 from faithscope.tables.packing import Bytes, Packing
+from faithscope.tables.showing import Column, column
 from faithscope.tables.sources import Source
 from faithscope.tables.streaming import KEY, Stream
 
-_NONE: Mapping[str, str] = MappingProxyType({})
+_NONE: Mapping[Any, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -58,35 +59,35 @@ class Log:
         source, place = self._kept()
         return source.select(label=self._clean(source, self.prediction, place))
 
-    def rows(self, used: Mapping[str, str] = _NONE, shown: Mapping[str, str] = _NONE, among: Any = None) -> "Rows":
+    def rows(self, used: Mapping[str, str] = _NONE, shown: Mapping[str, Column] = _NONE, among: Any = None) -> "Rows":
         """The rows to be counted, with other columns of the log under new names; those only shown may be missing.
 
         `among`, an Arrow table of keys, says which explanations are enough where they are discretized here.
         """
         source, place = self._kept(tuple(used.values()), tuple(shown.values()), among)
         beside = {"label": self._clean(source, self.prediction, place)}
-        beside |= {name: self._clean(source, column, place) for name, column in used.items()}
-        beside |= {name: source[place.get(column, column)] for name, column in shown.items()}
+        beside |= {name: self._clean(source, wanted, place) for name, wanted in used.items()}
+        beside |= {name: column(source, place.get(wanted, wanted)) for name, wanted in shown.items()}
         if self.stream is not None:
             table = source.select(**beside, **{KEY: source[KEY]})
             return Rows(table, self.stream.coarse_kind, (KEY,), self.stream.packing)
         table, kind = coarsen(self.discretizer, source.select(**beside, **self._values(source)), self.kind)
         return _keyed(table, kind, list(beside))
 
-    def values(self, discretizer: Any, beside: Mapping[str, str]) -> tuple[Any, Kind]:
+    def values(self, discretizer: Any, beside: Mapping[str, Column]) -> tuple[Any, Kind]:
         """Columns of the log under new names, then the values of the explanations, and what these are."""
         source = self.source.table
         if isinstance(self.kind, Numbers):
-            named = {f"v{j}": column for j, column in enumerate(self.columns)}
-            return source.select(**{name: source[column] for name, column in {**beside, **named}.items()}), self.kind
+            named = {f"v{j}": name for j, name in enumerate(self.columns)}
+            return source.select(**{name: column(source, one) for name, one in {**beside, **named}.items()}), self.kind
         source = self._without_missing(source, (*self.columns, *self.originals))
-        others = {name: source[column] for name, column in beside.items()}
+        others = {name: column(source, wanted) for name, wanted in beside.items()}
         table, kind = coarsen(discretizer, source.select(**others, **self._values(source)), self.kind)
         return table.select(*others, *(f"v{j}" for j in range(kind.width))), kind
 
     def _kept(
-        self, used: Sequence[str] = (), shown: Sequence[str] = (), among: Any = None
-    ) -> tuple[Any, Mapping[str, str]]:
+        self, used: Sequence[str] = (), shown: Sequence[Column] = (), among: Any = None
+    ) -> tuple[Any, Mapping[Column, str]]:
         """The rows to be counted, and what columns of the log are called there where it is not their own name.
 
         Where rows with missing values are dropped, those that are missing a used one are left out.
@@ -114,7 +115,7 @@ class Log:
         value = as_number(value) if value.type().is_boolean() else value
         return value.cast("float64") if value.type().is_numeric() else value
 
-    def _clean(self, source: Any, name: str, place: Mapping[str, str] = _NONE) -> Any:
+    def _clean(self, source: Any, name: str, place: Mapping[Column, str] = _NONE) -> Any:
         value = source[place.get(name, name)]
         return without_nan(value) if name in self.nan and self.nulls == "key" else value
 

@@ -26,11 +26,13 @@ from faithscope.memory import need
 from faithscope.tables.conditions import contains, holds
 from faithscope.tables.counts import in_order
 from faithscope.tables.discretize import packed
-from faithscope.tables.engine import as_number, fetch, literal
+from faithscope.tables.engine import as_number, fetch, in_fixed_order, literal
 from faithscope.tables.kinds import Sets, Texts
 from faithscope.tables.log import DOCUMENT
 from faithscope.tables.measuring import Measured
 from faithscope.tables.patterns import Patterns, RowBlocks, to_counts
+from faithscope.tables.showing import shown
+from faithscope.tables.snapshot import refuse_change
 
 Ints = NDArray[np.int64]
 
@@ -80,13 +82,14 @@ class _Scoped:
         cells = fetch(table.group_by(["own", "label"]).aggregate(given=table.count()).limit(_MOST_SCOPES + 1))
         if cells.num_rows > _MOST_SCOPES:
             raise BadInput(f"The log has more than {_MOST_SCOPES:,} different explanations: audit a part of it.")
+        cells = in_fixed_order(cells)
         own, labels = cells.column("own").combine_chunks(), cells.column("label").to_pylist()
         explanations = _read(log.kind, own)
         codes, first = explanations.group()
         distinct = explanations.take(first)
         assert isinstance(distinct, Conjunctions)
         texts: list[list[str]] = [[] for _ in first]
-        for code, text in {(int(code), text) for code, text in zip(codes, own.to_pylist(), strict=True)}:
+        for code, text in dict.fromkeys(zip(codes.tolist(), own.to_pylist(), strict=True)):
             texts[code].append(text)
         wanted = _wanted(distinct)
         found = {feature: known.get(feature, feature) for feature in wanted}
@@ -97,6 +100,7 @@ class _Scoped:
             return f"the log has no column {found[absent]!r}, which the explanations speak of"
         inputs = {feature: place[column] for feature, column in found.items()}
         n = int(cells.column("given").to_numpy().sum())
+        refuse_change(measured.consistency.n, n)
         return cls(table, inputs, distinct, texts, in_order(labels), n, measured.confidence)
 
     @cached_property
@@ -121,7 +125,11 @@ class _Scoped:
         table = self.table.select("own", "label", **words)
         grouped = table.group_by(["own", "label", *words]).aggregate(rows=table.count())
         found = fetch(grouped.limit(_MOST_PATTERNS + 1))
-        return None if found.num_rows > _MOST_PATTERNS else self._covered(self._patterns(found, len(parts)))
+        return (
+            None
+            if found.num_rows > _MOST_PATTERNS
+            else self._covered(self._patterns(in_fixed_order(found), len(parts)))
+        )
 
     def _patterns(self, found: Any, parts: int) -> Patterns:
         words = [found.column(f"w{j}").to_numpy().astype(np.int64) for j in range(-(-parts // _BITS))]
@@ -130,6 +138,7 @@ class _Scoped:
         meets = np.empty((found.num_rows, parts), bool)
         for i in range(parts):
             meets[:, i] = words[i // _BITS] >> (i % _BITS) & 1
+        refuse_change(self.n, int(found.column("rows").to_numpy().sum()))
         place = {text: code for code, texts in enumerate(self.texts) for text in texts}
         number = {name: j for j, name in enumerate(self.names)}
         code = np.array([place[text] for text in found.column("own").to_pylist()], np.int64)
@@ -158,6 +167,7 @@ class _Scoped:
             for which, name in enumerate("gcm"):
                 for r in chunk:
                     tables[which][r, label, block] = found.column(f"{name}{r}").to_numpy()
+        refuse_change(self.n, int(tables[0].sum()))
         blocks = RowBlocks(*(one[:, :, tables[0].any(axis=(0, 1))] for one in tables))
         counts = to_counts(self.distinct, self.names, *(one.sum(axis=2) for one in tables))
         none = np.empty(0, np.int64)
@@ -213,6 +223,7 @@ def _block(table: Any) -> Any:
 
     digest = ibis.udf.scalar.builtin(md5)
     columns = [table[name] for name in table.columns]
-    texts = [_own(one) if one.type().is_array() else one.cast("string") for one in columns if not one.type().is_map()]
-    texts = [text.coalesce("") for text in texts]
+    words = [_own(one) for one in columns if one.type().is_array() and one.type().value_type.is_string()]
+    told = {name: shown(name, kind, "") for name, kind in table.schema().items()}
+    texts = [text.coalesce("") for text in (*words, *(table[name].cast("string") for name in told if told[name]))]
     return digest(reduce(lambda a, b: a.concat(_BETWEEN, b), texts)).substr(0, 2)

@@ -1,26 +1,23 @@
 """Where a log lives: a file or a glob, a frame, an Ibis table, or a table in a database; all of it only read."""
 
 import os
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from math import inf
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow import Settings, read_settings
 from faithscope.explanations.inputs import is_frame
 from faithscope.files import expanded
-from faithscope.memory import available
+from faithscope.tables.connecting import connect_to, embedded, scratch_settings
 from faithscope.tables.csv_files import Texts
-from faithscope.tables.engine import clear_errors, fetch
+from faithscope.tables.engine import call, clear_errors, fetch, without_password
 from faithscope.tables.files import READERS, matching, read, settings, suffix
+from faithscope.tables.snapshot import Stamps, one_state, refuse_rewritten, stamps
 
-_PATIENCE = 10  # seconds to wait for a database
 _NAMED = 8  # tables that are named where another was not found
-_LEAST = 256  # MiB that DuckDB is given to work in
 
 
 @dataclass(frozen=True)
@@ -38,6 +35,10 @@ class Source:
         The cells of CSV files, of which the table has made numbers and moments.
     scratch : dict
         Settings of the DuckDB that works here, such as memory_limit, where the caller gave any.
+    still : bool
+        Whether it stays as it is for as long as it is open: a copy, or a DuckDB file, which DuckDB locks.
+    files : tuple
+        Its local files, as they were when it was opened.
     """
 
     table: Any
@@ -45,11 +46,20 @@ class Source:
     settings: Settings | None = None
     texts: Texts | None = None
     scratch: Mapping[str, str] = field(default_factory=dict)
+    still: bool = False
+    files: Stamps = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
         return tuple(self.table.columns)
+
+    @contextmanager
+    def one_state(self) -> Iterator[None]:
+        """All that is asked inside is about one state of the log, as far as its engine can say."""
+        with nullcontext() if self.still or self.files else one_state(self.table.get_backend()):
+            yield
+        refuse_rewritten(self.files)
 
     def as_numbers(self, columns: Sequence[str]) -> "Source":
         """The log with these columns as numbers, where a CSV file holds them as texts that can be read as such."""
@@ -69,14 +79,14 @@ def open_source(log: Any, connect: str | None = None) -> Source:
     if isinstance(log, Source):
         return log
     if type(log).__module__.split(".")[0] == "ibis" and hasattr(log, "columns"):
-        return Source(log, "Ibis table")
+        return Source(_known(log), "Ibis table")
     if is_frame(log):
         return _from_frame(log)
     paths = _paths(log)
     if connect is not None:
         return _from_database(paths, connect)
     with clear_errors("Starting DuckDB"):
-        return _from_files(_embedded(), paths)
+        return _from_files(embedded(), paths)
 
 
 def list_width(source: Source, column: str) -> int:
@@ -106,25 +116,6 @@ def _paths(log: Any) -> list[str]:
     return [expanded(one) for one in given]
 
 
-def _embedded(**settings: str) -> Any:
-    """A DuckDB in memory that spills to the folder for temporary files; settings such as memory_limit are its own."""
-    import ibis
-
-    usual = {
-        "temp_directory": os.path.join(tempfile.gettempdir(), "faithscope-duckdb"),
-        "preserve_insertion_order": "false",
-        # DuckDB 2.0 takes Parquet's statistics, which leave NaN out, as proof that there is none.
-        "disabled_optimizers": "statistics_propagation,filter_pushdown",
-    }
-    if (room := available()) < inf:  # by itself it would take 80% of all memory, whoever else holds some of it
-        usual["memory_limit"] = f"{max(_LEAST, int(0.8 * room / 2**20))}MiB"
-    connection = ibis.duckdb.connect(**{**usual, **settings})
-    # The bar would go to standard output. In a notebook without ipywidgets it is off, and setting it is an error.
-    if connection.raw_sql("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
-        connection.raw_sql("SET enable_progress_bar = false")
-    return connection
-
-
 def _from_frame(frame: Any) -> Source:
     import pyarrow as pa
 
@@ -135,35 +126,35 @@ def _from_frame(frame: Any) -> Source:
             table = frame.to_arrow()
         else:
             table = pa.Table.from_pandas(frame, preserve_index=False)
-        connection = _embedded()
+        connection = embedded()
         connection.con.register("log", table)
-        return Source(_known(connection.table("log")), "frame", read_settings(table))
+        return Source(_known(connection.table("log")), "frame", read_settings(table), still=True)
 
 
 def _from_files(connection: Any, paths: list[str]) -> Source:
     found, kind = matching(paths)
     name = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
     with clear_errors(f"Reading {name}"):
+        opened = stamps(found)
         table, texts = read(connection, found, kind)
-        return Source(_known(table), name, settings(found, kind), texts)
+        return Source(_known(table), name, settings(found, kind), texts, files=opened)
 
 
 def _known(table: Any) -> Any:
-    """The table with moments that Ibis has no type for, those in nanoseconds with a zone, as ones it has."""
-    odd = [name for name, kind in table.schema().items() if kind.is_unknown() and "TIMESTAMP" in str(kind).upper()]
-    return table.mutate(**{name: table[name].cast("timestamp('UTC')") for name in odd}) if odd else table
+    """The table with moments in nanoseconds with a zone, for which Ibis has no type, as exact ones of UTC."""
+    odd = [name for name, kind in table.schema().items() if kind.is_unknown() and "TIMESTAMPTZ_NS" in str(kind)]
+    exact = {name: call("make_timestamp_ns", call("epoch_ns", table[name], "int64"), "timestamp(9)") for name in odd}
+    return table.mutate(**exact) if odd else table
 
 
 def _from_database(names: list[str], address: str) -> Source:
-    connection = _connect(address)
+    connection = connect_to(address)
     if len(names) == 1 and connection.name != "pyspark" and not os.path.exists(names[0]):
         return _table(connection, names[0])
     known = os.path.isdir(names[0]) or suffix(names[0]) in READERS
     if connection.name == "pyspark" and len(names) == 1 and not known:
         return _table(connection, names[0])
-    parts = urlsplit(address)
-    scratch = dict(parse_qsl(parts.query)) if parts.scheme == "duckdb" and not parts.netloc and not parts.path else {}
-    return replace(_from_files(connection, names), scratch=scratch)
+    return replace(_from_files(connection, names), scratch=scratch_settings(address))
 
 
 def _table(connection: Any, name: str) -> Source:
@@ -173,9 +164,9 @@ def _table(connection: Any, name: str) -> Source:
     database = ".".join(where) or None
     with clear_errors("Looking for the table"):
         try:
-            return Source(connection.table(table, database=database), name)
+            return Source(_known(connection.table(table, database=database)), name, still=connection.name == "duckdb")
         except TableNotFound:
-            raise BadInput(f"The database has no table {name!r}{_there(connection, name)}") from None
+            raise BadInput(f"The database has no table {without_password(name)!r}{_there(connection, name)}") from None
 
 
 def _there(connection: Any, name: str) -> str:
@@ -203,31 +194,3 @@ def _tables(connection: Any) -> list[str]:
         "WHERE table_schema NOT IN ('information_schema', 'pg_catalog') ORDER BY 1 DESC, 2, 3"
     ).fetchall()
     return [table if here else f"{schema}.{table}" for here, schema, table in found]
-
-
-def _connect(address: str) -> Any:
-    """An engine by its address; where it can be told to, it refuses to write."""
-    import ibis
-
-    if address in ("spark", "pyspark", "spark://", "pyspark://"):
-        with clear_errors("Connecting to Spark"):
-            return ibis.pyspark.connect(_spark_session())
-    parts = urlsplit(address)
-    if not parts.scheme or not (parts.netloc or parts.path or parts.scheme == "duckdb"):
-        raise BadInput("The address of a database looks like postgres://user@host/database, or is the word spark.")
-    options: dict[str, Any] = {}
-    if parts.scheme in ("postgres", "postgresql"):
-        options = {"connect_timeout": _PATIENCE, "options": "-c default_transaction_read_only=on"}
-    elif parts.scheme == "duckdb":
-        if not parts.netloc and not parts.path:
-            with clear_errors("Starting DuckDB"):
-                return _embedded(**dict(parse_qsl(parts.query)))
-        options, address = {"read_only": True}, address.replace("duckdb://~/", f"duckdb://{expanded('~/')}", 1)
-    with clear_errors(f"Connecting to {parts.scheme}://{parts.hostname or parts.path}", unquote(parts.password or "")):
-        return ibis.connect(address, **options)
-
-
-def _spark_session() -> Any:
-    from pyspark.sql import SparkSession
-
-    return SparkSession.getActiveSession() or SparkSession.builder.appName("faithscope").getOrCreate()

@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 from faithscope.explanations.discretize import Chain, Delta, DeltaSign, Discretizer, Modified, Original, Rank, SignOfTop
 from faithscope.explanations.importances import Importances, Rankings
+from faithscope.tables.connecting import embedded
 from faithscope.tables.engine import batches, clear_errors
 from faithscope.tables.kinds import Kind, Numbers, Pairs
 from faithscope.tables.missing import refuse_infinite
 from faithscope.tables.packing import Bytes
-from faithscope.tables.sources import _embedded
+from faithscope.tables.showing import Column
+from faithscope.tables.snapshot import refuse_change
 
 KEY = "k0"  # the column of keys; the log's own columns are c0, c1, … beside it
 
@@ -70,18 +72,21 @@ class Stream:
         Whether rows with missing values are left out.
     scratch : dict
         Settings of the DuckDB that keeps the keys.
+    rows : int or None
+        How many rows were read, the same each time; None before the first time.
     """
 
-    expression: Callable[[Mapping[str, str]], Any]
+    expression: Callable[[Mapping[str, Column]], Any]
     kind: Numbers
     features: tuple[str, ...]
     steps: tuple[Any, ...]
     drop: bool
     scratch: Mapping[str, str] = field(default_factory=dict)
     missing: "Counter[str]" = field(default_factory=Counter)
+    rows: int | None = None
     _connection: Any = None
     _numbers: Any = field(default_factory=count)
-    _kept: tuple[Any, dict[str, str]] | None = None
+    _kept: tuple[Any, dict[Column, str]] | None = None
 
     def __post_init__(self) -> None:
         none = Importances.made(np.empty((0, self.kind.width)), None, "")
@@ -91,7 +96,7 @@ class Stream:
         order = "features" if isinstance(coarse, Rankings) else self.kind.order
         self.coarse_kind = replace(self.kind, form=form, order=order)
 
-    def table(self, columns: Sequence[str], among: Any = None) -> tuple[Any, dict[str, str]]:
+    def table(self, columns: Sequence[Column], among: Any = None) -> tuple[Any, dict[Column, str]]:
         """The rows as a table of `KEY` and these columns of the log, and what the columns are called there.
 
         With `among`, an Arrow table of keys, only the rows with one of them. Without it the table is kept for the next
@@ -104,24 +109,28 @@ class Stream:
             self._kept = self._read((*before, *columns))
         return self._kept
 
-    def _read(self, columns: Sequence[str], among: Any = None) -> tuple[Any, dict[str, str]]:
+    def _read(self, columns: Sequence[Column], among: Any = None) -> tuple[Any, dict[Column, str]]:
         place = {name: f"c{i}" for i, name in enumerate(dict.fromkeys(columns))}
         expression = self.expression({short: name for name, short in place.items()})
         others = expression.select(*place.values()).schema().to_pyarrow() if place else None
         if self._connection is None:
-            self._connection = _embedded(**self.scratch)
+            self._connection = embedded(**self.scratch)
         name, first = f"rows{next(self._numbers)}", among is None and self._kept is None
         infinite: Counter[str] = Counter()
         inside = self._connection.con
         if among is not None:
             inside.register("among", among)
+        rows = 0
         for number, batch in enumerate(batches(expression, self._rows_at_once)):
+            rows += batch.num_rows
             values = self._values(batch, len(place))
             missing = _look(values, self.features, self.missing if first else Counter(), infinite)
             keys = self._keys(values)
             beside = [batch.column(i).cast(kind) for i, kind in enumerate(others.types if others is not None else [])]
             self._put(name, number, [KEY, *place.values()], [keys, *beside], missing, among is not None)
         refuse_infinite(infinite)
+        self.rows = rows if self.rows is None else self.rows
+        refuse_change(self.rows, rows)
         if among is not None:
             inside.unregister("among")
         return self._connection.table(name), place

@@ -9,9 +9,9 @@ from faithscope.errors import BadInput
 from faithscope.frames import frame
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.populations import Difference, difference
-from faithscope.tables.counts import counted
 from faithscope.tables.measuring import Measured
 from faithscope.tables.missing import is_missing, refuse_missing, scan
+from faithscope.tables.moments import DAY, floor_to, refuse_far, seconds
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -41,13 +41,14 @@ class Every:
 
     def number(self, moment: Any) -> Any:
         """The number of a moment's window, as an expression."""
-        if self.months:
-            months = moment.year().cast("int64") * 12 + moment.month().cast("int64") - 1
-            return (months - months % self.months) // self.months
-        # Whole seconds, never negative before they are divided: engines disagree on how to divide those.
-        shifted = moment.epoch_seconds().cast("int64") - self._origin
-        inside = (shifted % self.seconds + self.seconds) % self.seconds
-        return ((shifted - inside) / self.seconds).round().cast("int64")
+        import ibis
+
+        since = seconds(moment)
+        if not self.months:
+            return floor_to(since - self._origin, self.seconds)
+        # By the date, which has no zone: an engine takes the month of a moment in the zone of its session.
+        date = ibis.date(1970, 1, 1) + floor_to(since, DAY).as_interval("D")
+        return floor_to(date.year().cast("int64") * 12 + date.month().cast("int64") - 1, self.months)
 
     def start(self, number: int) -> datetime:
         """When a window begins."""
@@ -147,12 +148,13 @@ def over_time(measured: Measured, column: str, every: str, reference: Measured |
     kind = source.table.schema()[column]
     if not (kind.is_timestamp() or kind.is_date()):
         raise BadInput(f"Column {column!r} holds {kind}, not dates or moments: convert it to a timestamp.")
-    refuse_missing(scan(source.table, [column]), "error" if measured.log.nulls == "error" else "drop")
+    seen = scan(source.table, [column])
+    refuse_missing(seen, "error" if measured.log.nulls == "error" else "drop")
+    refuse_far(source.table, column)
     rows = measured.log.rows({"moment": column})
     table = rows.table.filter(~is_missing(rows.table["moment"]))
-    moment = table["moment"].cast("timestamp") if kind.is_date() else table["moment"]
-    table = table.mutate(window=width.number(moment))
-    found = counted(replace(rows, table=table), measured.labels, ("window",))
+    table = table.mutate(window=width.number(table["moment"]))
+    found = measured.parts(replace(rows, table=table), ("window",), seen.missing.get(column, 0))
     if len(found) > _MOST_WINDOWS:
         raise BadInput(f"every={every!r} gives {len(found):,} windows: choose a longer one.")
     estimates = {width.start(number): measured.estimate(counts) for number, counts in found.items()}

@@ -9,7 +9,7 @@ from faithscope.explanations.inputs import check_whole
 from faithscope.measures.counterexamples import disagreeing_pairs
 from faithscope.measures.counts import Counts
 from faithscope.tables.counts import cells, counts_of_cells
-from faithscope.tables.engine import fetch
+from faithscope.tables.engine import fetch, in_fixed_order
 from faithscope.tables.kinds import Texts
 from faithscope.tables.rows import Rows
 
@@ -40,8 +40,7 @@ def worst_counts(rows: Rows, k: int | None) -> Counts:
     if k is not None and not isinstance(rows.kind, Texts):
         chosen = _worst(rows, k)
         found = found.semi_join(chosen, [found[key].identical_to(chosen[key]) for key in rows.keys])
-    # In order, so that among explanations that are equally bad the same ones are shown every time.
-    found = fetch(found if k is None else found.order_by([*rows.keys, "label"]))
+    found = in_fixed_order(fetch(found))
     given = found.column("given").to_numpy().astype(np.int64)
     return counts_of_cells(rows.read(found), found.column("label").to_pylist(), given)
 
@@ -64,7 +63,7 @@ def candidates(rows: Rows, k: int, columns: Sequence[str]) -> Any:
 
 def _worst_texts(rows: Rows, k: int) -> list[str]:
     """The texts of the k worst rules, of which several may be one rule."""
-    found = fetch(cells(rows))
+    found = in_fixed_order(fetch(cells(rows)))
     explanations, texts = rows.read(found), found.column("k0").to_pylist()
     codes, _ = explanations.group()
     given = found.column("given").to_numpy().astype(np.int64)

@@ -1,0 +1,42 @@
+"""Columns that are only shown: whatever they hold, they never fail an audit."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from faithscope.errors import WrongType
+
+
+@dataclass(frozen=True)
+class AsText:
+    """A column of the log, by name, as the text that its engine writes it as."""
+
+    name: str
+
+
+Column = str | AsText
+
+
+def column(table: Any, wanted: Column) -> Any:
+    """A column of a table, as an expression."""
+    return table[wanted.name].cast("string") if isinstance(wanted, AsText) else table[wanted]
+
+
+def shown(name: str, kind: Any, engine: str) -> Column | None:
+    """How a column of this type is shown; None where no engine writes it as one text.
+
+    Numbers, truth values and texts come as they are. All else comes as text: a driver may have no value for it (a date
+    in the year 12000, an infinite one), or no type (uuid, inet, json).
+    """
+    if kind.is_nested() or kind.is_unknown() or kind.is_binary() or kind.is_geospatial():
+        return None
+    plain = kind.is_integer() or kind.is_floating() or kind.is_boolean() or kind.is_string()
+    decimal = kind.is_decimal() and engine != "postgres"  # whose decimals may be NaN, infinite, and of any length
+    return name if plain or decimal else AsText(name)
+
+
+def refuse_nested(schema: Any, columns: Sequence[str], why: str) -> None:
+    """Raise where a column holds anything but one value in each row."""
+    for name in columns:
+        if schema[name].is_nested():
+            raise WrongType(f"Column {name!r} holds {schema[name]}, but {why}: name a column of texts or numbers.")

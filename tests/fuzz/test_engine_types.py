@@ -1,0 +1,69 @@
+"""Every engine, type and extreme, in every part that a column may play in an audit: a right answer, or one sentence."""
+
+import ibis
+import pytest
+
+from faithscope.tables.audit import audit
+from fuzz.engine_types import TYPES
+from fuzz.outcomes import ENGINES, REFUSED, survives
+from tables import engines
+
+ROWS = 12
+ODD = 5  # rows that hold the extreme
+ROLES = {
+    "prediction": {"prediction": "odd", "explanation": "leaf"},
+    "explanation": {"prediction": "yhat", "explanation": "odd", "kind": "keys"},
+    "importance": {"prediction": "yhat", "explanation": ["odd", "number"], "kind": "importances"},
+    "by": {"prediction": "yhat", "explanation": "leaf", "by": "odd"},
+    "time": {"prediction": "yhat", "explanation": "leaf", "time": "odd", "every": "1mo"},
+    "id": {"prediction": "yhat", "explanation": "leaf", "id": "odd"},
+    "shown": {"prediction": "yhat", "explanation": "leaf"},
+}
+IN_SPARK = ("explanation", "importance", "shown")  # where a question takes a second
+NOT_NUMBERS = ("NaN", "infinite", "minus infinite", "null")
+CASES = [(engine, kind, extreme) for engine, kinds in TYPES.items() for kind, all_ in kinds.items() for extreme in all_]
+
+
+def log_of(engine, odd, usual):
+    """A log of which ODD rows hold the extreme, and the rest a usual value."""
+    columns = f"CASE WHEN i < {ODD} THEN {odd} ELSE {usual} END AS odd, i % 2 AS leaf, i % 3 AS yhat, i * 1.0 AS number"
+    if engine == "duckdb":
+        own = ibis.duckdb.connect()
+        own.raw_sql(f"CREATE TABLE log AS SELECT {columns} FROM range({ROWS}) AS t(i)").fetchall()
+        return {"table": own.table("log")}
+    if engine == "postgres":
+        return engines.run_postgres(
+            "odd", f"CREATE TABLE odd AS SELECT {columns} FROM generate_series(0, {ROWS - 1}) i"
+        )
+    own = engines.spark()
+    own.raw_sql(f"CREATE OR REPLACE TEMP VIEW odd AS SELECT {columns} FROM (SELECT id AS i FROM range({ROWS}))")
+    return {"table": own.table("odd")}
+
+
+def ask(log, role):
+    found = audit(**log, **ROLES[role])
+    found.to_dict(), found.table(2)
+    if role in ("id", "shown"):
+        assert len(found.counterexamples(2)) == 2
+    return found
+
+
+@pytest.mark.parametrize(("engine", "kind", "extreme"), CASES, ids=lambda one: str(one))
+def test_a_column_of_any_type_gives_a_right_answer_or_one_sentence(engine, kind, extreme):
+    log = log_of(engine, *TYPES[engine][kind][extreme])
+    for role in ROLES if engine != "spark" else (*IN_SPARK, *(["time"] if "date" in kind or "time" in kind else [])):
+        found = survives(f"columns in {engine}", f"{kind} as {role}", lambda role=role: ask(log, role))
+        ENGINES[kind, extreme, engine][role] = found is not REFUSED
+        if found is REFUSED:
+            assert role != "shown", "what is only shown is never refused"
+            continue
+        assert role in ("shown", "id", "time") or extreme not in NOT_NUMBERS, "an engine that takes it for a number"
+        assert found.consistency.n == ROWS
+        if role == "prediction":
+            assert sorted(found.consistency.counts.profile().label_rows) == [ODD, ROWS - ODD]
+        elif role == "explanation":
+            assert found.consistency.distinct == 2
+        elif role == "by":
+            assert sorted(one.n for one in found.populations.estimates.values()) == [ODD, ROWS - ODD]
+        elif role == "time":
+            assert [one.n for one in found.windows.estimates.values()] in ([ODD, ROWS - ODD], [ROWS - ODD, ODD])

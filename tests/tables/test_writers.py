@@ -1,0 +1,197 @@
+"""Tables that others write to while they are audited: an answer is about one state of the log, or there is none."""
+
+import re
+import threading
+from contextlib import contextmanager
+
+import duckdb
+import ibis
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from ibis.expr.types.core import Expr
+
+import faithscope as fs
+from faithscope.errors import BadInput
+from faithscope.tables.audit import audit
+from faithscope.tables.sources import open_source
+from tables import engines
+
+RNG = np.random.default_rng(3)
+ROWS = 400
+LOG = pd.DataFrame(
+    {
+        "phi_a": np.round(RNG.normal(size=ROWS), 0),
+        "phi_b": np.round(RNG.normal(size=ROWS), 0),
+        "yhat": RNG.choice(["ja", "nein"], ROWS),
+        "region": RNG.choice(["north", "south"], ROWS),
+        "day": pd.Timestamp("2026-03-01") + pd.to_timedelta(RNG.integers(0, 3, ROWS), "D"),
+        "rule": RNG.choice(["phi_a <= 0", "phi_a > 0 and phi_b <= 1", "phi_b > 1"], ROWS),
+    }
+)
+HOW = {"prediction": "yhat", "by": "region", "time": "day"}
+KINDS = {
+    "sign": {"explanation": "phi_*", "discretizer": fs.Sign()},
+    "rank": {"explanation": "phi_*", "discretizer": fs.Rank()},
+    "rules": {"explanation": "rule"},
+}
+INSERT = "INSERT INTO written SELECT * FROM written LIMIT 37"
+DELETE = "DELETE FROM written WHERE phi_a > 1"
+RELABEL = "UPDATE written SET yhat = 'nie' WHERE phi_b > 0"
+
+
+@contextmanager
+def writing_between_questions(monkeypatch, write):
+    """Before every question but the first, somebody else writes."""
+    ask, asked = Expr.to_pyarrow, []
+
+    def interrupted(self, *args, **kwargs):
+        if asked:
+            write(len(asked))
+        asked.append(1)
+        return ask(self, *args, **kwargs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Expr, "to_pyarrow", interrupted)
+        yield
+    assert len(asked) > 1
+
+
+def in_duckdb():
+    own = ibis.duckdb.connect()
+    own.con.register("given", pa.Table.from_pandas(LOG))
+    own.raw_sql("CREATE TABLE written AS SELECT * FROM given")
+    writer = own.con.cursor()
+    return {"table": own.table("written")}, lambda sql: writer.execute(sql)
+
+
+def in_postgres():
+    import psycopg
+
+    log = engines.put("postgres", "written", pa.Table.from_pandas(LOG.astype({"day": "datetime64[us]"})))
+    writer = psycopg.connect(engines.server().owner, autocommit=True)
+    return log, lambda sql: writer.execute(sql)
+
+
+def same(found, wanted):
+    assert found.consistency.to_dict() == wanted.consistency.to_dict()
+    assert found.populations.to_dict() == wanted.populations.to_dict()
+    assert found.windows.to_dict() == wanted.windows.to_dict()
+    assert (found.sufficiency is None) == (wanted.sufficiency is None)
+    assert found.sufficiency is None or found.sufficiency.value == pytest.approx(wanted.sufficiency.value)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("place", [in_duckdb, in_postgres])
+def test_an_audit_is_of_the_state_it_began_with(place, kind, monkeypatch):
+    log, write = place()
+    wanted = audit(LOG, **HOW, **KINDS[kind])
+    with writing_between_questions(monkeypatch, lambda i: write([INSERT, DELETE, RELABEL][i % 3])):
+        found = audit(**log, **HOW, **KINDS[kind])
+    same(found, wanted)
+
+
+@pytest.mark.parametrize("place", [in_duckdb, in_postgres])
+@pytest.mark.parametrize("sql", [INSERT, DELETE, RELABEL])
+def test_what_is_asked_later_of_a_table_that_was_written_to_is_an_error(place, sql):
+    log, write = place()
+    found = audit(**log, prediction="yhat", **KINDS["sign"])
+    assert found.by("region").estimates.keys() == {"north", "south"}
+    write(sql)
+    for ask in (lambda: found.by("region"), lambda: found.table(3), lambda: found.counterexamples(3)):
+        with pytest.raises(BadInput, match="was written to while it was audited"):
+            ask()
+    assert audit(**log, prediction="yhat", **KINDS["sign"]).consistency.n > 0
+
+
+@pytest.mark.parametrize("place", [in_duckdb, in_postgres])
+def test_who_holds_a_transaction_asks_one_state_for_as_long_as_it_is_open(place):
+    log, write = place()
+    source = open_source(**{"log": log["table"], "connect": log.get("connect")})
+    wanted = audit(LOG, prediction="yhat", **KINDS["sign"])
+    with source.one_state():
+        found = audit(source, prediction="yhat", **KINDS["sign"])
+        write(INSERT), write(DELETE)
+        assert found.by("region").to_dict() == wanted.by("region").to_dict()
+        assert found.table(3)["rows"].tolist() == wanted.table(3)["rows"].tolist()
+        assert len(found.counterexamples(3)) == 3
+    write("DROP TABLE written")  # nothing of ours keeps it locked
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_a_snapshot_a_change_is_an_error_and_never_an_answer(kind, monkeypatch):
+    monkeypatch.setattr("faithscope.tables.snapshot._in_duckdb", lambda connection: ((lambda: False), None))
+    ended = []
+    for sql in (INSERT, DELETE):
+        log, write = in_duckdb()
+        try:
+            with writing_between_questions(monkeypatch, lambda i: write(sql)):  # noqa: B023
+                found = audit(**log, **HOW, **KINDS[kind])
+        except BadInput as problem:
+            ended.append(re.search("was written to while it was audited", str(problem))[0])
+        else:  # all that counts was asked before the first change, or after the only one
+            states = [audit(table, **HOW, **KINDS[kind]) for table in (LOG, log["table"])]
+            assert found.consistency.to_dict() in [one.consistency.to_dict() for one in states]
+            assert found.populations.to_dict() in [one.populations.to_dict() for one in states]
+    assert ended or kind == "rank"  # for which the rows are copied in one question
+
+
+def test_files_that_are_written_anew_while_they_are_audited_are_an_error(tmp_path, monkeypatch):
+    path = tmp_path / "log.parquet"
+    LOG.to_parquet(path)
+    found = audit(path, prediction="yhat", **KINDS["sign"])
+    said = pytest.raises(BadInput, match="was written to while it was audited")
+    with writing_between_questions(monkeypatch, lambda i: LOG[: ROWS - i].to_parquet(path)), said:
+        audit(path, **HOW, **KINDS["sign"])
+    with said:
+        found.by("region")
+    LOG.to_parquet(path)
+    found = audit(path, prediction="yhat", **KINDS["sign"])
+    LOG.assign(region="east").to_parquet(path)  # as many rows of the same labels
+    with pytest.raises(BadInput, match="no longer the file that was opened"):
+        found.by("region")
+
+
+def test_a_transaction_of_the_caller_stays_open_and_is_not_ended():
+    log, _ = in_duckdb()
+    own = log["table"].get_backend()
+    own.raw_sql("BEGIN; DELETE FROM written WHERE phi_a > 0")
+    found = audit(**log, prediction="yhat", **KINDS["sign"])
+    assert found.consistency.n == (LOG.phi_a <= 0).sum()
+    own.raw_sql("ROLLBACK")
+    assert own.table("written").count().execute() == ROWS
+    audit(**log, prediction="yhat", **KINDS["sign"])
+    own.raw_sql("BEGIN; ROLLBACK")  # nothing of ours is left open
+
+
+@pytest.mark.parametrize("place", [in_duckdb, in_postgres])
+def test_a_busy_writer_never_makes_parts_that_do_not_add_up(place):
+    log, write = place()
+    stop = threading.Event()
+
+    def busy():
+        while not stop.is_set():
+            write(INSERT), write("DELETE FROM written WHERE phi_b = 1")
+            stop.wait(0.01)
+
+    writer = threading.Thread(target=busy)
+    writer.start()
+    try:
+        for _ in range(3):
+            found = audit(**log, **HOW, **KINDS["sign"], nulls="drop")
+            n = found.consistency.n
+            assert sum(one.n for one in found.populations.estimates.values()) == n
+            assert sum(one.n for one in found.windows.estimates.values()) == n
+            assert 0 <= found.consistency.chance <= 1
+            assert not found.consistency.notes
+    finally:
+        stop.set(), writer.join()
+
+
+def test_an_engine_error_inside_leaves_no_transaction_behind():
+    log, _ = in_duckdb()
+    with pytest.raises(BadInput):
+        audit(**log, prediction="yhat", explanation="rule", kind="words")
+    with pytest.raises(duckdb.TransactionException):
+        log["table"].get_backend().con.rollback()
