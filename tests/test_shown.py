@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.explanations.plain import Plain, Records
-from faithscope.progress import Bar, Log
+from faithscope.progress import Bar, Clock, Log
 from faithscope.report import summarize
 from faithscope.report.terminal import render
 from faithscope.visible import visible, visible_lines
@@ -102,7 +102,7 @@ def test_messages_show_what_they_quote_visibly(wrong, system):
 
 
 def test_progress_names_phases_visibly(capsys):
-    for display in (Log(), Bar()):
+    for display in (Log(Clock()), Bar()):
         display.start(EVIL, 10)
         display.stop(1.0)
     told = capsys.readouterr().err
