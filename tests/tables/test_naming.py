@@ -149,3 +149,12 @@ def test_an_assertion_tells_rows_by_their_ids():
 def test_at_most_so_many_pairs_are_shown():
     with pytest.raises(BadInput, match="at most 100 pairs"):
         audit(LOG, **HOW).counterexamples(101)
+
+
+@pytest.mark.parametrize("engine", engines.NAMES)
+def test_a_long_text_is_cut_where_it_lives(engine):
+    log = LOG.assign(letter=["a" * 50_000 if row % 7 == 0 else "short" for row in range(ROWS)])
+    put = engines.put(engine, "letters", pa.table({name: pa.array(log[name].tolist()) for name in log}))
+    found = audit(**put, **HOW, id="customer")
+    assert set(found.X["letter"].map(len)) == {len("short"), 1_001}
+    assert set(found.X["letter"].map(lambda text: text[-1])) == {"t", "…"}

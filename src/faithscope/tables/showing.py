@@ -7,9 +7,12 @@ from typing import Any
 from faithscope.errors import WrongType
 
 
+_LONGEST = 1_000  # characters of a cell; its engine cuts it, so that no long text leaves a database
+
+
 @dataclass(frozen=True)
 class AsText:
-    """A column of the log, by name, as the text that its engine writes it as."""
+    """A column of the log, by name, as the text that its engine writes it as, cut where it is long."""
 
     name: str
 
@@ -19,18 +22,21 @@ Column = str | AsText
 
 def column(table: Any, wanted: Column) -> Any:
     """A column of a table, as an expression."""
-    return table[wanted.name].cast("string") if isinstance(wanted, AsText) else table[wanted]
+    if not isinstance(wanted, AsText):
+        return table[wanted]
+    text = table[wanted.name].cast("string")
+    return (text.length() > _LONGEST).ifelse(text.substr(0, _LONGEST).concat("…"), text)
 
 
 def shown(name: str, kind: Any, engine: str) -> Column | None:
     """How a column of this type is shown; None where no engine writes it as one text.
 
-    Numbers, truth values and texts come as they are. All else comes as text: a driver may have no value for it (a date
-    in the year 12000, an infinite one), or no type (uuid, inet, json).
+    Numbers and truth values come as they are. All else comes as text: a driver may have no value for it (a date in the
+    year 12000, an infinite one), or no type (uuid, inet, json), and a text may be of any length.
     """
     if kind.is_nested() or kind.is_unknown() or kind.is_binary() or kind.is_geospatial():
         return None
-    plain = kind.is_integer() or kind.is_floating() or kind.is_boolean() or kind.is_string()
+    plain = kind.is_integer() or kind.is_floating() or kind.is_boolean()
     decimal = kind.is_decimal() and engine != "postgres"  # whose decimals may be NaN, infinite, and of any length
     return name if plain or decimal else AsText(name)
 
