@@ -6,7 +6,6 @@ from typing import Any
 
 from faithscope.errors import WrongType
 
-
 _LONGEST = 1_000  # characters of a cell; its engine cuts it, so that no long text leaves a database
 
 
