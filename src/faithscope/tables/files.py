@@ -23,6 +23,7 @@ READERS = {
     ".ndjson": "json",
 }
 _REMOTE = ("s3://", "gs://", "az://", "abfss://", "hdfs://", "http://", "https://", "dbfs:")
+MOST_DIGITS = 38  # of a decimal in an engine
 
 
 def matching(paths: Sequence[str]) -> tuple[list[str], str]:
@@ -59,6 +60,22 @@ def settings(files: Sequence[str], kind: str) -> Settings | None:
         return None
     said = {(pq.read_schema(file).metadata or {}).get(METADATA) for file in files}
     return read_settings(pq.read_schema(files[0]).empty_table()) if len(said) == 1 and None not in said else None
+
+
+def wide_in_files(files: Sequence[str], kind: str) -> dict[str, int]:
+    """`wide_decimals` of all local Parquet files together."""
+    import pyarrow.parquet as pq
+
+    local = [file for file in files if kind == "parquet" and not file.startswith(_REMOTE)]
+    return {name: digits for file in local for name, digits in wide_decimals(pq.read_schema(file)).items()}
+
+
+def wide_decimals(schema: Any) -> dict[str, int]:
+    """Columns of decimals with more digits than engines keep, and how many; DuckDB makes doubles of them."""
+    import pyarrow as pa
+
+    decimals = [one for one in schema if pa.types.is_decimal(one.type)]
+    return {one.name: one.type.precision for one in decimals if one.type.precision > MOST_DIGITS}
 
 
 def _alike(files: Sequence[str], plain: Sequence[str]) -> list[list[str]]:

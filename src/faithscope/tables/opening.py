@@ -57,6 +57,7 @@ def open_log(
     if log is None:
         log = _foreign_log(source, label, named or (), kind, chosen, nulls)
     refuse_ids(identifiers, "explanation", (*log.columns, *log.originals))
+    log.source.refuse_wide((*log.used, *carried))
     log = replace(log, ids=identifiers)
     share = split(chosen, log.kind)
     if share is not None:

@@ -98,6 +98,7 @@ class _Scoped:
             return f"the explanations speak of column {found[absent]!r}, which was said to identify rows"
         if absent is not None:
             return f"the log has no column {found[absent]!r}, which the explanations speak of"
+        log.source.refuse_wide(found.values())
         inputs = {feature: place[column] for feature, column in found.items()}
         n = int(cells.column("given").to_numpy().sum())
         refuse_change(measured.consistency.n, n)

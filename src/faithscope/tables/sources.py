@@ -1,7 +1,7 @@
 """Where a log lives: a file or a glob, a frame, an Ibis table, or a table in a database; all of it only read."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -14,7 +14,16 @@ from faithscope.files import expanded
 from faithscope.tables.connecting import connect_to, embedded, scratch_settings
 from faithscope.tables.csv_files import Texts
 from faithscope.tables.engine import call, clear_errors, fetch, without_password
-from faithscope.tables.files import READERS, matching, read, settings, suffix
+from faithscope.tables.files import (
+    MOST_DIGITS,
+    READERS,
+    matching,
+    read,
+    settings,
+    suffix,
+    wide_decimals,
+    wide_in_files,
+)
 from faithscope.tables.snapshot import Stamps, one_state, refuse_rewritten, stamps
 
 _NAMED = 8  # tables that are named where another was not found
@@ -39,6 +48,8 @@ class Source:
         Whether it stays as it is for as long as it is open: a copy, or a DuckDB file, which DuckDB locks.
     files : tuple
         Its local files, as they were when it was opened.
+    wide : dict of str to int
+        Columns of decimals that have more digits than DuckDB keeps, so that it would round them; and how many.
     """
 
     table: Any
@@ -48,6 +59,7 @@ class Source:
     scratch: Mapping[str, str] = field(default_factory=dict)
     still: bool = False
     files: Stamps = ()
+    wide: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -60,6 +72,15 @@ class Source:
         with nullcontext() if self.still or self.files else one_state(self.table.get_backend()):
             yield
         refuse_rewritten(self.files)
+
+    def refuse_wide(self, columns: Iterable[str]) -> None:
+        """Raise where one of these columns cannot be read as it is."""
+        name = next((name for name in columns if name in self.wide), None)
+        if name is not None:
+            raise WrongType(
+                f"Column {name!r} holds decimals of {self.wide[name]} digits, of which DuckDB keeps at most "
+                f"{MOST_DIGITS}: write it with fewer digits, or as text."
+            )
 
     def as_numbers(self, columns: Sequence[str]) -> "Source":
         """The log with these columns as numbers, where a CSV file holds them as texts that can be read as such."""
@@ -127,8 +148,12 @@ def _from_frame(frame: Any) -> Source:
         else:
             table = pa.Table.from_pandas(frame, preserve_index=False)
         connection = embedded()
+        wide = wide_decimals(table.schema)
+        for name in wide:  # DuckDB reads no such table at all
+            place = table.column_names.index(name)
+            table = table.set_column(place, name, pa.nulls(table.num_rows, pa.float64()))
         connection.con.register("log", table)
-        return Source(_known(connection.table("log")), "frame", read_settings(table), still=True)
+        return Source(_known(connection.table("log")), "frame", read_settings(table), still=True, wide=wide)
 
 
 def _from_files(connection: Any, paths: list[str]) -> Source:
@@ -137,7 +162,8 @@ def _from_files(connection: Any, paths: list[str]) -> Source:
     with clear_errors(f"Reading {name}"):
         opened = stamps(found)
         table, texts = read(connection, found, kind)
-        return Source(_known(table), name, settings(found, kind), texts, files=opened)
+        wide = wide_in_files(found, kind)
+        return Source(_known(table), name, settings(found, kind), texts, files=opened, wide=wide)
 
 
 def _known(table: Any) -> Any:
