@@ -44,9 +44,9 @@ def whole_file(path: str | os.PathLike[str], *, private: bool = False) -> Iterat
 def _beside(place: Path, new: int) -> Iterator[BinaryIO]:
     temporary = place.with_name(f".{uuid4().hex}.part")
     old = stat.S_IMODE(place.stat().st_mode) if place.is_file() else None
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:
-        with open(os.open(temporary, flags, new if old is None else _PRIVATE), "wb") as file:
+        temporary.touch(new if old is None else _PRIVATE, exist_ok=False)
+        with temporary.open("wb") as file:
             if old is not None:
                 with suppress(OSError):  # a file system without modes
                     os.chmod(temporary, old)

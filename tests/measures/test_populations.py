@@ -1,5 +1,7 @@
 """For whom does it fail: groups add up, and are called different only with reason."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -118,3 +120,13 @@ def test_populations_go_through_json():
     found = json.loads(json.dumps(evaluated(e, y).by(np.repeat(["u", "v"], 200)).to_dict()))
     assert [line["group"] for line in found["groups"]] == ["u", "v"]
     assert found["differences"][0]["differ"] is False
+
+
+@pytest.mark.parametrize(("groups", "told"), [(50, True), (51, False), (1000, False)])
+def test_differences_of_many_groups_are_told_on_request_only(groups, told):
+    names = np.repeat(np.arange(groups), 4).astype(str)
+    found = evaluated(["a", "b"] * (2 * groups), ["y", "z"] * (2 * groups)).by(names).to_dict()
+    assert len(found["groups"]) == groups
+    assert (found["differences"] is not None) == told
+    assert told or found["notes"] == [f"differences of {groups:,} groups are left out: ask for them with .differences"]
+    assert told or len(json.dumps(found)) < 2000 * groups
