@@ -137,6 +137,25 @@ def test_without_a_snapshot_a_change_is_an_error_and_never_an_answer(kind, monke
     assert ended or kind == "rank"  # for which the rows are copied in one question
 
 
+def test_in_spark_which_has_no_transactions_a_change_is_an_error(monkeypatch, tmp_path):
+    own = engines.spark()
+
+    def write(rows):
+        place = tmp_path / f"{rows}.parquet"
+        LOG[["phi_a", "phi_b", "yhat", "region"]][:rows].to_parquet(place)
+        own.raw_sql(f"CREATE OR REPLACE TEMP VIEW written AS SELECT * FROM parquet.`{place}`")
+
+    write(ROWS)
+    said = pytest.raises(BadInput, match="was written to while it was audited")
+    with writing_between_questions(monkeypatch, lambda i: write(ROWS - i)), said:
+        audit(own.table("written"), prediction="yhat", by="region", **KINDS["sign"])
+    write(ROWS)
+    found = audit(own.table("written"), prediction="yhat", **KINDS["sign"])
+    write(ROWS - 1)
+    with said:
+        found.by("region")
+
+
 def test_files_that_are_written_anew_while_they_are_audited_are_an_error(tmp_path, monkeypatch):
     path = tmp_path / "log.parquet"
     LOG.to_parquet(path)
