@@ -18,7 +18,7 @@ from faithscope.explanations.discretize import Rank, Sign, SignOfTop
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.relations import to_relation
 from faithscope.measures.coverage import cover
-from faithscope.tables.sources import _embedded
+from faithscope.tables.connecting import embedded
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 needs_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits on addresses are Linux's")
@@ -284,7 +284,7 @@ def test_an_audit_is_refused_before_its_tables_are_made(module, words, monkeypat
 
 def test_duckdb_is_given_what_is_left_and_not_what_the_machine_has(monkeypatch):
     monkeypatch.setattr("faithscope.tables.sources.available", lambda: 2 * GIB)
-    found = _embedded().raw_sql("SELECT current_setting('memory_limit')").fetchone()
+    found = embedded().raw_sql("SELECT current_setting('memory_limit')").fetchone()
     assert found == ("1.5 GiB",)  # 80%, as DuckDB writes it
 
 

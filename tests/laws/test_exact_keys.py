@@ -20,8 +20,8 @@ def test_a_hash_that_collides_changes_nothing(bits, seed):
     values = rng.integers(-2, 3, size=(int(rng.integers(1, 200)), 3)).astype(float)
     codes, first = grouping.group([values])
     with pytest.MonkeyPatch.context() as patch:
-        good = grouping._hash
-        patch.setattr(grouping, "_hash", lambda blocks: good(blocks) & np.uint64((1 << bits) - 1) << np.uint64(60))
+        good = grouping.hash_rows
+        patch.setattr(grouping, "hash_rows", lambda blocks: good(blocks) & np.uint64((1 << bits) - 1) << np.uint64(60))
         collided, collided_first = grouping.group([values])
     assert (codes == collided).all()
     assert (first == collided_first).all()

@@ -68,9 +68,12 @@ def knows_missing(splits: Any) -> bool:
     """Whether a tree shows that it was fitted with missing values.
 
     Where a split has seen none, scikit-learn sends missing values with the larger part of the training rows. A tree of
-    which every split does so may have seen some all the same, by coincidence.
+    which every split does so may have seen some all the same, by coincidence. A split at infinity asks for nothing but
+    missing values, so it has seen some.
     """
     inner = splits.children_left >= 0
+    if np.isinf(splits.threshold[inner]).any():
+        return True
     left, right = (splits.n_node_samples[one[inner]] for one in (splits.children_left, splits.children_right))
     return bool(((left > right) != splits.missing_go_to_left[inner].astype(bool)).any())
 

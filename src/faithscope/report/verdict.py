@@ -63,10 +63,10 @@ def level(found: Any, wanted: float = WANTED) -> Level:
         return "faithful"
     if found.high >= reach:
         return "unknown"
-    if found.high <= found.chance:
-        return "unfaithful"
     if found.above_chance:
         return "partly"
+    if found.high <= found.chance:
+        return "unfaithful"
     return "chance" if found.high < (found.chance + reach) / 2 else "unknown"
 
 
