@@ -283,7 +283,7 @@ def test_an_audit_is_refused_before_its_tables_are_made(module, words, monkeypat
 
 
 def test_duckdb_is_given_what_is_left_and_not_what_the_machine_has(monkeypatch):
-    monkeypatch.setattr("faithscope.tables.sources.available", lambda: 2 * GIB)
+    monkeypatch.setattr("faithscope.tables.connecting.available", lambda: 2 * GIB)
     found = embedded().raw_sql("SELECT current_setting('memory_limit')").fetchone()
     assert found == ("1.5 GiB",)  # 80%, as DuckDB writes it
 
@@ -345,7 +345,7 @@ def test_at_the_command_line_running_out_of_memory_is_one_line_and_status_2():
     code = (
         "import sys\nimport faithscope.cli.auditing as auditing\nfrom faithscope.cli import main\n"
         "def audit(*_):\n    raise MemoryError('Unable to allocate 9 GiB')\n"
-        "auditing._audit = audit\nsys.argv = ['faithscope', 'audit', 'log.parquet']\nmain()"
+        "auditing._opened = audit\nsys.argv = ['faithscope', 'audit', 'log.parquet']\nmain()"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ended.returncode == 2
