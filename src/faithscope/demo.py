@@ -26,8 +26,9 @@ def demonstrate(*, cache: Any = None, progress: bool | Told | None = None) -> tu
     methods, left_out = _explainers(model, train)
     groups = np.where(rows["mean radius"] > train["mean radius"].median(), "larger tumors", "smaller tumors")
     coarser = {"SHAP": SignOfTop(5), "LIME": SignOfTop(5), "counterfactual": DeltaSign()}
+    chosen = {name: one for name, one in coarser.items() if name in methods}
     options: dict[str, Any] = {"groups": groups, "cache": cache, "progress": progress}
-    return compare(model, methods, rows, discretizer=coarser, **options), left_out
+    return compare(model, methods, rows, discretizer=chosen, **options), left_out
 
 
 def _explainers(model: Any, train: Any) -> tuple[dict[str, Any], list[str]]:
