@@ -8,6 +8,7 @@ import subprocess
 import sys
 from decimal import Decimal
 from fractions import Fraction
+from importlib.metadata import version
 
 import numpy as np
 import pandas as pd
@@ -622,7 +623,10 @@ def holey(seed, share=0.3):
     return X, rng.integers(0, 3, len(X))
 
 
-@given(seed=st.integers(0, 10_000), splitter=st.sampled_from(["best", "random"]), clean=st.booleans())
+SPLITTERS = ["best", "random"][: 1 if version("scikit-learn").startswith("1.5.") else 2]  # there random takes no NaN
+
+
+@given(seed=st.integers(0, 10_000), splitter=st.sampled_from(SPLITTERS), clean=st.booleans())
 def test_a_path_covers_exactly_the_rows_of_its_leaf_missing_ones_too(seed, splitter, clean):
     X, y = holey(seed, share=0.0 if clean else 0.3)
     tree = DecisionTreeClassifier(splitter=splitter, max_leaf_nodes=7, random_state=0).fit(X, y)
