@@ -32,7 +32,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import faithscope as fs
-from faithscope.explanations.discretize import Discretizer
+from faithscope.discretizers import Discretizer
 from faithscope.tables.audit import audit
 from ratios import (
     FEATURES,

@@ -12,9 +12,8 @@ import numpy as np
 
 import faithscope as fs
 from coverage_systems import COVERED, GIVEN, HUB_COVERS, HUBS, System, Windows, label_weights
+from faithscope.counting.coverage import cover
 from faithscope.explanations import as_explanations
-from faithscope.explanations.relations import Applies
-from faithscope.measures.coverage import cover
 from faithscope.measures.estimate import estimate
 from faithscope.measures.local import per_explanation, per_row
 from faithscope.measures.paired import Measured, consistency_left_out, paired_difference
@@ -22,6 +21,7 @@ from faithscope.measures.populations import difference
 from faithscope.measures.scopes import per_row as per_covered_row
 from faithscope.measures.scopes import per_scope
 from faithscope.measures.sufficiency import to_estimate
+from faithscope.relations import Applies
 from faithscope.testing.scoped_systems import Hub
 
 Answer = tuple[Any, Any, Any]  # low, high, truth
@@ -133,7 +133,7 @@ def sufficient(system: Windows | Hub, n: int, rng: np.random.Generator) -> dict[
     points, labels = system.draw(n, rng)
     rules, X = system.rules(points), points[:, None].astype(float)
     found = fs.sufficiency(rules, X, labels)
-    blocks = to_estimate(cover(rules, labels, X, Applies(), confidence=0.95, exact=0), "sufficiency", 0.95)
+    blocks = to_estimate(cover(rules, labels, X, Applies(), exact=0), "sufficiency", 0.95)
     return {
         "sufficiency, jackknife": _answer(found, system.truth),
         "sufficiency, jackknife by blocks": _answer(blocks, system.truth),
@@ -154,7 +154,7 @@ def paired_sufficient(system: Windows, n: int, rng: np.random.Generator) -> dict
     points, labels = system.draw(n, rng)
     X, measured = points[:, None].astype(float), []
     for one in (system, system.other):
-        found = cover(one.rules(points), labels, X, Applies(), confidence=0.95)
+        found = cover(one.rules(points), labels, X, Applies())
         measured.append(Measured("", to_estimate(found, "sufficiency", 0.95), found.left_out))
     found = paired_difference(*measured, 0.95)
     return {"difference of two explainers, sufficiency": _answer(found, system.truth - system.other.truth)}
@@ -164,7 +164,7 @@ def locally_sufficient(system: Windows, n: int, rng: np.random.Generator) -> dic
     """Clopper-Pearson: `ev.local()` for every row, `ev.scopes()` for every rule."""
     points, labels = system.draw(n, rng)
     X = points[:, None].astype(float)
-    found = cover(system.rules(points), labels, X, Applies(), confidence=None)
+    found = cover(system.rules(points), labels, X, Applies(), interval=False)
     rows = per_covered_row(found, labels, 0.95)
     shares = system.covered_shares
     scopes = per_scope(found, 0.95)

@@ -133,7 +133,7 @@ def resident(pid: int) -> int:
 
 
 def available() -> int:
-    from faithscope.memory import available
+    from faithscope.runtime.memory import available
 
     return int(available())
 

@@ -30,10 +30,10 @@ from typing import Any
 import numpy as np
 
 import faithscope as fs
-from faithscope.explanations.relations import to_relation
-from faithscope.measures._kernels import in_blocks
-from faithscope.measures.coverage import number_rows
-from faithscope.measures.dealing import Content
+from faithscope.counting.bitmaps import in_blocks
+from faithscope.counting.blocks import Content
+from faithscope.counting.coverage import number_rows
+from faithscope.relations import to_relation
 from pictures import draw
 from ratios import (
     FEATURES,

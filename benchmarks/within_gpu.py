@@ -30,7 +30,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 import faithscope as fs
-from faithscope.explanations.near import Near
+from faithscope.explanations.distances.near import Near
 from ratios import FEATURES, Line, clock, conclude, describe_machine, is_missing, measure, options, race
 from sufficiency import TAU, quantus_within, standard_vectors
 
@@ -81,7 +81,7 @@ class Counting:
     tau: float
 
     def counts(self) -> Any:
-        from faithscope.measures import _gpu
+        from faithscope.counting.gpu import pairs as _gpu
 
         n = len(self.values)
         self.radii = np.full(n, self.tau)
@@ -99,7 +99,7 @@ def timed_kernels() -> Iterator[list[float]]:
     """Milliseconds of every kernel launched meanwhile, appended at the end."""
     import torch
 
-    from faithscope.measures import _gpu
+    from faithscope.counting.gpu import pairs as _gpu
 
     plain, events, found = _gpu._launch, [], []
 

@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 
 import faithscope as fs
 from faithscope.errors import FaithscopeError
-from faithscope.explanations.arrow import METADATA, from_arrow
-from faithscope.explanations.plain import Plain, Records
-from faithscope.tables.log import to_log
+from faithscope.explanations.arrow.tables import METADATA, from_arrow
+from faithscope.explanations.keys import Plain, Records
+from faithscope.tables.log.writing import to_log
 
 LONGEST = 400  # characters of a sentence
 KINDS = (None, "importances", "keys", "rules", "words", "prototypes", "counterfactuals")

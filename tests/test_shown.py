@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.explanations.plain import Plain, Records
-from faithscope.progress import Bar, Clock, Log
+from faithscope.explanations.keys import Plain, Records
 from faithscope.report import summarize
 from faithscope.report.terminal import render
+from faithscope.runtime.progress import Bar, Clock, Log
 from faithscope.visible import visible, visible_lines
 
 EVIL = "a\x1b]0;owned\x07\x9b31m\r\x08\u202eb"

@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 import faithscope as fs
-from faithscope.cache import Cache
 from faithscope.cli.evaluating import read_rows
 from faithscope.datasets import cache_folder
-from faithscope.tables.sources import open_source
+from faithscope.evaluation.cache import Cache
+from faithscope.tables.sources.source import open_source
 
 
 def test_everything_public_is_listed_before_it_is_used():

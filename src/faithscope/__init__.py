@@ -8,25 +8,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from faithscope import errors
-from faithscope.assertions import assert_faithful
-from faithscope.compare import Comparison, compare
-from faithscope.evaluate import evaluate, local
-from faithscope.evaluation import Evaluation
-from faithscope.explanations.discretize import Delta, DeltaSign, Floor, Modified, Rank, Sign, SignOfTop, Truncate
-from faithscope.explanations.examples import Counterfactuals, Prototypes
+from faithscope.discretizers import Delta, DeltaSign, Floor, Modified, Rank, Sign, SignOfTop, Truncate
+from faithscope.evaluation.assertions import assert_faithful
+from faithscope.evaluation.best import Best
+from faithscope.evaluation.compare import Comparison, compare
+from faithscope.evaluation.evaluate import evaluate, local
+from faithscope.evaluation.result import Evaluation
+from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances
-from faithscope.explanations.relations import Ball, Nearest
+from faithscope.explanations.prototypes import Prototypes
 from faithscope.explanations.rules import Rules
+from faithscope.measures.bounds import local_sample_size, mse_bound, sample_size
 from faithscope.measures.certify import certify
-from faithscope.measures.choosing import Best
 from faithscope.measures.consistency import consistency
 from faithscope.measures.decoders import GibbsDecoder, OptimalDecoder
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.intervals import local_sample_size, mse_bound, sample_size
 from faithscope.measures.local import sample_until
 from faithscope.measures.planning import plan
-from faithscope.measures.sufficiency import sufficiency, within, within_curve
+from faithscope.measures.sufficiency import sufficiency
+from faithscope.measures.within import within, within_curve
+from faithscope.relations import Ball, Nearest
 
 if TYPE_CHECKING:
     from faithscope import explainers

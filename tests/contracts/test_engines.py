@@ -12,16 +12,16 @@ import pyarrow as pa
 import pytest
 
 import faithscope as fs
+from faithscope.counting.counts import count
+from faithscope.discretizers import discretize
 from faithscope.errors import BadInput
-from faithscope.explanations import discretize
-from faithscope.explanations.plain import Plain
-from faithscope.frames import frame
+from faithscope.explanations.keys import Plain
+from faithscope.inputs.frames import frame
 from faithscope.measures.counterexamples import counterexamples
-from faithscope.measures.counts import count
 from faithscope.measures.local import per_explanation
 from faithscope.measures.populations import by
 from faithscope.tables.audit import audit
-from faithscope.tables.log import to_log
+from faithscope.tables.log.writing import to_log
 from faithscope.tables.scopes import sufficiency
 from tables import engines
 

@@ -11,7 +11,7 @@ import pytest
 import faithscope as fs
 from contracts.test_engines import assert_same
 from faithscope.tables.audit import audit
-from faithscope.tables.log import to_log
+from faithscope.tables.log.writing import to_log
 from laws.test_exact_columns import COLUMNS, conditions_on, rows_of
 from tables import engines
 

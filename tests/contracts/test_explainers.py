@@ -16,8 +16,8 @@ from sklearn.tree import DecisionTreeClassifier
 import brute
 import faithscope as fs
 from faithscope import explainers
-from faithscope.explanations.inputs import rows_of
-from faithscope.explanations.relations import says_where, take_rows
+from faithscope.inputs.rows import rows_of, take_rows
+from faithscope.relations import says_where
 
 DATA = load_breast_cancer()
 NUMBERS = DATA.data[:, :6]

@@ -22,8 +22,8 @@ from sklearn.preprocessing import OneHotEncoder
 
 import faithscope as fs
 from faithscope import explainers
-from faithscope.evaluate import described
-from faithscope.explainers.manners import Mannered
+from faithscope.evaluation.evaluate import described
+from faithscope.explainers.shared.manners import Mannered
 
 NUMBER, WORD = 86420.97531, "Zyzzyva"
 MARKERS = (str(NUMBER), "86420", "86,420", WORD)

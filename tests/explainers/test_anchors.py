@@ -9,7 +9,7 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
 import faithscope as fs
 from anchor_systems import MEDIAN, UNIFORM, corner, first_is_high, written
-from faithscope.explainers.anchors import Anchors
+from faithscope.explainers.anchors.explainer import Anchors
 
 CANCER, Y = load_breast_cancer(return_X_y=True)
 CANCER = CANCER[:, :8]
@@ -102,7 +102,7 @@ def test_coverage_is_the_share_of_training_rows_that_the_rule_covers():
 
 
 def test_coverage_of_many_rows_is_estimated_on_some(monkeypatch):
-    monkeypatch.setattr("faithscope.explainers.anchors._COVERED", 300)
+    monkeypatch.setattr("faithscope.explainers.anchors.explainer._COVERED", 300)
     _, _, coverage = Anchors(first_is_high, UNIFORM).explain_with_precision(UNIFORM[:5])
     assert (np.abs(coverage - 0.5) < 0.1).all()
     assert (coverage * 300 == np.round(coverage * 300)).all()
@@ -180,7 +180,7 @@ def test_explainers_pickle():
 
 
 def test_progress_never_goes_back_and_reaches_the_end(monkeypatch):
-    monkeypatch.setattr("faithscope.explainers.anchors._GROUP", 12)
+    monkeypatch.setattr("faithscope.explainers.anchors.explainer._GROUP", 12)
     seen = []
     rows = np.concatenate([UNIFORM[:40], UNIFORM[:10]])
     Anchors(corner, UNIFORM, beam=1).explain(rows, progress=lambda done, total: seen.append((done, total)))

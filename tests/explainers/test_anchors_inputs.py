@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 import faithscope as fs
 from anchor_systems import MEDIAN, UNIFORM, corner, first_is_high, written
 from faithscope.errors import BadInput, WrongType
-from faithscope.explainers.anchors import Anchors
+from faithscope.explainers.anchors.explainer import Anchors
 
 
 def table(n=600):

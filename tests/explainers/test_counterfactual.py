@@ -15,9 +15,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
-from faithscope.explainers.counterfactual import Counterfactual
-from faithscope.explainers.table import Table
-from faithscope.explanations.points import Points
+from faithscope.explainers.counterfactual.explainer import Counterfactual
+from faithscope.explainers.shared.table import Table
+from faithscope.explanations.distances.points import Points
 
 
 def people(n=400, seed=0):
@@ -247,8 +247,8 @@ def test_a_mixed_row_is_explained_alike_in_any_batch(mixed):
 
 def test_blocks_do_not_matter_and_progress_counts_rows(monkeypatch, system):
     known, rows, predict, found = system
-    monkeypatch.setattr("faithscope.explainers.flips._DISTANCES", 7 * len(known))
-    monkeypatch.setattr("faithscope.explainers.counterfactual._NUMBERS", 130 * rows.shape[1])
+    monkeypatch.setattr("faithscope.explainers.counterfactual.flips._DISTANCES", 7 * len(known))
+    monkeypatch.setattr("faithscope.explainers.counterfactual.explainer._NUMBERS", 130 * rows.shape[1])
     seen = []
     again = Counterfactual(predict, known).explain(rows, progress=lambda done, total: seen.append((done, total)))
     assert (again.points == found.points).all()

@@ -9,8 +9,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
 from faithscope.errors import BadInput, WrongType
-from faithscope.explainers.counterfactual import Counterfactual
-from faithscope.explanations.points import Points
+from faithscope.explainers.counterfactual.explainer import Counterfactual
+from faithscope.explanations.distances.points import Points
 
 
 def flowers():

@@ -138,7 +138,7 @@ def test_explanations_read_as_people_write_dates_and_missing_values(found):
 
 
 def test_everything_is_kept_in_arrow(found, tmp_path):
-    from faithscope.explanations.arrow import from_arrow, to_arrow
+    from faithscope.explanations.arrow.tables import from_arrow, to_arrow
 
     _, rows, explanations = found
     again = from_arrow(to_arrow(explanations))

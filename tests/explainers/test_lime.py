@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeClassifier
 
-from faithscope.explainers.lime import Lime
+from faithscope.explainers.lime.explainer import Lime
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 TUMORS, MALIGNANT = load_breast_cancer(return_X_y=True)

@@ -10,9 +10,9 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression
 
 import faithscope as fs
-import faithscope.explainers.lime as module
+import faithscope.explainers.lime.explainer as module
 from faithscope.errors import BadInput, WrongType
-from faithscope.explainers.lime import Lime
+from faithscope.explainers.lime.explainer import Lime
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 TUMORS = load_breast_cancer().data

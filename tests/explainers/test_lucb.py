@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from faithscope.explainers.answers import Answers
-from faithscope.explainers.kl_bounds import lower_bound, upper_bound
-from faithscope.explainers.lucb import Search
+from faithscope.explainers.anchors.answers import Answers
+from faithscope.explainers.anchors.kl_bounds import lower_bound, upper_bound
+from faithscope.explainers.anchors.lucb import Search
 
 
 @pytest.mark.parametrize("mean", [0.0, 0.03, 0.5, 0.97, 1.0])

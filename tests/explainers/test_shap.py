@@ -17,8 +17,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import faithscope as fs
 from faithscope.errors import BadInput, MissingExtra, WrongType
-from faithscope.explainers.models import PREDICTED
-from faithscope.explainers.shap import Shap
+from faithscope.explainers.shap.explainer import Shap
+from faithscope.explainers.shared.models import PREDICTED
 
 X, Y = make_classification(900, 12, n_informative=8, random_state=0)
 X3, Y3 = make_classification(600, 9, n_informative=7, n_classes=3, random_state=0)

@@ -28,8 +28,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import faithscope as fs
 from faithscope.errors import BadInput, WrongType
-from faithscope.explainers.shap import Shap
-from faithscope.explanations.arrow import from_arrow, to_arrow
+from faithscope.explainers.shap.explainer import Shap
+from faithscope.explanations.arrow.tables import from_arrow, to_arrow
 
 D = 8  # so many that all coalitions are more than are tried by default
 

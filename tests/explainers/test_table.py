@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explainers.seeds import row_digests, row_seeds
-from faithscope.explainers.table import Table
+from faithscope.explainers.shared.seeds import row_digests, row_seeds
+from faithscope.explainers.shared.table import Table
 
 DAYS = [datetime.date(2024, 1, 1), None, datetime.date(2024, 2, 1), datetime.date(2024, 3, 1)]
 TIMES = [None if one is None else datetime.datetime(one.year, one.month, 1, 12) for one in DAYS]

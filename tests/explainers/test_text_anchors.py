@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 import faithscope as fs
 from faithscope.errors import BadInput, WrongType
-from faithscope.explainers.text_anchors import TextAnchors
+from faithscope.explainers.anchors.text import TextAnchors
 
 rng = np.random.default_rng(0)
 WORDS = np.array([f"word{j}" for j in range(60)])
@@ -161,7 +161,7 @@ def test_explainers_pickle():
 
 @pytest.mark.parametrize("texts", [["great", "", "great", "dull"], ["", " ", ""], [*TEXTS[:5], ""]])
 def test_progress_reaches_the_end(texts, monkeypatch):
-    monkeypatch.setattr("faithscope.explainers.text_anchors._GROUP", 2)
+    monkeypatch.setattr("faithscope.explainers.anchors.text._GROUP", 2)
     seen = []
     TextAnchors(is_great).explain(texts, progress=lambda *one: seen.append(one))
     assert seen[-1] == (len(texts), len(texts))

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.arrow import from_arrow, read_settings, to_arrow
-from faithscope.explanations.examples import Balls
-from faithscope.explanations.plain import Plain, Records
-from faithscope.explanations.relations import says_where
+from faithscope.explanations.arrow.tables import from_arrow, read_settings, to_arrow
+from faithscope.explanations.counterfactuals import Balls
+from faithscope.explanations.keys import Plain, Records
+from faithscope.relations import says_where
 
 HOSTILE = ["a b", 'quote"', "semi;colon --", "Größe", "select"]
 ROWS = [[1.0, 0.5], [1.5, -0.5], [2.0, 0.25], [1.0, 0.5]]

@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.dates import Moment
-from faithscope.explanations.grammar import parse_rule, write_rule
+from faithscope.explanations.conditions.grammar import parse_rule, write_rule
 from faithscope.explanations.rules import Rules
+from faithscope.inputs.dates import Moment
 
 NAMES = st.one_of(st.text(), st.sampled_from(["age", "and", "true", "inf-x", "inf", "a.b-c", "x 1", '"', "é", "not"]))
 NUMBERS = st.one_of(st.integers(), st.floats(allow_nan=False))

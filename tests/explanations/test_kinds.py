@@ -12,7 +12,7 @@ import shap
 import faithscope as fs
 from faithscope.errors import Incompatible
 from faithscope.explanations import as_explanations
-from faithscope.explanations.plain import Plain, Records
+from faithscope.explanations.keys import Plain, Records
 
 VALUES = np.array([[0.5, -1.0], [0.5, -1.0], [0.0, 2.0]])
 WORDS = ["dull", "dull", "great"]

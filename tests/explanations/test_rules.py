@@ -22,11 +22,11 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations import rules as module
-from faithscope.explanations import tree_paths
-from faithscope.explanations.arrow import from_arrow, to_arrow
-from faithscope.explanations.conditions import NOTHING, Condition, condition
+from faithscope.explanations.arrow.tables import from_arrow, to_arrow
+from faithscope.explanations.conditions import tree_paths
+from faithscope.explanations.conditions.condition import NOTHING, Condition, condition
+from faithscope.explanations.conditions.tree_paths import knows_missing
 from faithscope.explanations.rules import Rules
-from faithscope.explanations.tree_paths import knows_missing
 
 FEATURES = ["age", "job", "flag"]
 NUMBERS = [-math.inf, -1, -0.0, 0, 0.5, 1, True, False, 1.0, 2, np.float32(0.1), 2**53, 2**53 + 1, math.inf]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import faithscope as fs
-from faithscope.cache import Cache
+from faithscope.evaluation.cache import Cache
 
 ROWS = np.random.default_rng(0).normal(size=(400, 3))
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import faithscope as fs
-from faithscope.cache import Cache
+from faithscope.evaluation.cache import Cache
 from fuzz.outcomes import injected
 
 TIMES = int(os.environ.get("FAITHSCOPE_EXITS", "40"))
@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 import faithscope as fs
 import pyarrow.parquet
-from faithscope.cache import Cache
+from faithscope.evaluation.cache import Cache
 
 folder, times, at_once = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 rows = np.random.default_rng(0).normal(size=(400, 3))
@@ -71,8 +71,8 @@ THREADS = """
 import os, sys
 import numpy as np
 import pyarrow.parquet
-from faithscope.cache import Cache
-from faithscope.explanations.arrow import from_arrow
+from faithscope.evaluation.cache import Cache
+from faithscope.explanations.arrow.tables import from_arrow
 
 before = len(os.listdir("/proc/self/task"))
 for path in Cache(sys.argv[1]).folder.iterdir():

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-import faithscope.files
+import faithscope.runtime.files
 from faults.children import evaluate, everything, expected, killed, same
 from fuzz.outcomes import injected
 
@@ -24,7 +24,7 @@ def slowly(folder):
         time.sleep(0.004)
         flushed(number)
 
-    faithscope.files.os.fsync = slow  # in a child, which ends with it
+    faithscope.runtime.files.os.fsync = slow  # in a child, which ends with it
     evaluate(folder, 0.002)
 
 

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from faithscope import memory
 from faithscope.cli import sizes
 from faithscope.cli.evaluating import read_rows
 from faithscope.errors import TooLarge
-from faithscope.explanations.inputs import to_vector
+from faithscope.inputs.arrays import to_vector
+from faithscope.runtime import memory
 from fuzz.outcomes import injected
 
 # As an array of NumPy's texts the column would take 15 GiB.

@@ -23,8 +23,8 @@ def run(settings):
 """
 KNOWN = """
 import pathlib
-import faithscope.reproduce
-faithscope.reproduce.__path__.append(str(pathlib.Path(__file__).parent / "parts"))
+import faithscope.reproduce.parts
+faithscope.reproduce.parts.__path__.append(str(pathlib.Path(__file__).parent / "parts"))
 class Known:
     def __call__(self, *_): pass
 """

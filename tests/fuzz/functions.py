@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 import faithscope.testing
-from faithscope.assertions import Unfaithful
+from faithscope.evaluation.assertions import Unfaithful
 from fuzz import hostile
 from fuzz.choices import COUNTS, DISCRETIZERS, DISTANCES, METRICS, RELATIONS, SEEDS, SHARES, WORDS
 from fuzz.hostile import SCALARS, SIZES

@@ -7,7 +7,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.explanations.plain import Plain, Records
+from faithscope.explanations.keys import Plain, Records
 from fuzz.hostile import TEXTS, clean_lists, columns, lists, matrices, rows, tables
 
 NUMBERS = st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.5])

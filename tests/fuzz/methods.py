@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 import faithscope.testing
-from faithscope.explanations.relations import to_relation
+from faithscope.relations import to_relation
 from faithscope.tables.audit import Audit
 from fuzz import hostile, kinds
 from fuzz.choices import COUNTS, SEEDS, SHARES, WORDS

@@ -180,7 +180,7 @@ def _checks():
     from faithscope.measures.local import Local
     from faithscope.measures.planning import Plan
     from faithscope.measures.populations import Populations
-    from faithscope.measures.sufficiency import WithinCurve
+    from faithscope.measures.within import WithinCurve
     from faithscope.tables.audit import Audit
 
     return (

@@ -6,12 +6,12 @@ from types import ModuleType
 
 import faithscope as fs
 import faithscope.testing
-from faithscope.explanations.plain import Plain, Records
+from faithscope.explanations.keys import Plain, Records
 from faithscope.measures.certify import Certificate
 from faithscope.measures.local import Local
 from faithscope.measures.planning import Plan
 from faithscope.measures.populations import Populations
-from faithscope.measures.sufficiency import WithinCurve
+from faithscope.measures.within import WithinCurve
 from faithscope.tables.audit import Audit
 from faithscope.tables.windows import Windows
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import faithscope as fs
-from faithscope.measures.against_chance import shuffled_spread
+from faithscope.measures.chance import shuffled_spread
 from faithscope.report import summarize
 from faithscope.report.terminal import render
 from faithscope.report.verdict import level

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
+from faithscope.counting.counts import Counts, count
 from faithscope.errors import Incompatible
 from faithscope.explanations import as_explanations
-from faithscope.measures.counts import Counts, count
 from strategies import samples
 
 

@@ -19,8 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.explanations.inputs import is_missing, to_vector
-from faithscope.tables.conditions import holds
+from faithscope.inputs.arrays import to_vector
+from faithscope.inputs.missing import is_missing
+from faithscope.tables.engine.conditions import holds
 
 DAY = datetime.date(2024, 3, 1)
 NOON = datetime.datetime(2024, 3, 1, 12)

@@ -8,8 +8,8 @@ from scipy.stats import t as student
 
 import brute
 import faithscope as fs
+from faithscope.counting.counts import count
 from faithscope.explanations import as_explanations
-from faithscope.measures.counts import count
 from faithscope.measures.intervals import without_one_row
 from faithscope.testing.systems import SYSTEMS
 from strategies import samples

@@ -10,12 +10,14 @@ import pytest
 from scipy.sparse import csr_array
 
 import faithscope as fs
+from faithscope.counting import coverage
+from faithscope.counting.blocks import Content
+from faithscope.counting.coverage import cover
 from faithscope.explanations import as_explanations
-from faithscope.explanations.relations import take_rows, to_relation
-from faithscope.measures import coverage
-from faithscope.measures.coverage import cover
-from faithscope.measures.dealing import Content
+from faithscope.inputs.rows import take_rows
+from faithscope.measures.intervals import jackknife_margins
 from faithscope.measures.paired import sufficiency_left_out
+from faithscope.relations import to_relation
 
 N = 400
 RNG = np.random.default_rng(3)
@@ -103,16 +105,17 @@ def test_sufficiency_does_not_depend_on_the_order(kind, weights):
 
 @KINDS
 def test_leaving_out_blocks_of_rows_does_not_depend_on_the_order(kind):
-    def margins(order):
+    def margins_of(order):
         explanations, X, relation = taken(kind, order)
         given = as_explanations(explanations)
-        found = cover(given, LABELS[order], X, to_relation(relation, given), confidence=0.95, exact=0)
+        found = cover(given, LABELS[order], X, to_relation(relation, given), exact=0)
         assert len(found.left_out.value) < N
-        return [found.margins.below, found.margins.above]
+        margins = jackknife_margins(found.left_out, N, 0.95)
+        return [margins.below, margins.above]
 
-    expected = margins(np.arange(N))
+    expected = margins_of(np.arange(N))
     for order in orders():
-        assert margins(order) == pytest.approx(expected, abs=1e-12)
+        assert margins_of(order) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("exact", [10**8, 0])
@@ -169,7 +172,7 @@ def test_paired_differences_leave_out_the_same_rows_of_both_explainers(repeated,
         explanations = [given[i].take(order) for i in which]
         labels, rows = LABELS[order], X[order]
         covered = [
-            cover(one, labels, rows, to_relation(None, one), confidence=0.95, exact=exact[i])
+            cover(one, labels, rows, to_relation(None, one), exact=exact[i])
             for one, i in zip(explanations, which, strict=True)
         ]
         return sufficiency_left_out(covered, explanations, labels, rows, [None, None])

@@ -5,8 +5,8 @@ import pytest
 
 import brute
 import faithscope as fs
+from faithscope.counting.counts import count
 from faithscope.explanations import as_explanations
-from faithscope.measures.counts import count
 from faithscope.measures.paired import Measured, consistency_left_out, paired_difference
 from faithscope.testing.systems import SYSTEMS
 

@@ -125,7 +125,7 @@ def test_bad_plans():
         fs.plan(weighted)
     with pytest.raises(fs.errors.WrongType, match="got int"):
         fs.plan(5)
-    from faithscope.measures.counts import Counts
+    from faithscope.counting.counts import Counts
 
     with pytest.raises(fs.errors.BadInput, match="no rows"):
         fs.plan(Counts.zero())

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 
 import faithscope as fs
+from faithscope.counting.counts import count
 from faithscope.explanations import as_explanations
-from faithscope.measures.counts import count
 from faithscope.measures.estimate import agreement, unverifiable
 from faithscope.testing.systems import SYSTEMS
 from strategies import samples

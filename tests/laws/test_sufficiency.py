@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 import brute
 import faithscope as fs
+from faithscope.counting import coverage
+from faithscope.counting.counts import count
+from faithscope.counting.coverage import cover
 from faithscope.errors import Incompatible, NotProven
 from faithscope.explanations import as_explanations
-from faithscope.explanations.relations import Applies, Ball, Same, to_relation
-from faithscope.measures import coverage
-from faithscope.measures.counts import count
-from faithscope.measures.coverage import cover
 from faithscope.measures.sufficiency import count_covered
+from faithscope.relations import Applies, Ball, Same, to_relation
 from faithscope.testing.scoped_systems import Hub, covers
 
 SEEDS = st.integers(0, 100_000)
@@ -224,7 +224,7 @@ def test_leaving_out_rows_or_blocks_of_rows_in_closed_form_is_leaving_them_out(s
     masks, given_ = rng.random((n, n)) < rng.random(), rng.integers(0, n, n)
     labels = rng.integers(0, 3, n)
     explanations, how = as_explanations(given_), to_relation(lambda X, k: masks[k], as_explanations(given_))
-    covered = cover(explanations, labels, np.zeros((n, 1)), how, confidence=0.95, exact=exact)
+    covered = cover(explanations, labels, np.zeros((n, 1)), how, exact=exact)
     left, blocks = covered.left_out, np.arange(n) if exact else covered.block
     for block in range(len(left.value)):
         kept = np.flatnonzero(blocks != block)

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import faithscope as fs
-from faithscope.explanations.relations import Applies
-from faithscope.measures.coverage import cover
+from faithscope.counting.coverage import cover
+from faithscope.measures.intervals import jackknife_margins
 from faithscope.measures.sufficiency import to_estimate
+from faithscope.relations import Applies
 from faithscope.testing.scoped_systems import SCOPED, Hub, covers
 
 
@@ -57,8 +58,7 @@ def test_blocks_of_rows_give_nearly_the_interval_of_single_rows():
     x, y, low, high = SCOPED["sliding, noisy"].draw(3000, np.random.default_rng(0))
     rules = rules_of(low, high)
     single, blocks = (
-        to_estimate(cover(rules, y, x[:, None], Applies(), confidence=0.95, exact=exact), "sufficiency", 0.95)
-        for exact in (10**8, 0)
+        to_estimate(cover(rules, y, x[:, None], Applies(), exact=exact), "sufficiency", 0.95) for exact in (10**8, 0)
     )
     assert single.value == blocks.value
     assert blocks.high - blocks.low == pytest.approx(single.high - single.low, rel=0.35)
@@ -68,7 +68,7 @@ def test_intervals_by_blocks_cover_too():
     system, rng, covered = SCOPED["nested"], np.random.default_rng(1), 0
     for _ in range(150):
         x, y, low, high = system.draw(600, rng)
-        found = cover(rules_of(low, high), y, x[:, None], Applies(), confidence=0.95, exact=0)
+        found = cover(rules_of(low, high), y, x[:, None], Applies(), exact=0)
         estimate = to_estimate(found, "sufficiency", 0.95)
         covered += estimate.low <= system.truth <= estimate.high
     assert covered / 150 >= 0.93 - 2 * np.sqrt(0.05 * 0.95 / 150)
@@ -79,8 +79,8 @@ def test_the_order_of_the_rows_does_not_narrow_the_interval():
     y = (rng.random(4000) < 0.3).astype(int)
     everything = fs.Rules.from_conditions([[]] * 4000, features=["x"])
     margins = [
-        cover(everything, labels, np.zeros((4000, 1)), Applies(), confidence=0.95, exact=0).margins.below
+        jackknife_margins(cover(everything, labels, np.zeros((4000, 1)), Applies(), exact=0).left_out, 4000, 0.95).below
         for labels in (y, np.sort(y))
     ]
-    exact = cover(everything, y, np.zeros((4000, 1)), Applies(), confidence=0.95).margins.below
+    exact = jackknife_margins(cover(everything, y, np.zeros((4000, 1)), Applies()).left_out, 4000, 0.95).below
     assert margins == pytest.approx([exact] * 2, rel=0.5)

@@ -99,7 +99,7 @@ def test_best_takes_labels_that_evaluate_took():
 
 @pytest.mark.parametrize("word", ["sign-of-top-1", "Sign", "1-FP", "rank", "original"])
 def test_discretizers_may_be_given_by_word_everywhere(word):
-    from faithscope.explanations.discretize import from_word
+    from faithscope.discretizers import from_word
 
     why = RNG.normal(size=(100, 3)).round(1)
     labels, one = (why[:, 0] > 0).astype(int), from_word(word)

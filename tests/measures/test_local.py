@@ -120,8 +120,8 @@ def test_one_huge_explanation_takes_no_comparison_of_all_pairs(monkeypatch):
 
 
 def test_without_comparable_rows_pairs_come_in_order():
+    from faithscope.counting.counts import count
     from faithscope.explanations import as_explanations
-    from faithscope.measures.counts import count
 
     explanations = as_explanations(["a"] * 5)
     pairs = counterexamples_module.counterexamples(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.measures.counts import Counts
+from faithscope.counting.counts import Counts
 from faithscope.measures.planning import rarefy
 from faithscope.measures.populations import difference
 from faithscope.testing.systems import SYSTEMS

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 import faithscope as fs
-from faithscope.reproduce import figure3, figure4, figure5, table5, table6, table7
-from faithscope.reproduce.as_run import LabelShap, LiteralTop, solve
+from faithscope.reproduce.authors.as_run import LabelShap, LiteralTop, solve
+from faithscope.reproduce.authors.kernel_coalitions import draw
+from faithscope.reproduce.authors.lars import supports
+from faithscope.reproduce.authors.random_flips import NONE, RandomFlips
+from faithscope.reproduce.authors.tabulated import Tabulated
 from faithscope.reproduce.discretized import claims, measured
-from faithscope.reproduce.kernel_coalitions import draw
-from faithscope.reproduce.lars import supports
+from faithscope.reproduce.parts import figure3, figure4, figure5, table5, table6, table7
 from faithscope.reproduce.printed import rows as printed_rows
-from faithscope.reproduce.random_flips import NONE, RandomFlips
 from faithscope.reproduce.records import Record
 from faithscope.reproduce.systems import System
-from faithscope.reproduce.tabulated import Tabulated
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*does not hold the rows that the paper used")
 

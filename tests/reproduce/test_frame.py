@@ -14,11 +14,12 @@ from typer.testing import CliRunner
 import faithscope as fs
 from faithscope.cli import app
 from faithscope.errors import BadInput
-from faithscope.reproduce import claims, models, page, running, samples, summary, written
-from faithscope.reproduce.drawing import draw
+from faithscope.reproduce import claims, models, running, samples
 from faithscope.reproduce.printed import in_figure, printed
 from faithscope.reproduce.records import Figure, Outcome, Record, record_of, total
 from faithscope.reproduce.settings import Settings, Steps
+from faithscope.reproduce.telling import page, summary, written
+from faithscope.reproduce.telling.drawing import draw
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*does not hold the rows that the paper used")
 

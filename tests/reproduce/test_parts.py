@@ -7,9 +7,9 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput
-from faithscope.reproduce import figure1, figure2, figure7, table1, table3, table4
 from faithscope.reproduce.growth import Growth
 from faithscope.reproduce.models import split
+from faithscope.reproduce.parts import figure1, figure2, figure7, table1, table3, table4
 from faithscope.reproduce.settings import Settings
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*does not hold the rows that the paper used")

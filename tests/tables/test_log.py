@@ -7,10 +7,10 @@ import pytest
 from scipy.sparse import csr_array
 
 import faithscope as fs
-from faithscope.explanations.arrow import from_arrow
-from faithscope.explanations.plain import Plain, Records
+from faithscope.explanations.arrow.tables import from_arrow
+from faithscope.explanations.keys import Plain, Records
 from faithscope.tables.audit import audit
-from faithscope.tables.log import to_log, write_log
+from faithscope.tables.log.writing import to_log, write_log
 
 RNG = np.random.default_rng(3)
 ROWS = 60

@@ -13,7 +13,7 @@ from faithscope.cli import app
 from faithscope.errors import BadInput
 from faithscope.report import summarize
 from faithscope.tables.audit import audit
-from faithscope.tables.log import to_log
+from faithscope.tables.log.writing import to_log
 from faithscope.tables.scopes import sufficiency
 from tables import engines
 

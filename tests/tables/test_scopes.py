@@ -10,7 +10,7 @@ import faithscope as fs
 import strategies
 from faithscope.errors import WrongType
 from faithscope.tables.audit import audit
-from faithscope.tables.log import to_log
+from faithscope.tables.log.writing import to_log
 from faithscope.tables.scopes import sufficiency
 
 

@@ -17,9 +17,9 @@ import pytest
 import faithscope as fs
 from faithscope.errors import BadInput, FaithscopeError, WrongType
 from faithscope.tables.audit import audit
-from faithscope.tables.engine import clear_errors
-from faithscope.tables.log import to_log
-from faithscope.tables.sources import open_source
+from faithscope.tables.engine.calls import clear_errors
+from faithscope.tables.log.writing import to_log
+from faithscope.tables.sources.source import open_source
 from tables import engines, postgres
 
 RNG = np.random.default_rng(5)
@@ -309,7 +309,7 @@ def test_other_databases_are_not_opened_here(scheme, tmp_path):
 
 def test_what_spills_to_disk_lies_in_a_folder_of_this_process_that_nobody_else_can_read():
     code = (
-        "import os, stat; from faithscope.tables.connecting import embedded; "
+        "import os, stat; from faithscope.tables.sources.connecting import embedded; "
         "f = embedded().raw_sql(\"SELECT current_setting('temp_directory')\").fetchall()[0][0]; "
         "print(f, oct(stat.S_IMODE(os.stat(f).st_mode)), os.path.isdir(f))"
     )

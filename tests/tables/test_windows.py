@@ -12,8 +12,8 @@ import pytest
 import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.tables.audit import audit
-from faithscope.tables.engine import fetch
-from faithscope.tables.sources import open_source
+from faithscope.tables.engine.calls import fetch
+from faithscope.tables.sources.source import open_source
 from faithscope.tables.windows import Every
 from tables import engines
 

@@ -15,7 +15,7 @@ from ibis.expr.types.core import Expr
 import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.tables.audit import audit
-from faithscope.tables.sources import open_source
+from faithscope.tables.sources.source import open_source
 from tables import engines
 
 RNG = np.random.default_rng(3)
@@ -121,7 +121,7 @@ def test_who_holds_a_transaction_asks_one_state_for_as_long_as_it_is_open(place)
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_a_snapshot_a_change_is_an_error_and_never_an_answer(kind, monkeypatch):
-    monkeypatch.setattr("faithscope.tables.snapshot._in_duckdb", lambda connection: ((lambda: False), None))
+    monkeypatch.setattr("faithscope.tables.sources.snapshot._in_duckdb", lambda connection: ((lambda: False), None))
     ended = []
     for sql in (INSERT, DELETE):
         log, write = in_duckdb()

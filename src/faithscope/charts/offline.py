@@ -8,7 +8,7 @@ from typing import Any
 
 import altair as alt
 
-from faithscope.files import to_path
+from faithscope.runtime.files import to_path
 
 _PICTURE = '<img alt="{alt}" src="data:image/svg+xml;base64,{picture}" style="max-width:100%">'
 

@@ -10,9 +10,9 @@ import typer
 
 from faithscope.cli import auditing, evaluating
 from faithscope.errors import FaithscopeError
-from faithscope.memory import ran_out
-from faithscope.printing import json_alone, plain_letters
 from faithscope.reproduce.command import reproduce
+from faithscope.runtime.memory import ran_out
+from faithscope.runtime.printing import json_alone, plain_letters
 
 app = typer.Typer(
     name="faithscope",

@@ -7,7 +7,7 @@ import typer
 
 from faithscope.cli.options import Confidence, FailUnder, Json, MeasureName, Report, check_gate, gate, tell
 from faithscope.errors import BadInput
-from faithscope.printing import print_json
+from faithscope.runtime.printing import print_json
 from faithscope.visible import visible_lines
 
 LogFiles = Annotated[
@@ -109,7 +109,7 @@ def _words(
     nulls: str,
 ) -> dict[str, Any]:
     """What was said on the command line, as `audit` takes it."""
-    from faithscope.explanations.discretize import from_word
+    from faithscope.discretizers import from_word
 
     return {
         "prediction": prediction,
@@ -121,7 +121,7 @@ def _words(
 
 
 def _opened(log: list[str] | None, table: str | None, connect: str | None) -> Any:
-    from faithscope.tables.sources import open_source
+    from faithscope.tables.sources.source import open_source
 
     if bool(log) == (table is not None):
         raise BadInput("Say which log to read: a file, or --table with --connect.")

@@ -19,9 +19,9 @@ from faithscope.cli.options import (
 )
 from faithscope.cli.sizes import bytes_of_rows
 from faithscope.errors import BadInput, TooLarge, UnknownName
-from faithscope.files import to_path
-from faithscope.hints import hint
-from faithscope.memory import need
+from faithscope.inputs.hints import hint
+from faithscope.runtime.files import to_path
+from faithscope.runtime.memory import need
 from faithscope.visible import visible
 
 
@@ -36,7 +36,7 @@ def demo(
 
     Example: faithscope demo --report report.html
     """
-    from faithscope.demo import TITLE, demonstrate
+    from faithscope.cli.demo import TITLE, demonstrate
 
     found, left_out = demonstrate(cache=cache)
     for words in left_out:
@@ -71,8 +71,8 @@ def evaluate(
 
     Example: faithscope evaluate --system my_module:system --data X.parquet --discretize sign-of-top-5 --report r.html
     """
-    from faithscope.compare import compare
-    from faithscope.systems import load_system
+    from faithscope.cli.systems import load_system
+    from faithscope.evaluation.compare import compare
 
     check_gate(fail_under, measure=measure, gate=judged)
     found = load_system(system)
@@ -91,8 +91,8 @@ def evaluate(
 
 def to_discretizer(word: str) -> Any:
     """A discretizer from its word on the command line; ``best`` chooses one."""
-    from faithscope.explanations.discretize import from_word
-    from faithscope.measures.choosing import Best
+    from faithscope.discretizers import from_word
+    from faithscope.evaluation.best import Best
 
     return Best() if word.strip().lower() == "best" else from_word(word)
 

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from faithscope.assertions import MEASURES, judge
 from faithscope.errors import BadInput
-from faithscope.explanations.inputs import check_share
-from faithscope.printing import print_json
+from faithscope.evaluation.assertions import MEASURES, judge
+from faithscope.inputs.checks import check_share
 from faithscope.report.wording import wording
+from faithscope.runtime.printing import print_json
 from faithscope.visible import visible
 
 Report = Annotated[Path | None, typer.Option("--report", help="Write a report to this HTML file.")]

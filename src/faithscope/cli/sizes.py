@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.memory import SMALL, available
+from faithscope.runtime.memory import SMALL, available
 
 _TEXTS = ("string", "large_string", "string_view", "binary", "large_binary")
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from faithscope.datasets.catalog import CATALOG, Source, content_of
 from faithscope.datasets.download import Unreachable, fetch
 from faithscope.errors import BadInput
-from faithscope.files import to_path, write_atomically
+from faithscope.runtime.files import to_path, write_atomically
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,11 +6,12 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from faithscope.explainers.manners import Mannered
-from faithscope.explainers.models import Progress
-from faithscope.explainers.seeds import row_digests
-from faithscope.explanations.inputs import check_whole, rows_of
-from faithscope.explanations.plain import Plain
+from faithscope.explainers.shared.manners import Mannered
+from faithscope.explainers.shared.models import Progress
+from faithscope.explainers.shared.seeds import row_digests
+from faithscope.explanations.keys import Plain
+from faithscope.inputs.checks import check_whole
+from faithscope.inputs.rows import rows_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)

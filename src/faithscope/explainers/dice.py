@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, MissingExtra, WrongType
-from faithscope.explainers.counterfactual import as_counterfactuals, column_kinds, gower, refuse_unflipped
-from faithscope.explainers.flips import unlike
-from faithscope.explainers.manners import Mannered
-from faithscope.explainers.models import Progress, to_predict, to_proba
-from faithscope.explainers.seeds import check_seed, row_seeds
-from faithscope.explainers.table import Own, Table
-from faithscope.explanations.examples import Counterfactuals
-from faithscope.explanations.inputs import rows_of
+from faithscope.explainers.counterfactual.explainer import as_counterfactuals, column_kinds, gower, refuse_unflipped
+from faithscope.explainers.counterfactual.flips import unlike
+from faithscope.explainers.shared.manners import Mannered
+from faithscope.explainers.shared.models import Progress, to_predict, to_proba
+from faithscope.explainers.shared.seeds import check_seed, row_seeds
+from faithscope.explainers.shared.table import Own, Table
+from faithscope.explanations.counterfactuals import Counterfactuals
+from faithscope.inputs.rows import rows_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, MissingExtra, WrongType
-from faithscope.explainers.manners import Mannered
-from faithscope.explainers.models import PREDICTED, Progress, chosen_classes
+from faithscope.explainers.shared.manners import Mannered
+from faithscope.explainers.shared.models import PREDICTED, Progress, chosen_classes
 from faithscope.explanations.importances import Importances
-from faithscope.explanations.inputs import check_whole, refuse_nonfinite, to_matrix
-from faithscope.memory import need
+from faithscope.inputs.checks import check_whole
+from faithscope.inputs.numbers import refuse_nonfinite, to_matrix
+from faithscope.runtime.memory import need
 
 Floats = NDArray[np.float64]
 

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explainers.manners import Mannered
-from faithscope.explainers.models import Progress
-from faithscope.explanations.examples import Prototypes
-from faithscope.explanations.inputs import check_whole, rows_of
+from faithscope.explainers.shared.manners import Mannered
+from faithscope.explainers.shared.models import Progress
+from faithscope.explanations.prototypes import Prototypes
+from faithscope.inputs.checks import check_whole
+from faithscope.inputs.rows import rows_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)

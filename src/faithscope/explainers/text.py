@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explainers.manners import Mannered
-from faithscope.explainers.models import Progress
+from faithscope.explainers.shared.manners import Mannered
+from faithscope.explainers.shared.models import Progress
 from faithscope.explanations.highlights import Highlights
-from faithscope.explanations.inputs import to_vector
+from faithscope.inputs.arrays import to_vector
 
 Tokenizer = Callable[[str], Iterable[str]]
 

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explainers.manners import Mannered
-from faithscope.explainers.models import Progress, to_predict
-from faithscope.explainers.seeds import check_seed
-from faithscope.explainers.table import Table
-from faithscope.explanations.conditions import Condition, condition, conjoin
-from faithscope.explanations.conjunctions import Conjunction
-from faithscope.explanations.inputs import check_whole
+from faithscope.explainers.shared.manners import Mannered
+from faithscope.explainers.shared.models import Progress, to_predict
+from faithscope.explainers.shared.seeds import check_seed
+from faithscope.explainers.shared.table import Table
+from faithscope.explanations.conditions.condition import Condition, condition, conjoin
+from faithscope.explanations.conditions.conjunctions import Conjunction
+from faithscope.explanations.conditions.tree_paths import digest, paths, rules_of
 from faithscope.explanations.rules import Rules, read_tree
-from faithscope.explanations.tree_paths import digest, paths, rules_of
+from faithscope.inputs.checks import check_whole
 
 
 @dataclass(frozen=True, eq=False, repr=False)

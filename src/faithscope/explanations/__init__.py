@@ -1,22 +1,18 @@
 """What an explanation says, and what makes two of them the same."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explanations.alignment import index_of
-from faithscope.explanations.axes import refuse_axes
 from faithscope.explanations.base import Explanations
-from faithscope.explanations.discretize import Original, to_discretizer
 from faithscope.explanations.importances import Importances
-from faithscope.explanations.inputs import frame_columns, is_frame, is_row, to_vector
-from faithscope.explanations.plain import Plain, Records
+from faithscope.explanations.keys import Plain, Records
+from faithscope.inputs.alignment import index_of
+from faithscope.inputs.arrays import frame_columns, is_frame, is_row, to_vector
+from faithscope.inputs.axes import refuse_axes
 
-__all__ = ["Discretize", "Explanations", "as_explanations", "discretize"]
-
-Discretize = Callable[[Explanations], Any] | str  # a discretizer, a function like one, or the paper's word for one
+__all__ = ["Explanations", "as_explanations"]
 
 
 def as_explanations(given: Any) -> Explanations:
@@ -79,20 +75,3 @@ def _from_frame(frame: Any) -> Explanations:
         raise BadInput("Explanations have no columns: pass at least one.")
     numeric = all(column.dtype.kind in "biuf" for column in columns)
     return Importances(frame) if numeric else Records(columns, names)
-
-
-def discretize(explanations: Explanations, discretizer: Discretize | None) -> Explanations:
-    """The explanations, coarsened where a discretizer is given: an object, its word, or any function of them."""
-    chosen = to_discretizer(discretizer)
-    if chosen is None or isinstance(chosen, Original):
-        return explanations
-    coarser = as_explanations(chosen(explanations))
-    if len(coarser) != len(explanations):
-        raise BadInput(
-            f"{chosen!r} made {len(coarser):,} explanations of {len(explanations):,}: it must keep one a row."
-        )
-    if isinstance(explanations, Importances) and isinstance(coarser, Importances) and not coarser.error:
-        coarser = coarser._with(error=explanations.error)
-    if coarser.index is None and explanations.index is not None:
-        coarser = coarser._with(index=explanations.index)
-    return coarser

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import Incompatible
-from faithscope.explanations.alignment import index_of, joined, taken
-from faithscope.explanations.grouping import Column, group, locate
-from faithscope.memory import FEWER_ROWS, need
+from faithscope.inputs.alignment import index_of, joined, taken
+from faithscope.inputs.grouping import Column, group, locate
+from faithscope.runtime.memory import FEWER_ROWS, need
 from faithscope.visible import visible
 
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import Explanations, readable
-from faithscope.explanations.conjunctions import Conjunctions, Postings, number_conjunctions
-from faithscope.explanations.inputs import frame_columns, is_frame, rows_of, to_vector
+from faithscope.explanations.conditions.conjunctions import Conjunctions, Postings, number_conjunctions
+from faithscope.inputs.arrays import frame_columns, is_frame, to_vector
+from faithscope.inputs.rows import rows_of
 from faithscope.visible import visible
 
 

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible
-from faithscope.explanations.axes import refuse_axes
 from faithscope.explanations.base import Explanations, readable, shorten
-from faithscope.explanations.grouping import Column
-from faithscope.explanations.inputs import to_matrix
+from faithscope.inputs.axes import refuse_axes
+from faithscope.inputs.grouping import Column
+from faithscope.inputs.numbers import to_matrix
 from faithscope.visible import visible
 
 

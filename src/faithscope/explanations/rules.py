@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible, WrongType
-from faithscope.explanations.alignment import same_rows
 from faithscope.explanations.base import Explanations, shorten
-from faithscope.explanations.conditions import (
+from faithscope.explanations.conditions.condition import (
     NOTHING,
     OR_MISSING,
     Condition,
@@ -22,12 +21,15 @@ from faithscope.explanations.conditions import (
     is_triple,
     written_row,
 )
-from faithscope.explanations.conjunctions import Conjunction, Conjunctions, number_conjunctions
-from faithscope.explanations.dates import dated_columns
-from faithscope.explanations.feature_column import FeatureColumn, Mask
-from faithscope.explanations.grouping import group
-from faithscope.explanations.inputs import frame_columns, is_frame, missing_values, rows_of, to_items, to_vector
-from faithscope.explanations.tree_paths import digest, knows_missing, paths, rules_of
+from faithscope.explanations.conditions.conjunctions import Conjunction, Conjunctions, number_conjunctions
+from faithscope.explanations.conditions.feature_column import FeatureColumn, Mask
+from faithscope.explanations.conditions.tree_paths import digest, knows_missing, paths, rules_of
+from faithscope.inputs.alignment import same_rows
+from faithscope.inputs.arrays import frame_columns, is_frame, to_items, to_vector
+from faithscope.inputs.dates import dated_columns
+from faithscope.inputs.grouping import group
+from faithscope.inputs.missing import missing_values
+from faithscope.inputs.rows import rows_of
 from faithscope.visible import visible
 
 Fetch = Callable[[int], tuple[NDArray[Any], bool]]  # the column of a feature, and whether it has a time zone

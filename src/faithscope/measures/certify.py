@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from faithscope.counting.counts import count
+from faithscope.discretizers import Original, discretize, to_discretizer, usual
 from faithscope.errors import BadInput, NotProven
-from faithscope.explanations import Explanations, as_explanations, discretize
-from faithscope.explanations.alignment import same_rows
-from faithscope.explanations.discretize import Original, to_discretizer, usual
-from faithscope.explanations.inputs import to_items
-from faithscope.explanations.labels import to_predictions
-from faithscope.measures.counts import count
+from faithscope.explanations import Explanations, as_explanations
+from faithscope.inputs.alignment import same_rows
+from faithscope.inputs.arrays import to_items
+from faithscope.inputs.labels import to_predictions
 from faithscope.measures.estimate import Estimate, Interval, check_interval, estimate, noted
 from faithscope.measures.intervals import check_confidence, jackknife, mcdiarmid
 

@@ -4,14 +4,14 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from faithscope.explanations import Discretize, Explanations, as_explanations, discretize
-from faithscope.explanations.alignment import same_rows
-from faithscope.explanations.discretize import Discretizer, to_discretizer
-from faithscope.explanations.labels import to_predictions
-from faithscope.measures.counts import count
+from faithscope.counting.counts import count
+from faithscope.discretizers import Discretize, Discretizer, discretize, to_discretizer
+from faithscope.explanations import Explanations, as_explanations
+from faithscope.inputs.alignment import same_rows
+from faithscope.inputs.labels import to_predictions
 from faithscope.measures.estimate import Estimate, Interval, estimate, noted
 from faithscope.measures.weighting import weighted_consistency
-from faithscope.memory import FEWER_ROWS, in_memory
+from faithscope.runtime.memory import FEWER_ROWS, in_memory
 
 
 @in_memory(FEWER_ROWS)

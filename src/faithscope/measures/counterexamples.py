@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.counting.counts import Counts, number_labels
 from faithscope.explanations import Explanations
-from faithscope.explanations.distances import Gower, columns_of
-from faithscope.explanations.inputs import check_whole, same_length
-from faithscope.explanations.labels import to_labels
-from faithscope.measures.counts import Counts, number_labels
+from faithscope.explanations.distances.metrics import Gower, columns_of
+from faithscope.inputs.checks import check_whole, same_length
+from faithscope.inputs.labels import to_labels
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -7,12 +7,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.counting.counts import Counts, count, to_counts
+from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput
-from faithscope.explanations import Discretize, as_explanations, discretize
-from faithscope.explanations.alignment import same_rows
-from faithscope.explanations.inputs import check_whole
-from faithscope.explanations.labels import to_predictions
-from faithscope.measures.counts import Counts, count, to_counts
+from faithscope.explanations import as_explanations
+from faithscope.inputs.alignment import same_rows
+from faithscope.inputs.checks import check_whole
+from faithscope.inputs.labels import to_predictions
 from faithscope.measures.estimate import agreement
 
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from faithscope.counting.counts import Counts
+from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput, NotProven
-from faithscope.measures.against_chance import exceeds_chance
-from faithscope.measures.counts import Counts
+from faithscope.measures.chance import exceeds_chance
 from faithscope.measures.intervals import Margins, check_confidence, jackknife, mcdiarmid
 from faithscope.measures.label_notes import label_notes
-from faithscope.measures.profile import Profile
 from faithscope.visible import visible
 
 if TYPE_CHECKING:

@@ -8,15 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
+from faithscope.counting.counts import Counts, count
+from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations import Discretize, Explanations, as_explanations, discretize
-from faithscope.explanations.alignment import same_rows
-from faithscope.explanations.arrow_columns import to_objects
-from faithscope.explanations.grouping import group
-from faithscope.explanations.inputs import check_whole, is_frame
-from faithscope.explanations.labels import to_labels
-from faithscope.measures.counts import Counts, count
-from faithscope.measures.intervals import check_confidence, local_sample_size
+from faithscope.explanations import Explanations, as_explanations
+from faithscope.explanations.arrow.columns import to_objects
+from faithscope.inputs.alignment import same_rows
+from faithscope.inputs.arrays import is_frame
+from faithscope.inputs.checks import check_whole
+from faithscope.inputs.grouping import group
+from faithscope.inputs.labels import to_labels
+from faithscope.measures.bounds import local_sample_size
+from faithscope.measures.intervals import check_confidence
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.counting.counts import Counts
+from faithscope.counting.coverage import Coverage, cover
+from faithscope.counting.leave_out import LeftOut
 from faithscope.explanations import Explanations
-from faithscope.explanations.labels import to_labels
-from faithscope.explanations.relations import to_relation
-from faithscope.measures.counts import Counts
-from faithscope.measures.coverage import Coverage, cover
+from faithscope.inputs.labels import to_labels
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.intervals import LeftOut, check_confidence, spread, without_one_row
+from faithscope.measures.intervals import check_confidence, spread, without_one_row
+from faithscope.relations import to_relation
 
 Floats = NDArray[np.float64]
 
@@ -66,7 +67,7 @@ def sufficiency_left_out(
     in_blocks = [one.block is not None for one in found]
     if not any(in_blocks) or (all(in_blocks) and all(one.alike for one in found)):
         return [one.left_out for one in found]
-    options: dict[str, Any] = {"confidence": 0.95, "exact": 0, "beside": explanations}
+    options: dict[str, Any] = {"exact": 0, "beside": explanations}
     pairs = zip(explanations, relations, strict=True)
     return [cover(one, labels, X, to_relation(how, one), **options).left_out for one, how in pairs]
 

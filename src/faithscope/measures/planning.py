@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, gammaln
 
+from faithscope.counting.counts import sums, to_counted
+from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput, NotProven
-from faithscope.explanations.inputs import check_share, check_whole
-from faithscope.frames import frame
-from faithscope.measures.counts import sums, to_counted
+from faithscope.inputs.checks import check_share, check_whole
+from faithscope.inputs.frames import frame
+from faithscope.measures.bounds import sample_size
 from faithscope.measures.estimate import unverifiable as unverifiable_share
-from faithscope.measures.intervals import sample_size
-from faithscope.measures.profile import Profile
 
 if TYPE_CHECKING:
     import altair as alt

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.counting.counts import count, number_labels
 from faithscope.errors import BadInput
 from faithscope.explanations import Explanations
-from faithscope.explanations.inputs import same_length
-from faithscope.explanations.labels import to_labels
-from faithscope.frames import frame, shown
-from faithscope.measures.counts import count, number_labels
+from faithscope.inputs.checks import same_length
+from faithscope.inputs.frames import frame, shown
+from faithscope.inputs.labels import to_labels
+from faithscope.inputs.weights import to_weights
 from faithscope.measures.estimate import Estimate, Interval, estimate, noted
 from faithscope.measures.planning import rarefy
-from faithscope.measures.weighting import to_weights, weighted_consistency
+from faithscope.measures.weighting import weighted_consistency
 from faithscope.visible import visible
 
 if TYPE_CHECKING:

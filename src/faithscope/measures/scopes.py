@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.explanations.arrow_columns import to_objects
+from faithscope.counting.counts import number_labels
+from faithscope.counting.coverage import Coverage
+from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import Explanations
-from faithscope.explanations.examples import Counterfactuals
-from faithscope.explanations.inputs import check_whole
-from faithscope.explanations.relations import Blocks, Relation
+from faithscope.explanations.counterfactuals import Counterfactuals
+from faithscope.inputs.checks import check_whole
 from faithscope.measures.counterexamples import share_out
-from faithscope.measures.counts import number_labels
-from faithscope.measures.coverage import Coverage
 from faithscope.measures.local import Local, clopper_pearson, local_columns, measured
+from faithscope.relations import Blocks, Relation
 
 Ints = NDArray[np.int64]
 

@@ -1,30 +1,28 @@
 """Sufficiency: wherever an explanation applies, is the prediction the same? And its kin, `within`."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput
+from faithscope.counting.counts import Counts
+from faithscope.counting.coverage import Coverage, cover
 from faithscope.explanations import Explanations, as_explanations
-from faithscope.explanations.alignment import same_rows
 from faithscope.explanations.base import several
-from faithscope.explanations.inputs import rows_of, same_length
-from faithscope.explanations.labels import to_numbers, to_predictions
-from faithscope.explanations.relations import Within, take_rows, to_relation
-from faithscope.frames import frame
-from faithscope.measures.counts import Counts
-from faithscope.measures.coverage import Coverage, cover, cover_curve
+from faithscope.inputs.alignment import same_rows
+from faithscope.inputs.checks import same_length
+from faithscope.inputs.labels import to_predictions
+from faithscope.inputs.rows import rows_of, take_rows
+from faithscope.inputs.weights import to_weights
 from faithscope.measures.estimate import Estimate, assemble, noted, shares
+from faithscope.measures.intervals import jackknife_margins
 from faithscope.measures.populations import Populations, split, weights_of_group
 from faithscope.measures.weighted_coverage import weighted_sufficiency
-from faithscope.measures.weighting import to_weights
-from faithscope.memory import in_memory
+from faithscope.relations import to_relation
+from faithscope.runtime.memory import in_memory
 
 if TYPE_CHECKING:
-    import altair as alt
-    import pandas as pd
+    pass
 
 _FEWER = "sample rows, or explanations"  # what to do where memory is short
 
@@ -85,7 +83,7 @@ def measure_sufficiency(
     """`sufficiency` of what was checked before: a part of the rows may look odd where the whole does not."""
     if weights is not None:
         return weighted_sufficiency(explanations, X, labels, weights, relation, confidence)
-    found = cover(explanations, labels, X, to_relation(relation, explanations), confidence=confidence, device=device)
+    found = cover(explanations, labels, X, to_relation(relation, explanations), device=device)
     return to_estimate(found, "sufficiency", confidence)
 
 
@@ -102,7 +100,8 @@ def to_estimate(found: Coverage, measure: str, confidence: float) -> Estimate:
         "" if found.close is None else _on_gpu(found.close),
     )
     notes = tuple(remark for remark in remarks if remark)
-    return assemble(counts, shares(counts.profile()), found.margins, measure, confidence, "jackknife", notes)
+    margins = jackknife_margins(found.left_out, counts.n, confidence)
+    return assemble(counts, shares(counts.profile()), margins, measure, confidence, "jackknife", notes)
 
 
 def _on_gpu(close: int) -> str:
@@ -147,91 +146,4 @@ def count_covered(
     same_length(explanations=len(given), predictions=len(labels), X=rows_of(X))
     same_rows(X=X, explanations=explanations, predictions=predictions)
     how = to_relation(relation, given if among is None else among)
-    return cover(given, labels, X, how, confidence=None, among=among).counts
-
-
-@in_memory(_FEWER)
-def within(
-    explanations: Any,
-    predictions: Any,
-    tau: float,
-    *,
-    metric: Any = "euclidean",
-    confidence: float = 0.95,
-    device: str = "auto",
-) -> Estimate:
-    """Probability that a row whose explanation is within tau of x's gets x's prediction (paper, section 4.2).
-
-    A relation between explanations: it generalizes consistency (tau = 0), and is not sufficiency.
-
-    Parameters
-    ----------
-    explanations : (n, d) array-like
-        Vectors of numbers.
-    tau : float
-        Distances up to and including this count as the same.
-    metric : str or callable
-        Any metric of scikit-learn's; euclidean, manhattan, chebyshev, cosine and hamming also on a GPU.
-    device : {"auto", "cpu", "cuda"}
-        "auto" takes a GPU where there is one and the pairs are many. The counts are the same, and the interval is
-        then exact for any number of rows.
-    """
-    given, labels = as_explanations(explanations), to_predictions(predictions)
-    same_length(explanations=len(given), predictions=len(labels))
-    notes = same_rows(explanations=explanations, predictions=predictions)
-    found = cover(given, labels, None, Within(tau, metric), confidence=confidence, device=device)
-    return noted(to_estimate(found, f"consistency within {tau:g}", confidence), (*given.notes, *notes))
-
-
-@in_memory(_FEWER)
-def within_curve(
-    explanations: Any,
-    predictions: Any,
-    taus: Any,
-    *,
-    metric: Any = "euclidean",
-    confidence: float = 0.95,
-    device: str = "auto",
-) -> "WithinCurve":
-    """`within` for many distances in one pass over the pairs of explanations.
-
-    Returns
-    -------
-    WithinCurve
-        The estimates, smallest distance first, and a `table`.
-    """
-    given, labels = as_explanations(explanations), to_predictions(predictions)
-    same_length(explanations=len(given), predictions=len(labels))
-    notes = same_rows(explanations=explanations, predictions=predictions)
-    relations = [Within(float(tau), metric) for tau in np.unique(to_numbers(taus, "taus"))]
-    if not relations:
-        raise BadInput("taus are empty: pass at least one distance.")
-    found = cover_curve(given, labels, relations, confidence=confidence, device=device)
-    names = [f"consistency within {relation.tau:g}" for relation in relations]
-    notes = (*given.notes, *notes)
-    estimates = [noted(to_estimate(one, name, confidence), notes) for one, name in zip(found, names, strict=True)]
-    return WithinCurve(tuple(relation.tau for relation in relations), tuple(estimates))
-
-
-@dataclass(frozen=True)
-class WithinCurve:
-    """Estimates for growing distances: from explanations that are all different to one that fits all."""
-
-    taus: tuple[float, ...]
-    estimates: tuple[Estimate, ...]
-
-    @property
-    def table(self) -> "pd.DataFrame":
-        """One line a distance."""
-        names = ("value", "low", "high", "unverifiable", "verified", "chance")
-        columns: dict[str, Any] = {"tau": self.taus}
-        return frame(columns | {name: [getattr(found, name) for found in self.estimates] for name in names})
-
-    def plot(self) -> "alt.LayerChart":
-        """The measure by distance, with intervals and chance, as an Altair chart."""
-        from faithscope.charts import within_curve
-
-        return within_curve(self.taus, self.estimates)
-
-    def __str__(self) -> str:
-        return "\n".join(map(str, self.estimates))
+    return cover(given, labels, X, how, interval=False, among=among).counts

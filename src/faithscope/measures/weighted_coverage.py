@@ -6,18 +6,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.counting.bitmaps import Bits, Layout, in_blocks
+from faithscope.counting.blocks import Content
+from faithscope.counting.counts import Counts
+from faithscope.counting.coverage import Sample, number_rows
+from faithscope.counting.leave_out import LeftOut, ratio
 from faithscope.explanations import Explanations
 from faithscope.explanations.base import several
-from faithscope.explanations.relations import take_rows, to_relation
-from faithscope.measures._kernels import Bits, Layout, in_blocks
-from faithscope.measures.counts import Counts
-from faithscope.measures.coverage import Sample, number_rows
-from faithscope.measures.dealing import Content
+from faithscope.inputs.rows import take_rows
+from faithscope.inputs.weights import to_weights
 from faithscope.measures.estimate import Estimate, Shares, assemble
-from faithscope.measures.intervals import LeftOut, Margins, jackknife_margins
-from faithscope.measures.leave_out import ratio
-from faithscope.measures.weighting import label_chance, to_weights
-from faithscope.memory import need
+from faithscope.measures.intervals import Margins, jackknife_margins
+from faithscope.measures.weighting import label_chance
+from faithscope.relations import to_relation
+from faithscope.runtime.memory import need
 
 Floats = NDArray[np.float64]
 _CELLS = 2**22  # of masks multiplied by weights at once
@@ -149,4 +151,4 @@ class _Weighed:
         left = self.mass.sum() - np.bincount(self.sample.block, self.mass, minlength=self.sample.blocks)
         reach = 1 + float((self.leaning - self.leaning.mean()).max() / self.mass.mean())
         left_out = LeftOut(self.agreeing[1:] / left, self.silent[1:] / left, reach)
-        return jackknife_margins(left_out, np.ones(self.sample.blocks), effective_n, confidence)
+        return jackknife_margins(left_out, effective_n, confidence)

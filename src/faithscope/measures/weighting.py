@@ -5,34 +5,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput, NotProven
+from faithscope.counting.counts import Counts, count, sums
+from faithscope.counting.leave_out import LeftOut
+from faithscope.errors import NotProven
 from faithscope.explanations import Explanations
 from faithscope.explanations.base import several
-from faithscope.explanations.inputs import same_length
-from faithscope.explanations.labels import to_labels, to_numbers
-from faithscope.measures.counts import Counts, count, sums
+from faithscope.inputs.checks import same_length
+from faithscope.inputs.labels import to_labels
+from faithscope.inputs.weights import to_weights
 from faithscope.measures.estimate import Estimate, Shares, assemble, check_interval
-from faithscope.measures.intervals import LeftOut, Margins, jackknife_margins
+from faithscope.measures.intervals import Margins, jackknife_margins
 
 Floats = NDArray[np.float64]
-_SPAN = 1e9  # the largest weight over the smallest; beyond it their squares cancel
-
-
-def to_weights(weights: Any, rows: int) -> Floats:
-    """Row weights: finite, none negative, not all zero, of comparable size."""
-    mass = to_numbers(weights, "Weights")
-    same_length(explanations=rows, weights=len(mass))
-    if mass.min() < 0:
-        row = int((mass < 0).argmax())
-        raise BadInput(f"Weights must not be negative; row {row} has {mass[row]:g}.")
-    if not mass.any():
-        raise BadInput("All weights are 0, so no row is left: give the rows of the target population positive weights.")
-    least, most = mass[mass > 0].min(), mass.max()
-    if most > _SPAN * least or most > 1e100 or least < 1e-100:
-        raise BadInput(
-            f"Weights from {least:g} to {most:g} cannot be added exactly enough: keep them within {_SPAN:g}."
-        )
-    return mass
 
 
 def weighted_consistency(
@@ -76,7 +60,7 @@ def _measure(
     left = total - mass
     lonely = np.where(size[codes] == 2, weight[codes] - mass, 0.0) - np.where(size[codes] == 1, mass, 0.0)
     value, quiet = (shares.sum() - shares[codes] + after) / left, (silent + lonely) / left
-    return found, jackknife_margins(LeftOut(value, quiet), np.ones(len(mass)), counts.effective_n, confidence)
+    return found, jackknife_margins(LeftOut(value, quiet), counts.effective_n, confidence)
 
 
 def _group_sums(counts: Counts) -> tuple[Floats, Floats, Floats]:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.explanations.inputs import frame_columns, is_frame
-from faithscope.explanations.relations import take_rows
+from faithscope.inputs.arrays import frame_columns, is_frame
+from faithscope.inputs.rows import take_rows
 from faithscope.report.missing import Missing, attempt
 from faithscope.report.wording import plain, same_value, two_values, wording
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from faithscope.charts import specs
 from faithscope.charts.theme import DARK, FONT, LIGHT, theme
-from faithscope.files import write_atomically
 from faithscope.report.contradictions import Feature
 from faithscope.report.glossary import GLOSSARY
 from faithscope.report.summary import Curve, Explainer, Measure, Summary
 from faithscope.report.verdict import LEVELS, WORDS, Verdict
+from faithscope.runtime.files import write_atomically
 
 _ICONS = {"faithful": "✓", "unknown": "?", "partly": "◐", "chance": "≈", "unfaithful": "✕"}
 _SHOWN = 6  # features of two rows that are shown at first

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from faithscope.errors import FaithscopeError
-from faithscope.memory import ran_out
 from faithscope.report.wording import wording
+from faithscope.runtime.memory import ran_out
 
 Section = Literal["rows", "contradictions", "discretizations"]
 Answer = TypeVar("Answer")

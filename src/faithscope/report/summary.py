@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.inputs import check_share, check_whole
+from faithscope.inputs.checks import check_share, check_whole
 from faithscope.measures.planning import FARTHEST, Plan, plan
 from faithscope.measures.populations import Populations
 from faithscope.report.contradictions import Contradiction, contradictions

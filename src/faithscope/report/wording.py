@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.explanations.base import readable
-from faithscope.explanations.inputs import is_missing
+from faithscope.inputs.missing import is_missing
 from faithscope.visible import visible
 
 _LONGEST = 400

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from faithscope.printing import print_json
+from faithscope.runtime.printing import print_json
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ def reproduce(
 
     Example: faithscope reproduce table1 figure1 --data ../data --quick
     """
-    from faithscope.files import to_path
     from faithscope.reproduce import running
     from faithscope.reproduce.settings import Settings
+    from faithscope.runtime.files import to_path
 
     found = Settings(data, quick=quick, all_rows=all_rows, search=search, dice=dice, seed=seed)
     settings = found if cache is None else replace(found, cache=to_path(cache))
@@ -74,8 +74,8 @@ def _cores() -> int:
 def _write(
     parts: "list[Part]", command: str, as_json: bool, to_csv: Path | None, markdown: Path | None, report: Path
 ) -> None:
-    from faithscope.files import write_atomically
-    from faithscope.reproduce import page, terminal, written
+    from faithscope.reproduce.telling import page, terminal, written
+    from faithscope.runtime.files import write_atomically
 
     if as_json:
         print_json(written.to_json(parts))

@@ -9,7 +9,7 @@ from typing import Any
 from scipy.stats import norm
 
 import faithscope as fs
-from faithscope.reproduce.as_run import LiteralTop
+from faithscope.reproduce.authors.as_run import LiteralTop
 from faithscope.reproduce.claims import by_interval, by_signs
 from faithscope.reproduce.models import NAMES
 from faithscope.reproduce.printed import printed

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from faithscope.datasets import Dataset, load
 from faithscope.errors import MissingExtra
-from faithscope.files import write_atomically
 from faithscope.reproduce.printed import rows as printed_rows
 from faithscope.reproduce.records import Setting
 from faithscope.reproduce.settings import Settings
+from faithscope.runtime.files import write_atomically
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -84,7 +84,7 @@ def run(
 
 
 def _part(name: str, settings: Settings, told: Callable[[str], None]) -> Part:
-    module = import_module(f"faithscope.reproduce.{name}")
+    module = import_module(f"faithscope.reproduce.parts.{name}")
     told(f"{name}: {module.TITLE}")
     return Part(name, module.TITLE, module.run(settings))
 

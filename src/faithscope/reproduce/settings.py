@@ -11,15 +11,15 @@ from typing import Any
 import faithscope as fs
 from faithscope.datasets import cache_folder
 from faithscope.errors import BadInput
-from faithscope.files import write_atomically
 from faithscope.reproduce.records import Outcome
+from faithscope.runtime.files import write_atomically
 
 # About as many rows as the paper seems to have explained, or as many as two hours allow.
 CAPS = {"chess": 2_800, "avila": 5_000, "adult": 5_000, "covtype": 4_650}
 _QUICK = 200
 _SHARED = (
-    *("as_run", "discretized", "growth", "kernel_coalitions", "lars", "models"),
-    *("random_flips", "samples", "systems", "tabulated", "texts"),
+    *("discretized", "growth", "models", "samples", "systems", "texts"),
+    *("authors/as_run", "authors/kernel_coalitions", "authors/lars", "authors/random_flips", "authors/tabulated"),
 )
 _FORMAT = 1
 _ALL = ("quick", "all_rows", "search", "dice", "seed")

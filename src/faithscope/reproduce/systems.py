@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import faithscope as fs
-from faithscope.reproduce.as_run import LabelShap
+from faithscope.reproduce.authors.as_run import LabelShap
+from faithscope.reproduce.authors.random_flips import RandomFlips
+from faithscope.reproduce.authors.tabulated import tabulated
 from faithscope.reproduce.models import Boosted, Split, boosted
-from faithscope.reproduce.random_flips import RandomFlips
 from faithscope.reproduce.records import Setting
 from faithscope.reproduce.settings import Settings
-from faithscope.reproduce.tabulated import tabulated
 
 Floats = NDArray[np.float64]
 

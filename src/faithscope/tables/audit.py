@@ -5,24 +5,24 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from faithscope.discretizers import Discretizer, to_discretizer
 from faithscope.errors import BadInput
-from faithscope.explanations.discretize import Discretizer, to_discretizer
-from faithscope.explanations.inputs import check_whole
-from faithscope.frames import frame
+from faithscope.inputs.checks import check_whole
+from faithscope.inputs.frames import frame
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import Estimate, Interval, check_interval
 from faithscope.measures.intervals import check_confidence
 from faithscope.measures.local import per_explanation
 from faithscope.measures.populations import Populations
-from faithscope.memory import in_memory
-from faithscope.tables.columns import Names, group_columns, one_column
+from faithscope.runtime.memory import in_memory
+from faithscope.tables.engine.missing import Nulls
+from faithscope.tables.engine.showing import shown
+from faithscope.tables.log.columns import Names, group_columns, one_column
+from faithscope.tables.log.naming import NamedRows
+from faithscope.tables.log.opening import open_log
 from faithscope.tables.measuring import Measured
-from faithscope.tables.missing import Nulls
-from faithscope.tables.naming import NamedRows
-from faithscope.tables.opening import open_log
 from faithscope.tables.scopes import sufficiency
-from faithscope.tables.showing import shown
-from faithscope.tables.sources import Source, open_source
+from faithscope.tables.sources.source import Source, open_source
 from faithscope.tables.windows import Windows, over_time
 from faithscope.tables.worst import candidates, worst_counts, worst_keys
 from faithscope.visible import visible

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.counting.counts import Counts, number_labels
+from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
-from faithscope.explanations.labels import refuse_numbers, to_keys
-from faithscope.measures.counts import Counts, number_labels
-from faithscope.measures.profile import Profile
-from faithscope.tables.engine import fetch, in_fixed_order, literal
-from faithscope.tables.kinds import Texts
-from faithscope.tables.rows import Rows
-from faithscope.tables.snapshot import changed, refuse_change
+from faithscope.inputs.labels import refuse_numbers, to_keys
+from faithscope.tables.engine.calls import fetch, in_fixed_order, literal
+from faithscope.tables.log.kinds import Texts
+from faithscope.tables.log.rows import Rows
+from faithscope.tables.sources.snapshot import changed, refuse_change
 
 Ints = NDArray[np.int64]
 

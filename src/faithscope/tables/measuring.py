@@ -6,16 +6,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.measures.estimate import Estimate, Interval, estimate
 from faithscope.measures.populations import Populations
-from faithscope.measures.profile import Profile
 from faithscope.tables.counts import Labels, counted, find_labels
-from faithscope.tables.missing import refuse_missing, scan
-from faithscope.tables.rows import Log, Rows
-from faithscope.tables.showing import refuse_nested
-from faithscope.tables.snapshot import changed, refuse_change
+from faithscope.tables.engine.missing import refuse_missing, scan
+from faithscope.tables.engine.showing import refuse_nested
+from faithscope.tables.log.rows import Log, Rows
+from faithscope.tables.sources.snapshot import changed, refuse_change
 
 _MOST_GROUPS = 1000
 

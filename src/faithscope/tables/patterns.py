@@ -6,12 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.counting.counts import Counts, sums
+from faithscope.counting.leave_out import Change, LeftOut, ratio, weight_of_blocks
 from faithscope.explanations.base import Explanations
-from faithscope.explanations.relations import Applies
-from faithscope.measures.counts import Counts, sums
-from faithscope.measures.intervals import LeftOut, Margins, jackknife_margins, weight_of_blocks
-from faithscope.measures.leave_out import Change, ratio
-from faithscope.memory import need
+from faithscope.relations import Applies
+from faithscope.runtime.memory import need
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -75,18 +74,18 @@ class Patterns:
         np.add.at(missed, (self.code[~own], self.label[~own]), self.rows[~own])
         return given, covered, missed, own
 
-    def margins(self, counts: Counts, own: NDArray[np.bool_], confidence: float) -> Margins:
+    def left_out(self, counts: Counts, own: NDArray[np.bool_]) -> LeftOut | None:
         """Leave out every row in turn: its own term, and the terms of all explanations that cover it."""
         n, change = int(self.rows.sum()), Change(counts)
         if n < 2:
-            return Margins(1.0, 1.0)
+            return None
         # Once more with no rows behind them, so that there are at least two to leave out.
         twice = np.tile(np.arange(len(self.rows)), 2)
         felt = self._felt(change, counts)[:, twice]
         found = change.left_out(felt, self.code[twice], self.label[twice], own[twice])
         scale = (len(twice) - 1) / (n - 1)
-        left_out = LeftOut(found.value * scale, found.silent * scale, found.reach, found.weight)
-        return jackknife_margins(left_out, np.concatenate([self.rows, 0 * self.rows]), n, confidence)
+        rows = np.concatenate([self.rows, 0 * self.rows])
+        return LeftOut(found.value * scale, found.silent * scale, found.reach, found.weight, rows)
 
     def _felt(self, change: Change, counts: Counts) -> Floats:
         """For each pattern, sums over the explanations that cover it of what they lose with one of its rows."""
@@ -111,17 +110,16 @@ class RowBlocks:
     covered: Ints
     missed: Ints
 
-    def margins(self, confidence: float) -> Margins:
+    def left_out(self) -> LeftOut:
         """Leave out every block in turn."""
         agreeing, silent, reach = (np.zeros(self.given.shape[2]) for _ in range(3))
         for one in zip(self.given, self.covered, self.missed, strict=True):
             self._leave_out(one, agreeing, silent, reach)
         rows = self.given.sum(axis=(0, 1))
-        left, total = rows.sum() - rows, int(rows.sum())
+        left = rows.sum() - rows
         reach *= rows.mean() / rows  # as if all blocks were of one size, which a digest makes them only nearly
         weight = weight_of_blocks(reach, np.full(len(rows), rows.mean()))
-        left_out = LeftOut(agreeing / left, silent / left, 1 + float((reach - reach.mean()).max()), weight)
-        return jackknife_margins(left_out, np.ones(len(rows)), total, confidence)
+        return LeftOut(agreeing / left, silent / left, 1 + float((reach - reach.mean()).max()), weight)
 
     @staticmethod
     def _leave_out(tables: tuple[Ints, Ints, Ints], agreeing: Floats, silent: Floats, reach: Floats) -> None:

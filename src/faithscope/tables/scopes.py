@@ -14,25 +14,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.counting.coverage import EXACT, Coverage
+from faithscope.discretizers import Original
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
-from faithscope.explanations.conjunctions import Conjunctions
-from faithscope.explanations.discretize import Original
+from faithscope.explanations.conditions.conjunctions import Conjunctions
 from faithscope.explanations.highlights import Highlights
-from faithscope.measures.coverage import EXACT, Coverage
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.sufficiency import to_estimate
-from faithscope.memory import need
-from faithscope.tables.conditions import contains, holds
+from faithscope.runtime.memory import need
 from faithscope.tables.counts import in_order
-from faithscope.tables.discretize import packed
-from faithscope.tables.engine import as_number, fetch, in_fixed_order, literal
-from faithscope.tables.kinds import Sets, Texts
-from faithscope.tables.log import DOCUMENT
+from faithscope.tables.engine.calls import as_number, fetch, in_fixed_order, literal
+from faithscope.tables.engine.conditions import contains, holds
+from faithscope.tables.engine.showing import shown
+from faithscope.tables.log.discretizers import packed
+from faithscope.tables.log.kinds import Sets, Texts
+from faithscope.tables.log.writing import DOCUMENT
 from faithscope.tables.measuring import Measured
 from faithscope.tables.patterns import Patterns, RowBlocks, to_counts
-from faithscope.tables.showing import shown
-from faithscope.tables.snapshot import refuse_change
+from faithscope.tables.sources.snapshot import refuse_change
 
 Ints = NDArray[np.int64]
 
@@ -67,7 +67,6 @@ class _Scoped:
     texts: list[list[str]]  # how each distinct explanation is written
     names: list[Any]  # labels
     n: int
-    confidence: float
 
     @classmethod
     def of(cls, measured: Measured) -> "_Scoped | str":
@@ -102,7 +101,7 @@ class _Scoped:
         inputs = {feature: place[column] for feature, column in found.items()}
         n = int(cells.column("given").to_numpy().sum())
         refuse_change(measured.consistency.n, n)
-        return cls(table, inputs, distinct, texts, in_order(labels), n, measured.confidence)
+        return cls(table, inputs, distinct, texts, in_order(labels), n)
 
     @cached_property
     def parts(self) -> tuple[list[Any], list[tuple[int, ...]]]:
@@ -150,7 +149,7 @@ class _Scoped:
         given, covered, missed, own = patterns.tables(len(self.names))
         counts = to_counts(self.distinct, self.names, given, covered, missed)
         idle = tuple(str(self.parts[0][i]) for i in np.flatnonzero(~patterns.meets.any(axis=0)))
-        return Coverage(counts, patterns.margins(counts, own, self.confidence), patterns.code, own, idle)
+        return Coverage(counts, patterns.code, own, idle, patterns.left_out(counts, own))
 
     def by_blocks(self) -> Coverage:
         """Conditional aggregates, a chunk of explanations a scan, by label and block of rows."""
@@ -172,7 +171,7 @@ class _Scoped:
         blocks = RowBlocks(*(one[:, :, tables[0].any(axis=(0, 1))] for one in tables))
         counts = to_counts(self.distinct, self.names, *(one.sum(axis=2) for one in tables))
         none = np.empty(0, np.int64)
-        return Coverage(counts, blocks.margins(self.confidence), none, none.astype(bool))
+        return Coverage(counts, none, none.astype(bool), left_out=blocks.left_out())
 
     def _sums(self, table: Any, chunk: range) -> dict[str, Any]:
         parts, lists = self.parts

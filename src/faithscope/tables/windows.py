@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from faithscope.errors import BadInput
-from faithscope.frames import frame
+from faithscope.inputs.frames import frame
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.populations import Difference, difference
+from faithscope.tables.engine.missing import is_missing, refuse_missing, scan
+from faithscope.tables.engine.moments import DAY, floor_to, refuse_far, seconds
 from faithscope.tables.measuring import Measured
-from faithscope.tables.missing import is_missing, refuse_missing, scan
-from faithscope.tables.moments import DAY, floor_to, refuse_far, seconds
 from faithscope.visible import visible
 
 if TYPE_CHECKING:

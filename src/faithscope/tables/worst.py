@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.explanations.inputs import check_whole
+from faithscope.counting.counts import Counts
+from faithscope.inputs.checks import check_whole
 from faithscope.measures.counterexamples import disagreeing_pairs
-from faithscope.measures.counts import Counts
 from faithscope.tables.counts import cells, counts_of_cells
-from faithscope.tables.engine import fetch, in_fixed_order
-from faithscope.tables.kinds import Texts
-from faithscope.tables.rows import Rows
+from faithscope.tables.engine.calls import fetch, in_fixed_order
+from faithscope.tables.log.kinds import Texts
+from faithscope.tables.log.rows import Rows
 
 _EXAMPLES = 50  # rows of each label of an explanation that are fetched to be shown
 

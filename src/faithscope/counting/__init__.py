@@ -1,0 +1,1 @@
+"""The waist: explanations and predictions in, additive counts out."""

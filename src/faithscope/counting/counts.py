@@ -1,0 +1,329 @@
+"""Counts: the narrow waist. Every statistic is a function of them, and they only add."""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.counting.profile import Profile, compact, sum_by
+from faithscope.errors import BadInput, Incompatible, WrongType
+from faithscope.explanations.base import Explanations, readable
+from faithscope.explanations.keys import Plain
+from faithscope.inputs.checks import same_length
+from faithscope.inputs.grouping import group
+from faithscope.inputs.labels import to_labels
+from faithscope.relations import Relation, Same
+from faithscope.runtime.memory import FEWER_ROWS, need
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_MOST_ROWS = 3_000_000_000  # n(n - 1) must fit in 64 bits
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Rows counted by explanation and predicted label.
+
+    A cell is an (explanation, label) pair that occurs, in order of explanation, then label; empty ones are not kept.
+    ``a + b`` are the counts of both sets of rows, and `Counts.zero` changes nothing.
+
+    Attributes
+    ----------
+    source, chosen : Explanations and (k,) array or None
+        Where the distinct explanations are kept, and which of them they are (None: all).
+    labels : tuple
+        The distinct predictions.
+    explanation, label : (m,) arrays
+        Where each cell stands among the distinct explanations and predictions.
+    given : (m,) array
+        Rows that were given the explanation and predicted the label.
+    covered : (m,) array
+        Rows that the explanation covers and that are predicted the label.
+    missed : (m,) array
+        Rows given the explanation that it does not cover.
+    weight, square : (m,) arrays, or None
+        Sums of the rows' weights and of their squares, where rows are weighted.
+    """
+
+    source: Explanations
+    labels: tuple[Any, ...]
+    explanation: Ints
+    label: Ints
+    given: Ints
+    covered: Ints
+    missed: Ints
+    weight: Floats | None = None
+    square: Floats | None = None
+    relation: Relation = field(default_factory=Same)
+    chosen: Ints | None = None
+
+    @cached_property
+    def explanations(self) -> Explanations:
+        """The distinct explanations, taken from their source when first asked for."""
+        return self.source if self.chosen is None else self.source.take(self.chosen)
+
+    @classmethod
+    def zero(cls) -> "Counts":
+        """The counts of no rows; adding them to any counts changes nothing."""
+        none = np.empty(0, np.int64)
+        return cls(Plain([]), (), none, none, none, none, none)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.given.sum())
+
+    @property
+    def distinct(self) -> int:
+        """Number of different explanations."""
+        return len(self.source) if self.chosen is None else len(self.chosen)
+
+    @property
+    def per_explanation(self) -> Ints:
+        """Rows that each explanation covers, N_π."""
+        return sum_by(self.explanation, self.covered, self.distinct)
+
+    @property
+    def rows_given(self) -> Ints:
+        """Rows that each explanation was given to."""
+        return sum_by(self.explanation, self.given, self.distinct)
+
+    @property
+    def per_label(self) -> Ints:
+        """Rows predicted each label."""
+        return sum_by(self.label, self.given, len(self.labels))
+
+    @property
+    def covers_once(self) -> bool:
+        """Whether every row lies under its own explanation and no other."""
+        return self.relation.partitions and int(self.covered.sum()) == self.n and not self.missed.any()
+
+    @property
+    def effective_n(self) -> float:
+        """Rows, or with weights the effective sample size (Σw)² / Σw²."""
+        if self.weight is None:
+            return float(self.n)
+        mass, squares = self.masses
+        return float(mass.sum() ** 2 / squares.sum())
+
+    @property
+    def masses(self) -> tuple[Floats, Floats]:
+        """The cells' weights and sums of squared weights; those of equal weights where rows are not weighted."""
+        rows = self.given.astype(np.float64)
+        return rows if self.weight is None else self.weight, rows if self.square is None else self.square
+
+    def locate(self, explanations: Explanations, labels: NDArray[Any]) -> tuple[Ints, Ints]:
+        """For each row its explanation and its cell in these counts; -1 where they were never counted."""
+        if self.n == 0:
+            nowhere = np.full(len(labels), -1)
+            return nowhere, nowhere
+        return self.locate_codes(self.explanations.locate(explanations), labels)
+
+    def locate_codes(self, codes: Ints, labels: NDArray[Any]) -> tuple[Ints, Ints]:
+        """The same, where the explanation of each row is known by its number."""
+        names, numbers = number_labels(labels)
+        place = {label: j for j, label in enumerate(self.labels)}
+        known = np.array([place.get(name, -1) for name in names], np.int64)[numbers]
+        cells = self.explanation * len(self.labels) + self.label  # ascending
+        wanted = codes * len(self.labels) + known
+        found = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
+        return codes, np.where((codes >= 0) & (known >= 0) & (cells[found] == wanted), found, -1)
+
+    def row_by_row(self, explanations: Explanations, labels: NDArray[Any]) -> Profile:
+        """The profile of these rows, which are those that were counted, with an entry for each in their order."""
+        codes, cells = self.locate(explanations, labels)
+        size, given = self.per_explanation[codes], self.given[cells]
+        pairs = sum_by(self.explanation, self.given * (self.given - 1), self.distinct)[codes]
+        whole = self.profile()
+        return replace(whole, others=size - 1, agreeing=given - 1, pairs=pairs, rows=np.ones(len(codes), np.int64))
+
+    def __repr__(self) -> str:
+        return f"<Counts of {self.n:,} rows: {self.distinct:,} explanations, {len(self.labels):,} labels>"
+
+    def __add__(self, other: "Counts") -> "Counts":
+        if not isinstance(other, Counts):
+            return NotImplemented
+        if self.n == 0 or other.n == 0:
+            return self if other.n == 0 else other
+        if (self.weight is None) != (other.weight is None):
+            raise Incompatible("One of these counts is weighted and the other is not: weight both, or neither.")
+        return _merge(self, other)
+
+    def __radd__(self, other: object) -> "Counts":
+        return self if other == 0 else NotImplemented  # so that sum() works
+
+    def __eq__(self, other: object) -> bool:
+        """The same cells hold the same numbers; the order in which they are kept does not matter."""
+        if not isinstance(other, Counts):
+            return NotImplemented
+        if (self.n, self.distinct, len(self.given)) != (other.n, other.distinct, len(other.given)):
+            return False
+        if self.n == 0:
+            return True
+        if (self.weight is None) != (other.weight is None) or self.explanations.kind != other.explanations.kind:
+            return False
+        mine, theirs = self._cells(), other._cells(self)
+        return mine.keys() == theirs.keys() and all(np.allclose(mine[k], theirs[k], 1e-12, 0) for k in mine)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _cells(self, like: "Counts | None" = None) -> dict[tuple[int, Any], tuple[float, ...]]:
+        place = np.arange(self.distinct) if like is None else like.explanations.locate(self.explanations)
+        keys = zip(place[self.explanation].tolist(), (self.labels[j] for j in self.label), strict=True)
+        numbers = (self.given, self.covered, self.missed, *self.masses)
+        return dict(zip(keys, zip(*(column.tolist() for column in numbers), strict=True), strict=True))
+
+    def profile(self) -> Profile:
+        """These counts without their names: small, and all that most statistics read."""
+        return self._profile
+
+    @cached_property
+    def _profile(self) -> Profile:
+        total = self.per_explanation
+        # Rows whose explanation covers nobody else may be nearly all there are: they are set aside at once.
+        alone = (total[self.explanation] == 1) & (self.missed == 0)
+        single = int(self.given[alone].sum())
+        # Cells that are only covered have no rows, and with many labels they are most.
+        cells = np.flatnonzero(~alone & (self.given > 0))
+        which, given, missed, same = (c[cells] for c in (self.explanation, self.given, self.missed, self.covered))
+        covered, agreeing = total[which], sum_by(which, given * (given - 1), self.distinct)[which]
+        kinds = [(covered - 1, same - 1, agreeing, given - missed), (covered, same, agreeing, missed)]
+        columns = [np.concatenate(column) for column in zip(*kinds, strict=True)]
+        table = compact(single, *(column[columns[3] > 0] for column in columns))
+        modal = np.zeros(self.distinct, np.int64)
+        np.maximum.at(modal, which, given)
+        most = single + int(modal.sum())
+        return Profile(*table, self.per_label, self.distinct, most, self.relation)
+
+
+def count(explanations: Explanations, predictions: Any, weights: Floats | None = None, *, ours: bool = False) -> Counts:
+    """Count rows by explanation and predicted label.
+
+    Parameters
+    ----------
+    explanations : Explanations
+        One a row.
+    predictions : array-like, (n,)
+        The model's predicted labels (never the truth).
+    weights : (n,) array, optional
+        How much each row counts in the target population; positive.
+    ours : bool
+        Whether nobody else holds these explanations, so that they may be kept without a copy.
+    """
+    labels = to_labels(predictions)
+    same_length(explanations=len(explanations), predictions=len(labels))
+    need(64 * len(labels), f"Counts of {len(labels):,} rows", FEWER_ROWS)
+    codes, first = explanations.group()
+    names, numbers = number_labels(labels)
+    cells, given = _tabulate(codes, numbers, len(first), len(names))
+    explanation, label = np.divmod(cells, max(1, len(names)))
+    # A second copy of nearly all rows would double the memory, so ours are only pointed at.
+    lazy = ours and len(first) > len(codes) / 2
+    source, chosen = (explanations, first) if lazy else (explanations.take(first), None)
+    none = np.zeros(len(given), np.int64)
+    counts = Counts(source, names, explanation, label, given, given, none, chosen=chosen)
+    if weights is None:
+        return counts
+    inverse = np.searchsorted(cells, codes * len(names) + numbers)
+    return replace(counts, weight=sums(inverse, weights, len(cells)), square=sums(inverse, weights**2, len(cells)))
+
+
+def number_labels(labels: NDArray[Any]) -> tuple[tuple[Any, ...], Ints]:
+    """The distinct labels in order, and the position of each row's label among them."""
+    if labels.dtype.kind in "biu" and len(labels):
+        low, high = int(labels.min()), int(labels.max())
+        if high - low < 1_000_000 and high < 2**63:
+            shifted = labels.astype(np.int64) - low
+            present = np.flatnonzero(np.bincount(shifted))
+            place = np.zeros(high - low + 1, np.int64)
+            place[present] = np.arange(len(present))
+            values = (present + low).astype(labels.dtype)
+            return tuple(values.tolist()), place[shifted]
+    column = labels[:, None] if labels.dtype.kind in "biuf" else labels.astype(object)
+    codes, first = group([column])
+    names = labels[first].tolist()
+    order = _in_order(names)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return tuple(names[j] for j in order), place[codes]
+
+
+def _in_order(names: list[Any]) -> list[int]:
+    try:
+        if not any(isinstance(name, frozenset | tuple) for name in names):  # sets have an order, but not a total one
+            with np.errstate(over="ignore"):  # a number in half precision beside a larger one
+                return sorted(range(len(names)), key=names.__getitem__)
+    except TypeError:  # labels without an order of their own
+        pass
+    return sorted(range(len(names)), key=lambda j: (type(names[j]).__name__, readable(names[j])))
+
+
+def _tabulate(codes: Ints, numbers: Ints, groups: int, labels: int) -> tuple[Ints, Ints]:
+    """The (explanation, label) pairs that occur, as one ascending number each, and how often."""
+    cells = codes * max(1, labels)
+    cells += numbers
+    if groups * labels <= 4 * len(codes) + 1024:
+        table = np.bincount(cells, minlength=groups * labels)
+        occupied = np.flatnonzero(table)
+        return occupied, table[occupied]
+    return np.unique(cells, return_counts=True)
+
+
+def sums(index: Ints, values: Floats, size: int) -> Floats:
+    """Sums of floats by index."""
+    return np.bincount(index, weights=values, minlength=size).astype(np.float64, copy=False)
+
+
+def _merge(a: Counts, b: Counts) -> Counts:
+    if a.n + b.n > _MOST_ROWS:
+        raise BadInput(f"Counts hold at most {_MOST_ROWS:,} rows; these add up to {a.n + b.n:,}.")
+    if a.relation != b.relation:
+        raise Incompatible(f"One of these counts is by {a.relation}, the other by {b.relation}: count both alike.")
+    if a.relation != Same() and (a.distinct != b.distinct or (a.explanations.locate(b.explanations) < 0).any()):
+        raise Incompatible(
+            "These counts are of whom different sets of explanations cover, which do not add up: collect the distinct "
+            "explanations of all parts first, then count each part against them."
+        )
+    joined = a.explanations.join(b.explanations)
+    codes, first = joined.group()
+    names = list(dict.fromkeys([*a.labels, *b.labels]))
+    labels = tuple(names[j] for j in _in_order(names))
+    place = {label: j for j, label in enumerate(labels)}
+    cells = [
+        start[counts.explanation] * len(labels) + np.array([place[y] for y in counts.labels], np.int64)[counts.label]
+        for counts, start in ((a, codes[: a.distinct]), (b, codes[a.distinct :]))
+    ]
+    keys, inverse = np.unique(np.concatenate(cells), return_inverse=True)
+
+    def total(name: str) -> Any:
+        values = [getattr(counts, name) for counts in (a, b)]
+        if values[0] is None:
+            return None
+        sums = np.zeros(len(keys), values[0].dtype)
+        np.add.at(sums, inverse, np.concatenate(values))
+        return sums
+
+    explanation, label = np.divmod(keys, len(labels))
+    fields = {name: total(name) for name in ("given", "covered", "missed", "weight", "square")}
+    return Counts(joined.take(first), labels, explanation, label, relation=a.relation, **fields)
+
+
+def to_counted(given: Any, what: str) -> Counts | Profile:
+    """The counts of an estimate or an evaluation, or only their profile, or either itself, of at least one row."""
+    found = getattr(getattr(given, "consistency", given), "counts", given)
+    if not isinstance(found, Counts | Profile):
+        raise WrongType(f"{what} reads an Estimate or Counts; got {type(given).__name__}.")
+    if found.n == 0:
+        raise BadInput(f"{what} got counts of no rows: nothing can be said.")
+    return found
+
+
+def to_counts(given: Any, what: str) -> Counts:
+    """The same where the explanations themselves are needed."""
+    found = to_counted(given, what)
+    if not isinstance(found, Counts):
+        raise WrongType(f"{what} needs the explanations, and an audit keeps only their profile: count them here.")
+    return found

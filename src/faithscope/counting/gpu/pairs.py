@@ -1,0 +1,312 @@
+"""Whom centers cover within their radii, counted on a GPU: what the kernels of `_gpu_kernels` are given and give.
+
+Only these two files use torch and Triton; they are imported where a GPU is used, never before. Counts are those of
+double precision, and nothing n x n is ever stored.
+"""
+
+from collections.abc import Iterator
+from functools import reduce
+from subprocess import SubprocessError
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from triton.runtime.errors import TritonError
+
+from faithscope.counting.gpu.kernels import CLOSE, STEP, Doubts, How, Reach, Side, Space, count_tiles, settle_strips
+from faithscope.explanations.distances.near import Near
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+DEVICE = "cuda"
+BUILT = torch.version.cuda is not None
+FAILURES = (RuntimeError, OSError, SubprocessError, TritonError)  # of torch, the driver, the compiler and Triton
+THEIRS = 128  # points of the other side in a tile; of this side, half of them where few numbers are multiplied
+STRIPS = 2**24  # written down at once
+_SLICE = 16  # points of the other side at once, where differences are taken
+_TABLE = 2**26  # counts held at once
+_TRIED = 1024  # tiles up to which all are counted at once, not knowing how many strips they will need
+_TAUS = 8  # radii in one pass
+_BUSY = 1056  # programs that keep a GPU busy
+
+
+def wake() -> None:
+    """Raise where torch finds no GPU that it can use."""
+    if DEVICE == "cuda":
+        torch.cuda.current_device()
+
+
+class Cells(NamedTuple):
+    """Who is covered: a line for each (explanation, label) pair that occurs, and what is known of rows and pairs."""
+
+    explanation: Ints
+    label: Ints
+    given: Ints
+    covered: Ints
+    missed: Ints
+    own: NDArray[np.bool_]  # whether each row is covered by its own explanation
+    close: int  # pairs of an explanation and a row as near to the radius as CLOSE
+
+
+class Arrangement(NamedTuple):
+    """Points by label, and by size within a label, every label filled up to whole tiles."""
+
+    tile: int
+    source: Tensor  # (places,): which point is where; -1 where a place is only filled
+    size: Tensor  # (places,)
+    label: Tensor  # (tiles,)
+    filled: Tensor  # (tiles,)
+    spans: Tensor  # (labels + 1,): the first tile of each label
+
+
+def arrange(labels: Tensor, rows: Ints, size: Tensor, tile: int) -> Arrangement:
+    """Where points go, `rows` of each label; of like size together, since they have like rounding: few are in doubt."""
+    tiles = -(-rows // tile)
+    spans = np.concatenate([[0], np.cumsum(tiles)])
+    label = np.repeat(np.arange(len(rows)), tiles)
+    filled = np.minimum(rows[label] - tile * (np.arange(len(label)) - spans[label]), tile)
+    if len(rows) == 1:
+        order = torch.argsort(size)
+        source = torch.nn.functional.pad(order, (0, tile * int(spans[-1]) - len(order)), value=-1)
+    else:
+        order = torch.argsort(labels + size / (2 * size.max() + 1e-300))
+        shift = _on_device(tile * spans[:-1] - np.cumsum(rows) + rows)
+        source = torch.full((tile * int(spans[-1]),), -1, device=DEVICE)
+        source[torch.arange(len(order), device=DEVICE) + shift[labels[order]]] = order
+    lists = _on_device(np.concatenate([label, filled, spans]).astype(np.int32))
+    return Arrangement(tile, source, size[source.clamp(min=0)], *lists.split([len(label), len(label), len(spans)]))
+
+
+def _on_device(array: NDArray[Any]) -> Tensor:
+    return torch.as_tensor(array, device=DEVICE)
+
+
+def in_order(metric: str, a: Tensor, b: Tensor) -> Tensor:
+    """What the metric adds up over features of each row of a and its own row of b, in the order of the kernels."""
+    if metric == "hamming":
+        return torch.ne(a, b).sum(1).double()
+    terms = [x * y if metric == "cosine" else (x - y).abs() for x, y in zip(a.T, b.T, strict=True)]
+    if metric == "euclidean":
+        terms = [term * term for term in terms]
+    half = len(terms) // 2 * 2
+    if metric == "cosine" and half:
+        terms = [reduce(torch.add, terms[0:half:2]), reduce(torch.add, terms[1:half:2]), *terms[half:]]
+    total: Tensor = reduce(torch.maximum if metric == "chebyshev" else torch.add, terms)
+    return total
+
+
+def bound(radius: Tensor, metric: str, is_open: bool, features: int) -> Tensor:
+    """The most that may be added up within a radius: the largest number whose distance is no more, or is less."""
+    if metric == "hamming":
+        # By NumPy: torch would multiply by the reciprocal.
+        shares = torch.as_tensor(np.arange(features + 1) / features, device=radius.device)
+        return (torch.searchsorted(shares, radius, right=not is_open) - 1).double()
+    least = torch.full_like(radius, -torch.inf)
+    if metric != "euclidean":
+        return torch.nextafter(radius, least) if is_open else radius
+    square = radius * radius
+    for _ in range(4):  # a root is coarser than its square: several numbers have the same one
+        if is_open:
+            square = torch.where(square.sqrt() < radius, square, torch.nextafter(square, least))
+        else:
+            more = torch.nextafter(square, -least)
+            square = torch.where(more.sqrt() <= radius, more, square)
+    return square
+
+
+class Pairs:
+    """All pairs of centers and rows, ready to be counted.
+
+    Parameters
+    ----------
+    near : Near
+        Centers, rows and their metric.
+    codes, labels : (n,) arrays
+        The center each row was given, and its label.
+    names : int
+        Number of labels.
+    """
+
+    def __init__(self, near: Near, codes: Ints, labels: Ints, names: int) -> None:
+        self.near, self.names, self.per_label = near, names, np.bincount(labels, minlength=names)
+        self.rows, self.codes, self.labels = map(_on_device, (near.rows, codes, labels))
+        self.alike = np.array_equal(near.centers, near.rows) and bool((codes == np.arange(len(codes))).all())
+        self.centers = self.rows if self.alike else _on_device(near.centers)
+        self.space, self.center_sizes, self.sizes = Space.of(near.metric, self.centers, self.rows)
+        self.exact = not self.space.coarse
+        self.tile = THEIRS // 2 if 0 < self.space.k < STEP else THEIRS
+
+    def count(self, radii: Floats) -> list[Cells]:
+        """Who is covered, for each of several radii of every center: (taus, centers)."""
+        order = arrange(self.labels, np.array([len(self.centers)]), self.center_sizes, self.tile)
+        by_label = arrange(self.labels, self.per_label, self.sizes, THEIRS)
+        own, other = self._side(self.centers, order, True), self._side(self.rows, by_label, False)
+        found: list[Cells] = []
+        for begin in range(0, len(radii), _TAUS):
+            found += self._count(own, other, order, radii[begin : begin + _TAUS])
+        return found
+
+    def _count(self, own: Side, other: Side, order: Arrangement, radii: Floats) -> list[Cells]:
+        how = self._how(taus=len(radii), width=1 << (len(radii) - 1).bit_length())
+        close = torch.zeros(len(radii), dtype=torch.int64, device=DEVICE)
+        most, *_ = bounds = self._bounds(radii)
+        found: list[list[tuple[Tensor, Tensor]]] = [[] for _ in radii]
+        for start, table in self._sweep(own, other, self._reach(bounds, order), how, close):
+            here = order.source[start : start + table.shape[2]]
+            for tau, some in enumerate(found):
+                counts = torch.where(here < 0, 0, table[:, tau]).T.flatten()
+                seen = counts.nonzero()[:, 0]
+                some.append((here[seen // self.names] * self.names + seen % self.names, counts[seen]))
+        inside = self._own_gaps() <= (most if most.shape[1] == 1 else most[:, self.codes])
+        joined = [(torch.cat([keys for keys, _ in some]), torch.cat([counts for _, counts in some])) for some in found]
+        every = zip(joined, inside, close.tolist(), strict=True)
+        return [self._cells(keys, covered, own_too, near) for (keys, covered), own_too, near in every]
+
+    def _cells(self, keys: Tensor, covered: Tensor, own: Tensor, close: int) -> Cells:
+        """Cells in order, with the rows that were given them."""
+        rows = self.codes * self.names + self.labels
+        missing = rows[~own]
+        every = torch.cat([keys, missing]).unique() if len(missing) else keys.sort().values
+        total, missed = torch.zeros_like(every), torch.zeros_like(every)
+        total[torch.searchsorted(every, keys)] = covered.long()
+        given = torch.bincount(torch.searchsorted(every, rows), minlength=len(every))
+        if len(missing):
+            missed = torch.bincount(torch.searchsorted(every, missing), minlength=len(every))
+        columns = [every // self.names, every % self.names, given, total, missed]
+        explanation, label, given, total, missed = torch.stack(columns).cpu().numpy()
+        return Cells(explanation, label, given, total, missed, own.cpu().numpy(), close)
+
+    def _own_gaps(self) -> Tensor:
+        """What the metric adds up between each row and its own center; for cosine the distance."""
+        if self.alike and self.near.metric != "cosine":
+            return torch.zeros_like(self.sizes)
+        centers = self.centers[self.codes]
+        gap = in_order(self.near.metric, centers, self.rows)
+        if self.near.metric == "cosine":
+            gap = 1 - (gap / (self._norm(centers) * self._norm(self.rows))).clamp(-1, 1)
+        return gap
+
+    def felt(self, radius: Floats, explanation: Ints, label: Ints, weights: Floats) -> Floats:
+        """For each row, sums of the weights of the cells whose explanation covers it.
+
+        Parameters
+        ----------
+        radius : (centers,) array
+        explanation, label : (m,) arrays
+            Cells.
+        weights : (4, m) array
+            For rows of the cell's own label, the first is less by the last.
+
+        Returns
+        -------
+        (3, n) array
+        """
+        which = _on_device(explanation)
+        points = self.centers[which]
+        rows = np.bincount(label, minlength=self.names)
+        order = arrange(_on_device(label), rows, self.center_sizes[which], THEIRS)
+        by_label = arrange(self.labels, self.per_label, self.sizes, self.tile)
+        halves, unit = _loads(_on_device(weights), order.source)
+        parts = max(1, min(len(order.label), _BUSY // len(by_label.label)))
+        spans = torch.linspace(0, len(order.label), parts + 1, device=DEVICE).int()
+        other = self._side(points, order, False)._replace(weights=halves, spans=spans)
+        own, how = self._side(self.rows, by_label, True), self._how(weigh=True, width=halves.shape[2])
+        close = torch.zeros(1, dtype=torch.int64, device=DEVICE)
+        reach = self._reach(self._bounds(radius[None, explanation]), order)
+        sums = torch.cat([table.sum(0) for _, table in self._sweep(own, other, reach, how, close)], dim=1)
+        real = by_label.source >= 0
+        found = torch.empty((3, len(self.rows)), dtype=torch.float64, device=DEVICE)
+        found[:, by_label.source[real]] = ((sums[:3] + sums[3:6] + sums[6:9]) * unit)[:, real]
+        return np.asarray(found.cpu().numpy())
+
+    def _how(self, **more: Any) -> How:
+        k = self.space.k
+        return How(self.near.metric, self.tile, THEIRS, THEIRS if k else _SLICE, k, min(k, STEP) or 16, **more)
+
+    def _norm(self, points: Tensor) -> Tensor:
+        return in_order("cosine", points, points).sqrt()
+
+    def _side(self, points: Tensor, order: Arrangement, own: bool) -> Side:
+        absent = order.source < 0
+        here = points[order.source.clamp(min=0)]
+        plain = here.T.contiguous()
+        doubt = self.space.doubt(order.size).view(-1, order.tile).amax(1).float()
+        if not self.space.coarse:
+            first = rest = plain
+        elif self.space.k:
+            first, rest = self.space.halves(here, absent, own)
+        else:
+            far = torch.where(absent[:, None], 0.0 if own else torch.inf, self.space.points(here))
+            first = rest = far.T.float().contiguous()
+        norm = self._norm(here) if self.near.metric == "cosine" else plain
+        return Side(plain, first, rest, norm, doubt, order.label, order.filled, order.spans, rest, len(here))
+
+    def _bounds(self, radii: Floats) -> tuple[Tensor, ...]:
+        """What may be added up within radii, (taus, centers), or (taus, 1) where they are the same for all centers."""
+        alike = bool((radii == radii[:, :1]).all())
+        radius = torch.as_tensor(radii[:, :1] if alike else radii).contiguous().to("cpu" if alike else DEVICE)
+        features, metric = self.rows.shape[1], self.near.metric
+        power, factor = 2 if metric == "euclidean" else 1, features if metric == "hamming" else 1
+        low, high = (((1 + sign * CLOSE) * radius) ** power * factor for sign in (-1, 1))
+        every = (bound(radius, metric, self.near.open, features), low, high, self.space.offset(radius))
+        return tuple(torch.stack(every).to(DEVICE).unbind())
+
+    def _reach(self, bounds: tuple[Tensor, ...], order: Arrangement) -> Reach:
+        here = order.source.clamp(min=0)
+        alike = bounds[0].shape[1] == 1
+        most, low, high, offset = (
+            (each.expand(-1, len(here)) if alike else each[:, here]).contiguous() for each in bounds
+        )
+        band = self.space.band(offset).view(len(offset), -1, order.tile).amax(2)
+        return Reach(most, low, high, offset.float(), band.float())
+
+    def _sweep(self, own: Side, other: Side, reach: Reach, how: How, close: Tensor) -> Iterator[tuple[int, Tensor]]:
+        """Tables of sums, (parts, width, points), for some tiles at a time; `close` counts what is close."""
+        tiles, parts = len(own.label), len(other.spans) - 1
+        most = max(1, _TABLE // (parts * how.width * self.tile))
+        room = min(STRIPS, own.size * len(other.label) * (THEIRS // how.slice) * how.taus)
+        strips = torch.empty(room, dtype=torch.int64, device=DEVICE)
+        start, step = 0, tiles if tiles <= _TRIED else tiles // 64
+        while start < tiles:
+            step, written = min(step, most, tiles - start), 0
+            kind = torch.float64 if how.weigh else torch.int32
+            table = torch.zeros((parts, how.width, step * self.tile), dtype=kind, device=DEVICE)
+            number = torch.zeros(1, dtype=torch.int64, device=DEVICE)
+            given = (own, other, reach, Doubts(strips, number, close, room), table, start, step, len(own.plain))
+            if not self.exact:
+                _launch(count_tiles, step * parts, given, how)
+                written = int(number)
+                self.exact = written > room
+            if self.exact:
+                _launch(count_tiles, step * parts, given, how._replace(exact=True, slice=_SLICE))
+            elif written:
+                strips[:written] = strips[:written].sort().values  # strips of one tile together, for the cache
+                _launch(settle_strips, -(-written // how.group), given, how._replace(exact=True))
+            yield start * self.tile, table
+            growth = 64 if self.exact else min(64, room / (2 * written + 1))
+            start, step = start + step, max(1, int(step * growth))
+
+
+def _loads(weights: Tensor, source: Tensor) -> tuple[Tensor, Tensor]:
+    """Weights in three parts each, (2, size, 16), for rows of other labels and of the same; and the sums' units."""
+    both = torch.stack([weights[:3], weights[:3]])
+    both[1, 0] -= weights[3]
+    unit = torch.exp2(torch.ceil(torch.log2(both.abs().amax((0, 2)).clamp(min=1e-300))) - 10)[:, None]
+    left, parts = both / unit, []
+    for _ in range(3):
+        parts.append(left.half())
+        left = left - parts[-1].double()
+    loads = torch.zeros((2, len(source), 16), dtype=torch.float16, device=DEVICE)
+    here = torch.cat(parts, dim=1)[:, :, source.clamp(min=0)]
+    loads[:, :, :9] = torch.where(source < 0, 0.0, here).transpose(1, 2)
+    return loads, unit
+
+
+def _launch(kernel: Any, programs: int, given: tuple[Any, ...], how: How) -> None:
+    warps = 4 if kernel is settle_strips else 1 if how.slice == _SLICE else how.tile // 16
+    # Sums in double precision are rounded one by one, as the plain formula is.
+    fused, stages = not how.exact, 2 if how.k == STEP else 3
+    kernel[(programs,)](*given, HOW=how, num_warps=warps, num_stages=stages, enable_fp_fusion=fused)

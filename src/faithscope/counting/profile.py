@@ -1,0 +1,102 @@
+"""Profile: counts without their names, all that most statistics read."""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.inputs.grouping import group
+from faithscope.relations import Relation, Same
+
+Ints = NDArray[np.int64]
+
+_SMALL = 5000  # entries of a profile that are not worth merging
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """What is left of counts when names are dropped: all that estimates and intervals need, and small.
+
+    One entry for each kind of row: how many *other* rows its explanation covers (`others`), how many of
+    those share its prediction (`agreeing`), how many ordered pairs of rows given its explanation agree
+    (`pairs`), and how many such rows there are (`rows`).
+    """
+
+    others: Ints
+    agreeing: Ints
+    pairs: Ints
+    rows: Ints
+    label_rows: Ints  # rows predicted each label
+    distinct: int  # explanations given to at least one row
+    modal: int  # rows whose prediction is the commonest one for their explanation
+    relation: Relation = field(default_factory=Same)
+    labels: tuple[Any, ...] = ()  # the different predictions, where they are known; nothing is counted by them
+
+    weight: ClassVar[None] = None  # rows of a profile count once each
+
+    @classmethod
+    def of_groups(cls, which: Ints, given: Ints, times: Ints, label_rows: Ints) -> "Profile":
+        """From groups of rows with the same explanation, as an engine counts them.
+
+        Parameters
+        ----------
+        which, given : (m,) arrays
+            The cells of the groups: which group, ascending, and how many rows of one label, at least one.
+        times : (k,) array
+            How many explanations have a group like this.
+        label_rows : array
+            Rows predicted each label.
+        """
+        total, pairs, most = (np.zeros(len(times), np.int64) for _ in range(3))
+        np.add.at(total, which, given)
+        np.add.at(pairs, which, given * (given - 1))
+        np.maximum.at(most, which, given)
+        entries = np.stack([total[which] - 1, given - 1, pairs[which], given * times[which]])
+        table = compact(
+            0, *entries[:, np.lexsort(entries)]
+        )  # an engine's order differs from run to run, and sums with it
+        return cls(*table, np.sort(label_rows), int(times.sum()), int((most * times).sum()))
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.rows.sum())
+
+    @property
+    def effective_n(self) -> float:
+        """Number of rows, since they are not weighted."""
+        return float(self.n)
+
+    @property
+    def covers_once(self) -> bool:
+        """Whether every row lies under its own explanation and no other."""
+        return self.relation == Same()
+
+    @property
+    def uniqueness(self) -> float:
+        """Share of rows whose explanation no other row was given, where explanations cover by equality."""
+        return float(self.rows[self.others == 0].sum() / self.n)
+
+    def profile(self) -> "Profile":
+        """Itself, so that what reads counts by their profile reads either."""
+        return self
+
+
+def sum_by(index: Ints, values: Ints, size: int) -> Ints:
+    """Sums of exact integers by index, which is ascending or short."""
+    total = np.zeros(size, np.int64)
+    np.add.at(total, index, values)
+    return total
+
+
+def compact(single: int, others: Ints, agreeing: Ints, pairs: Ints, rows: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Merge entries that are alike, and add the one of rows whose explanation covers nobody else."""
+    kept, merged = np.column_stack([others, agreeing, pairs]), rows
+    if len(kept) > _SMALL:
+        codes, first = group([kept])
+        kept, merged = kept[first], sum_by(codes, merged, len(first))
+    if single:
+        kept = np.concatenate([np.zeros((1, 3), np.int64), kept])
+        merged = np.concatenate([[single], merged])
+    return kept[:, 0], kept[:, 1], kept[:, 2], merged

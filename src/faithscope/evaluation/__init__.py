@@ -1,0 +1,1 @@
+"""Models and explainers in; an Evaluation or a Comparison out."""

@@ -1,0 +1,179 @@
+"""What was computed once is kept on disk: Parquet files named by what they answer and by what they hold."""
+
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import WrongType
+from faithscope.evaluation.asking import warn
+from faithscope.explanations import Explanations
+from faithscope.explanations.arrow.tables import from_arrow, to_arrow
+from faithscope.explanations.keys import Plain
+from faithscope.inputs.checks import check_whole
+from faithscope.inputs.rows import rows_of, take_rows
+from faithscope.runtime.files import to_folder, write_atomically
+from faithscope.runtime.fingerprint import fingerprint
+from faithscope.runtime.origins import our_sources
+from faithscope.runtime.progress import Step
+
+_FORMAT = "2"
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A folder of answers; an interrupted run goes on from it, and a second run finds everything there.
+
+    A file's name holds a fingerprint of the question (rows, model, explainer, their code, settings, versions) and a
+    hash of the file's own bytes. A file that is cut short, changed or not ours does not match its name: it is named in
+    a warning and ignored. Files are written beside their place and then moved there, so no other process ever sees
+    half of one. What cannot be told from others is not kept: a warning says so, and it is computed each time.
+
+    Parameters
+    ----------
+    folder : path
+        Made where it does not exist.
+    rows : int
+        Rows in a file: how much an interruption can lose.
+
+    Examples
+    --------
+    >>> Cache("answers", rows=100)
+    Cache(folder=PosixPath('answers'), rows=100)
+    """
+
+    folder: Path
+    rows: int = 500
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "folder", to_folder(self.folder))
+        check_whole(self.rows, "rows, the rows in a file,")
+
+    def question(self, asked: Any, name: str) -> str | None:
+        """A fingerprint of whoever is asked; None, with a warning, where it cannot be told from others."""
+        try:
+            return fingerprint(asked)
+        except WrongType as error:
+            warn(f"The answers of {name} are not kept in the cache, and are computed each time: {error}")
+            return None
+
+    def explanations(
+        self, question: str | None, explain: Callable[..., Any], X: Any, step: Step, *, tokenizer: Any = None
+    ) -> Explanations:
+        """Explanations of rows, part by part, from the folder where they are there.
+
+        Parameters
+        ----------
+        question : str or None
+            A fingerprint of everything but the rows; None where nothing is to be kept.
+        explain : callable
+            From rows, a function to be told how far it is, and ``start``, the place of the first of these rows among
+            all, to explanations.
+        """
+        n = rows_of(X)
+        parts = []
+        for start in range(0, max(1, n), self.rows):
+            part = take_rows(X, np.arange(start, min(start + self.rows, n))) if n > self.rows else X
+            ask = partial(explain, start=start)
+            parts.append(self.one("explanations", question, ask, part, within(step, start, n), tokenizer))
+            step(min(start + self.rows, n), n)
+        found = parts[0]
+        for more in parts[1:]:
+            found = found.join(more)
+        return found
+
+    def one(
+        self,
+        what: str,
+        question: str | None,
+        answer: Callable[..., Any],
+        X: Any,
+        step: Step | None = None,
+        tokenizer: Any = None,
+    ) -> Explanations:
+        """The answer for these rows, all in one file."""
+        key = None if question is None else self._key(what, question, X)
+        table = None if key is None else self.read(what, key)
+        if table is not None:
+            return from_arrow(table, tokenizer=tokenizer)
+        found: Explanations = answer(X) if step is None else answer(X, step)
+        if key is not None:
+            self.write(what, key, to_arrow(found))
+        return found
+
+    def _key(self, what: str, question: str, X: Any) -> str | None:
+        try:
+            return fingerprint(_FORMAT, our_sources(), what, question, X)
+        except WrongType as error:
+            warn(f"What is said of these rows is not kept in the cache, and is computed each time: {error}")
+            return None
+
+    def labels(self, question: str | None, predict: Callable[[Any], NDArray[Any]], X: Any) -> NDArray[Any]:
+        """Predictions for rows."""
+        found = self.one("predictions", question, lambda rows: Plain(predict(rows)), X)
+        return found.values if isinstance(found, Plain) else np.empty(0)
+
+    def read(self, what: str, key: str) -> Any | None:
+        """The table kept under a key; None where there is none that is whole."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        for path in sorted(self.folder.glob(f"{what}-{key}-*.parquet")):
+            try:
+                content = path.read_bytes()
+            except OSError as error:
+                _ignored(path, f"cannot be read ({error.strerror})")
+                continue
+            if _digest(content) != path.stem.rpartition("-")[2]:
+                _ignored(path, "does not hold what its name says: it was cut short or changed")
+                continue
+            # On this thread alone: Arrow's threads may outlive the call, and abort if Python ends before they let go.
+            return parquet.ParquetFile(pa.BufferReader(content), pre_buffer=False).read(use_threads=False)
+        return None
+
+    def write(self, what: str, key: str, table: Any) -> None:
+        """Keep a table; what was there under another name stays."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        sink = pa.BufferOutputStream()
+        parquet.write_table(table, sink, compression="zstd")
+        content = sink.getvalue().to_pybytes()
+        write_atomically(self.folder / f"{what}-{key}-{_digest(content)}.parquet", content, private=True)
+
+
+def to_cache(cache: Any) -> Cache | None:
+    """A cache from the path of its folder; None for none."""
+    if cache is None or isinstance(cache, Cache):
+        return cache
+    if isinstance(cache, str | os.PathLike):
+        return Cache(to_folder(cache))
+    raise WrongType(f"cache must be a folder's path or a Cache; got {type(cache).__name__}.")
+
+
+def takes_progress(explain: Any) -> bool:
+    """Whether an explainer can tell how far it is."""
+    try:
+        return "progress" in signature(explain).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def within(step: Step, before: int, total: int) -> Step:
+    """Progress in a part of the rows as progress in all of them."""
+    return lambda done, _: step(before + done, total)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+def _ignored(path: Path, why: str) -> None:
+    warn(f"The cache file {path.name!r} {why}, so it is ignored.")

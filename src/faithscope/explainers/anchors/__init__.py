@@ -1,0 +1,6 @@
+"""Anchors: rules that hold a prediction in place, for tables and for texts."""
+
+from faithscope.explainers.anchors.explainer import Anchors
+from faithscope.explainers.anchors.text import TextAnchors
+
+__all__ = ["Anchors", "TextAnchors"]

@@ -1,0 +1,180 @@
+"""What conditions of anchors are made of: quarters and categories of training rows, and how many rows they cover."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from faithscope.explainers.anchors.answers import Codes, Ints, Keys
+from faithscope.explainers.anchors.kl_bounds import Bools, Floats
+from faithscope.explainers.lime.draws import quartiles
+from faithscope.explainers.shared.seeds import generators
+from faithscope.runtime.memory import need
+
+_WORDS = 2**22  # of bitmaps, at a time
+_FEWER = "merge rare categories"  # what to do where memory is short
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """Training rows as bins: quarters of numbers, or categories, and a last bin for missing values where there are any.
+
+    A code of a feature stands for its bins from ``low`` to ``high``; code 0 for all of them. A row may lie in a bin
+    that the feature does not have, since training rows have no such category, or none missing: then there is no
+    condition on it.
+
+    Attributes
+    ----------
+    values, bins : (n, d) arrays
+        Training rows, and the bin of each value.
+    categorical : (d,) array
+    edges : tuple of arrays
+        Upper ends of all quarters but the last; none for categories.
+    counts : (d,) array
+        How many bins a feature has, that of missing values among them.
+    ordered, starts : (d, n) and (d, bins + 1) arrays
+        Training values in order, and where those of each bin begin.
+    low, high : (d, codes) arrays
+    """
+
+    values: Floats
+    bins: Codes
+    categorical: Bools
+    edges: tuple[Floats, ...]
+    counts: Ints
+    ordered: Floats
+    starts: Ints
+    low: Codes
+    high: Codes
+
+    @classmethod
+    def learn(cls, values: Floats, categorical: Bools, whole: Bools | None = None) -> "Bins":
+        """The bins of training rows; edges are whole numbers where that is asked for."""
+        kinds = zip(values.T, categorical, np.zeros(len(categorical), bool) if whole is None else whole, strict=True)
+        edges = tuple(
+            np.empty(0) if category else quartiles(column[~np.isnan(column)], whole=bool(rounded))
+            for column, category, rounded in kinds
+        )
+        bins = _locate(values, categorical, edges)
+        counts = np.where(categorical, bins.max(axis=0) + 1, [len(one) + 1 for one in edges])
+        counts = np.maximum(counts, bins.max(axis=0) + 1)
+        tally = [np.bincount(column, minlength=counts.max()) for column in bins.T]
+        starts = np.column_stack([np.zeros(len(tally), np.int64), np.cumsum(tally, axis=1)])
+        ordered = np.ascontiguousarray(np.sort(values, axis=0).T)
+        return cls(values, bins, categorical, edges, counts, ordered, starts, *_bounds(counts, categorical))
+
+    def locate(self, rows: Floats) -> Codes:
+        """The bin of each value."""
+        return _locate(rows, self.categorical, self.edges)
+
+    @property
+    def codes(self) -> Ints:
+        """How many codes each feature has."""
+        return np.where(self.categorical, self.counts, self.counts**2) + 1
+
+    @cached_property
+    def conditions(self) -> tuple[Ints, Ints]:
+        """What conditions there are: a feature and one of its edges, or -1 for equality with a category or missing."""
+        equal = self.categorical | (self.counts > self._quarters)
+        edges = [np.append(np.arange(len(one)), [-1] * bool(same)) for one, same in zip(self.edges, equal, strict=True)]
+        numbers = np.concatenate(edges).astype(np.int64)
+        return np.repeat(np.arange(len(edges)), [len(one) for one in edges]), numbers
+
+    @cached_property
+    def _quarters(self) -> Ints:
+        """How many quarters each feature has, which is the bin of its missing values; none of a category."""
+        return np.where(self.categorical, 0, [len(one) + 1 for one in self.edges])
+
+    def extend(self, bins: Codes, anchors: Codes) -> Codes:
+        """Codes after adding each condition that rows in these bins meet, 0 where that changes nothing."""
+        j, edge = self.conditions
+        here, old = bins[:, None, j], anchors[:, :, j]
+        low, high = self.low[j, old], self.high[j, old]
+        before = self._size(j, low, high)
+        equal, above = edge < 0, here > edge
+        known = here < self.counts[j]
+        kept = known & (self.categorical[j] | ((here >= self._quarters[j]) == equal))  # missing is above no edge
+        here = np.where(known, here, 0)
+        low = np.where(equal, here, np.where(above, np.maximum(low, edge + 1), low))
+        top = np.minimum(high, np.where(self.categorical, self.counts, self._quarters)[j] - 1)
+        high = np.where(equal, here, np.where(above, top, np.minimum(high, edge)))
+        after = self._size(j, low, high)
+        codes = np.where(self.categorical[j], here, low * self.counts[j] + high) + 1
+        return np.where(kept & (after > 0) & (after < before), codes, 0).astype(np.int32)
+
+    def _size(self, j: Ints, low: Codes, high: Codes) -> Ints:
+        """Training values in these bins."""
+        return np.asarray(self.starts[j, high + 1] - self.starts[j, low])
+
+
+def _locate(values: Floats, categorical: Bools, edges: tuple[Floats, ...]) -> Codes:
+    bins = np.empty(values.shape, np.int32)
+    for j, column in enumerate(values.T):
+        bins[:, j] = column if categorical[j] else np.searchsorted(edges[j], column) + np.isnan(column)
+    return bins
+
+
+def _bounds(counts: Ints, categorical: Bools) -> tuple[Codes, Codes]:
+    """The lowest and highest bin of every code of every feature."""
+    most = int(np.where(categorical, counts, counts**2).max())
+    need(16 * len(counts) * most, f"Bounds of {most:,} categories of {len(counts):,} features", _FEWER)
+    low, high = np.zeros((2, len(counts), most + 1), np.int32)
+    low[:, 1:] = high[:, 1:] = np.arange(most)
+    for j in np.flatnonzero(~categorical):
+        low[j, 1:], high[j, 1:] = np.divmod(np.arange(most), counts[j])
+    high[:, 0] = counts - 1
+    return low, high
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """Which of some training rows each code of each feature covers.
+
+    Attributes
+    ----------
+    maps : (all codes, words) array
+        A bit a row, set where the row is in the bins of the code.
+    offsets : (d,) array
+        Where the codes of a feature begin.
+    rows : int
+    """
+
+    maps: Keys
+    offsets: Ints
+    rows: int
+
+    @classmethod
+    def learn(cls, known: Bins, samples: int, seed: int) -> "Coverage":
+        """On all training rows, or on so many of them that are drawn."""
+        bins = known.bins
+        if len(bins) > samples:
+            bins = bins[generators(seed, np.full((1, 1), -1.0))[0].choice(len(bins), samples, replace=False)]
+        many = int(known.codes.sum())
+        need(many * len(bins) // 8, f"Bitmaps of {many:,} quarters and categories", _FEWER)
+        maps = np.zeros((many, -(-len(bins) // 64) * 8), np.uint8)
+        offsets = np.cumsum(known.codes) - known.codes
+        for j, offset in enumerate(offsets):
+            for code in range(known.codes[j]):
+                packed = np.packbits((bins[:, j] >= known.low[j, code]) & (bins[:, j] <= known.high[j, code]))
+                maps[offset + code, : len(packed)] = packed
+        return cls(maps.view(np.uint64), offsets, len(bins))
+
+    def share(self, anchors: Codes) -> Floats:
+        """Share of rows under each anchor."""
+        return np.asarray(np.bitwise_count(self._map(anchors)).sum(axis=-1) / self.rows)
+
+    def extended(self, anchors: Codes, features: Ints, codes: Codes) -> Floats:
+        """Share of rows under each anchor with one more code: (n, beam, k)."""
+        covered = np.empty(codes.shape)
+        step = max(1, _WORDS // (codes.shape[1] * codes.shape[2] * self.maps.shape[1]))
+        for start in range(0, len(codes), step):
+            part = slice(start, start + step)
+            maps = self._map(anchors[part])[:, :, None] & self.maps[self.offsets[features] + codes[part]]
+            covered[part] = np.bitwise_count(maps).sum(axis=3)
+        return covered / self.rows
+
+    def _map(self, anchors: Codes) -> Keys:
+        maps = np.broadcast_to(self.maps[0], (*anchors.shape[:-1], self.maps.shape[1])).copy()
+        for j in np.flatnonzero(anchors.reshape(-1, anchors.shape[-1]).any(axis=0)):
+            maps &= self.maps[self.offsets[j] + anchors[..., j]]
+        return maps

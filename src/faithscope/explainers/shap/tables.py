@@ -1,0 +1,172 @@
+"""Sums of trees: what they give to rows, and to every mixture of two rows at once."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.explainers.shap.pairs import Pairs, Places
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class TreeSums:
+    """Trees whose leaves are added up; the nodes of all trees are numbered through.
+
+    Attributes
+    ----------
+    roots : (trees,) array of int
+    feature, left, right : (nodes,) arrays of int
+        The feature asked and the children; a leaf is its own child on either side.
+    place : (nodes,) array
+        A value goes left where it is no more.
+    missing_left : (nodes,) array of bool
+        Where a missing value goes.
+    values : (nodes, outputs) array
+        What a leaf adds.
+    offset : (outputs,) array
+    """
+
+    roots: Places
+    feature: Places
+    left: Places
+    right: Places
+    place: Floats
+    missing_left: NDArray[np.bool_]
+    values: Floats
+    offset: Floats
+
+    @classmethod
+    def read(cls, found: Any, places: Floats, trees: int) -> "TreeSums":
+        """From shap's reading of a model, with ranked thresholds; so many of its first trees."""
+        kept = np.arange(found.values.shape[1]) < np.asarray(found.num_nodes[:trees])[:, None]
+        first = np.concatenate([[0], np.cumsum(kept.sum(axis=1))[:-1]])[:, None]
+        own = first + np.arange(kept.shape[1])
+        inner = found.children_left[:trees] >= 0
+
+        def flat(part: Any) -> Any:
+            return np.asarray(part)[:trees][kept]
+
+        sides = found.children_left[:trees], found.children_right[:trees]
+        left, right = (np.where(inner, first + side, own) for side in sides)
+        default = found.children_default[:trees] == found.children_left[:trees]
+        values = flat(found.values) * ~flat(inner)[:, None]
+        offset = np.broadcast_to(np.asarray(found.base_offset, np.float64), found.values.shape[2:]).copy()
+        feature = np.where(flat(inner), flat(found.features), 0)
+        return cls(
+            first[:, 0], feature, flat(left), flat(right), flat(places), flat(default) & flat(inner), values, offset
+        )
+
+    def shifted(self, codes: Floats, margins: Floats | None) -> "TreeSums":
+        """With the offset that a model's margins (n, outputs) have: shap reads one for all classes of XGBoost."""
+        sums = plain(self(codes), 0 if margins is None else margins.shape[1])
+        if margins is None or sums.shape != margins.shape:
+            return self
+        apart = margins - sums
+        if np.ptp(apart, axis=0).max() > 1e-4 * np.abs(margins).max():  # no offset alone: another scale
+            return self
+        offset: Floats = self.offset + apart.mean(axis=0)[-len(self.offset) :]
+        return replace(self, offset=offset)
+
+    def __call__(self, codes: Floats) -> Floats:
+        """What the trees give to rows: (n, outputs)."""
+        sums = np.repeat(self.offset[None], len(codes), axis=0)
+        step = max(1, 2**21 // len(self.roots))
+        for start in range(0, len(codes), step):
+            part = codes[start : start + step]
+            row = np.arange(len(part))[:, None]
+            node = np.repeat(self.roots[None], len(part), axis=0)
+            while True:
+                child = np.where(self._goes_left(part, row, node), self.left[node], self.right[node])
+                if (child == node).all():
+                    break
+                node = child
+            sums[start : start + step] += self.values[node].sum(axis=1)
+        return sums
+
+    def _goes_left(self, codes: Floats, row: Places, node: Places) -> NDArray[np.bool_]:
+        asked = codes[row, self.feature[node]]
+        return np.where(np.isnan(asked), self.missing_left[node], asked <= self.place[node])
+
+    def mixtures(self, rows: Floats, background: Floats, pairs: Pairs) -> Floats:
+        """What the trees give to all mixtures of each pair: (p, 2^k, outputs).
+
+        A leaf is reached by the mixtures that have the row's values of some features R and the background's of some
+        others B. So it adds ``value · Π_{j in R} s_j · Π_{j in B} (1 - s_j)``, where s_j is 1 for members of the
+        coalition and 0 for others: a polynomial. Its coefficients are added up over all leaves, and then, for each
+        coalition, over its subsets.
+        """
+        pair, node, own, others = self._leaves(rows, background, pairs)
+        signs = np.ones(len(pair))
+        while others.any():
+            lowest = others & -others
+            more = np.flatnonzero(lowest)
+            others = others ^ lowest
+            pair, node = np.concatenate([pair, pair[more]]), np.concatenate([node, node[more]])
+            own = np.concatenate([own, own[more] | lowest[more]])
+            others, signs = np.concatenate([others, others[more]]), np.concatenate([signs, -signs[more]])
+        many, size = len(pairs.row), pairs.features.shape[1]
+        at = pair << size | own
+        table = np.stack([np.bincount(at, signs * value[node], many << size) for value in self.values.T], axis=-1)
+        for j in range(size):
+            halves = table.reshape(-1, 2, 2**j, table.shape[1])
+            halves[:, 1] += halves[:, 0]
+        return table.reshape(many, 1 << size, -1) + self.offset
+
+    def _leaves(self, rows: Floats, background: Floats, pairs: Pairs) -> tuple[Places, Places, Places, Places]:
+        """Leaves that mixtures reach: pair, node, and the bits of features that must be the row's, and the other's."""
+        bits = np.zeros((len(pairs.row), rows.shape[1]), np.int64)
+        np.put_along_axis(bits, pairs.features, 1 << np.arange(pairs.features.shape[1])[None], axis=1)
+        pair = np.repeat(np.arange(len(pairs.row)), len(self.roots))
+        node = np.tile(self.roots, len(pairs.row))
+        own = np.zeros(len(pair), np.int64)
+        others = own.copy()
+        done: list[tuple[Places, ...]] = []
+        while len(pair):
+            leaf = self.left[node] == node
+            done.append((pair[leaf], node[leaf], own[leaf], others[leaf]))
+            pair, node, own, others = pair[~leaf], node[~leaf], own[~leaf], others[~leaf]
+            bit = bits[pair, self.feature[node]]
+            by_row = self._goes_left(rows, pairs.row[pair], node)
+            by_other = self._goes_left(background, pairs.other[pair], node)
+            parted = by_row != by_other
+            with_row = ~parted | (others & bit == 0)
+            with_other = parted & (own & bit == 0)
+            bit = np.where(parted, bit, 0)
+            pair = np.concatenate([pair[with_row], pair[with_other]])
+            child = np.concatenate([node[with_row], node[with_other]])
+            left = np.concatenate([by_row[with_row], by_other[with_other]])
+            own = np.concatenate([(own | bit)[with_row], own[with_other]])
+            others = np.concatenate([others[with_row], (others | bit)[with_other]])
+            node = np.where(left, self.left[child], self.right[child])
+        pair, node, own, others = (np.concatenate(parts) for parts in zip(*done, strict=True))
+        return pair, node, own, others
+
+
+def plain(sums: Floats, outputs: int) -> Floats:
+    """The sums themselves; a single one is that of class 1, and class 0 has its negative."""
+    return sums if sums.shape[-1] == outputs else np.concatenate([-sums, sums], axis=-1)
+
+
+def logistic(sums: Floats, outputs: int) -> Floats:
+    """The probabilities of two classes."""
+    chance = 0.5 + 0.5 * np.tanh(0.5 * sums)
+    return np.concatenate([1 - chance, chance], axis=-1)
+
+
+def softmax(sums: Floats, outputs: int) -> Floats:
+    """The probabilities of several classes."""
+    shares = np.exp(sums - sums.max(axis=-1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=-1, keepdims=True))
+
+
+def exponential(sums: Floats, outputs: int) -> Floats:
+    """The rate of a count, or another positive quantity."""
+    return plain(np.exp(np.minimum(sums, 700.0)), outputs)
+
+
+Link = Callable[[Floats, int], Floats]
+LINKS: tuple[Link, ...] = (plain, logistic, softmax, exponential)

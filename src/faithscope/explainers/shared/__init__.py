@@ -1,0 +1,1 @@
+"""What explainers share: models, rows of training data, seeds, and manners."""

@@ -1,0 +1,87 @@
+"""Chance that belongs to a row: the same row draws the same numbers, whatever batch it is in."""
+
+import hashlib
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput
+from faithscope.explanations.distances.metrics import as_number, columns_of
+from faithscope.inputs.missing import missing_values
+from faithscope.inputs.rows import rows_of
+
+Cell = tuple[bytes, str]  # a number, or the text of anything else
+
+
+def row_seeds(seed: int, rows: NDArray[np.float64]) -> list[int]:
+    """A 64-bit seed for each row, a hash of the seed and the row's canonical bytes; -0.0 counts as 0.0."""
+    start = _start(seed)
+    return [int.from_bytes(_digest(start, row.tobytes()), "little") for row in _canonical(rows)]
+
+
+def _canonical(numbers: NDArray[Any]) -> NDArray[np.float64]:
+    """Numbers of which equal ones have equal bytes: one zero, and one NaN."""
+    plain = np.ascontiguousarray(numbers.astype("<f8") + 0.0)
+    plain[np.isnan(plain)] = np.nan
+    return plain
+
+
+def generators(seed: int, rows: NDArray[np.float64]) -> list[np.random.Generator]:
+    """A generator for each row."""
+    return [np.random.Generator(np.random.SFC64(one)) for one in row_seeds(seed, rows)]
+
+
+def row_digests(seed: int, X: Any) -> list[bytes]:
+    """Eight bytes for each row of any kind: numbers, categories or texts; all missing values are alike."""
+    start = _start(seed)
+    if hasattr(X, "tocsr"):
+        X = X.tocsr().toarray()
+    cells = [_cells(column) for column in columns_of(X)]
+    if not cells:
+        return [_digest(start, b"")] * rows_of(X)
+    return [_digest(start, b"".join(map(itemgetter(0), row)) + _texts(row)) for row in zip(*cells, strict=True)]
+
+
+def _texts(row: tuple[Cell, ...]) -> bytes:
+    """The texts of a row, each in its place; nothing where all are numbers."""
+    texts = [text for _, text in row]
+    return "\x1f".join(texts).encode() if any(texts) else b""
+
+
+def _cells(column: NDArray[Any]) -> list[Cell]:
+    """Every value of a column by itself, so that the others do not say what it is; missing is NaN."""
+    if column.dtype.kind in "biuf":
+        return [(one.tobytes(), "") for one in _canonical(column)]
+    missing = missing_values(column)
+    return [_MISSING if hole else _cell(one) for one, hole in zip(column.tolist(), missing.tolist(), strict=True)]
+
+
+def _cell(value: Any) -> Cell:
+    if isinstance(value, str):
+        return b"", repr(value)
+    alone = np.empty(1, object)
+    alone[0] = value
+    alone = as_number(alone)
+    return _cells(alone)[0] if alone.dtype.kind in "biuf" else (b"", repr(value))
+
+
+_MISSING: Cell = (_canonical(np.array([np.nan])).tobytes(), "")
+
+
+def check_seed(seed: Any) -> int:
+    """A whole number of at most 127 bits."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not -(2**127) <= int(seed) < 2**127:
+        raise BadInput(f"seed must be a whole number of at most 127 bits; got {seed!r}.")
+    return int(seed)
+
+
+def _start(seed: int) -> "hashlib._Hash":
+    return hashlib.blake2b(check_seed(seed).to_bytes(16, "little", signed=True), digest_size=8)  # type: ignore[return-value]
+
+
+def _digest(start: "hashlib._Hash", content: bytes) -> bytes:
+    one = start.copy()
+    one.update(content)
+    return one.digest()

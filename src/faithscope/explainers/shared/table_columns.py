@@ -1,0 +1,198 @@
+"""One column of a table as floats and back: numbers, dates and categories, each with room for missing values."""
+
+import datetime
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput, WrongType
+from faithscope.inputs.dates import UNITS, Moment, hold_dates, to_ticks
+from faithscope.inputs.missing import is_missing, missing_values
+
+Floats = NDArray[np.float64]
+
+_EXACT = 2**53
+_REAL = (int, float, np.integer, np.floating, np.bool_)
+
+
+def as_numbers(column: NDArray[Any]) -> NDArray[Any] | None:
+    """Numbers as they are; Python's own, and missing ones, as floats with NaN; None where there is anything else."""
+    if column.dtype.kind in "biuf":
+        return column
+    if column.dtype != object:
+        return None
+    missing = missing_values(column)
+    present = column[~missing].tolist()
+    if not all(isinstance(one, _REAL) and not isinstance(one, np.timedelta64) for one in present):
+        return None
+    if any(isinstance(one, int) and abs(one) > _EXACT for one in present):
+        return np.array(present) if not missing.any() else None
+    numbers = np.full(len(column), np.nan)
+    numbers[~missing] = present
+    return numbers
+
+
+def encode_numbers(column: NDArray[Any], name: str) -> Floats:
+    """Finite numbers, NaN where missing; anything else is refused."""
+    numbers = as_numbers(column)
+    if numbers is None:
+        wrong = [row for row, one in enumerate(column.tolist()) if not (isinstance(one, _REAL) or is_missing(one))]
+        raise WrongType(
+            f"Column {name!r} held numbers in training but holds {column.tolist()[wrong[0] if wrong else 0]!r} here"
+            f"{_at(wrong)}: convert it."
+        )
+    _refuse_large(numbers, name)
+    values = numbers.astype(np.float64)
+    infinite = np.flatnonzero(np.isinf(values))
+    if len(infinite):
+        raise BadInput(f"Column {name!r} holds {values[infinite[0]]}{_at(infinite)}: every number must be finite.")
+    return values
+
+
+def _at(rows: Any) -> str:
+    """Where something was seen: the first row, and how many there are."""
+    more = f" and {len(rows) - 1:,} more" if len(rows) > 1 else ""
+    return f" at row {rows[0]}{more}" if len(rows) else ""
+
+
+def _refuse_large(column: NDArray[Any], name: str) -> None:
+    """Raise where whole numbers are too large to be told apart as floats."""
+    if column.dtype.kind not in "iu" or not len(column):
+        return
+    large = np.flatnonzero((column > _EXACT) | (column < -_EXACT))
+    if len(large):
+        raise BadInput(
+            f"Column {name!r} holds whole numbers beyond 2**53, which floats cannot tell apart,{_at(large)}: name it "
+            "in categorical, or leave it out."
+        )
+
+
+@dataclass(frozen=True)
+class Dates:
+    """A column of dates as numbers: how many units since 1970, the coarsest that all training dates are whole in.
+
+    Attributes
+    ----------
+    unit : str
+        Of the numbers, as NumPy calls it: "D" where all training dates are whole days.
+    dtype : str
+        What `decode` makes: ``M8[us]`` and the like.
+    zoned : bool
+        Whether the column has a time zone; numbers are then in UTC.
+    example : date, optional
+        A training value, where the column holds Python's own dates: others are made like it.
+    """
+
+    unit: str
+    dtype: str
+    zoned: bool = False
+    example: Any = None
+
+    @classmethod
+    def learn(cls, column: NDArray[Any], zoned: bool) -> "Dates":
+        """From a column for which `hold_dates` is true."""
+        ticks, each = to_ticks(column)
+        present = ticks[~missing_values(column)]
+        unit = next(name for name, many in UNITS.items() if not (present % max(1, many // each)).any() or many <= each)
+        if column.dtype.kind == "M":
+            own = next(name for name, many in UNITS.items() if each % many == 0)
+            return cls(unit, f"M8[{own}]", zoned)
+        example = next(one for one in column if not is_missing(one))
+        fine = "ns" if getattr(example, "nanosecond", None) is not None else "us"
+        return cls(unit, f"M8[{fine}]", getattr(example, "tzinfo", None) is not None, example)
+
+    def encode(self, column: NDArray[Any], name: str) -> Floats:
+        """NaN where missing; dates that floats cannot hold exactly are refused."""
+        missing = missing_values(column)
+        if missing.all():
+            return np.full(len(column), np.nan)
+        if not hold_dates(column):
+            raise WrongType(
+                f"Column {name!r} held dates in training but holds {column[~missing].tolist()[0]!r} here: convert it."
+            )
+        ticks, each = to_ticks(column)
+        many = UNITS[self.unit]
+        values = ticks.astype(np.float64) * (each // many) if each >= many else _divided(ticks, many // each)
+        values = np.where(missing, np.nan, values)
+        again, own = to_ticks(self._dates(values))
+        wrong = again != ticks if own == each else again.astype(object) * own != ticks.astype(object) * each
+        lost = np.flatnonzero(~missing & wrong)
+        if len(lost):
+            raise BadInput(
+                f"Column {name!r} holds {column[lost[0]]}{_at(lost)}, finer than numbers can be that keep the training "
+                f"dates, {self.unit} since 1970: round the dates."
+            )
+        return np.asarray(values, np.float64)
+
+    def decode(self, values: Floats) -> NDArray[Any]:
+        """Dates of the column's own kind, rounded to its unit."""
+        dates = self._dates(values)
+        return dates if self.example is None else _like(self.example, dates)
+
+    def _dates(self, values: Floats) -> NDArray[Any]:
+        many = UNITS[self.unit] // UNITS[np.datetime_data(self.dtype)[0]]
+        missing = np.isnan(values)
+        present = np.where(missing, 0.0, values)
+        whole = np.floor(present)
+        ticks = whole.astype(np.int64) * many + np.rint((present - whole) * many).astype(np.int64)
+        dates: NDArray[Any] = ticks.astype(self.dtype)
+        dates[missing] = np.datetime64("NaT")
+        return dates
+
+    def moment(self, value: float) -> Moment:
+        """A whole number of units as a date that rules can name."""
+        return Moment(int(value) * UNITS[self.unit], self.zoned)
+
+
+def _divided(ticks: NDArray[Any], many: int) -> Floats:
+    whole, rest = np.divmod(ticks, many)
+    return np.asarray(whole.astype(np.float64) + rest.astype(np.float64) / many)
+
+
+def _like(example: Any, dates: NDArray[Any]) -> NDArray[Any]:
+    """Dates as objects of the example's type, in its time zone; None where missing."""
+    if hasattr(example, "nanosecond"):
+        made = [None if np.isnat(one) else type(example)(one) for one in dates]
+    elif isinstance(example, datetime.datetime):
+        made = dates.astype("M8[us]").tolist()
+    else:
+        made = dates.astype("M8[D]").tolist()
+    zone = getattr(example, "tzinfo", None)
+    if zone is not None:
+        made = [None if one is None else one.replace(tzinfo=datetime.UTC).astimezone(zone) for one in made]
+    objects = np.empty(len(made), object)
+    objects[:] = made
+    return objects
+
+
+def known_categories(column: NDArray[Any]) -> tuple[Any, ...]:
+    """The different values of a column that are not missing, in order."""
+    values = set(column[~missing_values(column)].tolist())
+    try:
+        return tuple(sorted(values))
+    except TypeError:
+        return tuple(sorted(values, key=lambda value: (type(value).__name__, str(value))))
+
+
+def encode_categories(known: tuple[Any, ...], column: NDArray[Any]) -> Floats:
+    """Places among the known categories; the next place where missing, and the one after it where none of them."""
+    get = {value: place for place, value in enumerate(known)}.get
+    items = column.tolist()
+    places = np.array([get(item, -1) for item in items], np.float64)
+    for row in np.flatnonzero(places < 0).tolist():
+        places[row] = len(known) + (not is_missing(items[row]))
+    return places
+
+
+def palette(known: tuple[Any, ...], marker: Any, *, complete: bool) -> NDArray[Any]:
+    """What the model sees for each place: the known categories, and where complete the marker for missing, twice."""
+    plain = all(type(value) in (int, float, bool) for value in known)
+    if plain and not complete:
+        return np.array(known)
+    if plain and isinstance(marker, float):
+        return np.array([*known, marker, marker], np.float64)
+    values = np.empty(len(known) + 2 * complete, object)
+    values[:] = [*known, marker, marker] if complete else known
+    return values

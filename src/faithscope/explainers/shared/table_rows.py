@@ -1,0 +1,148 @@
+"""From columns back to the rows that a model was trained on: an array, or a pandas, polars or Arrow table."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.inputs.arrays import is_frame, to_array
+from faithscope.inputs.missing import missing_values
+
+Rebuild = Callable[[list[NDArray[Any]]], Any]
+
+
+def rebuilder(X: Any, columns: list[NDArray[Any]]) -> Rebuild:
+    """What makes rows of columns again, of the same library and with the same types."""
+    if hasattr(X, "iloc"):
+        return PandasRows(tuple(X.columns), tuple(X.dtypes))
+    if hasattr(X, "column_names"):
+        return ArrowRows(X.schema, _nan_columns(columns, [column.null_count for column in X.columns]))
+    if is_frame(X):
+        return PolarsRows(dict(X.schema), _nan_columns(columns, [column.null_count() for column in X.iter_columns()]))
+    given = to_array(X, "Rows")
+    kinds = {column.dtype.kind for column in columns}
+    if kinds == {"M"} and given is not None:
+        return ArrayRows(given.dtype)
+    numeric = kinds <= set("biuf")
+    return ArrayRows(np.dtype(object) if not numeric else np.dtype(np.float64) if given is None else given.dtype)
+
+
+def _nan_columns(columns: list[NDArray[Any]], nulls: list[int]) -> tuple[bool, ...]:
+    """Which columns write missing numbers as NaN: those that have NaN, and nothing else that is missing."""
+    pairs = zip(columns, nulls, strict=True)
+    return tuple(column.dtype.kind == "f" and not null and bool(np.isnan(column).any()) for column, null in pairs)
+
+
+def _whole(column: NDArray[Any]) -> bool:
+    """Whether all numbers that are not missing are whole."""
+    return column.dtype.kind != "f" or bool(np.array_equal(column, np.floor(column), equal_nan=True))
+
+
+@dataclass(frozen=True)
+class ArrayRows:
+    """Rows as a NumPy array; whole numbers as floats, since a perturbed one need not be whole any more."""
+
+    dtype: np.dtype[Any]
+
+    def __call__(self, columns: list[NDArray[Any]]) -> NDArray[Any]:
+        if self.dtype.kind in "biufM":
+            kind = np.float64 if self.dtype.kind in "biu" else self.dtype
+            return np.ascontiguousarray(np.stack(columns).T, kind)
+        rows = np.empty((len(columns[0]), len(columns)), object)
+        for j, column in enumerate(columns):
+            rows[:, j] = column.tolist() if column.dtype.kind == "M" else column
+        return rows
+
+
+@dataclass(frozen=True)
+class PandasRows:
+    """Rows as a pandas frame."""
+
+    names: tuple[Any, ...]
+    dtypes: tuple[Any, ...]
+
+    def __call__(self, columns: list[NDArray[Any]]) -> Any:
+        import pandas as pd
+
+        pairs = zip(columns, self.dtypes, strict=True)
+        frame = pd.DataFrame({j: _pandas_column(column, dtype) for j, (column, dtype) in enumerate(pairs)})
+        frame.columns = pd.Index(self.names)
+        return frame
+
+
+def _pandas_column(column: NDArray[Any], dtype: Any) -> Any:
+    import pandas as pd
+
+    kind = getattr(dtype, "kind", "O")
+    if isinstance(dtype, pd.CategoricalDtype):
+        return _pandas_categories(column, dtype)
+    if column.dtype.kind == "M":
+        made = pd.Series(column)
+        return made.dt.tz_localize("UTC").astype(dtype) if getattr(dtype, "tz", None) else made.astype(dtype)
+    if kind == "b" and column.dtype.kind == "f" and np.isnan(column).any():
+        flags = np.where(np.isnan(column), None, (column != 0).astype(object))
+        return pd.Series(flags) if isinstance(dtype, np.dtype) else pd.Series(flags).astype(dtype)
+    if kind in "iu":
+        # A perturbed number need not be whole any more, and NumPy has no whole number for missing.
+        broken = isinstance(dtype, np.dtype) and column.dtype.kind in "fO" and bool(missing_values(column).any())
+        if broken or not _whole(column):
+            return pd.Series(column if column.dtype.kind != "O" else column.astype(np.float64))
+    # pandas would make texts of objects that are texts, and NaN of None.
+    return pd.Series(column, dtype=object) if dtype == np.dtype(object) else pd.Series(column).astype(dtype)
+
+
+def _pandas_categories(column: NDArray[Any], dtype: Any) -> Any:
+    """A category that the dtype does not have becomes missing: there is no other way to say it."""
+    import pandas as pd
+
+    if dtype.categories is None:
+        return pd.Series(column).astype(dtype)
+    known = dtype.categories
+    codes = known.get_indexer(pd.Index(column, dtype=known.dtype if column.dtype.kind != "O" else object))
+    return pd.Series(pd.Categorical.from_codes(codes, dtype=dtype))
+
+
+@dataclass(frozen=True)
+class PolarsRows:
+    """Rows as a polars frame; missing is null, or NaN in columns (`nan`) that have it so."""
+
+    schema: dict[str, Any]
+    nan: tuple[bool, ...]
+
+    def __call__(self, columns: list[NDArray[Any]]) -> Any:
+        import polars as pl
+
+        series = []
+        for (name, dtype), column, nan in zip(self.schema.items(), columns, self.nan, strict=True):
+            made = pl.Series(name, column if column.dtype.kind == "M" else column.tolist(), strict=False)
+            if column.dtype.kind == "f" and not nan:
+                made = made.fill_nan(None)
+            zone = getattr(dtype, "time_zone", None)
+            if zone and column.dtype.kind == "M":
+                made = made.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
+            broken = dtype.is_integer() and not _whole(column)
+            series.append(made if broken else made.cast(dtype, strict=not isinstance(dtype, pl.Enum)))
+        return pl.DataFrame(series)
+
+
+@dataclass(frozen=True)
+class ArrowRows:
+    """Rows as an Arrow table; missing is null, or NaN in columns (`nan`) that have it so."""
+
+    schema: Any
+    nan: tuple[bool, ...]
+
+    def __call__(self, columns: list[NDArray[Any]]) -> Any:
+        import pyarrow as pa
+
+        made = []
+        for field, column, nan in zip(self.schema, columns, self.nan, strict=True):
+            array = pa.array(column if column.dtype.kind == "M" else column.tolist(), from_pandas=not nan)
+            zone = getattr(field.type, "tz", None)
+            if zone and column.dtype.kind == "M":
+                array = array.cast(pa.timestamp(array.type.unit, zone))
+            broken = pa.types.is_integer(field.type) and pa.types.is_floating(array.type) and not _whole(column)
+            made.append(array if broken else array.cast(field.type))
+        return pa.table(dict(zip(self.schema.names, made, strict=True)))

@@ -1,0 +1,1 @@
+"""Every kind of explanation as an Arrow table, and back."""

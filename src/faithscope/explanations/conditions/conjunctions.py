@@ -1,0 +1,78 @@
+"""Explanations that are sets of parts: kept once each, and shared by the rows that were given them."""
+
+from abc import abstractmethod
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.explanations.base import Explanations
+from faithscope.inputs.alignment import joined
+from faithscope.inputs.grouping import Column
+
+Postings = tuple[NDArray[np.int64], NDArray[np.int64]]  # numbers of conditions, and rows on which they hold
+Conjunction = tuple[Hashable, ...]  # its parts in one canonical order
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Shared(Explanations):
+    """A tuple of parts a row; rows with the same one share it.
+
+    Attributes
+    ----------
+    codes : (n,) array
+        Which of the distinct tuples each row was given.
+    distinct : tuple of tuples
+        The tuples, their parts hashable and in canonical order, so that equal explanations are equal tuples.
+    """
+
+    codes: NDArray[np.int64]
+    distinct: tuple[Conjunction, ...]
+
+    _per_row: ClassVar[tuple[str, ...]] = ("codes",)
+
+    @property
+    def key(self) -> tuple[Column, ...]:
+        return (self.codes[:, None],)
+
+    def conjunction(self, row: int) -> Conjunction:
+        """The parts of one row's explanation."""
+        return self.distinct[self.codes[row]]
+
+    def item(self, row: int) -> Any:
+        return self.conjunction(row)
+
+    def join(self, other: Self) -> Self:
+        self.check_comparable(other)
+        both, numbers = number_conjunctions([*self.distinct, *other.distinct])
+        split = len(self.distinct)
+        codes = np.concatenate([numbers[:split][self.codes], numbers[split:][other.codes]])
+        return self._with(codes=codes, distinct=both, index=joined(self.index, other.index))
+
+    def locate(self, wanted: Explanations) -> NDArray[np.int64]:
+        self.check_comparable(wanted)
+        assert isinstance(wanted, Shared)
+        place = {self.conjunction(row): row for row in range(len(self))}
+        return np.array([place.get(one, -1) for one in wanted.distinct], np.int64)[wanted.codes]
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Conjunctions(Shared):
+    """Conditions that apply wherever all of them hold; none of them: everywhere."""
+
+    @abstractmethod
+    def holds(self, conditions: Sequence[Any], X: Any) -> Iterator[NDArray[np.bool_]]:
+        """For each of the conditions in turn, whether it holds on each row of X: (n,) masks."""
+
+    def postings(self, conditions: Sequence[Any], X: Any) -> Postings | None:
+        """Which condition holds on which row, as pairs; None for kinds whose conditions hold on many rows."""
+        return None
+
+
+def number_conjunctions(given: Sequence[Conjunction]) -> tuple[tuple[Conjunction, ...], NDArray[np.int64]]:
+    """The distinct tuples in order of appearance, and the number of each given one."""
+    numbers: dict[Conjunction, int] = {}
+    codes = np.fromiter((numbers.setdefault(one, len(numbers)) for one in given), np.int64, len(given))
+    return tuple(numbers), codes

@@ -1,0 +1,171 @@
+"""Counterfactuals: explanations by a row that is predicted otherwise."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput, Incompatible
+from faithscope.explanations.base import Explanations, readable, shorten
+from faithscope.explanations.distances.cells import cell_text, to_cells
+from faithscope.explanations.distances.points import Points, same_metric, to_metric
+from faithscope.explanations.importances import to_names
+from faithscope.inputs.alignment import index_of, same_rows
+from faithscope.inputs.checks import same_length
+from faithscope.inputs.grouping import Column
+from faithscope.visible import visible
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Counterfactuals(Explanations):
+    """For each row, a nearby point that the model predicts otherwise.
+
+    Two rows have the same explanation where their points are equal; an explanation covers the open ball around its
+    own row that reaches to the point, so two rows with the same point cover different balls.
+
+    Parameters
+    ----------
+    points, originals : (n, d) arrays, lists of rows, or pandas, polars or Arrow tables
+        The counterfactual of each row, and the row itself. Numbers, dates and categories, all of which may be missing.
+    names : sequence of str, optional
+        The features; by default the column names, if the input has any.
+    metric : str or Gower, optional
+        The distance of the ball: any metric of scikit-learn's, or "gower", which learns its ranges from these rows.
+        By default euclidean for numbers, Gower's where there are categories, dates or missing values.
+
+    Attributes
+    ----------
+    dates : tuple of bool
+        Which features are dates: whole nanoseconds since 1970 in `points` and `originals`, where None is missing.
+    """
+
+    points: NDArray[Any]
+    originals: NDArray[Any]
+    names: tuple[str, ...] | None = None
+    metric: Any = "euclidean"
+    dates: tuple[bool, ...] = ()
+
+    _per_row: ClassVar[tuple[str, ...]] = ("points", "originals")
+
+    def __init__(self, points: Any, originals: Any, names: Sequence[str] | None = None, metric: Any = None) -> None:
+        after, before = to_cells(points, "Counterfactuals"), to_cells(originals, "Originals")
+        (new, columns), (old, old_columns) = (after.values, after.names), (before.values, before.names)
+        same_length(counterfactuals=len(new), originals=len(old))
+        same_rows(originals=originals, points=points)
+        if columns and old_columns and columns != old_columns:
+            raise Incompatible(f"Counterfactuals have columns {columns}, originals {old_columns}: pass the same.")
+        if new.shape != old.shape:
+            raise BadInput(f"Counterfactuals have {new.shape[1]} features but originals {old.shape[1]}: pass the same.")
+        if (new.dtype == object) != (old.dtype == object):
+            new, old = new.astype(object), old.astype(object)
+        chosen = to_names(names, columns or old_columns, new.shape[1], "Counterfactuals")
+        object.__setattr__(self, "points", new)
+        object.__setattr__(self, "originals", old)
+        object.__setattr__(self, "names", chosen)
+        object.__setattr__(self, "metric", to_metric(metric, np.concatenate([new, old])))
+        self._remember(points if index_of(originals) is None else originals)
+        object.__setattr__(self, "dates", tuple(map(max, after.dates, before.dates)))
+
+    def balls(self) -> "Balls":
+        """Where each explanation applies: the open ball around its row, as far as its counterfactual."""
+        centers = Points(self.originals, self.metric)
+        return Balls(self.originals, centers.to(self.points), self.metric, self.names, self.dates)
+
+    def item(self, row: int) -> Any:
+        return self.points[row], self.originals[row]
+
+    def check_comparable(self, other: Explanations) -> None:
+        super().check_comparable(other)
+        _check_metrics(self, other)
+
+    @property
+    def scope_key(self) -> tuple[Column, ...]:
+        return self.balls().key
+
+    @property
+    def key(self) -> tuple[Column, ...]:
+        return (_rows_key(self.points),)
+
+    @property
+    def kind(self) -> str:
+        return f"counterfactuals over {self.points.shape[1]} features"
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def describe(self, row: int) -> str:
+        return visible(_in_words(self.feature_names, self.points[row], self.dates))
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The features' names, or x0, x1, … where none were given."""
+        return self.names or tuple(f"x{j}" for j in range(self.points.shape[1]))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Balls(Explanations):
+    """Open balls: each covers the rows nearer to its center than its radius."""
+
+    centers: NDArray[Any]
+    radii: NDArray[np.float64]
+    metric: Any
+    names: tuple[str, ...] | None = None
+    dates: tuple[bool, ...] = ()
+
+    _per_row: ClassVar[tuple[str, ...]] = ("centers", "radii")
+
+    @property
+    def key(self) -> tuple[Column, ...]:
+        return (_rows_key(self.centers), self.radii[:, None])
+
+    @property
+    def kind(self) -> str:
+        return f"balls over {self.centers.shape[1]} features"
+
+    def __len__(self) -> int:
+        return len(self.centers)
+
+    def item(self, row: int) -> Any:
+        return self.centers[row], float(self.radii[row])
+
+    def describe(self, row: int) -> str:
+        names = self.names or tuple(f"x{j}" for j in range(self.centers.shape[1]))
+        return visible(f"nearer than {readable(self.radii[row])} to {_in_words(names, self.centers[row], self.dates)}")
+
+    def check_comparable(self, other: Explanations) -> None:
+        super().check_comparable(other)
+        _check_metrics(self, other)
+
+    def inside(self, X: Any) -> Callable[[int, int], NDArray[np.bool_]]:
+        """A function that says, for balls start to stop, which rows of X lie inside."""
+        rows = Points(self.centers[:0], self.metric, self.names).sample(X)
+
+        def mask(start: int, stop: int) -> NDArray[np.bool_]:
+            centers = Points(self.centers[start:stop], self.metric)
+            return centers.from_all(rows) < self.radii[start:stop, None]
+
+        return mask
+
+
+def _in_words(names: Sequence[str], cells: NDArray[Any], dates: Sequence[bool]) -> str:
+    """The cells of one row to read, with their features' names."""
+    columns = zip(names, cells, dates or [False] * len(cells), strict=True)
+    return shorten([f"{name} {cell_text(value, is_date)}" for name, value, is_date in columns])
+
+
+def _check_metrics(mine: "Counterfactuals | Balls", theirs: Any) -> None:
+    if not same_metric(mine.metric, theirs.metric):
+        raise Incompatible(
+            "These explanations measure distance differently, so their balls cannot be compared: pass the same metric, "
+            "for Gower's one that was fitted once."
+        )
+
+
+def _rows_key(rows: NDArray[Any]) -> Column:
+    if rows.dtype != object:
+        return rows
+    keys = np.empty(len(rows), object)
+    keys[:] = list(map(tuple, rows.tolist()))
+    return keys

@@ -1,0 +1,1 @@
+"""Distances between rows: metrics, points, and who lies within a distance."""

@@ -1,0 +1,203 @@
+"""Distances between rows: any metric of scikit-learn's, and Gower's for rows of numbers and categories."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.base import readable
+from faithscope.inputs.arrays import frame_columns, is_frame, is_row, to_vector
+from faithscope.inputs.date_numbers import as_floats
+from faithscope.inputs.dates import hold_dates
+from faithscope.inputs.missing import is_missing
+
+Floats = NDArray[np.float64]
+_PLAIN = {"euclidean", "cityblock", "chebyshev", "cosine", "hamming"}
+_ALIASES = {"l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock"}
+_UNUSABLE = {
+    "precomputed": "distances must be computed between rows here.",
+    "seuclidean": "it depends on all rows at once; scale the rows and use euclidean.",
+    "mahalanobis": "it depends on all rows at once; whiten the rows and use euclidean.",
+    "nan_euclidean": "it leaves missing numbers out; use gower, where missing is a value of its own, or fill them.",
+}
+_DIAGONAL = 16  # rows at a time whose square of distances is computed for its diagonal
+
+
+@dataclass(frozen=True, eq=False)
+class Gower:
+    """Numbers and dates by their range, categories by equality, averaged over features; 0 to 1.
+
+    Two missing values are at distance 0 from each other, and a missing one is at distance 1, the largest, from any
+    known one; no feature is left out of the average. A category that was never seen differs from all others. The
+    ranges are learned once, from the values known then, so that a distance does not depend on the rows it is asked
+    with; a value outside its range is at distance 1 at most, and an infinite one at distance 1 from all but itself.
+
+    Parameters
+    ----------
+    ranges : tuple of float or None
+        For each feature the range of its numbers; None for categories.
+    """
+
+    ranges: tuple[float | None, ...]
+
+    @classmethod
+    def fit(cls, columns: list[NDArray[Any]]) -> "Gower":
+        """Learn the ranges from columns of numbers, dates or objects."""
+        return cls(tuple(None if column.dtype == object else _range(column.astype(np.float64)) for column in columns))
+
+    def read(self, columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
+        """Each column ready for comparison: numbers as floats, categories as text."""
+        if len(columns) != len(self.ranges):
+            raise BadInput(f"Rows have {len(columns)} features where this distance knows {len(self.ranges)}.")
+        pairs = zip(columns, self.ranges, strict=True)
+        return [_text(column) if width is None else column.astype(np.float64) for column, width in pairs]
+
+    def between(self, a: list[NDArray[Any]], b: list[NDArray[Any]]) -> Floats:
+        """Distances of columns that were read, broadcast against each other."""
+        total: Floats = np.zeros(np.broadcast(a[0], b[0]).shape)
+        for x, y, width in zip(a, b, self.ranges, strict=True):
+            total += (x != y) if width is None else _gap(x, y, width)
+        return total / len(self.ranges)
+
+
+def _gap(x: Floats, y: Floats, width: float) -> Floats:
+    # The difference first: equal differences are then equal distances, as an open ball needs.
+    with np.errstate(invalid="ignore", over="ignore"):
+        gap = np.abs(x - y) / (width or 1.0)
+    unknown = np.isnan(gap)
+    if unknown.any():  # missing, or infinite
+        alike = (x == y) | (np.isnan(x) & np.isnan(y))
+        gap[unknown] = np.where(np.broadcast_to(alike, gap.shape)[unknown], 0.0, 1.0)
+    return np.minimum(gap, 1.0)
+
+
+def _range(values: Floats) -> float:
+    known = values[np.isfinite(values)]
+    return float(np.ptp(known)) if len(known) else 0.0
+
+
+def _text(column: NDArray[Any]) -> NDArray[np.int64]:
+    """Categories as numbers that are the same for the same text everywhere; a missing one is like no text."""
+    items = column.tolist()
+    try:
+        digests = {key: _digest(key[1]) for key in set(zip(map(type, items), items, strict=True))}
+    except TypeError:  # lists among them, which have no hash
+        return np.array([_digest(item) for item in items], np.int64)
+    return np.array([digests[key] for key in zip(map(type, items), items, strict=True)], np.int64)
+
+
+def _digest(item: Any) -> int:
+    word = "\0missing" if is_missing(item) else readable(int(item) if isinstance(item, bool | np.bool_) else item)
+    digest = hashlib.blake2b(word.encode(errors="surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
+
+
+def columns_of(X: Any, names: Sequence[str] | None = None) -> list[NDArray[Any]]:
+    """Rows of any kind as columns of numbers, dates as numbers too, or objects; a table's by name, where known.
+
+    A missing number or date is NaN.
+    """
+    if is_frame(X):
+        known, columns = frame_columns(X)
+        return [as_number(column) for column in _by_name(known, columns, names)]
+    array = to_vector(X, "X")
+    if array.ndim == 1 and array.dtype == object and len(array) and is_row(array[0]):
+        lengths = {len(row) if is_row(row) and getattr(row, "shape", None) != () else None for row in array}
+        alike = len(lengths) == 1 and None not in lengths
+        array = np.array(list(map(list, array)), object) if alike else _texts(array)
+    columns = list(array.reshape(len(array), int(np.prod(array.shape[1:]))).T)
+    return [as_number(to_vector(column.tolist()) if column.dtype == object else column) for column in columns]
+
+
+def _texts(rows: NDArray[Any]) -> NDArray[Any]:
+    """Rows of different lengths, each as one text."""
+    return np.array(list(map(str, rows)), object)
+
+
+def _by_name(known: Sequence[str], columns: list[NDArray[Any]], names: Sequence[str] | None) -> list[NDArray[Any]]:
+    if names is None or tuple(known) == tuple(names):
+        return columns
+    absent = next((name for name in names if name not in known), None)
+    if absent is not None:
+        raise BadInput(f"Rows have no column {absent!r}, which the explanations have; they have {', '.join(known)}.")
+    return [columns[known.index(name)] for name in names]
+
+
+def as_number(column: NDArray[Any]) -> NDArray[Any]:
+    """Numbers as they are, dates as nanoseconds, NaN where an object among them is missing; all else as objects."""
+    if column.dtype.kind in "biuf":
+        return column
+    if column.dtype.kind == "m" or hold_dates(column):
+        return as_floats(column)
+    if column.dtype != object:
+        return column.astype(object)
+    others = (item for item in column if not isinstance(item, int | float | np.number))
+    if not all(map(is_missing, others)) or all(map(is_missing, column)):
+        return column
+    return np.array([np.nan if is_missing(item) else item for item in column], np.float64)
+
+
+def numbers_of(X: Any, width: int | None = None, names: Sequence[str] | None = None) -> Floats:
+    """Rows as a matrix of numbers, which may be missing; a metric on numbers needs nothing else."""
+    columns = [_nothing(column) if _all_missing(column) else column for column in columns_of(X, names)]
+    wrong = next((j for j, column in enumerate(columns) if column.dtype.kind not in "biuf"), None)
+    if wrong is not None:
+        others = [item for item in columns[wrong] if not isinstance(item, int | float | np.number | None)]
+        raise WrongType(
+            f"Column {wrong} of the rows holds {others[0]!r}, which is no number ({len(others):,} of "
+            f"{len(columns[wrong]):,} are none): use metric='gower' for rows with categories."
+        )
+    if width is not None and len(columns) != width:
+        raise BadInput(f"Rows have {len(columns)} features where the explanations have {width}.")
+    return np.column_stack(columns).astype(np.float64)
+
+
+def _all_missing(column: NDArray[Any]) -> bool:
+    return column.dtype == object and all(map(is_missing, column))
+
+
+def _nothing(column: NDArray[Any]) -> Floats:
+    return np.full(len(column), np.nan)
+
+
+def to_metric_name(metric: Any) -> Any:
+    """A metric that depends on two rows alone, by the name it has here."""
+    if isinstance(metric, str) and metric in _UNUSABLE:
+        raise BadInput(f"metric={metric!r} cannot be used: {_UNUSABLE[metric]}")
+    return _ALIASES.get(metric, metric) if isinstance(metric, str) else metric
+
+
+def pairwise(a: Floats, b: Floats, metric: Any) -> Floats:
+    """Distances between all rows of a and all rows of b; NaN where one of them misses a number."""
+    found = _distances(a, b, metric)
+    found[np.isnan(a).any(axis=1)] = np.nan
+    found[:, np.isnan(b).any(axis=1)] = np.nan
+    return found
+
+
+def _distances(a: Floats, b: Floats, metric: Any) -> Floats:
+    """Distances between all rows, any number where one of them misses a number."""
+    name = to_metric_name(metric)
+    if isinstance(name, str) and name in _PLAIN:
+        from scipy.spatial.distance import cdist  # here, since it would double the time to import faithscope
+
+        return np.asarray(cdist(a, b, name))
+    from sklearn.metrics import pairwise_distances
+
+    try:
+        return np.array(pairwise_distances(np.nan_to_num(a), np.nan_to_num(b), metric=name), np.float64)
+    except (ValueError, TypeError) as problem:
+        raise BadInput(f"metric={metric!r} could not be used: {str(problem).splitlines()[0][:160]}") from problem
+
+
+def paired(a: Floats, b: Floats, metric: Any) -> Floats:
+    """Distance of each row of a to its own row of b, rounded exactly as `pairwise` rounds it."""
+    parts = [
+        np.diagonal(pairwise(a[start : start + _DIAGONAL], b[start : start + _DIAGONAL], metric))
+        for start in range(0, len(a), _DIAGONAL)
+    ]
+    return np.concatenate(parts) if parts else np.empty(0)

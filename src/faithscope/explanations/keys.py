@@ -1,0 +1,110 @@
+"""Plain keys and records: explanations that are only equal or different."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.explanations.base import Explanations, readable
+from faithscope.inputs.grouping import Column
+from faithscope.inputs.labels import refuse_mixed, to_keys
+from faithscope.inputs.numbers import refuse_nonfinite
+from faithscope.visible import visible
+
+_LARGEST = np.uint64(np.iinfo(np.int64).max)
+
+
+def exact_column(values: Any, what: str) -> NDArray[Any]:
+    """One hashable value a row: integers, finite floats, booleans or Python objects."""
+    column = to_keys(values, what)
+    if column.dtype.kind == "f":
+        refuse_nonfinite(column[:, None], what)
+    if column.dtype.kind in "Mm" or (column.dtype == np.uint64 and column.max(initial=0) > _LARGEST):
+        return column.astype(object)
+    return column.astype(np.int64) if column.dtype.kind in "iu" else column
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Plain(Explanations):
+    """One hashable value a row: a leaf, a word, a tuple, a frozenset.
+
+    Two rows have the same explanation where their values are equal in Python's sense.
+
+    Examples
+    --------
+    >>> Plain(["leaf 3", "leaf 7", "leaf 3"]).group()[0].tolist()
+    [0, 1, 0]
+    """
+
+    values: NDArray[Any]
+
+    _per_row: ClassVar[tuple[str, ...]] = ("values",)
+
+    def __init__(self, values: Any) -> None:
+        object.__setattr__(self, "values", exact_column(values, "Explanations"))
+        self._remember(values)
+
+    @property
+    def key(self) -> tuple[Column, ...]:
+        return (self.values if self.values.dtype == object else self.values[:, None],)
+
+    @property
+    def kind(self) -> str:
+        return "plain keys"
+
+    def item(self, row: int) -> Any:
+        return self.values[row]
+
+    def describe(self, row: int) -> str:
+        return visible(readable(self.values[row]))
+
+    def join(self, other: Self) -> Self:
+        mine, theirs = self._alike(other)
+        both = super(Plain, mine).join(theirs)
+        if both.values.dtype == object:
+            refuse_mixed(both.values, "Explanations")
+        return both
+
+    def locate(self, wanted: Explanations) -> NDArray[np.int64]:
+        self.check_comparable(wanted)
+        assert isinstance(wanted, Plain)
+        mine, theirs = self._alike(wanted)
+        return super(Plain, mine).locate(theirs)
+
+    def _alike(self, other: "Plain") -> tuple[Self, Any]:
+        """Both in one representation: as Python objects where they differ, since 2**53 + 1 is not a float."""
+        if self.values.dtype == getattr(other, "values", self.values).dtype:
+            return self, other
+        return self._with(values=self.values.astype(object)), other._with(values=other.values.astype(object))
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Records(Plain):
+    """Several named values a row, not all of them numbers; equal where all are equal.
+
+    Parameters
+    ----------
+    columns : sequence of columns
+        One array or list for each name, all of one length.
+    names : sequence of str
+    """
+
+    names: tuple[str, ...]
+
+    def __init__(self, columns: Sequence[Any], names: Sequence[str]) -> None:
+        pairs = zip(names, columns, strict=True)
+        exact = [exact_column(column, f"Explanations in column {name!r}") for name, column in pairs]
+        rows = np.empty(len(exact[0]), object)
+        rows[:] = list(zip(*(column.tolist() for column in exact), strict=True))
+        object.__setattr__(self, "values", rows)
+        object.__setattr__(self, "names", tuple(names))
+
+    @property
+    def kind(self) -> str:
+        return f"records of {', '.join(self.names)}"
+
+    def describe(self, row: int) -> str:
+        pairs = zip(self.names, self.values[row], strict=True)
+        return visible(", ".join(f"{name} {readable(value)}" for name, value in pairs))

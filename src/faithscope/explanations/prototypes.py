@@ -1,0 +1,145 @@
+"""Prototypes: explanations by the training rows that are most alike."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput, Incompatible
+from faithscope.explanations.base import Explanations, several
+from faithscope.explanations.conditions.conjunctions import Conjunction, Shared, number_conjunctions
+from faithscope.explanations.distances.points import Points
+from faithscope.inputs.arrays import is_frame, to_array, to_vector
+from faithscope.inputs.grouping import group
+from faithscope.inputs.numbers import to_matrix
+
+_LARGEST = 2**62
+
+
+_BLOCK = 2**22  # distances at a time
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Prototypes(Shared):
+    """The examples that a prediction was justified by, as a set of their indices.
+
+    Two rows have the same explanation where their sets are equal; neither order nor repetition counts.
+
+    Parameters
+    ----------
+    indices : (n,) or (n, k) array of integers, or a list of sets or lists
+        Sets may differ in size.
+    points : (m, d) array or table, optional
+        The prototypes themselves, which `indices` count from 0; needed to say which rows they cover.
+    metric : str
+        Any metric of scikit-learn's, or "gower" for rows with categories, dates or missing values.
+
+    Examples
+    --------
+    >>> Prototypes([[4, 1], [1, 4], [7]]).group()[0].tolist()
+    [0, 0, 1]
+    """
+
+    points: Points | None = None
+
+    def __init__(self, indices: Any, points: Any = None, metric: Any = "euclidean") -> None:
+        distinct, codes = _distinct_sets(indices)
+        object.__setattr__(self, "codes", codes)
+        object.__setattr__(self, "distinct", distinct)
+        self._remember(indices)
+        if points is not None:
+            object.__setattr__(self, "points", Points.of(points, metric))
+            _refuse_beyond(distinct, codes, len(self.points or ()))
+
+    @property
+    def kind(self) -> str:
+        return "sets of prototypes"
+
+    def describe(self, row: int) -> str:
+        return "{" + ", ".join(map(str, self.conjunction(row))) + "}"
+
+    def check_comparable(self, other: Explanations) -> None:
+        super().check_comparable(other)
+        theirs = getattr(other, "points", None)
+        if self.points is not None and theirs is not None and not self.points.same_space(theirs):
+            raise Incompatible("These prototypes are of different points or metrics: pass the same points for both.")
+
+    def nearest(self, X: Any, k: int) -> "Prototypes":
+        """The k prototypes nearest to each row; among equally near ones the earlier."""
+        assert self.points is not None
+        missed = int((~self.points.complete(X)).sum())
+        if missed:
+            raise BadInput(
+                f"{several(missed, 'row misses', 'rows miss')} a number and can have no nearest prototypes by "
+                f"metric={self.points.metric!r}: use metric='gower', where missing is a value of its own, or fill them."
+            )
+        found = [_smallest(block, k) for block in self.points.distances(X)]
+        indices = np.concatenate(found) if found else np.empty((0, k), np.int64)
+        return Prototypes(indices)._with(points=self.points)
+
+    def within(self, indices: Sequence[Any], X: Any, tau: float) -> Iterator[NDArray[np.bool_]]:
+        """For each of these prototypes, the rows within tau of it."""
+        assert self.points is not None
+        rows, chosen = self.points.sample(X), np.array(indices, np.int64)
+        step = max(1, _BLOCK // max(1, len(rows)))
+        for start in range(0, len(chosen), step):
+            yield from self.points.take(chosen[start : start + step]).from_all(rows) <= tau
+
+
+def _smallest(distances: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """The columns of the k smallest entries of each row; among equal ones the earlier."""
+    if k == 1:
+        return np.asarray(distances.argmin(axis=1))[:, None]
+    chosen = np.argpartition(distances, k - 1, axis=1)[:, :k]
+    farthest = np.take_along_axis(distances, chosen, axis=1).max(axis=1, keepdims=True)
+    tied = np.flatnonzero((distances <= farthest).sum(axis=1) > k)
+    chosen[tied] = np.argsort(distances[tied], axis=1, kind="stable")[:, :k]
+    return np.asarray(chosen)
+
+
+def _refuse_beyond(distinct: tuple[Conjunction, ...], codes: NDArray[np.int64], size: int) -> None:
+    wrong = next((i for i, one in enumerate(distinct) if one and int(one[-1]) >= size), None)  # type: ignore[call-overload]
+    if wrong is not None:
+        row = int((codes == wrong).argmax())
+        raise BadInput(f"Row {row} names prototype {distinct[wrong][-1]}, but there are only {size:,} points.")
+
+
+def _distinct_sets(indices: Any) -> tuple[tuple[Conjunction, ...], NDArray[np.int64]]:
+    """The different sets, each ascending and without repetitions, and which of them each row has."""
+    matrix = to_matrix(indices, "Prototypes")[0] if is_frame(indices) else to_array(indices, "Prototypes")
+    if matrix is None or matrix.ndim == 1:
+        column = to_vector(indices if matrix is None else matrix, "Prototypes")
+        if column.dtype == object:
+            return number_conjunctions([_to_set(row, item) for row, item in enumerate(column)])
+        matrix = column[:, None]
+    if matrix.ndim != 2:
+        raise BadInput(f"Prototypes must be one set of indices a row; got shape {matrix.shape}.")
+    if matrix.dtype == bool and matrix.size:
+        raise BadInput("Prototypes came as a mask: pass their positions, e.g. np.flatnonzero(mask) for each row.")
+    if matrix.dtype.kind not in "biuf":
+        return number_conjunctions([_to_set(row, item) for row, item in enumerate(matrix.tolist())])
+    ordered = np.sort(matrix, axis=1)
+    codes, first = group([ordered])
+    distinct, numbers = number_conjunctions([_to_set(int(row), ordered[row].tolist()) for row in first])
+    return distinct, numbers[codes]
+
+
+def _to_set(row: int, item: Any) -> Conjunction:
+    several = hasattr(item, "__iter__") and not isinstance(item, str) and getattr(item, "shape", None) != ()
+    members = list(item) if several else [item]
+    wrong = [member for member in members if not _is_index(member)]
+    if wrong:
+        raise BadInput(
+            f"Prototypes must be whole numbers from 0; row {row} holds {wrong[0]!r}. "
+            "Pass the positions of the prototypes in the set they come from."
+        )
+    return tuple(sorted(set(map(int, members))))
+
+
+def _is_index(item: Any) -> bool:
+    if isinstance(item, float | np.floating):
+        item = int(item) if float(item).is_integer() else -1
+    whole = isinstance(item, int | np.integer) and not isinstance(item, bool | np.timedelta64)
+    return whole and 0 <= int(item) < _LARGEST

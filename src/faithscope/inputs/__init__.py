@@ -1,0 +1,1 @@
+"""What a caller has, as plain arrays; or one clear sentence why not."""

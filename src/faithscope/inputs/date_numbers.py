@@ -1,0 +1,48 @@
+"""Dates and spans of time as numbers of nanoseconds, missing ones among them; and changes of dates, to read."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.inputs.dates import UNITS, to_ticks
+from faithscope.inputs.missing import missing_values
+
+
+def nanoseconds(column: NDArray[Any]) -> list[int | None]:
+    """Dates or spans as whole numbers, whatever their unit and however far away; None where one is missing."""
+    ticks, unit = _ticks(column)
+    pairs = zip(ticks.tolist(), missing_values(column).tolist(), strict=True)
+    return [None if missing else one * unit for one, missing in pairs]
+
+
+def as_floats(column: NDArray[Any]) -> NDArray[np.float64]:
+    """The same as floats, NaN where one is missing."""
+    ticks, unit = _ticks(column)
+    return np.where(missing_values(column), np.nan, ticks.astype(np.float64) * unit)
+
+
+def _ticks(column: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    if column.dtype.kind == "m":  # a span is the date that it is after the start of 1970
+        column = column.view(column.dtype.str.replace("m8", "M8"))
+    return to_ticks(column)
+
+
+def span(value: int) -> str:
+    """A change of a date to read, from its nanoseconds.
+
+    Examples
+    --------
+    >>> span(3 * UNITS["D"]), span(-UNITS["h"]), span(UNITS["D"] + 5 * UNITS["ms"]), span(0)
+    ('+3 days', '-01:00:00', '+1 day 00:00:00.005', '0 days')
+    """
+    days, rest = divmod(abs(value), UNITS["D"])
+    count = [f"{days} {'day' if days == 1 else 'days'}"] if days or not rest else []
+    sign = "-" if value < 0 else "+" if value else ""
+    return sign + " ".join([*count, _clock(rest)] if rest else count)
+
+
+def _clock(value: int) -> str:
+    seconds, fraction = divmod(value, UNITS["s"])
+    clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    return f"{clock}.{fraction:09}".rstrip("0") if fraction else clock

@@ -1,0 +1,160 @@
+"""Dates as exact numbers that read as dates: nanoseconds since 1970, whatever unit and library they come from."""
+
+import datetime
+import re
+from dataclasses import dataclass
+from functools import total_ordering
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.inputs.arrays import frame_column, frame_columns
+from faithscope.inputs.missing import is_missing, missing_values
+
+UNITS = {  # in nanoseconds, coarsest first
+    "D": 86_400 * 10**9,
+    "h": 3_600 * 10**9,
+    "m": 60 * 10**9,
+    "s": 10**9,
+    "ms": 10**6,
+    "us": 10**3,
+    "ns": 1,
+}
+WRITTEN = r"-?\d{4,}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?Z?"
+_PARTS = re.compile(r"(-?\d{4,}-\d{2}-\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?(Z?)")
+_EPOCH = datetime.datetime(1970, 1, 1)
+
+
+@total_ordering
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A date, or a date and time: ordered among its like, and against -inf and inf.
+
+    Attributes
+    ----------
+    nanoseconds : int
+        Since the start of 1970.
+    zoned : bool
+        Whether it comes from a column with a time zone; it is then in UTC, and written with a Z.
+
+    Examples
+    --------
+    >>> str(Moment.parse("2024-03-01")), str(Moment.parse("2024-03-01T12:30Z"))
+    ('2024-03-01', '2024-03-01T12:30Z')
+    """
+
+    nanoseconds: int
+    zoned: bool = False
+
+    @classmethod
+    def of(cls, value: Any) -> "Moment | None":
+        """A date of Python, NumPy or pandas; None for anything else."""
+        if isinstance(value, np.datetime64) and not np.isnat(value):
+            ticks, unit = to_ticks(np.array([value]))
+            return cls(int(ticks[0]) * unit)
+        if isinstance(value, datetime.date) and not is_missing(value):
+            return cls(_nanoseconds(value), getattr(value, "tzinfo", None) is not None)
+        return None
+
+    @classmethod
+    def parse(cls, text: str) -> "Moment":
+        """From the text that `str` makes; a ValueError where there is no such date."""
+        found = _PARTS.fullmatch(text)
+        if found is None:
+            raise ValueError(f"{text!r} is no date")
+        day, hour, minute, second, fraction, zone = found.groups(default="0")
+        clock = int(hour), int(minute), int(second)
+        if clock > (23, 59, 59) or max(clock[1:]) > 59:
+            raise ValueError(f"{text!r} is no time of a day")
+        days = int(np.datetime64(day, "D").astype(np.int64))
+        seconds = clock[0] * 3600 + clock[1] * 60 + clock[2]
+        return cls(days * UNITS["D"] + seconds * UNITS["s"] + int(fraction.ljust(9, "0")), zone == "Z")
+
+    def __lt__(self, other: Any) -> bool:
+        return bool(self.nanoseconds < getattr(other, "nanoseconds", other))
+
+    def __str__(self) -> str:
+        days, rest = divmod(self.nanoseconds, UNITS["D"])
+        text = str(np.datetime64(days, "D"))
+        if rest:
+            minutes, rest = divmod(rest, UNITS["m"])
+            seconds, fraction = divmod(rest, UNITS["s"])
+            text += f"T{minutes // 60:02}:{minutes % 60:02}" + (f":{seconds:02}" if rest else "")
+            text += f".{fraction:09}".rstrip("0") if fraction else ""
+        return text + "Z" * self.zoned
+
+    def in_unit(self, operator: str, unit: int) -> tuple[str, int] | bool:
+        """What the comparison with it means for whole numbers of a unit (in nanoseconds); a bool where all agree."""
+        whole, rest = divmod(self.nanoseconds, unit)
+        if not rest:
+            return operator, whole
+        if operator in ("==", "!="):
+            return operator == "!="
+        return ("<=" if "<" in operator else ">"), whole
+
+
+def _nanoseconds(value: datetime.date) -> int:
+    if not isinstance(value, datetime.datetime):
+        return (value - _EPOCH.date()).days * UNITS["D"]
+    since = value.astimezone(datetime.UTC).replace(tzinfo=None) if value.tzinfo else value
+    span = datetime.datetime(*since.timetuple()[:6], since.microsecond) - _EPOCH
+    return (span.days * 86_400 * 10**6 + span.seconds * 10**6 + span.microseconds) * 1000 + getattr(
+        value, "nanosecond", 0
+    )
+
+
+def to_ticks(column: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    """A column of dates as whole numbers of a unit, and that unit in nanoseconds; where missing any number.
+
+    Parameters
+    ----------
+    column : (n,) array of datetime64, or of Python's or pandas' dates
+    """
+    if column.dtype.kind == "M":
+        name, many = np.datetime_data(column.dtype)
+        if name not in UNITS:
+            column, name, many = column.astype("M8[D]"), "D", 1
+        return column.astype(np.int64), UNITS[name] * many
+    ticks = [0 if is_missing(one) else _nanoseconds(one) for one in column.tolist()]
+    try:
+        return np.array(ticks, np.int64), 1
+    except OverflowError:
+        return np.array(ticks, object), 1
+
+
+def hold_dates(column: NDArray[Any]) -> bool:
+    """Whether all values that are not missing are dates, of which there is one; all with a time zone, or none."""
+    if column.dtype.kind == "M":
+        return True
+    if column.dtype != object:
+        return False
+    first = next((one for one in column if not is_missing(one)), None)
+    if not isinstance(first, datetime.date):
+        return False
+    present = column[~missing_values(column)].tolist()
+    if not all(isinstance(one, datetime.date) for one in present):
+        return False
+    kinds = {(isinstance(one, datetime.datetime), getattr(one, "tzinfo", None) is not None) for one in present}
+    return len(kinds) == 1
+
+
+def dated_columns(frame: Any) -> tuple[tuple[str, ...], list[NDArray[Any]], list[bool]]:
+    """Names and columns of a table, dates with a time zone in UTC, and which columns have one."""
+    names, columns = frame_columns(frame)
+    given = [frame_column(frame, j) for j in range(len(names))]
+    zoned = [has_zone(column) for column in given]
+    utc = [in_utc(one) if zone and hasattr(frame, "iloc") else None for one, zone in zip(given, zoned, strict=True)]
+    return names, [old if new is None else new for old, new in zip(columns, utc, strict=True)], zoned
+
+
+def has_zone(column: Any) -> bool:
+    """Whether a column of a pandas, polars or Arrow table has a time zone."""
+    kind = getattr(column, "dtype", getattr(column, "type", None))
+    kind = getattr(kind, "pyarrow_dtype", kind)
+    return (getattr(kind, "tz", None) or getattr(kind, "time_zone", None)) is not None
+
+
+def in_utc(series: Any) -> NDArray[Any]:
+    """A pandas column with a time zone as datetime64, in UTC."""
+    return np.asarray(series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy())

@@ -1,0 +1,166 @@
+"""Labels, groups, weights and keys: one value a row, hashable, of one type, none missing."""
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput, WrongType
+from faithscope.inputs.arrays import (
+    frame_columns,
+    is_frame,
+    is_row,
+    to_vector,
+)
+from faithscope.inputs.missing import refuse_missing
+from faithscope.inputs.numbers import as_floats, refuse_nonfinite, rows_to_array
+
+_FEWEST = 20  # rows below which nothing looks continuous
+_FEWEST_WHOLE = 50  # different whole numbers that may all be classes
+_NEARLY_ALL = 0.9
+_COMPARABLE = {str, bytes, int, float, bool, Decimal}  # with all of their own kind
+
+
+def to_keys(values: Any, what: str) -> NDArray[Any]:
+    """One hashable value a row, of one family of types, none missing: numbers, booleans, dates or Python objects."""
+    column = to_vector(values, what)
+    if column.ndim != 1:
+        raise BadInput(f"{what} must be one value a row; got shape {column.shape}.")
+    refuse_missing(column, what)
+    if column.dtype == object:
+        _refuse_incomparable(column, what)
+        refuse_mixed(column, what)
+    return column
+
+
+def _refuse_incomparable(column: NDArray[Any], what: str) -> None:
+    """Raise, naming the first row, where a value has no hash or cannot be compared with those before it."""
+    if set(map(type, column)) <= _COMPARABLE:
+        return
+    seen: dict[Any, int] = {}
+    for row, item in enumerate(column):
+        try:
+            hash(item)
+        except Exception:  # a caller's class may raise anything
+            raise WrongType(
+                f"{what} must be hashable; row {row} is a {type(item).__name__} ({item!r}). "
+                "Use a tuple, a frozenset or a string."
+            ) from None
+        try:
+            seen.setdefault(item, row)
+        except Exception as error:
+            raise WrongType(
+                f"{what} must be comparable; row {row} is a {type(item).__name__} whose == raises "
+                f"{type(error).__name__} ({error}). Use a tuple, a frozenset or a string of what identifies it."
+            ) from None
+        if getattr(type(item), "__hash__", None) is object.__hash__:
+            raise WrongType(
+                f"{what} must be equal by value; row {row} is a {type(item).__name__}, which only ever equals itself. "
+                "Use a tuple, a frozenset or a string of what identifies it."
+            )
+
+
+def refuse_mixed(column: NDArray[Any], what: str) -> None:
+    """Raise, naming both rows, where an object array holds values of different families of types."""
+    if len(set(map(type, column))) <= 1:
+        return
+    families = [_family(item) for item in column]
+    odd = next((i for i, family in enumerate(families) if family != families[0]), None)
+    if odd is not None:
+        raise WrongType(
+            f"{what} mix types: row 0 is {families[0]} ({column[0]!r}), row {odd} is {families[odd]} "
+            f"({column[odd]!r}). Give every row the same type, e.g. by str()."
+        )
+
+
+def _family(item: object) -> str:
+    if isinstance(item, bool | int | float | np.number | np.bool_) and not isinstance(item, np.timedelta64):
+        return "number"
+    return next((t.__name__ for t in (str, bytes, tuple, frozenset) if isinstance(item, t)), type(item).__name__)
+
+
+def to_labels(given: Any, what: str = "Predictions") -> NDArray[Any]:
+    """Labels or groups, one a row, as an array of numbers, booleans, dates or Python objects."""
+    if is_frame(given):
+        _, columns = frame_columns(given)
+        if len(columns) != 1:
+            raise BadInput(f"{what} must be one value a row; got {len(columns)} columns: pass one of them.")
+        return to_keys(columns[0], what)
+    labels = to_vector(given, what)
+    if labels.ndim == 1 and labels.dtype == object and len(labels) and is_row(labels[0]):
+        labels = rows_to_array(given, what)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise BadInput(
+            f"{what} must be one value a row; got shape {labels.shape}. If these are class probabilities, "
+            "pass the predicted class, e.g. probabilities.argmax(axis=1)."
+        )
+    return to_keys(labels, what)
+
+
+def to_predictions(given: Any, *, part: bool = False) -> NDArray[Any]:
+    """The model's predicted labels; refuses numbers that are nearly all different.
+
+    Asked once, where a caller hands predictions over: a part of the rows may look continuous where the whole does not.
+
+    Parameters
+    ----------
+    part : bool
+        Whether these are answers to some rows of many, of which whole numbers may all be different classes.
+    """
+    labels = to_labels(given)
+    if labels.dtype.kind in "iuf" and _may_be_numbers(labels):
+        values, rows = np.unique(labels, return_counts=True)
+        refuse_numbers(values, rows, "e.g. np.digitize(predictions, edges)", part=part)
+    return labels
+
+
+def _may_be_numbers(labels: NDArray[Any]) -> bool:
+    """Whether nearly all may differ, at a glance: sorting them takes long."""
+    if len(labels) < _FEWEST:
+        return False
+    wide = float(labels.max()) - float(labels.min()) >= _NEARLY_ALL * len(labels) - 1
+    return wide or (labels.dtype.kind == "f" and int((labels != np.floor(labels)).sum()) > len(labels) / 2)
+
+
+def refuse_numbers(values: NDArray[Any], rows: NDArray[Any], bins: str, *, part: bool = False) -> None:
+    """Raise where labels are numbers that nearly all differ.
+
+    From 20 rows on: fractions, where different ones are more than half as many as the rows; whole numbers, where
+    there are more than 50 different ones, and more than 9 in 10 rows.
+
+    Parameters
+    ----------
+    values, rows : (k,) arrays
+        The different numbers, and how many rows have each.
+    bins : str
+        How to make bins, in words or code.
+    part : bool
+        Whether whole numbers are let pass.
+    """
+    n, broken = int(rows.sum()), values != np.floor(values)
+    fractions = int(broken.sum())
+    if n < _FEWEST:
+        return
+    if fractions > n / 2 and rows[broken].sum() > n / 2:
+        raise BadInput(
+            f"Predictions look continuous: {fractions:,} different fractions in {n:,} rows, such as "
+            f"{values[broken][0]}. Faithfulness compares labels: pass the predicted class (of probabilities, "
+            f"probabilities.argmax(axis=1)), or bins of the output, {bins}."
+        )
+    if not part and len(values) > max(_FEWEST_WHOLE, _NEARLY_ALL * n):
+        raise BadInput(
+            f"Predictions look like numbers, not labels: {len(values):,} different ones in {n:,} rows, such as "
+            f"{values[0]}. Faithfulness compares labels: pass classes, or bins, {bins}; codes of classes pass as text, "
+            "[str(code) for code in predictions]."
+        )
+
+
+def to_numbers(values: Any, what: str) -> NDArray[np.float64]:
+    """One finite number a row, such as weights."""
+    column = to_labels(values, what)
+    numbers = as_floats(column[:, None], what)
+    refuse_nonfinite(numbers, what)
+    return numbers[:, 0].astype(np.float64)

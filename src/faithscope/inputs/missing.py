@@ -1,0 +1,47 @@
+"""Missing values: None, NaN, NaT, or the NA of a library."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput
+
+
+def first_missing(column: NDArray[Any]) -> int | None:
+    """The first row holding None, NaN, NaT or a library's NA; None where there is none."""
+    missing = missing_values(column)
+    return int(missing.argmax()) if missing.any() else None
+
+
+def missing_values(column: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which rows hold None, NaN, NaT or a library's NA."""
+    if column.dtype.kind in "fMm":
+        return np.asarray(np.isnan(column) if column.dtype.kind == "f" else np.isnat(column))
+    if column.dtype.kind in "biu" or set(map(type, column)) <= {str, int, bool}:
+        return np.zeros(len(column), bool)
+    return np.fromiter((is_missing(item) for item in column), bool, len(column))
+
+
+def is_missing(item: object) -> bool:
+    """Whether this is None, a NaN of any kind, or a library's NA; or a tuple that holds a NaN."""
+    if item is None or type(item).__name__ in {"NAType", "NaTType"}:
+        return True
+    if isinstance(item, tuple | frozenset):
+        return any(is_missing(part) for part in item if part is not None)
+    if isinstance(item, str | bytes | int | np.ndarray | list | dict | set):
+        return False
+    try:
+        return bool(item != item)
+    except ArithmeticError:  # a decimal's signaling NaN
+        return True
+    except Exception:  # a caller's class may raise anything
+        return False
+
+
+def refuse_missing(column: NDArray[Any], what: str) -> None:
+    """Raise where values are missing, with the first row and how many more there are."""
+    rows = np.flatnonzero(missing_values(column))
+    if len(rows):
+        more = f" and {len(rows) - 1:,} more" if len(rows) > 1 else ""
+        raise BadInput(f"{what} are missing at row {rows[0]} ({column[rows[0]]}){more}: drop or fill such rows first.")

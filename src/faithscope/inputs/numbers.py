@@ -1,0 +1,131 @@
+"""Finite numbers: matrices of shape (n_rows, n_features)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput, WrongType
+from faithscope.inputs.arrays import (
+    _EXACT,
+    _FLOATS,
+    _INTEGERS,
+    _sequence_vector,
+    frame_columns,
+    is_frame,
+    to_array,
+    to_vector,
+)
+from faithscope.inputs.grouping import over_chunks
+from faithscope.inputs.missing import first_missing, is_missing
+from faithscope.runtime.memory import need
+
+
+def to_matrix(values: Any, what: str) -> tuple[NDArray[Any], tuple[str, ...] | None]:
+    """Finite numbers, one row a row, with column names where the input has them.
+
+    Returns
+    -------
+    matrix : (n, d) array of floats
+    names : tuple of str, or None
+    """
+    names: tuple[str, ...] | None = None
+    if is_frame(values):
+        names, columns = frame_columns(values)
+        matrix = _stack_numbers(columns, names, what)
+    else:
+        found = to_array(values, what)
+        matrix = rows_to_array(values, what) if found is None else found
+    if matrix.ndim != 2 or (matrix.shape[1] == 0 and len(matrix)):
+        raise BadInput(f"{what} must have one row a row and one column a feature; got shape {matrix.shape}.")
+    matrix = as_floats(matrix, what)
+    refuse_nonfinite(matrix, what, names)
+    return matrix, names
+
+
+def _stack_numbers(columns: list[NDArray[Any]], names: Sequence[str], what: str) -> NDArray[Any]:
+    for name, column in zip(names, columns, strict=True):
+        row = first_missing(column)
+        if row is not None:
+            raise BadInput(f"{what} have a missing value at row {row}, column {name!r}: drop or fill such rows first.")
+        if column.dtype.kind not in "biuf":
+            raise WrongType(f"{what} must be numbers; column {name!r} holds {_sample(column)}.")
+    each = sum(8 if column.dtype.kind == "f" else 16 for column in columns)
+    need_cells(each, len(columns[0]) if columns else 0, len(columns), what)
+    return np.column_stack([as_floats(column[:, None], what) for column in columns]) if columns else np.empty((0, 0))
+
+
+def need_cells(each: int, rows: int, features: int, what: str) -> None:
+    """Raise where rows of so many bytes each do not fit in memory."""
+    need(each * rows, f"{what} ({rows:,} rows, {features:,} features)", "sample rows, or pass arrays of fewer features")
+
+
+def _sample(column: NDArray[Any]) -> str:
+    return f"{type(column[0]).__name__} ({column[0]!r})" if len(column) else "no rows"
+
+
+def rows_to_array(values: Any, what: str) -> NDArray[Any]:
+    """A list of rows as an array, naming the first row of another length."""
+    rows = [to_vector(row, f"{what} in row {i}") for i, row in enumerate(_sequence_vector(values, what))]
+    lengths = [row.shape for row in rows]
+    odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
+    if odd is not None:
+        raise BadInput(
+            f"{what} are ragged: row 0 has {rows[0].size} values, row {odd} has {rows[odd].size}. "
+            "Give every row the same length."
+        )
+    if {"f"} < {row.dtype.kind for row in rows}:  # what is not a float yet must survive becoming one
+        rows = [as_floats(row[None], what)[0] if row.dtype.kind in "iu" else row for row in rows]
+    return np.array(rows) if rows else np.empty((0, 0))
+
+
+def as_floats(matrix: NDArray[Any], what: str) -> NDArray[Any]:
+    """Floats as they are; integers as float64, where that loses nothing."""
+    if matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 8:
+        return matrix
+    if matrix.dtype.kind == "O":
+        return _numbers_from_objects(matrix, what)
+    if matrix.dtype.kind not in "biu":
+        raise WrongType(f"{what} must be real numbers of at most 64 bits; got dtype {matrix.dtype}.")
+    if matrix.dtype.kind in "iu" and matrix.size and max(abs(int(matrix.min())), abs(int(matrix.max()))) > _EXACT:
+        raise BadInput(f"{what} hold integers beyond 2**53, which float64 cannot tell apart: scale them down.")
+    return matrix.astype(np.float64)
+
+
+def _numbers_from_objects(matrix: NDArray[Any], what: str) -> NDArray[np.float64]:
+    """An object array as numbers, naming the first entry that is not one."""
+    items = matrix.reshape(-1).tolist()
+    usable = {t for t in set(map(type, items)) if issubclass(t, (*_INTEGERS, *_FLOATS)) and t is not bool}
+    wrong = next((i for i, item in enumerate(items) if type(item) not in usable), None)
+    if wrong is not None:
+        row, column = divmod(wrong, matrix.shape[1])
+        if is_missing(items[wrong]):
+            raise BadInput(f"{what} have a missing value at row {row}, column {column}: drop or fill such rows first.")
+        raise WrongType(
+            f"{what} mix types: row {row}, column {column} is {type(items[wrong]).__name__} ({items[wrong]!r}), "
+            "where a number is expected."
+        )
+    integers = [int(item) for item in items if isinstance(item, _INTEGERS)]
+    if max(map(abs, integers), default=0) > _EXACT:
+        raise BadInput(f"{what} hold integers beyond 2**53, which float64 cannot tell apart: scale them down.")
+    return np.array(items, np.float64).reshape(matrix.shape)
+
+
+def refuse_nonfinite(matrix: NDArray[Any], what: str, names: Sequence[str] | None = None) -> None:
+    """Raise, naming row and column, where a NaN or an infinity stands."""
+    bad: list[int] = []
+
+    def look(start: int, stop: int) -> None:
+        if not np.isfinite(matrix[start:stop]).all():
+            bad.append(start + int((~np.isfinite(matrix[start:stop]).all(axis=1)).argmax()))
+
+    over_chunks(look, len(matrix), matrix.shape[1])
+    if bad:
+        row = min(bad)
+        column = int((~np.isfinite(matrix[row])).argmax())
+        where = f"{column} ({names[column]!r})" if names else str(column)
+        raise BadInput(
+            f"{what} hold {matrix[row, column]} at row {row}, column {where}: every value must be finite. "
+            "Drop or fill such rows first."
+        )

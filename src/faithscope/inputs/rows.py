@@ -1,0 +1,28 @@
+"""Rows, whatever they are held in: how many there are, and some of them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import WrongType
+from faithscope.inputs.arrays import is_frame
+
+
+def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
+    """Some rows of whatever rows are."""
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if hasattr(X, "tocsr"):
+        return X.tocsr()[rows]
+    if hasattr(X, "take") and (hasattr(X, "num_rows") or (hasattr(X, "null_count") and hasattr(X, "type"))):
+        return X.take(rows)
+    return X[rows] if hasattr(X, "shape") else [X[row] for row in rows]
+
+
+def rows_of(X: Any) -> int:
+    """Number of rows of whatever rows are."""
+    shape = getattr(X, "shape", None)
+    if shape == () or (shape is None and not hasattr(X, "__len__")) or isinstance(X, str):
+        raise WrongType(f"X must be rows that can be counted, such as an array or a table; got {type(X).__name__}.")
+    return int(shape[0]) if shape and not is_frame(X) else len(X) if not hasattr(X, "num_rows") else int(X.num_rows)

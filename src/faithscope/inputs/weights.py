@@ -1,0 +1,31 @@
+"""Weights: how much each row counts in the population that is asked about."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput
+from faithscope.inputs.checks import same_length
+from faithscope.inputs.labels import to_numbers
+
+Floats = NDArray[np.float64]
+
+_SPAN = 1e9  # the largest weight over the smallest; beyond it their squares cancel
+
+
+def to_weights(weights: Any, rows: int) -> Floats:
+    """Row weights: finite, none negative, not all zero, of comparable size."""
+    mass = to_numbers(weights, "Weights")
+    same_length(explanations=rows, weights=len(mass))
+    if mass.min() < 0:
+        row = int((mass < 0).argmax())
+        raise BadInput(f"Weights must not be negative; row {row} has {mass[row]:g}.")
+    if not mass.any():
+        raise BadInput("All weights are 0, so no row is left: give the rows of the target population positive weights.")
+    least, most = mass[mass > 0].min(), mass.max()
+    if most > _SPAN * least or most > 1e100 or least < 1e-100:
+        raise BadInput(
+            f"Weights from {least:g} to {most:g} cannot be added exactly enough: keep them within {_SPAN:g}."
+        )
+    return mass

@@ -1,0 +1,1 @@
+"""Stand-ins for what the authors of the paper most probably ran."""

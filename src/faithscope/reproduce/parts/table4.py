@@ -1,0 +1,70 @@
+"""Table 4: the models' settings and their accuracy."""
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from faithscope.reproduce.models import NAMES, Split, boosted, by_scikit_learn, split
+from faithscope.reproduce.printed import printed
+from faithscope.reproduce.records import Outcome, Record, Setting, total
+from faithscope.reproduce.settings import Settings, Steps
+from faithscope.reproduce.telling.summary import NEAR
+
+ID = "table4"
+TITLE = "Models: settings and accuracy"
+_SETTINGS = ("learning_rate", "n_estimators", "max_depth")
+
+
+def run(settings: Settings) -> Outcome:
+    """Accuracy of xgboost (as defined) and of scikit-learn's gradient boosting (as run), with the same settings."""
+    steps = Steps(settings, sys.modules[__name__])
+    return total(steps.do(name, _one, name, settings) for name in NAMES)
+
+
+def _one(name: str, settings: Settings) -> Outcome:
+    found, model = boosted(name, settings)
+    records = [_accuracy(found, model, "as_defined", "xgboost")]
+    records += _chosen(found, model.chosen) if settings.search else []
+    other: Any = by_scikit_learn(name, settings)
+    note = "scikit-learn's gradient boosting" if other is not None else "xgboost: scikit-learn's would take hours"
+    if other is None:
+        found, other = boosted(name, settings, "as_run")
+    else:
+        found = split(name, settings.folder, settings.seed, "as_run")
+    records.append(_accuracy(found, other, "as_run", note))
+    return Outcome(tuple(records))
+
+
+def _accuracy(found: Split, model: Any, setting: Setting, note: str) -> Record:
+    right, n = int(np.sum(model.predict(found.test) == found.y_test)), len(found.y_test)
+    low, high = _exact(right, n)
+    known = printed(ID, "test_accuracy", dataset=found.name)
+    note += _why(right / n, known, low, high)
+    return Record(ID, found.name, "test_accuracy", setting, n, right / n, known, low, high, note=note)
+
+
+def _why(ours: float, known: float | None, low: float, high: float) -> str:
+    """What is known of a difference of more than two printed digits."""
+    if known is None or abs(ours - known) <= NEAR:
+        return ""
+    return "; so few test rows do not tell them apart" if low <= known <= high else "; unexplained"
+
+
+def _chosen(found: Split, chosen: Mapping[str, Any]) -> list[Record]:
+    """What the paper's grid chose, beside what it is printed to have chosen."""
+    return [
+        Record(
+            ID, found.name, name, "as_defined", len(found.train), chosen[name], printed(ID, name, dataset=found.name)
+        )
+        for name in _SETTINGS
+    ]
+
+
+def _exact(right: int, n: int) -> tuple[float, float]:
+    """Clopper and Pearson's interval."""
+    from scipy.stats import binomtest
+
+    found = binomtest(right, n).proportion_ci(0.95, method="exact")
+    return float(found.low), float(found.high)

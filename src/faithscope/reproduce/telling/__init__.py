@@ -1,0 +1,1 @@
+"""How reproduced parts are told: terminal, Markdown, and an HTML page."""

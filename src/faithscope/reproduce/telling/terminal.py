@@ -1,0 +1,54 @@
+"""A run in the terminal: a table a part, then what is met and which claims hold."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from faithscope.reproduce.records import Claim
+from faithscope.reproduce.running import Part
+from faithscope.reproduce.telling.summary import COLUMNS, MATCHES, cells, lines, match_cells, matches, spoken
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+_WIDTH = 150
+_STYLES = {"holds": "green", "fails": "red", "undecided": "yellow"}
+
+
+def show(parts: Sequence[Part], console: "Console | None" = None) -> None:
+    """Print every table, the claims, and how many printed numbers are met."""
+    from rich.console import Console
+    from rich.text import Text
+
+    if console is None:
+        console = Console()
+        console = console if console.is_terminal else Console(width=_WIDTH)  # a file has no width of its own
+    for part in parts:
+        title = f"{part.name}  {part.title}  ({spoken(part.outcome.seconds)})"
+        console.print(_table(title, COLUMNS, [cells(line) for line in lines(part.outcome.records)]))
+        for note in part.outcome.notes:
+            console.print(Text(note))
+    _claims([one for part in parts for one in part.outcome.claims], console)
+    console.print(_table("Printed numbers that are met", MATCHES, [match_cells(one) for one in matches(parts)]))
+    console.print(f"{spoken(sum(part.outcome.seconds for part in parts))} in all")
+
+
+def _claims(claims: Sequence[Claim], console: "Console") -> None:
+    from rich.text import Text
+
+    for one in claims:
+        line = Text(f"{one.verdict:9} ", style=_STYLES[one.verdict])
+        console.print(line.append(Text(f"{one.table}, {one.setting.replace('_', ' ')}: {one.words}", style="default")))
+
+
+def _table(title: str, names: Sequence[str], rows: Iterable[tuple[str, ...]]) -> "Table":
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, title=Text(title), title_justify="left")
+    for place, name in enumerate(names):
+        table.add_column(name, justify="left" if place < 2 else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table

@@ -1,0 +1,1 @@
+"""What the package runs on: files, memory, progress, and fingerprints of code."""

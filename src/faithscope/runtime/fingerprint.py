@@ -1,0 +1,301 @@
+"""What a model, an explainer or rows are made of, as a few bytes: equal for equal things in any process."""
+
+import hashlib
+import random
+import sys
+import types
+import weakref
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from copyreg import dispatch_table
+from functools import cached_property, lru_cache, partial
+from threading import Lock, RLock
+from typing import Any
+
+import numpy as np
+
+from faithscope.errors import WrongType
+from faithscope.runtime import origins
+from faithscope.runtime.living_code import class_parts, compiled, function_parts, is_own, module_parts, named
+
+_PLAIN = {type(None), bool, int, float, complex, str, bytes}
+_C_CODE = (
+    types.BuiltinFunctionType,
+    types.MethodWrapperType,
+    types.WrapperDescriptorType,
+    types.MethodDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+)
+_REMEMBERS = type(lru_cache(print))  # a function that remembers its answers
+_WRAPPERS = (property, staticmethod, classmethod, cached_property, partial, types.MethodType, weakref.ref, _REMEMBERS)
+_LOCKS = (type(Lock()), type(RLock()))
+
+
+def fingerprint(*things: Any) -> str:
+    """A hexadecimal digest of everything that these things are made of and that their answers come from.
+
+    Arrays and tables by their contents; objects by their class and state; one's own classes and functions by their
+    code, and by whatever that reaches: bases, attributes, defaults, closures, globals, modules. Python, installed
+    packages and faithscope by their versions. Nothing is pickled, and nothing that an object has merely remembered
+    (a ``cached_property``, an ``lru_cache``) counts. A method ``__fingerprint__`` says what stands for an object's
+    state, beside its class. Files, databases and services that code reads while it runs cannot be seen.
+
+    Raises
+    ------
+    WrongType
+        Where a part cannot be told from others, so that two different things might look alike.
+
+    Examples
+    --------
+    >>> fingerprint([1, 2.0]) == fingerprint([1, 2.0]), fingerprint([1, 2]) == fingerprint([1, 2.0])
+    (True, False)
+    """
+    try:
+        return Walk().digest(things).hex()
+    except RecursionError:
+        raise WrongType("It nests too deeply to be told from others.") from None
+
+
+class Walk:
+    """One walk over things: each is written down once, in the order in which it is first met, and then by number.
+
+    What is written says everything about the graph of things, so two graphs are written alike only where they are
+    alike. Plain values, tuples and arrays are written in place: whether two of them are one object says nothing.
+    """
+
+    def __init__(self, inside: tuple[int, ...] = ()) -> None:
+        self.numbers: dict[int, int] = {}
+        self.met: list[Any] = []  # nothing may be freed on the way: its id could come again
+        self.arrays: dict[int, tuple[bytes, Any]] = {}
+        self.inside = inside  # the sets that this walk is an element of
+
+    def digest(self, things: Any) -> bytes:
+        """Sixteen bytes for things and all that they reach."""
+        found = hashlib.blake2b(self.refer(things), digest_size=16)
+        for thing in self.met:  # grows while it is walked
+            try:
+                found.update(self.written(*_taken_apart(thing)))
+            except (WrongType, RecursionError, MemoryError):
+                raise
+            except Exception as error:  # whatever a class of somebody's raises when it is looked at
+                raise WrongType(f"A {type(thing).__name__} cannot be told from others ({error}).") from None
+        return found.digest()
+
+    def written(self, kind: str, parts: Iterable[Any]) -> bytes:
+        """A digest of a kind and parts."""
+        return _hash(kind, *map(self.refer, parts))
+
+    def refer(self, thing: Any) -> bytes:
+        """Sixteen bytes in place of a thing: what it is, or the number of a thing that is written down elsewhere."""
+        kind = type(thing)
+        if kind in _PLAIN:
+            return _hash(kind.__name__, thing if kind is bytes else repr(thing))
+        if kind is tuple:
+            return _hash("plain tuple", repr(thing)) if _plain(thing) else self.written("tuple", thing)
+        if kind is set or kind is frozenset:
+            return _hash(kind.__name__, *self._elements(thing))
+        if kind is types.CodeType:
+            return self.written("code", _code(thing))
+        if _is_array(thing) and not thing.dtype.hasobject:
+            return self._array(thing)
+        if id(thing) not in self.numbers:
+            self.numbers[id(thing)] = len(self.met)
+            self.met.append(thing)
+        return _hash("number", str(self.numbers[id(thing)]))
+
+    def _elements(self, things: Any) -> list[bytes]:
+        """A digest of each element by itself, in an order that says nothing about where they were in memory."""
+        if id(things) in self.inside:
+            return [_hash("inside", str(self.inside.index(id(things))))]
+        if _plain(things):
+            return sorted(_hash(type(one).__name__, repr(one)) for one in things)
+        return sorted(Walk((*self.inside, id(things))).digest(one) for one in things)
+
+    def _array(self, values: Any) -> bytes:
+        if id(values) not in self.arrays:
+            self.arrays[id(values)] = self.written("array", _array(np.asarray(values))), values
+        return self.arrays[id(values)][0]
+
+
+def _hash(*parts: str | bytes) -> bytes:
+    """A digest of parts, each with its length, so that no two lists of parts are written alike."""
+    found = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        content = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        found.update(len(content).to_bytes(8, "little"))
+        found.update(content)
+    return found.digest()
+
+
+def _plain(things: Any) -> bool:
+    """Whether all are plain values, which their ``repr`` says everything about."""
+    return set(map(type, things)) <= _PLAIN
+
+
+def _taken_apart(thing: Any) -> tuple[str, list[Any]]:
+    """What kind of thing it is, and its parts."""
+    kind = type(thing)
+    if kind is list:
+        return ("plain list", [repr(thing)]) if _plain(thing) else ("list", thing)
+    if isinstance(thing, Mapping) and kind.__module__ in ("builtins", "collections", "types"):
+        return kind.__name__, _mapping(thing)
+    if isinstance(thing, type):
+        return "class", class_parts(thing)
+    if isinstance(thing, types.FunctionType):
+        return "function", function_parts(thing)
+    if isinstance(thing, types.ModuleType):
+        return "module", module_parts(thing)
+    if isinstance(thing, _C_CODE):
+        return "compiled", compiled(thing)
+    if isinstance(thing, _WRAPPERS):
+        return "wrapper", [kind, *_wrapped(thing), vars(thing) if is_own(kind) and hasattr(thing, "__dict__") else None]
+    if _is_array(thing):
+        return "array", _array(np.asarray(thing))
+    if isinstance(thing, np.ufunc):
+        return "ufunc", [_ufunc(thing)]
+    # Whoever refers to a global source of chance refers to no state of it; a lock has none.
+    if thing is random._inst or thing is np.random.mtrand._rand or isinstance(thing, _LOCKS):
+        return "name", [kind.__name__]
+    return "object", [kind, *_content(thing)]
+
+
+def _mapping(thing: Mapping[Any, Any]) -> list[Any]:
+    made = [thing.default_factory] if isinstance(thing, defaultdict) else []
+    if _plain(thing.keys()) and _plain(thing.values()):
+        return [*made, "plain", repr(list(thing.items()))]
+    return [*made, "items", *(part for pair in thing.items() for part in pair)]
+
+
+def _code(code: types.CodeType) -> list[Any]:
+    """Everything in code that says what it does; no names of files, no numbers of lines."""
+    shape = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, code.co_name)
+    return [code.co_code, code.co_exceptiontable, shape, names, code.co_consts]
+
+
+def _wrapped(thing: Any) -> list[Any]:
+    """What a wrapper of Python's wraps, without what it remembers."""
+    if isinstance(thing, property):
+        return [thing.fget, thing.fset, thing.fdel]
+    if isinstance(thing, partial):
+        return [thing.func, thing.args, thing.keywords]
+    if isinstance(thing, types.MethodType):
+        return [thing.__func__, thing.__self__]
+    if isinstance(thing, cached_property):
+        return [thing.func]
+    if isinstance(thing, weakref.ref):
+        return [thing()]
+    return [getattr(thing, "__wrapped__", None)]  # a static or class method, or a function that remembers its answers
+
+
+def _ufunc(thing: np.ufunc) -> str:
+    """A ufunc's name; one that was made from a function does not show that."""
+    for name in ("numpy", "scipy.special"):
+        if getattr(sys.modules.get(name), thing.__name__, None) is thing:
+            return f"{name}.{thing.__name__} {origins.of_module(name)}"
+    raise WrongType(f"The ufunc {thing.__name__!r} does not show what it computes: use np.vectorize.")
+
+
+def _is_array(thing: Any) -> bool:
+    """Whether its values are all there is to an array: a mask, or a class of one's own, would be more."""
+    return type(thing) is np.ndarray or (isinstance(thing, np.generic) and type(thing).__module__ == "numpy")
+
+
+def _array(values: np.ndarray[Any, Any]) -> list[Any]:
+    shape = [str(values.dtype), values.shape]
+    if values.dtype.names is not None:  # field by field: what lies between them means nothing
+        return [repr(values.dtype), values.shape, *(_array(values[name]) for name in values.dtype.names)]
+    if values.dtype.hasobject:
+        return [*shape, values.ravel().tolist()]
+    return [*shape, np.ascontiguousarray(values).tobytes()]
+
+
+def _content(thing: Any) -> list[Any]:
+    """Values of a table, a tensor or a sparse matrix, or what an object says of itself when it is copied."""
+    if hasattr(type(thing), "__fingerprint__"):
+        return [thing.__fingerprint__()]
+    if _is(thing, "pandas", "DataFrame"):
+        return [*_columns(thing), thing.index.names, _dtype(thing.index.dtype), thing.index.to_numpy()]
+    if _is(thing, "polars", "DataFrame"):
+        return _columns(thing)
+    if _is(thing, "torch", "Tensor"):
+        return _tensor(thing)
+    if _is(thing, "pyarrow", "Table"):
+        return [str(thing.schema), thing.to_pydict()]
+    if hasattr(type(thing), "tocsr"):
+        rows = thing.tocsr()
+        return [rows.shape, rows.indptr, rows.indices, rows.data]
+    if isinstance(thing, np.dtype):
+        return [repr(thing)]
+    if _is(thing, "numba.core.dispatcher", "Dispatcher"):
+        return [thing.py_func, thing.targetoptions]
+    return _state(thing)
+
+
+def _is(thing: Any, library: str, name: str) -> bool:
+    """Whether a thing is of a library's class, without importing that."""
+    kind = getattr(sys.modules.get(library), name, None)
+    return kind is not None and isinstance(thing, kind)
+
+
+def _columns(table: Any) -> list[Any]:
+    """Names, types and values of a table's columns."""
+    series = [table.iloc[:, j] if hasattr(table, "iloc") else table[:, j] for j in range(table.shape[1])]
+    return [list(table.columns), [_dtype(one.dtype) for one in series], [one.to_numpy() for one in series]]
+
+
+def _dtype(dtype: Any) -> Any:
+    """A column's type; of categories also which there are and in which order."""
+    categories = getattr(dtype, "categories", None)
+    return (str(dtype), getattr(dtype, "ordered", None), None if categories is None else list(categories))
+
+
+def _tensor(thing: Any) -> list[Any]:
+    import torch
+
+    values = thing.detach().cpu().contiguous()
+    try:
+        return [str(thing.dtype), *_array(values.numpy())]
+    except TypeError:  # NumPy has no such type
+        return [str(thing.dtype), tuple(thing.shape), *_array(values.reshape(-1).view(torch.uint8).numpy())]
+
+
+def _state(thing: Any) -> list[Any]:
+    """What an object says of itself when it is copied, without what it has merely remembered."""
+    reduce = dispatch_table.get(type(thing))
+    reduced = reduce(thing) if reduce else thing.__reduce_ex__(2)
+    if isinstance(reduced, str):  # it is known by its name
+        home = named(thing) if getattr(thing, "__module__", None) else None
+        return [reduced, home, vars(thing) if is_own(type(thing)) and hasattr(thing, "__dict__") else None]
+    made, arguments, state, listed, mapped = [*reduced, None, None, None][:5]
+    remembered = set(_remembered(type(thing)))
+    state = {k: v for k, v in state.items() if k not in remembered} if isinstance(state, dict) else state
+    left_out = _untold(thing, remembered) if _chooses_state(type(thing)) else []
+    return [made, arguments, state, *(None if one is None else list(one) for one in (listed, mapped)), *left_out]
+
+
+def _chooses_state(kind: type) -> bool:
+    """Whether copies may lack something that answers come from: somebody's own code, or an array, says what they have.
+
+    What a dataclass with slots has of this is Python's own, and leaves nothing out.
+    """
+    names = ("__getstate__", "__reduce__", "__reduce_ex__")
+    methods = [vars(one).get(name) for one in kind.__mro__ for name in names]
+    own = any(isinstance(one, types.FunctionType) and origins.of_function(one) is None for one in methods)
+    return own or (is_own(kind) and issubclass(kind, np.ndarray | np.generic))
+
+
+def _untold(thing: Any, remembered: set[str]) -> list[Any]:
+    """Everything in an object's attributes and slots, but for what it has merely remembered."""
+    whole = object.__getstate__(thing)
+    attributes, slots = whole if isinstance(whole, tuple) else (whole, None)
+    return [{k: v for k, v in (attributes or {}).items() if k not in remembered}, slots]
+
+
+def _remembered(kind: type) -> Iterator[str]:
+    for one in kind.__mro__:
+        for name, value in vars(one).items():
+            if isinstance(value, cached_property):
+                yield name

@@ -1,0 +1,207 @@
+"""Functions, classes and modules as they stand in memory, taken apart into whatever their answers come from."""
+
+import builtins
+import importlib
+import importlib.util
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from faithscope.errors import WrongType
+from faithscope.runtime import origins
+from faithscope.runtime.references import Reference, names_in, references
+
+_HEAP_TYPE = 1 << 9  # made while Python runs, by a class statement or an extension
+# What a class has that says nothing of what it does, or is said elsewhere.
+_ASIDE = {"__dict__", "__weakref__", "__module__", "__firstlineno__", "__static_attributes__", "__abstractmethods__"}
+_ASIDE |= {"_abc_impl", "__annotations_cache__"}
+_ANYTHING = (builtins.eval, builtins.exec, builtins.globals)  # reach whatever the module holds
+_BY_NAME = (builtins.__import__, importlib.import_module)
+# What leads from these modules to any other, by a name that code may make up.
+_LEADS_ANYWHERE = {
+    "sys": {"modules"},
+    "importlib": {"import_module", "__import__", "module_from_spec"},
+    "importlib.util": {"module_from_spec"},
+    "pkgutil": {"resolve_name"},
+}
+_ABSENT = "absent"
+
+
+def is_own(kind: type) -> bool:
+    """Whether a class is somebody's own, and not Python's, a package's or ours."""
+    return origins.of_module(kind.__module__) is None
+
+
+def named(thing: Any) -> tuple[str, str, Any]:
+    """A thing's module and name, and what stands for the module's code."""
+    module, name = str(getattr(thing, "__module__", "")), str(getattr(thing, "__qualname__", _name(thing)))
+    return module, name, origins.of_module(module) or _compiled_file(module)
+
+
+def _name(thing: Any) -> str:
+    return str(getattr(thing, "__name__", type(thing).__name__))
+
+
+def _compiled_file(module: str) -> bytes | None:
+    """A digest of the file of a compiled module of somebody's own."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return None if file is None or file.endswith((".py", ".pyc")) else origins.content(file)
+
+
+def _stands_for(thing: Any) -> bool:
+    """Whether a version and a name say all: installed, and what is found under that name."""
+    module = getattr(thing, "__module__", None)
+    if not isinstance(module, str) or origins.of_module(module) is None:
+        return False
+    found: Any = sys.modules.get(module)
+    for part in str(getattr(thing, "__qualname__", "")).split("."):
+        found = getattr(found, part, None)
+    return found is thing
+
+
+def compiled(thing: Any) -> list[Any]:
+    """A function or method that is not written in Python: its name, and what it is bound to."""
+    owner = getattr(thing, "__objclass__", None)
+    bound = getattr(thing, "__self__", None)
+    if isinstance(bound, types.ModuleType) or (bound is None and owner is None) or _stands_for(thing):
+        return [named(thing)]
+    return [_name(thing), owner, bound]
+
+
+def function_parts(function: types.FunctionType) -> list[Any]:
+    """A function's code and whatever that reaches; an installed function is its name and version."""
+    origin = origins.of_function(function)
+    if origin is not None and _stands_for(function):
+        return [named(function)]
+    if function.__code__.co_qualname == "singledispatch.<locals>.wrapper" and origin == origins.python():
+        return ["singledispatch", dict(vars(function)["registry"])]  # and not what it found before
+    cells = [_contents(cell) for cell in function.__closure__ or ()]
+    # From Python 3.14 on annotations are a function, whose names need not exist.
+    annotations = getattr(function, "__annotate__", None) or function.__annotations__
+    defaults = [function.__defaults__, function.__kwdefaults__, annotations, vars(function)]
+    reached = [] if origin is not None else list(_reached(function))
+    return [origin, function.__qualname__, function.__code__, cells, *defaults, *reached]
+
+
+def _contents(cell: types.CellType) -> Any:
+    try:
+        return (cell.cell_contents,)
+    except ValueError:
+        return None
+
+
+def class_parts(kind: type) -> list[Any]:
+    """A class's bases and all it holds; an installed class is its name and version, with what somebody put into it."""
+    if _stands_for(kind) or not kind.__flags__ & _HEAP_TYPE:
+        return [named(kind), *_patches(kind)]
+    held = [(name, value) for name, value in vars(kind).items() if name not in _ASIDE and not _seeded(name, value)]
+    return [named(kind), type(kind), kind.__bases__, *held]
+
+
+def _seeded(name: str, value: Any) -> bool:
+    """Whether this is a hash that attrs has written: each process writes another number into it."""
+    file = value.__code__.co_filename if isinstance(value, types.FunctionType) else ""
+    return name == "__hash__" and file.startswith("<attrs generated")
+
+
+def _patches(kind: type) -> Iterator[Any]:
+    """Functions of somebody's own in an installed class or its bases."""
+    for one in kind.__mro__:
+        for name, value in vars(one).items():
+            function = getattr(value, "__func__", value)
+            if isinstance(function, types.FunctionType) and not _of_package(function):
+                yield one.__qualname__, name, value
+
+
+def _of_package(function: types.FunctionType) -> bool:
+    """Whether a function is installed, or was made from a text by what is installed."""
+    module, made = function.__module__, function.__code__.co_filename.startswith("<")
+    made_there = made and (module is None or origins.of_module(module) is not None)
+    return made_there or origins.of_function(function) is not None
+
+
+def module_parts(module: types.ModuleType) -> list[Any]:
+    """A module that is used as a whole: everything it holds, or its name and version."""
+    origin = origins.of_module(module.__name__)
+    if origin is not None:
+        return [module.__name__, origin]
+    return [module.__name__, _compiled_file(module.__name__), *_held(vars(module))]
+
+
+def _held(namespace: dict[str, Any]) -> list[tuple[str, Any]]:
+    return [(name, value) for name, value in namespace.items() if name == "__getattr__" or not name.startswith("__")]
+
+
+def _reached(function: types.FunctionType) -> Iterator[Any]:
+    """What each name in a function's code stands for now."""
+    if "__subclasses__" in names_in(function.__code__):
+        raise WrongType(f"{function.__qualname__} asks for all subclasses, which cannot be followed.")
+    for reference in references(function.__code__):
+        value = _value(function, reference)
+        if any(value is one for one in _BY_NAME) or value is sys.modules or _leads_anywhere(function, reference, value):
+            words = "imports modules by names that it makes up, which cannot be followed"
+            raise WrongType(f"{function.__qualname__} {words}.")
+        yield reference.name, reference.attributes, value
+        if any(value is one for one in _ANYTHING):
+            yield from _held(function.__globals__)
+
+
+def _leads_anywhere(function: types.FunctionType, reference: Reference, value: Any) -> bool:
+    """Whether code takes ``sys.modules``, ``import_module`` or the like from the module that it refers to.
+
+    What is read from a module that was imported inside the function is not known, so any attribute of that name counts.
+    """
+    module = reference.name if reference.level == 0 else getattr(value, "__name__", "")
+    leads = _LEADS_ANYWHERE.get(str(module), set())
+    if not leads:
+        return False
+    used = set(reference.attributes)
+    return bool(leads & (used or names_in(function.__code__)))
+
+
+def _value(function: types.FunctionType, reference: Reference) -> Any:
+    known = function.__globals__
+    if reference.level >= 0:
+        return _imported(reference, known)
+    found = known.get(reference.name, getattr(builtins, reference.name, _ABSENT))
+    return _along(found, reference.attributes) if isinstance(found, types.ModuleType) else found
+
+
+def _imported(reference: Reference, known: dict[str, Any]) -> Any:
+    """The module, or the part of one, that an import statement inside a function brings; imported where it is own."""
+    dots, package = "." * reference.level, known.get("__package__") or str(known.get("__name__", "")).rpartition(".")[0]
+    name = importlib.util.resolve_name(dots + reference.name, package)
+    origin = origins.of_module(name)
+    if origin is not None:
+        return name, origin
+    try:
+        module = importlib.import_module(name)
+        if reference.attributes and not hasattr(module, reference.attributes[0]):
+            importlib.import_module(f"{name}.{reference.attributes[0]}")
+    except ImportError:
+        return _ABSENT
+    return _along(module, reference.attributes)
+
+
+def _along(module: types.ModuleType, attributes: tuple[str, ...]) -> Any:
+    """What a chain of attributes of a module leads to: as far as it leads through modules."""
+    found: Any = module
+    made_up = []
+    for name in attributes:
+        if not isinstance(found, types.ModuleType):
+            break
+        if origins.of_module(found.__name__) is not None:
+            return _installed(found, name)
+        made_up += [vars(found)["__getattr__"]] if "__getattr__" in vars(found) else []
+        found = getattr(found, name, _ABSENT)
+    return (found, *made_up) if made_up else found
+
+
+def _installed(module: types.ModuleType, name: str) -> Any:
+    """The version of a package stands for whatever is found there, but for what somebody put into it."""
+    found = vars(module).get(name)
+    if isinstance(found, types.ModuleType) or any(found is one for one in _BY_NAME):
+        return found
+    own = isinstance(found, types.FunctionType) and origins.of_function(found) is None
+    return found if own or (isinstance(found, type) and is_own(found)) else module

@@ -1,0 +1,134 @@
+"""Where code comes from: Python itself, an installed package, faithscope, or somebody's own files.
+
+A version stands for all code of an installed package. One's own code has none: it counts by what it says.
+"""
+
+import hashlib
+import platform
+import sys
+import sysconfig
+import types
+from functools import cache
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path, PurePath
+
+_OURS = "faithscope"
+# What our own answers are computed with; the versions of these count with our sources.
+_USED = ("numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "shap", "dice-ml")
+_INSTALLED = ("site-packages", "dist-packages")
+
+
+@cache
+def python() -> str:
+    """The interpreter and its version, which stand for the standard library."""
+    return f"{platform.python_implementation()} {platform.python_version()}"
+
+
+@cache
+def our_sources() -> str:
+    """A digest of every source file of this package, with the versions of the packages that it computes with."""
+    folder = Path(__file__).parents[1]
+    found = hashlib.blake2b(digest_size=16)
+    for path in sorted(folder.rglob("*.py"), key=lambda one: one.relative_to(folder).as_posix()):
+        content = path.read_bytes()
+        found.update(f"{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode() + content)
+    versions = ", ".join(f"{name} {_version(name)}" for name in _USED)
+    return f"{_OURS} {found.hexdigest()} with {versions}"
+
+
+def of_module(name: str) -> str | None:
+    """What stands for all code of a module, loaded or not; None where it is somebody's own."""
+    if name.partition(".")[0] == _OURS:
+        return our_sources()
+    module = sys.modules.get(name)
+    if name == "__main__" or (module is None and "." in name):
+        return None if name == "__main__" else of_module(name.partition(".")[0])
+    try:
+        spec = getattr(module, "__spec__", None) or find_spec(name)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is not None and spec.origin in ("built-in", "frozen"):
+        return python()
+    file = getattr(module, "__file__", None) or getattr(spec, "origin", None)
+    return _of_folders(spec) if file is None else of_file(file)
+
+
+def _of_folders(spec: object) -> str | None:
+    """A package without a file of its own: where its folders are."""
+    folders = list(getattr(spec, "submodule_search_locations", None) or ())
+    return of_file(str(Path(folders[0], "__init__.py"))) if folders else None
+
+
+def of_function(function: types.FunctionType) -> str | None:
+    """What stands for a function's code; None where it is somebody's own."""
+    file = function.__code__.co_filename
+    if not file.startswith("<"):
+        return of_file(file)
+    if file.startswith("<frozen"):
+        return python()
+    # Code that was made from a text, as a dataclass's is: it belongs to the module that it looks names up in.
+    name = str(function.__globals__.get("__name__", ""))
+    return of_module(name) if getattr(sys.modules.get(name), "__dict__", None) is function.__globals__ else None
+
+
+@cache
+def of_file(file: str) -> str | None:
+    """What stands for the code of a file; None where it is neither Python's nor installed."""
+    folder = Path(__file__).parents[1]
+    if folder in Path(file).parents:
+        return our_sources()
+    parts = PurePath(file).parts
+    inside = next((place for place in range(len(parts) - 2, -1, -1) if parts[place] in _INSTALLED), None)
+    if inside is not None:
+        return _package(Path(*parts[: inside + 1]), parts[inside + 1].partition(".")[0])
+    libraries = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib")}
+    libraries |= {str(Path(one).resolve()) for one in libraries if one}
+    return python() if any(one and PurePath(one) in PurePath(file).parents for one in libraries) else None
+
+
+@cache
+def _package(root: Path, name: str) -> str | None:
+    """An importable name with the versions of what installed it; the same whether or not it is imported yet."""
+    folders = sorted(root.glob("*.dist-info"))
+    owners = [one for one in folders if _plainly(one.name.partition("-")[0]) == _plainly(name)]
+    owners = owners or [one for one in folders if _record(one, name)]
+    if owners:
+        return ", ".join(f"{one.stem} {_code_of(one)}" for one in owners)
+    versions = [f"{one} {_version(one)}" for one in metadata.packages_distributions().get(name, ())]
+    return ", ".join(sorted(set(versions))) or None
+
+
+def _plainly(name: str) -> str:
+    return name.lower().replace("-", "_").replace(".", "_")
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except (metadata.PackageNotFoundError, ValueError):
+        return None
+
+
+def _record(folder: Path, name: str = "") -> list[str]:
+    """The files of a distribution that are code, with the hashes that it was installed with; those of one name."""
+    try:
+        lines = (folder / "RECORD").read_text("utf-8").splitlines()
+    except OSError:
+        return []
+    code = (".py,", ".so,", ".pyd,", ".dylib,")
+    return [line for line in lines if line.startswith((f"{name}/", f"{name}.") if name else "") and _has(line, code)]
+
+
+def _has(line: str, endings: tuple[str, ...]) -> bool:
+    return "sha256=" in line and not line.startswith("..") and any(one in line for one in endings)
+
+
+def _code_of(folder: Path) -> str:
+    """A digest of what a distribution installed: its version alone may stay while its code changes."""
+    return hashlib.blake2b("\n".join(sorted(_record(folder))).encode(), digest_size=8).hexdigest()
+
+
+def content(file: str) -> bytes:
+    """A digest of a file, for compiled code of somebody's own."""
+    return hashlib.blake2b(Path(file).read_bytes(), digest_size=16).digest()

@@ -1,0 +1,1 @@
+"""What a database engine is asked for, whatever its dialect."""

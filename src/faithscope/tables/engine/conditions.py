@@ -1,0 +1,148 @@
+"""Conditions of rules and words of highlights as expressions on the columns of a log; values are literals."""
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from functools import lru_cache, reduce
+from math import inf
+from operator import and_, or_
+from typing import Any
+
+from faithscope.errors import WrongType
+from faithscope.explanations.conditions.condition import NOTHING, Condition
+from faithscope.inputs.dates import UNITS, Moment
+from faithscope.tables.engine.calls import as_number, backend_of, fetch, literal
+from faithscope.tables.engine.missing import is_missing
+from faithscope.tables.engine.number_bounds import DIGITS, among_decimals, among_doubles, among_integers
+
+_WHOLE = 2**63
+_MICRO = 6  # digits of a second
+_COMPARE = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
+
+
+def holds(one: Condition, columns: Mapping[str, Any]) -> Any:
+    """Whether a condition holds, never null: a missing value satisfies it only where it says so."""
+    import ibis
+
+    if one == NOTHING:
+        return ibis.literal(False)
+    column = columns[one.feature]
+    missing = is_missing(column)
+    tests = _tests(one, column)
+    met = reduce(and_, tests) & ~missing if tests else ~missing
+    met = ibis.literal(False) if one.among == () else met
+    return (met | missing if one.missing else met).coalesce(False)
+
+
+def _tests(one: Condition, column: Any) -> list[Any]:
+    _refuse_stray(one, column)
+    if one.among is not None:
+        return [reduce(or_, [_compare(column, "==", value) for value in one.among])] if one.among else []
+    tests = [_compare(column, "!=", value) for value in one.without]
+    if one.low > -inf or one.low_open:
+        tests.append(_compare(column, ">" if one.low_open else ">=", one.low))
+    if one.high < inf or one.high_open:
+        tests.append(_compare(column, "<" if one.high_open else "<=", one.high))
+    return tests
+
+
+def _compare(column: Any, operator: str, value: Any) -> Any:
+    if column.type().is_boolean():
+        column = as_number(column)
+    if isinstance(value, Moment):
+        return _compare_date(column, operator, value)
+    if isinstance(value, str):
+        return _ask(column, operator, literal(value))
+    return _compare_number(column, operator, value)
+
+
+def _compare_number(column: Any, operator: str, value: float) -> Any:
+    """Compare with the bounds of what counts as equal among the column's numbers, so that no engine rounds any."""
+    kind = column.type()
+    if -inf < value < inf and (kind.is_integer() or (kind.is_decimal() and kind.scale is not None)):
+        low, high = among_integers(value) if kind.is_integer() else among_decimals(value, kind.scale)
+        return _between(operator, low, high, lambda test, bound: _within(column, test, bound))
+    column = column.cast("float64")  # Postgres rounds a decimal of any length to the nearest double
+    return _between(operator, *among_doubles(value), lambda test, bound: _ask(column, test, literal(bound)))
+
+
+def _between(operator: str, low: Any, high: Any, ask: Callable[[str, Any], Any]) -> Any:
+    """A comparison with a number, given the smallest and the largest that count as equal to it."""
+    if operator in ("==", "!=") and low != high:
+        inside = ask(">=", low) & ask("<=", high)
+        return inside if operator == "==" else ~inside
+    return ask(operator, high if operator in ("<=", ">") else low)
+
+
+def _within(column: Any, operator: str, bound: int | Decimal) -> Any:
+    """Compare with a bound of the column's own type; one that its type cannot hold lies beyond all its values."""
+    import ibis
+
+    kind = column.type()
+    if kind.is_integer():
+        wide = "uint64" if kind.is_unsigned_integer() else "int64"
+        least, most = (0, 2**64 - 1) if wide == "uint64" else (-_WHOLE, _WHOLE - 1)
+    else:
+        wide = f"decimal({kind.precision}, {kind.scale})"
+        most = (Decimal(10) ** kind.precision - 1).scaleb(-kind.scale, DIGITS)
+        least = -most
+    if least <= bound <= most:
+        return _ask(column, operator, ibis.literal(bound, wide))
+    return ibis.literal(operator in ("<=", "<", "!=") if bound > most else operator in (">=", ">", "!="))
+
+
+def _ask(column: Any, operator: str, other: Any) -> Any:
+    return getattr(column, _COMPARE[operator])(other)
+
+
+def _compare_date(column: Any, operator: str, value: Moment) -> Any:
+    """Dates by the column's own unit: days, nanoseconds, or microseconds, which every engine has."""
+    import ibis
+
+    kind = column.type()
+    unit = UNITS["D" if kind.is_date() else "ns" if (kind.scale or 0) > _MICRO else "us"]
+    test = value.in_unit(operator, unit)
+    if isinstance(test, bool):
+        return ibis.literal(test)
+    written = str(Moment(test[1] * unit, value.zoned)).replace("Z", "+00:00")
+    return getattr(column, _COMPARE[test[0]])(ibis.literal(written).cast(kind))
+
+
+def _refuse_stray(one: Condition, column: Any) -> None:
+    if one.family is not None and one.family != _family(column):
+        raise WrongType(
+            f"Column {one.feature!r} holds {column.type()}, which {str(one)!r} would compare with "
+            f"{'a ' * (one.family != 'text')}{one.family}. Convert the column or the condition."
+        )
+
+
+def _family(column: Any) -> str | None:
+    kind = column.type()
+    if kind.is_timestamp():
+        zoned = (
+            _spark_type(column.op()) == "timestamp" if backend_of(column) == "pyspark" else kind.timezone is not None
+        )
+        return "date with a time zone" if zoned else "date"
+    if kind.is_string():
+        return "text"
+    return "date" if kind.is_date() else "number" if kind.is_numeric() or kind.is_boolean() else None
+
+
+@lru_cache(maxsize=256)
+def _spark_type(operation: Any) -> str:
+    """What Spark calls the type: Ibis does not tell a timestamp, which Spark keeps in UTC, from one without a zone."""
+    import ibis
+
+    def typeof(moment: Any) -> str:  # Spark has it, and Ibis does not know
+        raise NotImplementedError
+
+    column = operation.to_expr()
+    asked = ibis.udf.scalar.builtin(typeof, signature=((column.type(),), "string"))(column)
+    return next(iter(fetch(asked.as_table().limit(1)).column(0).to_pylist()), "")
+
+
+def contains(word: str, document: Any) -> Any:
+    """Whether a document, a list of words or a text to be split at blanks, holds a word."""
+    import ibis
+
+    words = document if document.type().is_array() else document.re_split(r"\s+")
+    return words.contains(ibis.literal(word)).coalesce(False)

@@ -1,0 +1,136 @@
+"""Writing a log: predictions, explanations and rows in one Parquet file; an audit finds the same numbers in it."""
+
+import json
+import os
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput
+from faithscope.explanations.arrow.columns import distinct_columns, write_column
+from faithscope.explanations.arrow.tables import METADATA, read_settings, to_arrow
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.distances.metrics import columns_of
+from faithscope.explanations.highlights import Highlights
+from faithscope.explanations.rules import Rules, array_columns
+from faithscope.inputs.alignment import index_of, is_fresh
+from faithscope.inputs.arrays import frame_columns, is_frame, to_vector
+from faithscope.inputs.checks import same_length
+from faithscope.inputs.dates import dated_columns, hold_dates
+from faithscope.inputs.labels import to_labels
+from faithscope.inputs.missing import is_missing
+from faithscope.runtime.files import whole_file
+
+DOCUMENT = "document"  # the column of documents
+
+
+def write_log(path: str | os.PathLike[str], explanations: Explanations, predictions: Any, X: Any = None) -> None:
+    """Write a log that `audit` reads back to the same numbers.
+
+    Parameters
+    ----------
+    path : path
+        A Parquet file.
+    explanations : Explanations
+        One a row.
+    predictions : array-like, (n,)
+    X : array-like or table, n rows, optional
+        The rows, or documents; sufficiency cannot be measured without them.
+    """
+    import pyarrow.parquet as pq
+
+    table = to_log(explanations, predictions, X)
+    with whole_file(path, private=True) as file:
+        pq.write_table(table, file)
+
+
+def to_log(explanations: Explanations, predictions: Any, X: Any = None) -> Any:
+    """The log as a pyarrow.Table."""
+    try:
+        return _to_log(explanations, predictions, X)
+    except UnicodeEncodeError:
+        raise BadInput("A text or a name holds a lone surrogate, which no table can keep: clean the texts.") from None
+
+
+def _to_log(explanations: Explanations, predictions: Any, X: Any) -> Any:
+    labels, table = to_labels(predictions), to_arrow(explanations)
+    same_length(explanations=len(explanations), predictions=len(labels))
+    names, columns = _rows(explanations, X)
+    called, row_names = _row_labels(X)
+    written = distinct_columns([*table.column_names, "prediction", *names, *called])[table.num_columns :]
+    for name, values in zip(written, (labels, *columns, *row_names), strict=True):
+        table = table.append_column(name, write_column(values)[0])
+    inputs = dict(zip(names, written[1 : 1 + len(names)], strict=True))
+    said = {**(read_settings(table) or {}), "prediction": written[0], "inputs": inputs}
+    return table.replace_schema_metadata({METADATA: json.dumps(said).encode()})
+
+
+def _row_labels(X: Any) -> tuple[list[str], list[Any]]:
+    """The labels of the rows of a pandas frame as named columns, one for each level; none where they only count."""
+    index = index_of(X)
+    if is_fresh(index):
+        return [], []
+    levels = [index.get_level_values(level) for level in range(index.nlevels)]
+    names = [str(level.name) if level.name is not None else "index" for level in levels]
+    return names, [_with_none(to_vector(level), False) for level in levels]
+
+
+def _rows(explanations: Explanations, X: Any) -> tuple[list[str], list[Any]]:
+    """The rows as named columns; documents as lists of their words."""
+    if X is None:
+        return [], []
+    if isinstance(explanations, Highlights):
+        import pyarrow as pa
+
+        return [DOCUMENT], [pa.array(_documents(explanations, X), pa.list_(pa.string()))]
+    if is_frame(X):
+        names, columns, zoned = dated_columns(X)
+        return list(names), list(map(_with_none, columns, zoned))
+    plain = X.toarray() if hasattr(X, "toarray") else X
+    # What rules speak of is kept as it is; distances are between numbers.
+    columns = list(map(to_vector, array_columns(plain))) if isinstance(explanations, Rules) else columns_of(plain)
+    return _names(explanations, len(columns)), list(map(_with_none, columns, [False] * len(columns)))
+
+
+def _names(explanations: Explanations, width: int) -> list[str]:
+    """What the columns of a plain array are called: as the explanations call their features, if they do."""
+    known = explanations.features if isinstance(explanations, Rules) else getattr(explanations, "names", None) or ()
+    return list(known) if len(known) == width else [f"x{j}" for j in range(width)]
+
+
+def _with_none(column: NDArray[Any], zoned: bool) -> Any:
+    """The column, a missing object being None; dates as Arrow has them, with a time zone where they have one."""
+    import pyarrow as pa
+
+    if zoned and column.dtype.kind == "M":
+        return pa.array(column).cast(pa.timestamp(np.datetime_data(column.dtype)[0], "UTC"))
+    if column.dtype != object:
+        return column
+    items = [None if is_missing(item) else item for item in column]
+    return pa.array(items) if hold_dates(column) else items
+
+
+def _documents(highlights: Highlights, X: Any) -> list[list[str]]:
+    """The different words of each document, as the highlights read it."""
+    if is_frame(X):
+        names, columns = frame_columns(X)
+        if len(columns) > 1:  # a bag of words
+            return _bag(np.column_stack(columns), dict(enumerate(names)))
+        X = columns[0]
+    if hasattr(X, "tocsr") or (isinstance(X, np.ndarray) and X.ndim == 2):
+        return _bag(X, {column: word for word, column in (highlights.vocabulary or {}).items()})
+    documents = to_vector(X, "Documents")
+    return [sorted(set(highlights.tokenizer(one) if isinstance(one, str) else one)) for one in documents]
+
+
+def _bag(matrix: Any, words: dict[int, str]) -> list[list[str]]:
+    from scipy.sparse import csr_array
+
+    rows = csr_array(matrix)
+    rows.eliminate_zeros()
+    return [
+        sorted(words[column] for column in rows.indices[start:stop].tolist() if column in words)
+        for start, stop in pairwise(rows.indptr.tolist())
+    ]

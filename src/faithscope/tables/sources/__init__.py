@@ -1,0 +1,1 @@
+"""Where a log lives: files, databases, frames."""

@@ -1,0 +1,119 @@
+"""Engines by their address; all of them are only read from."""
+
+import atexit
+import os
+import shutil
+import tempfile
+from functools import cache
+from math import inf
+from typing import Any
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+from faithscope.errors import BadInput
+from faithscope.runtime.files import expanded
+from faithscope.runtime.memory import available
+from faithscope.tables.engine.calls import clear_errors
+
+_LIKE = "it looks like postgres://user@host/database or duckdb://file.duckdb."
+_PATIENCE = 10  # seconds to wait for a database
+_LEAST = 256  # MiB that DuckDB is given to work in
+
+
+def embedded(**settings: str) -> Any:
+    """A DuckDB in memory that spills to the folder for temporary files; settings such as memory_limit are its own."""
+    import ibis
+
+    usual = {
+        "temp_directory": _scratch(os.getpid()),
+        "preserve_insertion_order": "false",
+        # DuckDB 2.0 takes Parquet's statistics, which leave NaN out, as proof that there is none.
+        "disabled_optimizers": "statistics_propagation,filter_pushdown",
+    }
+    if (room := available()) < inf:  # by itself it would take 80% of all memory, whoever else holds some of it
+        usual["memory_limit"] = f"{max(_LEAST, int(0.8 * room / 2**20))}MiB"
+    connection = ibis.duckdb.connect(**{**usual, **settings})
+    # The bar would go to standard output. In a notebook without ipywidgets it is off, and setting it is an error.
+    if connection.raw_sql("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
+        connection.raw_sql("SET enable_progress_bar = false")
+    return connection
+
+
+def connect_to(address: str) -> Any:
+    """An engine by its address: Spark, or a database that refuses to write."""
+    if address in ("spark", "pyspark", "spark://", "pyspark://"):
+        with clear_errors("Connecting to Spark"):
+            import ibis
+
+            return ibis.pyspark.connect(_spark_session())
+    parts = _parts(address)
+    if parts.scheme == "duckdb":
+        return _duckdb(parts)
+    return _postgres(parts, address)
+
+
+def scratch_settings(address: str) -> dict[str, str]:
+    """Settings of the DuckDB that works here, such as memory_limit; none where the address names a database."""
+    begin, _, settings = address.partition("?")
+    return dict(parse_qsl(settings)) if begin == "duckdb://" else {}
+
+
+def _parts(address: str) -> SplitResult:
+    """The parts of an address; no error repeats any of them, since a password may stand anywhere in it."""
+    try:
+        parts = urlsplit(address)
+        parts.port, parts.hostname  # noqa: B018  # which are read when they are asked for
+    except ValueError:
+        raise BadInput(f"The address of the database cannot be read: {_LIKE}") from None
+    if parts.scheme != "duckdb" and (parts.netloc.count("@") > 1 or "@" in parts.path):
+        raise BadInput("The address of the database cannot be read: write @ and / of a password as %40 and %2F.")
+    if parts.scheme not in ("postgres", "postgresql", "duckdb"):
+        raise BadInput(
+            f"An address begins with postgres:// or duckdb://, or is the word spark: {_LIKE} Open any other database "
+            "with Ibis, and pass its table."
+        )
+    if parts.scheme != "duckdb" and not (parts.netloc or parts.path.strip("/")):
+        raise BadInput(f"The address names no database: {_LIKE}")
+    return parts
+
+
+def _duckdb(parts: SplitResult) -> Any:
+    import ibis
+
+    settings = dict(parse_qsl(parts.query))
+    if {name.lower() for name in settings} & {"access_mode", "read_only"}:
+        raise BadInput("An audit opens DuckDB files to read only: leave access_mode out of the address.")
+    if not parts.netloc and not parts.path:
+        with clear_errors("Starting DuckDB"):
+            return embedded(**settings)
+    file = expanded(unquote(parts.netloc + parts.path))
+    with clear_errors(f"Opening the DuckDB file {file!r}"):
+        if not os.path.exists(file):
+            raise BadInput(f"There is no DuckDB file {file!r}: check the path.")
+        return ibis.duckdb.connect(file, read_only=True, **settings)
+
+
+def _postgres(parts: SplitResult, address: str) -> Any:
+    import ibis
+
+    secrets = (parts.password or "", unquote(parts.password or ""), dict(parse_qsl(parts.query)).get("password", ""))
+    with clear_errors(f"Connecting to postgres://{parts.hostname or ''}", *secrets):
+        return ibis.connect(address, connect_timeout=_PATIENCE, options="-c default_transaction_read_only=on")
+
+
+@cache
+def _scratch(process: int) -> str:
+    """A folder for what does not fit in memory that nobody else can read, removed when the process ends."""
+    folder = tempfile.mkdtemp(prefix="faithscope-")
+    atexit.register(_remove, folder, process)
+    return folder
+
+
+def _remove(folder: str, process: int) -> None:
+    if os.getpid() == process:  # and not in one that was forked from it
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _spark_session() -> Any:
+    from pyspark.sql import SparkSession
+
+    return SparkSession.getActiveSession() or SparkSession.builder.appName("faithscope").getOrCreate()

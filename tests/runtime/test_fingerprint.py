@@ -1,0 +1,330 @@
+"""Fingerprints: equal for equal things in any process, different for things that answer differently."""
+
+import importlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections import OrderedDict
+from functools import cached_property, lru_cache, partial, singledispatch
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import faithscope
+from faithscope.errors import WrongType
+from faithscope.runtime import origins
+from faithscope.runtime.fingerprint import fingerprint
+
+X, Y = load_breast_cancer(return_X_y=True)
+MODELS = {
+    "forest": lambda seed: RandomForestClassifier(5, random_state=seed).fit(X, Y),
+    "boosting": lambda seed: HistGradientBoostingClassifier(max_iter=5, max_depth=seed + 2, random_state=0).fit(X, Y),
+    "pipeline": lambda seed: make_pipeline(StandardScaler(), LogisticRegression(C=seed + 1)).fit(X, Y),
+}
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text(max_size=4)
+    | st.binary(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.tuples(inner, inner) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=6,
+)
+
+
+def same(a, b):
+    """Equality that tells 1 from 1.0 and True, and -0.0 from 0.0, at any depth."""
+    return repr(a) == repr(b)
+
+
+@given(VALUES, VALUES)
+def test_two_values_have_one_fingerprint_exactly_where_they_are_the_same(a, b):
+    assert (fingerprint(a) == fingerprint(b)) == same(a, b)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_fitted_alike_is_the_same_and_predicting_changes_nothing(name):
+    model = MODELS[name](0)
+    before = fingerprint(model)
+    model.predict(X)
+    assert fingerprint(model) == before == fingerprint(MODELS[name](0))
+    assert fingerprint(MODELS[name](1)) != before
+
+
+def test_tables_differ_by_names_types_and_values():
+    table = pd.DataFrame({"a": [1, 2], "b": ["x", "y"]})
+    others = [
+        table.rename(columns={"a": "c"}),
+        table.assign(a=[1, 3]),
+        table.assign(a=[1.0, 2.0]),
+        table.assign(b=["x", "z"]),
+        pl.DataFrame({"a": [1, 2], "b": ["x", "y"]}),
+    ]
+    assert len({fingerprint(one) for one in [table, *others]}) == 6
+    assert fingerprint(table.copy()) == fingerprint(table)
+    assert fingerprint(sparse.csr_matrix([[0, 1]])) != fingerprint(sparse.csr_matrix([[0, 2]]))
+
+
+def test_arrays_differ_by_shape_and_type():
+    arrays = [np.zeros(4), np.zeros((2, 2)), np.zeros(4, np.float32), np.zeros(4, object), np.zeros(4, int)]
+    assert len({fingerprint(one) for one in arrays}) == 5
+    assert fingerprint(np.arange(10)[::2]) == fingerprint(np.array([0, 2, 4, 6, 8]))
+
+
+def test_a_function_is_its_code_and_what_it_refers_to():
+    def scaled(by):
+        return lambda rows: rows * by
+
+    assert fingerprint(scaled(2)) == fingerprint(scaled(2)) != fingerprint(scaled(3))
+    assert fingerprint(lambda rows: rows + 1) != fingerprint(lambda rows: rows + 2)
+    assert fingerprint(partial(scaled, 2)) != fingerprint(partial(scaled, 3))
+    assert fingerprint(scaled(np.array([1.0]))) != fingerprint(scaled(np.array([2.0])))
+
+
+def test_what_an_object_merely_remembers_does_not_count():
+    class Lazy:
+        def __init__(self, by):
+            self.by = by
+
+        @cached_property
+        def table(self):
+            return np.arange(self.by)
+
+    one = Lazy(3)
+    before = fingerprint(one)
+    assert len(one.table) == 3
+    assert fingerprint(one) == before != fingerprint(Lazy(4))
+
+
+class LeavesOut:
+    def __init__(self, side):
+        self.side = side
+
+    def __getstate__(self):
+        return {}
+
+
+class MadeAnew:
+    __slots__ = ("side",)
+
+    def __init__(self, side):
+        self.side = side
+
+    def __reduce__(self):
+        return MadeAnew, ()
+
+
+class Sided(np.ndarray):
+    @classmethod
+    def of(cls, side):
+        made = np.zeros(2).view(cls)
+        made.side = side
+        return made
+
+
+def masked(side):
+    return np.ma.masked_array([0, 1], mask=[side == 0, side == 1])
+
+
+@pytest.mark.parametrize("made", [LeavesOut, MadeAnew, Sided.of, masked])
+def test_what_copies_of_an_object_leave_out_counts(made):
+    assert fingerprint(made(0)) == fingerprint(made(0))
+    assert fingerprint(made(0)) != fingerprint(made(1))
+
+
+def test_things_that_hold_themselves_end():
+    one: list = [1]
+    one.append(one)
+    assert fingerprint(one) == fingerprint(one)
+    assert fingerprint(OrderedDict(a=1)) != fingerprint(OrderedDict(a=2))
+
+
+def test_what_cannot_be_taken_apart_is_an_error():
+    with pytest.raises(WrongType, match="cannot be told from others"):
+        fingerprint(one for one in range(3))
+
+
+def test_code_that_hides_what_it_does_is_an_error():
+    def by_name(rows):
+        return importlib.import_module("faith" + "scope")
+
+    with pytest.raises(WrongType, match="imports modules by names that it makes up"):
+        fingerprint(by_name)
+
+    def by_import_inside(rows):
+        from importlib import import_module
+
+        return import_module("faith" + "scope")
+
+    def by_module_inside(rows):
+        import importlib as il
+
+        return il.import_module("faith" + "scope")
+
+    def by_what_is_loaded(rows):
+        return getattr(sys.modules[__name__], rows)
+
+    def by_what_is_loaded_inside(rows):
+        import sys as s
+
+        return [s.modules[name] for name in rows]
+
+    for hidden in (by_import_inside, by_module_inside, by_what_is_loaded, by_what_is_loaded_inside):
+        with pytest.raises(WrongType, match="imports modules by names that it makes up"):
+            fingerprint(hidden)
+    with pytest.raises(WrongType, match="asks for all subclasses"):
+        fingerprint(lambda rows: Exception.__subclasses__())
+    with pytest.raises(WrongType, match="does not show what it computes"):
+        fingerprint(np.frompyfunc(lambda a: a + 1, 1, 1))
+
+    class Broken:
+        def __reduce_ex__(self, protocol):
+            raise RuntimeError("not like this")
+
+    with pytest.raises(WrongType, match="not like this"):
+        fingerprint(Broken())
+
+
+def test_functions_remember_without_becoming_others():
+    @lru_cache
+    def squared(a):
+        return a * a
+
+    @singledispatch
+    def told(a):
+        return a
+
+    before = fingerprint(squared, told)
+    assert (squared(3), told(3)) == (9, 3)
+    assert fingerprint(squared, told) == before
+
+
+def test_a_long_chain_of_functions_ends():
+    known: dict = {}
+    exec("\n".join(f"def f{i}(x): return f{i + 1}(x)" for i in range(3000)), known)
+    ends = {}
+    for end in (1, 1, 2):
+        exec(f"def f3000(x): return {end}", known)
+        ends.setdefault(end, set()).add(fingerprint(known["f0"]))
+    assert len(ends[1]) == 1
+    assert ends[1] != ends[2]
+
+
+def test_lines_and_comments_elsewhere_do_not_matter():
+    def found(text):
+        known: dict = {}
+        exec(text, known)
+        return fingerprint(known["f"])
+
+    plain = "def f(x):\n    return g(x) + 1\ndef g(x):\n    return x\n"
+    assert found(plain) == found("import os\n# a comment\n\n" + plain + "def other():\n    pass\n")
+    assert found(plain) != found(plain.replace("return x", "return -x"))
+
+
+def test_frames_differ_by_the_labels_of_rows_and_the_order_of_categories():
+    frame = pd.DataFrame({"a": pd.Categorical(["x", "y"])})
+    others = [
+        frame.set_index(pd.Index([1, 0])),
+        frame.set_index(pd.Index([0, 1], name="id")),
+        frame.set_index(pd.Index(["0", "1"])),
+        frame.set_index(pd.MultiIndex.from_tuples([(0, 0), (0, 1)])),
+        frame.assign(a=frame["a"].cat.reorder_categories(["y", "x"])),
+        frame.assign(a=frame["a"].cat.as_ordered()),
+        frame.rename(columns={"a": 0}),
+        frame.rename(columns={"a": "0"}),
+    ]
+    assert len({fingerprint(one) for one in [frame, *others]}) == 9
+
+
+def test_what_a_method_of_an_object_is_bound_to_counts():
+    assert fingerprint({"a": 1}.get) == fingerprint({"a": 1}.get) != fingerprint({"a": 2}.get)
+    assert fingerprint("a".join) != fingerprint("b".join)
+
+
+def test_numpys_global_chance_is_known_by_its_name():
+    def drawn(rows):
+        return np.random.permutation(len(rows))  # noqa: NPY002
+
+    before = fingerprint(drawn, np.random.mtrand._rand)
+    drawn([1, 2, 3])
+    assert fingerprint(drawn, np.random.mtrand._rand) == before
+
+
+def test_another_process_finds_the_same():
+    code = (
+        "from sklearn.tree import DecisionTreeClassifier; import numpy as np;"
+        "from faithscope.runtime.fingerprint import fingerprint; X = np.arange(40.).reshape(20, 2);"
+        "tree = DecisionTreeClassifier(random_state=0).fit(X, X[:, 0] > 9);"
+        "print(fingerprint(tree, {'a', 'b', 'c'}, lambda rows: tree.predict(rows)))"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed}
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(found) == 1
+
+
+def run(code, *paths, seed="1"):
+    """What a process of its own prints."""
+    path = os.pathsep.join([*map(str, paths), *(one for one in sys.path if one)])
+    env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path}
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env).stdout
+
+
+def test_what_ordinary_code_holds_is_the_same_in_any_process():
+    code = (
+        "from ordinary_code import THINGS; from faithscope.runtime.fingerprint import fingerprint;"
+        "print({name: fingerprint(one) for name, one in THINGS.items()})"
+    )
+    first, second = (run(code, Path(__file__).parent, seed=seed) for seed in ("1", "2"))
+    assert first == second
+    assert len(set(eval(first).values())) == len(eval(first)) > 30
+
+
+def test_our_own_explainers_are_known_by_our_sources(tmp_path):
+    source = Path(faithscope.__file__).parent
+    shutil.copytree(source, tmp_path / "faithscope", ignore=shutil.ignore_patterns("__pycache__"))
+    code = (
+        "from faithscope.explainers import Random; from faithscope.runtime.fingerprint import fingerprint;"
+        "print(fingerprint(Random(3)))"
+    )
+    before = run(code, tmp_path)
+    assert run(code, source.parent) == before
+    edited = tmp_path / "faithscope" / "explainers" / "baselines.py"
+    edited.write_text(edited.read_text() + "\nEDITED = True\n")
+    assert run(code, tmp_path) != before
+
+
+def test_an_installed_package_is_known_by_what_was_installed(tmp_path):
+    root = tmp_path / "site-packages"
+    (root / "given").mkdir(parents=True)
+    (root / "other_name-1.0.dist-info").mkdir()
+
+    def installed(code, version="1.0"):
+        (root / "other_name-1.0.dist-info" / "RECORD").write_text(f"given/__init__.py,sha256={code},7\nnotes.txt,,\n")
+        origins.of_file.cache_clear()
+        origins._package.cache_clear()
+        return origins.of_file(str(root / "given" / "__init__.py"))
+
+    assert installed("a").startswith("other_name-1.0 ")
+    assert installed("a") == installed("a") != installed("b")
+    origins.of_file.cache_clear()
+    assert origins.of_file(str(root / "of_nobody.py")) is None
+    assert origins.of_file(str(tmp_path / "mine.py")) is None
+    assert origins.of_file(json.__file__) == origins.python()

@@ -1,0 +1,353 @@
+"""Memory: what cannot fit is refused in one sentence before it is tried, and what fits is not."""
+
+import os
+import subprocess
+import sys
+from math import inf
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import faithscope as fs
+from faithscope.cli.evaluating import read_rows
+from faithscope.counting.coverage import cover
+from faithscope.discretizers import Rank, Sign, SignOfTop
+from faithscope.errors import BadInput, FaithscopeError, TooLarge
+from faithscope.explainers import Anchors, Lime, Shap
+from faithscope.explanations.importances import Importances
+from faithscope.relations import to_relation
+from faithscope.runtime import memory
+from faithscope.tables.sources.connecting import embedded
+
+KIB, MIB, GIB = 2**10, 2**20, 2**30
+needs_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits on addresses are Linux's")
+
+
+@pytest.fixture
+def left(monkeypatch):
+    """Say how much memory is left, and look into everything, however small."""
+
+    def say(size):
+        monkeypatch.setattr(memory, "available", lambda: size)
+        monkeypatch.setattr(memory, "SMALL", 0)
+
+    return say
+
+
+def test_what_fits_is_not_refused_and_what_does_not_is_told_with_its_numbers(left):
+    left(3 * GIB)
+    memory.need(3 * GIB, "Rows", "take fewer")
+    with pytest.raises(TooLarge) as told:
+        memory.need(4 * GIB, "Bitmaps of 6,000 rules", "sample rows")
+    assert str(told.value) == "Bitmaps of 6,000 rules need about 4.0 GiB of memory, and 3.0 GiB are left: sample rows."
+    assert isinstance(told.value, FaithscopeError)
+    assert isinstance(told.value, MemoryError)
+
+
+def test_small_inputs_are_never_looked_into(monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda: pytest.fail("memory was looked into"))
+    memory.need(memory.SMALL - 1, "Rows", "take fewer")
+    fs.consistency(np.zeros((100, 3)), np.zeros(100, bool), discretizer=fs.Floor(1))
+
+
+@pytest.fixture
+def system(tmp_path, monkeypatch):
+    """Files as Linux has them, of a machine with 8 GiB left and a process that holds nothing."""
+    monkeypatch.setattr(memory, "_SYSTEM", tmp_path)
+    monkeypatch.setattr(memory, "_left_to_process", lambda: inf)
+    monkeypatch.delenv(memory.LIMIT, raising=False)
+
+    def write(**files):
+        for name, text in files.items():
+            path = tmp_path / name.replace("__", "/").replace("_DOT_", ".")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    write(proc__meminfo=f"MemTotal: 9 kB\nMemAvailable:   {8 * GIB // KIB} kB\n")
+    return write
+
+
+def test_a_machine_leaves_what_it_says_is_available(system):
+    assert memory.available() == 8 * GIB
+
+
+@pytest.mark.parametrize("place", ["/", "/docker/one", "/docker/one/two"])
+def test_a_container_leaves_its_limit_less_what_it_uses_but_for_pages_of_files(system, place):
+    system(
+        proc__self__cgroup=f"0::{place}\n",
+        sys__fs__cgroup__memory_DOT_max=str(4 * GIB),
+        sys__fs__cgroup__memory_DOT_current=str(3 * GIB),
+        sys__fs__cgroup__memory_DOT_stat=f"anon 5\ninactive_file {GIB}\nactive_file 7\n",
+    )
+    assert memory.available() == 2 * GIB
+
+
+def test_the_tightest_of_nested_groups_counts(system):
+    system(
+        proc__self__cgroup="0::/outer/inner\n",
+        sys__fs__cgroup__outer__memory_DOT_max=str(GIB),
+        sys__fs__cgroup__outer__memory_DOT_current="0",
+        sys__fs__cgroup__outer__inner__memory_DOT_max="max\n",
+        sys__fs__cgroup__memory_DOT_max="max\n",
+    )
+    assert memory.available() == GIB
+
+
+def test_an_older_kernels_groups_are_read_too(system):
+    system(
+        proc__self__cgroup="5:devices:/\n4:cpu,memory:/one\n0::/\n",
+        sys__fs__cgroup__memory__one__memory_DOT_limit_in_bytes=str(2 * GIB),
+        sys__fs__cgroup__memory__one__memory_DOT_usage_in_bytes=str(GIB // 2),
+        sys__fs__cgroup__memory__memory_DOT_limit_in_bytes="9223372036854771712",
+        sys__fs__cgroup__memory__memory_DOT_usage_in_bytes="0",
+    )
+    assert memory.available() == 1.5 * GIB
+
+
+def test_a_group_that_is_over_its_limit_leaves_nothing(system):
+    system(
+        proc__self__cgroup="0::/\n",
+        sys__fs__cgroup__memory_DOT_max=str(GIB),
+        sys__fs__cgroup__memory_DOT_current=str(2 * GIB),
+    )
+    assert memory.available() == 0
+
+
+def test_a_limit_of_ones_own_takes_the_place_of_what_is_found(system, monkeypatch):
+    monkeypatch.setenv(memory.LIMIT, "20")
+    assert memory.available() == 20 * GIB
+
+
+@pytest.mark.parametrize("said", ["much", "", "-1", "0", "nan"])
+def test_a_limit_that_is_no_number_is_refused(said, monkeypatch):
+    monkeypatch.setenv(memory.LIMIT, said)
+    with pytest.raises(BadInput, match="FAITHSCOPE_MEMORY is how many GiB"):
+        memory.available()
+
+
+def test_a_memory_error_of_a_model_is_one_sentence():
+    def explain(X):
+        raise MemoryError("Unable to allocate 7 GiB.")
+
+    with pytest.raises(TooLarge, match=r"^Memory ran out \(Unable to allocate 7 GiB\), with .* left: evaluate fewer"):
+        fs.evaluate(lambda X: X[:, 0] > 0, explain, np.zeros((5, 1)))
+
+
+ROWS = 3000
+RULES = fs.Rules.from_conditions([[(0, ">", j / 60)] for j in range(60)], ["x"]).take(np.arange(ROWS) % 60)
+X = np.random.default_rng(0).random((ROWS, 1))
+WORDS = fs.Highlights([[f"w{j % 900}"] for j in range(ROWS)])
+TEXTS = [f"w{j % 900} w{j % 7}" for j in range(ROWS)]
+NUMBERS = np.arange(ROWS)
+TWO = NUMBERS % 2
+MANY = [str(number) for number in NUMBERS]  # as many labels as rows
+WIDE = np.random.default_rng(1).normal(size=(200, 300))
+
+ASKED = {
+    "Counts of 3,000 rows": lambda: fs.consistency(np.arange(ROWS), TWO),
+    r"Floor\(decimals=1\) of 200 rows": lambda: fs.consistency(WIDE, TWO[:200], discretizer=fs.Floor(1)),
+    r"Sign\(\) of 200 rows and 300 features": lambda: Sign()(Importances(WIDE)),
+    r"Rank\(\) of 200 rows": lambda: Rank()(Importances(WIDE)),
+    "200 explanations": lambda: Importances(WIDE).take(np.arange(200)),
+    "400 explanations": lambda: Importances(WIDE).join(Importances(WIDE)),
+    "Importances .200 rows, 300 features": lambda: Importances(pd.DataFrame(WIDE)),
+    "Bitmaps of 3,000 rows with 3,000 labels": lambda: fs.sufficiency(RULES, X, MANY),
+    "320 coalitions of 16 features": lambda: Shap(lambda X: X[:, 0], np.zeros((1, 16)), output="margin"),
+    "5,000 draws around a row of 300": lambda: Lime(lambda X: X[:, 0] > 0, WIDE).explain(WIDE[:1]),
+    "Bounds of 16 categories of 300 features": lambda: Anchors(lambda X: X[:, 0] > 0, WIDE),
+}
+
+
+@pytest.mark.parametrize("words", ASKED)
+def test_what_is_large_is_refused_before_it_is_made(words, left):
+    left(1000)
+    with pytest.raises(TooLarge, match=words) as told:
+        ASKED[words]()
+    assert str(told.value).count("GiB") == 2
+    assert str(told.value).endswith(".")
+    assert "\n" not in str(told.value)
+
+
+def test_distances_of_wide_vectors_are_refused(left):
+    left(MIB)  # enough for the vectors once more, too little for what is made of them
+    with pytest.raises(TooLarge, match="Distances of 200 vectors to 200"):
+        fs.within(WIDE, TWO[:200], 20.0)
+
+
+def test_bitmaps_of_many_words_are_refused(left):
+    left(KIB * 300)  # enough for the rows, too little for 900 bitmaps of 48 words
+    with pytest.raises(TooLarge, match="Bitmaps of 900 conditions over 3,000 rows"):
+        fs.sufficiency(WORDS, TEXTS, TWO)
+
+
+def test_counts_of_many_labels_are_refused_while_they_grow(monkeypatch):
+    monkeypatch.setattr("faithscope.counting.coverage._TABLE", 2**15)  # a few explanations at a time
+    asked = []
+
+    def need(size, what, instead):
+        asked.append(what)
+        if "of 60 explanations by 3,000 labels" in what and size > MIB:
+            raise TooLarge(what)
+
+    monkeypatch.setattr("faithscope.counting.coverage.need", need)
+    with pytest.raises(TooLarge, match=r"Counts of \d+ of 60 explanations by 3,000 labels"):
+        fs.sufficiency(RULES, X, MANY)
+    assert len(asked) > 2
+
+
+def test_rows_ranked_part_by_part_are_ranked_as_a_whole(monkeypatch):
+    values = np.round(np.random.default_rng(2).normal(size=(101, 7)), 0)  # with ties
+    order = np.argsort(values, axis=1, kind="stable")
+    signs = np.sign(values)
+    by_size = np.argsort(-np.abs(values), axis=1, kind="stable")
+    np.put_along_axis(signs, by_size[:, 3:], 0, axis=1)
+    for cells in (1, 20, 700, 10**6):
+        monkeypatch.setattr(sys.modules[Rank.__module__], "_CELLS", cells)
+        assert np.array_equal(Rank()(Importances(values)).values, order)
+        assert np.array_equal(SignOfTop(3)(Importances(values)).values, signs)
+
+
+def test_the_profile_of_counts_does_not_depend_on_cells_that_are_only_covered():
+    found = fs.sufficiency(RULES, X, NUMBERS % 50).counts
+    assert (found.given == 0).any()
+    profile = found.profile()
+    rows = sorted(zip(profile.others, profile.agreeing, profile.rows, strict=True))
+    expected: dict[tuple[int, int], int] = {}
+    covers = X[:, 0][None] > np.arange(60)[:, None] / 60
+    for row in range(ROWS):
+        mask = covers[row % 60]
+        own, same = bool(mask[row]), int((mask & (row % 50 == NUMBERS % 50)).sum())
+        kind = int(mask.sum()) - own, same - own
+        expected[kind] = expected.get(kind, 0) + 1
+    merged: dict[tuple[int, int], int] = {}
+    for others, agreeing, many in rows:
+        merged[int(others), int(agreeing)] = merged.get((int(others), int(agreeing)), 0) + int(many)
+    assert merged == expected
+
+
+@pytest.mark.parametrize("labels", [2, 40, 400])
+@pytest.mark.parametrize("exact", [0, 10**8])
+def test_leaving_rows_out_is_measuring_without_them_however_many_labels_there_are(labels, exact):
+    rules, rows = RULES.take(np.arange(400)), X[:400]
+    predicted = np.array([str(one * 7 % labels) for one in range(400)], object)
+    covered = cover(rules, predicted, rows, to_relation(None, rules), exact=exact)
+    found, blocks = covered.left_out, np.arange(400) if covered.block is None else covered.block
+    assert (covered.block is None) == (exact > 0)
+    for block in range(0, len(found.value), max(1, len(found.value) // 8)):
+        kept = np.flatnonzero(blocks != block)
+        without = fs.sufficiency(rules.take(kept), rows[kept], predicted[kept])
+        assert found.value[block] == pytest.approx(without.value, abs=1e-12)
+        assert found.silent[block] == pytest.approx(without.unverifiable, abs=1e-12)
+
+
+def test_anchors_do_not_depend_on_how_many_are_tried_at_once(monkeypatch):
+    rows = np.random.default_rng(4).normal(size=(300, 5))
+
+    def predict(X):
+        return (X[:, 0] > 0) & (X[:, 1] < 0.5)
+
+    whole = Anchors(predict, rows).explain(rows[:40])
+    monkeypatch.setattr("faithscope.explainers.anchors.explainer._TRIED", 100)
+    monkeypatch.setattr("faithscope.explainers.anchors.draws._NUMBERS", 5000)
+    parts = Anchors(predict, rows).explain(rows[:40])
+    assert [whole.describe(j) for j in range(40)] == [parts.describe(j) for j in range(40)]
+
+
+def test_shap_takes_more_features_than_a_float_has_powers_of_two():
+    found = Shap(lambda X: X[:, 0], np.zeros((1, 1100)), output="margin", algorithm="permutation", evaluations=2200)
+    assert found.explain(np.ones((1, 1100))).values[0, :3].tolist() == [1.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [
+        ("scopes", "4 kinds of rows by 2 conditions"),
+        ("patterns", "Counts of 2 explanations by 2 labels"),
+        ("scopes", "Counts of 2 explanations by 2 labels and 256 blocks of rows"),
+    ],
+)
+def test_an_audit_is_refused_before_its_tables_are_made(module, words, monkeypatch):
+    def need(size, what, instead):
+        if size and what == words:
+            raise TooLarge(what)
+
+    monkeypatch.setattr(f"faithscope.tables.{module}.need", need)
+    if "blocks" in words:
+        monkeypatch.setattr("faithscope.tables.scopes._Scoped.by_patterns", lambda self, exact: None)
+    log = pd.DataFrame(
+        {"x": [1, 2, 3, 4], "rule": ["x <= 2", "x <= 2", "x > 2", "x > 2"], "yhat": ["a", "b", "a", "b"]}
+    )
+    with pytest.raises(TooLarge, match=words):
+        fs.audit(log, prediction="yhat", explanation="rule", kind="rules")
+
+
+def test_duckdb_is_given_what_is_left_and_not_what_the_machine_has(monkeypatch):
+    monkeypatch.setattr("faithscope.tables.sources.connecting.available", lambda: 2 * GIB)
+    found = embedded().raw_sql("SELECT current_setting('memory_limit')").fetchone()
+    assert found == ("1.5 GiB",)  # 80%, as DuckDB writes it
+
+
+@pytest.mark.parametrize("name", ["X.parquet", "X.csv"])
+def test_rows_that_cannot_be_held_are_not_read(name, tmp_path, left):
+    rows = pd.DataFrame(np.zeros((1000, 3)), columns=["a", "b", "c"])
+    write = rows.to_parquet if name.endswith("parquet") else rows.to_csv
+    write(tmp_path / name)
+    left(1000)
+    with pytest.raises(TooLarge, match=r"The rows of '.*' need about .* sample them"):
+        read_rows(tmp_path / name)
+
+
+LIMITED = f"""
+import resource, sys
+import numpy as np
+import faithscope as fs
+import scipy.spatial.distance, scipy.sparse, pandas, pyarrow
+held = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (held + {GIB}, held + {GIB}))
+try:
+    {{work}}
+except fs.errors.FaithscopeError as error:
+    print(error, file=sys.stderr)
+    sys.exit(2)
+"""
+
+BEYOND = {
+    "Counts of 20,000,000 rows": "fs.consistency(np.zeros(20_000_000, np.int32), np.zeros(20_000_000, bool))",
+    "Floor(decimals=1) of 800": "fs.consistency(np.zeros((800, 100_000)), [0] * 800, discretizer=fs.Floor(1))",
+    "Bitmaps of 2,000,000 rows with 2,000,000 labels": (
+        "rules = fs.Rules.from_conditions([[(0, '>', 1.0)], []], ['x']).take(np.arange(2_000_000) % 2)\n"
+        "    fs.sufficiency(rules, np.zeros((2_000_000, 1)), list(map(str, range(2_000_000))))"
+    ),
+    "Distances of 500 vectors": "fs.within(np.random.default_rng(0).random((500, 60_000)), [0] * 500, 1.0)",
+    "coalitions of 20,000 features": (
+        "fs.explainers.Shap(lambda X: X[:, 0], np.zeros((1, 20_000)), output='margin', algorithm='kernel')"
+    ),
+    "Memory ran out (Unable to allocate": (
+        "fs.evaluate(np.zeros(9), lambda X: np.ones((9, 10**10)), np.zeros((9, 1)), progress=False)"
+    ),
+}
+
+
+@needs_linux
+@pytest.mark.parametrize("words", BEYOND)
+def test_beyond_the_limit_a_process_ends_with_a_sentence_and_not_with_a_kill(words):
+    code = LIMITED.format(work=BEYOND[words])
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    assert ended.returncode == 2, ended.stderr
+    assert words in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1
+
+
+@needs_linux
+def test_at_the_command_line_running_out_of_memory_is_one_line_and_status_2():
+    code = (
+        "import sys\nimport faithscope.cli.auditing as auditing\nfrom faithscope.cli import main\n"
+        "def audit(*_):\n    raise MemoryError('Unable to allocate 9 GiB')\n"
+        "auditing._opened = audit\nsys.argv = ['faithscope', 'audit', 'log.parquet']\nmain()"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("faithscope: Memory ran out (Unable to allocate 9 GiB), with ")
+    assert len(ended.stderr.strip().splitlines()) == 1

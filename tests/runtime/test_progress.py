@@ -1,0 +1,125 @@
+"""Progress: nothing for short work, a line now and then in logs, a bar on terminals, never a change of answers."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import faithscope as fs
+from faithscope.runtime import progress
+from faithscope.runtime.progress import Clock, Watch
+
+
+class Told(Clock):
+    """A clock that stands still until it is told how much time has passed."""
+
+    def __init__(self):
+        self.seconds, self.waiting = 0.0, []
+
+    def now(self):
+        return self.seconds
+
+    def after(self, seconds, call):
+        alarm = (self.seconds + seconds, call)
+        self.waiting.append(alarm)
+        return lambda: alarm in self.waiting and self.waiting.remove(alarm)
+
+    def passes(self, seconds):
+        self.seconds += seconds
+        due = [alarm for alarm in self.waiting if alarm[0] <= self.seconds]
+        self.waiting = [alarm for alarm in self.waiting if alarm not in due]
+        for _, call in due:
+            call()
+
+
+@pytest.fixture
+def clock():
+    return Told()
+
+
+def test_short_work_is_not_worth_a_word(clock, capsys):
+    with Watch(clock=clock).phase("explaining", 10) as step:
+        clock.passes(0.9)
+        step(10, 10)
+    clock.passes(5)
+    assert capsys.readouterr().err == ""
+
+
+def test_long_work_is_told_in_a_log_now_and_then(clock, capsys):
+    with Watch(clock=clock).phase("explaining", 1000) as step:
+        for done in range(0, 1000, 100):
+            step(done, 1000)
+            clock.passes(3)
+    assert capsys.readouterr().err.splitlines() == [
+        "explaining: 1,000 rows",
+        "explaining: 500 of 1,000 rows",
+        "explaining: 900 of 1,000 rows",
+        "explaining: done in 30 s",
+    ]
+
+
+def test_work_that_never_tells_how_far_it_is_is_shown_too(clock, capsys):
+    with Watch(clock=clock).phase("measuring", 5):
+        clock.passes(2)
+    assert capsys.readouterr().err.splitlines() == ["measuring: 5 rows", "measuring: done in 2 s"]
+
+
+def test_nothing_is_shown_where_nothing_is_wanted(clock, capsys):
+    with Watch(progress=False, clock=clock).phase("explaining", 5):
+        clock.passes(100)
+    assert capsys.readouterr().err == ""
+
+
+def test_the_seconds_of_a_phase_add_up(clock):
+    watch = Watch(progress=False, clock=clock)
+    for seconds in (1, 2):
+        with watch.phase("explaining", 5):
+            clock.passes(seconds)
+    assert watch.seconds == {"explaining": 3.0}
+
+
+def test_a_bar_shows_names_as_they_are(clock, monkeypatch, capsys):
+    monkeypatch.setattr(progress, "_display", lambda _: progress.Bar())
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with Watch(clock=clock).phase("explaining with [red]x[/red]", 4) as step:
+        clock.passes(2)
+        step(2, 4)
+    assert "[red]x[/red]" in capsys.readouterr().err
+
+
+def test_a_true_clock_calls_once_it_is_time_and_leaves_no_thread():
+    code = (
+        "import threading; from faithscope.runtime.progress import Clock; rung = threading.Event();"
+        "rings = Clock().after(0.0, rung.set); assert rung.wait(60); rings();"
+        "never = Clock().after(3600.0, lambda: print('never')); never(); assert threading.active_count() == 1"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b""
+
+
+def test_a_function_is_told_every_phase():
+    told = []
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    fs.evaluate(
+        lambda rows: rows[:, 0] > 0,
+        fs.explainers.Lime(lambda rows: np.clip(rows[:, 0], 0, 1), X, samples=50),
+        X,
+        progress=lambda *what: told.append(what),
+    )
+    assert told[-1] == ("explaining with Lime", 40, 40)
+
+
+def test_an_error_in_a_phase_ends_it(clock, capsys):
+    def fail():
+        with Watch(clock=clock).phase("explaining", 5):
+            clock.passes(1)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert capsys.readouterr().err.splitlines()[-1] == "explaining: done in 1 s"
+
+
+def test_progress_is_a_yes_a_no_or_a_function():
+    with pytest.raises(fs.errors.WrongType, match="progress must be"):
+        fs.evaluate([0, 1], ["a", "b"], [[0], [1]], progress="yes")
