@@ -113,7 +113,7 @@ def local(system: System, n: int, rng: np.random.Generator) -> dict[str, Answer]
     rows = per_row(found, given, labels, 0.95)
     table = per_explanation(found, 0.95)
     named = np.array([int(float(one)) for one in table["explanation"]])
-    share = system.q[named, table["commonest"].astype(int)]
+    share = system.q[named, table["label"].astype(int)]
     return {
         "local consistency, a row": (
             rows["consistency_low"],
@@ -128,11 +128,11 @@ def sufficient(system: Windows | Hub, n: int, rng: np.random.Generator) -> dict[
     """Sufficiency, every row left out or blocks of rows; and M̂ for its bias."""
     if isinstance(system, Hub):
         places, labels = system.draw(n, rng)
-        found = fs.sufficiency(places, places[:, None], labels, relation=HUB_COVERS)
+        found = fs.sufficiency(places, labels, places[:, None], relation=HUB_COVERS)
         return {"sufficiency, jackknife": _answer(found, system.truth)}
     points, labels = system.draw(n, rng)
     rules, X = system.rules(points), points[:, None].astype(float)
-    found = fs.sufficiency(rules, X, labels)
+    found = fs.sufficiency(rules, labels, X)
     blocks = to_estimate(cover(rules, labels, X, Applies(), exact=0), "sufficiency", 0.95)
     return {
         "sufficiency, jackknife": _answer(found, system.truth),
@@ -145,7 +145,7 @@ def weighted_sufficient(system: Windows, n: int, rng: np.random.Generator) -> di
     """Sufficiency with weights that undo a sampling by label."""
     points, labels = system.draw(n, rng)
     X, weights = points[:, None].astype(float), label_weights(labels)
-    found = fs.sufficiency(system.rules(points), X, labels, weights=weights)
+    found = fs.sufficiency(system.rules(points), labels, X, weights=weights)
     return {"sufficiency, weights by label": _answer(found, system.target.truth)}
 
 

@@ -115,19 +115,19 @@ def ruled(n: int, rules: int, many: int) -> tuple[fs.Rules, np.ndarray, np.ndarr
 @case("sufficiency, rows", "rows; 1,000 rules, 7 labels", 10**5)
 def sufficiency_rows(n: int) -> Work:
     rules, X, predicted = ruled(n, 1000, 7)
-    return lambda: fs.sufficiency(rules, X, predicted)
+    return lambda: fs.sufficiency(rules, predicted, X)
 
 
 @case("sufficiency, rules", "rules; 100,000 rows, 7 labels", 10**3, 10**5)
 def sufficiency_rules(rules: int) -> Work:
     given, X, predicted = ruled(10**5, rules, 7)
-    return lambda: fs.sufficiency(given, X, predicted)
+    return lambda: fs.sufficiency(given, predicted, X)
 
 
 @case("sufficiency, labels", "labels; 100,000 rows, 1,000 rules", 100, 10**5)
 def sufficiency_labels(many: int) -> Work:
     rules, X, predicted = ruled(10**5, 1000, many)
-    return lambda: fs.sufficiency(rules, X, predicted)
+    return lambda: fs.sufficiency(rules, predicted, X)
 
 
 def texts(n: int, words: int) -> tuple[list[str], list[list[str]]]:
@@ -140,7 +140,7 @@ def texts(n: int, words: int) -> tuple[list[str], list[list[str]]]:
 def highlights_documents(n: int) -> Work:
     documents, chosen = texts(n, 10**4)
     predicted = labels(n)
-    return lambda: fs.sufficiency(fs.Highlights(chosen), documents, predicted)
+    return lambda: fs.sufficiency(fs.Highlights(chosen), predicted, documents)
 
 
 @case("highlights, words", "words highlighted; 100,000 documents", 2000, 10**5)
@@ -148,27 +148,27 @@ def highlights_words(words: int) -> Work:
     documents, _ = texts(10**5, words)
     chosen = [[f"w{row % words}"] for row in range(10**5)]
     predicted = labels(10**5)
-    return lambda: fs.sufficiency(fs.Highlights(chosen), documents, predicted)
+    return lambda: fs.sufficiency(fs.Highlights(chosen), predicted, documents)
 
 
 @case("prototypes, nearest", f"prototypes of {D} numbers; 20,000 rows", 10**3)
 def prototypes_nearest(many: int) -> Work:
     points, X, predicted = numbers(many), numbers(20_000), labels(20_000)
-    return lambda: fs.sufficiency(explainers.NearestNeighbors(points).explain(X), X, predicted)
+    return lambda: fs.sufficiency(explainers.NearestNeighbors(points).explain(X), predicted, X)
 
 
 @case("prototypes, balls", "rows; 2,000 prototypes, Ball(3)", 10**4)
 def prototypes_balls(n: int) -> Work:
     points, X, predicted = numbers(2000), numbers(n), labels(n)
     given = fs.Prototypes(np.arange(n) % 2000, points)
-    return lambda: fs.sufficiency(given, X, predicted, relation=fs.Ball(3.0))
+    return lambda: fs.sufficiency(given, predicted, X, relation=fs.Ball(3.0))
 
 
 @case("counterfactuals", f"rows of {D} numbers, a ball each", 2000)
 def counterfactuals(n: int) -> Work:
     X, predicted = numbers(n), labels(n)
     given = fs.Counterfactuals(X + 0.5, X)
-    return lambda: fs.sufficiency(given, X, predicted)
+    return lambda: fs.sufficiency(given, predicted, X)
 
 
 @case("within, rows", f"vectors of {D} numbers, tau = 3", 5000)

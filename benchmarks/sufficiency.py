@@ -157,7 +157,7 @@ def against_a_loop(sizes: Sizes) -> Iterator[Line]:
         "loop": partial(loop_over_rules, sample, some, comparing),
         "loop over kept masks": partial(loop_over_rules, sample, some, cache(comparing)),
         "counts": lambda: our_counts(rules, sample.X, sample.labels),
-        "sufficiency": lambda: covered_by_label(fs.sufficiency(rules, sample.X, sample.labels)),
+        "sufficiency": lambda: covered_by_label(fs.sufficiency(rules, sample.labels, sample.X)),
     }
     check_counts({name: one() for name, one in work.items()}, some, sizes.rules)
     best = race({name: lambda one=one: float(one()[:some].sum()) for name, one in work.items()}, sizes.runs)
@@ -183,7 +183,7 @@ def peak_beyond_rows(rows: int, rules: int) -> float:
     """MB at most held, beyond rows and labels, by making the rules and measuring their sufficiency."""
     before = peak_bytes()
     sample = ruled(rows, rules)
-    fs.sufficiency(sample.to_rules(), sample.X, sample.labels)
+    fs.sufficiency(sample.to_rules(), sample.labels, sample.X)
     return (peak_bytes() - before - sample.X.nbytes - sample.labels.nbytes) / 1e6
 
 
@@ -221,7 +221,7 @@ def highlights(sizes: Sizes) -> Iterator[Line]:
     rare = [max(words, key=lambda word: int(word[1:])) for words in texts]
     for what, chosen in (("the rarest word", rare), ("all words", texts)):
         building, found = clock(lambda chosen=chosen: fs.Highlights(chosen))
-        work = {"faithscope": lambda found=found: fs.sufficiency(found, texts, labels).value}
+        work = {"faithscope": lambda found=found: fs.sufficiency(found, labels, texts).value}
         best = race(work, sizes.runs)["faithscope"]
         note = f"{len(found.distinct):,} different; making them took {building:.2f} s"
         yield Line(f"{sizes.documents:,} documents, {what} highlighted", best, "s", at_most=1, note=note)
@@ -259,7 +259,7 @@ def against_quantus(sizes: Sizes) -> Iterator[Line]:
 def seconds_of(rows: int, rules: int, runs: int) -> float:
     sample = ruled(rows, rules)
     made = sample.to_rules()
-    return race({"": lambda: fs.sufficiency(made, sample.X, sample.labels).value}, runs)[""]
+    return race({"": lambda: fs.sufficiency(made, sample.labels, sample.X).value}, runs)[""]
 
 
 def growth(sizes: Sizes) -> Iterator[Line]:

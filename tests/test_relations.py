@@ -16,19 +16,19 @@ X = np.array([[0.0], [1.0], [2.0]])
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: fs.sufficiency([[0.1], [0.2], [0.3]], X, [0, 1, 0]), NotScoped, r"do not say where.*within\(tau"),
-        (lambda: fs.sufficiency(["a", "b", "c"], X, [0, 1, 0]), NotScoped, r"applies\(X, explanation\)"),
+        (lambda: fs.sufficiency([[0.1], [0.2], [0.3]], [0, 1, 0], X), NotScoped, r"do not say where.*within\(tau"),
+        (lambda: fs.sufficiency(["a", "b", "c"], [0, 1, 0], X), NotScoped, r"applies\(X, explanation\)"),
         (
-            lambda: fs.sufficiency(fs.Prototypes([0, 1, 2]), X, [0, 1, 0]),
+            lambda: fs.sufficiency(fs.Prototypes([0, 1, 2]), [0, 1, 0], X),
             NotScoped,
             r"Prototypes\(indices, points\).*Nearest",
         ),
         (
-            lambda: fs.sufficiency(fs.Prototypes([0, 1, 2]), X, [0, 1, 0], relation=fs.Ball(1)),
+            lambda: fs.sufficiency(fs.Prototypes([0, 1, 2]), [0, 1, 0], X, relation=fs.Ball(1)),
             BadInput,
             r"Prototypes\(indices, points\)",
         ),
-        (lambda: fs.sufficiency(["a"] * 3, X, [0, 1, 0], relation=fs.Nearest()), WrongType, "by prototypes"),
+        (lambda: fs.sufficiency(["a"] * 3, [0, 1, 0], X, relation=fs.Nearest()), WrongType, "by prototypes"),
         (lambda: fs.Prototypes([0, 5], points=X), BadInput, "Row 1 names prototype 5, but there are only 3 points"),
         (lambda: fs.Ball(-1), BadInput, "at least 0; got -1"),
         (lambda: fs.Ball("far"), BadInput, "got 'far'"),
@@ -47,31 +47,31 @@ X = np.array([[0.0], [1.0], [2.0]])
         (lambda: fs.Highlights([{"a"}], vocabulary=["a", "a"]), BadInput, "names 'a' twice"),
         (lambda: fs.Rules.from_conditions(3), WrongType, "a list of conditions a row"),
         (
-            lambda: fs.sufficiency(fs.Rules.from_conditions([[("x", "<=", 1)]] * 3), [{"x": 1}] * 3, [0, 1, 0]),
+            lambda: fs.sufficiency(fs.Rules.from_conditions([[("x", "<=", 1)]] * 3), [0, 1, 0], [{"x": 1}] * 3),
             WrongType,
             "Rows must be lists of values",
         ),
-        (lambda: fs.sufficiency(["a"] * 3, X, [0, 1, 0], relation=Within(1.0)), WrongType, "relates explanations"),
-        (lambda: fs.sufficiency(["a"] * 3, X, [0, 1, 0], relation="near"), WrongType, "relation='near' is none"),
-        (lambda: fs.sufficiency(["a"] * 3, X, [0, 1, 0], relation=fs.Nearest), WrongType, "is none"),
+        (lambda: fs.sufficiency(["a"] * 3, [0, 1, 0], X, relation=Within(1.0)), WrongType, "relates explanations"),
+        (lambda: fs.sufficiency(["a"] * 3, [0, 1, 0], X, relation="near"), WrongType, "relation='near' is none"),
+        (lambda: fs.sufficiency(["a"] * 3, [0, 1, 0], X, relation=fs.Nearest), WrongType, "is none"),
         (
-            lambda: fs.sufficiency(["a"] * 3, X, [0, 1, 0], relation=lambda rows, e: rows[:2, 0] > 0),
+            lambda: fs.sufficiency(["a"] * 3, [0, 1, 0], X, relation=lambda rows, e: rows[:2, 0] > 0),
             WrongType,
             r"mask of 3 booleans.*shape \(2,\)",
         ),
         (
-            lambda: fs.sufficiency(["a"] * 3, X, [0, 1, 0], relation=lambda rows, e: rows[:, 0]),
+            lambda: fs.sufficiency(["a"] * 3, [0, 1, 0], X, relation=lambda rows, e: rows[:, 0]),
             WrongType,
             "float64",
         ),
-        (lambda: fs.sufficiency(fs.Counterfactuals(X, X + 1), X[:2], [0, 1, 0]), BadInput, "3 rows but X have 2"),
+        (lambda: fs.sufficiency(fs.Counterfactuals(X, X + 1), [0, 1, 0], X[:2]), BadInput, "3 rows but X have 2"),
         (
-            lambda: fs.sufficiency(fs.Counterfactuals(X, X + 1), np.zeros((3, 2)), [0, 1, 0]),
+            lambda: fs.sufficiency(fs.Counterfactuals(X, X + 1), [0, 1, 0], np.zeros((3, 2))),
             BadInput,
             "2 features where the explanations have 1",
         ),
         (
-            lambda: fs.sufficiency(fs.Counterfactuals(X, X + 1), np.array([["a"]] * 3), [0, 1, 0]),
+            lambda: fs.sufficiency(fs.Counterfactuals(X, X + 1), [0, 1, 0], np.array([["a"]] * 3)),
             WrongType,
             "metric='gower'",
         ),
@@ -95,7 +95,7 @@ def test_equal_counterfactuals_cover_different_balls():
     balls = pairs.balls()
     assert balls.group()[0].tolist() == [0, 1], "coverage is by the ball"
     assert balls.describe(1) == "nearer than 0.5 to x0 1.5"
-    found = fs.sufficiency(pairs, [[0.0], [1.5]], [0, 0])
+    found = fs.sufficiency(pairs, [0, 0], [[0.0], [1.5]])
     assert found.distinct == 2
 
 
@@ -117,15 +117,15 @@ def test_mixed_rows_have_gowers_distance():
     for rows in (table, pl.DataFrame(table.to_dict("list")), table.to_numpy()):
         inside = pairs.balls().inside(rows)(0, 3)
         assert inside.tolist() == [[True, False, False], [False, True, False], [False, False, True]]
-    assert fs.sufficiency(pairs, table, [0, 1, 0]).unverifiable == 1
+    assert fs.sufficiency(pairs, [0, 1, 0], table).unverifiable == 1
 
 
 def test_prototypes_of_mixed_rows():
     points = pd.DataFrame({"age": [20, 60], "job": ["cook", "clerk"]})
     table = pd.DataFrame({"age": [25, 55, 30], "job": ["cook", "clerk", "cook"]})
     prototypes = fs.Prototypes([0, 1, 0], points, metric="gower")
-    assert fs.sufficiency(prototypes, table, ["a", "b", "a"]).verified == 1
-    assert fs.sufficiency(prototypes, table, ["a", "b", "a"], relation=fs.Ball(0.5)).verified == 1
+    assert fs.sufficiency(prototypes, ["a", "b", "a"], table).verified == 1
+    assert fs.sufficiency(prototypes, ["a", "b", "a"], table, relation=fs.Ball(0.5)).verified == 1
 
 
 def test_gowers_distance_treats_missing_numbers_as_far_but_alike():
@@ -153,7 +153,7 @@ def test_a_row_with_a_missing_number_is_in_no_ball():
 
 def test_a_relation_may_read_tables_and_return_a_series():
     table = pd.DataFrame({"x": [0.0, 1.0, 2.0]})
-    found = fs.sufficiency([0.0, 1.0, 1.0], table, [0, 1, 1], relation=lambda rows, bound: rows["x"] >= bound)
+    found = fs.sufficiency([0.0, 1.0, 1.0], [0, 1, 1], table, relation=lambda rows, bound: rows["x"] >= bound)
     assert found.n == 3
     assert found.value == pytest.approx((0 + 1 + 1) / 3)
 

@@ -92,7 +92,7 @@ def test_notes_and_audits_are_shown_visibly(system):
         lambda X, y: fs.audit(X, prediction="g", explanation=EVIL, by=EVIL + "?"),
         lambda X, y: fs.Importances(X[[EVIL]].assign(**{EVIL: np.nan})),
         lambda X, y: fs.consistency(X["g"].tolist(), [EVIL, None] * 30),
-        lambda X, y: fs.sufficiency(fs.Rules.from_conditions([[(EVIL, "<=", 1)]] * 60, [EVIL]), X[["g"]], y),
+        lambda X, y: fs.sufficiency(fs.Rules.from_conditions([[(EVIL, "<=", 1)]] * 60, [EVIL]), y, X[["g"]]),
     ],
 )
 def test_messages_show_what_they_quote_visibly(wrong, system):

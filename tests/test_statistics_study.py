@@ -62,7 +62,7 @@ def every_sample(system, n):
 def test_the_expected_sufficiency_is_the_mean_over_all_samples(study, name):
     system, mean = small_windows(study("systems"))[name], 0.0
     for points, labels, chance in every_sample(system, 3):
-        mean += chance * fs.sufficiency(system.rules(points), points[:, None].astype(float), labels).value
+        mean += chance * fs.sufficiency(system.rules(points), labels, points[:, None].astype(float)).value
     assert system.expected(3) == pytest.approx(mean, abs=1e-9)
 
 

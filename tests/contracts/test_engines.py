@@ -138,7 +138,7 @@ def assert_same_worst(found, explanations, labels, k=5):
     for name in ("disagreeing_pairs", "rows"):
         assert worst[name].tolist() == expected[name].tolist()
     every = frame(per_explanation(counts, 0.95))
-    names = ["explanation", "rows", "labels", "commonest", "purity", "purity_low", "consistency", "disagreeing_pairs"]
+    names = ["explanation", "n", "labels", "label", "purity", "purity_low", "consistency", "disagreeing_pairs"]
     lines = [table[names].sort_values(names).round(12).to_numpy().tolist() for table in (found.table(None), every)]
     assert repr(lines[0]) == repr(lines[1])
 

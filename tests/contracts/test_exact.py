@@ -30,7 +30,7 @@ def test_rules_on_columns_of_all_types_cover_the_same_rows_as_in_memory(engine):
     rules = fs.Rules.from_conditions([chosen.sample(pool, 1 + row % 2) for row in range(n)], features=NAMES)
     labels = np.arange(n) % 3
     found = audit(**engines.put(engine, "exact", to_log(rules, labels, X)), **settings_of(engine, "rules", "rule"))
-    assert_same(found.sufficiency, fs.sufficiency(rules, X, labels))
+    assert_same(found.sufficiency, fs.sufficiency(rules, labels, X))
 
 
 @ENGINES
@@ -43,7 +43,7 @@ def test_words_that_hold_separators_are_told_apart(engine):
         **engines.put(engine, "hostile", to_log(words, labels, documents)), **settings_of(engine, "words", "words")
     )
     assert found.consistency.distinct == words.group()[1].size
-    assert_same(found.sufficiency, fs.sufficiency(words, documents, labels))
+    assert_same(found.sufficiency, fs.sufficiency(words, labels, documents))
 
 
 def settings_of(engine, kind, column):

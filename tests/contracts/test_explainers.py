@@ -156,9 +156,9 @@ def test_a_row_is_covered_by_its_own_explanation_where_that_says_where_it_applie
     explanations, labels = case.explainer.explain(case.rows), np.zeros(rows_of(case.rows))
     if not says_where(explanations, None):
         with pytest.raises(fs.errors.NotScoped):
-            fs.sufficiency(explanations, case.rows, labels)
+            fs.sufficiency(explanations, labels, case.rows)
         return
-    found = fs.sufficiency(explanations, case.rows, labels)
+    found = fs.sufficiency(explanations, labels, case.rows)
     assert found.counts.missed.sum() == 0
 
 

@@ -22,7 +22,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import faithscope as fs
 from faithscope import explainers
-from faithscope.evaluation.evaluate import described
+from faithscope.evaluation.asker import Identity
 from faithscope.explainers.shared.manners import Mannered
 
 NUMBER, WORD = 86420.97531, "Zyzzyva"
@@ -202,8 +202,8 @@ class Talkative(Mine):
 
 
 def test_explainers_of_others_are_described_without_rows_too():
-    assert described(Mine(TRAIN, MODEL)) == "Mine(X_train=(120, 3), model=Pipeline, k=3)"
-    assert described(Talkative(TRAIN, MODEL)) == "Talkative"
+    assert Identity.of(Mine(TRAIN, MODEL)).explainer == "Mine(X_train=(120, 3), model=Pipeline, k=3)"
+    assert Identity.of(Talkative(TRAIN, MODEL)).explainer == "Talkative"
 
 
 SYSTEM = """

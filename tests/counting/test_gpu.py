@@ -208,10 +208,10 @@ def test_balls_are_those_of_the_cpu(gpu):
     X = rng.integers(0, 5, (60, 2)).astype(float)
     labels = rng.integers(0, 2, 60)
     pairs = fs.Counterfactuals(X + rng.integers(-2, 3, (60, 2)), X)
-    same_estimate(*(fs.sufficiency(pairs, X, labels, device=device) for device in ("cuda", "cpu")))
+    same_estimate(*(fs.sufficiency(pairs, labels, X, device=device) for device in ("cuda", "cpu")))
     prototypes = fs.Prototypes(rng.integers(0, 4, 60), [[0.0, 0.0], [1.0, 3.0], [2.0, 2.0], [90.0, 90.0]])
     found, expected = (
-        fs.sufficiency(prototypes, X, labels, relation=fs.Ball(2), device=device) for device in ("cuda", "cpu")
+        fs.sufficiency(prototypes, labels, X, relation=fs.Ball(2), device=device) for device in ("cuda", "cpu")
     )
     same_estimate(found, expected)
     assert found.notes[:-1] == expected.notes, "also what covers no row"
@@ -246,12 +246,12 @@ def test_nothing_imports_torch_where_there_is_no_gpu():
         (lambda: fs.within(PHI, LABELS, 3.0, metric=lambda a, b: 0.0, device="cuda"), BadInput, "within a distance"),
         (lambda: fs.within(1e200 * PHI, LABELS, 3.0, device="cuda"), BadInput, "beyond 1e-100 and 1e100"),
         (
-            lambda: fs.sufficiency(RULES, PHI, LABELS, device="cuda"),
+            lambda: fs.sufficiency(RULES, LABELS, PHI, device="cuda"),
             BadInput,
             "not what these explanations cover",
         ),
         (
-            lambda: fs.sufficiency(fs.Counterfactuals(PHI, PHI + 1), PHI * np.nan, LABELS, device="cuda"),
+            lambda: fs.sufficiency(fs.Counterfactuals(PHI, PHI + 1), LABELS, PHI * np.nan, device="cuda"),
             BadInput,
             "Points or radii are missing",
         ),

@@ -10,8 +10,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
 from faithscope.errors import BadInput
-from faithscope.evaluation.best import halves
 from faithscope.explainers import Constant, Random, TreePath, Unique
+from faithscope.sample import Sample
 
 X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
 X = X.iloc[:, :6]
@@ -31,7 +31,7 @@ def test_each_explainer_is_measured_as_if_alone():
 
 
 def test_the_table_has_a_line_for_each_explainer_and_measure():
-    table = fs.compare(TREE, METHODS, ROWS).table
+    table = fs.compare(TREE, METHODS, ROWS).table()
     assert table[["explainer", "measure"]].to_numpy().tolist() == [
         ["path", "consistency"],
         ["path", "sufficiency"],
@@ -43,7 +43,7 @@ def test_the_table_has_a_line_for_each_explainer_and_measure():
 
 
 def test_differences_say_which_explainers_differ():
-    lines = fs.compare(TREE, METHODS, ROWS).differences.set_index(["a", "b"])
+    lines = fs.compare(TREE, METHODS, ROWS).differences().set_index(["a", "b"])
     assert lines.loc[("path", "same"), "differ"]
     assert lines.loc[("path", "same"), "low"] > 0
     assert not lines.loc[("path", "unique"), "differ"]
@@ -52,7 +52,7 @@ def test_differences_say_which_explainers_differ():
 
 def test_differences_in_sufficiency_are_paired_too():
     small = TreePath.surrogate(TREE, X[:200], max_leaf_nodes=2)
-    lines = fs.compare(TREE, {"path": TreePath(TREE), "small": small}, ROWS).differences
+    lines = fs.compare(TREE, {"path": TreePath(TREE), "small": small}, ROWS).differences()
     assert lines["measure"].tolist() == ["consistency", "sufficiency"]
     assert lines["value"].iloc[0] == pytest.approx(lines["value"].iloc[1], abs=0.05)
     assert (lines["low"] <= lines["value"]).all()
@@ -63,9 +63,9 @@ def test_one_discretizer_is_used_where_it_fits_and_the_table_says_where():
         return rows.to_numpy() - rows.to_numpy().mean(axis=0)
 
     found = fs.compare(TREE, {"path": TreePath(TREE), "vectors": importances}, ROWS, discretizer=fs.Sign())
-    assert found.table["discretizer"].tolist() == ["Original()", "Original()", "Sign()"]
+    assert found.table()["discretizer"].tolist() == ["Original()", "Original()", "Sign()"]
     named = fs.compare(TREE, {"a": importances, "b": importances}, ROWS, discretizer={"a": fs.Rank()})
-    assert named.table["discretizer"].tolist() == ["Rank()", "Original()"]
+    assert named.table()["discretizer"].tolist() == ["Rank()", "Original()"]
 
 
 def test_a_discretizer_that_was_named_for_an_explainer_must_fit_it():
@@ -76,13 +76,14 @@ def test_a_discretizer_that_was_named_for_an_explainer_must_fit_it():
 def test_best_chooses_on_one_half_and_reports_on_the_other():
     rng = np.random.default_rng(0)
     noise, labels = rng.normal(size=(400, 5)), rng.integers(0, 2, 400)
-    looked, kept = halves(400, seed=3)
+    choosing, reporting = Sample(fs.Importances(noise), labels).halves(seed=3)
+    looked, kept = choosing.positions, reporting.positions
     assert sorted([*looked, *kept]) == list(range(400))
     found = fs.compare(labels, {"noise": noise}, pd.DataFrame(noise), discretizer=fs.Best(), seed=3)
     ev = found.evaluations["noise"]
     assert found.rows_to_choose == 200
     assert ev.consistency.n == 200
-    chosen = fs.Best().among(fs.Importances(noise[looked]), labels[looked], 0.95)
+    chosen = fs.Best().among(choosing, 0.95)
     assert ev.discretizer == repr(chosen)
     assert ev.consistency.value == fs.consistency(noise[kept], labels[kept], discretizer=chosen).value
     alone = fs.evaluate(labels, noise, noise, discretizer=fs.Best(), seed=3)
@@ -108,7 +109,7 @@ def test_populations_are_measured_for_every_explainer():
     groups = np.where(ROWS["mean radius"] > 14, "large", "small")
     found = fs.compare(TREE, METHODS, ROWS, groups=groups)
     assert set(found.populations) == set(METHODS)
-    assert sum(found.populations["same"].table["n"]) == len(ROWS)
+    assert sum(found.populations["same"].table()["n"]) == len(ROWS)
 
 
 def test_a_comparison_reads_as_text_json_html_and_a_chart():

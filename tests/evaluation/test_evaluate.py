@@ -55,7 +55,7 @@ def test_lengths_must_agree_with_the_rows():
 def test_weighted_rows_are_still_listed_one_by_one():
     ev = fs.evaluate([0, 1, 1], ["a", "a", "b"], np.zeros((3, 1)), weights=[1.0, 2.0, 0.0])
     assert len(ev.local()) == 3
-    assert ev.table()["rows"].sum() == 3
+    assert ev.table()["n"].sum() == 3
     assert len(ev.counterexamples()) == 1
 
 

@@ -78,7 +78,7 @@ def test_other_seeds_draw_anew():
 def test_rules_cover_their_own_row(threshold):
     rows = CANCER[400:460]
     rules = Anchors(FOREST, CANCER[:400], threshold=threshold, beam=2, max_conditions=5).explain(rows)
-    assert fs.sufficiency(rules, rows, FOREST.predict(rows)).counts.missed.sum() == 0
+    assert fs.sufficiency(rules, FOREST.predict(rows), rows).counts.missed.sum() == 0
 
 
 @pytest.mark.parametrize("threshold", [0.7, 0.95])
@@ -152,7 +152,7 @@ def test_a_row_without_a_rule_that_reaches_the_threshold_is_seen_by_its_precisio
     assert (precision[~reached] < 0.75).all()
     brute = [fresh_precision(by_position(rules, i), half, UNIFORM, half(UNIFORM[i : i + 1])[0]) for i in range(20)]
     assert np.abs(precision[:20] - brute).max() < 0.06
-    assert fs.sufficiency(rules, UNIFORM[:60], half(UNIFORM[:60])).counts.missed.sum() == 0
+    assert fs.sufficiency(rules, half(UNIFORM[:60]), UNIFORM[:60]).counts.missed.sum() == 0
 
 
 def test_what_needs_two_conditions_gets_two():

@@ -36,7 +36,7 @@ def test_categories_are_equalities_and_pandas_models_get_pandas():
     rows = table()
     rules = Anchors(Clerks(), rows).explain(rows.head(20))
     assert {written(rules)[i] for i in np.flatnonzero(rows["job"].head(20) == "clerk")} == {"job == clerk"}
-    assert fs.sufficiency(rules, rows.head(20), np.zeros(20)).counts.missed.sum() == 0
+    assert fs.sufficiency(rules, np.zeros(20), rows.head(20)).counts.missed.sum() == 0
 
 
 def test_numbers_may_be_codes_of_categories():
@@ -49,7 +49,7 @@ def test_truth_values_and_whole_numbers_have_bounds():
     rows = table()
     rules = Anchors(lambda X: X["member"].to_numpy(), rows).explain(rows.head(10))
     assert {one.feature for row in range(10) for one in rules.conjunction(row)} == {"member"}
-    assert fs.sufficiency(rules, rows.head(10), np.zeros(10)).counts.missed.sum() == 0
+    assert fs.sufficiency(rules, np.zeros(10), rows.head(10)).counts.missed.sum() == 0
 
 
 def test_several_classes_and_labels_of_any_kind():
@@ -77,7 +77,7 @@ def test_columns_may_be_called_anything(names):
     frame.columns = pd.Index(names, tupleize_cols=False)
     rules = Anchors(lambda rows: first_is_high(rows.to_numpy()), frame).explain(frame.head(20))
     assert {one.position for row in range(20) for one in rules.conjunction(row)} == {0}
-    assert fs.sufficiency(rules, frame.head(20), np.zeros(20)).counts.missed.sum() == 0
+    assert fs.sufficiency(rules, np.zeros(20), frame.head(20)).counts.missed.sum() == 0
 
 
 def test_two_columns_of_the_same_name_are_refused_at_once():
@@ -97,7 +97,7 @@ def test_what_is_infinite_is_named_with_how_many_there_are():
 def test_rows_in_single_precision_keep_their_rules():
     rows = np.random.default_rng(9).normal(size=(301, 3)).astype(np.float32)
     rules = Anchors(lambda X: X.sum(axis=1) > 0, rows, threshold=0.9, beam=1).explain(rows)
-    assert fs.sufficiency(rules, rows, np.zeros(301)).counts.missed.sum() == 0
+    assert fs.sufficiency(rules, np.zeros(301), rows).counts.missed.sum() == 0
 
 
 def test_a_constant_feature_is_never_used():

@@ -184,7 +184,7 @@ def test_where_one_feature_decides_only_that_one_changes_and_ends_at_the_boundar
 def test_the_open_ball_of_a_threshold_model_holds_its_own_side_only():
     X = np.repeat(np.linspace(-1, 1, 101), 2)[:, None]  # every row twice: even the smallest ball holds another one
     found = Counterfactual(above_zero, X).explain(X)
-    sufficient = fs.sufficiency(found, X, above_zero(X))
+    sufficient = fs.sufficiency(found, above_zero(X), X)
     assert sufficient.value == 1
     assert sufficient.unverifiable == 0
 
@@ -192,7 +192,7 @@ def test_the_open_ball_of_a_threshold_model_holds_its_own_side_only():
 def test_the_ball_of_mixed_rows_is_by_the_distance_that_was_searched_with(mixed):
     table, rows, model, found = mixed
     everyone = pd.concat([rows, table], ignore_index=True)
-    sufficient = fs.sufficiency(found, rows, model.predict(rows))
+    sufficient = fs.sufficiency(found, model.predict(rows), rows)
     assert sufficient.n == len(rows)
     covered = found.balls().inside(everyone)(0, len(rows))
     wrong = covered & (model.predict(everyone) != model.predict(rows)[:, None])

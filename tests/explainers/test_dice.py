@@ -105,7 +105,7 @@ def test_the_ball_is_by_gowers_distance_learned_from_the_training_rows(mixed):
     rows = people(4, seed=5)
     found = Dice(model, table).explain(rows)
     assert found.metric.ranges[:3] == (np.ptp(table["age"]), np.ptp(table["pay"]), None)
-    assert fs.sufficiency(found, rows, model.predict(rows)).n == 4
+    assert fs.sufficiency(found, model.predict(rows), rows).n == 4
 
 
 @with_dice

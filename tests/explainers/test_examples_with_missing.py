@@ -145,7 +145,7 @@ def test_everything_is_kept_in_arrow(found, tmp_path):
     assert (again.points == explanations.points).all()
     assert again.describe(0) == explanations.describe(0)
     labels = Rule().predict(rows)
-    one, two = (fs.sufficiency(given, rows, labels) for given in (explanations, again))
+    one, two = (fs.sufficiency(given, labels, rows) for given in (explanations, again))
     assert one.value == two.value
 
 
@@ -188,7 +188,7 @@ def test_nearest_neighbors_by_gower_are_those_of_brute_force(library):
         (nearest,) = found.conjunction(i)
         assert distance[nearest] == pytest.approx(distance.min(), abs=1e-12)
         assert nearest <= int(np.flatnonzero(np.isclose(distance, distance.min(), atol=1e-12)).max())
-    measured = fs.sufficiency(found, given(rows), np.arange(len(rows)) % 2)
+    measured = fs.sufficiency(found, np.arange(len(rows)) % 2, given(rows))
     assert measured.n == len(rows)
 
 

@@ -68,7 +68,7 @@ def test_a_surrogate_treats_a_missing_category_like_one_with_a_name():
     named, holey = (TreePath.surrogate(label, rows).explain(rows) for rows in (NAMED, HOLEY))
     np.testing.assert_array_equal(named.group()[0], holey.group()[0])
     np.testing.assert_array_equal(naive_cover(named, NAMED), naive_cover(holey, HOLEY))
-    assert fs.sufficiency(named, NAMED, label(NAMED)).value == fs.sufficiency(holey, HOLEY, label(HOLEY)).value
+    assert fs.sufficiency(named, label(NAMED), NAMED).value == fs.sufficiency(holey, label(HOLEY), HOLEY).value
 
 
 # -- missing numbers ---------------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ def test_an_anchor_holds_for_its_row_and_sufficiency_is_what_brute_force_says():
     rules, labels = Anchors(model, NUMBERS, threshold=0.9).explain(NUMBERS[:150]), model.predict(NUMBERS[:150])
     covered = naive_cover(rules, NUMBERS[:150])
     assert covered.diagonal().all()
-    found = fs.sufficiency(rules, NUMBERS[:150], labels)
+    found = fs.sufficiency(rules, labels, NUMBERS[:150])
     assert found.value == pytest.approx(brute.sufficiency(covered, labels)[0], abs=1e-12)
 
 
@@ -265,7 +265,7 @@ def test_dates_are_numbers_and_the_model_gets_dates(dtype, holes):
     expected = {f"when <= 2024-03-01{zone}", f"when > 2024-03-01{zone}" + " or missing" * holes}
     assert {surrogate.describe(row) for row in range(400)} == expected
     for rules in (surrogate, Anchors(model, rows).explain(rows)):
-        assert fs.sufficiency(rules, rows, model.predict(rows)).counts.missed.sum() == 0
+        assert fs.sufficiency(rules, model.predict(rows), rows).counts.missed.sum() == 0
 
 
 def test_an_anchor_reads_as_a_date():

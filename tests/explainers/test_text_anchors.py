@@ -94,7 +94,7 @@ def test_other_seeds_draw_anew():
 def test_words_are_those_of_the_text_and_cover_it():
     highlights = TextAnchors(opinion).explain(TEXTS[:50])
     assert all(words <= set(text.split()) for words, text in zip(items(highlights), TEXTS, strict=False))
-    assert fs.sufficiency(highlights, TEXTS[:50], opinion(TEXTS[:50])).counts.missed.sum() == 0
+    assert fs.sufficiency(highlights, opinion(TEXTS[:50]), TEXTS[:50]).counts.missed.sum() == 0
 
 
 def test_a_higher_threshold_highlights_more_words_on_average():

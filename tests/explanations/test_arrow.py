@@ -118,7 +118,7 @@ def test_a_tree_stays_a_partition_and_rules_stay_positional():
     assert again.partitions
     assert not from_arrow(to_arrow(KINDS["rules by name"])).positional
     labels = X[:, 2] > 0
-    assert str(fs.sufficiency(again, X, labels)) == str(fs.sufficiency(rules, X, labels))
+    assert str(fs.sufficiency(again, labels, X)) == str(fs.sufficiency(rules, labels, X))
 
 
 @given(

@@ -15,21 +15,21 @@ LABELS = [1, 0, 0, 1, 1]
 
 
 def test_documents_may_be_texts_lists_or_a_bag_of_words():
-    expected = fs.sufficiency(fs.Highlights(WORDS), DOCUMENTS, LABELS)
+    expected = fs.sufficiency(fs.Highlights(WORDS), LABELS, DOCUMENTS)
     vectorizer = CountVectorizer(token_pattern=r"\S+").fit(DOCUMENTS)
     bag = vectorizer.transform(DOCUMENTS)
     for vocabulary in (vectorizer.vocabulary_, vectorizer.get_feature_names_out()):
         highlights = fs.Highlights(WORDS, vocabulary=vocabulary)
         for matrix in (bag, bag.toarray(), bag.tocsc()):
-            assert fs.sufficiency(highlights, matrix, LABELS) == expected
+            assert fs.sufficiency(highlights, LABELS, matrix) == expected
     for documents in ([d.split() for d in DOCUMENTS], np.array(DOCUMENTS), pl.Series(DOCUMENTS), pa.array(DOCUMENTS)):
-        assert fs.sufficiency(fs.Highlights(WORDS), documents, LABELS) == expected
+        assert fs.sufficiency(fs.Highlights(WORDS), LABELS, documents) == expected
 
 
 def test_a_tokenizer_decides_what_a_word_is():
     shouting = [document.upper() for document in DOCUMENTS]
-    found = fs.sufficiency(fs.Highlights(WORDS, tokenizer=lambda d: d.lower().split()), shouting, LABELS)
-    assert found == fs.sufficiency(fs.Highlights(WORDS), DOCUMENTS, LABELS)
+    found = fs.sufficiency(fs.Highlights(WORDS, tokenizer=lambda d: d.lower().split()), LABELS, shouting)
+    assert found == fs.sufficiency(fs.Highlights(WORDS), LABELS, DOCUMENTS)
 
 
 def test_equal_sets_are_equal_however_they_are_written():
@@ -42,7 +42,7 @@ def test_equal_sets_are_equal_however_they_are_written():
 
 
 def test_a_word_that_no_document_has_covers_nothing_and_is_reported():
-    found = fs.sufficiency(fs.Highlights([{"unheard"}, {"great"}, {"great"}]), ["great", "great", "great"], [1, 1, 0])
+    found = fs.sufficiency(fs.Highlights([{"unheard"}, {"great"}, {"great"}]), [1, 1, 0], ["great", "great", "great"])
     assert "1 explanation covers no row at all" in found.notes
     assert "1 condition holds on no row, such as 'unheard'" in found.notes
     assert found.counts.missed.sum() == 1
@@ -51,7 +51,7 @@ def test_a_word_that_no_document_has_covers_nothing_and_is_reported():
 def test_all_words_reads_zero_to_one():
     documents = ["one two", "three four", "five six"] * 10
     unique = [f"{document} {i}" for i, document in enumerate(documents)]
-    found = fs.sufficiency(fs.Highlights([d.split() for d in unique]), unique, [0, 1] * 15)
+    found = fs.sufficiency(fs.Highlights([d.split() for d in unique]), [0, 1] * 15, unique)
     assert (found.value, found.unverifiable, found.low, found.high) == (0, 1, 0, 1)
 
 
@@ -61,8 +61,8 @@ def test_bad_highlights():
     with pytest.raises(WrongType, match="row 1 is"):
         fs.Highlights([{"a"}, {1}])
     with pytest.raises(BadInput, match="vocabulary="):
-        fs.sufficiency(fs.Highlights([{"a"}]), np.ones((1, 1)), [0])
+        fs.sufficiency(fs.Highlights([{"a"}]), [0], np.ones((1, 1)))
     with pytest.raises(BadInput, match="puts 'a' in column 7"):
-        fs.sufficiency(fs.Highlights([{"a"}], vocabulary={"a": 7}), np.ones((1, 1)), [0])
+        fs.sufficiency(fs.Highlights([{"a"}], vocabulary={"a": 7}), [0], np.ones((1, 1)))
     with pytest.raises(BadInput, match="row 1 is None"):
-        fs.sufficiency(fs.Highlights([{"a"}, {"a"}]), ["a", None], [0, 1])
+        fs.sufficiency(fs.Highlights([{"a"}, {"a"}]), [0, 1], ["a", None])

@@ -46,7 +46,7 @@ def _(draw):
 @target("sufficiency", MEASURES, 80)
 def _(draw):
     n = draw(SIZES)
-    given = draw(explanations(n)), draw(some_rows(n)), draw(labels(n))
+    given = draw(explanations(n)), draw(labels(n)), draw(some_rows(n))
     how = draw(options(relation=RELATIONS, confidence=SHARES, weights=weights(n), device=WORDS))
     return lambda: fs.sufficiency(*given, **how)
 

@@ -124,7 +124,7 @@ def test_sufficiency_is_brute_force_s_in_whatever_rows_come():
         rows = data.draw(st.sampled_from(FRAMES))(X)
         rules = fs.Rules.from_conditions(given_rules, features=["x0", "x1"])
         covers = [[all(_holds(x, one) for one in rule) for x in X.tolist()] for rule in given_rules]
-        found = answered("sufficiency", lambda: fs.sufficiency(rules, rows, given_y))
+        found = answered("sufficiency", lambda: fs.sufficiency(rules, given_y, rows))
         value, silent = brute.sufficiency(covers, labels)
         assert math.isclose(found.value, value, abs_tol=1e-9)
         assert math.isclose(found.unverifiable, silent, abs_tol=1e-9)

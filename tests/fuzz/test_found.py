@@ -105,7 +105,7 @@ def predict(rows):
 
 def test_rows_of_odd_items_are_refused():
     prototypes = fs.Prototypes([[0]] * 3, ROWS)
-    refused(lambda: fs.sufficiency(prototypes, [np.array(3), [1], b""], [0, 1, 1]))
+    refused(lambda: fs.sufficiency(prototypes, [0, 1, 1], [np.array(3), [1], b""]))
 
 
 def test_a_span_of_time_is_no_position():
@@ -211,7 +211,7 @@ def test_labels_that_are_tuples_or_sets_can_be_tabled(labels):
     rules = fs.Rules.from_conditions([[("x", "<=", 0)], [("x", "<=", 0)], []], features=["x", "y"])
     assert set(fs.evaluate(labels, rules, ROWS, progress=False).scopes()["label"]) <= set(labels)
     table = fs.evaluate(labels, ["a", "a", "b"], ROWS, progress=False).table()
-    assert set(table["commonest"]) <= set(labels)
+    assert set(table["label"]) <= set(labels)
     assert len(table) == 2
 
 

@@ -40,9 +40,9 @@ def test_the_spread_of_shuffled_predictions_is_never_too_small_where_explanation
     X, width = rng.random((n, 1)), rng.random(n) ** 3 / 2
     rules = [[("a", ">", float(x - w)), ("a", "<=", float(x + w))] for x, w in zip(X[:, 0], width, strict=True)]
     rules, labels = fs.Rules.from_conditions(rules, features=["a"]), (rng.random(n) < common).astype(int)
-    found = fs.sufficiency(rules, X, labels)
+    found = fs.sufficiency(rules, labels, X)
     spread = shuffled_spread(found.counts.profile(), found.margins.weight)
-    true = shuffled(lambda y: fs.sufficiency(rules, X, y), labels, 300, rng).std()
+    true = shuffled(lambda y: fs.sufficiency(rules, y, X), labels, 300, rng).std()
     assert 0.9 * true <= spread <= 1.6 * true
 
 

@@ -9,8 +9,8 @@ from scipy.stats import t as student
 import brute
 import faithscope as fs
 from faithscope.counting.counts import count
+from faithscope.counting.terms import leave_out_rows
 from faithscope.explanations import as_explanations
-from faithscope.measures.intervals import without_one_row
 from faithscope.testing.systems import SYSTEMS
 from strategies import samples
 
@@ -19,7 +19,7 @@ from strategies import samples
 def test_leaving_one_row_out_in_closed_form_is_leaving_it_out(sample):
     explanations, predictions = sample
     profile = count(as_explanations(explanations), predictions).profile()
-    left_out = without_one_row(profile)
+    left_out = leave_out_rows(profile.kinds())
     value, silent = left_out.value, left_out.silent
     left = []
     for i in range(len(explanations)):

@@ -18,6 +18,7 @@ from faithscope.inputs.rows import take_rows
 from faithscope.measures.intervals import jackknife_margins
 from faithscope.measures.paired import sufficiency_left_out
 from faithscope.relations import to_relation
+from faithscope.sample import Sample
 
 N = 400
 RNG = np.random.default_rng(3)
@@ -98,7 +99,7 @@ def test_sufficiency_does_not_depend_on_the_order(kind, weights):
     def measure(order):
         explanations, X, relation = taken(kind, order)
         of_rows = None if weights is None else weights[order]
-        return fs.sufficiency(explanations, X, LABELS[order], relation=relation, weights=of_rows)
+        return fs.sufficiency(explanations, LABELS[order], X, relation=relation, weights=of_rows)
 
     assert_same_in_every_order(measure)
 
@@ -108,7 +109,7 @@ def test_leaving_out_blocks_of_rows_does_not_depend_on_the_order(kind):
     def margins_of(order):
         explanations, X, relation = taken(kind, order)
         given = as_explanations(explanations)
-        found = cover(given, LABELS[order], X, to_relation(relation, given), exact=0)
+        found = cover(Sample(given, LABELS[order], X), to_relation(relation, given), exact=0)
         assert len(found.left_out.value) < N
         margins = jackknife_margins(found.left_out, N, 0.95)
         return [margins.below, margins.above]
@@ -146,7 +147,7 @@ def test_equal_rows_with_different_explanations_are_told_apart_by_them():
 
     def measure(order):
         relation = lambda X, code: np.asarray(X)[:, 0] <= code  # noqa: E731
-        return fs.sufficiency(explanations[order], rows, labels[order], relation=relation, weights=WEIGHTS[order])
+        return fs.sufficiency(explanations[order], labels[order], rows, relation=relation, weights=WEIGHTS[order])
 
     assert_same_in_every_order(measure)
 
@@ -154,9 +155,10 @@ def test_equal_rows_with_different_explanations_are_told_apart_by_them():
 def test_blocks_are_equally_large_and_not_by_the_order():
     labels = np.zeros(10_000, int)
     given = as_explanations(np.arange(10_000) % 7)
-    sample = coverage.number_rows(given, None, 0, Content(labels, (given,), np.arange(10_000.0)[:, None]))
-    assert np.ptp(np.bincount(sample.block)) <= 1
-    assert abs(np.corrcoef(np.arange(10_000), sample.block)[0, 1]) < 0.05
+    content = Content(labels, (given,), np.arange(10_000.0)[:, None])
+    rows = coverage.number_rows(Sample(given, labels), given, 0, content)
+    assert np.ptp(np.bincount(rows.block)) <= 1
+    assert abs(np.corrcoef(np.arange(10_000), rows.block)[0, 1]) < 0.05
 
 
 @pytest.mark.parametrize("repeated", [False, True])
@@ -171,11 +173,13 @@ def test_paired_differences_leave_out_the_same_rows_of_both_explainers(repeated,
     def left_out(order, which=(0, 1)):
         explanations = [given[i].take(order) for i in which]
         labels, rows = LABELS[order], X[order]
-        covered = [
-            cover(one, labels, rows, to_relation(None, one), exact=exact[i])
-            for one, i in zip(explanations, which, strict=True)
+        samples = [Sample(rules, labels, rows) for rules in explanations]
+        relations = [to_relation(None, rules) for rules in explanations]
+        coverages = [
+            cover(sample, relation, exact=exact[i])
+            for sample, relation, i in zip(samples, relations, which, strict=True)
         ]
-        return sufficiency_left_out(covered, explanations, labels, rows, [None, None])
+        return sufficiency_left_out(coverages, samples, relations)
 
     one, other = left_out(np.arange(N))
     assert len(one.value) == len(other.value) < N

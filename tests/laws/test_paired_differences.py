@@ -5,21 +5,24 @@ import pytest
 
 import brute
 import faithscope as fs
-from faithscope.counting.counts import count
+from faithscope.counting.counts import count_rows
 from faithscope.explanations import as_explanations
-from faithscope.measures.paired import Measured, consistency_left_out, paired_difference
+from faithscope.measures.paired import LeftOutEstimate, consistency_left_out, paired_difference
+from faithscope.sample import Sample
 from faithscope.testing.systems import SYSTEMS
 
 
 def measured(name, explanations, labels):
     found = fs.consistency(explanations, labels)
-    return Measured(name, found, consistency_left_out(found.counts, as_explanations(explanations), labels))
+    sample = Sample(as_explanations(explanations), np.asarray(labels))
+    return LeftOutEstimate(name, found, consistency_left_out(found.counts, sample))
 
 
 def test_rows_are_left_out_in_their_own_order():
     rng = np.random.default_rng(0)
     explanations, labels = rng.integers(0, 6, 40).tolist(), rng.integers(0, 2, 40).tolist()
-    left = consistency_left_out(count(as_explanations(explanations), labels), as_explanations(explanations), labels)
+    sample = Sample.of(explanations, labels)
+    left = consistency_left_out(count_rows(sample), sample)
     for i in range(40):
         rest = explanations[:i] + explanations[i + 1 :], labels[:i] + labels[i + 1 :]
         assert left.value[i] == pytest.approx(brute.consistency(*rest), abs=1e-12)

@@ -14,6 +14,7 @@ from faithscope.errors import Incompatible, NotProven
 from faithscope.explanations import as_explanations
 from faithscope.measures.sufficiency import count_covered
 from faithscope.relations import Applies, Ball, Same, to_relation
+from faithscope.sample import Sample
 from faithscope.testing.scoped_systems import Hub, covers
 
 SEEDS = st.integers(0, 100_000)
@@ -71,7 +72,7 @@ def test_rules_cover_the_rows_on_which_all_their_conditions_hold(seed):
     X, rules, labels = random_rows(rng, n), random_rules(rng, n), rng.integers(0, 3, n)
     rows = X.to_dict("records")
     covers_ = [[all(holds_on_text(row, c) for c in rule) for row in rows] for rule in rules]
-    found = fs.sufficiency(fs.Rules.from_conditions(rules, features=["a", "b", "c"]), X, labels)
+    found = fs.sufficiency(fs.Rules.from_conditions(rules, features=["a", "b", "c"]), labels, X)
     check(found, covers_, labels)
     missed = sum(not covers_[i][i] for i in range(n))
     assert found.counts.missed.sum() == missed
@@ -87,9 +88,9 @@ def test_highlights_cover_the_documents_that_contain_all_their_words(seed):
     words = [set(rng.choice(list("abcdefg"), rng.integers(0, 3))) for _ in range(n)]
     labels = rng.choice(["yes", "no"], n)
     covers_ = [[one <= set(document.split()) for document in documents] for one in words]
-    check(fs.sufficiency(fs.Highlights(words), documents, labels), covers_, labels)
+    check(fs.sufficiency(fs.Highlights(words), labels, documents), covers_, labels)
     lists = [document.split() for document in documents]
-    check(fs.sufficiency(fs.Highlights(words), lists, labels), covers_, labels)
+    check(fs.sufficiency(fs.Highlights(words), labels, lists), covers_, labels)
 
 
 @settings(max_examples=60)
@@ -109,7 +110,7 @@ def test_counterfactuals_cover_the_open_ball_around_their_row(seed, metric):
         "gower": lambda d: (np.abs(d) / scale).mean(-1),
     }
     distance, radius = norms[metric](X[:, None] - X[None]), norms[metric](X - points)
-    found = fs.sufficiency(fs.Counterfactuals(points, X, metric=metric), X, labels)
+    found = fs.sufficiency(fs.Counterfactuals(points, X, metric=metric), labels, X)
     check(found, distance < radius[:, None], labels)
     assert found.counts.missed.sum() == np.sum(radius == 0), "a counterfactual that changes nothing covers nothing"
 
@@ -124,7 +125,7 @@ def test_prototypes_cover_the_rows_near_every_one_of_them(seed):
     labels = rng.integers(0, 2, n)
     distance = np.sqrt(((X[:, None] - points[None]) ** 2).sum(-1))
     covers_ = [[all(distance[j, p] <= 2 for p in one) for j in range(n)] for one in sets]
-    check(fs.sufficiency(fs.Prototypes(sets, points), X, labels, relation=fs.Ball(2)), covers_, labels)
+    check(fs.sufficiency(fs.Prototypes(sets, points), labels, X, relation=fs.Ball(2)), covers_, labels)
 
 
 @settings(max_examples=60)
@@ -138,7 +139,7 @@ def test_prototypes_cover_the_rows_whose_nearest_they_are(seed, k):
     given_ = [nearest[i] for i in rng.integers(0, n, n)]  # often not a row's own nearest
     covers_ = [[nearest[j] == one for j in range(n)] for one in given_]
     for relation in (None, fs.Nearest()):
-        check(fs.sufficiency(fs.Prototypes(given_, points), X, labels, relation=relation), covers_, labels)
+        check(fs.sufficiency(fs.Prototypes(given_, points), labels, X, relation=relation), covers_, labels)
 
 
 @settings(max_examples=60)
@@ -184,8 +185,8 @@ def test_a_callers_own_relation_gives_the_same_answers(seed):
     X = rng.integers(0, 4, (n, 1)).astype(float)
     bounds, labels = rng.integers(0, 4, n).astype(float), rng.integers(0, 2, n)
     rules = fs.Rules.from_conditions([[("x", "<=", b)] for b in bounds], features=["x"])
-    built_in = fs.sufficiency(rules, X, labels)
-    own = fs.sufficiency(bounds, X, labels, relation=lambda rows, bound: rows[:, 0] <= bound)
+    built_in = fs.sufficiency(rules, labels, X)
+    own = fs.sufficiency(bounds, labels, X, relation=lambda rows, bound: rows[:, 0] <= bound)
     assert (own.value, own.low, own.high, own.unverifiable) == pytest.approx(
         (built_in.value, built_in.low, built_in.high, built_in.unverifiable)
     )
@@ -212,7 +213,7 @@ def test_sufficiency_is_the_mean_precision_of_the_rules_leaving_the_row_out(seed
     rules = fs.Rules.from_bins(np.full((40, 1), -np.inf), np.round(X, 1) + 0.1, ["x"])
     local = fs.evaluate(labels, rules, X).local()
     precision = (local["covered_y"] - 1) / (local["covered"] - 1)
-    assert local["sufficiency"].fillna(0).mean() == pytest.approx(fs.sufficiency(rules, X, labels).value)
+    assert local["sufficiency"].fillna(0).mean() == pytest.approx(fs.sufficiency(rules, labels, X).value)
     assert precision.fillna(0).tolist() == pytest.approx(local["sufficiency"].fillna(0).tolist())
 
 
@@ -224,7 +225,7 @@ def test_leaving_out_rows_or_blocks_of_rows_in_closed_form_is_leaving_them_out(s
     masks, given_ = rng.random((n, n)) < rng.random(), rng.integers(0, n, n)
     labels = rng.integers(0, 3, n)
     explanations, how = as_explanations(given_), to_relation(lambda X, k: masks[k], as_explanations(given_))
-    covered = cover(explanations, labels, np.zeros((n, 1)), how, exact=exact)
+    covered = cover(Sample(explanations, np.asarray(labels), np.zeros((n, 1))), how, exact=exact)
     left, blocks = covered.left_out, np.arange(n) if exact else covered.block
     for block in range(len(left.value)):
         kept = np.flatnonzero(blocks != block)
@@ -247,22 +248,22 @@ def test_counting_parts_in_two_passes_is_counting_the_whole(seed):
     cut = int(rng.integers(1, n))
     parts = [np.arange(cut), np.arange(cut, n)]
     collected = sum(count(rules.take(rows), labels[rows]) for rows in parts).explanations
-    counts = sum(count_covered(rules.take(r), X.iloc[r], labels[r], among=collected) for r in parts)
+    counts = sum(count_covered(rules.take(r), labels[r], X.iloc[r], among=collected) for r in parts)
     # The rows of one part meet the explanations of all parts, so covered counts add up to the whole.
-    whole = count_covered(rules, X, labels)
+    whole = count_covered(rules, labels, X)
     assert counts == whole
 
 
 def test_coverage_of_different_explanations_does_not_add():
     X, labels = np.array([[0.0], [1.0]]), [0, 1]
     rules = fs.Rules.from_conditions([[("x", "<=", 0.0)], [("x", "<=", 1.0)]], features=["x"])
-    a, b = (count_covered(rules.take([i]), X[[i]], labels[i : i + 1]) for i in (0, 1))
+    a, b = (count_covered(rules.take([i]), labels[i : i + 1], X[[i]]) for i in (0, 1))
     with pytest.raises(Incompatible, match="collect the distinct explanations"):
         a + b
     with pytest.raises(Incompatible, match="Same"):
         a + count(rules.take([0]), [0])
     with pytest.raises(Incompatible, match="Row 0 was given an explanation that is not among"):
-        count_covered(rules.take([0]), X[[0]], [0], among=rules.take([1]))
+        count_covered(rules.take([0]), [0], X[[0]], among=rules.take([1]))
 
 
 def test_the_papers_variance_bound_fails_for_a_hub_and_is_not_offered():
@@ -278,7 +279,7 @@ def test_the_papers_variance_bound_fails_for_a_hub_and_is_not_offered():
     assert hub.truth == 1
     assert np.mean(errors) > 2 * theorem, "measured error is far above the theorem's bound"
     places, labels = hub.draw(50, rng)
-    found = fs.sufficiency(places, places[:, None], labels, relation=covers)
+    found = fs.sufficiency(places, labels, places[:, None], relation=covers)
     with pytest.raises(NotProven, match="not proven"):
         fs.mse_bound(found)
 
@@ -287,7 +288,7 @@ def test_the_hub_estimate_is_what_its_rows_say():
     places, labels = Hub(0.1, 0.7).draw(60, np.random.default_rng(1))
     X = places[:, None]
     covers_ = [[bool(covers(X[[j]], place)[0]) for j in range(60)] for place in places]
-    check(fs.sufficiency(places, X, labels, relation=covers), covers_, labels)
+    check(fs.sufficiency(places, labels, X, relation=covers), covers_, labels)
 
 
 def test_relations_know_whether_they_partition():
@@ -301,10 +302,10 @@ def test_relations_know_whether_they_partition():
 def test_the_error_bound_needs_rows_that_lie_under_their_own_explanation():
     rng = np.random.default_rng(0)
     X = np.where(rng.random(400) < 1 / 400, 0.0, 100.0)[:, None]
-    strayed = fs.sufficiency(fs.Prototypes(np.zeros(400, int), [[0.0], [100.0]]), X, np.ones(400))
+    strayed = fs.sufficiency(fs.Prototypes(np.zeros(400, int), [[0.0], [100.0]]), np.ones(400), X)
     with pytest.raises(NotProven, match="under its own explanation"):
         fs.mse_bound(strayed)
-    mixed = fs.sufficiency(fs.Prototypes([[0], [0, 1]], [[0.0], [1.0]]), [[0.0], [0.1]], [1, 1])
+    mixed = fs.sufficiency(fs.Prototypes([[0], [0, 1]], [[0.0], [1.0]]), [1, 1], [[0.0], [0.1]])
     with pytest.raises(NotProven):
         fs.mse_bound(mixed)
 
@@ -315,31 +316,31 @@ def test_columns_are_matched_by_name():
     prototypes = fs.Prototypes([0, 0, 1, 1], points=table.iloc[[0, 3]])
     pairs = fs.Counterfactuals(table + 5, table)
     for explanations in (prototypes, pairs):
-        found = fs.sufficiency(explanations, table, [0, 0, 1, 1])
-        assert found == fs.sufficiency(explanations, table[["b", "a"]], [0, 0, 1, 1])
+        found = fs.sufficiency(explanations, [0, 0, 1, 1], table)
+        assert found == fs.sufficiency(explanations, [0, 0, 1, 1], table[["b", "a"]])
         with pytest.raises(fs.errors.BadInput, match="no column 'a'"):
-            fs.sufficiency(explanations, table.rename(columns={"a": "z"}), [0, 0, 1, 1])
+            fs.sufficiency(explanations, [0, 0, 1, 1], table.rename(columns={"a": "z"}))
 
 
 def test_documents_may_stand_in_a_table():
     pd = pytest.importorskip("pandas")
     highlights = fs.Highlights([{"great"}, {"great"}, {"dull"}])
     documents = ["great plot", "great fun", "dull plot"]
-    expected = fs.sufficiency(highlights, documents, [1, 1, 0])
-    assert fs.sufficiency(highlights, pd.DataFrame({"text": documents}), [1, 1, 0]) == expected
+    expected = fs.sufficiency(highlights, [1, 1, 0], documents)
+    assert fs.sufficiency(highlights, [1, 1, 0], pd.DataFrame({"text": documents})) == expected
     bag = pd.DataFrame({"great": [1, 1, 0], "dull": [0, 0, 1], "plot": [1, 0, 1]})
-    assert fs.sufficiency(highlights, bag, [1, 1, 0]) == expected
+    assert fs.sufficiency(highlights, [1, 1, 0], bag) == expected
     two = pd.DataFrame({"a": documents, "b": documents})
     for wrong in ([b"great", b"fun", b"dull"], [[1, 0], [1, 1], [0, 0]], two):
         with pytest.raises(fs.errors.BadInput, match="Documents"):
-            fs.sufficiency(highlights, wrong, [1, 1, 0])
+            fs.sufficiency(highlights, [1, 1, 0], wrong)
 
 
 def test_a_row_with_a_missing_number_is_nearest_to_nothing():
     prototypes = fs.Prototypes([0, 1, 1, 1], [[0.0, 0.0], [5.0, 5.0]])
     X = [[0.0, 0.0], [5.0, 5.0], [5.0, 5.1], [np.nan, 5.0]]
     for relation in (fs.Nearest(), fs.Ball(1.0)):
-        found = fs.sufficiency(prototypes, X, [0, 1, 1, 1], relation=relation)
+        found = fs.sufficiency(prototypes, [0, 1, 1, 1], X, relation=relation)
         assert found.counts.per_explanation.tolist() == [1, 2]
         assert found.counts.missed.sum() == 1
 
@@ -391,10 +392,10 @@ def test_a_callers_relation_gets_plain_values():
         return np.ones(len(rows), bool)
 
     X = np.zeros((1, 1))
-    fs.sufficiency(fs.Rules.from_conditions([[("x", "<=", 1.0)]], features=["x"]), X, [0], relation=applies)
-    fs.sufficiency(fs.Highlights([{"a", "b"}]), ["a b"], [0], relation=applies)
-    fs.sufficiency(fs.Counterfactuals([[1.0]], [[0.0]]), X, [0], relation=applies)
-    fs.sufficiency([3], X, [0], relation=applies)
+    fs.sufficiency(fs.Rules.from_conditions([[("x", "<=", 1.0)]], features=["x"]), [0], X, relation=applies)
+    fs.sufficiency(fs.Highlights([{"a", "b"}]), [0], ["a b"], relation=applies)
+    fs.sufficiency(fs.Counterfactuals([[1.0]], [[0.0]]), [0], X, relation=applies)
+    fs.sufficiency([3], [0], X, relation=applies)
     assert seen[0] == [("x", "<=", 1.0)]
     assert seen[1] == frozenset("ab")
     assert [part.tolist() for part in seen[2]] == [[1.0], [0.0]]

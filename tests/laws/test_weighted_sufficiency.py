@@ -24,7 +24,7 @@ def random_sample(seed):
 def test_weighted_sufficiency_is_that_of_brute_force(seed):
     masks, which, labels, weights = random_sample(seed)
     X = np.zeros((len(labels), 1))
-    found = fs.sufficiency(which, X, labels, relation=lambda X, k: masks[k], weights=weights)
+    found = fs.sufficiency(which, labels, X, relation=lambda X, k: masks[k], weights=weights)
     value, silent = brute.weighted_sufficiency(which.tolist(), masks[which], labels.tolist(), weights.tolist())
     assert found.value == pytest.approx(value, abs=1e-12)
     assert found.unverifiable == pytest.approx(silent, abs=1e-12)
@@ -35,8 +35,8 @@ def test_weighted_sufficiency_is_that_of_brute_force(seed):
 def test_equal_weights_change_nothing(seed, weight):
     masks, which, labels, _ = random_sample(seed)
     X = np.zeros((len(labels), 1))
-    plain = fs.sufficiency(which, X, labels, relation=lambda X, k: masks[k])
-    same = fs.sufficiency(which, X, labels, relation=lambda X, k: masks[k], weights=np.full(len(labels), weight))
+    plain = fs.sufficiency(which, labels, X, relation=lambda X, k: masks[k])
+    same = fs.sufficiency(which, labels, X, relation=lambda X, k: masks[k], weights=np.full(len(labels), weight))
     assert same.value == pytest.approx(plain.value, abs=1e-9)
     assert same.unverifiable == pytest.approx(plain.unverifiable, abs=1e-9)
 
@@ -47,7 +47,7 @@ def test_rules_that_partition_the_rows_are_as_sufficient_as_they_are_consistent(
     leaves = np.ceil(x * 8) / 8
     rules = fs.Rules.from_conditions([[("x", ">", one - 1 / 8), ("x", "<=", one)] for one in leaves], features=["x"])
     labels = rng.random(300) < leaves
-    weighted = fs.sufficiency(rules, x[:, None], labels, weights=weights)
+    weighted = fs.sufficiency(rules, labels, x[:, None], weights=weights)
     consistent = fs.consistency(rules, labels, weights=weights)
     assert weighted.value == pytest.approx(consistent.value)
     assert weighted.chance == pytest.approx(consistent.chance)
@@ -60,8 +60,8 @@ def test_rows_without_weight_are_left_out_and_said_to_be():
     rules = fs.Rules.from_conditions([[("x", "<=", round(one, 1))] for one in x], features=["x"])
     weights = (np.arange(60) % 3 > 0).astype(float)
     kept = np.flatnonzero(weights)
-    found = fs.sufficiency(rules, x[:, None], labels, weights=weights)
-    assert found.value == pytest.approx(fs.sufficiency(rules.take(kept), x[kept, None], labels[kept]).value)
+    found = fs.sufficiency(rules, labels, x[:, None], weights=weights)
+    assert found.value == pytest.approx(fs.sufficiency(rules.take(kept), labels[kept], x[kept, None]).value)
     assert "20 rows of weight 0 left out" in found.notes
 
 
@@ -75,7 +75,7 @@ def test_weighting_a_biased_sample_back_covers_the_truth_of_the_target(name):
         labels = (rng.random(len(x)) < system.chance(x)).astype(int)
         bounds = np.column_stack(system.interval(x)).tolist()
         rules = fs.Rules.from_conditions([[("x", ">", a), ("x", "<=", b)] for a, b in bounds], features=["x"])
-        found = fs.sufficiency(rules, x[:, None], labels, weights=np.where(x > 0.5, 1.0, 3.0))
+        found = fs.sufficiency(rules, labels, x[:, None], weights=np.where(x > 0.5, 1.0, 3.0))
         hits += found.low <= system.truth <= found.high
     assert hits / trials >= 0.93
 
@@ -86,4 +86,4 @@ def test_weighting_a_biased_sample_back_covers_the_truth_of_the_target(name):
 def test_bad_weights_get_a_clear_sentence(weights, message):
     rules = fs.Rules.from_conditions([[], []], features=["x"])
     with pytest.raises(fs.errors.BadInput, match=message):
-        fs.sufficiency(rules, [[1.0], [2.0]], [0, 1], weights=weights)
+        fs.sufficiency(rules, [0, 1], [[1.0], [2.0]], weights=weights)

@@ -49,14 +49,14 @@ def test_the_table_lists_every_explanation_worst_first(sample):
     explanations, predictions = sample
     table = evaluated(sample).table()
     assert sorted(table["explanation"]) == sorted({str(k) for k in explanations})
-    assert table["rows"].sum() == len(explanations)
+    assert table["n"].sum() == len(explanations)
     assert table["disagreeing_pairs"].is_monotonic_decreasing
     for row in table.itertuples():
         mine = [predictions[i] for i, k in enumerate(explanations) if str(k) == row.explanation]
         pairs = [(a, b) for i, a in enumerate(mine) for b in mine[i + 1 :]]
         assert row.disagreeing_pairs == sum(a != b for a, b in pairs)
         assert row.purity == max(mine.count(y) for y in mine) / len(mine)
-        assert mine.count(row.commonest) == round(row.purity * row.rows)
+        assert mine.count(row.label) == round(row.purity * row.n)
         assert row.labels == len(set(mine))
         assert (
             np.isnan(row.consistency)
@@ -111,7 +111,7 @@ def test_one_huge_explanation_takes_no_comparison_of_all_pairs(monkeypatch):
     y = (rng.random(n) < 0.5).astype(int)
     y[123], y[17_000] = 0, 1
     compared = []
-    space = counterexamples_module._Space
+    space = counterexamples_module._Rows
     original = space.distance
     monkeypatch.setattr(space, "distance", lambda self, a, b: compared.append(len(a)) or original(self, a, b))
     pairs = fs.evaluate(y, np.zeros(n), X).counterexamples(k=1)
@@ -120,17 +120,17 @@ def test_one_huge_explanation_takes_no_comparison_of_all_pairs(monkeypatch):
 
 
 def test_without_comparable_rows_pairs_come_in_order():
-    from faithscope.counting.counts import count
+    from faithscope.counting.counts import count_rows
     from faithscope.explanations import as_explanations
+    from faithscope.sample import Sample
 
     explanations = as_explanations(["a"] * 5)
-    pairs = counterexamples_module.counterexamples(
-        count(explanations, [0, 0, 1, 2, 0]), explanations, [0, 0, 1, 2, 0], k=3
-    )
+    sample = Sample(explanations, np.array([0, 0, 1, 2, 0]))
+    pairs = counterexamples_module.counterexamples(count_rows(sample), sample, k=3)
     assert list(zip(pairs["row_a"], pairs["row_b"], strict=True)) == [(0, 2), (1, 2), (2, 3)]
     assert np.isnan(pairs["distance"]).all()
     with pytest.raises(fs.errors.BadInput, match="whole number of at least 1; got 0"):
-        counterexamples_module.counterexamples(count(explanations, [0] * 5), explanations, [0] * 5, k=0)
+        counterexamples_module.counterexamples(count_rows(sample), sample, k=0)
 
 
 class Model:

@@ -19,7 +19,7 @@ def test_every_rule_has_its_precision_and_coverage():
     table = fs.evaluate(LABELS, RULES, X).scopes()
     assert table["explanation"].tolist() == ["x <= 2", "x >= 2"]
     assert table["label"].tolist() == [0, 1]
-    assert table["rows"].tolist() == [2, 3]
+    assert table["n"].tolist() == [2, 3]
     assert table["precision"].tolist() == [2 / 3, 1]
     assert table["coverage"].tolist() == [0.6, 0.6]
     assert table["wrongly_covered"].tolist() == [1, 0]
@@ -69,9 +69,9 @@ def test_local_sufficiency_says_whether_a_row_is_covered_by_its_own_rule():
 
 def test_populations_by_sufficiency_cover_only_their_own_rows():
     parts = fs.evaluate(LABELS, RULES, X).by([0, 0, 0, 1, 1], measure="sufficiency")
-    assert parts.estimates[0].value == fs.sufficiency(RULES.take([0, 1, 2]), X.iloc[:3], LABELS[:3]).value
-    assert parts.table["n"].tolist() == [3, 2]
-    assert len(parts.differences) == 1
+    assert parts.estimates[0].value == fs.sufficiency(RULES.take([0, 1, 2]), LABELS[:3], X.iloc[:3]).value
+    assert parts.table()["n"].tolist() == [3, 2]
+    assert len(parts.differences()) == 1
     with pytest.raises(BadInput, match="measure must be"):
         fs.evaluate(LABELS, RULES, X).by([0, 0, 0, 1, 1], measure="accuracy")
 
@@ -87,10 +87,10 @@ def test_explanations_without_a_scope_say_so():
 def test_weighted_rows_have_a_sufficiency_and_are_listed_once_each():
     weights = [1, 2, 3, 4, 5]
     ev = fs.evaluate(LABELS, RULES, X, weights=weights)
-    assert ev.sufficiency == fs.sufficiency(RULES, X, LABELS, weights=weights)
-    assert ev.scopes()["rows"].sum() == fs.evaluate(LABELS, RULES, X).scopes()["rows"].sum()
+    assert ev.sufficiency == fs.sufficiency(RULES, LABELS, X, weights=weights)
+    assert ev.scopes()["n"].sum() == fs.evaluate(LABELS, RULES, X).scopes()["n"].sum()
     parts = ev.by([0, 0, 0, 1, 1], measure="sufficiency")
-    alone = fs.sufficiency(RULES.take([0, 1, 2]), X.iloc[:3], LABELS[:3], weights=[1, 2, 3])
+    alone = fs.sufficiency(RULES.take([0, 1, 2]), LABELS[:3], X.iloc[:3], weights=[1, 2, 3])
     assert parts.estimates[0].value == alone.value
     with pytest.raises(BadInput, match="has no weight"):
         fs.evaluate(LABELS, RULES, X, weights=[1, 1, 1, 0, 0]).by([0, 0, 0, 1, 1], measure="sufficiency")
@@ -107,11 +107,11 @@ def test_a_plan_for_sufficiency_reads_the_same_curves():
     rng = np.random.default_rng(0)
     x, labels = rng.random(200), rng.integers(0, 2, 200)
     rules = fs.Rules.from_bins(np.round(x, 2)[:, None] - 0.004, np.round(x, 2)[:, None] + 0.004, ["x"])
-    found = fs.sufficiency(rules, x[:, None], labels)
+    found = fs.sufficiency(rules, labels, x[:, None])
     plan = fs.plan(found)
     assert plan.unverifiable == found.unverifiable
     sizes = [
-        fs.sufficiency(rules.take(rows), x[rows][:, None], labels[rows]).unverifiable
+        fs.sufficiency(rules.take(rows), labels[rows], x[rows][:, None]).unverifiable
         for rows in (rng.permutation(200)[:100] for _ in range(200))
     ]
     assert plan.at(100) == pytest.approx(np.mean(sizes), abs=0.01)
@@ -142,7 +142,7 @@ def test_an_unknown_category_covers_nothing_and_is_reported():
     rules = fs.Rules.from_conditions(
         [[("job", "==", "cook")], [("job", "==", "pilot")], [("job", "==", "cook")]], features=["job"]
     )
-    found = fs.sufficiency(rules, table, [1, 0, 1])
+    found = fs.sufficiency(rules, [1, 0, 1], table)
     assert "1 condition holds on no row, such as 'job == pilot'" in found.notes
     assert found.value == pytest.approx(2 / 3)
     assert found.unverifiable == pytest.approx(1 / 3)

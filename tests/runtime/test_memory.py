@@ -18,6 +18,7 @@ from faithscope.explainers import Anchors, Lime, Shap
 from faithscope.explanations.importances import Importances
 from faithscope.relations import to_relation
 from faithscope.runtime import memory
+from faithscope.sample import Sample
 from faithscope.tables.sources.connecting import embedded
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
@@ -152,7 +153,7 @@ ASKED = {
     "200 explanations": lambda: Importances(WIDE).take(np.arange(200)),
     "400 explanations": lambda: Importances(WIDE).join(Importances(WIDE)),
     "Importances .200 rows, 300 features": lambda: Importances(pd.DataFrame(WIDE)),
-    "Bitmaps of 3,000 rows with 3,000 labels": lambda: fs.sufficiency(RULES, X, MANY),
+    "Bitmaps of 3,000 rows with 3,000 labels": lambda: fs.sufficiency(RULES, MANY, X),
     "320 coalitions of 16 features": lambda: Shap(lambda X: X[:, 0], np.zeros((1, 16)), output="margin"),
     "5,000 draws around a row of 300": lambda: Lime(lambda X: X[:, 0] > 0, WIDE).explain(WIDE[:1]),
     "Bounds of 16 categories of 300 features": lambda: Anchors(lambda X: X[:, 0] > 0, WIDE),
@@ -178,7 +179,7 @@ def test_distances_of_wide_vectors_are_refused(left):
 def test_bitmaps_of_many_words_are_refused(left):
     left(KIB * 300)  # enough for the rows, too little for 900 bitmaps of 48 words
     with pytest.raises(TooLarge, match="Bitmaps of 900 conditions over 3,000 rows"):
-        fs.sufficiency(WORDS, TEXTS, TWO)
+        fs.sufficiency(WORDS, TWO, TEXTS)
 
 
 def test_counts_of_many_labels_are_refused_while_they_grow(monkeypatch):
@@ -192,7 +193,7 @@ def test_counts_of_many_labels_are_refused_while_they_grow(monkeypatch):
 
     monkeypatch.setattr("faithscope.counting.coverage.need", need)
     with pytest.raises(TooLarge, match=r"Counts of \d+ of 60 explanations by 3,000 labels"):
-        fs.sufficiency(RULES, X, MANY)
+        fs.sufficiency(RULES, MANY, X)
     assert len(asked) > 2
 
 
@@ -209,7 +210,7 @@ def test_rows_ranked_part_by_part_are_ranked_as_a_whole(monkeypatch):
 
 
 def test_the_profile_of_counts_does_not_depend_on_cells_that_are_only_covered():
-    found = fs.sufficiency(RULES, X, NUMBERS % 50).counts
+    found = fs.sufficiency(RULES, NUMBERS % 50, X).counts
     assert (found.given == 0).any()
     profile = found.profile()
     rows = sorted(zip(profile.others, profile.agreeing, profile.rows, strict=True))
@@ -231,12 +232,12 @@ def test_the_profile_of_counts_does_not_depend_on_cells_that_are_only_covered():
 def test_leaving_rows_out_is_measuring_without_them_however_many_labels_there_are(labels, exact):
     rules, rows = RULES.take(np.arange(400)), X[:400]
     predicted = np.array([str(one * 7 % labels) for one in range(400)], object)
-    covered = cover(rules, predicted, rows, to_relation(None, rules), exact=exact)
+    covered = cover(Sample(rules, predicted, rows), to_relation(None, rules), exact=exact)
     found, blocks = covered.left_out, np.arange(400) if covered.block is None else covered.block
     assert (covered.block is None) == (exact > 0)
     for block in range(0, len(found.value), max(1, len(found.value) // 8)):
         kept = np.flatnonzero(blocks != block)
-        without = fs.sufficiency(rules.take(kept), rows[kept], predicted[kept])
+        without = fs.sufficiency(rules.take(kept), predicted[kept], rows[kept])
         assert found.value[block] == pytest.approx(without.value, abs=1e-12)
         assert found.silent[block] == pytest.approx(without.unverifiable, abs=1e-12)
 

@@ -66,7 +66,7 @@ def test_booleans_and_large_integers_are_compared_exactly():
     conditions = [[("n", "==", big + 1)], [("n", "<=", big)], [("flag", "==", True)], [("flag", "<", 1)]]
     rules = fs.Rules.from_conditions(conditions, features=["n", "flag"])
     found = audit(to_log(rules, frame.y, frame)).sufficiency
-    assert found.counts == fs.sufficiency(rules, frame, frame.y).counts
+    assert found.counts == fs.sufficiency(rules, frame.y, frame).counts
 
 
 def test_a_single_row_has_the_widest_interval():

@@ -170,7 +170,7 @@ def test_documents_may_be_texts():
     words = [text.split()[:1] for text in texts]
     frame = pd.DataFrame({"words": words, "document": texts, "yhat": FRAME.yhat})
     found = audit(frame, prediction="yhat", explanation="words").sufficiency
-    expected = fs.sufficiency(fs.Highlights(words), texts, FRAME.yhat)
+    expected = fs.sufficiency(fs.Highlights(words), FRAME.yhat, texts)
     assert (found.value, found.low, found.high) == pytest.approx((expected.value, expected.low, expected.high))
 
 

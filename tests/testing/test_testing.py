@@ -11,7 +11,7 @@ SMALL = [case for case in CASES if len(case.make()[1]) <= 1000]
 
 
 def ours(rules, X, predictions):
-    return fs.sufficiency(fs.Rules.from_conditions(rules, features=["x"]), X, predictions).value
+    return fs.sufficiency(fs.Rules.from_conditions(rules, features=["x"]), predictions, X).value
 
 
 def test_ours_passes_every_case():

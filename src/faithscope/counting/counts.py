@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.counting.profile import Profile, compact, sum_by
+from faithscope.counting.terms import RowKinds
 from faithscope.errors import BadInput, Incompatible, WrongType
-from faithscope.explanations.base import Explanations, readable
+from faithscope.explanations import as_explanations
+from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
-from faithscope.inputs.checks import same_length
-from faithscope.inputs.grouping import group
 from faithscope.inputs.labels import to_labels
 from faithscope.relations import Relation, Same
 from faithscope.runtime.memory import FEWER_ROWS, need
+from faithscope.sample import Sample, in_order, number_labels
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -115,6 +116,13 @@ class Counts:
         rows = self.given.astype(np.float64)
         return rows if self.weight is None else self.weight, rows if self.square is None else self.square
 
+    @property
+    def label_masses(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """By label, the weight of the rows predicted it and the sum of their squared weights."""
+        if self.weight is None or self.square is None:
+            return self.per_label, self.per_label
+        return sums(self.label, self.weight, len(self.labels)), sums(self.label, self.square, len(self.labels))
+
     def locate(self, explanations: Explanations, labels: NDArray[Any]) -> tuple[Ints, Ints]:
         """For each row its explanation and its cell in these counts; -1 where they were never counted."""
         if self.n == 0:
@@ -129,16 +137,18 @@ class Counts:
         known = np.array([place.get(name, -1) for name in names], np.int64)[numbers]
         cells = self.explanation * len(self.labels) + self.label  # ascending
         wanted = codes * len(self.labels) + known
-        found = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
-        return codes, np.where((codes >= 0) & (known >= 0) & (cells[found] == wanted), found, -1)
+        place_of = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
+        return codes, np.where((codes >= 0) & (known >= 0) & (cells[place_of] == wanted), place_of, -1)
 
-    def row_by_row(self, explanations: Explanations, labels: NDArray[Any]) -> Profile:
-        """The profile of these rows, which are those that were counted, with an entry for each in their order."""
-        codes, cells = self.locate(explanations, labels)
-        size, given = self.per_explanation[codes], self.given[cells]
-        pairs = sum_by(self.explanation, self.given * (self.given - 1), self.distinct)[codes]
-        whole = self.profile()
-        return replace(whole, others=size - 1, agreeing=given - 1, pairs=pairs, rows=np.ones(len(codes), np.int64))
+    def kinds(self, sample: Sample) -> RowKinds:
+        """The rows of a sample, which are those that were counted, one by one and in their order."""
+        codes, cells = self.locate(sample.explanations, sample.labels)
+        weight, square = self.masses
+        masses = (weight, square, weight**2 - square)
+        totals = [sums(self.explanation, values, self.distinct)[codes] for values in masses]
+        own = np.ones(sample.n) if sample.weights is None else sample.weights
+        size = self.per_explanation[codes]
+        return RowKinds(size, totals[0], totals[1], totals[2], weight[cells], own, np.ones(sample.n, np.int64))
 
     def __repr__(self) -> str:
         return f"<Counts of {self.n:,} rows: {self.distinct:,} explanations, {len(self.labels):,} labels>"
@@ -165,8 +175,8 @@ class Counts:
             return True
         if (self.weight is None) != (other.weight is None) or self.explanations.kind != other.explanations.kind:
             return False
-        mine, theirs = self._cells(), other._cells(self)
-        return mine.keys() == theirs.keys() and all(np.allclose(mine[k], theirs[k], 1e-12, 0) for k in mine)
+        cells, others = self._cells(), other._cells(self)
+        return cells.keys() == others.keys() and all(np.allclose(cells[key], others[key], 1e-12, 0) for key in cells)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -199,66 +209,49 @@ class Counts:
         return Profile(*table, self.per_label, self.distinct, most, self.relation)
 
 
-def count(explanations: Explanations, predictions: Any, weights: Floats | None = None, *, ours: bool = False) -> Counts:
+def count(explanations: Any, predictions: Any, *, weights: Any = None) -> Counts:
     """Count rows by explanation and predicted label.
+
+    Counts of parts of the rows add up: ``count(a, ya) + count(b, yb)`` are the counts of all of them.
 
     Parameters
     ----------
-    explanations : Explanations
-        One a row.
+    explanations : array-like, table or Explanations
+        One explanation per row.
     predictions : array-like, (n,)
         The model's predicted labels (never the truth).
-    weights : (n,) array, optional
-        How much each row counts in the target population; positive.
-    ours : bool
-        Whether nobody else holds these explanations, so that they may be kept without a copy.
+    weights : array-like, (n,), optional
+        How much each row counts in the target population.
+
+    Examples
+    --------
+    >>> counts = count(["a", "a", "b"], [0, 1, 1]) + count(["a"], [0])
+    >>> counts.n, counts.distinct
+    (4, 2)
     """
-    labels = to_labels(predictions)
-    same_length(explanations=len(explanations), predictions=len(labels))
-    need(64 * len(labels), f"Counts of {len(labels):,} rows", FEWER_ROWS)
+    kind, labels = as_explanations(explanations), to_labels(predictions)
+    named = {"explanations": explanations, "predictions": predictions}
+    return count_rows(Sample.checked(kind, labels, weights=weights, row_labels=named))
+
+
+def count_rows(sample: Sample) -> Counts:
+    """The counts of a sample, with sums of weights and of their squares where its rows are weighted."""
+    explanations = sample.explanations
+    need(64 * sample.n, f"Counts of {sample.n:,} rows", FEWER_ROWS)
     codes, first = explanations.group()
-    names, numbers = number_labels(labels)
+    names, numbers = sample.numbered_labels
     cells, given = _tabulate(codes, numbers, len(first), len(names))
     explanation, label = np.divmod(cells, max(1, len(names)))
-    # A second copy of nearly all rows would double the memory, so ours are only pointed at.
-    lazy = ours and len(first) > len(codes) / 2
+    # A second copy of nearly all rows would double the memory, so they are only referred to where nobody changes them.
+    lazy = sample.share_memory and len(first) > len(codes) / 2
     source, chosen = (explanations, first) if lazy else (explanations.take(first), None)
     none = np.zeros(len(given), np.int64)
     counts = Counts(source, names, explanation, label, given, given, none, chosen=chosen)
-    if weights is None:
+    if sample.weights is None:
         return counts
     inverse = np.searchsorted(cells, codes * len(names) + numbers)
-    return replace(counts, weight=sums(inverse, weights, len(cells)), square=sums(inverse, weights**2, len(cells)))
-
-
-def number_labels(labels: NDArray[Any]) -> tuple[tuple[Any, ...], Ints]:
-    """The distinct labels in order, and the position of each row's label among them."""
-    if labels.dtype.kind in "biu" and len(labels):
-        low, high = int(labels.min()), int(labels.max())
-        if high - low < 1_000_000 and high < 2**63:
-            shifted = labels.astype(np.int64) - low
-            present = np.flatnonzero(np.bincount(shifted))
-            place = np.zeros(high - low + 1, np.int64)
-            place[present] = np.arange(len(present))
-            values = (present + low).astype(labels.dtype)
-            return tuple(values.tolist()), place[shifted]
-    column = labels[:, None] if labels.dtype.kind in "biuf" else labels.astype(object)
-    codes, first = group([column])
-    names = labels[first].tolist()
-    order = _in_order(names)
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    return tuple(names[j] for j in order), place[codes]
-
-
-def _in_order(names: list[Any]) -> list[int]:
-    try:
-        if not any(isinstance(name, frozenset | tuple) for name in names):  # sets have an order, but not a total one
-            with np.errstate(over="ignore"):  # a number in half precision beside a larger one
-                return sorted(range(len(names)), key=names.__getitem__)
-    except TypeError:  # labels without an order of their own
-        pass
-    return sorted(range(len(names)), key=lambda j: (type(names[j]).__name__, readable(names[j])))
+    weight, square = (sums(inverse, values, len(cells)) for values in (sample.weights, sample.weights**2))
+    return replace(counts, weight=weight, square=square)
 
 
 def _tabulate(codes: Ints, numbers: Ints, groups: int, labels: int) -> tuple[Ints, Ints]:
@@ -290,7 +283,7 @@ def _merge(a: Counts, b: Counts) -> Counts:
     joined = a.explanations.join(b.explanations)
     codes, first = joined.group()
     names = list(dict.fromkeys([*a.labels, *b.labels]))
-    labels = tuple(names[j] for j in _in_order(names))
+    labels = tuple(names[j] for j in in_order(names))
     place = {label: j for j, label in enumerate(labels)}
     cells = [
         start[counts.explanation] * len(labels) + np.array([place[y] for y in counts.labels], np.int64)[counts.label]
@@ -313,17 +306,17 @@ def _merge(a: Counts, b: Counts) -> Counts:
 
 def to_counted(given: Any, what: str) -> Counts | Profile:
     """The counts of an estimate or an evaluation, or only their profile, or either itself, of at least one row."""
-    found = getattr(getattr(given, "consistency", given), "counts", given)
-    if not isinstance(found, Counts | Profile):
+    counts = getattr(getattr(given, "consistency", given), "counts", given)
+    if not isinstance(counts, Counts | Profile):
         raise WrongType(f"{what} reads an Estimate or Counts; got {type(given).__name__}.")
-    if found.n == 0:
-        raise BadInput(f"{what} got counts of no rows: nothing can be said.")
-    return found
+    if counts.n == 0:
+        raise BadInput(f"{what} got counts of no rows, of which nothing can be said: count some rows first.")
+    return counts
 
 
 def to_counts(given: Any, what: str) -> Counts:
     """The same where the explanations themselves are needed."""
-    found = to_counted(given, what)
-    if not isinstance(found, Counts):
+    counts = to_counted(given, what)
+    if not isinstance(counts, Counts):
         raise WrongType(f"{what} needs the explanations, and an audit keeps only their profile: count them here.")
-    return found
+    return counts

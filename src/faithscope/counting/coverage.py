@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 
 from faithscope.counting.bitmaps import Bits, Layout, in_blocks
 from faithscope.counting.blocks import Content
-from faithscope.counting.counts import Counts, number_labels
+from faithscope.counting.counts import Counts
 from faithscope.counting.gpu.devices import on_gpu
-from faithscope.counting.leave_out import Change, LeftOut, ratio, weight_of_blocks
+from faithscope.counting.leave_out import BlockSums, CoveredBlocks, Influence
+from faithscope.counting.terms import LeftOut, Sums
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.distances.metrics import pairwise
 from faithscope.explanations.distances.near import Near
 from faithscope.relations import Blocks, Parts, Relation, Within, vectors
 from faithscope.runtime.memory import need
+from faithscope.sample import Sample
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -28,11 +30,12 @@ Floats = NDArray[np.float64]
 EXACT = 10**8  # explanations x rows: beyond it, blocks of rows are left out instead of single rows
 _BLOCKS = 100
 _TABLE = 2**21  # entries of an (explanations, labels, blocks) table worked on at once
+_WEIGHED = 2**22  # bits of masks multiplied by weights at once
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
-    """Rows with what they were given, numbered: their explanation, their label, their block."""
+class NumberedRows:
+    """Rows numbered by what they were given: their explanation, their label, their block."""
 
     distinct: Explanations
     codes: Ints
@@ -45,6 +48,11 @@ class Sample:
     def n(self) -> int:
         """Number of rows."""
         return len(self.codes)
+
+    @property
+    def weights(self) -> Floats | None:
+        """The weight of each row; None where rows are not weighted."""
+        return self.content.weights
 
     @cached_property
     def block(self) -> Ints:
@@ -60,23 +68,28 @@ class Sample:
         return Layout(self.labels * self.blocks + self.block, segments)
 
 
-def number_rows(scopes: Explanations, among: Explanations | None, exact: int, content: Content) -> Sample:
-    """Number the rows by the distinct explanations, those among which to count if they are given."""
-    labels = content.labels
-    names, numbers = number_labels(labels)
-    if among is None:
-        codes, first = scopes.group()
-        distinct = scopes.take(first)
-    else:
-        distinct, codes = among, among.locate(scopes)
-        if (codes < 0).any():
-            raise Incompatible(
-                f"Row {int((codes < 0).argmax())} was given an explanation that is not among those to count. "
-                "Collect the distinct explanations of all parts first."
-            )
+def number_rows(sample: Sample, scopes: Explanations, exact: int, content: Content) -> NumberedRows:
+    """Number the rows by their distinct scopes."""
+    codes, first = scopes.group()
+    return _numbered(sample, scopes.take(first), codes, exact, content)
+
+
+def number_among(sample: Sample, scopes: Explanations, among: Explanations, content: Content) -> NumberedRows:
+    """Number the rows by explanations that were collected before, from these rows and others."""
+    codes = among.locate(scopes)
+    if (codes < 0).any():
+        raise Incompatible(
+            f"Row {int((codes < 0).argmax())} was given an explanation that is not among those to count. "
+            "Collect the distinct explanations of all parts first."
+        )
+    return _numbered(sample, among, codes, sys.maxsize, content)
+
+
+def _numbered(sample: Sample, distinct: Explanations, codes: Ints, exact: int, content: Content) -> NumberedRows:
+    names, numbers = sample.numbered_labels
     few = len(distinct) * max(len(codes), 16 * len(names)) <= exact
     blocks = 1 if few else int(np.clip(len(codes) // (32 * len(names)), 20, _BLOCKS))
-    return Sample(distinct, codes, names, numbers, min(blocks, len(codes)), content)
+    return NumberedRows(distinct, codes, names, numbers, min(blocks, len(codes)), content)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,57 +104,63 @@ class Coverage:
     close: int | None = None  # pairs that a GPU decided in double precision; None where the CPU counted
     block: Ints | None = None  # of each row, where blocks of rows were left out; None where single rows were
     alike: bool = True  # whether any other explainer of these rows has the same blocks
+    sums: Sums | None = None  # of the terms, where rows are weighted; otherwise they follow from the counts
 
 
 def cover(
-    explanations: Explanations,
-    labels: NDArray[Any],
-    X: Any,
+    sample: Sample,
     relation: Relation,
     *,
     interval: bool = True,
-    among: Explanations | None = None,
     exact: int = EXACT,
     device: str = "cpu",
     beside: Sequence[Explanations] = (),
 ) -> Coverage:
-    """Count whom the explanations cover.
+    """Count whom the explanations of a sample cover.
 
     Parameters
     ----------
-    explanations : Explanations
-        One a row.
-    labels : (n,) array
-    X : rows
+    sample : Sample
+        With X where the relation reads rows. Weighted rows are left out in blocks for the interval, others one by one
+        while explanations x rows is at most `exact`; a GPU always leaves out single rows.
     relation : Relation
     interval : bool
         Whether to leave out rows for an interval; False where counts are all that is wanted.
-    among : Explanations, optional
-        The distinct explanations to count for, where these rows are a part of more.
     exact : int
-        Leave out single rows for the interval while explanations x rows is at most this, blocks of rows above; a GPU
-        always leaves out single rows.
     device : {"auto", "cpu", "cuda"}
     beside : sequence of Explanations
         Those of all explainers that are compared, these among them, so that all leave out the same blocks of rows.
     """
-    collected = None if among is None else relation.scopes(among)
-    limit = exact if interval else sys.maxsize
-    scopes = relation.scopes(explanations)
-    sample = number_rows(scopes, collected, limit, Content(labels, beside or (scopes,), X))
-    given = relation.cover(sample.distinct, explanations, X)
-    found = on_gpu(
-        device,
-        given.near,
-        len(sample.distinct) * sample.n,
-        lambda gpu, near: _cover_on_gpu(gpu, near, [near.radii], [relation], sample, interval)[0],
+    scopes = relation.scopes(sample.explanations)
+    limit = sys.maxsize if not interval else exact if sample.weights is None else 0
+    content = Content(sample.labels, beside or (scopes,), sample.X, sample.weights)
+    return _cover(number_rows(sample, scopes, limit, content), sample, relation, interval, device)
+
+
+def count_among(sample: Sample, relation: Relation, among: Explanations) -> Counts:
+    """Counts of whom explanations cover that were collected before, from these rows and others: such counts add up."""
+    scopes = relation.scopes(sample.explanations)
+    content = Content(sample.labels, (scopes,), sample.X)
+    rows = number_among(sample, scopes, relation.scopes(among), content)
+    return _cover(rows, sample, relation, interval=False).counts
+
+
+def _cover(
+    rows: NumberedRows, sample: Sample, relation: Relation, interval: bool = True, device: str = "cpu"
+) -> Coverage:
+    covers = relation.cover(rows.distinct, sample.explanations, sample.X)
+    coverage = on_gpu(
+        device if sample.weights is None else "cpu",
+        covers.near,
+        len(rows.distinct) * rows.n,
+        lambda gpu, near: _cover_on_gpu(gpu, near, [near.radii], [relation], rows, interval)[0],
     )
-    if found is not None:
-        return replace(found, idle=_idle(given, found.counts))
-    layout = sample.layout()
-    covers, idle = _watched(given)
-    tally = _Tally(sample, keep=interval and sample.blocks == 1)
-    for start, bits in in_blocks(covers, layout, len(sample.distinct), max(1, _TABLE // layout.segments)):
+    if coverage is not None:
+        return replace(coverage, idle=_idle(covers, coverage.counts))
+    layout = rows.layout()
+    watched, idle = _watched(covers)
+    tally = _Tally(rows, keep=interval and rows.blocks == 1 and rows.weights is None)
+    for start, bits in in_blocks(watched, layout, len(rows.distinct), tally.step(layout)):
         tally.add(start, bits, layout)
     return replace(tally.result(relation, layout, interval), idle=tuple(map(str, idle)))
 
@@ -170,22 +189,22 @@ def _cover_on_gpu(
     near: Near,
     radii: Sequence[Floats],
     relations: Sequence[Relation],
-    sample: Sample,
+    rows: NumberedRows,
     interval: bool,
 ) -> list[Coverage]:
     """Coverage within one or several radii of every center, counted on a GPU."""
-    pairs = gpu.Pairs(near, sample.codes, sample.labels, len(sample.names))
-    found = []
+    pairs = gpu.Pairs(near, rows.codes, rows.labels, len(rows.names))
+    coverages = []
     for relation, radius, cells in zip(relations, radii, pairs.count(np.stack(radii)), strict=True):
         table = (cells.explanation, cells.label, cells.given, cells.covered, cells.missed)
-        counts = Counts(sample.distinct, sample.names, *table, relation=relation)
+        counts = Counts(rows.distinct, rows.names, *table, relation=relation)
         left_out = None
-        if interval and sample.n > 1:
-            change = Change(counts)
-            moved = pairs.felt(radius, change.explanation, change.label, change.weights)
-            left_out = change.left_out(moved, sample.codes, sample.labels, cells.own)
-        found.append(Coverage(counts, sample.codes, cells.own, left_out=left_out, close=cells.close))
-    return found
+        if interval and rows.n > 1:
+            influence = Influence(counts)
+            sums = pairs.influence(radius, influence.explanation, influence.label, influence.weights)
+            left_out = influence.left_out(sums, rows.codes, rows.labels, cells.own)
+        coverages.append(Coverage(counts, rows.codes, cells.own, left_out=left_out, close=cells.close))
+    return coverages
 
 
 def _idle(covers: Parts | Blocks, counts: Counts) -> tuple[str, ...]:
@@ -196,32 +215,28 @@ def _idle(covers: Parts | Blocks, counts: Counts) -> tuple[str, ...]:
     return tuple(str(covers.parts[covers.lists[row][0]]) for row in empty)
 
 
-def cover_curve(
-    explanations: Explanations,
-    labels: NDArray[Any],
-    relations: Sequence[Within],
-    *,
-    device: str = "cpu",
-) -> list[Coverage]:
+def cover_curve(sample: Sample, relations: Sequence[Within], *, device: str = "cpu") -> list[Coverage]:
     """Coverage within several distances of one metric; every distance is computed once."""
-    sample = number_rows(explanations, None, EXACT // len(relations), Content(labels, (explanations,)))
+    explanations = sample.explanations
+    content = Content(sample.labels, (explanations,))
+    rows = number_rows(sample, explanations, EXACT // len(relations), content)
     on_device = on_gpu(
         device,
-        relations[0].cover(sample.distinct, explanations, None).near,
-        len(sample.distinct) * sample.n,
+        relations[0].cover(rows.distinct, explanations, None).near,
+        len(rows.distinct) * rows.n,
         lambda gpu, near: _cover_on_gpu(
-            gpu, near, [np.full(len(near.radii), one.tau) for one in relations], relations, sample, True
+            gpu, near, [np.full(len(near.radii), relation.tau) for relation in relations], relations, rows, True
         ),
     )
     if on_device is not None:
         return on_device
-    layout, known, rows = sample.layout(), vectors(sample.distinct), vectors(explanations)
-    tallies = [_Tally(sample, keep=sample.blocks == 1) for _ in relations]
-    step = max(1, min(_TABLE // layout.segments, _TABLE // sample.n))
-    for start in range(0, len(known), step):
-        distance = pairwise(known[start : start + step], rows, relations[0].metric)
+    layout, centers, points = rows.layout(), vectors(rows.distinct), vectors(explanations)
+    tallies = [_Tally(rows, keep=rows.blocks == 1) for _ in relations]
+    step = max(1, min(_TABLE // layout.segments, _TABLE // rows.n))
+    for start in range(0, len(centers), step):
+        distances = pairwise(centers[start : start + step], points, relations[0].metric)
         for relation, tally in zip(relations, tallies, strict=True):
-            tally.add(start, layout.pack(distance <= relation.tau), layout)
+            tally.add(start, layout.pack(distances <= relation.tau), layout)
     pairs = zip(tallies, relations, strict=True)
     return [tally.result(relation, layout) for tally, relation in pairs]
 
@@ -229,113 +244,138 @@ def cover_curve(
 class _Tally:
     """Sums over blocks of explanations: cells of the counts, and what leaving out rows changes."""
 
-    def __init__(self, sample: Sample, keep: bool) -> None:
-        self.sample, self.keep = sample, keep
-        self.order = np.argsort(sample.codes, kind="stable")
-        self.bounds = np.searchsorted(sample.codes[self.order], np.arange(len(sample.distinct) + 1))
-        self.own = np.zeros(sample.n, bool)
-        self.cells: list[tuple[Ints, ...]] = []
+    def __init__(self, rows: NumberedRows, keep: bool) -> None:
+        self.rows, self.keep = rows, keep
+        self.order = np.argsort(rows.codes, kind="stable")
+        self.bounds = np.searchsorted(rows.codes[self.order], np.arange(len(rows.distinct) + 1))
+        self.own = np.zeros(rows.n, bool)
+        self.cells: list[tuple[NDArray[Any], ...]] = []
         self.held = 0  # bytes of the cells
         self.bits: list[tuple[int, Bits]] = []
-        self.agreeing, self.silent, self.reach = (np.zeros(sample.blocks) for _ in range(3))
+        self.sums = BlockSums(rows.blocks)
+
+    def step(self, layout: Layout) -> int:
+        """How many explanations to take in at once."""
+        most = _TABLE // layout.segments
+        return max(1, most if self.rows.weights is None else min(most, _WEIGHED // (64 * int(layout.words[-1]))))
 
     def add(self, start: int, bits: Bits, layout: Layout) -> None:
         """Take in the bitmaps of explanations from `start` on."""
-        sample, several = self.sample, len(bits)
-        rows = self.order[self.bounds[start] : self.bounds[start + several]]
-        which = sample.codes[rows] - start
-        own = self.own[rows] = layout.holds(bits, which, rows)
-        covered = layout.count(bits).reshape(several, len(sample.names), sample.blocks)
+        numbered, many = self.rows, len(bits)
+        given_rows = self.order[self.bounds[start] : self.bounds[start + many]]
+        which = numbered.codes[given_rows] - start
+        own = self.own[given_rows] = layout.holds(bits, which, given_rows)
+        covered = layout.count(bits).reshape(many, len(numbered.names), numbered.blocks)
         by_label = covered.sum(axis=2)
-        cell = which * len(sample.names) + sample.labels[rows]
-        given, missed = (np.bincount(some, minlength=by_label.size) for some in (cell, cell[~own]))
-        self._keep_cells(start, given.reshape(by_label.shape), by_label, missed.reshape(by_label.shape))
+        cell = which * len(numbered.names) + numbered.labels[given_rows]
+        weights = None if numbered.weights is None else numbered.weights[given_rows]
+        tables = [np.bincount(cells, minlength=by_label.size) for cells in (cell, cell[~own])]
+        if weights is not None:
+            tables += [np.bincount(cell, power, minlength=by_label.size) for power in (weights, weights**2)]
+        self._keep_cells(start, by_label, *(table.reshape(by_label.shape) for table in tables))
         if self.keep:
             self.bits.append((start, bits))
-        elif sample.blocks > 1:
-            self._leave_out_blocks(covered, which, cell, sample.block[rows], own)
+        elif numbered.blocks > 1 or weights is not None:
+            weighed = covered if weights is None else self._weigh(bits, layout).reshape(covered.shape)
+            self.sums.add(_covered_blocks(cell, numbered.block[given_rows], own, weights, weighed, covered))
 
-    def _keep_cells(self, start: int, given: Ints, covered: Ints, missed: Ints) -> None:
-        explanation, label = np.nonzero(given + covered)
-        here = (explanation, label)
-        self.cells.append((explanation + start, label, given[here], covered[here], missed[here]))
-        self.held += 40 * len(label)
-        upto, many = start + len(given), len(self.sample.distinct)
-        asked = f"Counts of {upto:,} of {many:,} explanations by {len(self.sample.names):,} labels"
+    def _weigh(self, bits: Bits, layout: Layout) -> Floats:
+        """The weight of the rows of each segment that each bitmap holds."""
+        masks = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")
+        weighed = np.zeros((len(bits), layout.segments))
+        full = np.flatnonzero(layout.sizes)
+        weights = np.ones(self.rows.n) if self.rows.weights is None else self.rows.weights
+        weighed[:, full] = np.add.reduceat(masks * weights[layout.source], 64 * layout.words[:-1][full], axis=1)
+        return weighed
+
+    def _keep_cells(self, start: int, covered: Ints, given: Ints, missed: Ints, *masses: Floats) -> None:
+        explanation, label = occupied = np.nonzero(given + covered)
+        tables = (given, covered, missed, *masses)
+        self.cells.append((explanation + start, label, *(table[occupied] for table in tables)))
+        self.held += 8 * (2 + len(tables)) * len(label)
+        upto, many = start + len(given), len(self.rows.distinct)
+        asked = f"Counts of {upto:,} of {many:,} explanations by {len(self.rows.names):,} labels"
         need(self.held / 2, asked, "sample rows or explanations, or bin the predictions")  # to put them together
 
     def result(self, relation: Relation, layout: Layout, interval: bool = True) -> Coverage:
         """Everything taken in, as counts and what leaving out rows changes."""
         counts = self._counts(relation)
-        left_out = self._left_out(counts, layout) if self.sample.n > 1 and interval else None
-        found = Coverage(counts, self.sample.codes, self.own, left_out=left_out)
+        left_out = self._left_out(counts, layout) if self.rows.n > 1 and interval else None
+        coverage = Coverage(counts, self.rows.codes, self.own, left_out=left_out, sums=self._weighted_sums())
         if left_out is None or self.keep:
-            return found
-        return replace(found, block=self.sample.block, alike=self.sample.content.of_rows_alone)
+            return coverage
+        return replace(coverage, block=self.rows.block, alike=self.rows.content.of_rows_alone)
+
+    def _weighted_sums(self) -> Sums | None:
+        weights = self.rows.weights
+        if weights is None:
+            return None
+        return Sums(float(self.sums.agreeing[0]), float(self.sums.silent[0]), float(weights.sum()))
 
     def _counts(self, relation: Relation) -> Counts:
         parts = list(zip(*self.cells, strict=True))
         self.cells.clear()
         # One column after the other, so that they are never all in memory twice.
-        explanation, label, given, covered, missed = (np.concatenate(parts.pop(0)) for _ in range(5))
-        names, distinct = self.sample.names, self.sample.distinct
-        return Counts(distinct, names, explanation, label, given, covered, missed, relation=relation)
+        explanation, label, given, covered, missed, *masses = (np.concatenate(parts.pop(0)) for _ in range(len(parts)))
+        tables = (explanation, label, given, covered, missed)
+        counts = Counts(self.rows.distinct, self.rows.names, *tables, relation=relation)
+        return replace(counts, weight=masses[0], square=masses[1]) if masses else counts
 
     def _left_out(self, counts: Counts, layout: Layout) -> LeftOut:
-        """What becomes of the answer without each row, or without each block of rows."""
+        """The measure without each row, or without each block of rows."""
         if self.keep:
             return self._leave_out_rows(counts, layout)
-        rows = np.bincount(self.sample.block, minlength=self.sample.blocks)
-        n, reach = self.sample.n - rows, 1 + float((self.reach - self.reach.mean()).max())
-        return LeftOut(self.agreeing / n, self.silent / n, reach, weight_of_blocks(self.reach, rows.astype(np.float64)))
-
-    def _leave_out_blocks(self, covered: Ints, which: Ints, cell: Ints, block: Ints, own: NDArray[np.bool_]) -> None:
-        """Sums of agreeing and silent rows without each block.
-
-        Parameters
-        ----------
-        covered : (explanations, labels, blocks) array
-        which, cell, block, own : (rows,) arrays
-            Of the rows that were given these explanations: which of them, with which label, in which block, and
-            whether it covers them. Other labels have no term.
-        """
-        several, _, blocks = covered.shape
-        by_block = covered.sum(axis=1)
-        whole = by_block.sum(axis=1)
-        cells, at = np.unique(cell, return_inverse=True)
-        same = covered.reshape(-1, blocks)[cells]
-        left = same.sum(axis=1, keepdims=True) - same
-        total = (whole[:, None] - by_block)[cells // covered.shape[1]]
-        for some, one in ((own, 1), (~own, 0)):
-            if some.any():
-                rows = _tabulate(at[some], block[some], len(cells), blocks)
-                stay = rows.sum(axis=1, keepdims=True) - rows
-                self.agreeing += (stay * _share(left - one, total - one)).sum(axis=0)
-                self.silent += (stay * (total == one)).sum(axis=0)
-        mine = _tabulate(which[own], block[own], several, blocks)
-        missed = np.bincount(which[~own], minlength=several)
-        weight = ratio(mine.sum(axis=1), whole - 1) + ratio(missed, whole)
-        self.reach += weight @ by_block - ratio(mine, whole[:, None] - 1).sum(axis=0)
+        rows, weights = self.rows, self.rows.weights
+        per_block = np.bincount(rows.block, weights, minlength=rows.blocks).astype(np.float64)
+        return self.sums.left_out(per_block, None if weights is None else float(weights.mean()))
 
     def _leave_out_rows(self, counts: Counts, layout: Layout) -> LeftOut:
         """Leave out every row in turn: its own term, and the terms of all explanations that cover it."""
-        change, n = Change(counts), self.sample.n
-        moved = np.zeros((3, len(layout.source)))
+        influence, rows = Influence(counts), self.rows
+        sums = np.zeros((3, len(layout.source)))
         # Products are over all bits, those that fill words up included: with many labels these are most.
         dense = 16 * int(counts.covered.sum()) > counts.distinct * len(layout.source)
-        feel = change.felt_densely if dense else change.felt_by
+        add = influence.add_densely if dense else influence.add_sparsely
         for start, bits in self.bits:
-            step = max(1, _TABLE // n)
+            step = max(1, _TABLE // rows.n)
             for begin in range(0, len(bits), step):
-                feel(start + begin, bits[begin : begin + step], layout, moved)
-        return change.left_out(moved[:, layout.position], self.sample.codes, self.sample.labels, self.own)
+                add(start + begin, bits[begin : begin + step], layout, sums)
+        return influence.left_out(sums[:, layout.position], rows.codes, rows.labels, self.own)
 
 
-def _share(part: Ints, whole: Ints) -> Floats:
-    """Part over whole, where the part is at most the whole; 0 where that is none."""
-    return np.asarray(np.maximum(part, 0) / np.maximum(whole, 1))
+def _covered_blocks(
+    cell: Ints,
+    block: Ints,
+    own: NDArray[np.bool_],
+    weights: Floats | None,
+    covered: NDArray[Any],
+    rows: Ints,
+) -> CoveredBlocks:
+    """Tables by block of some explanations, from the rows that were given them.
 
+    Parameters
+    ----------
+    cell, block, own, weights : (k,) arrays
+        Of the rows that were given these explanations: their cell, their block, whether their explanation covers them,
+        and their weight.
+    covered, rows : (explanations, labels, blocks) arrays
+        The weight and the number of the rows that each explanation covers.
+    """
+    _, labels, blocks = covered.shape
+    cells, at = np.unique(cell, return_inverse=True)
+    place, size = at * blocks + block, len(cells) * blocks
 
-def _tabulate(row: Ints, column: Ints, rows: int, columns: int) -> Ints:
-    """How often each pair occurs: (rows, columns)."""
-    return np.bincount(row * columns + column, minlength=rows * columns).reshape(rows, columns)
+    def by_block(chosen: NDArray[np.bool_], power: int) -> Floats:
+        values = None if weights is None else weights[chosen] ** power
+        return np.bincount(place[chosen], values, minlength=size).reshape(len(cells), blocks).astype(np.float64)
+
+    inside = by_block(own, 1)
+    return CoveredBlocks(
+        explanation=cells // labels,
+        inside=inside,
+        squares=inside if weights is None else by_block(own, 2),
+        missed=by_block(~own, 1),
+        same=covered.reshape(-1, blocks)[cells],
+        covered=covered.sum(axis=1),
+        rows=rows.sum(axis=1),
+    )

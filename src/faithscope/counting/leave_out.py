@@ -1,16 +1,16 @@
-"""What leaving out one row changes, from counts of whom explanations cover."""
+"""Leaving out a row, or a block of rows, where explanations cover other rows than those that were given them."""
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.counting.bitmaps import Bits, Layout
 from faithscope.counting.counts import Counts, sums
+from faithscope.counting.terms import LeftOut, ratio
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -18,28 +18,82 @@ Floats = NDArray[np.float64]
 _CELLS = 2**17  # of masks multiplied at once, so that they stay in cache
 
 
-@dataclass(frozen=True, eq=False)
-class LeftOut:
-    """M̂ and U with each row, or each block of rows, left out in turn.
+class CoveredBlocks(NamedTuple):
+    """Weights of some explanations by block of rows: what leaving out a block needs.
+
+    Cells are (explanation, label) pairs with rows that were given the explanation, in order of explanation.
+    """
+
+    explanation: Ints  # (m,): of each cell, among the rows of `covered`
+    inside: Floats  # (m, blocks): rows given the explanation, and covered by it
+    squares: Floats  # (m, blocks): the sums of their squared weights
+    missed: Floats  # (m, blocks): rows given the explanation that it does not cover
+    same: Floats  # (m, blocks): covered rows with the cell's label
+    covered: Floats  # (explanations, blocks): covered rows
+    rows: NDArray[Any]  # (explanations, blocks): covered rows, each counted once
+
+
+class BlockSums:
+    """Sums of terms with no block left out (the first entry), and without each block of rows (the others).
 
     Attributes
     ----------
-    value, silent : (k,) arrays
-        M̂ and U without each row, or each block of rows.
-    reach : float
-        How much the terms of other rows lean on one row at most: ``max_j Σ_i 1(π_i covers j) / c_i``; 1 for equality.
-    weight : (k,) array, optional
-        How much a row takes part in the answer: 1 for its own term where it has one, and how much the terms of other
-        rows lean on it. None for equality, where a row that can be checked has 2 and any other none.
-    rows : (k,) array, optional
-        How many rows each value stands for; None where it is one row, or one block, per value.
+    agreeing, silent : (1 + blocks,) arrays
+    leaning : (blocks,) array
+        How much the terms of other rows lean on the rows of each block.
     """
 
-    value: Floats
-    silent: Floats
-    reach: float = 1.0
-    weight: Floats | None = None
-    rows: NDArray[Any] | None = None
+    def __init__(self, blocks: int) -> None:
+        self.agreeing, self.silent, self.leaning = np.zeros(1 + blocks), np.zeros(1 + blocks), np.zeros(blocks)
+
+    def add(self, tables: CoveredBlocks) -> None:
+        """Take in some more explanations.
+
+        With G the weight of rows given and covered, V the sum of their squares, and C the weight of all rows covered,
+        an explanation adds ``G Σ_y (G_y C_y - V_y) / (G C - V)``; rows that it misses add ``M_y C_y / C``.
+        """
+        inside, squares, missed, same, covered, rows = (_without_each(table) for table in tables[1:])
+        starts = np.searchsorted(tables.explanation, np.arange(len(covered)))
+        given, square, outside = (_by_explanation(table, starts) for table in (inside, squares, missed))
+        agreeing = _by_explanation(inside * same - squares, starts)
+        met = _by_explanation(missed * same, starts)
+        checked = rows > 1
+        terms = np.where(checked, given * ratio(agreeing, given * covered - square), 0.0)
+        self.agreeing += (terms + np.where(rows > 0, ratio(met, covered), 0.0)).sum(axis=0)
+        self.silent += (np.where(checked, 0.0, given) + np.where(rows > 0, 0.0, outside)).sum(axis=0)
+        whole, all_given, all_missed = covered[:, :1], given[:, :1], outside[:, :1]
+        own = _by_explanation(tables.squares, starts)
+        leaning = all_given * ratio(all_given * tables.covered - own, all_given * whole - square[:, :1])
+        self.leaning += (leaning + ratio(all_missed, whole) * tables.covered).sum(axis=0)
+
+    def left_out(self, weight: Floats, per_row: float | None = None) -> LeftOut:
+        """The measure without each block.
+
+        Parameters
+        ----------
+        weight : (blocks,) array
+            The weight of the rows of each block.
+        per_row : float, optional
+            The mean weight of a row; None where rows are not weighted.
+        """
+        left = weight.sum() - weight
+        reach = 1 + float((self.leaning - self.leaning.mean()).max()) / (per_row or 1.0)
+        of_rows = weight_of_blocks(self.leaning, weight) if per_row is None else None
+        return LeftOut(self.agreeing[1:] / left, self.silent[1:] / left, reach, of_rows)
+
+
+def _without_each(table: NDArray[Any]) -> Floats:
+    """Sums over all blocks (the first column), and over all blocks but one (the others)."""
+    whole = table.sum(axis=1, keepdims=True, dtype=np.float64)
+    return np.concatenate([whole, whole - table], axis=1)
+
+
+def _by_explanation(cells: Floats, starts: Ints) -> Floats:
+    """Sums over the cells of each explanation, of which some may have none."""
+    padded = np.concatenate([cells, np.zeros((1, cells.shape[1]))])
+    total = np.add.reduceat(padded, starts, axis=0)
+    total[np.diff(starts, append=len(cells)) == 0] = 0.0
+    return np.asarray(total)
 
 
 def weight_of_blocks(leaning: Floats, rows: Floats) -> Floats:
@@ -58,99 +112,94 @@ def weight_of_blocks(leaning: Floats, rows: Floats) -> Floats:
     return np.full(len(rows), math.sqrt(n * ((1 + mean) ** 2 + among) / len(rows)))
 
 
-def ratio(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
-    """Part over whole, 0 where the whole is none or the part is negative."""
-    part, whole = np.broadcast_arrays(part, whole)
-    return np.asarray(np.divide(part, whole, out=np.zeros(part.shape), where=(whole > 0) & (part > 0)))
-
-
-def _added(tables: Iterable[NDArray[Any]]) -> Floats:
-    return np.asarray(np.sum(list(tables), axis=0, dtype=np.float64))
-
-
-class Change:
-    """What leaving out a row that explanations cover changes, by the cells in which rows were given them.
+class Influence:
+    """What leaving out one row that explanations cover changes, by the cells in which rows were given them.
 
     Attributes
     ----------
     explanation, label : (m,) arrays
         The cells with rows that were given the explanation: only these have terms.
     weights : (4, m) array
-        What becomes of a cell's terms, of its silent rows and of how much they lean on a row, when one row fewer is
-        covered; and how much less the first is where that row has the cell's label.
+        When one row fewer is covered: how much the terms of the cell change, how many of its rows become silent, and
+        how much its terms lean on that row; and how much smaller the first is if that row has the cell's label.
     agreeing, silent : float
         The sums of all terms, and of all silent rows.
     """
 
     def __init__(self, counts: Counts) -> None:
-        here = np.flatnonzero(counts.given)
+        occupied = np.flatnonzero(counts.given)
         self.labels, self.distinct = len(counts.labels), counts.distinct
-        self.explanation, self.label = counts.explanation[here], counts.label[here]
-        given, covered, missed = (column[here] for column in (counts.given, counts.covered, counts.missed))
+        self.explanation, self.label = counts.explanation[occupied], counts.label[occupied]
+        given, covered, missed = (column[occupied] for column in (counts.given, counts.covered, counts.missed))
         total = counts.per_explanation[self.explanation]
         # Rows that their explanation covers do not count themselves; rows that it misses have nothing to leave out.
         self.kinds = [(given - missed, covered - 1, total - 1), (missed, covered, total)]
-        self.agreeing = float(_added(g * ratio(s, c) for g, s, c in self.kinds).sum())
-        self.silent = float(_added(g * (c == 0) for g, _, c in self.kinds).sum())
+        self.agreeing = float(_added(rows * ratio(same, others) for rows, same, others in self.kinds).sum())
+        self.silent = float(_added(rows * (others == 0) for rows, _, others in self.kinds).sum())
         # One other row fewer: s / (c - 1) instead of s / c, and s - 1 where that row had the same label.
-        base = _added(g * (ratio(s, c - 1) - ratio(s, c)) for g, s, c in self.kinds)
-        hush = _added(g * (c == 1) for g, _, c in self.kinds)
-        pull = _added(ratio(g, c) for g, _, c in self.kinds)
-        same = _added(ratio(g * (s > 0), c - 1) for g, s, c in self.kinds)
-        self.weights = np.stack([base, hush, pull, same])
+        changed = _added(rows * (ratio(same, others - 1) - ratio(same, others)) for rows, same, others in self.kinds)
+        silenced = _added(rows * (others == 1) for rows, _, others in self.kinds)
+        leaning = _added(ratio(rows, others) for rows, _, others in self.kinds)
+        same_label = _added(ratio(rows * (same > 0), others - 1) for rows, same, others in self.kinds)
+        self.weights = np.stack([changed, silenced, leaning, same_label])
 
     @cached_property
-    def _by_explanation(self) -> tuple[Floats, Floats]:
+    def by_explanation(self) -> tuple[Floats, Floats]:
         """The first three weights by explanation, and the last by explanation and label."""
-        same = np.zeros((self.distinct, self.labels))
-        same[self.explanation, self.label] = self.weights[3]
-        return np.stack([sums(self.explanation, one, self.distinct) for one in self.weights[:3]]), same
+        same_label = np.zeros((self.distinct, self.labels))
+        same_label[self.explanation, self.label] = self.weights[3]
+        return np.stack([sums(self.explanation, row, self.distinct) for row in self.weights[:3]]), same_label
 
-    def felt_by(self, start: int, bits: Bits, layout: Layout, felt: Floats) -> None:
+    def add_sparsely(self, start: int, bits: Bits, layout: Layout, influence: Floats) -> None:
         """Add to each place the changes of those explanations from `start` on that cover it."""
         which, place, label = layout.ones(bits)
         which += start
-        (base, hush, pull), same = self._by_explanation
-        for row, change in zip(felt, (base[which] - same[which, label], hush[which], pull[which]), strict=True):
+        (changed, silenced, leaning), same_label = self.by_explanation
+        changes = (changed[which] - same_label[which, label], silenced[which], leaning[which])
+        for row, change in zip(influence, changes, strict=True):
             row += np.bincount(place, change, minlength=len(row))
 
-    def felt_densely(self, start: int, bits: Bits, layout: Layout, felt: Floats) -> None:
-        """The same by matrix products, one a label: faster where many places are covered."""
-        own = slice(start, start + len(bits))
-        (base, hush, pull), same = self._by_explanation
+    def add_densely(self, start: int, bits: Bits, layout: Layout, influence: Floats) -> None:
+        """The same by matrix products, one per label: faster where many places are covered."""
+        chosen = slice(start, start + len(bits))
+        (changed, silenced, leaning), same_label = self.by_explanation
         for label, (first, last) in enumerate(zip(layout.words[:-1].tolist(), layout.words[1:].tolist(), strict=True)):
-            weights = np.vstack([base[own] - same[own, label], hush[own], pull[own]])
+            weights = np.vstack([changed[chosen] - same_label[chosen, label], silenced[chosen], leaning[chosen]])
             step = max(1, _CELLS // (64 * len(bits)))
             for a in range(first, last, step):
                 b = min(a + step, last)
-                seen = np.unpackbits(np.ascontiguousarray(bits[:, a:b]).view(np.uint8), axis=1, bitorder="little")
-                felt[:, 64 * a : 64 * b] += weights @ seen.astype(np.float64)
+                masks = np.unpackbits(np.ascontiguousarray(bits[:, a:b]).view(np.uint8), axis=1, bitorder="little")
+                influence[:, 64 * a : 64 * b] += weights @ masks.astype(np.float64)
 
-    def left_out(self, felt: Floats, codes: Ints, labels: Ints, own: NDArray[np.bool_]) -> LeftOut:
-        """The answers without each row in turn: less its own term, and what the explanations that cover it feel.
+    def left_out(self, influence: Floats, codes: Ints, labels: Ints, own: NDArray[np.bool_]) -> LeftOut:
+        """The measure without each row in turn: less its own term, and changed by its influence on other terms.
 
         Parameters
         ----------
-        felt : (3, n) array
-            For each row, sums over the explanations that cover it, its own among them.
+        influence : (3, n) array
+            For each row, sums of the first three `weights` over the explanations that cover it, its own among them.
         codes, labels : (n,) arrays
-            Of the rows.
+            The explanation and the label of each row, by number.
         own : (n,) array
             Whether each row is covered by its own explanation.
         """
         n = len(codes)
-        term, alone, mine = self._of_own(codes, labels, own)
-        value = (self.agreeing - term + felt[0] - mine[0]) / (n - 1)
-        silent = (self.silent - alone + felt[1] - mine[1]) / (n - 1)
-        leaning = felt[2] - mine[2]
+        term, alone, on_itself = self._of_own(codes, labels, own)
+        value = (self.agreeing - term + influence[0] - on_itself[0]) / (n - 1)
+        silent = (self.silent - alone + influence[1] - on_itself[1]) / (n - 1)
+        leaning = influence[2] - on_itself[2]
         return LeftOut(value, silent, float(leaning.max()), leaning + 1 - alone)
 
     def _of_own(self, codes: Ints, labels: Ints, own: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
-        """For each row, its own term, whether it is silent, and what it must not feel from its own explanation."""
+        """For each row, its own term, whether it is silent, and its influence on its own term."""
         cell = np.searchsorted(self.explanation * self.labels + self.label, codes * self.labels + labels)
-        (_, s_in, c_in), (_, s_out, c_out) = self.kinds
-        s, c = np.where(own, s_in[cell], s_out[cell]), np.where(own, c_in[cell], c_out[cell])
-        term, alone = ratio(s, c), (c == 0).astype(np.float64)
-        fewer = ratio(s - 1, c - 1) - term
-        felt = np.where(own & (c > 0), [fewer, c == 1, ratio(np.ones(len(c)), c)], 0.0)
-        return term, alone, felt
+        (_, same_in, others_in), (_, same_out, others_out) = self.kinds
+        same, others = np.where(own, same_in[cell], same_out[cell]), np.where(own, others_in[cell], others_out[cell])
+        term, alone = ratio(same, others), (others == 0).astype(np.float64)
+        fewer = ratio(same - 1, others - 1) - term
+        changes = [fewer, others == 1, ratio(np.ones(len(others)), others)]
+        return term, alone, np.where(own & (others > 0), changes, 0.0)
+
+
+def _added(tables: Iterable[NDArray[Any]]) -> Floats:
+    return np.asarray(np.sum(list(tables), axis=0, dtype=np.float64))

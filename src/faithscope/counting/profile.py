@@ -1,17 +1,59 @@
 """Profile: counts without their names, all that most statistics read."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.counting.terms import RowKinds
 from faithscope.inputs.grouping import group
 from faithscope.relations import Relation, Same
 
 Ints = NDArray[np.int64]
 
+Floats = NDArray[np.float64]
+
 _SMALL = 5000  # entries of a profile that are not worth merging
+
+
+class Counted(Protocol):
+    """What an estimate reads, of `Counts` and of a `Profile` alike."""
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+
+    @property
+    def distinct(self) -> int:
+        """Number of different explanations."""
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """The different predictions."""
+
+    @property
+    def weight(self) -> Floats | None:
+        """Sums of weights; None where rows are not weighted."""
+
+    @property
+    def effective_n(self) -> float:
+        """Rows, or with weights the effective sample size."""
+
+    @property
+    def relation(self) -> Relation:
+        """Whom explanations cover."""
+
+    @property
+    def covers_once(self) -> bool:
+        """Whether every row lies under its own explanation and no other."""
+
+    @property
+    def label_masses(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """By label, the weight of the rows predicted it and the sum of their squared weights."""
+
+    def profile(self) -> "Profile":
+        """The counts without their names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +111,11 @@ class Profile:
         return float(self.n)
 
     @property
+    def label_masses(self) -> tuple[Ints, Ints]:
+        """By label, the rows predicted it, twice: each weighs 1, and so does its square."""
+        return self.label_rows, self.label_rows
+
+    @property
     def covers_once(self) -> bool:
         """Whether every row lies under its own explanation and no other."""
         return self.relation == Same()
@@ -77,6 +124,11 @@ class Profile:
     def uniqueness(self) -> float:
         """Share of rows whose explanation no other row was given, where explanations cover by equality."""
         return float(self.rows[self.others == 0].sum() / self.n)
+
+    def kinds(self) -> RowKinds:
+        """Its rows by what decides their terms, where explanations cover by equality."""
+        size = self.others + 1
+        return RowKinds(size, size, size, self.pairs, self.agreeing + 1, np.ones(len(size), np.int64), self.rows)
 
     def profile(self) -> "Profile":
         """Itself, so that what reads counts by their profile reads either."""

@@ -266,7 +266,7 @@ def _reason(found: Estimate, wanted: float) -> str:
 
 def _at_best(found: Estimate) -> float:
     """What the lower limit of so many rows could be at most: that of perfect agreement."""
-    if found.interval == "mcdiarmid":
+    if found.method == "mcdiarmid":
         return max(0.0, 1 - found.margins.below)
     return max(0.0, 1 - 2 * math.log(2 / (1 - found.confidence)) / found.effective_n)  # the jackknife's least margin
 

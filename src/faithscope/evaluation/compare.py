@@ -4,48 +4,45 @@ import os
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, UnknownName, WrongType
-from faithscope.evaluation.best import Best, halves, to_choice
+from faithscope.evaluation.asker import Asker, Identity, refuse_swapped
+from faithscope.evaluation.best import Best, to_choice
 from faithscope.evaluation.cache import to_cache
-from faithscope.evaluation.evaluate import System, described, is_baseline, labelled_like
-from faithscope.evaluation.result import Evaluation, assess
+from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
 from faithscope.explanations import Explanations
 from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.frames import frame, shown
 from faithscope.inputs.hints import hint
-from faithscope.inputs.labels import to_labels
-from faithscope.inputs.rows import rows_of, take_rows
+from faithscope.inputs.rows import rows_of
+from faithscope.measures.estimate import Method, estimate_columns
 from faithscope.measures.paired import (
-    Measured,
+    LeftOutEstimate,
     PairedDifference,
     consistency_left_out,
     paired_difference,
     sufficiency_left_out,
 )
-from faithscope.measures.populations import Populations, with_notes
+from faithscope.measures.populations import Populations
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told, Watch
+from faithscope.sample import Sample
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_MEASURES: tuple[Literal["consistency", "sufficiency"], ...] = ("consistency", "sufficiency")
-_NUMBERS = ("n", "value", "low", "high", "unverifiable", "verified", "chance", "adjusted", "distinct")
 
 
 @dataclass(frozen=True)
 class Comparison:
     """Several explainers of one model on the same rows: a mapping from their names to their evaluations.
 
-    ``found["tree"]`` is an `Evaluation`; ``in``, ``len``, iteration, `keys`, `values` and `items` are a mapping's.
+    ``comparison["tree"]`` is an `Evaluation`; ``in``, ``len``, iteration, `keys`, `values` and `items` are a mapping's.
 
     Attributes
     ----------
@@ -53,19 +50,27 @@ class Comparison:
         By the explainers' names.
     pairs : tuple of PairedDifference
         Differences between any two explainers, measured on the same rows.
-    populations : dict of str to Populations
-        The consistency of each explainer by group of rows, where groups were given.
-    sufficiency_populations : dict of str to Populations
-        The sufficiency of each explainer that says where it applies, where groups were given.
     rows_to_choose : int
         Rows on which discretizations were chosen; they are not among those reported.
     """
 
     evaluations: dict[str, Evaluation]
     pairs: tuple[PairedDifference, ...] = field(repr=False)
-    populations: dict[str, Populations] = field(default_factory=dict, repr=False)
     rows_to_choose: int = 0
-    sufficiency_populations: dict[str, Populations] = field(default_factory=dict, repr=False)
+
+    @property
+    def populations(self) -> dict[str, Populations]:
+        """The consistency of each explainer by group of rows; empty where no groups were given."""
+        return self._by_group("consistency")
+
+    @property
+    def sufficiency_populations(self) -> dict[str, Populations]:
+        """The sufficiency of each explainer that says where it applies, by group of rows."""
+        return self._by_group("sufficiency")
+
+    def _by_group(self, measure: str) -> dict[str, Populations]:
+        having = {name: ev.populations.get(measure) for name, ev in self.evaluations.items()}
+        return {name: populations for name, populations in having.items() if populations is not None}
 
     def __getitem__(self, name: str) -> Evaluation:
         if name not in self:
@@ -93,21 +98,19 @@ class Comparison:
         """Names with their evaluations."""
         return self.evaluations.items()
 
-    @property
     def table(self) -> "pd.DataFrame":
-        """One line an explainer and measure."""
-        found = [(name, ev, one) for name, ev in self.evaluations.items() for one in ev._estimates()]
+        """One line per explainer and measure."""
+        lines = [(name, ev, estimate) for name, ev in self.evaluations.items() for estimate in ev._estimates()]
         columns: dict[str, Any] = {
-            "explainer": [name for name, _, _ in found],
-            "discretizer": [ev.discretizer for _, ev, _ in found],
-            "measure": [one.measure for *_, one in found],
+            "explainer": [name for name, _, _ in lines],
+            "discretizer": [ev.discretizer for _, ev, _ in lines],
+            "measure": [estimate.measure for *_, estimate in lines],
+            **estimate_columns([estimate for *_, estimate in lines]),
         }
-        columns |= {name: [getattr(one, name) for *_, one in found] for name in _NUMBERS}
-        return frame(columns | {"uniqueness": [ev.uniqueness for _, ev, _ in found]})
+        return frame(columns | {"uniqueness": [ev.uniqueness for _, ev, _ in lines]})
 
-    @property
     def differences(self) -> "pd.DataFrame":
-        """One line a pair of explainers and measure; ``differ`` where the interval excludes zero.
+        """One line per pair of explainers and measure; ``differ`` if the interval excludes zero.
 
         Each interval has the stated confidence by itself; among many pairs some will differ by chance.
         """
@@ -119,8 +122,6 @@ class Comparison:
         return {
             "evaluations": {name: ev.to_dict() for name, ev in self.evaluations.items()},
             "differences": [{**asdict(pair), "differ": pair.differ} for pair in self.pairs],
-            "populations": {name: found.to_dict() for name, found in self.populations.items()},
-            "sufficiency_populations": {name: one.to_dict() for name, one in self.sufficiency_populations.items()},
             "rows_to_choose": self.rows_to_choose,
         }
 
@@ -134,24 +135,27 @@ class Comparison:
         """All explainers with intervals, chance and the unverifiable part as an Altair chart."""
         from faithscope.charts import estimates
 
-        return estimates([(name, one) for name, ev in self.evaluations.items() for one in ev._estimates()])
+        return estimates([(name, estimate) for name, ev in self.evaluations.items() for estimate in ev._estimates()])
 
     def __str__(self) -> str:
-        lines = [f"{visible(str(name))}: {one}" for name, ev in self.evaluations.items() for one in ev._estimates()]
-        return "\n".join(lines)
+        pairs = [(name, estimate) for name, ev in self.evaluations.items() for estimate in ev._estimates()]
+        return "\n".join(f"{visible(str(name))}: {estimate}" for name, estimate in pairs)
 
     def _repr_html_(self) -> str:
-        return str(shown(self.table).style.hide(axis="index").format(precision=3, escape="html").to_html())
+        return str(shown(self.table()).style.hide(axis="index").format(precision=3, escape="html").to_html())
 
 
 @in_memory("compare fewer explainers, or on fewer rows")
 def compare(
-    predict: Any,
+    model: Any,
     explainers: Mapping[str, Any],
     X: Any,
     *,
     discretizer: Discretize | Best | Mapping[str, Any] | None = None,
     confidence: float = 0.95,
+    interval: Method = "jackknife",
+    weights: Any = None,
+    relation: Any = None,
     groups: Any = None,
     seed: int = 0,
     cache: Any = None,
@@ -161,66 +165,59 @@ def compare(
 
     Parameters
     ----------
-    predict, X, confidence, cache, progress
+    model, X, confidence, interval, weights, groups, seed, cache, progress
         As for `evaluate`.
     explainers : mapping of str to explainer
         Each as for `evaluate`, by a name of your choice.
     discretizer : discretizer, str or callable, or mapping of str to these, optional
         One for all explainers whose kind it takes (the table says which), or one for each by name. `Best` chooses
         for each explainer on half of the rows, and all are reported on the other half.
-    groups : array-like, (n,), optional
-        The population of each row: every explainer is then measured in each of them too.
-    seed : int
-        Of the halves.
+    relation : Nearest, Ball or callable, or mapping of str to these, optional
+        As for `sufficiency`: one for all explainers, or one for each by name.
 
     Returns
     -------
     Comparison
+
+    Examples
+    --------
+    >>> explainers = {"sign": lambda X: [x[0] > 0 for x in X], "nothing": lambda X: ["" for x in X]}
+    >>> rows = [[-2.0], [-1.0], [1.0], [2.0]]
+    >>> comparison = compare(lambda X: [x[0] > 0 for x in X], explainers, rows, progress=False)
+    >>> {name: round(evaluation.consistency.value, 2) for name, evaluation in comparison.items()}
+    {'sign': 1.0, 'nothing': 0.33}
     """
     named = _named(explainers)
-    discretizer = _by_name(discretizer, named)
-    parts = None if groups is None else to_labels(groups, "Groups")
-    system = System(to_cache(cache), Watch(progress)).knowing(predict, *named.values())
-    labels = system.predictions(predict, X)
-    given = {name: system.explanations(one, X, name) for name, one in named.items()}
-    for name, one in given.items():
-        same_length(X=rows_of(X), predictions=len(labels), **{f"explanations of {name}": len(one)})
-    notes = {name: same_rows(X=X, predictions=predict, explanations=one) for name, one in given.items()}
-    same_rows(**{f"explanations of {name}": one for name, one in given.items()})
-    given = {name: labelled_like(one, X, predict) for name, one in given.items()}
-    of_groups = {name: same_rows(X=X, explanations=one, groups=groups) for name, one in given.items()}
-    chosen = {name: to_choice(_for_one(discretizer, name)) for name in named}
-    looked, reported = np.empty(0, np.int64), {}
-    if any(isinstance(one, Best) for one in chosen.values()):
-        looked, kept = halves(len(labels), seed)
-        chosen = {name: _settled(chosen[name], given[name].take(looked), labels[looked], confidence) for name in named}
-        given = {name: one.take(kept) for name, one in given.items()}
-        labels, X, parts = labels[kept], take_rows(X, kept), None if parts is None else parts[kept]
-        reported["rows"] = kept
+    discretizer, relation = _by_name(discretizer, named, "discretizer"), _by_name(relation, named, "relation")
+    check_groups(groups, X)
+    asker = Asker(to_cache(cache), Watch(progress)).knowing(model, *named.values())
+    for explainer in named.values():
+        refuse_swapped(model, explainer)
+    labels = asker.predictions(model, X)
+    samples = {}
+    for name, explainer in named.items():
+        explanations = asker.explanations(explainer, X, name)
+        same_length(X=rows_of(X), predictions=len(labels), **{f"explanations of {name}": len(explanations)})
+        row_labels = {"predictions": model, "explanations": explanations}
+        samples[name] = Sample.checked(explanations, labels, X, weights, row_labels=row_labels)
+    same_rows(**{f"explanations of {name}": sample.explanations for name, sample in samples.items()})
+    choices = {name: to_choice(_for_one(discretizer, name)) for name in named}
+    looked = 0
+    if any(isinstance(choice, Best) for choice in choices.values()):
+        halves = {name: sample.halves(seed) for name, sample in samples.items()}
+        choices = {name: _settled(choices[name], half, confidence) for name, (half, _) in halves.items()}
+        looked = next(half.n for half, _ in halves.values())
+        samples = {name: reported for name, (_, reported) in halves.items()}
     evaluations = {}
-    for name, one in given.items():
-        with system.watch.phase(f"measuring {name}", len(labels)):
-            fits = _fitting(chosen[name], one, one_for_all=not isinstance(discretizer, Mapping))
-            about: dict[str, Any] = {"name": name, "explainer": described(named[name]), "seed": seed, **reported}
-            about["baseline"] = is_baseline(named[name])
-            found = assess(one, labels, X, discretizer=fits, confidence=confidence, notes=notes[name], **about)
-        evaluations[name] = replace(found, seconds=_seconds(system.watch, name))
-    with system.watch.phase("measuring differences", len(labels)):
+    for name, sample in samples.items():
+        with asker.watch.phase(f"measuring {name}", sample.n):
+            choice = _fitting(choices[name], sample.explanations, one_for_all=not isinstance(discretizer, Mapping))
+            options = Options(confidence, interval, _for_one(relation, name), seed)
+            evaluation = assess(sample, choice, options, Identity.of(named[name], name), groups)
+        evaluations[name] = replace(evaluation, seconds=_seconds(asker.watch, name))
+    with asker.watch.phase("measuring differences", len(labels)):
         pairs = _differences(evaluations, confidence)
-    by = str(getattr(groups, "name", None) or "")
-    consistent, sufficient = (
-        {name: with_notes(one, of_groups[name]) for name, one in _populations(evaluations, parts, by, measure).items()}
-        for measure in _MEASURES
-    )
-    return Comparison(evaluations, pairs, consistent, len(looked), sufficient)
-
-
-def _populations(
-    evaluations: dict[str, Evaluation], parts: Any, by: str, measure: Literal["consistency", "sufficiency"]
-) -> dict[str, Populations]:
-    """One measure of every explainer that has it, by group of rows; empty where no groups were given."""
-    having = {name: ev for name, ev in evaluations.items() if getattr(ev, measure) is not None}
-    return {} if parts is None else {name: replace(ev.by(parts, measure), by=by) for name, ev in having.items()}
+    return Comparison(evaluations, pairs, looked)
 
 
 def _named(explainers: Any) -> dict[str, Any]:
@@ -237,23 +234,23 @@ def _named(explainers: Any) -> dict[str, Any]:
     return dict(zip(names, explainers.values(), strict=True))
 
 
-def _by_name(discretizer: Any, explainers: Mapping[str, Any]) -> Any:
-    """One discretizer for all as it is; those of single explainers by the texts of their names, which must be known."""
-    if not isinstance(discretizer, Mapping):
-        return discretizer
-    chosen = {str(name): one for name, one in discretizer.items()}
+def _by_name(choice: Any, explainers: Mapping[str, Any], what: str) -> Any:
+    """One choice for all as it is; those of single explainers by the texts of their names, which must be known."""
+    if not isinstance(choice, Mapping):
+        return choice
+    chosen = {str(name): value for name, value in choice.items()}
     unknown = next((name for name in chosen if name not in explainers), None)
     if unknown is not None:
-        raise UnknownName(f"discretizer names {unknown!r}, which is no explainer here. {hint(unknown, explainers)}")
+        raise UnknownName(f"{what} names {unknown!r}, which is no explainer here. {hint(unknown, explainers)}")
     return chosen
 
 
-def _for_one(discretizer: Any, name: str) -> Any:
-    return discretizer.get(name) if isinstance(discretizer, Mapping) else discretizer
+def _for_one(choice: Any, name: str) -> Any:
+    return choice.get(name) if isinstance(choice, Mapping) else choice
 
 
-def _settled(discretizer: Any, explanations: Explanations, labels: NDArray[Any], confidence: float) -> Any:
-    return discretizer.among(explanations, labels, confidence) if isinstance(discretizer, Best) else discretizer
+def _settled(choice: Any, sample: Sample, confidence: float) -> Any:
+    return choice.among(sample, confidence) if isinstance(choice, Best) else choice
 
 
 def _fitting(discretizer: Any, explanations: Explanations, one_for_all: bool) -> Any:
@@ -276,7 +273,7 @@ def _seconds(watch: Watch, name: str) -> dict[str, float]:
 def _differences(evaluations: dict[str, Evaluation], confidence: float) -> tuple[PairedDifference, ...]:
     """Every pair of explainers, by consistency and then by sufficiency."""
     consistent = [
-        Measured(name, ev.consistency, consistency_left_out(ev.consistency.counts, ev.explanations, ev.predictions))
+        LeftOutEstimate(name, ev.consistency, consistency_left_out(ev.consistency.counts, ev.sample.counted()))
         for name, ev in evaluations.items()
     ]
     scoped = {name: ev for name, ev in evaluations.items() if ev.sufficiency is not None}
@@ -284,16 +281,12 @@ def _differences(evaluations: dict[str, Evaluation], confidence: float) -> tuple
     return tuple(paired_difference(a, b, confidence) for a, b in pairs)
 
 
-def _sufficient(scoped: dict[str, Evaluation]) -> list[Measured]:
+def _sufficient(scoped: dict[str, Evaluation]) -> list[LeftOutEstimate]:
     if len(scoped) < 2:
         return []
-    found = list(scoped.values())
-    left_out = sufficiency_left_out(
-        [ev._scoped() for ev in found],
-        [ev.explanations for ev in found],
-        found[0].predictions,
-        found[0].X,
-        [ev.relation for ev in found],
-    )
-    triples = zip(scoped, found, left_out, strict=True)
-    return [Measured(name, ev.sufficiency, left) for name, ev, left in triples if ev.sufficiency is not None]
+    evaluations = list(scoped.values())
+    samples, relations = [ev.sample.counted() for ev in evaluations], [ev._relation for ev in evaluations]
+    weighted = any(sample.weights is not None for sample in samples)
+    left_out = sufficiency_left_out([] if weighted else [ev._scoped() for ev in evaluations], samples, relations)
+    triples = zip(scoped, evaluations, left_out, strict=True)
+    return [LeftOutEstimate(name, ev.sufficiency, left) for name, ev, left in triples if ev.sufficiency is not None]

@@ -7,28 +7,39 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.counts import count
+from faithscope.counting.counts import count_rows
 from faithscope.counting.coverage import Coverage, cover
-from faithscope.discretizers import Discretize, Original, discretize, usual
+from faithscope.discretizers import Discretize, Original, usual
 from faithscope.errors import BadInput, NotScoped
+from faithscope.evaluation.asker import Identity
 from faithscope.explanations import Explanations
-from faithscope.inputs.alignment import index_of, row_labels, same_rows
+from faithscope.inputs.alignment import index_of, row_labels
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.frames import frame
 from faithscope.inputs.labels import to_labels
-from faithscope.inputs.rows import rows_of
+from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.measures import scopes
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.counterexamples import counterexamples
-from faithscope.measures.estimate import Estimate, Interval, noted
+from faithscope.measures.estimate import Estimate, Method, estimate_columns, noted
 from faithscope.measures.local import per_explanation, per_row
-from faithscope.measures.populations import Populations, by, with_notes
-from faithscope.measures.sufficiency import by as sufficiency_by
-from faithscope.measures.sufficiency import measure_sufficiency, to_estimate
-from faithscope.relations import says_where, to_relation
+from faithscope.measures.populations import Populations, measure_groups
+from faithscope.measures.sufficiency import coverage_estimate, measure_sufficiency
+from faithscope.relations import Relation, says_where, to_relation
+from faithscope.sample import Sample
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+@dataclass(frozen=True)
+class Options:
+    """What an evaluation was asked for besides its rows."""
+
+    confidence: float = 0.95
+    method: Method = "jackknife"
+    relation: Any = None
+    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -41,44 +52,71 @@ class Evaluation:
         Same explanation, same prediction?
     sufficiency : Estimate or None
         Wherever the explanation applies, same prediction? None where explanations do not say where they apply.
-    explanations : Explanations
-        As they were measured, after discretization.
-    predictions : array, (n,)
-    X : rows
-        As they were given.
-    name, explainer, discretizer : str
-        What the explainer is called, how it was set up, and what made its explanations coarser.
+    sample : Sample
+        The rows as they were measured; `explanations`, `predictions`, `X`, `weights` and `rows` read it.
+    options : Options
+        Confidence, method, relation and seed.
     undiscretized : Explanations
         As the explainer made them.
-    seed : int
-        Of the evaluation; explainers have seeds of their own.
-    seconds : dict of str to float
-        How long each phase took.
+    name, explainer, discretizer : str
+        What the explainer is called, how it was set up, and what made its explanations coarser.
     baseline : bool
         Whether the explainer says nothing on purpose, which its own attribute ``baseline = True`` says (`Constant`,
         `Random` and `Unique` have it), so that guards do not judge it beside others. Ready explanations do not say who
         made them: False.
-    rows : array, (n,), or None
-        The positions of these rows among those that were handed over, where only some are reported (`Best`); None
-        where all are.
+    populations : dict of str to Populations
+        By measure, where groups were given.
+    seconds : dict of str to float
+        How long each phase took.
     """
 
     consistency: Estimate
     sufficiency: Estimate | None
-    explanations: Explanations = field(repr=False)
-    predictions: NDArray[Any] = field(repr=False)
-    X: Any = field(repr=False)
-    weights: Any = field(default=None, repr=False)
-    relation: Any = field(default=None, repr=False)
-    undiscretized: Explanations | None = field(default=None, repr=False)
+    sample: Sample = field(repr=False)
+    options: Options = field(repr=False)
+    undiscretized: Explanations = field(repr=False)
     name: str = "explainer"
     explainer: str = "ready explanations"
     discretizer: str = repr(Original())
-    seed: int = 0
-    seconds: dict[str, float] = field(default_factory=dict, repr=False)
     baseline: bool = False
-    rows: NDArray[np.int64] | None = field(default=None, repr=False)
+    populations: dict[str, Populations] = field(default_factory=dict, repr=False)
+    seconds: dict[str, float] = field(default_factory=dict, repr=False)
     _coverage: Coverage | None = field(default=None, repr=False)
+
+    @property
+    def explanations(self) -> Explanations:
+        """The explanations as they were measured, after discretization."""
+        return self.sample.explanations
+
+    @property
+    def predictions(self) -> NDArray[Any]:
+        """The model's predictions, (n,)."""
+        return self.sample.labels
+
+    @property
+    def X(self) -> Any:  # noqa: N802
+        """The rows, as they were given."""
+        return self.sample.X
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """How much each row counts; None where all count the same."""
+        return self.sample.weights
+
+    @property
+    def rows(self) -> NDArray[np.int64] | None:
+        """The positions of these rows among those that were handed over; None where they are all (see `Best`)."""
+        return self.sample.positions
+
+    @property
+    def relation(self) -> Any:
+        """The relation that was asked for; None for what the kind of explanation says itself."""
+        return self.options.relation
+
+    @property
+    def seed(self) -> int:
+        """The seed of the evaluation; explainers have seeds of their own."""
+        return self.options.seed
 
     @property
     def uniqueness(self) -> float:
@@ -86,22 +124,22 @@ class Evaluation:
         return uniqueness(self.consistency)
 
     def local(self) -> "pd.DataFrame":
-        """One line a row: local consistency and sufficiency with exact intervals, and the counts behind them.
+        """One line per row: local consistency and sufficiency with exact intervals, and the counts behind them.
 
         The frame has the row labels of X; of rows without any, their positions.
         """
-        columns = per_row(self._counts(), self.explanations, self.predictions, self.consistency.confidence)
+        columns = per_row(self._counts(), self.sample, self.options.confidence)
         if self._coverage is not None:
-            columns |= scopes.per_row(self._coverage, self.predictions, self.consistency.confidence)
+            columns |= scopes.per_row(self._coverage, self.predictions, self.options.confidence)
         return frame(columns, index_of(self.X) if index_of(self.X) is not None else self.rows)
 
     def table(self, k: int | None = None) -> "pd.DataFrame":
-        """One line an explanation, worst first; only the k worst where k is given.
+        """One line per explanation, worst first; only the k worst if k is given.
 
         The interval of the purity is exact for a label named beforehand; here it is the commonest of these rows, so
         of many labels the purity looks too high (``docs/statistics.md``).
         """
-        return frame(per_explanation(self._counts(), self.consistency.confidence, k))
+        return frame(per_explanation(self._counts(), self.options.confidence, k))
 
     def counterexamples(self, k: int = 10) -> "pd.DataFrame":
         """Pairs of rows, same explanation, different prediction: worst explanations first, nearest rows first.
@@ -109,15 +147,15 @@ class Evaluation:
         ``row_a`` and ``row_b`` are positions in X as it was handed over, ``index_a`` and ``index_b`` its row labels
         (the positions again where it has none).
         """
-        found = counterexamples(self._counts(), self.explanations, self.predictions, self.X, k)
-        return frame(self._named(found, {"row_a": "index_a", "row_b": "index_b"}))
+        pairs = counterexamples(self._counts(), self.sample, k)
+        return frame(self._named(pairs, {"row_a": "index_a", "row_b": "index_b"}))
 
     def scopes(self, k: int | None = None) -> "pd.DataFrame":
-        """One line an explanation that says where it applies: its precision and coverage on these rows, worst first.
+        """One line per explanation that says where it applies: its precision and coverage on these rows, worst first.
 
         The interval of the precision is exact for a label named beforehand, as that of `table` is.
         """
-        return frame(scopes.per_scope(self._scoped(), self.consistency.confidence, k))
+        return frame(scopes.per_scope(self._scoped(), self.options.confidence, k))
 
     def wrongly_covered(self, k: int = 10) -> "pd.DataFrame":
         """Rows that an explanation covers although they get another prediction, worst explanations first.
@@ -125,9 +163,8 @@ class Evaluation:
         ``row`` and ``wrong_row`` are positions in X as it was handed over, ``index`` and ``wrong_index`` its row
         labels (the positions again where it has none).
         """
-        how = to_relation(self.relation, self.explanations)
-        found = scopes.wrongly_covered(self._scoped(), self.explanations, self.predictions, self.X, how, k)
-        return frame(self._named(found, {"row": "index", "wrong_row": "wrong_index"}))
+        pairs = scopes.wrongly_covered(self._scoped(), self.sample, self._relation, k)
+        return frame(self._named(pairs, {"row": "index", "wrong_row": "wrong_index"}))
 
     def _named(self, columns: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
         """Columns of positions in these rows as positions in X as it was handed over, each followed by row labels."""
@@ -141,50 +178,43 @@ class Evaluation:
 
     def _scoped(self) -> Coverage:
         if self._coverage is None:
-            to_relation(self.relation, self.explanations).scopes(self.explanations)  # says why, for most kinds
+            self._relation.scopes(self.explanations)  # says why, for most kinds
             raise NotScoped("Sufficiency was not measured here.")
         return self._coverage
 
+    @property
+    def _relation(self) -> Relation:
+        return to_relation(self.relation, self.explanations)
+
     def by(self, groups: Any, measure: Literal["consistency", "sufficiency"] = "consistency") -> Populations:
         """The same measure for each group of rows, with intervals on the differences."""
-        notes = same_rows(X=self.X, explanations=self.explanations, groups=groups)
-        found = with_notes(self._by(groups, measure), notes)
-        return replace(found, by=str(getattr(groups, "name", None) or ""))
-
-    def _by(self, groups: Any, measure: str) -> Populations:
-        if self.rows is not None and (many := len(to_labels(groups, "Groups"))) > len(self.rows):
-            raise BadInput(
-                f"Groups have {many:,} rows, but only {len(self.rows):,} are reported, since others were chosen on: "
-                "pass the groups of these, np.asarray(groups)[found.rows]."
-            )
-        if measure == "sufficiency":
-            self._scoped()
-            how = (self.relation, self.consistency.confidence, self.weights)
-            return sufficiency_by(self.explanations, self.X, self.predictions, groups, *how)
-        if measure != "consistency":
+        if measure == "consistency":
+            return measure_groups(self.sample, groups, self._measure_consistency)
+        if measure != "sufficiency":
             raise BadInput(f"measure must be 'consistency' or 'sufficiency'; got {measure!r}.")
-        found = self.consistency
-        options: dict[str, Any] = {"confidence": found.confidence, "interval": found.interval, "weights": self.weights}
-        return by(self.explanations, self.predictions, groups, **options)
+        self._scoped()
+        options = self.options
+        return measure_groups(
+            self.sample, groups, lambda part: measure_sufficiency(part, options.relation, options.confidence)
+        )
+
+    def _measure_consistency(self, sample: Sample) -> Estimate:
+        return measure_consistency(sample, self.options.confidence, self.options.method)
 
     def discretizations(self) -> "pd.DataFrame":
         """Consistency against uniqueness for the paper's discretizations of these explanations, finest first."""
-        given = self.explanations if self.undiscretized is None else self.undiscretized
-        options: dict[str, Any] = {"confidence": self.consistency.confidence, "interval": self.consistency.interval}
-        family = usual(given)
-        options["weights"] = self.weights
-        found = [measure_consistency(given, self.predictions, discretizer=one, **options) for one in family]
-        columns: dict[str, Any] = {"discretizer": [repr(one) for one in family]}
-        for name in ("value", "low", "high", "unverifiable", "verified", "chance", "distinct"):
-            columns[name] = [getattr(one, name) for one in found]
-        return frame(columns | {"uniqueness": [uniqueness(one) for one in found]})
+        sample, family = replace(self.sample, explanations=self.undiscretized, notes=()), usual(self.undiscretized)
+        estimates = [self._measure_consistency(sample.discretized(member)) for member in family]
+        columns: dict[str, Any] = {"discretizer": [repr(member) for member in family], **estimate_columns(estimates)}
+        return frame(columns | {"uniqueness": [uniqueness(estimate) for estimate in estimates]})
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this evaluation, ready for JSON."""
         sufficiency = None if self.sufficiency is None else self.sufficiency.to_dict()
         measured = {"consistency": self.consistency.to_dict(), "sufficiency": sufficiency}
-        made = {name: getattr(self, name) for name in ("name", "explainer", "discretizer", "seed", "baseline")}
-        return {**measured, "uniqueness": self.uniqueness, **made}
+        about = {name: getattr(self, name) for name in ("name", "explainer", "discretizer", "seed", "baseline")}
+        populations = {measure: groups.to_dict() for measure, groups in self.populations.items()}
+        return {**measured, "uniqueness": self.uniqueness, **about, "populations": populations}
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write rows, predictions and explanations as a log, which `audit` reads back to the same numbers.
@@ -201,20 +231,18 @@ class Evaluation:
         Parameters
         ----------
         groups : array-like, (n,), optional
-            The population of each row, to be compared in the report.
+            The population of each row, to be compared in the report; by default those that were given to `evaluate`.
         """
         from faithscope.report import write_report
 
-        measures: list[Literal["consistency", "sufficiency"]] = ["consistency"]
-        measures += [] if self.sufficiency is None else ["sufficiency"]
-        populations = [] if groups is None else [self.by(groups, measure) for measure in measures]
-        write_report(self, path, populations={self.name: populations})
+        populations = self.populations if groups is None else by_measure(self, groups)
+        write_report(self, path, populations={self.name: list(populations.values())})
 
     def plot(self) -> Any:
         """Value, interval, chance and the unverifiable part as an Altair chart."""
         from faithscope.charts import estimates
 
-        return estimates([(self.name, found) for found in self._estimates()])
+        return estimates([(self.name, estimate) for estimate in self._estimates()])
 
     def _estimates(self) -> list[Estimate]:
         return [self.consistency] if self.sufficiency is None else [self.consistency, self.sufficiency]
@@ -223,44 +251,70 @@ class Evaluation:
         return "\n".join(map(str, self._estimates()))
 
     def _repr_html_(self) -> str:
-        return "".join(found._repr_html_() for found in self._estimates())
+        return "".join(estimate._repr_html_() for estimate in self._estimates())
 
     def _counts(self) -> Any:
         """Every row counts once, whatever its weight."""
-        return self.consistency.counts if self.weights is None else count(self.explanations, self.predictions)
+        return self.consistency.counts if self.weights is None else count_rows(replace(self.sample, weights=None))
 
 
-def uniqueness(found: Estimate) -> float:
+def uniqueness(estimate: Estimate) -> float:
     """Share of rows whose explanation no other row was given."""
-    return float(np.sum(found.counts.per_explanation == 1) / found.counts.n)
+    return float(estimate.counts.profile().uniqueness)
 
 
 def assess(
-    explanations: Explanations,
-    predictions: NDArray[Any],
-    X: Any,
-    *,
-    discretizer: Discretize | None = None,
-    confidence: float = 0.95,
-    interval: Interval = "jackknife",
-    weights: Any = None,
-    relation: Any = None,
-    notes: tuple[str, ...] = (),
-    **about: Any,
+    sample: Sample, discretizer: Discretize | None, options: Options, who: Identity, groups: Any = None
 ) -> Evaluation:
-    """An evaluation of what a model and an explainer have said, checked; `about` are its remaining attributes."""
-    coarse = discretize(explanations, discretizer)
-    same_length(X=rows_of(X), predictions=len(predictions), explanations=len(coarse))
-    found = measure_consistency(coarse, predictions, confidence=confidence, interval=interval, weights=weights)
-    found = noted(found, notes)
-    about |= {"undiscretized": explanations, "discretizer": repr(Original() if discretizer is None else discretizer)}
-    if not says_where(coarse, relation):
-        return Evaluation(found, None, coarse, predictions, X, weights, relation, **about)
-    covered = cover(coarse, predictions, X, to_relation(relation, coarse), device="auto")
-    sufficient = (
-        to_estimate(covered, "sufficiency", confidence)
-        if weights is None
-        else measure_sufficiency(coarse, X, predictions, relation=relation, confidence=confidence, weights=weights)
+    """The evaluation of a sample.
+
+    Parameters
+    ----------
+    groups : array-like, optional
+        The population of each row that was handed over, also of those that are not reported.
+    """
+    coarse = sample.discretized(discretizer)
+    evaluation = Evaluation(
+        consistency=measure_consistency(coarse, options.confidence, options.method),
+        sufficiency=None,
+        sample=coarse,
+        options=options,
+        undiscretized=sample.explanations,
+        name=who.name,
+        explainer=who.explainer,
+        discretizer=repr(Original() if discretizer is None else discretizer),
+        baseline=who.baseline,
     )
-    sufficient = noted(sufficient, notes)
-    return Evaluation(found, sufficient, coarse, predictions, X, weights, relation, _coverage=covered, **about)
+    if says_where(coarse.explanations, options.relation):
+        evaluation = _with_sufficiency(evaluation)
+    if groups is None:
+        return evaluation
+    reported = groups if sample.positions is None else take_rows(groups, sample.positions)
+    return replace(evaluation, populations=by_measure(evaluation, reported))
+
+
+def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
+    sample, confidence = evaluation.sample, evaluation.options.confidence
+    # Where explanations apply is asked about rows, each of which counts once, whatever its weight.
+    coverage = cover(replace(sample, weights=None), evaluation._relation, device="auto")
+    if sample.weights is None:
+        estimate = noted(coverage_estimate(coverage, "sufficiency", confidence), sample.notes)
+    else:
+        estimate = measure_sufficiency(sample, evaluation.relation, confidence)
+    return replace(evaluation, sufficiency=estimate, _coverage=coverage)
+
+
+def by_measure(evaluation: Evaluation, groups: Any) -> dict[str, Populations]:
+    """Every measure that an evaluation has, by group of rows."""
+    populations = {"consistency": evaluation.by(groups)}
+    return (
+        populations
+        if evaluation.sufficiency is None
+        else populations | {"sufficiency": evaluation.by(groups, "sufficiency")}
+    )
+
+
+def check_groups(groups: Any, X: Any) -> None:
+    """Raise, before anything long begins, if there is not one group per row."""
+    if groups is not None:
+        same_length(X=rows_of(X), groups=len(to_labels(groups, "Groups")))

@@ -4,15 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from faithscope.counting.counts import count
-from faithscope.discretizers import Original, discretize, to_discretizer, usual
+from faithscope.discretizers import Original, to_discretizer, usual
 from faithscope.errors import BadInput, NotProven
-from faithscope.explanations import Explanations, as_explanations
-from faithscope.inputs.alignment import same_rows
+from faithscope.explanations import Explanations
 from faithscope.inputs.arrays import to_items
-from faithscope.inputs.labels import to_predictions
-from faithscope.measures.estimate import Estimate, Interval, check_interval, estimate, noted
-from faithscope.measures.intervals import check_confidence, jackknife, mcdiarmid
+from faithscope.measures.consistency import measure_consistency
+from faithscope.measures.estimate import METHODS, Estimate, Method, check_method
+from faithscope.measures.intervals import check_confidence
+from faithscope.sample import Sample
 
 Discretize = Callable[[Explanations], Any]
 
@@ -40,7 +39,7 @@ class Certificate:
     low: float
     discretizer: Discretize
     confidence: float
-    interval: str
+    method: str
     subject: str
     proven: bool
     bounds: tuple[tuple[Discretize, float], ...]
@@ -49,10 +48,10 @@ class Certificate:
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this certificate, ready for JSON."""
         tried = [
-            {"discretizer": repr(discretizer), "low": low, "estimate": found.to_dict()}
-            for (discretizer, low), found in zip(self.bounds, self.estimates, strict=True)
+            {"discretizer": repr(discretizer), "low": low, "estimate": estimate.to_dict()}
+            for (discretizer, low), estimate in zip(self.bounds, self.estimates, strict=True)
         ]
-        names = ("low", "confidence", "interval", "subject", "proven")
+        names = ("low", "confidence", "method", "subject", "proven")
         return {name: getattr(self, name) for name in names} | {"discretizer": repr(self.discretizer), "tried": tried}
 
     def __str__(self) -> str:
@@ -69,7 +68,7 @@ def certify(
     discretizers: Sequence[Discretize | str | None] | Discretize | str | None = None,
     *,
     confidence: float = 0.95,
-    interval: Interval = "mcdiarmid",
+    interval: Method = "mcdiarmid",
 ) -> Certificate:
     """A lower bound on the true consistency of the explainer as it is.
 
@@ -89,19 +88,16 @@ def certify(
     -------
     Certificate
     """
-    check_interval(interval)
-    given = as_explanations(explanations)
-    labels, family = to_predictions(predictions), _family(given, discretizers)
-    notes = same_rows(explanations=explanations, predictions=predictions)
+    check_method(interval)
+    sample = Sample.of(explanations, predictions)
+    family = _family(sample.explanations, discretizers)
     share = check_confidence(confidence) / len(family)
-    margins = {"mcdiarmid": mcdiarmid, "jackknife": jackknife}[interval]
     estimates, bounds = [], []
     for discretizer in family:
-        counts = count(discretize(given, discretizer), labels)
-        found = estimate(counts, confidence=confidence, interval=interval)
-        below = margins(counts.profile(), 1 - share, sides=1).below
-        estimates.append(noted(found, notes))
-        bounds.append((discretizer, max(0.0, found.value - below)))
+        estimate = measure_consistency(sample.discretized(discretizer), confidence, interval)
+        below = METHODS[interval](estimate.counts.profile(), 1 - share, sides=1).below
+        estimates.append(estimate)
+        bounds.append((discretizer, max(0.0, estimate.value - below)))
     winner, low = max(bounds, key=lambda pair: pair[1])
     subject = "the Delta explainer (x' - x)" if _reads_rows(winner) else "the explainer as it is"
     return Certificate(
@@ -110,10 +106,10 @@ def certify(
 
 
 def _family(
-    given: Explanations, discretizers: Sequence[Discretize | str | None] | Discretize | str | None
+    explanations: Explanations, discretizers: Sequence[Discretize | str | None] | Discretize | str | None
 ) -> list[Discretize]:
     if discretizers is None:
-        return [*usual(given)]
+        return [*usual(explanations)]
     alone = callable(discretizers) or isinstance(discretizers, str)
     several = [discretizers] if alone else to_items(discretizers, "certify's discretizers")
     family: list[Discretize] = [to_discretizer(discretizer) or Original() for discretizer in several]

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.counts import Counts, number_labels
-from faithscope.explanations import Explanations
+from faithscope.counting.counts import Counts
 from faithscope.explanations.distances.metrics import Gower, columns_of
-from faithscope.inputs.checks import check_whole, same_length
-from faithscope.inputs.labels import to_labels
+from faithscope.inputs.checks import check_whole
+from faithscope.sample import Sample
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -21,13 +20,11 @@ _PROJECTIONS = 16
 _WINDOW = 4  # neighbors on each side
 
 
-def counterexamples(
-    counts: Counts, explanations: Explanations, predictions: Any, X: Any = None, k: int = 10
-) -> dict[str, Any]:
+def counterexamples(counts: Counts, sample: Sample, k: int = 10) -> dict[str, Any]:
     """Up to k pairs of rows that share an explanation but not a prediction.
 
     Explanations with most disagreeing pairs come first, and give one pair each before any gives a second;
-    within one, the nearest rows come first (Gower distance on X, where X is given). Never compares all pairs: for
+    within one, the nearest rows come first (Gower distance on X, if the sample has X). Never compares all pairs: for
     an explanation with very many rows, candidates are neighbors along a few fixed directions.
 
     Returns
@@ -37,25 +34,24 @@ def counterexamples(
         number of ``disagreeing_pairs``.
     """
     check_whole(k, "k, the number of pairs wanted,")
-    labels = to_labels(predictions)
-    _, numbers = number_labels(labels)
-    codes = counts.explanations.locate(explanations)
+    labels, (_, numbers) = sample.labels, sample.numbered_labels
+    codes = counts.explanations.locate(sample.explanations)
     disagreeing = disagreeing_pairs(counts)
     worst = np.argsort(-disagreeing, kind="stable")[: min(k, int((disagreeing > 0).sum()))]
     quota = share_out(disagreeing[worst], k)
-    space = _Space.of(X, len(labels))
-    found = []
+    space = _Rows.of(sample.X)
+    disagreeing_rows = []
     for explanation, rows, wanted in zip(worst, _members(codes, worst), quota, strict=True):
         pairs, distance = _nearest_pairs(rows, numbers, space, int(wanted))
-        found += [(explanation, a, b, d) for (a, b), d in zip(pairs, distance, strict=True)]
-    chosen = [int(explanation) for explanation, *_ in found]
-    a, b = (np.array([pair[i] for pair in found], np.int64) for i in (1, 2))
+        disagreeing_rows += [(explanation, a, b, d) for (a, b), d in zip(pairs, distance, strict=True)]
+    chosen = [int(explanation) for explanation, *_ in disagreeing_rows]
+    a, b = (np.array([pair[i] for pair in disagreeing_rows], np.int64) for i in (1, 2))
     return {
         "row_a": a,
         "row_b": b,
         "prediction_a": labels[a],
         "prediction_b": labels[b],
-        "distance": np.array([pair[3] for pair in found], np.float64),
+        "distance": np.array([pair[3] for pair in disagreeing_rows], np.float64),
         "explanation": [counts.explanations.describe(explanation) for explanation in chosen],
         "disagreeing_pairs": disagreeing[chosen] if chosen else np.empty(0, np.int64),
     }
@@ -91,7 +87,7 @@ def _members(codes: Ints, chosen: Ints) -> list[Ints]:
     return [order[a:b] for a, b in pairwise(bounds)]
 
 
-class _Space:
+class _Rows:
     """The rows of X with Gower's distance."""
 
     def __init__(self, columns: list[NDArray[Any]]) -> None:
@@ -101,12 +97,11 @@ class _Space:
         self.features = len(columns)
 
     @classmethod
-    def of(cls, X: Any, rows: int) -> "_Space | None":
-        """The space of these rows; None where they have no columns to compare (none given, or sparse)."""
+    def of(cls, X: Any) -> "_Rows | None":
+        """These rows; None if they have no columns to compare (none given, or sparse)."""
         columns = [] if X is None or hasattr(X, "tocsr") else columns_of(X)
         if not columns:
             return None
-        same_length(predictions=rows, X=len(columns[0]))
         return cls(columns)
 
     def distance(self, a: Ints, b: Ints) -> Floats:
@@ -148,7 +143,7 @@ def _category_codes(digests: Ints) -> Ints:
     return np.unique(digests, return_inverse=True)[1].reshape(-1)
 
 
-def _nearest_pairs(rows: Ints, labels: Ints, space: _Space | None, wanted: int) -> tuple[Ints, Floats]:
+def _nearest_pairs(rows: Ints, labels: Ints, space: _Rows | None, wanted: int) -> tuple[Ints, Floats]:
     """Pairs of these rows with different labels, nearest first; in order of rows where there is no distance."""
     commonest = int(np.bincount(labels[rows]).argmax())
     rare = rows[labels[rows] != commonest]  # every disagreeing pair has at least one of these
@@ -195,7 +190,7 @@ def _all_pairs(rare: Ints, rows: Ints, labels: Ints, commonest: int) -> Ints:
     return np.column_stack([np.minimum(a, b), np.maximum(a, b)])
 
 
-def _neighbors(rows: Ints, labels: Ints, space: _Space) -> Ints:
+def _neighbors(rows: Ints, labels: Ints, space: _Rows) -> Ints:
     """Disagreeing neighbors in each order: linear many, and near pairs are among them."""
     pairs = []
     for ordered in space.orders(rows):

@@ -7,14 +7,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.counts import Counts, count, to_counts
+from faithscope.counting.counts import Counts, count_rows, to_counts
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput
 from faithscope.explanations import as_explanations
-from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.checks import check_whole
-from faithscope.inputs.labels import to_predictions
 from faithscope.measures.estimate import agreement
+from faithscope.sample import Sample
 
 
 @dataclass(frozen=True)
@@ -37,9 +36,8 @@ class Decoder(ABC):
 
     def fit(self, explanations: Any, predictions: Any) -> Self:
         """A new decoder that has learned from these rows."""
-        given, labels = as_explanations(explanations), to_predictions(predictions)
-        same_rows(explanations=explanations, predictions=predictions)
-        return replace(self, counts=count(discretize(given, self.discretizer), labels))
+        sample = Sample.of(explanations, predictions).discretized(self.discretizer)
+        return replace(self, counts=count_rows(sample))
 
     def predict(self, explanations: Any) -> NDArray[np.object_]:
         """The decoded label of each row, and None where the explanation was never seen.

@@ -1,13 +1,15 @@
 """Counts to Estimate: the paper's estimator with its interval, its silence and its chance level."""
 
 import html
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from faithscope.counting.counts import Counts
-from faithscope.counting.profile import Profile
+from faithscope.counting.profile import Counted, Profile
+from faithscope.counting.terms import Sums
 from faithscope.errors import BadInput, NotProven
 from faithscope.measures.chance import exceeds_chance
 from faithscope.measures.intervals import Margins, check_confidence, jackknife, mcdiarmid
@@ -17,8 +19,9 @@ from faithscope.visible import visible
 if TYPE_CHECKING:
     import altair as alt
 
-Interval = Literal["jackknife", "mcdiarmid"]
-_METHODS = {"jackknife": jackknife, "mcdiarmid": mcdiarmid}
+Method = Literal["jackknife", "mcdiarmid"]
+METHODS = {"jackknife": jackknife, "mcdiarmid": mcdiarmid}
+COLUMNS = ("n", "value", "low", "high", "unverifiable", "verified", "chance", "adjusted", "distinct")  # of tables
 _FEW = 10  # below so many degrees of freedom, a few rows decide the interval
 
 
@@ -31,13 +34,17 @@ class Estimate:
     value : float
         The paper's M̂: rows whose explanation covers nobody else count 0.
     low, high : float
-        Interval for the true measure: sampling error and silence both.
+        Interval for the true measure: sampling error and silence both; `interval` is the pair.
+    confidence : float
+        Of the interval.
+    method : {"jackknife", "mcdiarmid"}
+        How the interval was made.
     unverifiable : float
         Share of rows whose explanation covers no other row, on which the sample is silent.
     verified : float or None
         Agreement among the rows that can be checked, ``value / (1 - unverifiable)``; None where none can.
     verified_low, verified_high : float or None
-        Interval of `verified`, a jackknife whatever `interval` is. Unlike low and high it holds no silence, so it may
+        Interval of `verified`, a jackknife whatever the `method`. Unlike low and high it holds no silence, so it may
         be compared with chance; its low end is above chance only where `above_chance` is true.
     chance : float or None
         What an explanation that means nothing would reach among rows that can be checked.
@@ -57,7 +64,7 @@ class Estimate:
     low: float
     high: float
     confidence: float
-    interval: str
+    method: str
     unverifiable: float
     verified: float | None
     chance: float | None
@@ -70,6 +77,11 @@ class Estimate:
     verified_low: float | None = None
     verified_high: float | None = None
     above_chance: bool | None = None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The interval for the true measure, (low, high)."""
+        return self.low, self.high
 
     @property
     def upper(self) -> float:
@@ -85,7 +97,7 @@ class Estimate:
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this estimate, ready for JSON."""
-        names = ("measure", "value", "low", "high", "confidence", "interval", "unverifiable", "upper")
+        names = ("measure", "value", "low", "high", "confidence", "method", "unverifiable", "upper")
         checked = ("verified", "verified_low", "verified_high", "chance", "above_chance", "adjusted")
         rows = ("n", "distinct", "effective_n")
         return {name: getattr(self, name) for name in (*names, *checked, *rows)} | {"notes": list(self.notes)}
@@ -119,30 +131,21 @@ class Estimate:
 def _shown(value: object) -> str:
     if value is None:
         return "undefined"
-    return html.escape(
-        f"{value:.3f}"
-        if isinstance(value, float)
-        else f"{value:,}"
-        if isinstance(value, int) and not isinstance(value, bool)
-        else str(value)
-    )
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return html.escape(f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value))
 
 
-@dataclass(frozen=True)
-class Shares:
-    """What an estimate says before its interval: sums over rows, all divided by the same total."""
-
-    agreeing: float  # rows, each counted by the share of its others that agree
-    silent: float  # rows whose explanation covers nobody else
-    total: float
-    chance: float | None
+def estimate_columns(estimates: Sequence[Estimate]) -> dict[str, list[Any]]:
+    """The numbers of several estimates as the columns that every table of estimates has."""
+    return {name: [getattr(estimate, name) for estimate in estimates] for name in COLUMNS}
 
 
-def shares(profile: Profile) -> Shares:
+def sums(profile: Profile) -> Sums:
     """The sums behind the paper's estimator."""
     checked = profile.others > 0
     agreeing = np.sum(profile.rows[checked] * (profile.agreeing[checked] / profile.others[checked]))
-    return Shares(float(agreeing), float(profile.rows[~checked].sum()), float(profile.n), chance(profile))
+    return Sums(float(agreeing), float(profile.rows[~checked].sum()), float(profile.n))
 
 
 def agreement(profile: Profile) -> float:
@@ -152,27 +155,25 @@ def agreement(profile: Profile) -> float:
     Rows whose explanation covers nobody else count 0, so a low value means
     *unfaithful or unverifiable*: read it beside `unverifiable`.
     """
-    return shares(profile).agreeing / profile.n
+    return sums(profile).agreeing / profile.n
 
 
 def unverifiable(profile: Profile) -> float:
     """Share of rows whose explanation covers no other row."""
-    return shares(profile).silent / profile.n
+    return sums(profile).silent / profile.n
 
 
-def chance(profile: Profile) -> float | None:
+def chance(counts: Counted) -> float | None:
     """Probability that two rows, whatever their explanations, share a prediction; None for a single row."""
-    n = profile.n
-    pairs = np.sum(profile.label_rows * (profile.label_rows - 1))
-    return None if n < 2 else float(pairs / (n * (n - 1)))
+    if counts.n < 2:
+        return None
+    weight, square = counts.label_masses
+    total, squares = weight.sum(), square.sum()
+    return float((np.sum(weight * weight - square)) / (total * total - squares))
 
 
 def estimate(
-    counts: Counts | Profile,
-    *,
-    measure: str = "consistency",
-    confidence: float = 0.95,
-    interval: Interval = "jackknife",
+    counts: Counts | Profile, *, measure: str = "consistency", confidence: float = 0.95, interval: Method = "jackknife"
 ) -> Estimate:
     """The paper's estimator from unweighted counts.
 
@@ -182,82 +183,84 @@ def estimate(
     measure : str
         What it is called.
     confidence : float
+        Of the interval.
     interval : {"jackknife", "mcdiarmid"}
-        Approximate and narrow, or proven for every system and wide.
+        How the interval is made: approximate and narrow, or proven for every system and wide.
     """
-    check_interval(interval)
+    check_method(interval)
     if counts.n == 0:
-        raise BadInput("These counts are of no rows: nothing can be estimated.")
+        raise BadInput("These counts are of no rows, so nothing can be estimated: count some rows first.")
     if counts.weight is not None:
         raise NotProven(
             "These counts are weighted; the interval needs the rows again: call consistency(..., weights=...)."
         )
     profile = counts.profile()
-    margins = _METHODS[interval](profile, confidence)
+    margins = METHODS[interval](profile, confidence)
     if interval != "jackknife":
         margins = replace(margins, verified=jackknife(profile, confidence).verified)
-    return assemble(counts, shares(profile), margins, measure, confidence, interval)
+    return assemble(counts, sums(profile), margins, measure, confidence, interval)
 
 
-def check_interval(interval: str) -> None:
-    """Raise where no interval has this name."""
-    if not isinstance(interval, str) or interval not in _METHODS:
-        raise BadInput(f"interval must be one of {', '.join(_METHODS)}; got {interval!r}.")
+def check_method(method: str) -> None:
+    """Raise where no interval is made by a method of this name."""
+    if not isinstance(method, str) or method not in METHODS:
+        raise BadInput(f"interval must be one of {', '.join(METHODS)}; got {method!r}.")
 
 
 def assemble(
-    counts: Counts | Profile,
-    found: Shares,
+    counts: Counted,
+    terms: Sums,
     margins: Margins,
     measure: str,
     confidence: float,
-    interval: str,
+    method: str = "jackknife",
     notes: tuple[str, ...] = (),
 ) -> Estimate:
     """An `Estimate` from its parts."""
     check_confidence(confidence)
-    value, silent = found.agreeing / found.total, found.silent / found.total
+    value, silent = terms.agreeing / terms.total, terms.silent / terms.total
     notes = (*notes, *label_notes(counts.labels, counts.n))
-    checked = found.total - found.silent
     if margins.degrees_of_freedom < _FEW and silent < 1:
         notes = (*notes, f"a few rows decide this interval (as if only {margins.degrees_of_freedom:.1f} rows varied)")
-    verified = None if silent >= 1 else found.agreeing / checked
+    by_chance, verified = chance(counts), None if silent >= 1 else terms.agreeing / (terms.total - terms.silent)
+    low, high, above = _against_chance(counts, terms, margins, verified, by_chance, confidence)
     return Estimate(
         measure=measure,
         value=value,
         low=max(0.0, value - margins.below),
         high=min(1.0, value + silent + margins.above),
         confidence=float(confidence),
-        interval=interval,
+        method=method,
         unverifiable=silent,
         verified=verified,
-        chance=found.chance,
+        chance=by_chance,
         n=counts.n,
         distinct=counts.distinct,
         effective_n=counts.effective_n,
         margins=margins,
         counts=counts,
         notes=notes,
-        **_against_chance(counts, found, margins, verified, confidence),
+        verified_low=low,
+        verified_high=high,
+        above_chance=above,
     )
 
 
-def noted(found: Estimate, notes: tuple[str, ...]) -> Estimate:
+def noted(estimate: Estimate, notes: tuple[str, ...]) -> Estimate:
     """The same estimate with further notes."""
-    return replace(found, notes=(*found.notes, *notes)) if notes else found
+    return replace(estimate, notes=(*estimate.notes, *notes)) if notes else estimate
 
 
 def _against_chance(
-    counts: Counts | Profile, found: Shares, margins: Margins, verified: float | None, confidence: float
-) -> dict[str, Any]:
+    counts: Counted, terms: Sums, margins: Margins, verified: float | None, chance: float | None, confidence: float
+) -> tuple[float | None, float | None, bool | None]:
     """The interval of `verified`, and whether it is above chance; the two never contradict each other."""
     if verified is None:
-        return {}
+        return None, None, None
     low, high = max(0.0, verified - margins.verified), min(1.0, verified + margins.verified)
-    if found.chance is None or found.chance >= 1:
-        return {"verified_low": low, "verified_high": high}
+    if chance is None or chance >= 1:
+        return low, high, None
     if counts.weight is not None:
-        return {"verified_low": low, "verified_high": high, "above_chance": low > found.chance}
-    above = exceeds_chance(counts.profile(), found.agreeing, found.chance, confidence, margins.weight)
-    low = max(low, found.chance) if above else min(low, found.chance)
-    return {"verified_low": low, "verified_high": high, "above_chance": above}
+        return low, high, low > chance
+    above = exceeds_chance(counts.profile(), terms.agreeing, chance, confidence, margins.weight)
+    return max(low, chance) if above else min(low, chance), high, above

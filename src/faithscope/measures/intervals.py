@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from faithscope.counting.leave_out import LeftOut
 from faithscope.counting.profile import Profile
+from faithscope.counting.terms import LeftOut, leave_out_rows
 from faithscope.inputs.checks import check_share
 
 Floats = NDArray[np.float64]
@@ -48,22 +48,7 @@ def jackknife(profile: Profile, confidence: float, sides: int = 2) -> Margins:
     """
     if profile.n < 2:
         return Margins(1.0, 1.0)
-    return jackknife_margins(without_one_row(profile), float(profile.n), confidence, sides)
-
-
-def without_one_row(profile: Profile) -> LeftOut:
-    """M̂ and U with one row of each kind left out.
-
-    A group of N rows with S agreeing ordered pairs adds S / (N - 1); without one of
-    the s + 1 rows of a label it adds (S - 2s) / (N - 2).
-    """
-    size, n = profile.others + 1, profile.n
-    before = np.divide(profile.pairs, size - 1, out=np.zeros(len(size)), where=size > 1)
-    after = np.divide(profile.pairs - 2 * profile.agreeing, size - 2, out=np.zeros(len(size)), where=size > 2)
-    total = float(np.sum(profile.rows / size * before))
-    alone = int(profile.rows[size == 1].sum())
-    silent = alone + np.where(size == 2, 1, 0) - (size == 1)
-    return LeftOut((total - before + after) / (n - 1), silent / (n - 1), rows=profile.rows)
+    return jackknife_margins(leave_out_rows(profile.kinds()), float(profile.n), confidence, sides)
 
 
 def jackknife_margins(left_out: LeftOut | None, effective_n: float, confidence: float, sides: int = 2) -> Margins:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from faithscope.counting.counts import Counts, count
+from faithscope.counting.counts import Counts, count_rows
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations import Explanations, as_explanations
@@ -20,6 +20,7 @@ from faithscope.inputs.grouping import group
 from faithscope.inputs.labels import to_labels
 from faithscope.measures.bounds import local_sample_size
 from faithscope.measures.intervals import check_confidence
+from faithscope.sample import Sample
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -30,13 +31,13 @@ def clopper_pearson(agreeing: NDArray[np.int64], others: NDArray[np.int64], conf
     wrong = check_confidence(confidence) / 2
     hits, misses = agreeing.astype(np.float64), (others - agreeing).astype(np.float64)
     low, high = np.zeros(len(hits)), np.ones(len(hits))
-    some, short = hits > 0, misses > 0
-    low[some] = betaincinv(hits[some], misses[some] + 1, wrong)
-    high[short] = betaincinv(hits[short] + 1, misses[short], 1 - wrong)
+    hit, missed = hits > 0, misses > 0
+    low[hit] = betaincinv(hits[hit], misses[hit] + 1, wrong)
+    high[missed] = betaincinv(hits[missed] + 1, misses[missed], 1 - wrong)
     return low, high
 
 
-def per_row(counts: Counts, explanations: Explanations, predictions: Any, confidence: float) -> dict[str, Any]:
+def per_row(counts: Counts, sample: Sample, confidence: float) -> dict[str, Any]:
     """Local consistency of every row of the sample, leaving the row itself out.
 
     Returns
@@ -44,11 +45,10 @@ def per_row(counts: Counts, explanations: Explanations, predictions: Any, confid
     dict of columns
         ``N_pi`` and ``N_pi_y`` count the row itself; ``consistency`` is NaN where no other row has its explanation.
     """
-    labels = to_labels(predictions)
-    codes, cells = counts.locate(explanations, labels)
+    codes, cells = counts.locate(sample.explanations, sample.labels)
     total, same = counts.per_explanation[codes], counts.given[cells]
     measured = local_columns("consistency", same - 1, total - 1, confidence)
-    return {"prediction": labels, **measured, "verifiable": total > 1, "N_pi": total, "N_pi_y": same}
+    return {"prediction": sample.labels, **measured, "verifiable": total > 1, "N_pi": total, "N_pi_y": same}
 
 
 def local_columns(measure: str, agreeing: Ints, others: Ints, confidence: float) -> dict[str, Any]:
@@ -65,8 +65,8 @@ def per_explanation(counts: Counts, confidence: float, k: int | None = None) -> 
     Returns
     -------
     dict of columns
-        ``purity`` is the share of the commonest label; ``consistency`` the chance that two of its rows agree
-        (NaN for a single row).
+        ``n`` counts its rows, ``label`` is the commonest of their predictions, and ``purity`` its share;
+        ``consistency`` is the chance that two of its rows agree (NaN for a single row).
     """
     total = counts.per_explanation
     starts = np.searchsorted(counts.explanation, np.arange(counts.distinct))
@@ -80,9 +80,9 @@ def per_explanation(counts: Counts, confidence: float, k: int | None = None) -> 
     with np.errstate(invalid="ignore"):
         consistency = pairs / (total * (total - 1))
     columns = {
-        "rows": total,
+        "n": total,
         "labels": np.diff(np.append(starts, len(counts.given))),
-        "commonest": to_objects([counts.labels[j] for j in counts.label[first_top]]),
+        "label": to_objects([counts.labels[j] for j in counts.label[first_top]]),
         "purity": most / total,
         "purity_low": low,
         "purity_high": high,
@@ -132,13 +132,13 @@ class Local:
 
     def __str__(self) -> str:
         rows = "rows with this explanation" if self.measure == "consistency" else "rows it applies to"
-        found = f"{self.agreeing:,} of {self.others:,} {rows} agree ({self.seen:,} rows seen)"
+        told = f"{self.agreeing:,} of {self.others:,} {rows} agree ({self.seen:,} rows seen)"
         if self.value is None:
-            found = f"there are no {rows} ({self.seen:,} rows seen), so nothing can be told"
+            told = f"there are no {rows} ({self.seen:,} rows seen), so nothing can be told"
         short = "" if self.reached else f"; not reached: {self.wanted:,} such rows were wanted"
         value = "unknown" if self.value is None else f"{self.value:.3f}"
         interval = f"{100 * self.confidence:g}% interval [{self.low:.2f}, {self.high:.2f}]"
-        line = f"local {self.measure} {value}, {interval}; {found}{short}"
+        line = f"local {self.measure} {value}, {interval}; {told}{short}"
         return line if self.sufficiency is None else f"{line}\n{self.sufficiency}"
 
 
@@ -152,8 +152,8 @@ def at_row(
     cells = np.flatnonzero(counts.explanation == place)
     others = int(counts.given[cells].sum())
     agreeing = sum(int(counts.given[cell]) for cell in cells if counts.labels[counts.label[cell]] == prediction)
-    found = measured(agreeing, others, counts.n, confidence, explanation.describe(0), prediction)
-    return replace(found, reached=others >= wanted, wanted=wanted)
+    local = measured(agreeing, others, counts.n, confidence, explanation.describe(0), prediction)
+    return replace(local, reached=others >= wanted, wanted=wanted)
 
 
 def measured(agreeing: int, others: int, seen: int, confidence: float, explanation: str, prediction: Any) -> Local:
@@ -199,8 +199,8 @@ def sample_until(
     if not hasattr(source, "__iter__") or getattr(source, "shape", None) == ():
         raise WrongType(f"source must give (explanations, predictions) pairs; got {type(source).__name__}.")
     wanted = local_sample_size(epsilon, confidence)
-    target = discretize(_one(explanation), discretizer)
-    found = Counts.zero()
+    target = discretize(_single(explanation), discretizer)
+    counts = Counts.zero()
     seen = others = 0
     for batch in source:
         rows, labels = _rows(batch)
@@ -210,27 +210,27 @@ def sample_until(
         hits = np.flatnonzero(target.locate(discretize(rows, discretizer)) == 0)[: wanted - others]
         seen += int(hits[-1]) + 1 if len(hits) and others + len(hits) == wanted else len(labels)
         if len(hits):
-            found = found + count(target.take(np.zeros(len(hits), np.int64)), labels[hits])
+            counts = counts + count_rows(Sample(target.take(np.zeros(len(hits), np.int64)), labels[hits]))
         others += len(hits)
         if others >= wanted or seen >= budget:
             break
-    choices = 1 if prediction is not None else max(1, len(found.labels))
-    label = prediction if prediction is not None or not found.n else found.labels[int(found.given.argmax())]
-    answer = at_row(found, target, label, confidence=1 - (1 - confidence) / choices, wanted=wanted)
+    choices = 1 if prediction is not None else max(1, len(counts.labels))
+    label = prediction if prediction is not None or not counts.n else counts.labels[int(counts.given.argmax())]
+    answer = at_row(counts, target, label, confidence=1 - (1 - confidence) / choices, wanted=wanted)
     return replace(answer, seen=seen, confidence=float(confidence))
 
 
-def _one(explanation: Any) -> Explanations:
+def _single(explanation: Any) -> Explanations:
     """One explanation: an `Explanations` of one row, a vector of importances, or one plain key."""
     if isinstance(explanation, Explanations):
         if len(explanation) != 1:
             raise BadInput(f"Pass one explanation; got {len(explanation):,}.")
         return explanation
     many = is_frame(explanation) or getattr(explanation, "ndim", 1) == 2
-    one = as_explanations(explanation if many else [getattr(explanation, "values", explanation)])
-    if len(one) != 1:
-        raise BadInput(f"Pass one explanation; got {len(one):,}.")
-    return one
+    single = as_explanations(explanation if many else [getattr(explanation, "values", explanation)])
+    if len(single) != 1:
+        raise BadInput(f"Pass one explanation; got {len(single):,}.")
+    return single
 
 
 def _rows(batch: tuple[Any, Any]) -> tuple[Explanations, NDArray[Any]]:
@@ -239,7 +239,7 @@ def _rows(batch: tuple[Any, Any]) -> tuple[Explanations, NDArray[Any]]:
     except (TypeError, ValueError):
         raise BadInput(f"source must give (explanations, predictions) pairs; got {type(batch).__name__}.") from None
     if np.ndim(predictions) == 0:
-        return _one(explanations), to_labels([predictions])
+        return _single(explanations), to_labels([predictions])
     rows, labels = as_explanations(explanations), to_labels(predictions)
     same_rows(explanations=explanations, predictions=predictions)
     if len(rows) != len(labels):

@@ -1,22 +1,18 @@
 """Paired differences: two explainers of the same rows, row by row."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.counting.counts import Counts
 from faithscope.counting.coverage import Coverage, cover
-from faithscope.counting.leave_out import LeftOut
-from faithscope.explanations import Explanations
-from faithscope.inputs.labels import to_labels
+from faithscope.counting.terms import LeftOut, leave_out_rows
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.intervals import check_confidence, spread, without_one_row
-from faithscope.relations import to_relation
-
-Floats = NDArray[np.float64]
+from faithscope.measures.intervals import check_confidence, spread
+from faithscope.relations import Relation
+from faithscope.sample import Sample
 
 
 @dataclass(frozen=True)
@@ -42,7 +38,7 @@ class PairedDifference:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class LeftOutEstimate:
     """An estimate with what it becomes without each row (or block of rows), None where there is only one row."""
 
     name: str
@@ -50,47 +46,47 @@ class Measured:
     left_out: LeftOut | None
 
 
-def consistency_left_out(counts: Counts, explanations: Explanations, predictions: Any) -> LeftOut | None:
+def consistency_left_out(counts: Counts, sample: Sample) -> LeftOut | None:
     """Consistency without each row, in the order of the rows."""
-    if counts.n < 2:
-        return None
-    return without_one_row(counts.row_by_row(explanations, to_labels(predictions)))
+    return leave_out_rows(counts.kinds(sample)) if counts.n > 1 else None
 
 
 def sufficiency_left_out(
-    found: list[Coverage], explanations: list[Explanations], labels: NDArray[Any], X: Any, relations: list[Any]
+    coverages: Sequence[Coverage], samples: Sequence[Sample], relations: Sequence[Relation]
 ) -> list[LeftOut | None]:
     """Sufficiency of several explainers without each row, or all without the same blocks of rows if some are too many.
 
-    Counted again where some left out single rows, or other blocks: those of equal rows with different explanations.
+    Coverage is counted again if it is not given (of weighted rows), and if some explainers left out single rows, or
+    other blocks: those of equal rows with different explanations.
     """
-    in_blocks = [one.block is not None for one in found]
-    if not any(in_blocks) or (all(in_blocks) and all(one.alike for one in found)):
-        return [one.left_out for one in found]
-    options: dict[str, Any] = {"exact": 0, "beside": explanations}
-    pairs = zip(explanations, relations, strict=True)
-    return [cover(one, labels, X, to_relation(how, one), **options).left_out for one, how in pairs]
+    in_blocks = [coverage.block is not None for coverage in coverages]
+    alike = not any(in_blocks) or (all(in_blocks) and all(coverage.alike for coverage in coverages))
+    if coverages and alike:
+        return [coverage.left_out for coverage in coverages]
+    beside = [sample.explanations for sample in samples]
+    pairs = zip(samples, relations, strict=True)
+    return [cover(sample, relation, exact=0, beside=beside).left_out for sample, relation in pairs]
 
 
-def paired_difference(a: Measured, b: Measured, confidence: float) -> PairedDifference:
+def paired_difference(a: LeftOutEstimate, b: LeftOutEstimate, confidence: float) -> PairedDifference:
     """The difference a - b on the same rows."""
     below = above = 1.0
-    one, other = a.estimate, b.estimate
+    first, second = a.estimate, b.estimate
     if a.left_out is not None and b.left_out is not None:
-        below = _margin(a.left_out, b.left_out, one.n, confidence)
-        above = _margin(b.left_out, a.left_out, one.n, confidence)
+        below = _margin(a.left_out, b.left_out, first.effective_n, confidence)
+        above = _margin(b.left_out, a.left_out, first.effective_n, confidence)
     return PairedDifference(
-        measure=one.measure,
+        measure=first.measure,
         a=a.name,
         b=b.name,
-        value=one.value - other.value,
-        low=max(-1.0, one.value - other.upper - below),
-        high=min(1.0, one.upper - other.value + above),
-        n=one.n,
+        value=first.value - second.value,
+        low=max(-1.0, first.value - second.upper - below),
+        high=min(1.0, first.upper - second.value + above),
+        n=first.n,
     )
 
 
-def _margin(a: LeftOut, b: LeftOut, n: int, confidence: float) -> float:
+def _margin(a: LeftOut, b: LeftOut, n: float, confidence: float) -> float:
     """How far M̂_A - (M̂_B + U_B) may be off.
 
     A kind of row that the sample missed moves the difference by its own term and by what leans on it in either

@@ -5,24 +5,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from faithscope.counting.coverage import cover, cover_curve
+from faithscope.counting.coverage import Coverage, cover, cover_curve
 from faithscope.errors import BadInput
-from faithscope.explanations import as_explanations
-from faithscope.inputs.alignment import same_rows
-from faithscope.inputs.checks import same_length
 from faithscope.inputs.frames import frame
-from faithscope.inputs.labels import to_numbers, to_predictions
-from faithscope.measures.estimate import Estimate, noted
+from faithscope.inputs.labels import to_numbers
+from faithscope.measures.estimate import Estimate, estimate_columns, noted
 from faithscope.relations import Within
 from faithscope.runtime.memory import in_memory
+from faithscope.sample import Sample
 
 if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
-from faithscope.measures.sufficiency import _FEWER, to_estimate
+from faithscope.measures.sufficiency import FEWER, coverage_estimate
 
 
-@in_memory(_FEWER)
+@in_memory(FEWER)
 def within(
     explanations: Any,
     predictions: Any,
@@ -48,14 +46,12 @@ def within(
         "auto" takes a GPU where there is one and the pairs are many. The counts are the same, and the interval is
         then exact for any number of rows.
     """
-    given, labels = as_explanations(explanations), to_predictions(predictions)
-    same_length(explanations=len(given), predictions=len(labels))
-    notes = same_rows(explanations=explanations, predictions=predictions)
-    found = cover(given, labels, None, Within(tau, metric), device=device)
-    return noted(to_estimate(found, f"consistency within {tau:g}", confidence), (*given.notes, *notes))
+    sample = Sample.of(explanations, predictions)
+    coverage = cover(sample, Within(tau, metric), device=device)
+    return _estimate(coverage, tau, sample, confidence)
 
 
-@in_memory(_FEWER)
+@in_memory(FEWER)
 def within_curve(
     explanations: Any,
     predictions: Any,
@@ -72,17 +68,19 @@ def within_curve(
     WithinCurve
         The estimates, smallest distance first, and a `table`.
     """
-    given, labels = as_explanations(explanations), to_predictions(predictions)
-    same_length(explanations=len(given), predictions=len(labels))
-    notes = same_rows(explanations=explanations, predictions=predictions)
+    sample = Sample.of(explanations, predictions)
     relations = [Within(float(tau), metric) for tau in np.unique(to_numbers(taus, "taus"))]
     if not relations:
         raise BadInput("taus are empty: pass at least one distance.")
-    found = cover_curve(given, labels, relations, device=device)
-    names = [f"consistency within {relation.tau:g}" for relation in relations]
-    notes = (*given.notes, *notes)
-    estimates = [noted(to_estimate(one, name, confidence), notes) for one, name in zip(found, names, strict=True)]
+    coverages = cover_curve(sample, relations, device=device)
+    pairs = zip(coverages, relations, strict=True)
+    estimates = [_estimate(coverage, relation.tau, sample, confidence) for coverage, relation in pairs]
     return WithinCurve(tuple(relation.tau for relation in relations), tuple(estimates))
+
+
+def _estimate(coverage: Coverage, tau: float, sample: Sample, confidence: float) -> Estimate:
+    estimate = coverage_estimate(coverage, f"consistency within {tau:g}", confidence)
+    return noted(estimate, (*sample.explanations.notes, *sample.notes))
 
 
 @dataclass(frozen=True)
@@ -92,12 +90,9 @@ class WithinCurve:
     taus: tuple[float, ...]
     estimates: tuple[Estimate, ...]
 
-    @property
     def table(self) -> "pd.DataFrame":
-        """One line a distance."""
-        names = ("value", "low", "high", "unverifiable", "verified", "chance")
-        columns: dict[str, Any] = {"tau": self.taus}
-        return frame(columns | {name: [getattr(found, name) for found in self.estimates] for name in names})
+        """One line per distance."""
+        return frame({"tau": self.taus, **estimate_columns(self.estimates)})
 
     def plot(self) -> "alt.LayerChart":
         """The measure by distance, with intervals and chance, as an Altair chart."""

@@ -189,7 +189,7 @@ class Pairs:
             gap = 1 - (gap / (self._norm(centers) * self._norm(self.rows))).clamp(-1, 1)
         return gap
 
-    def felt(self, radius: Floats, explanation: Ints, label: Ints, weights: Floats) -> Floats:
+    def influence(self, radius: Floats, explanation: Ints, label: Ints, weights: Floats) -> Floats:
         """For each row, sums of the weights of the cells whose explanation covers it.
 
         Parameters

@@ -1,0 +1,93 @@
+"""Terms: what rows add to a measure, and what it becomes without one of them."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """M̂ and U with each row, or each block of rows, left out in turn.
+
+    Attributes
+    ----------
+    value, silent : (k,) arrays
+        M̂ and U without each row, or each block of rows.
+    reach : float
+        How much the terms of other rows lean on one row at most: ``max_j Σ_i 1(π_i covers j) / c_i``; 1 for equality.
+    weight : (k,) array, optional
+        How much a row takes part in the answer: 1 for its own term if it has one, and how much the terms of other
+        rows lean on it. None for equality, where a row that can be checked has 2 and any other none.
+    rows : (k,) array, optional
+        How many rows each value stands for; None if it is one row, or one block, per value.
+    """
+
+    value: Floats
+    silent: Floats
+    reach: float = 1.0
+    weight: Floats | None = None
+    rows: NDArray[Any] | None = None
+
+
+class RowKinds(NamedTuple):
+    """Rows by what decides their terms, where explanations cover by equality: each entry stands for some rows.
+
+    For entries of weight 1, `weight` and `square` are the `size`, and `pairs` counts ordered pairs.
+    """
+
+    size: NDArray[Any]  # rows that were given the explanation
+    weight: NDArray[Any]  # their weight, W
+    square: NDArray[Any]  # the sum of their squared weights, V
+    pairs: NDArray[Any]  # the weight of their agreeing ordered pairs, P = Σ_y (W_y² - V_y)
+    same: NDArray[Any]  # the weight of those that share the row's label, the row among them
+    own: NDArray[Any]  # the weight of the row itself
+    rows: NDArray[Any]  # how many rows the entry stands for
+
+
+class Sums(NamedTuple):
+    """Sums over rows, all to be divided by the same total."""
+
+    agreeing: float  # rows, each by its weight and by the share of its others that agree
+    silent: float  # rows whose explanation covers nobody else
+    total: float
+
+
+def sum_terms(kinds: RowKinds) -> Sums:
+    """The sums of M̂ and U: an explanation adds ``W P / (W² - V)`` to M̂, or W to U if it has a single row."""
+    share = kinds.rows / kinds.size  # of one explanation
+    agreeing = float(np.sum(share * _term(kinds.weight, kinds.square, kinds.pairs, kinds.size)))
+    alone = kinds.size == 1
+    total = float(np.sum(kinds.rows * kinds.own))
+    return Sums(agreeing, float(np.sum((kinds.rows * kinds.own)[alone])), total)
+
+
+def leave_out_rows(kinds: RowKinds) -> LeftOut:
+    """M̂ and U with one row of each kind left out.
+
+    Without a row of weight w, an explanation has the weight W - w, the squares V - w², and the agreeing pairs
+    P - 2 w (S - w), where S is the weight of its rows with the same label.
+    """
+    size, weight, square, pairs, same, own, _ = kinds
+    before = _term(weight, square, pairs, size)
+    after = _term(weight - own, square - own**2, pairs - 2 * own * (same - own), size - 1)
+    whole = sum_terms(kinds)
+    left = whole.total - own
+    silent = whole.silent + np.where(size == 2, weight - own, 0) - np.where(size == 1, own, 0)
+    return LeftOut((whole.agreeing - before + after) / left, silent / left, rows=kinds.rows)
+
+
+def _term(weight: NDArray[Any], square: NDArray[Any], pairs: NDArray[Any], size: NDArray[Any]) -> Floats:
+    """What each explanation adds to the sum of M̂, ``W P / (W² - V)``: 0 if it has a single row."""
+    all_pairs = weight * weight - square
+    share = np.divide(pairs, all_pairs, out=np.zeros(len(size)), where=(size > 1) & (all_pairs > 0))
+    return np.asarray(weight * share)
+
+
+def ratio(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
+    """Part over whole; 0 where the whole is none or the part is negative."""
+    part, whole = np.broadcast_arrays(part, whole)
+    return np.asarray(np.divide(part, whole, out=np.zeros(part.shape), where=(whole > 0) & (part > 0)))

@@ -1,0 +1,137 @@
+"""Asker: how models and explainers are asked, through a cache or not, watched or not."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput
+from faithscope.evaluation.asking import framed, rows_of_its_own
+from faithscope.evaluation.cache import Cache, takes_progress
+from faithscope.explanations import Explanations, as_explanations
+from faithscope.inputs.alignment import is_fresh, made_in_order
+from faithscope.inputs.labels import to_predictions
+from faithscope.inputs.rows import rows_of
+from faithscope.runtime.progress import Step, Watch
+
+
+@dataclass(frozen=True)
+class Asker:
+    """How models and explainers are asked: through a cache or not, watched or not, each with rows of its own."""
+
+    cache: Cache | None
+    watch: Watch
+    questions: dict[int, str | None] = field(default_factory=dict)
+
+    def knowing(self, model: Any, *explainers: Any) -> "Asker":
+        """The same, with everybody's fingerprint taken before anybody is asked: answering may leave traces."""
+        asked = [(model, "predict"), *((explainer, "explain") for explainer in explainers)]
+        for thing, method in asked:
+            if function_of(thing, method) is not None and not isinstance(thing, Explanations):
+                self._question(thing)
+        return self
+
+    def predictions(self, model: Any, X: Any) -> NDArray[Any]:
+        """What the model answers for rows, or the answers themselves."""
+        function = function_of(model, "predict")
+        if function is None:
+            return to_predictions(model)
+        n = rows_of(X)
+
+        def ask(rows: Any) -> NDArray[Any]:
+            with framed("predicting", 0, n, n):
+                answers = function(rows_of_its_own(rows))
+                made_in_order(rows, answers, "predictions")
+                return to_predictions(answers)
+
+        with self.watch.phase("predicting", n):
+            return ask(X) if self.cache is None else self.cache.labels(self._question(model), ask, X)
+
+    def explanations(self, explainer: Any, X: Any, name: str) -> Explanations:
+        """What the explainer answers for rows, or the answers themselves."""
+        function = function_of(explainer, "explain")
+        if isinstance(explainer, Explanations) or function is None:
+            return as_explanations(explainer)
+        told, n = takes_progress(function), rows_of(X)
+
+        def explain(rows: Any, step: Step, start: int = 0) -> Explanations:
+            with framed(f"explaining with {name}", start, rows_of(rows), n):
+                copied = rows_of_its_own(rows)
+                answers = as_explanations(function(copied, progress=step) if told else function(copied))
+                made_in_order(rows, answers, "explanations")
+                return answers._with(index=None) if is_fresh(answers.index) else answers
+
+        with self.watch.phase(f"explaining with {name}", n) as step:
+            if self.cache is None:
+                return explain(X, step)
+            tokenizer, question = getattr(explainer, "tokenizer", None), self._question(explainer)
+            # A plain function may look at all rows at once; what explains by contract explains a row by itself.
+            if function is explainer:
+                return self.cache.one("explanations", question, explain, X, step, tokenizer)
+            return self.cache.explanations(question, explain, X, step, tokenizer=tokenizer)
+
+    def _question(self, asked: Any) -> str | None:
+        """What whoever is asked is known by in the cache; None where nothing is kept."""
+        if self.cache is not None and id(asked) not in self.questions:
+            name = str(getattr(asked, "__name__", type(asked).__name__))
+            self.questions[id(asked)] = self.cache.question(asked, name)
+        return self.questions.get(id(asked))
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Who explained: a name, how the explainer was set up, and whether it says nothing on purpose."""
+
+    name: str
+    explainer: str
+    baseline: bool
+
+    @classmethod
+    def of(cls, explainer: Any, name: str | None = None) -> "Identity":
+        """The identity of an explainer, under a name of the caller's choice or its own."""
+        # A baseline says so itself, by True and nothing else: the `baseline` of Gradient is a row.
+        baseline = getattr(explainer, "baseline", False) is True
+        return cls(_name_of(explainer) if name is None else name, _described(explainer), baseline)
+
+
+def _name_of(explainer: Any) -> str:
+    """What an explainer is called: the function's name or the object's class."""
+    if is_ready(explainer):
+        return "explanations"
+    return str(getattr(explainer, "__name__", type(explainer).__name__)).strip("<>")
+
+
+def _described(explainer: Any) -> str:
+    """How an explainer was set up, in a line and without training rows; by its name if its repr takes more lines."""
+    if is_ready(explainer):
+        return "ready explanations"
+    silent = "__repr__" not in {name for kind in type(explainer).__mro__[:-1] for name in vars(kind)}
+    if silent or explainer is function_of(explainer, "explain"):
+        return _name_of(explainer)
+    from faithscope.explainers.shared.manners import line_of  # here, since it brings all explainers along
+
+    line = line_of(explainer)
+    return line if len(line.splitlines()) == 1 else _name_of(explainer)
+
+
+def is_ready(explainer: Any) -> bool:
+    """Whether these are explanations rather than somebody who can be asked for them."""
+    return isinstance(explainer, Explanations) or function_of(explainer, "explain") is None
+
+
+def function_of(thing: Any, method: str) -> Callable[..., Any] | None:
+    """The method of this name, or the function itself; None if it is neither: then it is the answer itself."""
+    function = getattr(thing, method, None)
+    return function if callable(function) else thing if callable(thing) else None
+
+
+def refuse_swapped(model: Any, explainer: Any) -> None:
+    """Raise where a model and an explainer were given in each other's place."""
+    explains, predicts = callable(getattr(model, "explain", None)), callable(getattr(explainer, "predict", None))
+    if isinstance(model, Explanations) or (explains and not callable(getattr(model, "predict", None))):
+        told = type(model).__name__
+        raise BadInput(f"The model is an explainer ({told}), which seems to be swapped: pass (model, explainer, X).")
+    if predicts and not callable(getattr(explainer, "explain", None)):
+        told = type(explainer).__name__
+        raise BadInput(f"The explainer is a model ({told}), which seems to be swapped: pass (model, explainer, X).")

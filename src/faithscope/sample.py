@@ -1,0 +1,247 @@
+"""Sample: rows with what was said about them, validated once. Everything that measures takes it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.discretizers import Discretize, Discretizer, discretize, to_discretizer
+from faithscope.errors import BadInput
+from faithscope.explanations import Explanations, as_explanations
+from faithscope.explanations.base import readable, several
+from faithscope.explanations.highlights import Highlights
+from faithscope.inputs.alignment import index_of, labels_of, same_rows
+from faithscope.inputs.arrays import is_frame
+from faithscope.inputs.checks import check_whole, same_length
+from faithscope.inputs.grouping import group
+from faithscope.inputs.labels import to_labels, to_predictions
+from faithscope.inputs.rows import rows_of, take_rows
+from faithscope.inputs.weights import to_weights
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_MOST_GROUPS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows with their explanations, predictions and weights: what every measure takes.
+
+    Public functions make one with `Sample.of`, which is where all of it is checked; nothing inside checks it again.
+
+    Attributes
+    ----------
+    explanations : Explanations
+        One explanation per row.
+    labels : (n,) array
+        The model's predictions.
+    X : rows, optional
+        The rows themselves, as the caller holds them; None where no measure needs them.
+    weights : (n,) array of float, optional
+        How much each row counts in the target population; None where all rows count the same.
+    notes : tuple of str
+        What a reader should know about these rows, whatever is measured on them.
+    positions : (n,) array of int, optional
+        The positions of these rows among those that the caller handed over; None where they are all of them.
+    share_memory : bool
+        Whether no caller can change the explanations, so that a reference to them is as good as a copy.
+    """
+
+    explanations: Explanations
+    labels: NDArray[Any]
+    X: Any = None
+    weights: Floats | None = None
+    notes: tuple[str, ...] = ()
+    positions: Ints | None = None
+    share_memory: bool = False
+
+    @classmethod
+    def of(cls, explanations: Any, predictions: Any, X: Any = None, weights: Any = None) -> "Sample":
+        """The sample that a caller hands over, checked.
+
+        Parameters
+        ----------
+        explanations : array-like, table or Explanations
+        predictions : array-like, (n,)
+        X : array-like or table, optional
+        weights : array-like, (n,), optional
+        """
+        refuse_swapped(explanations, predictions, X)
+        kind, labels = as_explanations(explanations), to_predictions(predictions)
+        named = explanations if index_of(explanations) is not None else kind
+        return cls.checked(kind, labels, X, weights, row_labels={"explanations": named, "predictions": predictions})
+
+    @classmethod
+    def checked(
+        cls,
+        explanations: Explanations,
+        labels: NDArray[Any],
+        X: Any = None,
+        weights: Any = None,
+        *,
+        row_labels: dict[str, Any],
+    ) -> "Sample":
+        """A sample of explanations and labels that are arrays already, with lengths, row labels and weights checked.
+
+        Parameters
+        ----------
+        row_labels : dict of str to object
+            The caller's own explanations and predictions, by the names that an error calls them: pandas objects know
+            what their rows are called, and equal names in another order are refused.
+        """
+        lengths = {"explanations": len(explanations), "predictions": len(labels)}
+        same_length(**(lengths if X is None else {"X": rows_of(X), **lengths}))
+        notes = same_rows(X=X, **row_labels, weights=weights)
+        index = labels_of(X, explanations, *row_labels.values(), weights)
+        if index is not None and index_of(X) is None and explanations.index is None:
+            explanations = explanations._with(index=index)  # so that groups can be held against them later
+        return cls(explanations, labels, X, None if weights is None else to_weights(weights, len(labels)), notes)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.labels)
+
+    @cached_property
+    def numbered_labels(self) -> tuple[tuple[Any, ...], Ints]:
+        """The distinct labels in order, and the position of each row's label among them."""
+        return number_labels(self.labels)
+
+    def take(self, rows: NDArray[Any]) -> "Sample":
+        """Some of the rows, by their positions in this sample."""
+        return replace(
+            self,
+            explanations=self.explanations.take(rows),
+            labels=self.labels[rows],
+            X=None if self.X is None else take_rows(self.X, rows),
+            weights=None if self.weights is None else self.weights[rows],
+            positions=rows if self.positions is None else self.positions[rows],
+        )
+
+    def counted(self) -> "Sample":
+        """The rows that count: those of weight 0 are left out, and a note says how many; equal weights are none."""
+        if self.weights is None:
+            return self
+        kept = np.flatnonzero(self.weights > 0)
+        sample = self
+        if len(kept) < self.n:
+            note = several(self.n - len(kept), "row", "rows") + " of weight 0 left out"
+            sample = replace(self.take(kept), notes=(note, *self.notes))
+        weights = sample.weights
+        equal = weights is not None and bool((weights == weights[0]).all())
+        return replace(sample, weights=None) if equal else sample
+
+    def split(self, groups: Any) -> "dict[Any, Sample]":
+        """The rows of each group, by the group's name.
+
+        Parameters
+        ----------
+        groups : array-like, (n,)
+            The group of each row, none missing.
+        """
+        notes = same_rows(X=self.X, explanations=self.explanations, groups=groups)
+        parts = {name: self.take(rows) for name, rows in self._members(groups).items()}
+        for name, part in parts.items():
+            if part.weights is not None and not part.weights.any():
+                raise BadInput(f"Group {name!r} has no weight: leave its rows out, or give them some.")
+        return {name: replace(part, notes=notes) for name, part in parts.items()}
+
+    def _members(self, groups: Any) -> dict[Any, Ints]:
+        column = to_labels(groups, "Groups")
+        if self.positions is not None and len(column) > self.n:
+            raise BadInput(
+                f"Groups have {len(column):,} rows, but only {self.n:,} are reported, since others were chosen on: "
+                "pass the groups of these, np.asarray(groups)[found.rows]."
+            )
+        same_length(predictions=self.n, groups=len(column))
+        names, numbers = number_labels(column)
+        if len(names) > _MOST_GROUPS:
+            raise BadInput(f"Groups have {len(names):,} different values, more than {_MOST_GROUPS:,}: bin them first.")
+        order = np.argsort(numbers, kind="stable")
+        return dict(zip(names, np.split(order, np.cumsum(np.bincount(numbers))[:-1]), strict=True))
+
+    def halves(self, seed: int) -> "tuple[Sample, Sample]":
+        """Two halves of the rows, each in its order: one to choose on, one to report on."""
+        if self.n < 4:
+            raise BadInput(f"Choosing on one half of the rows takes at least 4 of them; got {self.n}.")
+        order = np.random.default_rng(check_whole(seed, "seed", 0)).permutation(self.n)
+        return self.take(np.sort(order[: self.n // 2])), self.take(np.sort(order[self.n // 2 :]))
+
+    def discretized(self, discretizer: Discretize | None) -> "Sample":
+        """The same rows with coarser explanations, where a discretizer is given."""
+        coarse = discretize(self.explanations, discretizer)
+        if coarse is self.explanations:
+            return self
+        notes = (*self.notes, *(note for note in self.explanations.notes if note not in coarse.notes))
+        ours = isinstance(to_discretizer(discretizer), Discretizer)
+        return replace(self, explanations=coarse, notes=notes, share_memory=ours)
+
+
+def refuse_swapped(explanations: Any, predictions: Any, X: Any) -> None:
+    """Raise where predictions and rows, or predictions and explanations, were given in each other's place."""
+    order = "pass (explanations, predictions, X)" if X is not None else "pass (explanations, predictions)"
+    if X is not None and _width(predictions) > 1 and _width(X) == 1:
+        raise BadInput(
+            f"Predictions and X seem to be swapped: predictions have {_width(predictions)} columns, X has one: {order}."
+        )
+    if isinstance(predictions, Explanations):
+        raise BadInput(f"Predictions are explanations ({predictions!r}), which seem to be swapped: {order}.")
+    if isinstance(explanations, Highlights) and _more_texts(predictions, X):
+        raise BadInput(
+            "Predictions and X seem to be swapped: there are more different predictions than different documents, and "
+            f"both are texts: {order}."
+        )
+
+
+def _width(values: Any) -> int:
+    """Number of columns; 0 where that cannot be told."""
+    shape = getattr(values, "shape", None)
+    if isinstance(shape, tuple) and shape and all(isinstance(size, int) for size in shape):
+        return 1 if len(shape) == 1 else shape[1] if len(shape) == 2 else 0
+    if is_frame(values) or not isinstance(values, list | tuple) or not values:
+        return 0
+    first = values[0]
+    return len(first) if isinstance(first, list | tuple) else 1
+
+
+def _more_texts(predictions: Any, X: Any) -> bool:
+    """Whether both are texts, and predictions take more different values: no function of the documents can."""
+    columns = [list(values) if isinstance(values, Sequence | np.ndarray) else [] for values in (predictions, X)]
+    if not all(column and all(isinstance(item, str) for item in column) for column in columns):
+        return False
+    return len(set(columns[0])) > len(set(columns[1]))
+
+
+def number_labels(labels: NDArray[Any]) -> tuple[tuple[Any, ...], Ints]:
+    """The distinct labels in order, and the position of each row's label among them."""
+    if labels.dtype.kind in "biu" and len(labels):
+        low, high = int(labels.min()), int(labels.max())
+        if high - low < 1_000_000 and high < 2**63:
+            shifted = labels.astype(np.int64) - low
+            present = np.flatnonzero(np.bincount(shifted))
+            place = np.zeros(high - low + 1, np.int64)
+            place[present] = np.arange(len(present))
+            values = (present + low).astype(labels.dtype)
+            return tuple(values.tolist()), place[shifted]
+    column = labels[:, None] if labels.dtype.kind in "biuf" else labels.astype(object)
+    codes, first = group([column])
+    names = labels[first].tolist()
+    order = in_order(names)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return tuple(names[j] for j in order), place[codes]
+
+
+def in_order(names: list[Any]) -> list[int]:
+    """The positions of labels in ascending order; by type and text where they have no order of their own."""
+    try:
+        if not any(isinstance(name, frozenset | tuple) for name in names):  # sets have an order, but not a total one
+            with np.errstate(over="ignore"):  # a number in half precision beside a larger one
+                return sorted(range(len(names)), key=names.__getitem__)
+    except TypeError:  # labels without an order of their own
+        pass
+    return sorted(range(len(names)), key=lambda j: (type(names[j]).__name__, readable(names[j])))
