@@ -93,7 +93,8 @@ class Sample:
             The caller's own explanations and predictions, by the names that an error calls them: pandas objects know
             what their rows are called, and equal names in another order are refused.
         """
-        lengths = {"explanations": len(explanations), "predictions": len(labels)}
+        known = {"explanations": len(explanations), "predictions": len(labels)}
+        lengths = {name: known[name] for name in row_labels}
         same_length(**(lengths if X is None else {"X": rows_of(X), **lengths}))
         notes = same_rows(X=X, **row_labels, weights=weights)
         index = labels_of(X, explanations, *row_labels.values(), weights)
@@ -123,17 +124,12 @@ class Sample:
         )
 
     def counted(self) -> "Sample":
-        """The rows that count: those of weight 0 are left out, and a note says how many; equal weights are none."""
-        if self.weights is None:
+        """The rows that count: those of weight 0 are left out, and a note says how many."""
+        if self.weights is None or (self.weights > 0).all():
             return self
         kept = np.flatnonzero(self.weights > 0)
-        sample = self
-        if len(kept) < self.n:
-            note = several(self.n - len(kept), "row", "rows") + " of weight 0 left out"
-            sample = replace(self.take(kept), notes=(note, *self.notes))
-        weights = sample.weights
-        equal = weights is not None and bool((weights == weights[0]).all())
-        return replace(sample, weights=None) if equal else sample
+        note = several(self.n - len(kept), "row", "rows") + " of weight 0 left out"
+        return replace(self.take(kept), notes=(note, *self.notes))
 
     def split(self, groups: Any) -> "dict[Any, Sample]":
         """The rows of each group, by the group's name.
