@@ -7,62 +7,79 @@ Implements and extends "Framework for Evaluating Faithfulness of Local Explanati
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from faithscope import errors
+from faithscope import discretizers, errors, relations
+from faithscope.counting.counts import Counts, count
 from faithscope.discretizers import Delta, DeltaSign, Floor, Modified, Rank, Sign, SignOfTop, Truncate
 from faithscope.evaluation.assertions import assert_faithful
 from faithscope.evaluation.best import Best
+from faithscope.evaluation.cache import Cache
 from faithscope.evaluation.compare import Comparison, compare
 from faithscope.evaluation.evaluate import evaluate, local
 from faithscope.evaluation.result import Evaluation
+from faithscope.explanations import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.explanations.rules import Rules
 from faithscope.measures.bounds import local_sample_size, mse_bound, sample_size
-from faithscope.measures.certify import certify
+from faithscope.measures.certify import Certificate, certify
 from faithscope.measures.consistency import consistency
 from faithscope.measures.decoders import GibbsDecoder, OptimalDecoder
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.local import sample_until
-from faithscope.measures.planning import plan
+from faithscope.measures.local import Local, sample_until
+from faithscope.measures.planning import Plan, plan
+from faithscope.measures.populations import Populations
 from faithscope.measures.sufficiency import sufficiency
-from faithscope.measures.within import within, within_curve
+from faithscope.measures.within import WithinCurve, within, within_curve
 from faithscope.relations import Ball, Nearest
+from faithscope.sample import Sample
 
 if TYPE_CHECKING:
     from faithscope import explainers
-    from faithscope.tables.audit import audit
+    from faithscope.tables.audit import Audit, audit
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Audit",
     "Ball",
     "Best",
+    "Cache",
+    "Certificate",
     "Comparison",
     "Counterfactuals",
+    "Counts",
     "Delta",
     "DeltaSign",
     "Estimate",
     "Evaluation",
+    "Explanations",
     "Floor",
     "GibbsDecoder",
     "Highlights",
     "Importances",
+    "Local",
     "Modified",
     "Nearest",
     "OptimalDecoder",
+    "Plan",
+    "Populations",
     "Prototypes",
     "Rank",
     "Rules",
+    "Sample",
     "Sign",
     "SignOfTop",
     "Truncate",
+    "WithinCurve",
     "assert_faithful",
     "audit",
     "certify",
     "compare",
     "consistency",
+    "count",
+    "discretizers",
     "errors",
     "evaluate",
     "explainers",
@@ -70,12 +87,15 @@ __all__ = [
     "local_sample_size",
     "mse_bound",
     "plan",
+    "relations",
     "sample_size",
     "sample_until",
     "sufficiency",
     "within",
     "within_curve",
 ]
+
+_WHEN_FIRST_USED = {"Audit": "faithscope.tables.audit", "audit": "faithscope.tables.audit"}
 
 
 def __dir__() -> list[str]:
@@ -86,6 +106,6 @@ def __getattr__(name: str) -> Any:
     """Explainers and audits are loaded when first used."""
     if name == "explainers":
         return import_module("faithscope.explainers")
-    if name == "audit":
-        return import_module("faithscope.tables.audit").audit
+    if name in _WHEN_FIRST_USED:
+        return getattr(import_module(_WHEN_FIRST_USED[name]), name)
     raise AttributeError(f"module 'faithscope' has no attribute {name!r}")

@@ -184,7 +184,8 @@ def _of_one(found: Any, measure: str | None, by: Any) -> list[Judged]:
             "assert_faithful reads an Estimate, an Evaluation, a Comparison, Populations or an Audit; "
             f"got {type(found).__name__}."
         )
-    held = [getattr(found, "populations", None)]
+    populations = found.populations
+    held = list(populations.values()) if isinstance(populations, Mapping) else [populations]
     return _judged(found.name, found, measure, held if by is None else _asked(found, by))
 
 
