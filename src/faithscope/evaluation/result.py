@@ -315,6 +315,7 @@ def by_measure(evaluation: Evaluation, groups: Any) -> dict[str, Populations]:
 
 
 def check_groups(groups: Any, X: Any) -> None:
-    """Raise, before anything long begins, if there is not one group per row."""
+    """Raise, before anything long begins, if rows cannot be counted or there is not one group per row."""
+    rows = rows_of(X)
     if groups is not None:
-        same_length(X=rows_of(X), groups=len(to_labels(groups, "Groups")))
+        same_length(X=rows, groups=len(to_labels(groups, "Groups")))
