@@ -85,13 +85,15 @@ class Counting:
 
         n = len(self.values)
         self.radii = np.full(n, self.tau)
-        self.pairs = _gpu.Pairs(Near(self.values, self.values, self.radii, "euclidean"), np.arange(n), self.labels, 3)
+        self.pairs = _gpu.DevicePairs(
+            Near(self.values, self.values, self.radii, "euclidean"), np.arange(n), self.labels, 3
+        )
         return self.pairs.count(self.radii[None])[0]
 
     def interval(self, cells: Any) -> Any:
         given = cells.given > 0
         weights = np.random.default_rng(0).random((4, int(given.sum())))
-        return self.pairs.felt(self.radii, cells.explanation[given], cells.label[given], weights)
+        return self.pairs.influence(self.radii, cells.explanation[given], cells.label[given], weights)
 
 
 @contextmanager

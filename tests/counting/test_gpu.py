@@ -50,7 +50,7 @@ def gpu():
 
 def counted(gpu, near, codes, labels, radii=None):
     codes, labels = np.asarray(codes), np.asarray(labels)
-    pairs = gpu.Pairs(near, codes, labels, int(labels.max()) + 1)
+    pairs = gpu.DevicePairs(near, codes, labels, int(labels.max()) + 1)
     return pairs, pairs.count(near.radii[None] if radii is None else radii)
 
 
@@ -153,7 +153,7 @@ def test_rows_feel_the_weights_of_the_explanations_that_cover_them(gpu, metric):
     covers = (distance <= radii[:, None])[explanation]
     less = weights[3][:, None] * (label[:, None] == labels)
     expected = [((weights[0][:, None] - less) * covers).sum(0), weights[1] @ covers, weights[2] @ covers]
-    assert pairs.felt(radii, explanation, label, weights) == pytest.approx(np.array(expected), abs=1e-5)
+    assert pairs.influence(radii, explanation, label, weights) == pytest.approx(np.array(expected), abs=1e-5)
 
 
 def test_the_bound_is_the_largest_square_whose_root_is_within(gpu):
@@ -230,7 +230,7 @@ def test_where_there_is_no_gpu_it_is_not_asked_for_silently():
 
 def test_nothing_imports_torch_where_there_is_no_gpu():
     code = (
-        "import sys; import numpy as np; import faithscope as fs; from faithscope.measures import devices; "
+        "import sys; import numpy as np; import faithscope as fs; from faithscope.counting.gpu import devices; "
         "devices.WORTH = 0; devices.ctypes = type('None', (), {'CDLL': lambda name: open('/there is none')}); "
         "fs.within(np.eye(4), [0, 1, 0, 1], 1.0); fs.within_curve(np.eye(4), [0, 1, 0, 1], [1.0]); "
         "sys.exit(int('torch' in sys.modules or 'triton' in sys.modules))"
@@ -275,7 +275,7 @@ def failing(said):
     def fail(*_):
         raise RuntimeError(said)
 
-    return lambda: SimpleNamespace(FAILURES=(RuntimeError,), wake=lambda: None, Pairs=fail)
+    return lambda: SimpleNamespace(FAILURES=(RuntimeError,), wake=lambda: None, DevicePairs=fail)
 
 
 @pytest.mark.parametrize("said", ["CUDA out of memory. Tried to allocate 2.00 GiB", "The NVIDIA driver is too old", ""])

@@ -1,4 +1,4 @@
-"""Counting whom explanations cover: a bit a row, so that one AND and one population count do 64 rows at once."""
+"""Bitmaps of whom explanations cover: one bit per row, so that one AND and one population count treat 64 rows."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -120,7 +120,7 @@ def paint(cover: Parts | Blocks, layout: Layout) -> Callable[[int, int], Bits]:
     if isinstance(cover, Blocks):
         return _paint_blocks(cover, layout)
     parts = _paint_parts(cover, layout)
-    sizes = np.array([len(one) for one in cover.lists], np.int64)
+    sizes = np.array([len(parts) for parts in cover.lists], np.int64)
     begins = np.cumsum(sizes) - sizes
     listed = 1 + np.fromiter(chain.from_iterable(cover.lists), np.int64, int(sizes.sum()))
 
@@ -128,14 +128,14 @@ def paint(cover: Parts | Blocks, layout: Layout) -> Callable[[int, int], Bits]:
         size, begin = sizes[start:stop], begins[start:stop]
         # Part 0 holds everywhere: it stands for the first part of an empty list.
         first = np.where(size > 0, listed[np.minimum(begin, len(listed) - 1)], 0) if len(listed) else size
-        found = parts[first]
+        bitmaps = parts[first]
         for place in range(1, int(size.max(initial=0))):
             longer = np.flatnonzero(size > place)
             if len(longer) == len(size):
-                found &= parts[listed[begin + place]]
+                bitmaps &= parts[listed[begin + place]]
             else:
-                found[longer] &= parts[listed[begin[longer] + place]]
-        return found
+                bitmaps[longer] &= parts[listed[begin[longer] + place]]
+        return bitmaps
 
     return bits
 
@@ -194,6 +194,6 @@ def in_blocks(cover: Parts | Blocks, layout: Layout, explanations: int, most: in
             for start in starts:
                 waiting.append((start, pool.submit(draw, start, min(start + step, explanations))))
                 if len(waiting) > 2 * WORKERS:
-                    begun, found = waiting.pop(0)
-                    yield begun, found.result()
-            yield from ((begun, found.result()) for begun, found in waiting)
+                    begun, bitmaps = waiting.pop(0)
+                    yield begun, bitmaps.result()
+            yield from ((begun, bitmaps.result()) for begun, bitmaps in waiting)

@@ -43,7 +43,7 @@ class Content:
     def of_rows_alone(self) -> bool:
         """Whether equal rows were given equal explanations: blocks are then the same for every such explainer."""
         _, first, codes = np.unique(self._of_rows, return_index=True, return_inverse=True)
-        given = (one.group()[0] for one in self.explanations)
+        given = (explanations.group()[0] for explanations in self.explanations)
         return not any((numbers != numbers[first][codes]).any() for numbers in given)
 
     def deal(self, blocks: int) -> Ints:
@@ -53,8 +53,8 @@ class Content:
         """
         words = self._of_rows
         if not self.of_rows_alone:
-            said = [word for one in self.explanations for word in explanation_words(one)]
-            words = combined([words, *said], len(words))
+            given = [word for explanations in self.explanations for word in explanation_words(explanations)]
+            words = combined([words, *given], len(words))
         dealt = np.empty(len(words), np.int64)
         dealt[np.argsort(words, kind="stable")] = np.random.default_rng(0).permutation(len(words)) % blocks
         return dealt

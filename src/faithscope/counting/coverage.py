@@ -193,7 +193,7 @@ def _cover_on_gpu(
     interval: bool,
 ) -> list[Coverage]:
     """Coverage within one or several radii of every center, counted on a GPU."""
-    pairs = gpu.Pairs(near, rows.codes, rows.labels, len(rows.names))
+    pairs = gpu.DevicePairs(near, rows.codes, rows.labels, len(rows.names))
     coverages = []
     for relation, radius, cells in zip(relations, radii, pairs.count(np.stack(radii)), strict=True):
         table = (cells.explanation, cells.label, cells.given, cells.covered, cells.missed)

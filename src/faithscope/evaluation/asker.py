@@ -68,7 +68,7 @@ class Asker:
             tokenizer, question = getattr(explainer, "tokenizer", None), self._question(explainer)
             # A plain function may look at all rows at once; what explains by contract explains a row by itself.
             if function is explainer:
-                return self.cache.one("explanations", question, explain, X, step, tokenizer)
+                return self.cache.whole("explanations", question, explain, X, step, tokenizer)
             return self.cache.explanations(question, explain, X, step, tokenizer=tokenizer)
 
     def _question(self, asked: Any) -> str | None:

@@ -24,24 +24,24 @@ class Unfaithful(AssertionError):
 
 
 def assert_faithful(
-    found: Any, at_least: float = 0.9, measure: str | None = None, *, by: Any = None, explainers: Any = None
+    result: Any, at_least: float = 0.9, measure: str | None = None, *, by: Any = None, explainers: Any = None
 ) -> None:
     """Pass only if every true measure is at least this, with the estimates' confidence: ``low >= at_least``.
 
     Of an explainer with two measures, the weakest decides. Of several explainers, all that are not baselines
     (``baseline = True``, as `Constant`, `Random`, `Unique` have it) are judged; where there are only baselines, these
     are, and a warning says so.
-    Populations that `found` holds are judged as well as the whole; windows of time are not.
+    Populations that `result` holds are judged as well as the whole; windows of time are not.
 
     Parameters
     ----------
-    found : Estimate, Evaluation, Comparison, Populations or Audit
+    result : Estimate, Evaluation, Comparison, Populations or Audit
     at_least : float
         Between 0 and 1.
     measure : {"consistency", "sufficiency"}, optional
         Judge only this one; an error where it was not measured.
     by : array-like, (n,), or names of columns of an audit's log, optional
-        Judge each population too, in place of those that `found` holds: what the method ``by`` of `found` takes.
+        Judge each population too, in place of those that `result` holds: what the method ``by`` of `result` takes.
     explainers : str or list of str, optional
         The names of the explainers of a comparison to judge, baselines or not. Explanations that were handed over
         ready do not say who made them, so name those to be judged where a baseline is among them.
@@ -58,7 +58,7 @@ def assert_faithful(
     >>> assert_faithful(consistency(["a", "b"] * 500, [0, 1] * 500), at_least=0.9)
     """
     __tracebackhide__ = True
-    judgment = judge(found, at_least, measure, by=by, explainers=explainers)
+    judgment = judge(result, at_least, measure, by=by, explainers=explainers)
     if judgment.failures:
         raise Unfaithful(judgment.told())
     for remark in judgment.remarks:
@@ -87,11 +87,11 @@ class Judged:
 
     def line(self, at_least: float) -> str:
         """Who failed, by which measure, and why."""
-        one = self.estimate
-        limits = f"{_down(one.low)}, {_up(one.high)}"
-        low = f"its lower limit is {_down(one.low)} ({100 * one.confidence:g}% interval [{limits}])"
-        short = f"{one.measure} was not shown to be at least {at_least:g}: {low}"
-        return f"{self._begin}{short}; {_reason(one, at_least)}"
+        estimate = self.estimate
+        limits = f"{_down(estimate.low)}, {_up(estimate.high)}"
+        low = f"its lower limit is {_down(estimate.low)} ({100 * estimate.confidence:g}% interval [{limits}])"
+        short = f"{estimate.measure} was not shown to be at least {at_least:g}: {low}"
+        return f"{self._begin}{short}; {_reason(estimate, at_least)}"
 
     def in_full(self) -> str:
         """The whole estimate, and whose it is."""
@@ -121,12 +121,12 @@ class Judgment:
     @property
     def failures(self) -> tuple[Judged, ...]:
         """Those whose lower limit is below the threshold: whole samples first, the weakest first."""
-        failed = [one for one in self.judged if not one.estimate.low >= self.at_least]
-        return tuple(sorted(failed, key=lambda one: (one.population != "", round(one.estimate.low, 9))))
+        failed = [judged for judged in self.judged if not judged.estimate.low >= self.at_least]
+        return tuple(sorted(failed, key=lambda judged: (judged.population != "", round(judged.estimate.low, 9))))
 
     def lines(self) -> list[str]:
         """One line for each failure, then the remarks."""
-        return [*(one.line(self.at_least) for one in self.failures), *self.remarks]
+        return [*(judged.line(self.at_least) for judged in self.failures), *self.remarks]
 
     def told(self) -> str:
         """All lines, the weakest estimate in full, and pairs of rows on which it fails."""
@@ -135,114 +135,115 @@ class Judgment:
 
 
 def judge(
-    found: Any, at_least: float, measure: str | None = None, *, by: Any = None, explainers: Any = None
+    result: Any, at_least: float, measure: str | None = None, *, by: Any = None, explainers: Any = None
 ) -> Judgment:
-    """Hold every estimate of what was found against a threshold; parameters as for `assert_faithful`."""
+    """Hold every estimate of a result against a threshold; parameters as for `assert_faithful`."""
     check_share(at_least, "at_least")
     if measure is not None and measure not in MEASURES:
         raise BadInput(f"measure must be 'consistency' or 'sufficiency'; got {measure!r}.")
-    if isinstance(found, Comparison):
-        chosen, remarks = _chosen(found, explainers)
-        judged = [one for name in chosen for one in _of_explainer(found, name, measure, by)]
+    if isinstance(result, Comparison):
+        chosen, remarks = _chosen(result, explainers)
+        judged = [part for name in chosen for part in _of_explainer(result, name, measure, by)]
     elif explainers is not None:
-        raise BadInput(f"explainers= chooses among those of a comparison; got {_kind(found)}.")
+        raise BadInput(f"explainers= chooses among those of a comparison; got {_kind(result)}.")
     else:
-        judged, remarks = _of_one(found, measure, by), []
+        judged, remarks = _of_one(result, measure, by), []
     remarks = [*remarks, *_whole_only(judged), *_reached_by_chance(judged, at_least)]
     return Judgment(tuple(judged), at_least, tuple(remarks))
 
 
-def _chosen(found: Comparison, explainers: Any) -> tuple[list[str], list[str]]:
+def _chosen(comparison: Comparison, explainers: Any) -> tuple[list[str], list[str]]:
     """The explainers of a comparison that are judged, and what is to be said about that."""
     if explainers is not None:
         names = [explainers] if isinstance(explainers, str) else to_items(explainers, "explainers=, the names,")
         for name in names:
-            found[name]  # a sentence with near names where there is none
+            comparison[name]  # a sentence with near names where there is none
         if not names:
             raise BadInput("explainers= names nobody: name at least one, or leave it out.")
         return names, []
-    real = [name for name, ev in found.items() if not ev.baseline]
+    real = [name for name, ev in comparison.items() if not ev.baseline]
     if real:
         return real, []
-    return list(found), [f"Only baselines were given, so they are judged: {', '.join(found)}."]
+    return list(comparison), [f"Only baselines were given, so they are judged: {', '.join(comparison)}."]
 
 
-def _of_explainer(found: Comparison, name: str, measure: str | None, by: Any) -> list[Judged]:
-    evaluation = found[name]
-    held = [found.populations.get(name), found.sufficiency_populations.get(name)]
+def _of_explainer(comparison: Comparison, name: str, measure: str | None, by: Any) -> list[Judged]:
+    evaluation = comparison[name]
+    held = [comparison.populations.get(name), comparison.sufficiency_populations.get(name)]
     return _judged(name, evaluation, measure, held if by is None else _asked(evaluation, by))
 
 
-def _of_one(found: Any, measure: str | None, by: Any) -> list[Judged]:
-    if isinstance(found, Estimate | Populations):
+def _of_one(result: Any, measure: str | None, by: Any) -> list[Judged]:
+    if isinstance(result, Estimate | Populations):
         if by is not None:
-            raise BadInput(f"by= needs rows, which {_kind(found)} does not keep: pass the evaluation itself.")
-        estimates = {"": found} if isinstance(found, Estimate) else _by_words(found)
-        return [Judged("", words, _is(one, measure)) for words, one in estimates.items()]
-    if not isinstance(getattr(found, "consistency", None), Estimate):
+            raise BadInput(f"by= needs rows, which {_kind(result)} does not keep: pass the evaluation itself.")
+        estimates = {"": result} if isinstance(result, Estimate) else _by_words(result)
+        return [Judged("", words, _is(estimate, measure)) for words, estimate in estimates.items()]
+    if not isinstance(getattr(result, "consistency", None), Estimate):
         raise WrongType(
             "assert_faithful reads an Estimate, an Evaluation, a Comparison, Populations or an Audit; "
-            f"got {type(found).__name__}."
+            f"got {type(result).__name__}."
         )
-    populations = found.populations
+    populations = result.populations
     held = list(populations.values()) if isinstance(populations, Mapping) else [populations]
-    return _judged(found.name, found, measure, held if by is None else _asked(found, by))
+    return _judged(result.name, result, measure, held if by is None else _asked(result, by))
 
 
-def _judged(name: str, found: Any, measure: str | None, populations: Iterable[Populations | None]) -> list[Judged]:
+def _judged(name: str, result: Any, measure: str | None, populations: Iterable[Populations | None]) -> list[Judged]:
     """The whole and every population, by the measures that are asked for."""
-    estimates = [one for one in (found.consistency, found.sufficiency) if one is not None]
-    wanted = [one for one in estimates if measure is None or one.measure == measure]
+    estimates = [estimate for estimate in (result.consistency, result.sufficiency) if estimate is not None]
+    wanted = [estimate for estimate in estimates if measure is None or estimate.measure == measure]
     if not wanted:
-        why = "; ".join(getattr(found, "notes", ())) or "its explanations do not say where they apply"
+        why = "; ".join(getattr(result, "notes", ())) or "its explanations do not say where they apply"
         raise BadInput(f"{name} has no {measure}: {why}. Judge another measure, or other explainers.")
-    groups = [_by_words(one).items() for one in populations if one is not None]
-    parts = [(words, one) for group in groups for words, one in group if measure is None or one.measure == measure]
+    groups = [_by_words(members).items() for members in populations if members is not None]
+    named = [pair for group in groups for pair in group]
+    parts = [(words, part) for words, part in named if measure is None or part.measure == measure]
     if groups and not parts:
         raise BadInput(f"{name} has no {measure} by population: judge consistency, or leave the populations out.")
-    return [Judged(name, words, one, found) for words, one in [*(("", one) for one in wanted), *parts]]
+    return [Judged(name, words, estimate, result) for words, estimate in [*(("", whole) for whole in wanted), *parts]]
 
 
-def _asked(found: Any, groups: Any) -> list[Populations]:
+def _asked(result: Any, groups: Any) -> list[Populations]:
     """The populations of an evaluation or an audit, by every measure it has."""
-    asked = [found.by(groups)]
-    if isinstance(found, Evaluation) and found.sufficiency is not None:
-        asked.append(found.by(groups, "sufficiency"))
+    asked = [result.by(groups)]
+    if isinstance(result, Evaluation) and result.sufficiency is not None:
+        asked.append(result.by(groups, "sufficiency"))
     return asked
 
 
-def _by_words(found: Populations) -> Mapping[str, Estimate]:
+def _by_words(populations: Populations) -> Mapping[str, Estimate]:
     """Estimates by what their population is called in a sentence."""
-    named = f"{found.by} " if found.by else "population "
-    return {f"{named}{readable(group)}": one for group, one in found.estimates.items()}
+    named = f"{populations.by} " if populations.by else "population "
+    return {f"{named}{readable(group)}": estimate for group, estimate in populations.estimates.items()}
 
 
-def _is(one: Estimate, measure: str | None) -> Estimate:
-    if measure is not None and one.measure != measure:
-        raise BadInput(f"measure={measure!r} was asked for, but this estimate is of {one.measure}.")
-    return one
+def _is(estimate: Estimate, measure: str | None) -> Estimate:
+    if measure is not None and estimate.measure != measure:
+        raise BadInput(f"measure={measure!r} was asked for, but this estimate is of {estimate.measure}.")
+    return estimate
 
 
-def _kind(found: Any) -> str:
-    word = type(found).__name__
+def _kind(result: Any) -> str:
+    word = type(result).__name__
     return word if word.endswith("s") else f"an {word}" if word[:1] in "AEIOU" else f"a {word}"
 
 
 def _whole_only(judged: Iterable[Judged]) -> list[str]:
     """A remark for each measure that was judged for all rows, and not by population where another was."""
-    parts = {(one.explainer, one.estimate.measure) for one in judged if one.population}
+    parts = {(part.explainer, part.estimate.measure) for part in judged if part.population}
     names = {name for name, _ in parts}
     return [
-        f"{one.explainer}: {one.estimate.measure} was judged for all rows only: it was not measured by population."
-        for one in judged
-        if not one.population and one.explainer in names and (one.explainer, one.estimate.measure) not in parts
+        f"{part.explainer}: {part.estimate.measure} was judged for all rows only: it was not measured by population."
+        for part in judged
+        if not part.population and part.explainer in names and (part.explainer, part.estimate.measure) not in parts
     ]
 
 
 def _reached_by_chance(judged: Iterable[Judged], at_least: float) -> list[str]:
     """A remark where all rows pass a threshold that an explanation that means nothing would pass too."""
-    whole = [one for one in judged if not one.population and one.estimate.low >= at_least > 0]
-    passed = {(one.explainer, one.estimate.measure): one.estimate.chance or 0.0 for one in whole}
+    whole = [part for part in judged if not part.population and part.estimate.low >= at_least > 0]
+    passed = {(part.explainer, part.estimate.measure): part.estimate.chance or 0.0 for part in whole}
     weak = {who: chance for who, chance in passed.items() if chance >= at_least}
     if not weak:
         return []
@@ -251,25 +252,27 @@ def _reached_by_chance(judged: Iterable[Judged], at_least: float) -> list[str]:
     return [f"{names}: passing {at_least:g} shows little, since {chance}; ask for more."]
 
 
-def _reason(found: Estimate, wanted: float) -> str:
-    if found.high < wanted:
+def _reason(estimate: Estimate, wanted: float) -> str:
+    if estimate.high < wanted:
         return "all of it is below: these explanations are less faithful than that"
-    if (best := _at_best(found)) < wanted:
-        rows = several(found.n, "row is", "rows are")
+    if (best := _at_best(estimate)) < wanted:
+        rows = several(estimate.n, "row is", "rows are")
         return f"{rows} too few: even if all agreed, the lower limit would be at most {_up(best)}"
-    if found.upper < wanted or found.unverifiable <= found.margins.below:  # silence is the lesser part
-        return f"more rows than these {found.n:,} would make it narrower"
+    if estimate.upper < wanted or estimate.unverifiable <= estimate.margins.below:  # silence is the lesser part
+        return f"more rows than these {estimate.n:,} would make it narrower"
     return (
-        f"{found.unverifiable:.0%} of the {found.n:,} rows have an explanation that covers no other row: measure more "
-        "rows, or make explanations coarser (fs.plan says how many rows)"
+        f"{estimate.unverifiable:.0%} of the {estimate.n:,} rows have an explanation that covers no other row: measure "
+        "more rows, or make explanations coarser (fs.plan says how many rows)"
     )
 
 
-def _at_best(found: Estimate) -> float:
+def _at_best(estimate: Estimate) -> float:
     """What the lower limit of so many rows could be at most: that of perfect agreement."""
-    if found.method == "mcdiarmid":
-        return max(0.0, 1 - found.margins.below)
-    return max(0.0, 1 - 2 * math.log(2 / (1 - found.confidence)) / found.effective_n)  # the jackknife's least margin
+    if estimate.method == "mcdiarmid":
+        return max(0.0, 1 - estimate.margins.below)
+    return max(
+        0.0, 1 - 2 * math.log(2 / (1 - estimate.confidence)) / estimate.effective_n
+    )  # the jackknife's least margin
 
 
 def _pairs(failed: Judged) -> list[str]:

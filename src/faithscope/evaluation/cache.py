@@ -82,14 +82,14 @@ class Cache:
         for start in range(0, max(1, n), self.rows):
             part = take_rows(X, np.arange(start, min(start + self.rows, n))) if n > self.rows else X
             ask = partial(explain, start=start)
-            parts.append(self.one("explanations", question, ask, part, within(step, start, n), tokenizer))
+            parts.append(self.whole("explanations", question, ask, part, within(step, start, n), tokenizer))
             step(min(start + self.rows, n), n)
-        found = parts[0]
-        for more in parts[1:]:
-            found = found.join(more)
-        return found
+        joined = parts[0]
+        for part in parts[1:]:
+            joined = joined.join(part)
+        return joined
 
-    def one(
+    def whole(
         self,
         what: str,
         question: str | None,
@@ -103,10 +103,10 @@ class Cache:
         table = None if key is None else self.read(what, key)
         if table is not None:
             return from_arrow(table, tokenizer=tokenizer)
-        found: Explanations = answer(X) if step is None else answer(X, step)
+        explanations: Explanations = answer(X) if step is None else answer(X, step)
         if key is not None:
-            self.write(what, key, to_arrow(found))
-        return found
+            self.write(what, key, to_arrow(explanations))
+        return explanations
 
     def _key(self, what: str, question: str, X: Any) -> str | None:
         try:
@@ -117,8 +117,8 @@ class Cache:
 
     def labels(self, question: str | None, predict: Callable[[Any], NDArray[Any]], X: Any) -> NDArray[Any]:
         """Predictions for rows."""
-        found = self.one("predictions", question, lambda rows: Plain(predict(rows)), X)
-        return found.values if isinstance(found, Plain) else np.empty(0)
+        answers = self.whole("predictions", question, lambda rows: Plain(predict(rows)), X)
+        return answers.values if isinstance(answers, Plain) else np.empty(0)
 
     def read(self, what: str, key: str) -> Any | None:
         """The table kept under a key; None where there is none that is whole."""

@@ -168,8 +168,8 @@ def _distinct(pairs: Ints, rows: int) -> Ints:
 
 def _partners(row: int, rows: Ints, labels: Ints, commonest: int) -> Ints:
     """Rows of another label, so that no pair comes twice: of the commonest label, or later ones."""
-    found: Ints = rows[(labels[rows] != labels[row]) & ((labels[rows] == commonest) | (rows > row))]
-    return found
+    partners: Ints = rows[(labels[rows] != labels[row]) & ((labels[rows] == commonest) | (rows > row))]
+    return partners
 
 
 def _first_pairs(rare: Ints, rows: Ints, labels: Ints, commonest: int, wanted: int) -> Ints:

@@ -47,8 +47,8 @@ def label_notes(labels: Sequence[Any], n: int) -> tuple[str, ...]:
 
 def _numbers(labels: Sequence[Any]) -> Any:
     """The labels as floats; None where not all are numbers. A missing one is left out."""
-    known = [one for one in labels if one is not None]
+    known = [label for label in labels if label is not None]
     kinds = (int, float, Decimal, np.number)
-    if not known or not all(isinstance(one, kinds) and not isinstance(one, bool) for one in known):
+    if not known or not all(isinstance(label, kinds) and not isinstance(label, bool) for label in known):
         return None
-    return np.array([float(one) for one in known])
+    return np.array([float(label) for label in known])

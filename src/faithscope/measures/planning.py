@@ -47,8 +47,8 @@ def _log_chance_of_none(others: NDArray[np.int64], n: int, rows: int) -> Floats:
     c = others.astype(np.float64)
     log = np.full(len(c), -math.inf)
     log[c == 0] = 0.0
-    some = (c > 0) & (c <= n - rows)
-    log[some] = betaln(n - c[some], c[some]) - betaln(n - rows - c[some] + 1, c[some])
+    possible = (c > 0) & (c <= n - rows)
+    log[possible] = betaln(n - c[possible], c[possible]) - betaln(n - rows - c[possible] + 1, c[possible])
     return np.asarray(np.minimum(log, 0.0))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from faithscope.errors import BadInput, FaithscopeError, MissingExtra
 from faithscope.explanations.distances.near import Near
 
-Found = TypeVar("Found")
+Answer = TypeVar("Answer")
 
 WORTH = 10**9  # pairs: fewer are counted here in less time than it takes to wake a GPU
 METRICS = ("euclidean", "cityblock", "chebyshev", "cosine", "hamming")
@@ -23,8 +23,8 @@ _HERE = 'pass device="cpu"'
 
 
 def on_gpu(
-    device: str, near: Callable[[], Near] | None, pairs: int, work: Callable[[ModuleType, Near], Found]
-) -> Found | None:
+    device: str, near: Callable[[], Near] | None, pairs: int, work: Callable[[ModuleType, Near], Answer]
+) -> Answer | None:
     """What some work gives on a GPU; None where it is to be done here.
 
     Parameters
@@ -35,7 +35,7 @@ def on_gpu(
     pairs : int
         How many pairs there are to count.
     work : callable
-        Takes the module `_gpu` and what `near` gives.
+        Takes the module `pairs` and what `near` gives.
     """
     if device not in _DEVICES:
         raise BadInput(f"device must be one of {', '.join(_DEVICES)}; got {device!r}.")
@@ -52,8 +52,8 @@ def on_gpu(
         gpu.wake()
         return work(gpu, points)
     except gpu.FAILURES as problem:
-        said = str(problem).strip() or type(problem).__name__
-        sentence = f"Counting on a GPU failed ({said.splitlines()[0].split('. ')[0].rstrip('.')})"
+        told = str(problem).strip() or type(problem).__name__
+        sentence = f"Counting on a GPU failed ({told.splitlines()[0].split('. ')[0].rstrip('.')})"
         if device == "cuda":
             raise FaithscopeError(f"{sentence}: {_HERE}.") from problem
         warnings.warn(f"{sentence}: counting on the CPU instead.", RuntimeWarning, stacklevel=5)

@@ -59,7 +59,7 @@ class How(NamedTuple):
 
     metric: str
     tile: int  # points of this side
-    theirs: int  # points of the other side in a tile of theirs
+    other_tile: int  # points of the other side in one of its tiles
     slice: int  # so many of them at once
     k: int  # numbers of a row that are multiplied on the tensor units; 0: none are
     step: int  # so many at once
@@ -71,7 +71,7 @@ class How(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Space:
+class DeviceSpace:
     """How a metric is taken coarsely: where points are moved, how they are scaled, and how far that may be off."""
 
     metric: str
@@ -81,7 +81,7 @@ class Space:
     coarse: bool  # False where double precision is taken at once
 
     @classmethod
-    def of(cls, metric: str, centers: Tensor, rows: Tensor) -> tuple["Space", Tensor, Tensor]:
+    def of(cls, metric: str, centers: Tensor, rows: Tensor) -> tuple["DeviceSpace", Tensor, Tensor]:
         """The space of some centers and rows, and their sizes in it."""
         width = rows.shape[1] + 2
         k = next((power for power in (16, 32, STEP) if power >= width), -(-width // STEP) * STEP)
@@ -269,29 +269,29 @@ def count_tiles(
     SLICE: tl.constexpr = HOW.slice
     # Sums over the other side cost least along this axis, by how products, or differences, lie in registers.
     AXIS: tl.constexpr = 0 if HOW.exact or HOW.k == 0 else 1
-    mine, part = start + tl.program_id(0) % tiles, tl.program_id(0) // tiles
+    own_tile, part = start + tl.program_id(0) % tiles, tl.program_id(0) // tiles
     here, column = tl.arange(0, TILE), tl.arange(0, WIDTH)[None, :]
-    i = mine * TILE + here
-    there = here < tl.load(own.filled + mine)
+    i = own_tile * TILE + here
+    there = here < tl.load(own.filled + own_tile)
     total = tl.zeros([TILE, WIDTH], tl.float64 if HOW.weigh else tl.int32)
     halves = (here, here)
     if AXIS == 1 and HOW.k == HOW.step:
         halves = _halves(own, i[:, None], tl.arange(0, HOW.step)[None, :], HOW)
-    slices = HOW.theirs // HOW.slice
+    slices = HOW.other_tile // HOW.slice
     for piece in range(tl.load(other.spans + part) * slices, tl.load(other.spans + part + 1) * slices):
         j, tile = piece * SLICE + tl.arange(0, SLICE), piece // slices
         gap = _closeness(own, other, i, j, halves, features, HOW)
-        same = tl.load(own.label + mine) == tl.load(other.label + tile)
+        same = tl.load(own.label + own_tile) == tl.load(other.label + tile)
         for tau in tl.static_range(TAUS):
             place = tl.expand_dims(j, 1 - AXIS) if HOW.weigh else tl.expand_dims(tau * own.size + i, AXIS)
             if HOW.exact:
-                real = there[None, :] & (j - tile * HOW.theirs < tl.load(other.filled + tile))[:, None]
+                real = there[None, :] & (j - tile * HOW.other_tile < tl.load(other.filled + tile))[:, None]
                 held, close = _reached(gap, reach, place, real)
                 tl.atomic_add(doubts.close + tau, tl.sum(tl.sum(close, 0), 0).to(tl.int64))
                 total += _sums(held, other, j, same, column, tau, HOW)
             else:
-                band = tile if HOW.weigh else tau * (own.size // TILE) + mine
-                sharp = 0.5 / (tl.load(own.doubt + mine) + tl.load(other.doubt + tile) + tl.load(reach.band + band))
+                band = tile if HOW.weigh else tau * (own.size // TILE) + own_tile
+                sharp = 0.5 / (tl.load(own.doubt + own_tile) + tl.load(other.doubt + tile) + tl.load(reach.band + band))
                 # 0 outside, 1 inside, and between them in doubt: then the sum of squares is less than the sum.
                 held = tl.maximum(gap * sharp + (tl.load(reach.offset + place) * sharp + 0.5), 0.0)
                 held = tl.minimum(held, 1.0)
@@ -321,9 +321,9 @@ def settle_strips(
     key = tl.load(doubts.strips + number, mask=asked, other=0)
     i, piece, tau = key & 0xFFFFFFFF, (key >> 32) // HOW.taus, (key >> 32) % HOW.taus
     j = piece[:, None] * HOW.slice + tl.arange(0, HOW.slice)[None, :]
-    tile = piece // (HOW.theirs // HOW.slice)
+    tile = piece // (HOW.other_tile // HOW.slice)
     gap = _exact(own, other, i[:, None], j, features, HOW)
-    real = asked[:, None] & (j - (tile * HOW.theirs)[:, None] < tl.load(other.filled + tile)[:, None])
+    real = asked[:, None] & (j - (tile * HOW.other_tile)[:, None] < tl.load(other.filled + tile)[:, None])
     held, close = _reached(gap, reach, j if HOW.weigh else (tau * own.size + i)[:, None], real)
     place, row = i - start * HOW.tile, tl.cast(tiles, tl.int64) * HOW.tile
     label = tl.load(other.label + tile)

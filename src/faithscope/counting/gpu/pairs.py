@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 from torch import Tensor
 from triton.runtime.errors import TritonError
 
-from faithscope.counting.gpu.kernels import CLOSE, STEP, Doubts, How, Reach, Side, Space, count_tiles, settle_strips
+from faithscope.counting.gpu.kernels import (
+    CLOSE,
+    STEP,
+    DeviceSpace,
+    Doubts,
+    How,
+    Reach,
+    Side,
+    count_tiles,
+    settle_strips,
+)
 from faithscope.explanations.distances.near import Near
 
 Ints = NDArray[np.int64]
@@ -39,7 +49,7 @@ def wake() -> None:
         torch.cuda.current_device()
 
 
-class Cells(NamedTuple):
+class PairCells(NamedTuple):
     """Who is covered: a line for each (explanation, label) pair that occurs, and what is known of rows and pairs."""
 
     explanation: Ints
@@ -117,7 +127,7 @@ def bound(radius: Tensor, metric: str, is_open: bool, features: int) -> Tensor:
     return square
 
 
-class Pairs:
+class DevicePairs:
     """All pairs of centers and rows, ready to be counted.
 
     Parameters
@@ -135,38 +145,40 @@ class Pairs:
         self.rows, self.codes, self.labels = map(_on_device, (near.rows, codes, labels))
         self.alike = np.array_equal(near.centers, near.rows) and bool((codes == np.arange(len(codes))).all())
         self.centers = self.rows if self.alike else _on_device(near.centers)
-        self.space, self.center_sizes, self.sizes = Space.of(near.metric, self.centers, self.rows)
+        self.space, self.center_sizes, self.sizes = DeviceSpace.of(near.metric, self.centers, self.rows)
         self.exact = not self.space.coarse
         self.tile = THEIRS // 2 if 0 < self.space.k < STEP else THEIRS
 
-    def count(self, radii: Floats) -> list[Cells]:
+    def count(self, radii: Floats) -> list[PairCells]:
         """Who is covered, for each of several radii of every center: (taus, centers)."""
         order = arrange(self.labels, np.array([len(self.centers)]), self.center_sizes, self.tile)
         by_label = arrange(self.labels, self.per_label, self.sizes, THEIRS)
         own, other = self._side(self.centers, order, True), self._side(self.rows, by_label, False)
-        found: list[Cells] = []
+        by_radius: list[PairCells] = []
         for begin in range(0, len(radii), _TAUS):
-            found += self._count(own, other, order, radii[begin : begin + _TAUS])
-        return found
+            by_radius += self._count(own, other, order, radii[begin : begin + _TAUS])
+        return by_radius
 
-    def _count(self, own: Side, other: Side, order: Arrangement, radii: Floats) -> list[Cells]:
+    def _count(self, own: Side, other: Side, order: Arrangement, radii: Floats) -> list[PairCells]:
         how = self._how(taus=len(radii), width=1 << (len(radii) - 1).bit_length())
         close = torch.zeros(len(radii), dtype=torch.int64, device=DEVICE)
         most, *_ = bounds = self._bounds(radii)
-        found: list[list[tuple[Tensor, Tensor]]] = [[] for _ in radii]
+        parts: list[list[tuple[Tensor, Tensor]]] = [[] for _ in radii]
         for start, table in self._sweep(own, other, self._reach(bounds, order), how, close):
-            here = order.source[start : start + table.shape[2]]
-            for tau, some in enumerate(found):
-                counts = torch.where(here < 0, 0, table[:, tau]).T.flatten()
+            source = order.source[start : start + table.shape[2]]
+            for tau, tables in enumerate(parts):
+                counts = torch.where(source < 0, 0, table[:, tau]).T.flatten()
                 seen = counts.nonzero()[:, 0]
-                some.append((here[seen // self.names] * self.names + seen % self.names, counts[seen]))
+                tables.append((source[seen // self.names] * self.names + seen % self.names, counts[seen]))
         inside = self._own_gaps() <= (most if most.shape[1] == 1 else most[:, self.codes])
-        joined = [(torch.cat([keys for keys, _ in some]), torch.cat([counts for _, counts in some])) for some in found]
+        joined = [
+            (torch.cat([keys for keys, _ in tables]), torch.cat([counts for _, counts in tables])) for tables in parts
+        ]
         every = zip(joined, inside, close.tolist(), strict=True)
         return [self._cells(keys, covered, own_too, near) for (keys, covered), own_too, near in every]
 
-    def _cells(self, keys: Tensor, covered: Tensor, own: Tensor, close: int) -> Cells:
-        """Cells in order, with the rows that were given them."""
+    def _cells(self, keys: Tensor, covered: Tensor, own: Tensor, close: int) -> PairCells:
+        """PairCells in order, with the rows that were given them."""
         rows = self.codes * self.names + self.labels
         missing = rows[~own]
         every = torch.cat([keys, missing]).unique() if len(missing) else keys.sort().values
@@ -177,7 +189,7 @@ class Pairs:
             missed = torch.bincount(torch.searchsorted(every, missing), minlength=len(every))
         columns = [every // self.names, every % self.names, given, total, missed]
         explanation, label, given, total, missed = torch.stack(columns).cpu().numpy()
-        return Cells(explanation, label, given, total, missed, own.cpu().numpy(), close)
+        return PairCells(explanation, label, given, total, missed, own.cpu().numpy(), close)
 
     def _own_gaps(self) -> Tensor:
         """What the metric adds up between each row and its own center; for cosine the distance."""
@@ -196,7 +208,7 @@ class Pairs:
         ----------
         radius : (centers,) array
         explanation, label : (m,) arrays
-            Cells.
+            PairCells.
         weights : (4, m) array
             For rows of the cell's own label, the first is less by the last.
 
@@ -218,9 +230,9 @@ class Pairs:
         reach = self._reach(self._bounds(radius[None, explanation]), order)
         sums = torch.cat([table.sum(0) for _, table in self._sweep(own, other, reach, how, close)], dim=1)
         real = by_label.source >= 0
-        found = torch.empty((3, len(self.rows)), dtype=torch.float64, device=DEVICE)
-        found[:, by_label.source[real]] = ((sums[:3] + sums[3:6] + sums[6:9]) * unit)[:, real]
-        return np.asarray(found.cpu().numpy())
+        influence = torch.empty((3, len(self.rows)), dtype=torch.float64, device=DEVICE)
+        influence[:, by_label.source[real]] = ((sums[:3] + sums[3:6] + sums[6:9]) * unit)[:, real]
+        return np.asarray(influence.cpu().numpy())
 
     def _how(self, **more: Any) -> How:
         k = self.space.k
@@ -231,18 +243,18 @@ class Pairs:
 
     def _side(self, points: Tensor, order: Arrangement, own: bool) -> Side:
         absent = order.source < 0
-        here = points[order.source.clamp(min=0)]
-        plain = here.T.contiguous()
+        placed = points[order.source.clamp(min=0)]
+        plain = placed.T.contiguous()
         doubt = self.space.doubt(order.size).view(-1, order.tile).amax(1).float()
         if not self.space.coarse:
             first = rest = plain
         elif self.space.k:
-            first, rest = self.space.halves(here, absent, own)
+            first, rest = self.space.halves(placed, absent, own)
         else:
-            far = torch.where(absent[:, None], 0.0 if own else torch.inf, self.space.points(here))
+            far = torch.where(absent[:, None], 0.0 if own else torch.inf, self.space.points(placed))
             first = rest = far.T.float().contiguous()
-        norm = self._norm(here) if self.near.metric == "cosine" else plain
-        return Side(plain, first, rest, norm, doubt, order.label, order.filled, order.spans, rest, len(here))
+        norm = self._norm(placed) if self.near.metric == "cosine" else plain
+        return Side(plain, first, rest, norm, doubt, order.label, order.filled, order.spans, rest, len(placed))
 
     def _bounds(self, radii: Floats) -> tuple[Tensor, ...]:
         """What may be added up within radii, (taus, centers), or (taus, 1) where they are the same for all centers."""
@@ -255,10 +267,10 @@ class Pairs:
         return tuple(torch.stack(every).to(DEVICE).unbind())
 
     def _reach(self, bounds: tuple[Tensor, ...], order: Arrangement) -> Reach:
-        here = order.source.clamp(min=0)
+        source = order.source.clamp(min=0)
         alike = bounds[0].shape[1] == 1
         most, low, high, offset = (
-            (each.expand(-1, len(here)) if alike else each[:, here]).contiguous() for each in bounds
+            (each.expand(-1, len(source)) if alike else each[:, source]).contiguous() for each in bounds
         )
         band = self.space.band(offset).view(len(offset), -1, order.tile).amax(2)
         return Reach(most, low, high, offset.float(), band.float())
@@ -300,8 +312,8 @@ def _loads(weights: Tensor, source: Tensor) -> tuple[Tensor, Tensor]:
         parts.append(left.half())
         left = left - parts[-1].double()
     loads = torch.zeros((2, len(source), 16), dtype=torch.float16, device=DEVICE)
-    here = torch.cat(parts, dim=1)[:, :, source.clamp(min=0)]
-    loads[:, :, :9] = torch.where(source < 0, 0.0, here).transpose(1, 2)
+    placed = torch.cat(parts, dim=1)[:, :, source.clamp(min=0)]
+    loads[:, :, :9] = torch.where(source < 0, 0.0, placed).transpose(1, 2)
     return loads, unit
 
 
