@@ -52,7 +52,11 @@ X = np.array([[0.0], [1.0], [2.0]])
             "Rows must be lists of values",
         ),
         (lambda: fs.sufficiency(["a"] * 3, X, [0, 1, 0], relation=Within(1.0)), WrongType, "relates explanations"),
-        (lambda: fs.sufficiency(["a"] * 3, X, [0, 1, 0], relation="near"), WrongType, "relation='near' is none"),
+        (
+            lambda: fs.sufficiency(["a"] * 3, X, [0, 1, 0], relation="near"),
+            WrongType,
+            "relation='near' is not a relation",
+        ),
         (lambda: fs.sufficiency(["a"] * 3, X, [0, 1, 0], relation=fs.Nearest), WrongType, "is none"),
         (
             lambda: fs.sufficiency(["a"] * 3, X, [0, 1, 0], relation=lambda rows, e: rows[:2, 0] > 0),

@@ -402,8 +402,8 @@ def test_rules_over_different_features_are_never_compared():
 @pytest.mark.parametrize(
     ("written", "error", "message"),
     [
-        ([("agee", "<=", 1)], BadInput, r"row 1: .*'agee', which is not among the features\. Near it: 'age'"),
-        ([("zzz", "<=", 1)], BadInput, r"There are: age, job, flag"),
+        ([("agee", "<=", 1)], BadInput, r"row 1: .*'agee', which is not among the features\. Did you mean 'age'"),
+        ([("zzz", "<=", 1)], BadInput, r"There are 'age', 'job', 'flag'"),
         ([(7, "<=", 1)], BadInput, r"is on 7, which is not among"),
         ([(-1, "<=", 1)], BadInput, r"is on -1, which is not among"),
         (
@@ -482,9 +482,9 @@ def test_names_and_positions_do_not_mix_without_features():
         (
             pd.DataFrame({"agee": [1], "job": ["x"]}),
             BadInput,
-            "Rows have no column 'age', which 'age <= 1' needs. Near it: 'agee'",
+            "Rows have no column 'age', which 'age <= 1' needs. Did you mean 'agee'",
         ),
-        (pl.DataFrame({"zzz": [1]}), BadInput, "no column 'age'.* There are: zzz"),
+        (pl.DataFrame({"zzz": [1]}), BadInput, "no column 'age'.* There are 'zzz'"),
         (pd.DataFrame([[1, 2]], columns=["age", "age"]), BadInput, "two columns 'age'"),
         (np.zeros((2, 4)), BadInput, "Rows have 4 columns but rules are over 3 features"),
         (np.zeros((2, 1)), BadInput, "Rows have 1 columns"),

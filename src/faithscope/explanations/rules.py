@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from typing import Any, Self
 
@@ -28,6 +27,7 @@ from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.arrays import frame_columns, is_frame, to_items, to_vector
 from faithscope.inputs.dates import dated_columns
 from faithscope.inputs.grouping import group
+from faithscope.inputs.hints import hint
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.rows import rows_of
 from faithscope.visible import visible
@@ -263,16 +263,11 @@ def _reader(names: Sequence[str], given: Sequence[Hashable]) -> Callable[[Any], 
         feature, operator, value = one
         if feature not in places:
             raise BadInput(
-                f"Condition {one!r} is on {feature!r}, which is not among the features. {_near(feature, names)}"
+                f"Condition {one!r} is on {feature!r}, which is not among the features. {hint(feature, names)}"
             )
         return condition(places[feature], names[places[feature]], operator, value)
 
     return read
-
-
-def _near(name: Any, names: Sequence[str]) -> str:
-    near = get_close_matches(str(name), names)
-    return f"Near it: {', '.join(map(repr, near))}." if near else f"There are: {shorten(names) or 'none'}."
 
 
 def _distinct_names(features: Sequence[Hashable]) -> tuple[str, ...]:
@@ -298,7 +293,7 @@ def _table(frame: Any, needed: Mapping[int, Condition]) -> tuple[int, Fetch]:
     for one in needed.values():
         if names.count(one.feature) != 1:
             what = "two columns" if one.feature in names else "no column"
-            raise BadInput(f"Rows have {what} {one.feature!r}, which {str(one)!r} needs. {_near(one.feature, names)}")
+            raise BadInput(f"Rows have {what} {one.feature!r}, which {str(one)!r} needs. {hint(one.feature, names)}")
     return frame.shape[0], lambda position: _column(frame, names.index(needed[position].feature))
 
 
