@@ -57,7 +57,7 @@ X = np.array([[0.0], [1.0], [2.0]])
             WrongType,
             "relation='near' is not a relation",
         ),
-        (lambda: fs.sufficiency(["a"] * 3, X, [0, 1, 0], relation=fs.Nearest), WrongType, "is none"),
+        (lambda: fs.sufficiency(["a"] * 3, X, [0, 1, 0], relation=fs.Nearest), WrongType, "is not a relation"),
         (
             lambda: fs.sufficiency(["a"] * 3, X, [0, 1, 0], relation=lambda rows, e: rows[:2, 0] > 0),
             WrongType,

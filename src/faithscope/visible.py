@@ -20,9 +20,9 @@ def visible(text: str) -> str:
     return text if text.isprintable() else "".join(map(_character, text))
 
 
-def _character(one: str) -> str:
-    hidden = unicodedata.category(one) in _HIDDEN or one in _REORDERING
-    return one.encode("unicode_escape").decode("ascii") if hidden else one
+def _character(character: str) -> str:
+    hidden = unicodedata.category(character) in _HIDDEN or character in _REORDERING
+    return character.encode("unicode_escape").decode("ascii") if hidden else character
 
 
 def visible_lines(text: str) -> str:

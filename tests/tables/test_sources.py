@@ -88,7 +88,7 @@ def test_a_table_that_is_not_in_a_duckdb_file_says_which_are(tmp_path):
     connection.disconnect()
     address = f"duckdb://{tmp_path}/own.duckdb"
     for name, said in {
-        "predictoins": r"no table 'predictoins'; did you mean predictions\?",
+        "predictoins": "no table 'predictoins'; did you mean predictions?",
         "churn": "no table 'churn'; it has risk.churn: write the whole name.",
         "risk.predictions": "no table 'risk.predictions'; it has predictions: write the whole name.",
         "zzz": "no table 'zzz'; it has predictions, risk.churn.",

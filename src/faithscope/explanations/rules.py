@@ -87,13 +87,13 @@ class Rules(Conjunctions):
         named, positional = (features, True) if features is not None else _appearing(rows)
         names = _distinct_names(named)
         read = _reader(names, named)
-        found: list[Conjunction] = []
+        conjunctions: list[Conjunction] = []
         for number, row in enumerate(rows):
             try:
-                found.append(conjoin(map(read, row)))
+                conjunctions.append(conjoin(map(read, row)))
             except BadInput as error:
                 raise type(error)(f"Rules, row {int((codes == number).argmax())}: {error}") from None
-        distinct, numbers = number_conjunctions(found)
+        distinct, numbers = number_conjunctions(conjunctions)
         return cls(numbers[codes], distinct, names, positional=positional)._labelled(conditions)
 
     @classmethod
@@ -134,10 +134,10 @@ class Rules(Conjunctions):
         codes, first = group((low, high))
         read = cache(lambda position, above, to: _bin(position, names[position], above, to))
         bounded = (low > -np.inf) | (high < np.inf)
-        found = [
+        conjunctions = [
             conjoin(read(j, low[row, j], high[row, j]) for j in np.flatnonzero(bounded[row]).tolist()) for row in first
         ]
-        distinct, numbers = number_conjunctions(found)
+        distinct, numbers = number_conjunctions(conjunctions)
         return cls(numbers[codes], distinct, names)._labelled(lower)
 
     def _labelled(self, table: Any) -> Self:
@@ -174,15 +174,18 @@ class Rules(Conjunctions):
         return visible(" and ".join(parts)) or "everything"
 
     def item(self, row: int) -> Any:
-        return [triple for one in self.conjunction(row) for triple in self._triples(one)]
+        return [triple for condition in self.conjunction(row) for triple in self._triples(condition)]
 
     def to_conditions(self) -> list[list[Triple]]:
         """One list of (feature, operator, value) a row, from which `from_conditions` makes the same rules."""
-        written = [[triple for one in conjunction for triple in self._triples(one)] for conjunction in self.distinct]
+        written = [
+            [triple for condition in conjunction for triple in self._triples(condition)]
+            for conjunction in self.distinct
+        ]
         return [list(written[code]) for code in self.codes]
 
-    def _triples(self, one: Any) -> list[Triple]:
-        return [(self.features[0], "in", ())] if one == NOTHING else list(one.triples())
+    def _triples(self, condition: Any) -> list[Triple]:
+        return [(self.features[0], "in", ())] if condition == NOTHING else list(condition.triples())
 
     def holds(self, conditions: Sequence[Any], X: Any) -> Iterator[Mask]:
         """For each of the conditions in turn, whether it holds on each row of X.
@@ -198,10 +201,13 @@ class Rules(Conjunctions):
         iterator of (n,) arrays of bool
             A condition on a missing value is false unless it asks for missing, or says "or missing".
         """
-        needed = {one.position: one for one in conditions if one.position >= 0}
+        needed = {condition.position: condition for condition in conditions if condition.position >= 0}
         rows, fetch = _table(X, needed) if is_frame(X) else self._array(X, needed)
         columns = cache(lambda position: FeatureColumn(self.features[position], *fetch(position)))
-        return (columns(one.position).holds(one) if one.position >= 0 else np.zeros(rows, bool) for one in conditions)
+        return (
+            columns(condition.position).holds(condition) if condition.position >= 0 else np.zeros(rows, bool)
+            for condition in conditions
+        )
 
     def _array(self, X: Any, needed: Mapping[int, Condition]) -> tuple[int, Fetch]:
         columns = array_columns(X)
@@ -233,14 +239,14 @@ def read_tree(
         raise BadInput(f"The tree has {tree.n_features_in_} features but {len(names)} names: pass one for each.")
     reached = _leaves(tree, X) if rows_of(X) else np.empty(0, np.int64)
     missing = _missing(X) if rows_of(X) else np.zeros((0, len(names)), bool)
-    said = np.full(len(names), knows_missing(tree.tree_)) | (missing.any(axis=0) & (not stable))
-    distinct, codes = rules_of(paths(tree.tree_, names, said), reached, missing & ~said)
-    return codes, distinct, names, digest(tree.tree_, said)
+    speaks = np.full(len(names), knows_missing(tree.tree_)) | (missing.any(axis=0) & (not stable))
+    distinct, codes = rules_of(paths(tree.tree_, names, speaks), reached, missing & ~speaks)
+    return codes, distinct, names, digest(tree.tree_, speaks)
 
 
 def _appearing(rows: Iterable[tuple[Any, ...]]) -> tuple[Sequence[Hashable], bool]:
     """The features in order of appearance, and whether they say which column of an array is meant."""
-    names = list(dict.fromkeys(one[0] for row in rows for one in row if is_triple(one)))
+    names = list(dict.fromkeys(triple[0] for row in rows for triple in row if is_triple(triple)))
     whole = [name for name in names if isinstance(name, int | np.integer) and not isinstance(name, np.timedelta64)]
     positions = list(map(int, whole))
     if len(positions) < len(names) and positions:
@@ -257,13 +263,13 @@ def _reader(names: Sequence[str], given: Sequence[Hashable]) -> Callable[[Any], 
         places.update({name: position for position, name in enumerate(known)})
 
     @cache
-    def read(one: Any) -> Condition:
-        if not is_triple(one):
-            raise BadInput(f"A condition must be (feature, operator, value); got {one!r}.")
-        feature, operator, value = one
+    def read(triple: Any) -> Condition:
+        if not is_triple(triple):
+            raise BadInput(f"A condition must be (feature, operator, value); got {triple!r}.")
+        feature, operator, value = triple
         if feature not in places:
             raise BadInput(
-                f"Condition {one!r} is on {feature!r}, which is not among the features. {hint(feature, names)}"
+                f"Condition {triple!r} is on {feature!r}, which is not among the features. {hint(feature, names)}"
             )
         return condition(places[feature], names[places[feature]], operator, value)
 
@@ -290,10 +296,12 @@ def _default_names(count: int) -> tuple[str, ...]:
 def _table(frame: Any, needed: Mapping[int, Condition]) -> tuple[int, Fetch]:
     """How many rows a table has, and what fetches the column of a feature by its position among the features."""
     names = _column_names(frame)
-    for one in needed.values():
-        if names.count(one.feature) != 1:
-            what = "two columns" if one.feature in names else "no column"
-            raise BadInput(f"Rows have {what} {one.feature!r}, which {str(one)!r} needs. {hint(one.feature, names)}")
+    for condition in needed.values():
+        if names.count(condition.feature) != 1:
+            what = "two columns" if condition.feature in names else "no column"
+            raise BadInput(
+                f"Rows have {what} {condition.feature!r}, which {str(condition)!r} needs. {hint(condition.feature, names)}"
+            )
     return frame.shape[0], lambda position: _column(frame, names.index(needed[position].feature))
 
 
@@ -353,10 +361,10 @@ def _tree_names(tree: Any, X: Any) -> Sequence[Hashable]:
 
 def _leaves(tree: Any, X: Any) -> NDArray[np.int64]:
     try:
-        found: NDArray[np.int64] = tree.apply(X)
+        leaves: NDArray[np.int64] = tree.apply(X)
     except (TypeError, ValueError) as problem:  # other columns than it was fitted with, or values that are no numbers
         raise BadInput(f"The tree cannot be asked about these rows: {str(problem).splitlines()[0]}") from None
-    return found
+    return leaves
 
 
 def _missing(X: Any) -> NDArray[np.bool_]:

@@ -24,7 +24,7 @@ class Nearest(Relation):
     --------
     >>> import faithscope as fs
     >>> prototypes = fs.Prototypes([0, 1, 1], points=[[0.0], [10.0]])
-    >>> fs.sufficiency(prototypes, ["no", "yes", "yes"], X=[[1.0], [8.0], [9.0]], relation=Nearest()).unverifiable
+    >>> fs.sufficiency(prototypes, X=[[1.0], [8.0], [9.0]], predictions=[0, 1, 1], relation=Nearest()).unverifiable
     0.3333333333333333
     """
 
@@ -61,7 +61,7 @@ class Ball(Relation):
     --------
     >>> import faithscope as fs
     >>> prototypes = fs.Prototypes([0, 1, 1], points=[[0.0], [10.0]])
-    >>> fs.sufficiency(prototypes, ["no", "yes", "yes"], X=[[1.0], [8.0], [9.0]], relation=Ball(9)).value
+    >>> fs.sufficiency(prototypes, X=[[1.0], [8.0], [9.0]], predictions=[0, 1, 1], relation=Ball(5)).value
     0.6666666666666666
     """
 

@@ -73,15 +73,15 @@ class Walk:
 
     def digest(self, things: Any) -> bytes:
         """Sixteen bytes for things and all that they reach."""
-        found = hashlib.blake2b(self.refer(things), digest_size=16)
+        digest = hashlib.blake2b(self.refer(things), digest_size=16)
         for thing in self.met:  # grows while it is walked
             try:
-                found.update(self.written(*_taken_apart(thing)))
+                digest.update(self.written(*_taken_apart(thing)))
             except (WrongType, RecursionError, MemoryError):
                 raise
             except Exception as error:  # whatever a class of somebody's raises when it is looked at
                 raise WrongType(f"A {type(thing).__name__} cannot be told from others ({error}).") from None
-        return found.digest()
+        return digest.digest()
 
     def written(self, kind: str, parts: Iterable[Any]) -> bytes:
         """A digest of a kind and parts."""
@@ -110,8 +110,8 @@ class Walk:
         if id(things) in self.inside:
             return [_hash("inside", str(self.inside.index(id(things))))]
         if _plain(things):
-            return sorted(_hash(type(one).__name__, repr(one)) for one in things)
-        return sorted(Walk((*self.inside, id(things))).digest(one) for one in things)
+            return sorted(_hash(type(element).__name__, repr(element)) for element in things)
+        return sorted(Walk((*self.inside, id(things))).digest(element) for element in things)
 
     def _array(self, values: Any) -> bytes:
         if id(values) not in self.arrays:
@@ -121,12 +121,12 @@ class Walk:
 
 def _hash(*parts: str | bytes) -> bytes:
     """A digest of parts, each with its length, so that no two lists of parts are written alike."""
-    found = hashlib.blake2b(digest_size=16)
+    digest = hashlib.blake2b(digest_size=16)
     for part in parts:
         content = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
-        found.update(len(content).to_bytes(8, "little"))
-        found.update(content)
-    return found.digest()
+        digest.update(len(content).to_bytes(8, "little"))
+        digest.update(content)
+    return digest.digest()
 
 
 def _plain(things: Any) -> bool:
@@ -162,10 +162,10 @@ def _taken_apart(thing: Any) -> tuple[str, list[Any]]:
 
 
 def _mapping(thing: Mapping[Any, Any]) -> list[Any]:
-    made = [thing.default_factory] if isinstance(thing, defaultdict) else []
+    factory = [thing.default_factory] if isinstance(thing, defaultdict) else []
     if _plain(thing.keys()) and _plain(thing.values()):
-        return [*made, "plain", repr(list(thing.items()))]
-    return [*made, "items", *(part for pair in thing.items() for part in pair)]
+        return [*factory, "plain", repr(list(thing.items()))]
+    return [*factory, "items", *(part for pair in thing.items() for part in pair)]
 
 
 def _code(code: types.CodeType) -> list[Any]:
@@ -243,7 +243,7 @@ def _is(thing: Any, library: str, name: str) -> bool:
 def _columns(table: Any) -> list[Any]:
     """Names, types and values of a table's columns."""
     series = [table.iloc[:, j] if hasattr(table, "iloc") else table[:, j] for j in range(table.shape[1])]
-    return [list(table.columns), [_dtype(one.dtype) for one in series], [one.to_numpy() for one in series]]
+    return [list(table.columns), [_dtype(column.dtype) for column in series], [column.to_numpy() for column in series]]
 
 
 def _dtype(dtype: Any) -> Any:
@@ -269,11 +269,17 @@ def _state(thing: Any) -> list[Any]:
     if isinstance(reduced, str):  # it is known by its name
         home = named(thing) if getattr(thing, "__module__", None) else None
         return [reduced, home, vars(thing) if is_own(type(thing)) and hasattr(thing, "__dict__") else None]
-    made, arguments, state, listed, mapped = [*reduced, None, None, None][:5]
+    constructor, arguments, state, listed, mapped = [*reduced, None, None, None][:5]
     remembered = set(_remembered(type(thing)))
     state = {k: v for k, v in state.items() if k not in remembered} if isinstance(state, dict) else state
     left_out = _untold(thing, remembered) if _chooses_state(type(thing)) else []
-    return [made, arguments, state, *(None if one is None else list(one) for one in (listed, mapped)), *left_out]
+    return [
+        constructor,
+        arguments,
+        state,
+        *(None if items is None else list(items) for items in (listed, mapped)),
+        *left_out,
+    ]
 
 
 def _chooses_state(kind: type) -> bool:
@@ -295,7 +301,7 @@ def _untold(thing: Any, remembered: set[str]) -> list[Any]:
 
 
 def _remembered(kind: type) -> Iterator[str]:
-    for one in kind.__mro__:
-        for name, value in vars(one).items():
+    for base in kind.__mro__:
+        for name, value in vars(base).items():
             if isinstance(value, cached_property):
                 yield name

@@ -54,10 +54,10 @@ def _stands_for(thing: Any) -> bool:
     module = getattr(thing, "__module__", None)
     if not isinstance(module, str) or origins.of_module(module) is None:
         return False
-    found: Any = sys.modules.get(module)
+    value: Any = sys.modules.get(module)
     for part in str(getattr(thing, "__qualname__", "")).split("."):
-        found = getattr(found, part, None)
-    return found is thing
+        value = getattr(value, part, None)
+    return value is thing
 
 
 def compiled(thing: Any) -> list[Any]:
@@ -107,17 +107,17 @@ def _seeded(name: str, value: Any) -> bool:
 
 def _patches(kind: type) -> Iterator[Any]:
     """Functions of somebody's own in an installed class or its bases."""
-    for one in kind.__mro__:
-        for name, value in vars(one).items():
+    for base in kind.__mro__:
+        for name, value in vars(base).items():
             function = getattr(value, "__func__", value)
             if isinstance(function, types.FunctionType) and not _of_package(function):
-                yield one.__qualname__, name, value
+                yield base.__qualname__, name, value
 
 
 def _of_package(function: types.FunctionType) -> bool:
     """Whether a function is installed, or was made from a text by what is installed."""
-    module, made = function.__module__, function.__code__.co_filename.startswith("<")
-    made_there = made and (module is None or origins.of_module(module) is not None)
+    module, generated = function.__module__, function.__code__.co_filename.startswith("<")
+    made_there = generated and (module is None or origins.of_module(module) is not None)
     return made_there or origins.of_function(function) is not None
 
 
@@ -139,11 +139,15 @@ def _reached(function: types.FunctionType) -> Iterator[Any]:
         raise WrongType(f"{function.__qualname__} asks for all subclasses, which cannot be followed.")
     for reference in references(function.__code__):
         value = _value(function, reference)
-        if any(value is one for one in _BY_NAME) or value is sys.modules or _leads_anywhere(function, reference, value):
+        if (
+            any(value is builtin for builtin in _BY_NAME)
+            or value is sys.modules
+            or _leads_anywhere(function, reference, value)
+        ):
             words = "imports modules by names that it makes up, which cannot be followed"
             raise WrongType(f"{function.__qualname__} {words}.")
         yield reference.name, reference.attributes, value
-        if any(value is one for one in _ANYTHING):
+        if any(value is builtin for builtin in _ANYTHING):
             yield from _held(function.__globals__)
 
 
@@ -164,8 +168,8 @@ def _value(function: types.FunctionType, reference: Reference) -> Any:
     known = function.__globals__
     if reference.level >= 0:
         return _imported(reference, known)
-    found = known.get(reference.name, getattr(builtins, reference.name, _ABSENT))
-    return _along(found, reference.attributes) if isinstance(found, types.ModuleType) else found
+    value = known.get(reference.name, getattr(builtins, reference.name, _ABSENT))
+    return _along(value, reference.attributes) if isinstance(value, types.ModuleType) else value
 
 
 def _imported(reference: Reference, known: dict[str, Any]) -> Any:
@@ -186,22 +190,22 @@ def _imported(reference: Reference, known: dict[str, Any]) -> Any:
 
 def _along(module: types.ModuleType, attributes: tuple[str, ...]) -> Any:
     """What a chain of attributes of a module leads to: as far as it leads through modules."""
-    found: Any = module
+    value: Any = module
     made_up = []
     for name in attributes:
-        if not isinstance(found, types.ModuleType):
+        if not isinstance(value, types.ModuleType):
             break
-        if origins.of_module(found.__name__) is not None:
-            return _installed(found, name)
-        made_up += [vars(found)["__getattr__"]] if "__getattr__" in vars(found) else []
-        found = getattr(found, name, _ABSENT)
-    return (found, *made_up) if made_up else found
+        if origins.of_module(value.__name__) is not None:
+            return _installed(value, name)
+        made_up += [vars(value)["__getattr__"]] if "__getattr__" in vars(value) else []
+        value = getattr(value, name, _ABSENT)
+    return (value, *made_up) if made_up else value
 
 
 def _installed(module: types.ModuleType, name: str) -> Any:
     """The version of a package stands for whatever is found there, but for what somebody put into it."""
-    found = vars(module).get(name)
-    if isinstance(found, types.ModuleType) or any(found is one for one in _BY_NAME):
-        return found
-    own = isinstance(found, types.FunctionType) and origins.of_function(found) is None
-    return found if own or (isinstance(found, type) and is_own(found)) else module
+    value = vars(module).get(name)
+    if isinstance(value, types.ModuleType) or any(value is loader for loader in _BY_NAME):
+        return value
+    own = isinstance(value, types.FunctionType) and origins.of_function(value) is None
+    return value if own or (isinstance(value, type) and is_own(value)) else module

@@ -68,9 +68,9 @@ def available() -> float:
 
     Where nothing can be found out (Windows), infinitely many. `FAITHSCOPE_MEMORY`, in GiB, takes the place of all.
     """
-    said = os.environ.get(LIMIT)
-    if said is not None:
-        return max(0.0, _said(said) - _held())
+    limit = os.environ.get(LIMIT)
+    if limit is not None:
+        return max(0.0, _said(limit) - _held())
     return max(0.0, min([_left_on_machine(), _left_to_process(), *_left_to_groups()]))
 
 
@@ -102,9 +102,9 @@ def _number(text: str) -> float:
 
 
 def _left_on_machine() -> float:
-    found = _field(_read(_SYSTEM / "proc/meminfo"), "MemAvailable:")
-    if found < inf:
-        return 1024 * found
+    kilobytes = _field(_read(_SYSTEM / "proc/meminfo"), "MemAvailable:")
+    if kilobytes < inf:
+        return 1024 * kilobytes
     try:  # all there is, where nobody says what is left
         return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, ValueError, OSError):

@@ -29,12 +29,12 @@ def python() -> str:
 def our_sources() -> str:
     """A digest of every source file of this package, with the versions of the packages that it computes with."""
     folder = Path(__file__).parents[1]
-    found = hashlib.blake2b(digest_size=16)
-    for path in sorted(folder.rglob("*.py"), key=lambda one: one.relative_to(folder).as_posix()):
+    digest = hashlib.blake2b(digest_size=16)
+    for path in sorted(folder.rglob("*.py"), key=lambda source: source.relative_to(folder).as_posix()):
         content = path.read_bytes()
-        found.update(f"{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode() + content)
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode() + content)
     versions = ", ".join(f"{name} {_version(name)}" for name in _USED)
-    return f"{_OURS} {found.hexdigest()} with {versions}"
+    return f"{_OURS} {digest.hexdigest()} with {versions}"
 
 
 def of_module(name: str) -> str | None:
@@ -83,8 +83,8 @@ def of_file(file: str) -> str | None:
     if inside is not None:
         return _package(Path(*parts[: inside + 1]), parts[inside + 1].partition(".")[0])
     libraries = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib")}
-    libraries |= {str(Path(one).resolve()) for one in libraries if one}
-    return python() if any(one and PurePath(one) in PurePath(file).parents for one in libraries) else None
+    libraries |= {str(Path(library).resolve()) for library in libraries if library}
+    return python() if any(library and PurePath(library) in PurePath(file).parents for library in libraries) else None
 
 
 @cache
@@ -121,7 +121,7 @@ def _record(folder: Path, name: str = "") -> list[str]:
 
 
 def _has(line: str, endings: tuple[str, ...]) -> bool:
-    return "sha256=" in line and not line.startswith("..") and any(one in line for one in endings)
+    return "sha256=" in line and not line.startswith("..") and any(ending in line for ending in endings)
 
 
 def _code_of(folder: Path) -> str:

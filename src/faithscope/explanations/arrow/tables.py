@@ -47,8 +47,8 @@ def to_arrow(explanations: Explanations) -> Any:
     if write is None:
         raise WrongType(f"{type(explanations).__name__} cannot be written to a table: it is no kind of this package.")
     columns, settings = write(explanations)
-    said = {"version": _VERSION, "kind": type(explanations).__name__, "columns": list(columns), **settings}
-    return pa.table(columns).replace_schema_metadata({METADATA: json.dumps(said).encode()})
+    metadata = {"version": _VERSION, "kind": type(explanations).__name__, "columns": list(columns), **settings}
+    return pa.table(columns).replace_schema_metadata({METADATA: json.dumps(metadata).encode()})
 
 
 def from_arrow(table: Any, *, tokenizer: Callable[[str], Iterable[str]] | None = None) -> Explanations:
@@ -72,8 +72,8 @@ def _from_arrow(table: Any, settings: Settings, tokenizer: Callable[[str], Itera
     if kind is None or settings["version"] > _VERSION:
         raise BadInput(f"These explanations ({settings['kind']}) were written by a newer version: upgrade faithscope.")
     columns = _sound(table, settings["columns"])
-    found = _KINDS[kind][1](columns, settings)
-    return _with_tokenizer(found, settings, tokenizer) if isinstance(found, Highlights) else found
+    explanations = _KINDS[kind][1](columns, settings)
+    return _with_tokenizer(explanations, settings, tokenizer) if isinstance(explanations, Highlights) else explanations
 
 
 def _sound(table: Any, names: Sequence[str]) -> Columns:
@@ -87,11 +87,11 @@ def _sound(table: Any, names: Sequence[str]) -> Columns:
 
 def read_settings(table: Any) -> Settings | None:
     """What a table says about its explanations; None where it says nothing."""
-    said = (table.schema.metadata or {}).get(METADATA)
-    if said is None:
+    metadata = (table.schema.metadata or {}).get(METADATA)
+    if metadata is None:
         return None
     with understood():
-        settings: Settings = json.loads(said)
+        settings: Settings = json.loads(metadata)
         if not isinstance(settings["kind"], str) or not isinstance(settings["version"], int):
             raise TypeError("kind is a text and version a number")
         return settings
@@ -136,8 +136,8 @@ def _write_importances(given: Importances) -> tuple[Columns, Settings]:
     names = list(map(str, range(width))) if ranks or given.names is None else given.names
     prefix = "rank_" if ranks else "phi_" if given.names else "phi_x"
     columns, _ = _written(prefix, names, list(given.values.T))
-    said = {"names": given.names, "form": given.form, "dtype": str(given.values.dtype)}
-    return columns, said | ({"error": given.error} if given.error else {})
+    settings = {"names": given.names, "form": given.form, "dtype": str(given.values.dtype)}
+    return columns, settings | ({"error": given.error} if given.error else {})
 
 
 def _read_importances(columns: Columns, settings: Settings) -> Importances:
@@ -210,13 +210,13 @@ def _write_sets(name: str, given: Any, element: str) -> Columns:
 
     kind = pa.list_(pa.string() if element == "string" else pa.int64())
     try:
-        return {name: pa.array([list(one) for one in given.distinct], kind).take(pa.array(given.codes))}
+        return {name: pa.array([list(parts) for parts in given.distinct], kind).take(pa.array(given.codes))}
     except UnicodeEncodeError:
         raise BadInput("A highlighted word holds a lone surrogate, which no table can keep: clean the texts.") from None
 
 
 def _read_sets(column: Any) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
-    return number_conjunctions([tuple(one) for one in column.to_pylist()])
+    return number_conjunctions([tuple(parts) for parts in column.to_pylist()])
 
 
 def _write_highlights(given: Highlights) -> tuple[Columns, Settings]:
@@ -231,11 +231,11 @@ def _read_highlights(columns: Columns, settings: Settings) -> Highlights:
 
 
 def _with_tokenizer(
-    found: Highlights, settings: Mapping[str, Any], tokenizer: Callable[[str], Iterable[str]] | None
+    highlights: Highlights, settings: Mapping[str, Any], tokenizer: Callable[[str], Iterable[str]] | None
 ) -> Highlights:
     if settings["tokenizer"] == "own" and tokenizer is None:
         raise BadInput("These highlights have a tokenizer of their own, which is not stored: pass tokenizer=.")
-    return found if tokenizer is None else found._with(tokenizer=tokenizer)
+    return highlights if tokenizer is None else highlights._with(tokenizer=tokenizer)
 
 
 def _write_prototypes(given: Prototypes) -> tuple[Columns, Settings]:
@@ -293,16 +293,22 @@ def _write_metric(metric: Any) -> Any:
     return metric
 
 
-def _read_metric(said: Any) -> Any:
-    return Gower(tuple(said["gower"])) if isinstance(said, dict) else said
+def _read_metric(written: Any) -> Any:
+    return Gower(tuple(written["gower"])) if isinstance(written, dict) else written
 
 
 def _write_counterfactuals(given: Counterfactuals) -> tuple[Columns, Settings]:
-    points, how = _write_rows("cf_", given.points, given.names)
-    originals, old = _write_rows("original_", given.originals, given.names)
+    points, point_rows = _write_rows("cf_", given.points, given.names)
+    originals, original_rows = _write_rows("original_", given.originals, given.names)
     metric = _write_metric(given.metric)
-    said = {"points": how, "originals": old, "names": given.names, "metric": metric, "dates": given.dates}
-    return points | originals, said
+    settings = {
+        "points": point_rows,
+        "originals": original_rows,
+        "names": given.names,
+        "metric": metric,
+        "dates": given.dates,
+    }
+    return points | originals, settings
 
 
 def _read_counterfactuals(columns: Columns, settings: Settings) -> Counterfactuals:
@@ -316,10 +322,15 @@ def _read_counterfactuals(columns: Columns, settings: Settings) -> Counterfactua
 
 
 def _write_balls(given: Balls) -> tuple[Columns, Settings]:
-    centers, how = _write_rows("center_", given.centers, given.names)
+    centers, center_rows = _write_rows("center_", given.centers, given.names)
     radius, _ = write_column(given.radii)
-    said = {"centers": how, "names": given.names, "metric": _write_metric(given.metric), "dates": given.dates}
-    return centers | {"radius": radius}, said
+    settings = {
+        "centers": center_rows,
+        "names": given.names,
+        "metric": _write_metric(given.metric),
+        "dates": given.dates,
+    }
+    return centers | {"radius": radius}, settings
 
 
 def _read_balls(columns: Columns, settings: Settings) -> Balls:

@@ -80,7 +80,7 @@ class Condition:
     @property
     def family(self) -> str | None:
         """What it compares with; None where it asks only for missing or for present."""
-        values = self.among or self.without or [one for one in (self.low, self.high) if isinstance(one, Moment)]
+        values = self.among or self.without or [bound for bound in (self.low, self.high) if isinstance(bound, Moment)]
         return family_of(values[0]) if values else "number" if self.bounded else None
 
     def __and__(self, other: "Condition") -> "Condition":
@@ -109,15 +109,15 @@ class Condition:
         if self.high < inf or self.high_open:
             written.append((self.feature, "<" if self.high_open else "<=", self.high))
         if self.without:
-            one = len(self.without) == 1
-            written.append((self.feature, "!=" if one else "not in", self.without[0] if one else self.without))
+            single = len(self.without) == 1
+            written.append((self.feature, "!=" if single else "not in", self.without[0] if single else self.without))
         return written or [(self.feature, "!=", None)]
 
     def __str__(self) -> str:
         if self.never:
             return "nothing"
         written = self.triples() if self.among is not None else self._present()
-        parts = [_read_aloud(one) for one in written]
+        parts = [_read_aloud(triple) for triple in written]
         if len(written) >= 2 and written[1][1] in _BOUNDS:
             (feature, above, low), (_, below, high) = written[:2]
             parts[:2] = [f"{_show(low)} {above.replace('>', '<')} {feature} {below} {_show(high)}"]
@@ -133,10 +133,14 @@ NOTHING = Condition(-1, "", among=())  # the whole of the one conjunction that i
 def conjoin(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
     """The canonical conjunction: one condition a feature, in the order of the features."""
     by_feature: dict[int, list[Condition]] = {}
-    for one in conditions:
-        by_feature.setdefault(one.position, []).append(one)
+    for condition in conditions:
+        by_feature.setdefault(condition.position, []).append(condition)
     merged = [_intersection(by_feature[position]) for position in sorted(by_feature)]
-    return (NOTHING,) if any(one.never for one in merged) else tuple(one for one in merged if not one.always)
+    return (
+        (NOTHING,)
+        if any(condition.never for condition in merged)
+        else tuple(condition for condition in merged if not condition.always)
+    )
 
 
 def _intersection(conditions: list[Condition]) -> Condition:
@@ -152,30 +156,32 @@ def _intersection(conditions: list[Condition]) -> Condition:
     return reduce(and_, conditions)
 
 
-def _canonical(one: Condition) -> Condition:
+def _canonical(given: Condition) -> Condition:
     """The same condition in the one form that equal conditions share."""
-    if one.among is not None:
-        return _only(one, [value for value in one.among if _admits(one, value)])
-    if one.low > one.high or (one.low == one.high and (one.low_open or one.high_open)):
-        return _only(one, [])
-    if one.low == one.high:
-        return _only(one, [] if one.low in one.without else [one.low])
-    without = one.without
+    if given.among is not None:
+        return _only(given, [value for value in given.among if _admits(given, value)])
+    if given.low > given.high or (given.low == given.high and (given.low_open or given.high_open)):
+        return _only(given, [])
+    if given.low == given.high:
+        return _only(given, [] if given.low in given.without else [given.low])
+    without = given.without
     if without and not isinstance(without[0], str):
-        without = tuple(value for value in without if one.low < value < one.high)  # type: ignore[operator]
-    low_open, high_open = one.low_open or one.low in one.without, one.high_open or one.high in one.without
-    return Condition(one.position, one.feature, one.low, one.high, low_open, high_open, None, without, one.missing)
+        without = tuple(value for value in without if given.low < value < given.high)  # type: ignore[operator]
+    low_open, high_open = given.low_open or given.low in given.without, given.high_open or given.high in given.without
+    return Condition(
+        given.position, given.feature, given.low, given.high, low_open, high_open, None, without, given.missing
+    )
 
 
-def _only(one: Condition, values: list[Value]) -> Condition:
-    return Condition(one.position, one.feature, among=tuple(values), missing=one.missing)
+def _only(given: Condition, values: list[Value]) -> Condition:
+    return Condition(given.position, given.feature, among=tuple(values), missing=given.missing)
 
 
-def _admits(one: Condition, value: Value) -> bool:
-    if value in one.without or isinstance(value, str):
-        return value not in one.without
-    above = value > one.low if one.low_open else value >= one.low
-    return above and (value < one.high if one.high_open else value <= one.high)
+def _admits(given: Condition, value: Value) -> bool:
+    if value in given.without or isinstance(value, str):
+        return value not in given.without
+    above = value > given.low if given.low_open else value >= given.low
+    return above and (value < given.high if given.high_open else value <= given.high)
 
 
 def _common(a: tuple[Value, ...] | None, b: tuple[Value, ...] | None) -> tuple[Value, ...] | None:
@@ -213,8 +219,8 @@ def condition(position: int, feature: str, operator: str, value: Any) -> Conditi
         Missing with ``==`` asks for missing, with ``!=`` for present.
     """
     if isinstance(operator, str) and operator.endswith(OR_MISSING):
-        found = condition(position, feature, operator.removesuffix(OR_MISSING), value)
-        return replace(found, missing=True)
+        present = condition(position, feature, operator.removesuffix(OR_MISSING), value)
+        return replace(present, missing=True)
     read = _OPERATORS.get(operator) if isinstance(operator, str) else None
     if read is None:
         raise BadInput(f"Operator {operator!r} on feature {feature!r} is unknown. Known are: {', '.join(_OPERATORS)}.")
@@ -224,10 +230,10 @@ def condition(position: int, feature: str, operator: str, value: Any) -> Conditi
 def _read_bound(position: int, feature: str, operator: str, value: Any) -> Condition:
     bound, is_open = _bound(feature, operator, value), "=" not in operator
     if "<" in operator:
-        found = Condition(position, feature, high=bound, high_open=is_open)
+        bounded = Condition(position, feature, high=bound, high_open=is_open)
     else:
-        found = Condition(position, feature, low=bound, low_open=is_open)
-    return found if -inf < bound < inf else _canonical(found)
+        bounded = Condition(position, feature, low=bound, low_open=is_open)
+    return bounded if -inf < bound < inf else _canonical(bounded)
 
 
 def _read_between(position: int, feature: str, operator: str, value: Any) -> Condition:
@@ -314,9 +320,9 @@ def _frozen(item: Any) -> Any:
     return tuple([part if type(part) in _PLAIN else _frozen(part) for part in item])
 
 
-def is_triple(one: object) -> bool:
+def is_triple(item: object) -> bool:
     """Whether this may be (feature, operator, value)."""
-    return isinstance(one, tuple) and len(one) == 3
+    return isinstance(item, tuple) and len(item) == 3
 
 
 _BOUNDS = ("<=", "<", ">=", ">")

@@ -55,7 +55,7 @@ class Shared(Explanations):
         self.check_comparable(wanted)
         assert isinstance(wanted, Shared)
         place = {self.conjunction(row): row for row in range(len(self))}
-        return np.array([place.get(one, -1) for one in wanted.distinct], np.int64)[wanted.codes]
+        return np.array([place.get(parts, -1) for parts in wanted.distinct], np.int64)[wanted.codes]
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -74,5 +74,5 @@ class Conjunctions(Shared):
 def number_conjunctions(given: Sequence[Conjunction]) -> tuple[tuple[Conjunction, ...], NDArray[np.int64]]:
     """The distinct tuples in order of appearance, and the number of each given one."""
     numbers: dict[Conjunction, int] = {}
-    codes = np.fromiter((numbers.setdefault(one, len(numbers)) for one in given), np.int64, len(given))
+    codes = np.fromiter((numbers.setdefault(parts, len(numbers)) for parts in given), np.int64, len(given))
     return tuple(numbers), codes

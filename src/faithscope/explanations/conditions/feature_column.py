@@ -46,35 +46,37 @@ class FeatureColumn:
     values: NDArray[Any]
     zoned: bool = False
 
-    def holds(self, one: Condition) -> Mask:
+    def holds(self, condition: Condition) -> Mask:
         """Whether the condition holds on each row."""
-        family = one.family
+        family = condition.family
         if family is None:
-            mask = np.zeros(len(self.values), bool) if one.among == () else ~self.missing
+            mask = np.zeros(len(self.values), bool) if condition.among == () else ~self.missing
         else:
-            self._refuse_strays(one, family)
+            self._refuse_strays(condition, family)
             how = {"text": self._holds_text, "number": self._holds_number}.get(family, self._holds_date)
-            mask = how(one)
-        return mask | self.missing if one.missing else mask
+            mask = how(condition)
+        return mask | self.missing if condition.missing else mask
 
-    def _holds_text(self, one: Condition) -> Mask:
+    def _holds_text(self, condition: Condition) -> Mask:
         places, codes = self.words
-        known = [places[value] for value in one.among or one.without if value in places]
-        table = np.full(len(places) + 1, one.among is None)
-        table[known] = one.among is not None
+        known = [places[value] for value in condition.among or condition.without if value in places]
+        table = np.full(len(places) + 1, condition.among is None)
+        table[known] = condition.among is not None
         table[-1] = False  # a missing value has code -1
         return table[codes]
 
-    def _holds_number(self, one: Condition) -> Mask:
-        if one.among is not None:
-            return reduce(np.logical_or, (self._compare("==", value) for value in one.among))
-        tests = [self._compare("!=", value) for value in one.without]
-        if one.low > -inf or one.low_open:
-            tests.append(self._compare(">" if one.low_open else ">=", one.low))
-        if one.high < inf or one.high_open:
-            tests.append(self._compare("<" if one.high_open else "<=", one.high))
+    def _holds_number(self, condition: Condition) -> Mask:
+        if condition.among is not None:
+            return reduce(np.logical_or, (self._compare("==", value) for value in condition.among))
+        tests = [self._compare("!=", value) for value in condition.without]
+        if condition.low > -inf or condition.low_open:
+            tests.append(self._compare(">" if condition.low_open else ">=", condition.low))
+        if condition.high < inf or condition.high_open:
+            tests.append(self._compare("<" if condition.high_open else "<=", condition.high))
         mask: Mask = reduce(np.logical_and, tests)
-        return mask if one.bounded else mask & ~self.missing  # NaN is within no bounds, but differs from everything
+        return (
+            mask if condition.bounded else mask & ~self.missing
+        )  # NaN is within no bounds, but differs from everything
 
     def _compare(self, operator: str, value: Any) -> Mask:
         """Compare exactly: whole numbers with integers as integers, integers beyond 2**53 with anything in Python."""
@@ -86,14 +88,19 @@ class FeatureColumn:
             mask: Mask = _COMPARE[operator](numbers, value)
         return mask
 
-    def _holds_date(self, one: Condition) -> Mask:
-        bounds = [(">" if one.low_open else ">=", one.low), ("<" if one.high_open else "<=", one.high)]
-        tests = [("!=", value) for value in one.without] + [test for test in bounds if isinstance(test[1], Moment)]
-        if one.among is not None:
-            found = reduce(np.logical_or, (self._compare_date("==", value) for value in one.among))
+    def _holds_date(self, condition: Condition) -> Mask:
+        bounds = [
+            (">" if condition.low_open else ">=", condition.low),
+            ("<" if condition.high_open else "<=", condition.high),
+        ]
+        tests = [("!=", value) for value in condition.without] + [
+            test for test in bounds if isinstance(test[1], Moment)
+        ]
+        if condition.among is not None:
+            mask = reduce(np.logical_or, (self._compare_date("==", value) for value in condition.among))
         else:
-            found = reduce(np.logical_and, (self._compare_date(operator, value) for operator, value in tests))
-        return found & ~self.missing  # as a number it is some number
+            mask = reduce(np.logical_and, (self._compare_date(operator, value) for operator, value in tests))
+        return mask & ~self.missing  # as a number it is some number
 
     def _compare_date(self, operator: str, value: Any) -> Mask:
         ticks, unit = self.ticks
@@ -126,8 +133,8 @@ class FeatureColumn:
                 np.result_type(self.values, np.uint8 if self.values.dtype.kind in "biu" else float)
             )
         exact = self.exact
-        if any(isinstance(one, Decimal) for one in exact):
-            exact = np.array([float(one) if isinstance(one, Decimal) else one for one in exact], object)
+        if any(isinstance(item, Decimal) for item in exact):
+            exact = np.array([float(item) if isinstance(item, Decimal) else item for item in exact], object)
         try:
             floats = exact.astype(np.float64)
         except OverflowError:  # an integer that no float can hold
@@ -148,7 +155,7 @@ class FeatureColumn:
         codes[present] = [places.setdefault(word, len(places)) for word in self.values[present]]
         return places, codes
 
-    def _refuse_strays(self, one: Condition, family: str) -> None:
+    def _refuse_strays(self, condition: Condition, family: str) -> None:
         if family not in self._strays:
             self._strays[family] = self._stray(family)
         row = self._strays[family]
@@ -156,7 +163,7 @@ class FeatureColumn:
             seen = self.values[row]
             what = f"{type(seen).__name__}{' with a time zone' * self.zoned}"
             raise WrongType(
-                f"Column {self.name!r} holds {seen!r} ({what}) at row {row}, which {str(one)!r} would "
+                f"Column {self.name!r} holds {seen!r} ({what}) at row {row}, which {str(condition)!r} would "
                 f"compare with {'a ' * (family != 'text')}{family}. Convert the column or the condition."
             )
 

@@ -73,7 +73,7 @@ def write_rule(conditions: Iterable[Sequence[Any]]) -> str:
     >>> write_rule([])
     'true'
     """
-    return " and ".join(_write_condition(*one) for one in conditions) or "true"
+    return " and ".join(_write_condition(*triple) for triple in conditions) or "true"
 
 
 def _write_condition(feature: Any, operator: str, value: Any) -> str:
@@ -136,21 +136,21 @@ def parse_rule(text: str) -> list[Triple]:
 def _tokens(text: str) -> Iterator[_Token]:
     place = 0
     while True:
-        found = _TOKEN.match(text, place)
-        if found is None:
+        match = _TOKEN.match(text, place)
+        if match is None:
             place += len(text[place:]) - len(text[place:].lstrip())
             what = "a text that is never closed" if text[place] == '"' else f"{text[place]!r}, which means nothing here"
             raise _misread(text, place, what)
-        kind = found.lastgroup or "end"
-        yield _Token(kind, found[kind], found.start(kind))
+        kind = match.lastgroup or "end"
+        yield _Token(kind, match[kind], match.start(kind))
         if kind == "end":
             return
-        place = found.end()
+        place = match.end()
 
 
 def _misread(text: str, place: int, what: str) -> BadInput:
-    near = text[max(0, place - 20) : place] + "⟪here⟫" + text[place : place + 20]
-    return BadInput(f"The rule {near!r} cannot be read at character {place + 1}: it has {what}.")
+    excerpt = text[max(0, place - 20) : place] + "⟪here⟫" + text[place : place + 20]
+    return BadInput(f"The rule {excerpt!r} cannot be read at character {place + 1}: it has {what}.")
 
 
 class _Parser:
@@ -164,11 +164,11 @@ class _Parser:
         """The whole text."""
         if [token.written for token in self.tokens] == ["true", ""]:
             return []
-        found = [self._condition()]
+        triples = [self._condition()]
         while self._here.kind != "end":
             self._expect("and")
-            found.append(self._condition())
-        return found
+            triples.append(self._condition())
+        return triples
 
     @property
     def _here(self) -> _Token:
@@ -237,13 +237,13 @@ class _Parser:
 
     def _several(self, opening: str, closing: str) -> tuple[Any, ...]:
         self._expect(opening)
-        found: list[Any] = []
+        values: list[Any] = []
         while self._here.written != closing:
-            if found:
+            if values:
                 self._expect(",")
-            found.append(self._value())
+            values.append(self._value())
         self._expect(closing)
-        return tuple(found)
+        return tuple(values)
 
     def _value(self) -> Any:
         token = self._here
@@ -285,13 +285,15 @@ def _parse_json(text: str) -> list[Triple]:
         raise BadInput(f"The rule {text[:60]!r} starts like JSON but is none: {problem}.") from None
     except RecursionError:
         raise BadInput(f"The rule {text[:60]!r} nests lists too deep: a value is at most a list of values.") from None
-    for one in rows:
-        if not (isinstance(one, list) and len(one) == 3 and isinstance(one[0], str) and isinstance(one[1], str)):
-            raise BadInput(f"A rule in JSON is a list of [feature, operator, value]; got {json.dumps(one)[:60]}.")
+    for triple in rows:
+        if not (
+            isinstance(triple, list) and len(triple) == 3 and isinstance(triple[0], str) and isinstance(triple[1], str)
+        ):
+            raise BadInput(f"A rule in JSON is a list of [feature, operator, value]; got {json.dumps(triple)[:60]}.")
     return [(feature, operator, _from_json(value)) for feature, operator, value in rows]
 
 
 def _from_json(value: Any) -> Any:
     if isinstance(value, list):
-        return tuple(None if one is None or one != one else one for one in value)
+        return tuple(None if item is None or item != item else item for item in value)
     return None if isinstance(value, float) and math.isnan(value) else value

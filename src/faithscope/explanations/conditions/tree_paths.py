@@ -25,19 +25,19 @@ def paths(splits: Any, names: Sequence[str], missing: NDArray[np.bool_]) -> dict
     cuts, features = _last_to_the_left(splits.threshold).tolist(), splits.feature.tolist()
     children = {"<=": splits.children_left.tolist(), ">": splits.children_right.tolist()}
     to_left = splits.missing_go_to_left.tolist()
-    found: dict[int, Conjunction] = {}
+    to_leaf: dict[int, Conjunction] = {}
     ahead: list[tuple[int, dict[int, Condition]]] = [(0, {})]
     while ahead:
         node, path = ahead.pop()
         if children["<="][node] < 0:
-            found[node] = conjoin(path.values())
+            to_leaf[node] = conjoin(path.values())
             continue
         position = features[node]
         for operator, child in children.items():
             goes = missing[position] and (operator == "<=") == bool(to_left[node])
             step = condition(position, names[position], operator + OR_MISSING * int(goes), cuts[node])
             ahead.append((child[node], {**path, position: path[position] & step if position in path else step}))
-    return found
+    return to_leaf
 
 
 def rules_of(
@@ -61,7 +61,9 @@ def rules_of(
 
 def _asking(rule: Conjunction, missing: set[int]) -> Conjunction:
     parts: Any = rule
-    return tuple(condition(one.position, one.feature, "==", None) if one.position in missing else one for one in parts)
+    return tuple(
+        condition(part.position, part.feature, "==", None) if part.position in missing else part for part in parts
+    )
 
 
 def knows_missing(splits: Any) -> bool:
@@ -74,7 +76,7 @@ def knows_missing(splits: Any) -> bool:
     inner = splits.children_left >= 0
     if np.isinf(splits.threshold[inner]).any():
         return True
-    left, right = (splits.n_node_samples[one[inner]] for one in (splits.children_left, splits.children_right))
+    left, right = (splits.n_node_samples[children[inner]] for children in (splits.children_left, splits.children_right))
     return bool(((left > right) != splits.missing_go_to_left[inner].astype(bool)).any())
 
 
