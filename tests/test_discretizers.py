@@ -141,7 +141,7 @@ def test_what_cannot_be_applied_is_refused():
         fs.consistency([[1.0]], [0], discretizer=fs.Sign)
     with pytest.raises(WrongType, match=r"pass an object such as fs\.Sign"):
         fs.consistency([[1.0]], [0], discretizer=5)
-    with pytest.raises(WrongType, match="followed by another discretizer"):
+    with pytest.raises(WrongType, match="takes another discretizer"):
         fs.Sign() | "rank"
     with pytest.raises(WrongType, match="got rankings"):
         fs.consistency([[1.0]], [0], discretizer=fs.Rank() | fs.Sign())

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.inputs.arrays import frame_column, frame_columns
+from faithscope.inputs.arrays import frame_column, frame_names, frame_width, to_vector
 from faithscope.inputs.missing import is_missing, missing_values
 
 UNITS = {  # in nanoseconds, coarsest first
@@ -144,13 +144,15 @@ def hold_dates(column: NDArray[Any]) -> bool:
 
 def dated_columns(frame: Any) -> tuple[tuple[str, ...], list[NDArray[Any]], list[bool]]:
     """Names and columns of a table, dates with a time zone in UTC, and which columns have a time zone."""
-    names, columns = frame_columns(frame)
-    given = [frame_column(frame, j) for j in range(len(names))]
-    zoned = [has_zone(column) for column in given]
-    if hasattr(frame, "iloc"):
-        triples = zip(given, columns, zoned, strict=True)
-        columns = [in_utc(series) if zone else column for series, column, zone in triples]
-    return names, columns, zoned
+    pairs = [dated_column(frame, j) for j in range(frame_width(frame))]
+    return frame_names(frame), [column for column, _ in pairs], [zoned for _, zoned in pairs]
+
+
+def dated_column(frame: Any, j: int) -> tuple[NDArray[Any], bool]:
+    """One column of a table, dates with a time zone in UTC, and whether it has a time zone."""
+    column = frame_column(frame, j)
+    zoned = has_zone(column)
+    return in_utc(column) if zoned and hasattr(frame, "iloc") else to_vector(column), zoned
 
 
 def has_zone(column: Any) -> bool:

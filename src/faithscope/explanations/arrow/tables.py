@@ -1,4 +1,4 @@
-"""Explanations as an Arrow table, and back: nothing is lost. The columns are those of the log format.
+"""Explanations as an Arrow table, and back without loss. The columns are those of the log format.
 
 What all rows share (the kind, names, a metric, the points of prototypes) is JSON in the schema's metadata.
 """
@@ -45,7 +45,9 @@ def to_arrow(explanations: Explanations) -> Any:
 
     write = next((write for kind, (write, _) in _KINDS.items() if type(explanations) is kind), None)
     if write is None:
-        raise WrongType(f"{type(explanations).__name__} cannot be written to a table: it is no kind of this package.")
+        raise WrongType(
+            f"{type(explanations).__name__} cannot be written to a table: use a kind that faithscope defines."
+        )
     columns, settings = write(explanations)
     metadata = {"version": _VERSION, "kind": type(explanations).__name__, "columns": list(columns), **settings}
     return pa.table(columns).replace_schema_metadata({METADATA: json.dumps(metadata).encode()})
@@ -58,11 +60,11 @@ def from_arrow(table: Any, *, tokenizer: Callable[[str], Iterable[str]] | None =
     ----------
     table : pyarrow.Table
     tokenizer : callable, optional
-        Of highlights that were made with one of their own, since a function cannot be stored.
+        The tokenizer of highlights that have their own, since a function cannot be stored.
     """
     settings = read_settings(table)
     if settings is None:
-        raise BadInput("This table does not say what its explanations are: it was not written by to_arrow.")
+        raise BadInput("This table does not say what its explanations are, as tables that to_arrow writes do.")
     with understood():
         return _from_arrow(table, settings, tokenizer)
 
@@ -71,13 +73,13 @@ def _from_arrow(table: Any, settings: Settings, tokenizer: Callable[[str], Itera
     kind = next((kind for kind in _KINDS if kind.__name__ == settings["kind"]), None)
     if kind is None or settings["version"] > _VERSION:
         raise BadInput(f"These explanations ({settings['kind']}) were written by a newer version: upgrade faithscope.")
-    columns = _sound(table, settings["columns"])
+    columns = _validated(table, settings["columns"])
     explanations = _KINDS[kind][1](columns, settings)
     return _with_tokenizer(explanations, settings, tokenizer) if isinstance(explanations, Highlights) else explanations
 
 
-def _sound(table: Any, names: Sequence[str]) -> Columns:
-    """Columns by name, once nothing in them points outside its memory: a damaged file would end the process."""
+def _validated(table: Any, names: Sequence[str]) -> Columns:
+    """Columns by name, checked not to point outside their memory: a damaged file would crash the process."""
     columns = {name: table.column(name) for name in names}
     need(8 * table.num_rows * len(columns), f"{table.num_rows:,} explanations", FEWER_ROWS)  # of no bytes in a file
     for column in columns.values():
@@ -86,7 +88,7 @@ def _sound(table: Any, names: Sequence[str]) -> Columns:
 
 
 def read_settings(table: Any) -> Settings | None:
-    """What a table says about its explanations; None where it says nothing."""
+    """What a table says about its explanations; None if it says nothing."""
     metadata = (table.schema.metadata or {}).get(METADATA)
     if metadata is None:
         return None
@@ -99,7 +101,7 @@ def read_settings(table: Any) -> Settings | None:
 
 @contextmanager
 def understood() -> Iterator[None]:
-    """Raise one sentence where what a table says of its explanations was damaged, or written by somebody else."""
+    """Raise one sentence if a table's metadata was damaged, or written by another program."""
     import pyarrow as pa
 
     wrong = (
@@ -118,8 +120,8 @@ def understood() -> Iterator[None]:
         raise
     except wrong as why:
         raise BadInput(
-            f"What this table says of its explanations cannot be understood ({type(why).__name__}: {why}): it was "
-            "damaged, or not written by faithscope."
+            f"What this table says about its explanations cannot be read ({type(why).__name__}: {why}): it was "
+            "damaged, or not written by faithscope. Write it again with to_arrow."
         ) from None
 
 
@@ -149,7 +151,7 @@ def _read_importances(columns: Columns, settings: Settings) -> Importances:
 
 
 def _dtype(settings: Settings) -> str:
-    """The type of NumPy's that was written: numbers, dates or objects, and none of a size that a caller may choose."""
+    """The NumPy type that was written: numbers, dates or objects; none whose size a damaged file could choose."""
     if np.dtype(settings["dtype"]).kind not in "biufMmO":
         raise TypeError(f"no explanation is of type {settings['dtype']}")
     return str(settings["dtype"])
@@ -197,7 +199,7 @@ def _read_rules(columns: Columns, settings: Settings) -> Rules:
 
 
 def _coded(column: Any) -> tuple[list[Any], NDArray[np.int64]]:
-    """The different values of a column, and which of them each row has."""
+    """The distinct values of a column, and which of them each row has."""
     coded = (
         column.combine_chunks().dictionary_encode() if column.num_chunks != 1 else column.chunk(0).dictionary_encode()
     )
@@ -212,7 +214,9 @@ def _write_sets(name: str, given: Any, element: str) -> Columns:
     try:
         return {name: pa.array([list(parts) for parts in given.distinct], kind).take(pa.array(given.codes))}
     except UnicodeEncodeError:
-        raise BadInput("A highlighted word holds a lone surrogate, which no table can keep: clean the texts.") from None
+        raise BadInput(
+            "A highlighted word holds a lone surrogate, which no table can store: clean the texts."
+        ) from None
 
 
 def _read_sets(column: Any) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
@@ -234,7 +238,7 @@ def _with_tokenizer(
     highlights: Highlights, settings: Mapping[str, Any], tokenizer: Callable[[str], Iterable[str]] | None
 ) -> Highlights:
     if settings["tokenizer"] == "own" and tokenizer is None:
-        raise BadInput("These highlights have a tokenizer of their own, which is not stored: pass tokenizer=.")
+        raise BadInput("These highlights have their own tokenizer, which a table cannot store: pass tokenizer=.")
     return highlights if tokenizer is None else highlights._with(tokenizer=tokenizer)
 
 
@@ -266,7 +270,7 @@ def _read_rows(columns: Columns, settings: Settings) -> NDArray[Any]:
 
 
 def _write_points(points: Points) -> Settings:
-    """Points that all rows share: an Arrow file inside the metadata, once."""
+    """Points that all rows share, as one Arrow file inside the metadata."""
     import pyarrow as pa
 
     columns, settings = _write_rows("point_", points.rows, points.names)
@@ -281,7 +285,7 @@ def _read_points(settings: Settings) -> Points:
     import pyarrow as pa
 
     table = pa.ipc.open_stream(base64.b64decode(settings["table"])).read_all()
-    rows = _read_rows(_sound(table, table.column_names), settings["rows"])
+    rows = _read_rows(_validated(table, table.column_names), settings["rows"])
     return Points(rows, _read_metric(settings["metric"]), _names(settings))
 
 
@@ -289,7 +293,7 @@ def _write_metric(metric: Any) -> Any:
     if isinstance(metric, Gower):
         return {"gower": list(metric.ranges)}
     if not isinstance(metric, str):
-        raise WrongType(f"The metric {metric!r} is a function, which cannot be stored: use one that has a name.")
+        raise WrongType(f"The metric {metric!r} is a function, which cannot be stored: use a metric that has a name.")
     return metric
 
 

@@ -1,4 +1,4 @@
-"""One column of rows, and on which of them a condition holds."""
+"""One column of rows, and the rows on which a condition on it holds."""
 
 import datetime
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from faithscope.errors import WrongType
 from faithscope.explanations.conditions.condition import Condition
 from faithscope.inputs.dates import Moment, to_ticks
-from faithscope.inputs.missing import is_missing
+from faithscope.inputs.missing import missing_values
 
 Mask = NDArray[np.bool_]
 
@@ -100,7 +100,7 @@ class FeatureColumn:
             mask = reduce(np.logical_or, (self._compare_date("==", value) for value in condition.among))
         else:
             mask = reduce(np.logical_and, (self._compare_date(operator, value) for operator, value in tests))
-        return mask & ~self.missing  # as a number it is some number
+        return mask & ~self.missing  # a missing date has some number
 
     def _compare_date(self, operator: str, value: Any) -> Mask:
         ticks, unit = self.ticks
@@ -117,14 +117,12 @@ class FeatureColumn:
 
     @cached_property
     def missing(self) -> Mask:
-        """Where the value is missing."""
-        if self.values.dtype.kind == "O":
-            return np.fromiter(map(is_missing, self.values), bool, len(self.values))
-        return np.zeros(len(self.values), bool) if self.values.dtype.kind in "biu" else self.values != self.values
+        """The rows whose value is missing."""
+        return missing_values(self.values)
 
     @cached_property
     def numbers(self) -> NDArray[Any]:
-        """The values as numbers, NaN where missing: floats or integers, Python's own where neither is exact.
+        """The values as numbers, NaN for a missing one: floats or integers, or Python's numbers if neither is exact.
 
         A decimal is its nearest double, which is what a model sees.
         """
@@ -143,12 +141,12 @@ class FeatureColumn:
 
     @cached_property
     def exact(self) -> NDArray[Any]:
-        """The values as Python has them, NaN where missing."""
+        """The values as Python objects, NaN for a missing one."""
         return np.where(self.missing, np.nan, self.values.astype(object))
 
     @cached_property
     def words(self) -> tuple[dict[str, int], NDArray[np.int64]]:
-        """The number of each word, and that of each row; -1 where it is missing."""
+        """The number of each word, and the number of each row's word; -1 for a missing one."""
         places: dict[str, int] = {}
         codes = np.full(len(self.values), -1)
         present = np.flatnonzero(~self.missing)
@@ -169,7 +167,7 @@ class FeatureColumn:
 
     @cached_property
     def _strays(self) -> dict[str, int | None]:
-        """For each family asked about the first row whose value is neither of it nor missing; None for none."""
+        """By family, the first row whose value is neither of that family nor missing; None if there is none."""
         return {}
 
     def _stray(self, family: str) -> int | None:
@@ -186,7 +184,7 @@ def _is_date(value: Any, *, zoned: bool) -> bool:
     return isinstance(value, datetime.date) and (getattr(value, "tzinfo", None) is not None) == zoned
 
 
-_FAMILIES: dict[str, tuple[Callable[[Any], bool], str]] = {  # what belongs to it: values, and kinds of arrays
+_FAMILIES: dict[str, tuple[Callable[[Any], bool], str]] = {  # the test of a value, and the kinds of arrays
     "number": (lambda value: isinstance(value, _NUMBERS), "biuf"),
     "text": (lambda value: isinstance(value, str), ""),
     "date": (lambda value: _is_date(value, zoned=False), "M"),

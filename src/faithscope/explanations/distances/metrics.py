@@ -61,9 +61,8 @@ class Gower:
     def read(self, columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
         """Each column ready for comparison: numbers as floats, categories as text."""
         if len(columns) != len(self.ranges):
-            raise BadInput(
-                f"Rows have {len(columns)} features, but this distance was learned on {len(self.ranges)}: pass the same."
-            )
+            learned = len(self.ranges)
+            raise BadInput(f"Rows have {len(columns)} features, but this distance was learned on {learned}.")
         pairs = zip(columns, self.ranges, strict=True)
         return [_text(column) if width is None else column.astype(np.float64) for column, width in pairs]
 
