@@ -169,3 +169,7 @@ def test_a_row_that_misses_a_number_has_no_distance(metric):
     assert np.isnan(found[1]).all()
     assert np.isnan(found[:, 1]).all()
     assert np.isfinite(found[np.ix_([0, 2], [0, 2])]).all()
+
+
+def test_the_room_lists_the_relations_there_are():
+    assert dir(fs.relations) == ["Applies", "Ball", "Nearest", "Same", "Within"]

@@ -13,6 +13,7 @@ from faithscope.explanations.distances.cells import cell_text, to_cells
 from faithscope.explanations.distances.points import Points, same_metric, to_metric
 from faithscope.explanations.importances import to_names
 from faithscope.inputs.alignment import index_of, same_rows
+from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.grouping import Column
 from faithscope.visible import visible
@@ -174,8 +175,4 @@ def _check_metrics(first: "Counterfactuals | Balls", second: Any) -> None:
 
 
 def _rows_key(rows: NDArray[Any]) -> Column:
-    if rows.dtype != object:
-        return rows
-    keys = np.empty(len(rows), object)
-    keys[:] = list(map(tuple, rows.tolist()))
-    return keys
+    return rows if rows.dtype != object else to_objects(list(map(tuple, rows.tolist())))

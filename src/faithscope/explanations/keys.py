@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.explanations.base import Explanations, readable
+from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.grouping import Column
 from faithscope.inputs.labels import refuse_mixed, to_keys
 from faithscope.inputs.numbers import refuse_nonfinite
@@ -101,9 +102,8 @@ class Records(Plain):
     def __init__(self, columns: Sequence[Any], names: Sequence[str]) -> None:
         pairs = zip(names, columns, strict=True)
         exact = [exact_column(column, f"Explanations in column {name!r}") for name, column in pairs]
-        rows = np.empty(len(exact[0]), object)
-        rows[:] = list(zip(*(column.tolist() for column in exact), strict=True))
-        object.__setattr__(self, "values", rows)
+        rows = list(zip(*(column.tolist() for column in exact), strict=True))
+        object.__setattr__(self, "values", to_objects(rows))
         object.__setattr__(self, "names", tuple(names))
 
     @property

@@ -73,8 +73,8 @@ class Prototypes(Shared):
         missed = int((~self.points.complete(X)).sum())
         if missed:
             raise BadInput(
-                f"{several(missed, 'row misses', 'rows miss')} a number and can have no nearest prototypes by "
-                f"metric={self.points.metric!r}: use metric='gower', where missing is a value of its own, or fill them."
+                f"{several(missed, 'row misses', 'rows miss')} a number, so no prototype is nearest by "
+                f"metric={self.points.metric!r}: fill them, or use metric='gower', which compares missing values."
             )
         blocks = [_smallest(block, k) for block in self.points.distances(X)]
         indices = np.concatenate(blocks) if blocks else np.empty((0, k), np.int64)

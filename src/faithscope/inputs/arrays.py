@@ -68,7 +68,7 @@ def to_vector(values: Any, what: str = "Input") -> NDArray[Any]:
     if array.ndim == 0:
         raise WrongType(f"{what} must be a list with one value per row; got a single {array.dtype} ({array}).")
     fits = array.dtype.kind in "biufMmO" and array.dtype.itemsize <= 8
-    return array if fits or array.ndim > 1 else _objects(array.tolist() if array.dtype.kind != "f" else list(array))
+    return array if fits or array.ndim > 1 else to_objects(array.tolist() if array.dtype.kind != "f" else list(array))
 
 
 def _library_vector(column: Any) -> NDArray[Any]:
@@ -79,12 +79,12 @@ def _library_vector(column: Any) -> NDArray[Any]:
         column = column.dictionary_decode()
     arrow = hasattr(column, "null_count") and hasattr(column, "type")
     if not arrow and str(getattr(column, "dtype", "")).endswith("128"):  # integers of polars that NumPy cannot hold
-        return _objects(column.to_list())
+        return to_objects(column.to_list())
     array = np.asarray(column.to_numpy(zero_copy_only=False) if arrow else column.to_numpy())
     rounded = array.dtype.kind == "f" and len(array) and np.nanmax(np.abs(array), initial=0) >= EXACT
     if rounded and _of_integers(column):
         items = column.to_pylist() if arrow else column.to_list()
-        return _objects([None if is_missing(item) else int(item) for item in items])
+        return to_objects([None if is_missing(item) else int(item) for item in items])
     return array
 
 
@@ -123,14 +123,18 @@ def sequence_vector(values: Iterable[Any], what: str) -> NDArray[Any]:
             return np.array(items, np.float64)
     except OverflowError:  # an integer beyond 64 bits stays a Python object
         pass
-    return _objects(items)
+    return to_objects(items)
 
 
-def _objects(items: Sequence[Any]) -> NDArray[Any]:
-    array = np.empty(len(items), object)
-    for row, item in enumerate(items):  # each by itself: NumPy would unpack items that are lists
-        array[row] = item
-    return array
+def to_objects(items: Sequence[Any]) -> NDArray[Any]:
+    """Python objects as an array of one axis; `numpy.array` would unpack lists and tuples.
+
+    Examples
+    --------
+    >>> to_objects([(1, 2), (3, 4)]).shape
+    (2,)
+    """
+    return np.fromiter(items, object, len(items))
 
 
 def to_items(values: Any, what: str) -> list[Any]:

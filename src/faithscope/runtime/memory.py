@@ -100,7 +100,7 @@ def _read(path: Path) -> str:
 
 
 def _number(text: str) -> float:
-    """The first number of a text; infinity where there is none, as in "max"."""
+    """The first number of a text; infinity if there is none, as in "max"."""
     first = text.split()[:1]
     return float(first[0]) if first and first[0].isdigit() else inf
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import WrongType
+from faithscope.inputs.arrays import to_objects as to_objects
 
 _SAME_TEXT = 1e15  # whole floats below it read like integers, so they may become them
 _WHOLE = 2**63
@@ -146,13 +147,6 @@ def _from_json(value: Any) -> Any:
 def read_array(column: Any, as_json: bool, dtype: str) -> NDArray[Any]:
     """The values of an Arrow column as an array of a known type."""
     return to_objects(read_column(column, as_json)) if dtype == "object" else column.to_numpy().astype(dtype)
-
-
-def to_objects(values: Sequence[Any]) -> NDArray[np.object_]:
-    """Python objects as an array; NumPy would unpack tuples."""
-    array = np.empty(len(values), object)
-    array[:] = values
-    return array
 
 
 def distinct_columns(names: Iterable[str]) -> list[str]:

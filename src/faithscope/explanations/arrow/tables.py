@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, FaithscopeError, WrongType
-from faithscope.explanations.arrow.columns import distinct_columns, read_array, read_column, to_objects, write_column
+from faithscope.explanations.arrow.columns import distinct_columns, read_array, read_column, write_column
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import number_conjunctions
 from faithscope.explanations.conditions.grammar import parse_rule, write_rule
@@ -25,6 +25,7 @@ from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.keys import Plain, Records
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.explanations.rules import Rules
+from faithscope.inputs.arrays import to_objects
 from faithscope.runtime.memory import FEWER_ROWS, need
 
 METADATA = b"faithscope"

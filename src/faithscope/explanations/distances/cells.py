@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.explanations.base import readable
-from faithscope.inputs.arrays import frame_columns, is_frame, to_vector
+from faithscope.inputs.arrays import frame_columns, is_frame, to_objects, to_vector
 from faithscope.inputs.date_numbers import nanoseconds
 from faithscope.inputs.dates import Moment, hold_dates
 from faithscope.inputs.missing import missing_values
@@ -58,8 +58,7 @@ def _columns(rows: Any, what: str) -> tuple[tuple[str, ...] | None, list[NDArray
 
 
 def _objects(column: NDArray[Any]) -> NDArray[Any]:
-    values = np.empty(len(column), object)
-    values[:] = column.tolist()
+    values = to_objects(column.tolist())
     values[missing_values(column)] = None
     return values
 

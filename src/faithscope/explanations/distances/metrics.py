@@ -23,7 +23,7 @@ _UNUSABLE = {
     "precomputed": "distances must be computed between rows here.",
     "seuclidean": "it depends on all rows at once; scale the rows and use euclidean.",
     "mahalanobis": "it depends on all rows at once; whiten the rows and use euclidean.",
-    "nan_euclidean": "it leaves missing numbers out; use gower, where missing is a value of its own, or fill them.",
+    "nan_euclidean": "it leaves missing numbers out; use gower, for which missing is a value of its own, or fill them.",
 }
 _DIAGONAL = 16  # rows at a time whose square of distances is computed for its diagonal
 
