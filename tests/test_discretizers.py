@@ -141,7 +141,7 @@ def test_what_cannot_be_applied_is_refused():
         fs.consistency([[1.0]], [0], discretizer=fs.Sign)
     with pytest.raises(WrongType, match=r"pass an object such as fs\.Sign"):
         fs.consistency([[1.0]], [0], discretizer=5)
-    with pytest.raises(WrongType, match="followed by another discretizer"):
+    with pytest.raises(WrongType, match="takes another discretizer"):
         fs.Sign() | "rank"
     with pytest.raises(WrongType, match="got rankings"):
         fs.consistency([[1.0]], [0], discretizer=fs.Rank() | fs.Sign())
@@ -163,3 +163,9 @@ def test_provenance_reads_as_code():
     assert Chain(fs.Delta(), fs.Sign()).reads_rows
     assert not (fs.Floor(1) | fs.Sign()).reads_rows
     assert discretize(fs.Importances([[1.0]]), None).values.tolist() == [[1.0]]
+
+
+def test_the_room_lists_the_discretizers_to_choose_from():
+    kinds = ["Delta", "DeltaSign", "Floor", "Modified", "Original", "Rank", "Sign", "SignOfTop", "Truncate"]
+    assert dir(fs.discretizers) == kinds
+    assert all(issubclass(getattr(fs.discretizers, name), fs.discretizers.Discretizer) for name in kinds)

@@ -45,15 +45,19 @@ X = np.array([[0.0], [1.0], [2.0]])
         (lambda: fs.Highlights({"great"}), WrongType, "came as a set"),
         (lambda: fs.Highlights([{"a"}], tokenizer=3), WrongType, "tokenizer must be a function"),
         (lambda: fs.Highlights([{"a"}], vocabulary=["a", "a"]), BadInput, "names 'a' twice"),
-        (lambda: fs.Rules.from_conditions(3), WrongType, "a list of conditions a row"),
+        (lambda: fs.Rules.from_conditions(3), WrongType, "one list of conditions per row"),
         (
             lambda: fs.sufficiency(fs.Rules.from_conditions([[("x", "<=", 1)]] * 3), [0, 1, 0], [{"x": 1}] * 3),
             WrongType,
-            "Rows must be lists of values",
+            "Rows must be lists with one value per feature",
         ),
         (lambda: fs.sufficiency(["a"] * 3, [0, 1, 0], X, relation=Within(1.0)), WrongType, "relates explanations"),
-        (lambda: fs.sufficiency(["a"] * 3, [0, 1, 0], X, relation="near"), WrongType, "relation='near' is none"),
-        (lambda: fs.sufficiency(["a"] * 3, [0, 1, 0], X, relation=fs.Nearest), WrongType, "is none"),
+        (
+            lambda: fs.sufficiency(["a"] * 3, [0, 1, 0], X, relation="near"),
+            WrongType,
+            "relation='near' is not a relation",
+        ),
+        (lambda: fs.sufficiency(["a"] * 3, [0, 1, 0], X, relation=fs.Nearest), WrongType, "is not a relation"),
         (
             lambda: fs.sufficiency(["a"] * 3, [0, 1, 0], X, relation=lambda rows, e: rows[:2, 0] > 0),
             WrongType,
@@ -68,7 +72,7 @@ X = np.array([[0.0], [1.0], [2.0]])
         (
             lambda: fs.sufficiency(fs.Counterfactuals(X, X + 1), [0, 1, 0], np.zeros((3, 2))),
             BadInput,
-            "2 features where the explanations have 1",
+            "2 features, but the explanations have 1",
         ),
         (
             lambda: fs.sufficiency(fs.Counterfactuals(X, X + 1), [0, 1, 0], np.array([["a"]] * 3)),
@@ -135,7 +139,7 @@ def test_gowers_distance_treats_missing_numbers_as_far_but_alike():
     distance = gower.between([scaled[0][:, None]], [scaled[0][None, :]])
     assert distance[0].tolist() == [0, 1, 1, 1]
     assert distance[1].tolist() == [1, 0, 0, 1]
-    with pytest.raises(BadInput, match="2 features where this distance knows 1"):
+    with pytest.raises(BadInput, match="2 features, but this distance was learned on 1"):
         gower.read(columns * 2)
 
 
@@ -165,3 +169,7 @@ def test_a_row_that_misses_a_number_has_no_distance(metric):
     assert np.isnan(found[1]).all()
     assert np.isnan(found[:, 1]).all()
     assert np.isfinite(found[np.ix_([0, 2], [0, 2])]).all()
+
+
+def test_the_room_lists_the_relations_there_are():
+    assert dir(fs.relations) == ["Applies", "Ball", "Nearest", "Same", "Within"]

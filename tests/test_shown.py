@@ -17,7 +17,7 @@ import faithscope as fs
 from faithscope.explanations.keys import Plain, Records
 from faithscope.report import summarize
 from faithscope.report.terminal import render
-from faithscope.runtime.progress import Bar, Clock, Log
+from faithscope.runtime.progress import BarDisplay, Clock, LogDisplay
 from faithscope.visible import visible, visible_lines
 
 EVIL = "a\x1b]0;owned\x07\x9b31m\r\x08\u202eb"
@@ -102,7 +102,7 @@ def test_messages_show_what_they_quote_visibly(wrong, system):
 
 
 def test_progress_names_phases_visibly(capsys):
-    for display in (Log(Clock()), Bar()):
+    for display in (LogDisplay(Clock()), BarDisplay()):
         display.start(EVIL, 10)
         display.stop(1.0)
     told = capsys.readouterr().err

@@ -1,23 +1,33 @@
-"""What faithscope raises: one clear sentence about what was wrong, what was seen and what to do."""
+"""The errors that faithscope raises: each says in one line what was wrong, what was seen and what to do."""
 
 import re
 
 from faithscope.visible import visible
 
-_LONGEST = 400  # characters of a message; what it quotes may be of any length
-_LAST = 150  # of these from its end, which says what to do
-_BREAKS = re.compile(r"\s*[\r\n]\s*")  # a message of another library may have lines
+_LONGEST = 400  # characters of a message, since what it quotes may have any length
+_LAST = 150  # characters kept of its end, which says what to do
+_BREAKS = re.compile(r"\s*[\r\n]\s*")  # a message of another library may have several lines
 
 
 class FaithscopeError(ValueError):
-    """Base of every error faithscope raises on purpose: one line, whatever it quotes."""
+    """Base of every error that faithscope raises on purpose: a ValueError whose message is one line.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> try:
+    ...     fs.consistency(["leaf 3", "leaf 7"], [0])
+    ... except fs.errors.FaithscopeError as error:
+    ...     print(error)
+    Explanations have 2 rows but predictions have 1: pass one of each per row.
+    """
 
     def __init__(self, message: str = "") -> None:
         super().__init__(_one_line(message))
 
 
 def _one_line(message: str) -> str:
-    return _cut(visible(_BREAKS.sub(" ", _cut(message)).strip()))  # cut first: what a message quotes may be huge
+    return _cut(visible(_BREAKS.sub(" ", _cut(message)).strip()))  # cut first: quotes may be huge
 
 
 def _cut(message: str) -> str:
@@ -27,25 +37,25 @@ def _cut(message: str) -> str:
 
 
 class BadInput(FaithscopeError):
-    """A value the caller handed over cannot be used as it is."""
+    """An argument has a value that cannot be used."""
 
 
 class WrongType(BadInput, TypeError):
-    """A value the caller handed over is of a type that cannot be used."""
+    """An argument has a type that cannot be used."""
 
 
 class UnknownName(BadInput, KeyError):
-    """A name was asked for that nothing here has."""
+    """No such name: of an explainer, a column, a data set."""
 
     __str__ = Exception.__str__  # a KeyError would show its message in quotes
 
 
 class MissingExtra(FaithscopeError, ImportError):
-    """An optional library is needed that is not installed."""
+    """An optional library is needed and not installed; the message names the extra to install."""
 
 
 class Incompatible(FaithscopeError):
-    """Two things that do not belong together were combined."""
+    """Two objects that cannot be combined, such as explanations of different kinds."""
 
 
 class NotScoped(FaithscopeError):
@@ -53,8 +63,8 @@ class NotScoped(FaithscopeError):
 
 
 class NotProven(FaithscopeError):
-    """A guarantee was asked for that is not proven for this relation or weighting."""
+    """The guarantee asked for is not proven for this relation or weighting."""
 
 
 class TooLarge(FaithscopeError, MemoryError):
-    """What was asked for needs more memory than there is."""
+    """The computation needs more memory than is left."""

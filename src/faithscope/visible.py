@@ -1,4 +1,4 @@
-"""Text that comes from data, as it may be shown: what would steer a terminal is written as its code."""
+"""Text from data, made safe to show: characters that would control a terminal are written as their codes."""
 
 import unicodedata
 
@@ -7,10 +7,10 @@ _REORDERING = set("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\
 
 
 def visible(text: str) -> str:
-    r"""The same text with every control character as its code, so that it cannot pass for anything else.
+    r"""The same text with every control character as its code.
 
-    Whatever shows text that a caller or a table handed over shows it through this function: messages, terminal,
-    `describe`, notes, notebooks and pages.
+    All text that comes from a caller or a table is shown through this function: in messages, terminals, `describe`,
+    notes, notebooks and pages.
 
     Examples
     --------
@@ -20,11 +20,11 @@ def visible(text: str) -> str:
     return text if text.isprintable() else "".join(map(_character, text))
 
 
-def _character(one: str) -> str:
-    hidden = unicodedata.category(one) in _HIDDEN or one in _REORDERING
-    return one.encode("unicode_escape").decode("ascii") if hidden else one
+def _character(character: str) -> str:
+    hidden = unicodedata.category(character) in _HIDDEN or character in _REORDERING
+    return character.encode("unicode_escape").decode("ascii") if hidden else character
 
 
 def visible_lines(text: str) -> str:
-    """The same for text of several lines, which stay lines."""
+    """`visible` for text of several lines, which stay lines."""
     return "\n".join(map(visible, text.split("\n")))

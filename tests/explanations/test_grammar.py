@@ -98,25 +98,25 @@ def test_numpy_values_are_written_as_numbers():
 @pytest.mark.parametrize(
     ("text", "place", "said"),
     [
-        ("", 1, "its end where a feature is expected"),
-        ("age <", 6, "its end where a number"),
+        ("", 1, "its end instead of a feature"),
+        ("age <", 6, "its end instead of a number"),
         ("age = 3", 5, "'=', which means nothing here"),
         ('job == "x', 8, "never closed"),
-        ("a <= 3 or b > 2", 8, "'or' where 'and' is expected"),
-        ("a in {1 2}", 9, "'2' where ',' is expected"),
-        ("a between [1]", 13, "a second value"),
-        ("a between [1, 2, 3]", 19, "no third"),
-        ("true and a < 1", 1, "'true' where a feature"),
+        ("a <= 3 or b > 2", 8, "'or' instead of 'and'"),
+        ("a in {1 2}", 9, "'2' instead of ','"),
+        ("a between [1]", 13, "exactly two values"),
+        ("a between [1, 2, 3]", 19, "exactly two values"),
+        ("true and a < 1", 1, "'true' instead of a feature"),
         ('a == "\\q"', 6, "an escape"),
         ("a <= __import__('os').system('x')", 17, '"\'", which means nothing here'),
-        ("a <= __import__(3)", 6, "'__import__' where a number"),
-        ("(a <= 3) and b > 2", 8, "')' where 'or' is expected"),
-        ("(a <= 3 or missing", 19, "its end where ')' is expected"),
-        ("a <= 3 or missing or missing", 19, "'or' where 'and' is expected"),
-        ("a <= 2024-02-30", 6, "a date that is none"),
-        ("a <= 2024-02-20T24:00", 6, "a date that is none"),
-        ("a <= exit", 6, "'exit' where a number"),
-        ("a not 3", 7, "'3' where 'in'"),
+        ("a <= __import__(3)", 6, "'__import__' instead of a number"),
+        ("(a <= 3) and b > 2", 8, "')' instead of 'or'"),
+        ("(a <= 3 or missing", 19, "its end instead of ')'"),
+        ("a <= 3 or missing or missing", 19, "'or' instead of 'and'"),
+        ("a <= 2024-02-30", 6, "a date that does not exist"),
+        ("a <= 2024-02-20T24:00", 6, "a date that does not exist"),
+        ("a <= exit", 6, "'exit' instead of a number"),
+        ("a not 3", 7, "'3' instead of 'in'"),
         (f"a == {'9' * 5000}", 6, "too many digits"),
     ],
 )
@@ -127,7 +127,7 @@ def test_what_cannot_be_read_says_where(text, place, said):
 
 
 def test_only_texts_hold_rules_and_only_names_are_written():
-    with pytest.raises(WrongType, match="A rule is a text"):
+    with pytest.raises(WrongType, match="A rule must be a text"):
         parse_rule(3)
     with pytest.raises(WrongType, match="by name"):
         write_rule([(0, "<=", 1)])

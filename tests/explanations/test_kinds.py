@@ -139,7 +139,7 @@ def test_explanations_are_taken_joined_and_located():
     with pytest.raises(Incompatible, match="Use one explainer"):
         a.locate(fs.Importances([[1.0, 2.0]]))
     named = fs.Importances([[1.0, 2.0]], names=["a", "b"])
-    with pytest.raises(Incompatible, match="number 0 is 'a' here and 'b' there"):
+    with pytest.raises(Incompatible, match="number 0 is 'a' in one and 'b' in the other"):
         named.join(fs.Importances([[1.0, 2.0]], names=["b", "a"]))
     assert len(named.join(fs.Importances([[1.0, 2.0]]))) == 2
 
@@ -190,7 +190,7 @@ def test_tensors_are_arrays_not_objects():
 def test_names_beyond_those_shown_are_compared_too():
     names = [f"f{j}" for j in range(15)]
     a, b = fs.Importances(np.zeros((1, 15)), names), fs.Importances(np.zeros((1, 15)), [*names[:13], "f14", "f13"])
-    with pytest.raises(Incompatible, match="number 13 is 'f13' here and 'f14' there"):
+    with pytest.raises(Incompatible, match="number 13 is 'f13' in one and 'f14' in the other"):
         a.locate(b)
 
 

@@ -24,8 +24,9 @@ from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations import rules as module
 from faithscope.explanations.arrow.tables import from_arrow, to_arrow
 from faithscope.explanations.conditions import tree_paths
-from faithscope.explanations.conditions.condition import NOTHING, Condition, condition
+from faithscope.explanations.conditions.condition import NOTHING, Condition
 from faithscope.explanations.conditions.tree_paths import knows_missing
+from faithscope.explanations.conditions.written import to_condition
 from faithscope.explanations.rules import Rules
 
 FEATURES = ["age", "job", "flag"]
@@ -348,8 +349,8 @@ def test_a_column_without_any_value_fits_every_condition_and_meets_none():
 
 def test_each_column_is_converted_once(monkeypatch):
     fetched = []
-    fetch = module._column
-    monkeypatch.setattr(module, "_column", lambda frame, j: fetched.append(j) or fetch(frame, j))
+    fetch = module.dated_column
+    monkeypatch.setattr(module, "dated_column", lambda frame, j: fetched.append(j) or fetch(frame, j))
     rules = Rules.from_conditions([[("age", "<=", k), ("job", "!=", str(k))] for k in range(9)], FEATURES)
     some = [one for conjunction in rules.distinct for one in conjunction]
     assert len(list(rules.holds(some, pd.DataFrame(TABLE)))) == 18
@@ -390,7 +391,7 @@ def test_rules_over_different_features_are_never_compared():
     many = [f"feature {j}" for j in range(30)]
     one = Rules.from_conditions([[(0, "<=", 1)]], many)
     for other in (many[:29], [*many[:20], "another", *many[21:]]):
-        with pytest.raises(Incompatible, match=r"29 features|number 20 is 'feature 20' here and 'another' there"):
+        with pytest.raises(Incompatible, match=r"29 features|'feature 20' in one and 'another' in the other"):
             one.join(Rules.from_conditions([[(0, "<=", 1)]], other))
     assert one.kind.startswith("rules over 30 features (feature 0, feature 1")
     assert repr(one).startswith("<1 explanations: rules over 30 features")
@@ -402,8 +403,8 @@ def test_rules_over_different_features_are_never_compared():
 @pytest.mark.parametrize(
     ("written", "error", "message"),
     [
-        ([("agee", "<=", 1)], BadInput, r"row 1: .*'agee', which is not among the features\. Near it: 'age'"),
-        ([("zzz", "<=", 1)], BadInput, r"There are: age, job, flag"),
+        ([("agee", "<=", 1)], BadInput, r"row 1: .*'agee', which is not among the features\. Did you mean 'age'"),
+        ([("zzz", "<=", 1)], BadInput, r"There are 'age', 'job', 'flag'"),
         ([(7, "<=", 1)], BadInput, r"is on 7, which is not among"),
         ([(-1, "<=", 1)], BadInput, r"is on -1, which is not among"),
         (
@@ -442,8 +443,8 @@ def test_rules_over_different_features_are_never_compared():
         ([("age", "==", [1, 2])], WrongType, r"a tuple is neither number"),
         ([("age", "<=")], BadInput, r"A condition must be \(feature, operator, value\); got \('age', '<='\)"),
         (("age", "<=", 1), BadInput, r"A condition must be \(feature, operator, value\); got 'age'"),
-        ("age <= 1", WrongType, r"list of conditions a row; got 'age <= 1'"),
-        (None, WrongType, r"list of conditions a row; got None"),
+        ("age <= 1", WrongType, r"list of conditions per row; got 'age <= 1'"),
+        (None, WrongType, r"list of conditions per row; got None"),
     ],
 )
 def test_what_cannot_be_read_is_named(written, error, message):
@@ -472,7 +473,7 @@ def test_names_of_features_must_be_distinct(features, error, message):
 
 
 def test_names_and_positions_do_not_mix_without_features():
-    with pytest.raises(BadInput, match="by name and by position"):
+    with pytest.raises(BadInput, match="by name and some by position"):
         Rules.from_conditions([[("age", "<=", 1), (0, "<=", 1)]])
 
 
@@ -482,9 +483,9 @@ def test_names_and_positions_do_not_mix_without_features():
         (
             pd.DataFrame({"agee": [1], "job": ["x"]}),
             BadInput,
-            "Rows have no column 'age', which 'age <= 1' needs. Near it: 'agee'",
+            "Rows have no column 'age', which 'age <= 1' needs. Did you mean 'agee'",
         ),
-        (pl.DataFrame({"zzz": [1]}), BadInput, "no column 'age'.* There are: zzz"),
+        (pl.DataFrame({"zzz": [1]}), BadInput, "no column 'age'.* There are 'zzz'"),
         (pd.DataFrame([[1, 2]], columns=["age", "age"]), BadInput, "two columns 'age'"),
         (np.zeros((2, 4)), BadInput, "Rows have 4 columns but rules are over 3 features"),
         (np.zeros((2, 1)), BadInput, "Rows have 1 columns"),
@@ -738,10 +739,10 @@ def test_many_rows_in_few_bins_are_few_rules():
     ("lower", "upper", "error", "message"),
     [
         ([[0.0, math.nan]], [[1.0, 1.0]], BadInput, "lower is NaN at row 0, feature 'b'"),
-        ([[0.0, 0.0]], [[1.0]], BadInput, r"upper must have one column for each of 2 features; got shape \(1, 1\)"),
+        ([[0.0, 0.0]], [[1.0]], BadInput, r"upper must have shape \(n_rows, 2\), one column per feature; got \(1, 1\)"),
         ([[0.0, 0.0]] * 2, [[1.0, 1.0]], BadInput, "lower has 2 rows but upper has 1"),
         ([["a", "b"]], [[1.0, 1.0]], WrongType, "lower must be an"),
-        ([0.0, 0.0], [[1.0, 1.0]], BadInput, r"got shape \(2,\)"),
+        ([0.0, 0.0], [[1.0, 1.0]], BadInput, r"got \(2,\)"),
     ],
 )
 def test_bins_that_do_not_fit_are_refused(lower, upper, error, message):
@@ -789,11 +790,11 @@ def test_rules_are_taken_joined_located_and_grouped_as_if_made_together(some, ot
 
 
 def test_conditions_compare_by_value_and_stay_small():
-    a, b = condition(0, "age", "<=", 3), condition(0, "age", "<=", np.float32(3))
+    a, b = to_condition(0, "age", "<=", 3), to_condition(0, "age", "<=", np.float32(3))
     assert a == b
     assert hash(a) == hash(b)
-    assert a != condition(0, "age", "<", 3)
-    assert str(condition(0, "age", "<=", -0.0).triples()) == "[('age', '<=', 0.0)]"
+    assert a != to_condition(0, "age", "<", 3)
+    assert str(to_condition(0, "age", "<=", -0.0).triples()) == "[('age', '<=', 0.0)]"
     assert not hasattr(a, "__dict__")
     assert isinstance(a, Condition)
     with pytest.raises(AttributeError):

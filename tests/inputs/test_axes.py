@@ -105,7 +105,7 @@ def test_what_lime_hands_over_is_recognized_and_its_advice_gives_its_weights(sys
     for given in (objects, maps, pairs, np.array(pairs)):
         message = advice(given, y[:8])
         assert "lime" in message
-        code = re.search(r"\[\[dict.* for one in explanations\]", message)[0]
+        code = re.search(r"\[\[dict.* for explanation in explanations\]", message)[0]
         made = eval(code, {"explanations": given, "n_features": D})
         assert np.array_equal(fs.Importances(made).values, wanted)
         assert "values[" not in message

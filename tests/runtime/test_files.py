@@ -56,5 +56,5 @@ def test_what_holds_no_rows_is_written_as_the_process_writes(tmp_path):
 def test_a_path_that_no_folder_can_have_is_refused_in_a_sentence(path):
     with pytest.raises(BadInput, match="cannot be a folder"):
         evaluated(cache=path)
-    with pytest.raises(BadInput, match=r"is no path|cannot be written"):
+    with pytest.raises(BadInput, match=r"is not the path|cannot be written"):
         evaluated().to_html(path)

@@ -123,7 +123,7 @@ def test_a_limit_of_ones_own_takes_the_place_of_what_is_found(system, monkeypatc
 @pytest.mark.parametrize("said", ["much", "", "-1", "0", "nan"])
 def test_a_limit_that_is_no_number_is_refused(said, monkeypatch):
     monkeypatch.setenv(memory.LIMIT, said)
-    with pytest.raises(BadInput, match="FAITHSCOPE_MEMORY is how many GiB"):
+    with pytest.raises(BadInput, match="FAITHSCOPE_MEMORY must be the number of GiB"):
         memory.available()
 
 

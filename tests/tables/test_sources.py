@@ -88,7 +88,7 @@ def test_a_table_that_is_not_in_a_duckdb_file_says_which_are(tmp_path):
     connection.disconnect()
     address = f"duckdb://{tmp_path}/own.duckdb"
     for name, said in {
-        "predictoins": "no table 'predictoins'; near it: predictions.",
+        "predictoins": "no table 'predictoins'; did you mean predictions?",
         "churn": "no table 'churn'; it has risk.churn: write the whole name.",
         "risk.predictions": "no table 'risk.predictions'; it has predictions: write the whole name.",
         "zzz": "no table 'zzz'; it has predictions, risk.churn.",
@@ -110,7 +110,7 @@ def test_a_postgres_table_outside_the_search_path_is_named():
         connection.execute("INSERT INTO risk.churned VALUES (1, 2, 0), (1, 2, 0)")
     for name, said in {
         "churned": "it has risk.churned: write the whole name.",
-        "chruned": "near it: risk.churned.",
+        "chruned": r"did you mean risk.churned\?",
     }.items():
         with pytest.raises(BadInput, match=f"no table '{name}'; {said}"):
             audit(name, connect=server.url(), **HOW)
@@ -123,7 +123,7 @@ def test_a_postgres_table_outside_the_search_path_is_named():
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"prediction": "yhta"}, "no column 'yhta' for prediction. Near it: 'yhat'"),
+        ({"prediction": "yhta"}, "no column 'yhta' for prediction. Did you mean 'yhat'"),
         ({"prediction": None}, "Say which column is the prediction"),
         ({"explanation": None}, "Say which columns are the explanation"),
         ({"explanation": "shap_*"}, "no column 'shap_*' for explanation"),
@@ -187,7 +187,7 @@ def test_files_that_cannot_be_read_say_why(files):
     for name, said in {
         "cut.parquet": "Reading .*cut.parquet failed",
         "log.xlsx": "is of no kind that is known here",
-        "logg.parquet": "No file matches .*Near it: log.parquet",
+        "logg.parquet": "No file matches .*Did you mean 'log.parquet'",
         "none/*.parquet": "No file matches",
         "mixed.csv": "column 'phi_a' holds string",
     }.items():

@@ -12,10 +12,11 @@ from faithscope.explainers.shared.manners import Mannered
 from faithscope.explainers.shared.models import Progress, to_predict
 from faithscope.explainers.shared.seeds import check_seed
 from faithscope.explainers.shared.table import Table
-from faithscope.explanations.conditions.condition import Condition, condition, conjoin
+from faithscope.explanations.conditions.condition import Condition, conjoin
 from faithscope.explanations.conditions.conjunctions import Conjunction
-from faithscope.explanations.conditions.tree_paths import digest, paths, rules_of
-from faithscope.explanations.rules import Rules, read_tree
+from faithscope.explanations.conditions.tree_paths import digest, paths, read_tree, rules_of
+from faithscope.explanations.conditions.written import to_condition as condition
+from faithscope.explanations.rules import Rules
 from faithscope.inputs.checks import check_whole
 
 

@@ -19,14 +19,21 @@ def as_explanations(given: Any) -> Explanations:
     """Whatever a caller has as `Explanations`.
 
     Rows of numbers (a 2-D array, a list of lists, a numeric table, a ``shap.Explanation``) are importances;
-    a table with other columns is a record a row; anything else is one plain key a row.
+    a table with other columns has one record per row; anything else is one plain key per row.
+
+    Examples
+    --------
+    >>> as_explanations([[0.5, -0.1], [0.0, 0.2]])
+    <2 explanations: importances over 2 features>
+    >>> as_explanations(["leaf 3", "leaf 7"])
+    <2 explanations: plain keys>
     """
-    made = _made_of(given)
-    index = index_of(given) if made.index is None else None
-    return made if index is None or len(index) != len(made) else made._with(index=index)
+    explanations = _of_kind(given)
+    index = index_of(given) if explanations.index is None else None
+    return explanations if index is None or len(index) != len(explanations) else explanations._with(index=index)
 
 
-def _made_of(given: Any) -> Explanations:
+def _of_kind(given: Any) -> Explanations:
     if isinstance(given, Explanations):
         return given
     if type(given).__module__.startswith("shap."):
@@ -46,7 +53,7 @@ def _made_of(given: Any) -> Explanations:
 def _stackable(column: Any) -> list[Any]:
     shapes = {_shape(item) for item in column}
     if len(shapes) > 1:
-        raise BadInput(f"Explanations have rows of different shapes, {sorted(shapes)}: give every row the same.")
+        raise BadInput(f"Explanations have rows of different shapes, {sorted(shapes)}: give every row the same shape.")
     return list(column)
 
 
@@ -58,7 +65,9 @@ def _shape(item: Any) -> tuple[int, ...]:
     try:
         return np.shape(item)
     except ValueError:
-        raise BadInput("Explanations have rows that hold lists of different lengths: give numbers only.") from None
+        raise BadInput(
+            "Explanations have rows that hold lists of different lengths: give every row the same number of numbers."
+        ) from None
 
 
 def _is_text(cells: Any) -> bool:

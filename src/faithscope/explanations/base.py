@@ -1,4 +1,4 @@
-"""Explanations: one a row, with what tells them apart."""
+"""Explanations, one per row, and what makes two of them equal."""
 
 import copy
 from abc import ABC, abstractmethod
@@ -16,15 +16,15 @@ from faithscope.visible import visible
 
 
 class Explanations(ABC):
-    """One explanation a row.
+    """One explanation per row.
 
     A kind says what makes two explanations equal (`key`) and how one reads (`describe`);
-    the rest follows. `_per_row` names the attributes that hold one entry a row.
+    the rest follows. `_per_row` names the attributes that hold one entry per row.
 
     Attributes
     ----------
     index : pandas.Index or None
-        The row labels of the table they were made from; None where that had none.
+        The row labels of the table they were made from; None if it had none.
     """
 
     index: Any = None
@@ -34,7 +34,7 @@ class Explanations(ABC):
     @property
     @abstractmethod
     def key(self) -> tuple[Column, ...]:
-        """What tells explanations apart: two rows are equal where all these columns are.
+        """The columns by which explanations are compared: two rows are equal if they are equal in all of them.
 
         Each column is an array ``(n, w)`` of numbers, or ``(n,)`` of hashable objects.
         """
@@ -42,7 +42,7 @@ class Explanations(ABC):
     @property
     @abstractmethod
     def kind(self) -> str:
-        """What these are, in words; explanations of different kinds are never compared."""
+        """The kind in words; explanations of different kinds are never compared."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -51,7 +51,7 @@ class Explanations(ABC):
 
     @abstractmethod
     def describe(self, row: int) -> str:
-        """The explanation of one row, to read: what comes from data is `visible`."""
+        """The text of one row's explanation; what comes from data is `visible`."""
 
     def item(self, row: int) -> Any:
         """The explanation of one row as a plain value, for a caller's own relation."""
@@ -59,7 +59,7 @@ class Explanations(ABC):
 
     @property
     def scope_key(self) -> tuple[Column, ...]:
-        """What tells apart where explanations apply; another thing than `key` for counterfactuals."""
+        """The columns by which scopes are compared; different from `key` for counterfactuals."""
         return self.key
 
     def __len__(self) -> int:
@@ -86,24 +86,24 @@ class Explanations(ABC):
         return self._with(**columns, index=joined(self.index, other.index))
 
     def group(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Number the rows by explanation, exactly: the number of each row, and the first row of each number."""
+        """Number the rows by explanation, exactly: the number of each row, and the first row with each number."""
         return group(self.key)
 
     def locate(self, wanted: "Explanations") -> NDArray[np.int64]:
-        """Where each wanted explanation stands among these distinct ones; -1 where it does not."""
+        """The position of each wanted explanation among these distinct ones; -1 if it is not among them."""
         self.check_comparable(wanted)
         return locate(self.key, wanted.key)
 
     def check_comparable(self, other: "Explanations") -> None:
-        """Raise where the other explanations can never equal these, being of another kind."""
+        """Raise if the other explanations can never equal these, being of another kind."""
         if self.kind != other.kind:
             raise Incompatible(
-                f"These explanations are {self.kind}, the others are {other.kind}, so none can be equal. "
+                f"These explanations are {self.kind}, the others are {other.kind}, so no two can be equal. "
                 "Use one explainer and one discretizer for both."
             )
 
     def _need_rows(self, rows: int) -> None:
-        """Raise where so many rows of these explanations do not fit in memory once more."""
+        """Raise if a copy of so many rows of these explanations does not fit in memory."""
         size = rows * sum(getattr(self, name)[:1].nbytes for name in self._per_row)
         need(size, f"{rows:,} explanations", FEWER_ROWS)
 
@@ -122,12 +122,12 @@ class Explanations(ABC):
 
 
 def shorten(parts: Sequence[str], most: int = 12) -> str:
-    """The parts in one line, the first few of them where there are many."""
+    """The parts in one line; only the first few if there are many."""
     return ", ".join(parts) if len(parts) <= most else ", ".join(parts[:most]) + f", … ({len(parts) - most} more)"
 
 
 def readable(value: object) -> str:
-    """One value to read, the same in every process: sets in order, whole numbers without a point."""
+    """The text of one value, the same in every process: sets sorted, whole numbers without a point."""
     if isinstance(value, frozenset):
         return "{" + ", ".join(sorted(map(readable, value))) + "}"
     if isinstance(value, tuple):
@@ -138,6 +138,12 @@ def readable(value: object) -> str:
     return str(value)
 
 
-def several(count: int, one: str, many: str) -> str:
-    """A count with its words: 1 row is, 2 rows are."""
-    return f"{count:,} {one if count == 1 else many}"
+def several(count: int, singular: str, plural: str) -> str:
+    """A count with its words.
+
+    Examples
+    --------
+    >>> several(1, "row misses", "rows miss"), several(2000, "row misses", "rows miss")
+    ('1 row misses', '2,000 rows miss')
+    """
+    return f"{count:,} {singular if count == 1 else plural}"

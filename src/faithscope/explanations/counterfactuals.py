@@ -1,4 +1,4 @@
-"""Counterfactuals: explanations by a row that is predicted otherwise."""
+"""Counterfactuals: explanations by a nearby point that is predicted otherwise."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from faithscope.explanations.distances.cells import cell_text, to_cells
 from faithscope.explanations.distances.points import Points, same_metric, to_metric
 from faithscope.explanations.importances import to_names
 from faithscope.inputs.alignment import index_of, same_rows
+from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.grouping import Column
 from faithscope.visible import visible
@@ -22,7 +23,7 @@ from faithscope.visible import visible
 class Counterfactuals(Explanations):
     """For each row, a nearby point that the model predicts otherwise.
 
-    Two rows have the same explanation where their points are equal; an explanation covers the open ball around its
+    Two rows have the same explanation if their points are equal. An explanation covers the open ball around its
     own row that reaches to the point, so two rows with the same point cover different balls.
 
     Parameters
@@ -33,12 +34,18 @@ class Counterfactuals(Explanations):
         The features; by default the column names, if the input has any.
     metric : str or Gower, optional
         The distance of the ball: any metric of scikit-learn's, or "gower", which learns its ranges from these rows.
-        By default euclidean for numbers, Gower's where there are categories, dates or missing values.
+        By default euclidean for numbers, Gower's if there are categories, dates or missing values.
 
     Attributes
     ----------
     dates : tuple of bool
-        Which features are dates: whole nanoseconds since 1970 in `points` and `originals`, where None is missing.
+        Which features are dates: whole nanoseconds since 1970 in `points` and `originals`, None for a missing one.
+
+    Examples
+    --------
+    >>> loans = Counterfactuals([[52.0, 3.0]], originals=[[40.0, 3.0]], names=["income", "years"])
+    >>> loans.describe(0), loans.balls().describe(0)
+    ('income 52, years 3', 'nearer than 12 to income 40, years 3')
     """
 
     points: NDArray[Any]
@@ -55,9 +62,13 @@ class Counterfactuals(Explanations):
         same_length(counterfactuals=len(new), originals=len(old))
         same_rows(originals=originals, points=points)
         if columns and old_columns and columns != old_columns:
-            raise Incompatible(f"Counterfactuals have columns {columns}, originals {old_columns}: pass the same.")
+            raise Incompatible(
+                f"Counterfactuals have columns {columns}, originals have {old_columns}: pass the same columns."
+            )
         if new.shape != old.shape:
-            raise BadInput(f"Counterfactuals have {new.shape[1]} features but originals {old.shape[1]}: pass the same.")
+            raise BadInput(
+                f"Counterfactuals have {new.shape[1]} features, originals have {old.shape[1]}: pass the same."
+            )
         if (new.dtype == object) != (old.dtype == object):
             new, old = new.astype(object), old.astype(object)
         chosen = to_names(names, columns or old_columns, new.shape[1], "Counterfactuals")
@@ -69,7 +80,7 @@ class Counterfactuals(Explanations):
         object.__setattr__(self, "dates", tuple(map(max, after.dates, before.dates)))
 
     def balls(self) -> "Balls":
-        """Where each explanation applies: the open ball around its row, as far as its counterfactual."""
+        """The scope of each explanation: the open ball around its row that reaches to its counterfactual."""
         centers = Points(self.originals, self.metric)
         return Balls(self.originals, centers.to(self.points), self.metric, self.names, self.dates)
 
@@ -100,7 +111,7 @@ class Counterfactuals(Explanations):
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """The features' names, or x0, x1, … where none were given."""
+        """The features' names, or x0, x1, … if none were given."""
         return self.names or tuple(f"x{j}" for j in range(self.points.shape[1]))
 
 
@@ -139,7 +150,7 @@ class Balls(Explanations):
         _check_metrics(self, other)
 
     def inside(self, X: Any) -> Callable[[int, int], NDArray[np.bool_]]:
-        """A function that says, for balls start to stop, which rows of X lie inside."""
+        """``mask(start, stop)``: which rows of X lie inside balls start to stop."""
         rows = Points(self.centers[:0], self.metric, self.names).sample(X)
 
         def mask(start: int, stop: int) -> NDArray[np.bool_]:
@@ -150,22 +161,18 @@ class Balls(Explanations):
 
 
 def _in_words(names: Sequence[str], cells: NDArray[Any], dates: Sequence[bool]) -> str:
-    """The cells of one row to read, with their features' names."""
+    """The text of one row's cells, with their features' names."""
     columns = zip(names, cells, dates or [False] * len(cells), strict=True)
     return shorten([f"{name} {cell_text(value, is_date)}" for name, value, is_date in columns])
 
 
-def _check_metrics(mine: "Counterfactuals | Balls", theirs: Any) -> None:
-    if not same_metric(mine.metric, theirs.metric):
+def _check_metrics(first: "Counterfactuals | Balls", second: Any) -> None:
+    if not same_metric(first.metric, second.metric):
         raise Incompatible(
-            "These explanations measure distance differently, so their balls cannot be compared: pass the same metric, "
-            "for Gower's one that was fitted once."
+            "These explanations measure distance differently, so their balls cannot be compared: pass the same metric= "
+            "for both; Gower's must be the same fitted object."
         )
 
 
 def _rows_key(rows: NDArray[Any]) -> Column:
-    if rows.dtype != object:
-        return rows
-    keys = np.empty(len(rows), object)
-    keys[:] = list(map(tuple, rows.tolist()))
-    return keys
+    return rows if rows.dtype != object else to_objects(list(map(tuple, rows.tolist())))

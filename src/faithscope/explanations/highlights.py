@@ -18,14 +18,14 @@ from faithscope.visible import visible
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Highlights(Conjunctions):
-    """One set of words a row.
+    """One set of words per row.
 
     Parameters
     ----------
     words : sequence of sets, tuples or lists of str
-        The highlighted words of each document. A single string is one word. The empty set covers everything.
+        The highlighted words of each document. A single string is one word. The empty set covers every document.
     tokenizer : callable
-        From a document to its words, for documents given as strings; by default they are split at blanks.
+        From a document to its words, for documents given as strings; by default `str.split`.
     vocabulary : sequence or mapping, optional
         The word of each column, or each word's column, for documents given as a (sparse) bag-of-words matrix;
         such as a vectorizer's ``get_feature_names_out()`` or ``vocabulary_``.
@@ -65,7 +65,9 @@ class Highlights(Conjunctions):
         assert isinstance(other, Highlights)
         alike = self.tokenizer == other.tokenizer if self.vocabulary is None else True
         if not alike or self.vocabulary != other.vocabulary:
-            raise Incompatible("These highlights read documents differently: pass the same tokenizer and vocabulary.")
+            raise Incompatible(
+                "These highlights read documents differently: pass the same tokenizer and the same vocabulary for both."
+            )
 
     def describe(self, row: int) -> str:
         return visible(", ".join(map(str, self.conjunction(row)))) or "nothing highlighted (applies everywhere)"
@@ -92,12 +94,12 @@ class Highlights(Conjunctions):
         if hasattr(X, "tocsc") or (isinstance(X, np.ndarray) and X.ndim == 2):
             return _columns(self, conditions, X)
         numbers = {word: number for number, word in enumerate(conditions)}
-        found: list[int] = []
+        held: list[int] = []
         ends = [0]
         for row, document in enumerate(to_vector(X, "Documents")):
-            found += [numbers[word] for word in set(_tokens(self, row, document)) if word in numbers]
-            ends.append(len(found))
-        return np.array(found, np.int64), np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+            held += [numbers[word] for word in set(_tokens(self, row, document)) if word in numbers]
+            ends.append(len(held))
+        return np.array(held, np.int64), np.repeat(np.arange(len(ends) - 1), np.diff(ends))
 
     def _bag(self, names: Sequence[str], columns: Sequence[NDArray[Any]]) -> "Highlights":
         if not all(column.dtype.kind in "biuf" for column in columns):
@@ -109,7 +111,9 @@ def _to_words(row: int, item: Any) -> tuple[str, ...]:
     several = hasattr(item, "__iter__") and getattr(item, "shape", None) != ()
     words = [item] if isinstance(item, str) else list(item) if several else None
     if words is None or not all(isinstance(word, str) for word in words):
-        raise WrongType(f"Highlights are sets of words; row {row} is {readable(item)}.")
+        raise WrongType(
+            f"Highlights must be sets of words; row {row} is {readable(item)}: pass e.g. {{'great', 'plot'}} per row."
+        )
     return tuple(sorted(set(map(str, words))))
 
 
@@ -134,10 +138,10 @@ def _to_column(word: Any, column: Any) -> int:
 
 def _tokens(highlights: Highlights, row: int, document: Any) -> Iterable[str]:
     if isinstance(document, str):
-        found = highlights.tokenizer(document)
-        if not hasattr(found, "__iter__"):
-            raise WrongType(f"The tokenizer must give words; for the document at row {row} it gave {found!r}.")
-        return found
+        tokens = highlights.tokenizer(document)
+        if not hasattr(tokens, "__iter__"):
+            raise WrongType(f"The tokenizer must give words; for the document at row {row} it gave {tokens!r}.")
+        return tokens
     words: list[Any] = list(document) if hasattr(document, "__iter__") and not isinstance(document, bytes) else [None]
     if not all(isinstance(word, str) for word in words):
         raise BadInput(f"Documents must be texts or lists of words; row {row} is {document!r}.")
@@ -146,7 +150,7 @@ def _tokens(highlights: Highlights, row: int, document: Any) -> Iterable[str]:
 
 def _columns(highlights: Highlights, words: Sequence[str], X: Any) -> Postings:
     if highlights.vocabulary is None:
-        raise BadInput("Documents came as a bag-of-words matrix: say which word each column is, with vocabulary=.")
+        raise BadInput("Documents came as a bag-of-words matrix: say which word each column counts, with vocabulary=.")
     from scipy.sparse import csc_array
 
     matrix = csc_array(X)
@@ -160,7 +164,7 @@ def _columns(highlights: Highlights, words: Sequence[str], X: Any) -> Postings:
         if not 0 <= column < matrix.shape[1]:
             raise BadInput(
                 f"The vocabulary puts {words[number]!r} in column {column}, "
-                f"but documents have {matrix.shape[1]} columns."
+                f"but documents have {matrix.shape[1]} columns: pass the vocabulary that the matrix was made with."
             )
     numbers, columns = np.array(known, np.int64).reshape(-1, 2).T
     chosen = matrix[:, columns].tocsc()

@@ -17,9 +17,9 @@ from faithscope.visible import visible
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Importances(Explanations):
-    """One number for every feature, one row a row.
+    """One number for every feature, per row: shape (n_rows, n_features).
 
-    Two rows have the same explanation where all their numbers are equal (-0.0 is 0.0).
+    Two rows have the same explanation if all their numbers are equal (-0.0 is 0.0).
 
     Parameters
     ----------
@@ -31,8 +31,8 @@ class Importances(Explanations):
     Attributes
     ----------
     error : float
-        The largest standard error of a value, where an explainer has sampled them and says so; 0 where they are exact
-        or nothing is known, infinite where too little was sampled to tell.
+        The largest standard error of a value, if an explainer has sampled them and says so; 0 if they are exact or
+        nothing is known, infinite if too little was sampled to tell.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class Importances(Explanations):
 
     values: NDArray[Any]
     names: tuple[str, ...] | None = None
-    form: str = ""  # how a discretizer has changed them; "" as they were given
+    form: str = ""  # the discretizers that were applied; "" for none
     error: float = 0.0
 
     _per_row: ClassVar[tuple[str, ...]] = ("values",)
@@ -61,7 +61,7 @@ class Importances(Explanations):
 
     @classmethod
     def made(cls, values: NDArray[Any], names: tuple[str, ...] | None, form: str, error: float = 0.0) -> Self:
-        """Importances that a discretizer made: their values are known to be good."""
+        """Importances that a discretizer made; their values are known to be finite numbers, so they are not checked."""
         return cls.__new__(cls)._with(values=values, names=names, form=form, error=error)
 
     @property
@@ -86,8 +86,8 @@ class Importances(Explanations):
                 return
             odd = next(j for j, (a, b) in enumerate(zip(self.names, other.names, strict=True)) if a != b)
             raise Incompatible(
-                f"These importances are of other features: number {odd} is {self.names[odd]!r} here and "
-                f"{other.names[odd]!r} there. Give both the same columns in the same order."
+                f"These importances are of different features: number {odd} is {self.names[odd]!r} in one and "
+                f"{other.names[odd]!r} in the other. Give both the same columns in the same order."
             )
         super().check_comparable(other)
 
@@ -98,7 +98,7 @@ class Importances(Explanations):
         return super().join(other)._with(names=self.names or other.names, error=max(self.error, other.error))
 
     def describe(self, row: int) -> str:
-        """Coarsened importances by those features alone of which they say something."""
+        """The text of one row's importances; after a discretizer, only of the features that are not 0."""
         pairs = zip(self._labels(), self.values[row], strict=True)
         return visible(shorten([f"{name} {readable(v)}" for name, v in pairs if v or not self.form])) or "all 0"
 
@@ -108,7 +108,14 @@ class Importances(Explanations):
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Rankings(Importances):
-    """The features in order of importance, lowest first: column j holds the feature of rank j."""
+    """The features in order of importance, lowest first: column j holds the feature of rank j.
+
+    Examples
+    --------
+    >>> from faithscope import Rank
+    >>> Rank()(Importances([[0.3, -1.0]], names=["age", "job"])).values.tolist()
+    [[1, 0]]
+    """
 
     @property
     def kind(self) -> str:
@@ -122,12 +129,12 @@ class Rankings(Importances):
 def to_names(
     names: Sequence[str] | None, columns: tuple[str, ...] | None, width: int, what: str
 ) -> tuple[str, ...] | None:
-    """The features' names: those given, else those of the columns; one for each feature."""
+    """One name per feature: those given, else those of the columns."""
     if names is None:
         return columns
     if isinstance(names, str) or not hasattr(names, "__iter__"):
-        raise BadInput(f"names must be a list with one name for each feature; got {names!r}.")
+        raise BadInput(f"names must be a list with one name per feature; got {names!r}.")
     chosen = tuple(map(str, names))
     if len(chosen) != width:
-        raise BadInput(f"{what} have {width} features but {len(chosen)} names: pass one for each.")
+        raise BadInput(f"{what} have {width} features but {len(chosen)} names: pass one name per feature.")
     return chosen

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.explanations.base import Explanations, readable
+from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.grouping import Column
 from faithscope.inputs.labels import refuse_mixed, to_keys
 from faithscope.inputs.numbers import refuse_nonfinite
@@ -17,7 +18,7 @@ _LARGEST = np.uint64(np.iinfo(np.int64).max)
 
 
 def exact_column(values: Any, what: str) -> NDArray[Any]:
-    """One hashable value a row: integers, finite floats, booleans or Python objects."""
+    """One hashable value per row: integers, finite floats, booleans or Python objects."""
     column = to_keys(values, what)
     if column.dtype.kind == "f":
         refuse_nonfinite(column[:, None], what)
@@ -28,9 +29,9 @@ def exact_column(values: Any, what: str) -> NDArray[Any]:
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Plain(Explanations):
-    """One hashable value a row: a leaf, a word, a tuple, a frozenset.
+    """One hashable value per row: a leaf, a word, a tuple, a frozenset.
 
-    Two rows have the same explanation where their values are equal in Python's sense.
+    Two rows have the same explanation if their values are equal in Python's sense.
 
     Examples
     --------
@@ -61,8 +62,8 @@ class Plain(Explanations):
         return visible(readable(self.values[row]))
 
     def join(self, other: Self) -> Self:
-        mine, theirs = self._alike(other)
-        both = super(Plain, mine).join(theirs)
+        first, second = self._alike(other)
+        both = super(Plain, first).join(second)
         if both.values.dtype == object:
             refuse_mixed(both.values, "Explanations")
         return both
@@ -70,11 +71,11 @@ class Plain(Explanations):
     def locate(self, wanted: Explanations) -> NDArray[np.int64]:
         self.check_comparable(wanted)
         assert isinstance(wanted, Plain)
-        mine, theirs = self._alike(wanted)
-        return super(Plain, mine).locate(theirs)
+        known, others = self._alike(wanted)
+        return super(Plain, known).locate(others)
 
     def _alike(self, other: "Plain") -> tuple[Self, Any]:
-        """Both in one representation: as Python objects where they differ, since 2**53 + 1 is not a float."""
+        """Both in one representation: as Python objects if their types differ, since 2**53 + 1 is not a float."""
         if self.values.dtype == getattr(other, "values", self.values).dtype:
             return self, other
         return self._with(values=self.values.astype(object)), other._with(values=other.values.astype(object))
@@ -82,13 +83,18 @@ class Plain(Explanations):
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Records(Plain):
-    """Several named values a row, not all of them numbers; equal where all are equal.
+    """Several named values per row, not all of them numbers; two rows are equal if all their values are.
 
     Parameters
     ----------
     columns : sequence of columns
-        One array or list for each name, all of one length.
+        One array or list per name, all of the same length.
     names : sequence of str
+
+    Examples
+    --------
+    >>> Records([["clerk", "nurse"], [3, 5]], names=["job", "years"]).describe(1)
+    'job nurse, years 5'
     """
 
     names: tuple[str, ...]
@@ -96,9 +102,8 @@ class Records(Plain):
     def __init__(self, columns: Sequence[Any], names: Sequence[str]) -> None:
         pairs = zip(names, columns, strict=True)
         exact = [exact_column(column, f"Explanations in column {name!r}") for name, column in pairs]
-        rows = np.empty(len(exact[0]), object)
-        rows[:] = list(zip(*(column.tolist() for column in exact), strict=True))
-        object.__setattr__(self, "values", rows)
+        rows = list(zip(*(column.tolist() for column in exact), strict=True))
+        object.__setattr__(self, "values", to_objects(rows))
         object.__setattr__(self, "names", tuple(names))
 
     @property

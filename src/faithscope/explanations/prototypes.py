@@ -1,4 +1,4 @@
-"""Prototypes: explanations by the training rows that are most alike."""
+"""Prototypes: explanations by similar rows, such as the nearest training rows."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,12 +12,11 @@ from faithscope.explanations.base import Explanations, several
 from faithscope.explanations.conditions.conjunctions import Conjunction, Shared, number_conjunctions
 from faithscope.explanations.distances.points import Points
 from faithscope.inputs.arrays import is_frame, to_array, to_vector
+from faithscope.inputs.checks import is_whole
 from faithscope.inputs.grouping import group
 from faithscope.inputs.numbers import to_matrix
 
 _LARGEST = 2**62
-
-
 _BLOCK = 2**22  # distances at a time
 
 
@@ -25,7 +24,7 @@ _BLOCK = 2**22  # distances at a time
 class Prototypes(Shared):
     """The examples that a prediction was justified by, as a set of their indices.
 
-    Two rows have the same explanation where their sets are equal; neither order nor repetition counts.
+    Two rows have the same explanation if their sets are equal; neither order nor repetition counts.
 
     Parameters
     ----------
@@ -62,9 +61,11 @@ class Prototypes(Shared):
 
     def check_comparable(self, other: Explanations) -> None:
         super().check_comparable(other)
-        theirs = getattr(other, "points", None)
-        if self.points is not None and theirs is not None and not self.points.same_space(theirs):
-            raise Incompatible("These prototypes are of different points or metrics: pass the same points for both.")
+        points = getattr(other, "points", None)
+        if self.points is not None and points is not None and not self.points.same_space(points):
+            raise Incompatible(
+                "These prototypes have different points or metrics: pass the same points and the same metric for both."
+            )
 
     def nearest(self, X: Any, k: int) -> "Prototypes":
         """The k prototypes nearest to each row; among equally near ones the earlier."""
@@ -72,11 +73,11 @@ class Prototypes(Shared):
         missed = int((~self.points.complete(X)).sum())
         if missed:
             raise BadInput(
-                f"{several(missed, 'row misses', 'rows miss')} a number and can have no nearest prototypes by "
-                f"metric={self.points.metric!r}: use metric='gower', where missing is a value of its own, or fill them."
+                f"{several(missed, 'row misses', 'rows miss')} a number, so no prototype is nearest by "
+                f"metric={self.points.metric!r}: fill them, or use metric='gower', which compares missing values."
             )
-        found = [_smallest(block, k) for block in self.points.distances(X)]
-        indices = np.concatenate(found) if found else np.empty((0, k), np.int64)
+        blocks = [_smallest(block, k) for block in self.points.distances(X)]
+        indices = np.concatenate(blocks) if blocks else np.empty((0, k), np.int64)
         return Prototypes(indices)._with(points=self.points)
 
     def within(self, indices: Sequence[Any], X: Any, tau: float) -> Iterator[NDArray[np.bool_]]:
@@ -100,14 +101,16 @@ def _smallest(distances: NDArray[np.float64], k: int) -> NDArray[np.int64]:
 
 
 def _refuse_beyond(distinct: tuple[Conjunction, ...], codes: NDArray[np.int64], size: int) -> None:
-    wrong = next((i for i, one in enumerate(distinct) if one and int(one[-1]) >= size), None)  # type: ignore[call-overload]
+    wrong = next((i for i, members in enumerate(distinct) if members and int(members[-1]) >= size), None)  # type: ignore[call-overload]
     if wrong is not None:
         row = int((codes == wrong).argmax())
-        raise BadInput(f"Row {row} names prototype {distinct[wrong][-1]}, but there are only {size:,} points.")
+        raise BadInput(
+            f"Row {row} names prototype {distinct[wrong][-1]}, but there are only {size:,} points, counted from 0."
+        )
 
 
 def _distinct_sets(indices: Any) -> tuple[tuple[Conjunction, ...], NDArray[np.int64]]:
-    """The different sets, each ascending and without repetitions, and which of them each row has."""
+    """The distinct sets, each ascending and without repetitions, and which of them each row was given."""
     matrix = to_matrix(indices, "Prototypes")[0] if is_frame(indices) else to_array(indices, "Prototypes")
     if matrix is None or matrix.ndim == 1:
         column = to_vector(indices if matrix is None else matrix, "Prototypes")
@@ -115,7 +118,9 @@ def _distinct_sets(indices: Any) -> tuple[tuple[Conjunction, ...], NDArray[np.in
             return number_conjunctions([_to_set(row, item) for row, item in enumerate(column)])
         matrix = column[:, None]
     if matrix.ndim != 2:
-        raise BadInput(f"Prototypes must be one set of indices a row; got shape {matrix.shape}.")
+        raise BadInput(
+            f"Prototypes must be one set of indices per row, (n_rows,) or (n_rows, k); got shape {matrix.shape}."
+        )
     if matrix.dtype == bool and matrix.size:
         raise BadInput("Prototypes came as a mask: pass their positions, e.g. np.flatnonzero(mask) for each row.")
     if matrix.dtype.kind not in "biuf":
@@ -141,5 +146,4 @@ def _to_set(row: int, item: Any) -> Conjunction:
 def _is_index(item: Any) -> bool:
     if isinstance(item, float | np.floating):
         item = int(item) if float(item).is_integer() else -1
-    whole = isinstance(item, int | np.integer) and not isinstance(item, bool | np.timedelta64)
-    return whole and 0 <= int(item) < _LARGEST
+    return is_whole(item) and 0 <= int(item) < _LARGEST

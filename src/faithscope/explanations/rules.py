@@ -1,8 +1,7 @@
-"""Rules: a conjunction of conditions on features, which says where it applies."""
+"""Rules: conjunctions of conditions on features, which say themselves which rows they apply to."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from typing import Any, Self
 
@@ -11,35 +10,29 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import Explanations, shorten
-from faithscope.explanations.conditions.condition import (
-    NOTHING,
-    OR_MISSING,
-    Condition,
-    Triple,
-    condition,
-    conjoin,
-    is_triple,
-    written_row,
-)
+from faithscope.explanations.conditions.condition import NOTHING, OR_MISSING, Condition, Triple, conjoin
 from faithscope.explanations.conditions.conjunctions import Conjunction, Conjunctions, number_conjunctions
 from faithscope.explanations.conditions.feature_column import FeatureColumn, Mask
-from faithscope.explanations.conditions.tree_paths import digest, knows_missing, paths, rules_of
+from faithscope.explanations.conditions.features import array_columns, default_names, distinct_names
+from faithscope.explanations.conditions.tree_paths import read_tree
+from faithscope.explanations.conditions.written import is_triple, to_condition, written_row
 from faithscope.inputs.alignment import same_rows
-from faithscope.inputs.arrays import frame_columns, is_frame, to_items, to_vector
-from faithscope.inputs.dates import dated_columns
+from faithscope.inputs.arrays import frame_names, is_frame, to_items, to_vector
+from faithscope.inputs.dates import dated_column
 from faithscope.inputs.grouping import group
-from faithscope.inputs.missing import missing_values
-from faithscope.inputs.rows import rows_of
+from faithscope.inputs.hints import hint
 from faithscope.visible import visible
 
-Fetch = Callable[[int], tuple[NDArray[Any], bool]]  # the column of a feature, and whether it has a time zone
+Fetch = Callable[
+    [int], tuple[NDArray[Any], bool]
+]  # from a feature's position to its column, and whether that has a time zone
 
-_MOST_FEATURES = 1_000_000  # that are named x0, x1, … where only positions are given
+_MOST_FEATURES = 1_000_000  # that are named x0, x1, … if only positions are given
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rules(Conjunctions):
-    """One conjunction of conditions a row: "education-num <= 9 and capital-gain <= 0".
+    """One conjunction of conditions per row, such as "education-num <= 9 and capital-gain <= 0".
 
     Equal rules are equal however they were written: order, repetition and redundant bounds do not count.
     Make them with `from_conditions`, `from_tree` or `from_bins`.
@@ -49,7 +42,7 @@ class Rules(Conjunctions):
     features : tuple of str
         The features that conditions may be on.
     tree : str, optional
-        What tree these are paths of (a digest of its splits), where they are: such rules cover every row once.
+        A digest of the splits of the tree that these are paths of, if they are: such rules cover every row once.
     positional : bool
         Whether rows given as a plain array have their columns in the order of `features`.
 
@@ -68,7 +61,7 @@ class Rules(Conjunctions):
     def from_conditions(
         cls, conditions: Iterable[Iterable[Sequence[Any]]], features: Sequence[Hashable] | None = None
     ) -> Self:
-        """Rules from what is written down: a list of (feature, operator, value) a row.
+        """Rules from a list of (feature, operator, value) per row.
 
         Parameters
         ----------
@@ -80,20 +73,26 @@ class Rules(Conjunctions):
         features : sequence of names, optional
             Conditions name one of them, or give its position. By default the names in order of appearance; then
             rows must be a table with these columns, unless all names are integers, which are positions.
+
+        Examples
+        --------
+        >>> rules = Rules.from_conditions([[("age", "<=", 37.0), ("job", "==", "clerk")], []], features=["age", "job"])
+        >>> rules.describe(0), rules.describe(1)
+        ('age <= 37 and job == clerk', 'everything')
         """
         rows: dict[tuple[Triple, ...], int] = {}
-        given = to_items(conditions, "Rules, a list of conditions a row,")
+        given = to_items(conditions, "Rules, one list of conditions per row,")
         codes = np.fromiter((rows.setdefault(written_row(row), len(rows)) for row in given), np.int64, len(given))
         named, positional = (features, True) if features is not None else _appearing(rows)
-        names = _distinct_names(named)
+        names = distinct_names(named)
         read = _reader(names, named)
-        found: list[Conjunction] = []
+        conjunctions: list[Conjunction] = []
         for number, row in enumerate(rows):
             try:
-                found.append(conjoin(map(read, row)))
+                conjunctions.append(conjoin(map(read, row)))
             except BadInput as error:
                 raise type(error)(f"Rules, row {int((codes == number).argmax())}: {error}") from None
-        distinct, numbers = number_conjunctions(found)
+        distinct, numbers = number_conjunctions(conjunctions)
         return cls(numbers[codes], distinct, names, positional=positional)._labelled(conditions)
 
     @classmethod
@@ -103,7 +102,7 @@ class Rules(Conjunctions):
         The tree compares ``float32(x) <= threshold``; the rules compare the row as it is with the largest
         number that the tree still sends to the left, so that a rule covers exactly the rows of its leaf.
 
-        A tree also knows where to send a missing value: the rules then read "age <= 37 or missing". They say so where
+        A tree also knows where to send a missing value: the rules then read "age <= 37 or missing". They say so if
         the tree was fitted with missing values, which its splits show, and on features that X misses values of.
 
         Parameters
@@ -112,6 +111,14 @@ class Rules(Conjunctions):
         X : (n, d) array or pandas, polars or Arrow table
         features : sequence of names, optional
             By default those the tree was fitted with, or those of X, or x0, x1, ….
+
+        Examples
+        --------
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> X = [[1.0], [2.0], [8.0]]
+        >>> tree = DecisionTreeClassifier(random_state=0).fit(X, [0, 0, 1])
+        >>> Rules.from_tree(tree, X, features=["age"]).describe(2)
+        'age > 5'
         """
         codes, distinct, names, tree_name = read_tree(tree, X, features, stable=False)
         return cls(codes, distinct, names, tree=tree_name)._labelled(X)
@@ -125,19 +132,24 @@ class Rules(Conjunctions):
         lower, upper : (n, d) arrays
             -inf and inf mean no bound; a feature with neither is left out.
         features : sequence of d names
+
+        Examples
+        --------
+        >>> Rules.from_bins([[18.0, -np.inf]], [[37.0, np.inf]], features=["age", "hours"]).describe(0)
+        '18 < age <= 37'
         """
-        names = _distinct_names(features)
+        names = distinct_names(features)
         low, high = _bounds(lower, "lower", names), _bounds(upper, "upper", names)
         if low.shape != high.shape:
-            raise BadInput(f"lower has {len(low):,} rows but upper has {len(high):,}: pass one of each a row.")
+            raise BadInput(f"lower has {len(low):,} rows but upper has {len(high):,}: pass one of each per row.")
         same_rows(lower=lower, upper=upper)
         codes, first = group((low, high))
         read = cache(lambda position, above, to: _bin(position, names[position], above, to))
         bounded = (low > -np.inf) | (high < np.inf)
-        found = [
+        conjunctions = [
             conjoin(read(j, low[row, j], high[row, j]) for j in np.flatnonzero(bounded[row]).tolist()) for row in first
         ]
-        distinct, numbers = number_conjunctions(found)
+        distinct, numbers = number_conjunctions(conjunctions)
         return cls(numbers[codes], distinct, names)._labelled(lower)
 
     def _labelled(self, table: Any) -> Self:
@@ -150,16 +162,16 @@ class Rules(Conjunctions):
 
     @property
     def partitions(self) -> bool:
-        """Whether these are paths of one tree, so that every row is covered by one of them alone."""
+        """Whether these are paths of one tree, so that every row is covered by exactly one of them."""
         return self.tree is not None
 
     def check_comparable(self, other: Explanations) -> None:
         super().check_comparable(other)
         if isinstance(other, Rules) and self.features != other.features:
             pairs = zip(self.features, other.features, strict=True)
-            j, mine, theirs = next((j, a, b) for j, (a, b) in enumerate(pairs) if a != b)
+            j, first, second = next((j, a, b) for j, (a, b) in enumerate(pairs) if a != b)
             raise Incompatible(
-                f"These are rules over different features: number {j} is {mine!r} here and {theirs!r} there. "
+                f"These are rules over different features: number {j} is {first!r} in one and {second!r} in the other. "
                 "Pass the same features= for both."
             )
 
@@ -174,18 +186,21 @@ class Rules(Conjunctions):
         return visible(" and ".join(parts)) or "everything"
 
     def item(self, row: int) -> Any:
-        return [triple for one in self.conjunction(row) for triple in self._triples(one)]
+        return [triple for condition in self.conjunction(row) for triple in self._triples(condition)]
 
     def to_conditions(self) -> list[list[Triple]]:
-        """One list of (feature, operator, value) a row, from which `from_conditions` makes the same rules."""
-        written = [[triple for one in conjunction for triple in self._triples(one)] for conjunction in self.distinct]
+        """One list of (feature, operator, value) per row, from which `from_conditions` makes the same rules."""
+        written = [
+            [triple for condition in conjunction for triple in self._triples(condition)]
+            for conjunction in self.distinct
+        ]
         return [list(written[code]) for code in self.codes]
 
-    def _triples(self, one: Any) -> list[Triple]:
-        return [(self.features[0], "in", ())] if one == NOTHING else list(one.triples())
+    def _triples(self, condition: Any) -> list[Triple]:
+        return [(self.features[0], "in", ())] if condition == NOTHING else list(condition.triples())
 
     def holds(self, conditions: Sequence[Any], X: Any) -> Iterator[Mask]:
-        """For each of the conditions in turn, whether it holds on each row of X.
+        """For each of the conditions in turn, the mask of the rows of X on which it holds.
 
         Parameters
         ----------
@@ -198,12 +213,15 @@ class Rules(Conjunctions):
         iterator of (n,) arrays of bool
             A condition on a missing value is false unless it asks for missing, or says "or missing".
         """
-        needed = {one.position: one for one in conditions if one.position >= 0}
-        rows, fetch = _table(X, needed) if is_frame(X) else self._array(X, needed)
+        needed = {condition.position: condition for condition in conditions if condition.position >= 0}
+        rows, fetch = _table_columns(X, needed) if is_frame(X) else self._array_columns(X, needed)
         columns = cache(lambda position: FeatureColumn(self.features[position], *fetch(position)))
-        return (columns(one.position).holds(one) if one.position >= 0 else np.zeros(rows, bool) for one in conditions)
+        return (
+            columns(condition.position).holds(condition) if condition.position >= 0 else np.zeros(rows, bool)
+            for condition in conditions
+        )
 
-    def _array(self, X: Any, needed: Mapping[int, Condition]) -> tuple[int, Fetch]:
+    def _array_columns(self, X: Any, needed: Mapping[int, Condition]) -> tuple[int, Fetch]:
         columns = array_columns(X)
         width, expected = len(columns), len(self.features)
         if needed and not self.positional:
@@ -212,122 +230,54 @@ class Rules(Conjunctions):
                 "features= to from_conditions, in the order of the columns, or rows as a table."
             )
         # Rules that only know positions may leave the last columns out.
-        if width < expected or (width > expected and self.features != _default_names(expected)):
+        if width < expected or (width > expected and self.features != default_names(expected)):
             raise BadInput(f"Rows have {width} columns but rules are over {expected} features: pass those, in order.")
         return len(X), lambda position: (to_vector(columns[position]), False)
 
 
-def read_tree(
-    tree: Any, X: Any, features: Sequence[Hashable] | None, *, stable: bool
-) -> tuple[NDArray[np.int64], tuple[Conjunction, ...], tuple[str, ...], str]:
-    """What `Rules.from_tree` is made of: codes, rules, features and the tree's digest.
-
-    Where `stable`, a row's rule does not depend on the other rows: it says "or missing" only of a tree that shows that
-    it was fitted with missing values. Of any other, the rule of a row that misses a value asks for missing there, and
-    covers a part of the leaf.
-    """
-    if not hasattr(tree, "tree_"):
-        raise WrongType(f"from_tree needs a fitted scikit-learn decision tree; got {type(tree).__name__}.")
-    names = _distinct_names(_tree_names(tree, X) if features is None else features)
-    if len(names) != tree.n_features_in_:
-        raise BadInput(f"The tree has {tree.n_features_in_} features but {len(names)} names: pass one for each.")
-    reached = _leaves(tree, X) if rows_of(X) else np.empty(0, np.int64)
-    missing = _missing(X) if rows_of(X) else np.zeros((0, len(names)), bool)
-    said = np.full(len(names), knows_missing(tree.tree_)) | (missing.any(axis=0) & (not stable))
-    distinct, codes = rules_of(paths(tree.tree_, names, said), reached, missing & ~said)
-    return codes, distinct, names, digest(tree.tree_, said)
-
-
 def _appearing(rows: Iterable[tuple[Any, ...]]) -> tuple[Sequence[Hashable], bool]:
-    """The features in order of appearance, and whether they say which column of an array is meant."""
-    names = list(dict.fromkeys(one[0] for row in rows for one in row if is_triple(one)))
+    """The features in order of appearance, and whether they are positions of columns."""
+    names = list(dict.fromkeys(triple[0] for row in rows for triple in row if is_triple(triple)))
     whole = [name for name in names if isinstance(name, int | np.integer) and not isinstance(name, np.timedelta64)]
     positions = list(map(int, whole))
     if len(positions) < len(names) and positions:
-        raise BadInput("Conditions give features by name and by position: pass features= to say which is where.")
+        raise BadInput(
+            "Conditions give some features by name and some by position: pass features=, the names in order."
+        )
     if max(positions, default=0) > _MOST_FEATURES:
         raise BadInput(f"A condition is on column {max(positions)}: positions go up to {_MOST_FEATURES:,}.")
-    return (names, False) if len(positions) < len(names) else (_default_names(max(positions, default=-1) + 1), True)
+    return (names, False) if len(positions) < len(names) else (default_names(max(positions, default=-1) + 1), True)
 
 
 def _reader(names: Sequence[str], given: Sequence[Hashable]) -> Callable[[Any], Condition]:
-    """What turns a triple into a condition: features are known by the name given, as text, or by position."""
+    """A function from a triple to a condition; it finds features by the name given, by its text, or by position."""
     places: dict[Hashable, int] = {position: position for position in range(len(names))}
     for known in (names, given):
         places.update({name: position for position, name in enumerate(known)})
 
     @cache
-    def read(one: Any) -> Condition:
-        if not is_triple(one):
-            raise BadInput(f"A condition must be (feature, operator, value); got {one!r}.")
-        feature, operator, value = one
+    def read(triple: Any) -> Condition:
+        if not is_triple(triple):
+            raise BadInput(f"A condition must be (feature, operator, value); got {triple!r}.")
+        feature, operator, value = triple
         if feature not in places:
             raise BadInput(
-                f"Condition {one!r} is on {feature!r}, which is not among the features. {_near(feature, names)}"
+                f"Condition {triple!r} is on {feature!r}, which is not among the features. {hint(feature, names)}"
             )
-        return condition(places[feature], names[places[feature]], operator, value)
+        return to_condition(places[feature], names[places[feature]], operator, value)
 
     return read
 
 
-def _near(name: Any, names: Sequence[str]) -> str:
-    near = get_close_matches(str(name), names)
-    return f"Near it: {', '.join(map(repr, near))}." if near else f"There are: {shorten(names) or 'none'}."
-
-
-def _distinct_names(features: Sequence[Hashable]) -> tuple[str, ...]:
-    if isinstance(features, str):
-        raise WrongType(f"features must be a sequence of names; got the text {features!r}.")
-    given = to_items(features, "features, the names of the columns,")
-    odd = [name for name in given if not isinstance(name, Hashable)]
-    if odd:
-        raise WrongType(f"features must be names; got {odd[0]!r}, a {type(odd[0]).__name__}.")
-    names = tuple(map(str, given))
-    if len(set(names)) < len(names):
-        raise BadInput(f"Two features are called {max(names, key=names.count)!r}: give each its own name.")
-    return names
-
-
-def _default_names(count: int) -> tuple[str, ...]:
-    return tuple(f"x{position}" for position in range(count))
-
-
-def _table(frame: Any, needed: Mapping[int, Condition]) -> tuple[int, Fetch]:
-    """How many rows a table has, and what fetches the column of a feature by its position among the features."""
-    names = _column_names(frame)
-    for one in needed.values():
-        if names.count(one.feature) != 1:
-            what = "two columns" if one.feature in names else "no column"
-            raise BadInput(f"Rows have {what} {one.feature!r}, which {str(one)!r} needs. {_near(one.feature, names)}")
-    return frame.shape[0], lambda position: _column(frame, names.index(needed[position].feature))
-
-
-def _column_names(frame: Any) -> tuple[str, ...]:
-    return tuple(map(str, frame.column_names if hasattr(frame, "column_names") else frame.columns))
-
-
-def _column(frame: Any, j: int) -> tuple[NDArray[Any], bool]:
-    """One column, and whether it has a time zone."""
-    alone = frame.iloc[:, [j]] if hasattr(frame, "iloc") else None
-    if alone is None:
-        alone = frame.select([j]) if hasattr(frame, "column_names") else frame[:, [j]]
-    _, (column,), (zoned,) = dated_columns(alone)
-    return column, zoned
-
-
-def array_columns(X: Any) -> list[Any]:
-    """The columns of an array, or of a list of rows."""
-    if isinstance(X, np.ndarray) and X.ndim == 2:
-        return list(X.T)
-    if isinstance(X, np.ndarray) or not isinstance(X, Sequence) or isinstance(X, str):
-        shape = f" of shape {X.shape}" if hasattr(X, "shape") else ""
-        raise WrongType(f"Rows must be a 2-D array, a list of rows or a table; got {type(X).__name__}{shape}.")
-    wrong = next((row for row in X if isinstance(row, str | dict) or not hasattr(row, "__len__")), None)
-    if wrong is not None:
-        raise WrongType(f"Rows must be lists of values, one a feature; got {wrong!r}: pass an array or a table.")
-    if len({len(row) for row in X}) > 1:
-        raise BadInput("Rows are lists of different lengths: give every row one value a feature.")
-    return list(zip(*X, strict=True))
+def _table_columns(frame: Any, needed: Mapping[int, Condition]) -> tuple[int, Fetch]:
+    """The number of rows of a table, and a function from a feature's position to its column."""
+    names = frame_names(frame)
+    for condition in needed.values():
+        if names.count(condition.feature) != 1:
+            what = "two columns" if condition.feature in names else "no column"
+            advice = hint(condition.feature, names)
+            raise BadInput(f"Rows have {what} {condition.feature!r}, which {str(condition)!r} needs. {advice}")
+    return frame.shape[0], lambda position: dated_column(frame, names.index(needed[position].feature))
 
 
 def _bounds(given: Any, what: str, names: Sequence[str]) -> NDArray[np.float64]:
@@ -336,9 +286,11 @@ def _bounds(given: Any, what: str, names: Sequence[str]) -> NDArray[np.float64]:
             raise TypeError("complex")
         bounds = np.asarray(given, np.float64) + 0.0
     except (TypeError, ValueError):
-        raise WrongType(f"{what} must be an (n, d) array of numbers; got {type(given).__name__}.") from None
+        raise WrongType(
+            f"{what} must be an array of numbers of shape (n_rows, n_features); got {type(given).__name__}."
+        ) from None
     if bounds.ndim != 2 or bounds.shape[1] != len(names):
-        raise BadInput(f"{what} must have one column for each of {len(names)} features; got shape {bounds.shape}.")
+        raise BadInput(f"{what} must have shape (n_rows, {len(names)}), one column per feature; got {bounds.shape}.")
     if np.isnan(bounds).any():
         row, j = np.argwhere(np.isnan(bounds))[0]
         raise BadInput(f"{what} is NaN at row {row}, feature {names[j]!r}: use -inf or inf for no bound.")
@@ -346,25 +298,5 @@ def _bounds(given: Any, what: str, names: Sequence[str]) -> NDArray[np.float64]:
 
 
 def _bin(position: int, feature: str, above: float, to: float) -> Condition:
-    upper = condition(position, feature, "<=", to)
-    return upper & condition(position, feature, ">", above) if above > -np.inf else upper
-
-
-def _tree_names(tree: Any, X: Any) -> Sequence[Hashable]:
-    if hasattr(tree, "feature_names_in_"):
-        return tuple(tree.feature_names_in_)
-    return _column_names(X) if is_frame(X) else _default_names(tree.n_features_in_)
-
-
-def _leaves(tree: Any, X: Any) -> NDArray[np.int64]:
-    try:
-        found: NDArray[np.int64] = tree.apply(X)
-    except (TypeError, ValueError) as problem:  # other columns than it was fitted with, or values that are no numbers
-        raise BadInput(f"The tree cannot be asked about these rows: {str(problem).splitlines()[0]}") from None
-    return found
-
-
-def _missing(X: Any) -> NDArray[np.bool_]:
-    """Which values are missing: (n, d)."""
-    columns = frame_columns(X)[1] if is_frame(X) else list(map(to_vector, array_columns(X)))
-    return np.column_stack([missing_values(column) for column in columns]) if columns else np.zeros((0, 0), bool)
+    upper = to_condition(position, feature, "<=", to)
+    return upper & to_condition(position, feature, ">", above) if above > -np.inf else upper

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput, WrongType
-from faithscope.inputs.missing import is_missing
+from faithscope.errors import WrongType
+from faithscope.inputs.missing import is_missing, refuse_rows
 from faithscope.runtime.memory import need
 
-_EXACT = 2**53  # beyond it two integers may share one float64
-_INTEGERS = (int, np.integer)
+EXACT = 2**53  # beyond it two integers may share one float64
+INTEGERS = (int, np.integer)
 _INTEGER_TYPE = re.compile(r"u?int\d+")  # as pandas, polars and Arrow write it, in lower case
-_FLOATS = (float, np.float16, np.float32)  # longdouble does not fit in 64 bits
+FLOATS = (float, np.float16, np.float32)  # longdouble does not fit in 64 bits
 
 
 def is_frame(values: object) -> bool:
@@ -24,8 +24,12 @@ def is_frame(values: object) -> bool:
 
 def frame_columns(frame: Any) -> tuple[tuple[str, ...], list[NDArray[Any]]]:
     """Names and columns of a pandas, polars or Arrow table."""
-    names = frame.column_names if hasattr(frame, "column_names") else frame.columns
-    return tuple(map(str, names)), [to_vector(frame_column(frame, j)) for j in range(frame_width(frame))]
+    return frame_names(frame), [to_vector(frame_column(frame, j)) for j in range(frame_width(frame))]
+
+
+def frame_names(frame: Any) -> tuple[str, ...]:
+    """The names of a table's columns."""
+    return tuple(map(str, frame.column_names if hasattr(frame, "column_names") else frame.columns))
 
 
 def frame_width(frame: Any) -> int:
@@ -46,12 +50,11 @@ def is_row(item: object) -> bool:
 
 
 def to_array(values: Any, what: str) -> NDArray[Any] | None:
-    """A NumPy array or what turns itself into one (torch, JAX), a mask respected; None for anything else."""
+    """A NumPy array, or what turns itself into one (torch, JAX), no value of it masked; None for anything else."""
     if isinstance(values, np.ma.MaskedArray):
-        masked = np.argwhere(np.ma.getmaskarray(values))
-        if len(masked):
-            row = int(masked[0][0]) if masked.size else 0
-            raise BadInput(f"{what} are missing at row {row} (masked): drop or fill such rows first.")
+        mask = np.ma.getmaskarray(values)
+        rows = np.flatnonzero(mask.reshape(len(mask), -1).any(axis=1) if mask.ndim else mask)
+        refuse_rows(rows, what, lambda row: "masked")
     if isinstance(values, np.ndarray) or (hasattr(values, "__array__") and not hasattr(values, "to_numpy")):
         return np.asarray(values)
     return None
@@ -61,11 +64,11 @@ def to_vector(values: Any, what: str = "Input") -> NDArray[Any]:
     """One column as a NumPy array: numbers, booleans or dates by their dtype, anything else as Python objects."""
     array = to_array(values, what)
     if array is None:
-        array = _library_vector(values) if hasattr(values, "to_numpy") else _sequence_vector(values, what)
+        array = _library_vector(values) if hasattr(values, "to_numpy") else sequence_vector(values, what)
     if array.ndim == 0:
-        raise WrongType(f"{what} must be one value a row; got a single {array.dtype} ({array}): pass a list.")
+        raise WrongType(f"{what} must be a list with one value per row; got a single {array.dtype} ({array}).")
     fits = array.dtype.kind in "biufMmO" and array.dtype.itemsize <= 8
-    return array if fits or array.ndim > 1 else _objects(array.tolist() if array.dtype.kind != "f" else list(array))
+    return array if fits or array.ndim > 1 else to_objects(array.tolist() if array.dtype.kind != "f" else list(array))
 
 
 def _library_vector(column: Any) -> NDArray[Any]:
@@ -75,24 +78,18 @@ def _library_vector(column: Any) -> NDArray[Any]:
     if hasattr(column, "dictionary_decode"):
         column = column.dictionary_decode()
     arrow = hasattr(column, "null_count") and hasattr(column, "type")
-    if not arrow and str(getattr(column, "dtype", "")).endswith(
-        "128"
-    ):  # polars' whole numbers that NumPy has no type for
-        return _objects(column.to_list())
+    if not arrow and str(getattr(column, "dtype", "")).endswith("128"):  # integers of polars that NumPy cannot hold
+        return to_objects(column.to_list())
     array = np.asarray(column.to_numpy(zero_copy_only=False) if arrow else column.to_numpy())
-    if (
-        array.dtype.kind == "f"
-        and len(array)
-        and np.nanmax(np.abs(array), initial=0) >= _EXACT
-        and _of_integers(column)
-    ):
+    rounded = array.dtype.kind == "f" and len(array) and np.nanmax(np.abs(array), initial=0) >= EXACT
+    if rounded and _of_integers(column):
         items = column.to_pylist() if arrow else column.to_list()
-        return _objects([None if is_missing(one) else int(one) for one in items])
+        return to_objects([None if is_missing(item) else int(item) for item in items])
     return array
 
 
 def _of_integers(column: Any) -> bool:
-    """Whether a library's column holds integers, which it hands out as floats where some are missing."""
+    """Whether a library's column holds integers, which it hands out as floats if some are missing."""
     kind = getattr(column, "dtype", getattr(column, "type", None))
     categories = getattr(kind, "categories", None)
     return bool(_INTEGER_TYPE.match(str(getattr(categories, "dtype", kind)).lower()))
@@ -103,36 +100,41 @@ def _text_bytes(column: Any) -> int:
     if "str" not in str(getattr(column, "dtype", getattr(column, "type", ""))).lower():
         return 0
     known = column.estimated_size() if hasattr(column, "estimated_size") else getattr(column, "nbytes", 0)
-    return int(known) + 56 * len(column)  # what an object takes beside its letters
+    return int(known) + 56 * len(column)  # bytes that a Python text takes beside its letters
 
 
-def _sequence_vector(values: Iterable[Any], what: str) -> NDArray[Any]:
-    """A list as an array; only where every item is of one plain type, so that nothing is converted silently."""
+def sequence_vector(values: Iterable[Any], what: str) -> NDArray[Any]:
+    """A list as an array: of numbers if all items are of one plain type, else of the items as they are."""
     if isinstance(values, dict | set | frozenset):
-        raise WrongType(f"{what} came as a {type(values).__name__}, which has no order of rows: pass a list.")
-    if hasattr(values, "tocsr"):
-        raise WrongType(f"{what} came as a sparse matrix ({type(values).__name__}): pass its toarray().")
+        raise WrongType(f"{what} came as a {type(values).__name__}, whose items have no order: pass a list.")
+    _refuse_sparse(values, what)
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
-        raise WrongType(f"{what} must be one value a row; got a single {type(values).__name__} ({values!r}).")
+        raise WrongType(
+            f"{what} must be a list with one value per row; got a single {type(values).__name__} ({values!r})."
+        )
     items = list(values)
     types = set(map(type, items))
     try:
         if types and types <= {bool, np.bool_}:
             return np.array(items, np.bool_)
-        if types and all(issubclass(t, _INTEGERS) and t not in (bool, np.timedelta64) for t in types):
+        if types and all(issubclass(t, INTEGERS) and t not in (bool, np.timedelta64) for t in types):
             return np.array(items, np.int64)
-        if types and all(issubclass(t, _FLOATS) for t in types):
+        if types and all(issubclass(t, FLOATS) for t in types):
             return np.array(items, np.float64)
     except OverflowError:  # an integer beyond 64 bits stays a Python object
         pass
-    return _objects(items)
+    return to_objects(items)
 
 
-def _objects(items: Sequence[Any]) -> NDArray[Any]:
-    array = np.empty(len(items), object)
-    for row, item in enumerate(items):  # one by one: NumPy would unpack items that are lists
-        array[row] = item
-    return array
+def to_objects(items: Sequence[Any]) -> NDArray[Any]:
+    """Python objects as an array of one axis; `numpy.array` would unpack lists and tuples.
+
+    Examples
+    --------
+    >>> to_objects([(1, 2), (3, 4)]).shape
+    (2,)
+    """
+    return np.fromiter(items, object, len(items))
 
 
 def to_items(values: Any, what: str) -> list[Any]:
@@ -140,6 +142,10 @@ def to_items(values: Any, what: str) -> list[Any]:
     listed = hasattr(values, "__iter__") and not isinstance(values, str | bytes | dict | set | frozenset)
     if not listed or getattr(values, "shape", None) == ():
         raise WrongType(f"{what} must be a list; got {values!r}, a {type(values).__name__}.")
+    _refuse_sparse(values, what)
+    return list(values)
+
+
+def _refuse_sparse(values: Any, what: str) -> None:
     if hasattr(values, "tocsr"):
         raise WrongType(f"{what} came as a sparse matrix ({type(values).__name__}): pass its toarray().")
-    return list(values)

@@ -1,4 +1,4 @@
-"""Importances with more than two axes, or as pairs: what they probably are, and how to make one row per row of them."""
+"""Importances with more than two axes, or as pairs: what they probably are, and how to make a matrix of them."""
 
 from typing import Any
 
@@ -6,14 +6,14 @@ import numpy as np
 
 from faithscope.errors import BadInput
 
-_COLUMNS = "[[dict({pairs}).get(j, 0.0) for j in range(n_features)] for one in explanations]"
+_COLUMNS = "[[dict({pairs}).get(j, 0.0) for j in range(n_features)] for explanation in explanations]"
 
 
 def refuse_axes(given: Any) -> None:
-    """Raise where importances are not (n_rows, n_features) numbers: lime's pairs, or an axis of classes or of pixels.
+    """Raise if importances are not of shape (n_rows, n_features): lime's pairs, or an axis of classes or of pixels.
 
-    A slice is advised only together with what the axes would have to be: most slices of three axes run, and most of
-    them are wrong.
+    The advice names a slice only together with what the axes would have to be: most slices of three axes run, and most
+    of them are wrong.
     """
     _refuse_lime(given)
     values = getattr(given, "values", given) if type(given).__module__.startswith("shap.") else given
@@ -74,20 +74,20 @@ def _first(values: Any) -> Any:
 
 
 def _refuse_lime(given: Any) -> None:
-    """Raise where rows are what lime hands over: its objects, its maps by class, or pairs of a feature and a weight."""
+    """Raise if rows are what lime hands over: its objects, its maps by class, or pairs of a feature and a weight."""
     given = given.tolist() if hasattr(given, "tolist") and np.dtype("O") == getattr(given, "dtype", None) else given
     first = _first(given)
     seen = "Explanations look like lime's"
     if type(first).__module__.startswith("lime."):
-        advice = _COLUMNS.format(pairs="one.as_map()[1]")
+        advice = _COLUMNS.format(pairs="explanation.as_map()[1]")
         raise BadInput(f"{seen} own objects. Give every feature a column, of class 1 for example: {advice}.")
     if isinstance(first, dict) and first and all(_are_pairs(pairs) for pairs in first.values()):
-        advice = _COLUMNS.format(pairs=f"one[{next(iter(first))!r}]")
+        advice = _COLUMNS.format(pairs=f"explanation[{next(iter(first))!r}]")
         raise BadInput(f"{seen} as_map(), pairs of a feature's index and its weight by class. Use {advice}.")
     if _are_pairs(first) or _are_pair_array(given):
-        advice = _COLUMNS.format(pairs="one")
+        advice = _COLUMNS.format(pairs="explanation")
         if isinstance((given[0] if first is None else first)[0][0], str):
-            advice = _COLUMNS.format(pairs="one.as_map()[1]")
+            advice = _COLUMNS.format(pairs="explanation.as_map()[1]")
             raise BadInput(f"{seen} as_list(), pairs of a text and a weight. Of its objects use as_map(): {advice}.")
         raise BadInput(
             f"{seen} as_map(), pairs of a feature's index and its weight, strongest first. "

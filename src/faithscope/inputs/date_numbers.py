@@ -1,4 +1,4 @@
-"""Dates and spans of time as numbers of nanoseconds, missing ones among them; and changes of dates, to read."""
+"""Dates and spans of time as numbers of nanoseconds, some of them missing; and changes of dates as text."""
 
 from typing import Any
 
@@ -10,26 +10,26 @@ from faithscope.inputs.missing import missing_values
 
 
 def nanoseconds(column: NDArray[Any]) -> list[int | None]:
-    """Dates or spans as whole numbers, whatever their unit and however far away; None where one is missing."""
+    """Dates or spans as whole numbers, whatever their unit and however far away; None for a missing one."""
     ticks, unit = _ticks(column)
     pairs = zip(ticks.tolist(), missing_values(column).tolist(), strict=True)
-    return [None if missing else one * unit for one, missing in pairs]
+    return [None if missing else tick * unit for tick, missing in pairs]
 
 
 def as_floats(column: NDArray[Any]) -> NDArray[np.float64]:
-    """The same as floats, NaN where one is missing."""
+    """Dates or spans as floats, NaN for a missing one."""
     ticks, unit = _ticks(column)
     return np.where(missing_values(column), np.nan, ticks.astype(np.float64) * unit)
 
 
 def _ticks(column: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    if column.dtype.kind == "m":  # a span is the date that it is after the start of 1970
+    if column.dtype.kind == "m":  # read a span as the date that lies so long after the start of 1970
         column = column.view(column.dtype.str.replace("m8", "M8"))
     return to_ticks(column)
 
 
 def span(value: int) -> str:
-    """A change of a date to read, from its nanoseconds.
+    """The text for a change of a date, from its nanoseconds.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.inputs.arrays import frame_column, frame_columns
+from faithscope.inputs.arrays import frame_column, frame_names, frame_width, to_vector
 from faithscope.inputs.missing import is_missing, missing_values
 
 UNITS = {  # in nanoseconds, coarsest first
@@ -59,11 +59,11 @@ class Moment:
 
     @classmethod
     def parse(cls, text: str) -> "Moment":
-        """From the text that `str` makes; a ValueError where there is no such date."""
-        found = _PARTS.fullmatch(text)
-        if found is None:
+        """From the text that `str` makes; a ValueError if there is no such date."""
+        match = _PARTS.fullmatch(text)
+        if match is None:
             raise ValueError(f"{text!r} is no date")
-        day, hour, minute, second, fraction, zone = found.groups(default="0")
+        day, hour, minute, second, fraction, zone = match.groups(default="0")
         clock = int(hour), int(minute), int(second)
         if clock > (23, 59, 59) or max(clock[1:]) > 59:
             raise ValueError(f"{text!r} is no time of a day")
@@ -85,7 +85,10 @@ class Moment:
         return text + "Z" * self.zoned
 
     def in_unit(self, operator: str, unit: int) -> tuple[str, int] | bool:
-        """What the comparison with it means for whole numbers of a unit (in nanoseconds); a bool where all agree."""
+        """The comparison with this moment as one with whole numbers of a unit (in nanoseconds).
+
+        A bool if the answer is the same for all of them.
+        """
         whole, rest = divmod(self.nanoseconds, unit)
         if not rest:
             return operator, whole
@@ -105,7 +108,7 @@ def _nanoseconds(value: datetime.date) -> int:
 
 
 def to_ticks(column: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """A column of dates as whole numbers of a unit, and that unit in nanoseconds; where missing any number.
+    """A column of dates as whole numbers of a unit, and that unit in nanoseconds; any number for a missing date.
 
     Parameters
     ----------
@@ -116,7 +119,7 @@ def to_ticks(column: NDArray[Any]) -> tuple[NDArray[Any], int]:
         if name not in UNITS:
             column, name, many = column.astype("M8[D]"), "D", 1
         return column.astype(np.int64), UNITS[name] * many
-    ticks = [0 if is_missing(one) else _nanoseconds(one) for one in column.tolist()]
+    ticks = [0 if is_missing(date) else _nanoseconds(date) for date in column.tolist()]
     try:
         return np.array(ticks, np.int64), 1
     except OverflowError:
@@ -124,28 +127,32 @@ def to_ticks(column: NDArray[Any]) -> tuple[NDArray[Any], int]:
 
 
 def hold_dates(column: NDArray[Any]) -> bool:
-    """Whether all values that are not missing are dates, of which there is one; all with a time zone, or none."""
+    """Whether a column holds dates: at least one, no other values but missing ones, all with a time zone or none."""
     if column.dtype.kind == "M":
         return True
     if column.dtype != object:
         return False
-    first = next((one for one in column if not is_missing(one)), None)
+    first = next((item for item in column if not is_missing(item)), None)
     if not isinstance(first, datetime.date):
         return False
     present = column[~missing_values(column)].tolist()
-    if not all(isinstance(one, datetime.date) for one in present):
+    if not all(isinstance(item, datetime.date) for item in present):
         return False
-    kinds = {(isinstance(one, datetime.datetime), getattr(one, "tzinfo", None) is not None) for one in present}
+    kinds = {(isinstance(date, datetime.datetime), getattr(date, "tzinfo", None) is not None) for date in present}
     return len(kinds) == 1
 
 
 def dated_columns(frame: Any) -> tuple[tuple[str, ...], list[NDArray[Any]], list[bool]]:
-    """Names and columns of a table, dates with a time zone in UTC, and which columns have one."""
-    names, columns = frame_columns(frame)
-    given = [frame_column(frame, j) for j in range(len(names))]
-    zoned = [has_zone(column) for column in given]
-    utc = [in_utc(one) if zone and hasattr(frame, "iloc") else None for one, zone in zip(given, zoned, strict=True)]
-    return names, [old if new is None else new for old, new in zip(columns, utc, strict=True)], zoned
+    """Names and columns of a table, dates with a time zone in UTC, and which columns have a time zone."""
+    pairs = [dated_column(frame, j) for j in range(frame_width(frame))]
+    return frame_names(frame), [column for column, _ in pairs], [zoned for _, zoned in pairs]
+
+
+def dated_column(frame: Any, j: int) -> tuple[NDArray[Any], bool]:
+    """One column of a table, dates with a time zone in UTC, and whether it has a time zone."""
+    column = frame_column(frame, j)
+    zoned = has_zone(column)
+    return in_utc(column) if zoned and hasattr(frame, "iloc") else to_vector(column), zoned
 
 
 def has_zone(column: Any) -> bool:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def frame(columns: Mapping[str, Any], index: Any = None) -> "pd.DataFrame":
-    """A pandas DataFrame of these columns, its rows called by these labels or numbered."""
+    """A pandas DataFrame of these columns, with these row labels or numbered rows."""
     import pandas as pd
 
     return pd.DataFrame(dict(columns), index=index)

@@ -83,7 +83,7 @@ def hash_rows(blocks: Sequence[Column]) -> Words:
 
 
 def _words(chunk: Column) -> NDArray[np.uint64]:
-    """Each row as 64-bit words: floats one a word, where adding 0.0 makes -0.0 equal 0.0; integers close-packed."""
+    """Each row as 64-bit words: one per float, integers packed closely. Adding 0.0 makes -0.0 equal 0.0."""
     if chunk.dtype.kind == "f":
         return (chunk.astype(np.float64, copy=False) + 0.0).view(np.uint64)
     size, width = chunk.dtype.itemsize, chunk.shape[1]
@@ -97,7 +97,7 @@ def _words(chunk: Column) -> NDArray[np.uint64]:
 def _leaders(hashes: Words) -> Ints:
     """For each row the earliest row with the same leading bits of its hash; overwrites the hashes.
 
-    Sorting one word that carries its row beats an argsort.
+    Each word carries the number of its row in its last bits, so that a plain sort replaces a slower argsort.
     """
     rows = len(hashes)
     bits = np.uint64(max(1, (rows - 1).bit_length()))
@@ -122,16 +122,16 @@ def _number(leader: Ints) -> tuple[Ints, Ints]:
 
 def _differ_from(blocks: list[Column], leader: Ints) -> Ints:
     """Rows that are not equal to the leader of their group."""
-    found: list[Ints] = []
+    different: list[Ints] = []
 
     def compare(start: int, stop: int) -> None:
         for block in blocks:
             wrong = block[start:stop] != block[leader[start:stop]]
             if wrong.any():
-                found.append(start + np.flatnonzero(wrong.any(axis=1)))
+                different.append(start + np.flatnonzero(wrong.any(axis=1)))
 
     over_chunks(compare, len(leader), sum(block.shape[1] for block in blocks))
-    return np.concatenate(found) if found else np.empty(0, np.int64)
+    return np.concatenate(different) if different else np.empty(0, np.int64)
 
 
 def _split_collisions(blocks: list[Column], leader: Ints, different: Ints) -> None:
@@ -145,7 +145,7 @@ def _split_collisions(blocks: list[Column], leader: Ints, different: Ints) -> No
 
 
 def over_chunks(work: Callable[[int, int], None], rows: int, width: int) -> None:
-    """Call ``work(start, stop)`` over all rows, in threads where there are many (NumPy lets go of the lock)."""
+    """Call ``work(start, stop)`` over all rows, in threads if they are many (NumPy releases the lock)."""
     step = max(16, min(8192, _CHUNK // max(1, width)))
 
     def run(begin: int, end: int) -> None:
@@ -162,7 +162,7 @@ def over_chunks(work: Callable[[int, int], None], rows: int, width: int) -> None
 
 
 def locate(known: Sequence[Column], wanted: Sequence[Column]) -> Ints:
-    """Where each wanted row stands among the known ones, which are distinct; -1 where it does not."""
+    """The position of each wanted row among the known ones, which are distinct; -1 if it is not known."""
     codes, _ = group([np.concatenate(pair) for pair in zip(known, wanted, strict=True)])
     place = np.full(int(codes.max(initial=-1)) + 1, -1, np.int64)
     rows = len(known[0])

@@ -1,4 +1,4 @@
-"""Labels, groups, weights and keys: one value a row, hashable, of one type, none missing."""
+"""Labels, groups and keys: one value per row, hashable, of one type, none missing."""
 
 from decimal import Decimal
 from typing import Any
@@ -7,12 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.inputs.arrays import (
-    frame_columns,
-    is_frame,
-    is_row,
-    to_vector,
-)
+from faithscope.inputs.arrays import frame_columns, is_frame, is_row, to_vector
 from faithscope.inputs.missing import refuse_missing
 from faithscope.inputs.numbers import as_floats, refuse_nonfinite, rows_to_array
 
@@ -23,10 +18,10 @@ _COMPARABLE = {str, bytes, int, float, bool, Decimal}  # with all of their own k
 
 
 def to_keys(values: Any, what: str) -> NDArray[Any]:
-    """One hashable value a row, of one family of types, none missing: numbers, booleans, dates or Python objects."""
+    """One hashable value per row, none missing: an array of numbers, booleans, dates or Python objects of one type."""
     column = to_vector(values, what)
     if column.ndim != 1:
-        raise BadInput(f"{what} must be one value a row; got shape {column.shape}.")
+        raise BadInput(f"{what} must be one value per row; got shape {column.shape}.")
     refuse_missing(column, what)
     if column.dtype == object:
         _refuse_incomparable(column, what)
@@ -35,7 +30,7 @@ def to_keys(values: Any, what: str) -> NDArray[Any]:
 
 
 def _refuse_incomparable(column: NDArray[Any], what: str) -> None:
-    """Raise, naming the first row, where a value has no hash or cannot be compared with those before it."""
+    """Raise, naming the first row, if a value has no hash or cannot be compared with those before it."""
     if set(map(type, column)) <= _COMPARABLE:
         return
     seen: dict[Any, int] = {}
@@ -62,7 +57,7 @@ def _refuse_incomparable(column: NDArray[Any], what: str) -> None:
 
 
 def refuse_mixed(column: NDArray[Any], what: str) -> None:
-    """Raise, naming both rows, where an object array holds values of different families of types."""
+    """Raise, naming both rows, if an object array holds values of different families of types."""
     if len(set(map(type, column))) <= 1:
         return
     families = [_family(item) for item in column]
@@ -81,11 +76,11 @@ def _family(item: object) -> str:
 
 
 def to_labels(given: Any, what: str = "Predictions") -> NDArray[Any]:
-    """Labels or groups, one a row, as an array of numbers, booleans, dates or Python objects."""
+    """Labels or groups, one per row, as an array of numbers, booleans, dates or Python objects."""
     if is_frame(given):
         _, columns = frame_columns(given)
         if len(columns) != 1:
-            raise BadInput(f"{what} must be one value a row; got {len(columns)} columns: pass one of them.")
+            raise BadInput(f"{what} must be one value per row; got {len(columns)} columns: pass one of them.")
         return to_keys(columns[0], what)
     labels = to_vector(given, what)
     if labels.ndim == 1 and labels.dtype == object and len(labels) and is_row(labels[0]):
@@ -94,7 +89,7 @@ def to_labels(given: Any, what: str = "Predictions") -> NDArray[Any]:
         labels = labels[:, 0]
     if labels.ndim != 1:
         raise BadInput(
-            f"{what} must be one value a row; got shape {labels.shape}. If these are class probabilities, "
+            f"{what} must be one value per row; got shape {labels.shape}. If these are class probabilities, "
             "pass the predicted class, e.g. probabilities.argmax(axis=1)."
         )
     return to_keys(labels, what)
@@ -103,12 +98,12 @@ def to_labels(given: Any, what: str = "Predictions") -> NDArray[Any]:
 def to_predictions(given: Any, *, part: bool = False) -> NDArray[Any]:
     """The model's predicted labels; refuses numbers that are nearly all different.
 
-    Asked once, where a caller hands predictions over: a part of the rows may look continuous where the whole does not.
+    Called once, on all predictions: some rows may look continuous although the whole does not.
 
     Parameters
     ----------
     part : bool
-        Whether these are answers to some rows of many, of which whole numbers may all be different classes.
+        Whether these are predictions for a part of the rows, which may all be of different classes.
     """
     labels = to_labels(given)
     if labels.dtype.kind in "iuf" and _may_be_numbers(labels):
@@ -118,7 +113,7 @@ def to_predictions(given: Any, *, part: bool = False) -> NDArray[Any]:
 
 
 def _may_be_numbers(labels: NDArray[Any]) -> bool:
-    """Whether nearly all may differ, at a glance: sorting them takes long."""
+    """Whether nearly all may differ: a cheap look before they are sorted."""
     if len(labels) < _FEWEST:
         return False
     wide = float(labels.max()) - float(labels.min()) >= _NEARLY_ALL * len(labels) - 1
@@ -126,10 +121,10 @@ def _may_be_numbers(labels: NDArray[Any]) -> bool:
 
 
 def refuse_numbers(values: NDArray[Any], rows: NDArray[Any], bins: str, *, part: bool = False) -> None:
-    """Raise where labels are numbers that nearly all differ.
+    """Raise if labels are numbers that nearly all differ, from 20 rows on.
 
-    From 20 rows on: fractions, where different ones are more than half as many as the rows; whole numbers, where
-    there are more than 50 different ones, and more than 9 in 10 rows.
+    Fractions are refused if the different ones are more than half as many as the rows; whole numbers if more than 50 of
+    them are different, and more than 9 in 10 rows.
 
     Parameters
     ----------
@@ -138,7 +133,7 @@ def refuse_numbers(values: NDArray[Any], rows: NDArray[Any], bins: str, *, part:
     bins : str
         How to make bins, in words or code.
     part : bool
-        Whether whole numbers are let pass.
+        Whether whole numbers are accepted.
     """
     n, broken = int(rows.sum()), values != np.floor(values)
     fractions = int(broken.sum())
@@ -159,7 +154,7 @@ def refuse_numbers(values: NDArray[Any], rows: NDArray[Any], bins: str, *, part:
 
 
 def to_numbers(values: Any, what: str) -> NDArray[np.float64]:
-    """One finite number a row, such as weights."""
+    """One finite number per row, such as weights."""
     column = to_labels(values, what)
     numbers = as_floats(column[:, None], what)
     refuse_nonfinite(numbers, what)

@@ -8,12 +8,6 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 
 
-def first_missing(column: NDArray[Any]) -> int | None:
-    """The first row holding None, NaN, NaT or a library's NA; None where there is none."""
-    missing = missing_values(column)
-    return int(missing.argmax()) if missing.any() else None
-
-
 def missing_values(column: NDArray[Any]) -> NDArray[np.bool_]:
     """Which rows hold None, NaN, NaT or a library's NA."""
     if column.dtype.kind in "fMm":
@@ -39,9 +33,23 @@ def is_missing(item: object) -> bool:
         return False
 
 
-def refuse_missing(column: NDArray[Any], what: str) -> None:
-    """Raise where values are missing, with the first row and how many more there are."""
-    rows = np.flatnonzero(missing_values(column))
+def refuse_missing(column: NDArray[Any], what: str, name: object = None) -> None:
+    """Raise if values of a column are missing, with the first row and how many more there are.
+
+    Parameters
+    ----------
+    column : (n,) array
+    what : str
+        What a caller knows the values as: "Predictions".
+    name : object, optional
+        The name or number of the column, if there are several.
+    """
+    refuse_rows(np.flatnonzero(missing_values(column)), what, lambda row: column[row], name)
+
+
+def refuse_rows(rows: NDArray[np.int64], what: str, value: Any, name: object = None) -> None:
+    """Raise if there are rows with a missing value; ``value(row)`` is what stands there."""
     if len(rows):
+        place = f"row {rows[0]}" if name is None else f"row {rows[0]}, column {name!r}"
         more = f" and {len(rows) - 1:,} more" if len(rows) > 1 else ""
-        raise BadInput(f"{what} are missing at row {rows[0]} ({column[rows[0]]}){more}: drop or fill such rows first.")
+        raise BadInput(f"{what} are missing at {place} ({value(rows[0])}){more}: drop or fill such rows first.")

@@ -8,66 +8,74 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.arrays import (
-    _EXACT,
-    _FLOATS,
-    _INTEGERS,
-    _sequence_vector,
+    EXACT,
+    FLOATS,
+    INTEGERS,
     frame_columns,
     is_frame,
+    sequence_vector,
     to_array,
     to_vector,
 )
 from faithscope.inputs.grouping import over_chunks
-from faithscope.inputs.missing import first_missing, is_missing
+from faithscope.inputs.missing import is_missing, refuse_missing, refuse_rows
 from faithscope.runtime.memory import need
 
 
 def to_matrix(values: Any, what: str) -> tuple[NDArray[Any], tuple[str, ...] | None]:
-    """Finite numbers, one row a row, with column names where the input has them.
+    """Finite numbers, and the names of their columns.
 
     Returns
     -------
     matrix : (n, d) array of floats
     names : tuple of str, or None
+        None if the input has no column names.
     """
     names: tuple[str, ...] | None = None
     if is_frame(values):
         names, columns = frame_columns(values)
         matrix = _stack_numbers(columns, names, what)
     else:
-        found = to_array(values, what)
-        matrix = rows_to_array(values, what) if found is None else found
-    if matrix.ndim != 2 or (matrix.shape[1] == 0 and len(matrix)):
-        raise BadInput(f"{what} must have one row a row and one column a feature; got shape {matrix.shape}.")
+        matrix = to_table(values, what)
+    if matrix.shape[1] == 0 and len(matrix):
+        raise BadInput(f"{what} must have shape (n_rows, n_features); got {matrix.shape}: pass at least one feature.")
     matrix = as_floats(matrix, what)
     refuse_nonfinite(matrix, what, names)
     return matrix, names
 
 
+def to_table(values: Any, what: str) -> NDArray[Any]:
+    """An array, or a list of rows, as an array of shape (n_rows, n_features)."""
+    array = to_array(values, what)
+    table = rows_to_array(values, what) if array is None else array
+    if table.ndim != 2:
+        hint = " For one feature pass values.reshape(-1, 1)." if table.ndim == 1 else ""
+        raise BadInput(f"{what} must have shape (n_rows, n_features); got {table.shape}.{hint}")
+    return table
+
+
 def _stack_numbers(columns: list[NDArray[Any]], names: Sequence[str], what: str) -> NDArray[Any]:
     for name, column in zip(names, columns, strict=True):
-        row = first_missing(column)
-        if row is not None:
-            raise BadInput(f"{what} have a missing value at row {row}, column {name!r}: drop or fill such rows first.")
+        refuse_missing(column, what, name)
         if column.dtype.kind not in "biuf":
-            raise WrongType(f"{what} must be numbers; column {name!r} holds {_sample(column)}.")
+            raise WrongType(f"{what} must be numbers; column {name!r} holds {_first_value(column)}.")
     each = sum(8 if column.dtype.kind == "f" else 16 for column in columns)
     need_cells(each, len(columns[0]) if columns else 0, len(columns), what)
     return np.column_stack([as_floats(column[:, None], what) for column in columns]) if columns else np.empty((0, 0))
 
 
 def need_cells(each: int, rows: int, features: int, what: str) -> None:
-    """Raise where rows of so many bytes each do not fit in memory."""
+    """Raise if so many rows, of `each` bytes per row, do not fit in memory."""
     need(each * rows, f"{what} ({rows:,} rows, {features:,} features)", "sample rows, or pass arrays of fewer features")
 
 
-def _sample(column: NDArray[Any]) -> str:
+def _first_value(column: NDArray[Any]) -> str:
     return f"{type(column[0]).__name__} ({column[0]!r})" if len(column) else "no rows"
 
 
 def rows_to_array(values: Any, what: str) -> NDArray[Any]:
-    """A list of rows as an array, naming the first row of another length."""
-    rows = [to_vector(row, f"{what} in row {i}") for i, row in enumerate(_sequence_vector(values, what))]
+    """A list of rows as an array; raises, naming the first row of another length, if they are ragged."""
+    rows = [to_vector(row, f"{what} in row {i}") for i, row in enumerate(sequence_vector(values, what))]
     lengths = [row.shape for row in rows]
     odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
     if odd is not None:
@@ -81,39 +89,42 @@ def rows_to_array(values: Any, what: str) -> NDArray[Any]:
 
 
 def as_floats(matrix: NDArray[Any], what: str) -> NDArray[Any]:
-    """Floats as they are; integers as float64, where that loses nothing."""
+    """Floats as they are; integers as float64 if that loses nothing, else an error."""
     if matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 8:
         return matrix
     if matrix.dtype.kind == "O":
         return _numbers_from_objects(matrix, what)
     if matrix.dtype.kind not in "biu":
         raise WrongType(f"{what} must be real numbers of at most 64 bits; got dtype {matrix.dtype}.")
-    if matrix.dtype.kind in "iu" and matrix.size and max(abs(int(matrix.min())), abs(int(matrix.max()))) > _EXACT:
-        raise BadInput(f"{what} hold integers beyond 2**53, which float64 cannot tell apart: scale them down.")
+    if matrix.dtype.kind in "iu" and matrix.size:
+        _refuse_beyond_floats(max(abs(int(matrix.min())), abs(int(matrix.max()))), what)
     return matrix.astype(np.float64)
 
 
 def _numbers_from_objects(matrix: NDArray[Any], what: str) -> NDArray[np.float64]:
-    """An object array as numbers, naming the first entry that is not one."""
+    """An object array as numbers; raises, naming the first entry that is no number."""
     items = matrix.reshape(-1).tolist()
-    usable = {t for t in set(map(type, items)) if issubclass(t, (*_INTEGERS, *_FLOATS)) and t is not bool}
+    usable = {t for t in set(map(type, items)) if issubclass(t, (*INTEGERS, *FLOATS)) and t is not bool}
     wrong = next((i for i, item in enumerate(items) if type(item) not in usable), None)
     if wrong is not None:
         row, column = divmod(wrong, matrix.shape[1])
         if is_missing(items[wrong]):
-            raise BadInput(f"{what} have a missing value at row {row}, column {column}: drop or fill such rows first.")
+            refuse_rows(np.array([row]), what, lambda _: items[wrong], column)
         raise WrongType(
             f"{what} mix types: row {row}, column {column} is {type(items[wrong]).__name__} ({items[wrong]!r}), "
-            "where a number is expected."
+            "but every value must be a number."
         )
-    integers = [int(item) for item in items if isinstance(item, _INTEGERS)]
-    if max(map(abs, integers), default=0) > _EXACT:
-        raise BadInput(f"{what} hold integers beyond 2**53, which float64 cannot tell apart: scale them down.")
+    _refuse_beyond_floats(max((abs(int(item)) for item in items if isinstance(item, INTEGERS)), default=0), what)
     return np.array(items, np.float64).reshape(matrix.shape)
 
 
+def _refuse_beyond_floats(largest: int, what: str) -> None:
+    if largest > EXACT:
+        raise BadInput(f"{what} hold integers beyond 2**53, which float64 cannot tell apart: scale them down.")
+
+
 def refuse_nonfinite(matrix: NDArray[Any], what: str, names: Sequence[str] | None = None) -> None:
-    """Raise, naming row and column, where a NaN or an infinity stands."""
+    """Raise, naming row and column, if a value is NaN or infinite."""
     bad: list[int] = []
 
     def look(start: int, stop: int) -> None:
@@ -124,8 +135,8 @@ def refuse_nonfinite(matrix: NDArray[Any], what: str, names: Sequence[str] | Non
     if bad:
         row = min(bad)
         column = int((~np.isfinite(matrix[row])).argmax())
-        where = f"{column} ({names[column]!r})" if names else str(column)
+        place = f"{column} ({names[column]!r})" if names else str(column)
         raise BadInput(
-            f"{what} hold {matrix[row, column]} at row {row}, column {where}: every value must be finite. "
+            f"{what} hold {matrix[row, column]} at row {row}, column {place}: every value must be finite. "
             "Drop or fill such rows first."
         )

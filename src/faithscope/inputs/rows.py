@@ -10,7 +10,7 @@ from faithscope.inputs.arrays import is_frame
 
 
 def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
-    """Some rows of whatever rows are."""
+    """The rows of X at these positions, in the library's own form."""
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     if hasattr(X, "tocsr"):
@@ -21,8 +21,10 @@ def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
 
 
 def rows_of(X: Any) -> int:
-    """Number of rows of whatever rows are."""
+    """The number of rows of X."""
     shape = getattr(X, "shape", None)
     if shape == () or (shape is None and not hasattr(X, "__len__")) or isinstance(X, str):
         raise WrongType(f"X must be rows that can be counted, such as an array or a table; got {type(X).__name__}.")
-    return int(shape[0]) if shape and not is_frame(X) else len(X) if not hasattr(X, "num_rows") else int(X.num_rows)
+    if hasattr(X, "num_rows") and (is_frame(X) or not shape):
+        return int(X.num_rows)
+    return int(shape[0]) if shape and not is_frame(X) else len(X)

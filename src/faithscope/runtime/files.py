@@ -1,4 +1,4 @@
-"""Files that are never seen half written, and are not opened to others by being written."""
+"""Files that are never seen half written, and that become readable to nobody else by being written."""
 
 import os
 import stat
@@ -10,30 +10,30 @@ from uuid import uuid4
 
 from faithscope.errors import BadInput, WrongType
 
-_PRIVATE, _USUAL = 0o600, 0o666  # of the second the process's mask takes some away
+_PRIVATE, _USUAL = 0o600, 0o666  # modes; the process's umask removes bits of the second
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes, *, private: bool = False) -> None:
-    """Write a file beside its place and move it there, so that nobody ever sees half of it."""
+    """Write a file beside its path and move it there, so that nobody ever sees half of it."""
     with whole_file(path, private=private) as file:
         file.write(content)
 
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[BinaryIO]:
-    """A file to write to, moved to its place when all is written; what was there stays where anything fails.
+    """A file to write to, moved to its path when all is written; if anything fails, the old file stays.
 
-    A file that replaces another keeps the mode of that one. A new one that is private, since it holds rows of
-    somebody's data, may be read by its owner alone.
+    A file that replaces another keeps its mode. A new file that is private, since it holds rows of somebody's data,
+    may be read by its owner alone.
     """
-    place = _place(path)
+    target = _target(path)
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        if place.exists() and not place.is_file() and not place.is_dir():  # a device or a pipe is written to as it is
-            with place.open("wb") as file:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.exists() and not target.is_file() and not target.is_dir():  # a device or a pipe
+            with target.open("wb") as file:
                 yield file
             return
-        with _beside(place, _PRIVATE if private else _USUAL) as file:
+        with _beside(target, _PRIVATE if private else _USUAL) as file:
             yield file
     except OSError as error:
         why = error.strerror or str(error)
@@ -41,9 +41,9 @@ def whole_file(path: str | os.PathLike[str], *, private: bool = False) -> Iterat
 
 
 @contextmanager
-def _beside(place: Path, new: int) -> Iterator[BinaryIO]:
-    temporary = place.with_name(f".{uuid4().hex}.part")
-    old = stat.S_IMODE(place.stat().st_mode) if place.is_file() else None
+def _beside(target: Path, new: int) -> Iterator[BinaryIO]:
+    temporary = target.with_name(f".{uuid4().hex}.part")
+    old = stat.S_IMODE(target.stat().st_mode) if target.is_file() else None
     try:
         temporary.touch(new if old is None else _PRIVATE, exist_ok=False)
         with temporary.open("wb") as file:
@@ -53,14 +53,14 @@ def _beside(place: Path, new: int) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, place)
+        os.replace(temporary, target)
     finally:
         with suppress(OSError):
             temporary.unlink()
 
 
 def expanded(path: str | os.PathLike[str]) -> str:
-    """A path or a glob as a caller wrote it, with ``~`` as the home folder; every path that is taken comes by here."""
+    """A path or a glob as a caller wrote it, with ``~`` as the home folder; every path that is accepted passes here."""
     return os.path.expanduser(os.fspath(path))
 
 
@@ -73,12 +73,12 @@ def to_path(path: str | os.PathLike[str]) -> Path:
     True
     """
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
-        raise WrongType(f"The path of a file is a text or a Path; got {path!r}, a {type(path).__name__}.")
+        raise WrongType(f"The path of a file must be a text or a Path; got {path!r}, a {type(path).__name__}.")
     return Path(expanded(path))
 
 
 def to_folder(path: str | os.PathLike[str]) -> Path:
-    """The folder that a caller means, there or not yet; one that can never be is refused."""
+    """The folder that a caller means, whether it exists or not; raises if it can never exist."""
     folder = to_path(path)
     try:
         folder.stat()
@@ -90,18 +90,18 @@ def to_folder(path: str | os.PathLike[str]) -> Path:
     return folder
 
 
-def _place(path: str | os.PathLike[str]) -> Path:
-    """Where a path leads, links followed."""
-    place = to_path(path)
-    if "\0" in str(place) or not place.name or not _has_bytes(place):
-        raise BadInput(f"{os.fspath(path)!r} is no path of a file: name one.")
-    return Path(os.path.realpath(place))
+def _target(path: str | os.PathLike[str]) -> Path:
+    """The file that a path leads to, links followed."""
+    target = to_path(path)
+    if "\0" in str(target) or not target.name or not _has_bytes(target):
+        raise BadInput(f"{os.fspath(path)!r} is not the path of a file: pass one, such as 'report.html'.")
+    return Path(os.path.realpath(target))
 
 
-def _has_bytes(place: Path) -> bool:
-    """Whether a path can be written in bytes, which one with a lone surrogate cannot."""
+def _has_bytes(target: Path) -> bool:
+    """Whether a path can be encoded, which is impossible with a lone surrogate."""
     try:
-        os.fsencode(place)
+        os.fsencode(target)
     except UnicodeEncodeError:
         return False
     return True

@@ -1,4 +1,4 @@
-"""What a model, an explainer or rows are made of, as a few bytes: equal for equal things in any process."""
+"""A digest of all that a model, an explainer or rows are made of: equal for equal things in any process."""
 
 import hashlib
 import random
@@ -28,24 +28,24 @@ _C_CODE = (
     types.GetSetDescriptorType,
     types.MemberDescriptorType,
 )
-_REMEMBERS = type(lru_cache(print))  # a function that remembers its answers
+_REMEMBERS = type(lru_cache(print))  # the type of a function with a cache
 _WRAPPERS = (property, staticmethod, classmethod, cached_property, partial, types.MethodType, weakref.ref, _REMEMBERS)
 _LOCKS = (type(Lock()), type(RLock()))
 
 
 def fingerprint(*things: Any) -> str:
-    """A hexadecimal digest of everything that these things are made of and that their answers come from.
+    """A hexadecimal digest of everything that these things are made of and that their answers depend on.
 
-    Arrays and tables by their contents; objects by their class and state; one's own classes and functions by their
-    code, and by whatever that reaches: bases, attributes, defaults, closures, globals, modules. Python, installed
-    packages and faithscope by their versions. Nothing is pickled, and nothing that an object has merely remembered
-    (a ``cached_property``, an ``lru_cache``) counts. A method ``__fingerprint__`` says what stands for an object's
-    state, beside its class. Files, databases and services that code reads while it runs cannot be seen.
+    Arrays and tables count by their contents; objects by their class and state; the user's own classes and functions by
+    their code, and by whatever that reaches: bases, attributes, defaults, closures, globals, modules; Python, installed
+    packages and faithscope by their versions. Nothing is pickled, and no cache of an object (a ``cached_property``, an
+    ``lru_cache``) counts. A method ``__fingerprint__`` returns what stands for an object's state, beside its class.
+    Files, databases and services that code reads while it runs cannot be seen.
 
     Raises
     ------
     WrongType
-        Where a part cannot be told from others, so that two different things might look alike.
+        If a part cannot be told from others, so that two different things might look alike.
 
     Examples
     --------
@@ -59,36 +59,36 @@ def fingerprint(*things: Any) -> str:
 
 
 class Walk:
-    """One walk over things: each is written down once, in the order in which it is first met, and then by number.
+    """One walk over things: each is written once, in the order in which it is first met, and then by its number.
 
-    What is written says everything about the graph of things, so two graphs are written alike only where they are
-    alike. Plain values, tuples and arrays are written in place: whether two of them are one object says nothing.
+    What is written describes the whole graph of things, so two graphs are written alike only if they are alike. Plain
+    values, tuples and arrays are written in place: whether two of them are the same object does not matter.
     """
 
     def __init__(self, inside: tuple[int, ...] = ()) -> None:
         self.numbers: dict[int, int] = {}
-        self.met: list[Any] = []  # nothing may be freed on the way: its id could come again
+        self.met: list[Any] = []  # keeps everything alive: the id of a freed object could come again
         self.arrays: dict[int, tuple[bytes, Any]] = {}
         self.inside = inside  # the sets that this walk is an element of
 
     def digest(self, things: Any) -> bytes:
         """Sixteen bytes for things and all that they reach."""
-        found = hashlib.blake2b(self.refer(things), digest_size=16)
+        digest = hashlib.blake2b(self.refer(things), digest_size=16)
         for thing in self.met:  # grows while it is walked
             try:
-                found.update(self.written(*_taken_apart(thing)))
+                digest.update(self.written(*_taken_apart(thing)))
             except (WrongType, RecursionError, MemoryError):
                 raise
-            except Exception as error:  # whatever a class of somebody's raises when it is looked at
+            except Exception as error:  # a user's class may raise anything when its parts are read
                 raise WrongType(f"A {type(thing).__name__} cannot be told from others ({error}).") from None
-        return found.digest()
+        return digest.digest()
 
     def written(self, kind: str, parts: Iterable[Any]) -> bytes:
         """A digest of a kind and parts."""
         return _hash(kind, *map(self.refer, parts))
 
     def refer(self, thing: Any) -> bytes:
-        """Sixteen bytes in place of a thing: what it is, or the number of a thing that is written down elsewhere."""
+        """Sixteen bytes for a thing: its content, or the number of a thing that is written elsewhere."""
         kind = type(thing)
         if kind in _PLAIN:
             return _hash(kind.__name__, thing if kind is bytes else repr(thing))
@@ -106,12 +106,12 @@ class Walk:
         return _hash("number", str(self.numbers[id(thing)]))
 
     def _elements(self, things: Any) -> list[bytes]:
-        """A digest of each element by itself, in an order that says nothing about where they were in memory."""
+        """A digest of each element by itself, sorted, so that their order in memory does not matter."""
         if id(things) in self.inside:
             return [_hash("inside", str(self.inside.index(id(things))))]
         if _plain(things):
-            return sorted(_hash(type(one).__name__, repr(one)) for one in things)
-        return sorted(Walk((*self.inside, id(things))).digest(one) for one in things)
+            return sorted(_hash(type(element).__name__, repr(element)) for element in things)
+        return sorted(Walk((*self.inside, id(things))).digest(element) for element in things)
 
     def _array(self, values: Any) -> bytes:
         if id(values) not in self.arrays:
@@ -121,16 +121,16 @@ class Walk:
 
 def _hash(*parts: str | bytes) -> bytes:
     """A digest of parts, each with its length, so that no two lists of parts are written alike."""
-    found = hashlib.blake2b(digest_size=16)
+    digest = hashlib.blake2b(digest_size=16)
     for part in parts:
         content = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
-        found.update(len(content).to_bytes(8, "little"))
-        found.update(content)
-    return found.digest()
+        digest.update(len(content).to_bytes(8, "little"))
+        digest.update(content)
+    return digest.digest()
 
 
 def _plain(things: Any) -> bool:
-    """Whether all are plain values, which their ``repr`` says everything about."""
+    """Whether all are plain values, whose ``repr`` says everything."""
     return set(map(type, things)) <= _PLAIN
 
 
@@ -155,28 +155,28 @@ def _taken_apart(thing: Any) -> tuple[str, list[Any]]:
         return "array", _array(np.asarray(thing))
     if isinstance(thing, np.ufunc):
         return "ufunc", [_ufunc(thing)]
-    # Whoever refers to a global source of chance refers to no state of it; a lock has none.
+    # The state of a global random generator is not part of what refers to it; a lock has none.
     if thing is random._inst or thing is np.random.mtrand._rand or isinstance(thing, _LOCKS):
         return "name", [kind.__name__]
     return "object", [kind, *_content(thing)]
 
 
 def _mapping(thing: Mapping[Any, Any]) -> list[Any]:
-    made = [thing.default_factory] if isinstance(thing, defaultdict) else []
+    factory = [thing.default_factory] if isinstance(thing, defaultdict) else []
     if _plain(thing.keys()) and _plain(thing.values()):
-        return [*made, "plain", repr(list(thing.items()))]
-    return [*made, "items", *(part for pair in thing.items() for part in pair)]
+        return [*factory, "plain", repr(list(thing.items()))]
+    return [*factory, "items", *(part for pair in thing.items() for part in pair)]
 
 
 def _code(code: types.CodeType) -> list[Any]:
-    """Everything in code that says what it does; no names of files, no numbers of lines."""
+    """Everything in code that changes what it does; no names of files, no numbers of lines."""
     shape = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
     names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, code.co_name)
     return [code.co_code, code.co_exceptiontable, shape, names, code.co_consts]
 
 
 def _wrapped(thing: Any) -> list[Any]:
-    """What a wrapper of Python's wraps, without what it remembers."""
+    """What a wrapper of Python's wraps, without its cache."""
     if isinstance(thing, property):
         return [thing.fget, thing.fset, thing.fdel]
     if isinstance(thing, partial):
@@ -187,11 +187,11 @@ def _wrapped(thing: Any) -> list[Any]:
         return [thing.func]
     if isinstance(thing, weakref.ref):
         return [thing()]
-    return [getattr(thing, "__wrapped__", None)]  # a static or class method, or a function that remembers its answers
+    return [getattr(thing, "__wrapped__", None)]  # a static or class method, or a function with a cache
 
 
 def _ufunc(thing: np.ufunc) -> str:
-    """A ufunc's name; one that was made from a function does not show that."""
+    """A ufunc's name; raises for a ufunc that was made from a function, which it does not show."""
     for name in ("numpy", "scipy.special"):
         if getattr(sys.modules.get(name), thing.__name__, None) is thing:
             return f"{name}.{thing.__name__} {origins.of_module(name)}"
@@ -199,13 +199,13 @@ def _ufunc(thing: np.ufunc) -> str:
 
 
 def _is_array(thing: Any) -> bool:
-    """Whether its values are all there is to an array: a mask, or a class of one's own, would be more."""
+    """Whether an array is only its values: no mask, no subclass."""
     return type(thing) is np.ndarray or (isinstance(thing, np.generic) and type(thing).__module__ == "numpy")
 
 
 def _array(values: np.ndarray[Any, Any]) -> list[Any]:
     shape = [str(values.dtype), values.shape]
-    if values.dtype.names is not None:  # field by field: what lies between them means nothing
+    if values.dtype.names is not None:  # field by field: the bytes between them mean nothing
         return [repr(values.dtype), values.shape, *(_array(values[name]) for name in values.dtype.names)]
     if values.dtype.hasobject:
         return [*shape, values.ravel().tolist()]
@@ -213,7 +213,7 @@ def _array(values: np.ndarray[Any, Any]) -> list[Any]:
 
 
 def _content(thing: Any) -> list[Any]:
-    """Values of a table, a tensor or a sparse matrix, or what an object says of itself when it is copied."""
+    """Values of a table, a tensor or a sparse matrix, or the state that an object gives when it is copied."""
     if hasattr(type(thing), "__fingerprint__"):
         return [thing.__fingerprint__()]
     if _is(thing, "pandas", "DataFrame"):
@@ -235,7 +235,7 @@ def _content(thing: Any) -> list[Any]:
 
 
 def _is(thing: Any, library: str, name: str) -> bool:
-    """Whether a thing is of a library's class, without importing that."""
+    """Whether a thing is an instance of a library's class, without importing the library."""
     kind = getattr(sys.modules.get(library), name, None)
     return kind is not None and isinstance(thing, kind)
 
@@ -243,11 +243,11 @@ def _is(thing: Any, library: str, name: str) -> bool:
 def _columns(table: Any) -> list[Any]:
     """Names, types and values of a table's columns."""
     series = [table.iloc[:, j] if hasattr(table, "iloc") else table[:, j] for j in range(table.shape[1])]
-    return [list(table.columns), [_dtype(one.dtype) for one in series], [one.to_numpy() for one in series]]
+    return [list(table.columns), [_dtype(column.dtype) for column in series], [column.to_numpy() for column in series]]
 
 
 def _dtype(dtype: Any) -> Any:
-    """A column's type; of categories also which there are and in which order."""
+    """A column's type; for categories also their values and whether they are ordered."""
     categories = getattr(dtype, "categories", None)
     return (str(dtype), getattr(dtype, "ordered", None), None if categories is None else list(categories))
 
@@ -263,39 +263,45 @@ def _tensor(thing: Any) -> list[Any]:
 
 
 def _state(thing: Any) -> list[Any]:
-    """What an object says of itself when it is copied, without what it has merely remembered."""
+    """The state that an object gives when it is copied, without its caches."""
     reduce = dispatch_table.get(type(thing))
     reduced = reduce(thing) if reduce else thing.__reduce_ex__(2)
     if isinstance(reduced, str):  # it is known by its name
         home = named(thing) if getattr(thing, "__module__", None) else None
         return [reduced, home, vars(thing) if is_own(type(thing)) and hasattr(thing, "__dict__") else None]
-    made, arguments, state, listed, mapped = [*reduced, None, None, None][:5]
-    remembered = set(_remembered(type(thing)))
-    state = {k: v for k, v in state.items() if k not in remembered} if isinstance(state, dict) else state
-    left_out = _untold(thing, remembered) if _chooses_state(type(thing)) else []
-    return [made, arguments, state, *(None if one is None else list(one) for one in (listed, mapped)), *left_out]
+    constructor, arguments, state, listed, mapped = [*reduced, None, None, None][:5]
+    cached = set(_cached(type(thing)))
+    state = {k: v for k, v in state.items() if k not in cached} if isinstance(state, dict) else state
+    left_out = _attributes(thing, cached) if _chooses_state(type(thing)) else []
+    return [
+        constructor,
+        arguments,
+        state,
+        *(None if items is None else list(items) for items in (listed, mapped)),
+        *left_out,
+    ]
 
 
 def _chooses_state(kind: type) -> bool:
-    """Whether copies may lack something that answers come from: somebody's own code, or an array, says what they have.
+    """Whether a copy may lack something that answers depend on: the user's own code, or an array, chooses its state.
 
-    What a dataclass with slots has of this is Python's own, and leaves nothing out.
+    The methods that Python generates for a dataclass with slots leave nothing out.
     """
     names = ("__getstate__", "__reduce__", "__reduce_ex__")
-    methods = [vars(one).get(name) for one in kind.__mro__ for name in names]
-    own = any(isinstance(one, types.FunctionType) and origins.of_function(one) is None for one in methods)
+    methods = [vars(base).get(name) for base in kind.__mro__ for name in names]
+    own = any(isinstance(method, types.FunctionType) and origins.of_function(method) is None for method in methods)
     return own or (is_own(kind) and issubclass(kind, np.ndarray | np.generic))
 
 
-def _untold(thing: Any, remembered: set[str]) -> list[Any]:
-    """Everything in an object's attributes and slots, but for what it has merely remembered."""
+def _attributes(thing: Any, cached: set[str]) -> list[Any]:
+    """Everything in an object's attributes and slots, except its caches."""
     whole = object.__getstate__(thing)
     attributes, slots = whole if isinstance(whole, tuple) else (whole, None)
-    return [{k: v for k, v in (attributes or {}).items() if k not in remembered}, slots]
+    return [{k: v for k, v in (attributes or {}).items() if k not in cached}, slots]
 
 
-def _remembered(kind: type) -> Iterator[str]:
-    for one in kind.__mro__:
-        for name, value in vars(one).items():
+def _cached(kind: type) -> Iterator[str]:
+    for base in kind.__mro__:
+        for name, value in vars(base).items():
             if isinstance(value, cached_property):
                 yield name

@@ -1,4 +1,4 @@
-"""Functions, classes and modules as they stand in memory, taken apart into whatever their answers come from."""
+"""Functions, classes and modules in memory, taken apart into all that their answers depend on."""
 
 import builtins
 import importlib
@@ -13,12 +13,12 @@ from faithscope.runtime import origins
 from faithscope.runtime.references import Reference, names_in, references
 
 _HEAP_TYPE = 1 << 9  # made while Python runs, by a class statement or an extension
-# What a class has that says nothing of what it does, or is said elsewhere.
+# Attributes of a class that do not change what it does, or are written elsewhere.
 _ASIDE = {"__dict__", "__weakref__", "__module__", "__firstlineno__", "__static_attributes__", "__abstractmethods__"}
 _ASIDE |= {"_abc_impl", "__annotations_cache__"}
 _ANYTHING = (builtins.eval, builtins.exec, builtins.globals)  # reach whatever the module holds
 _BY_NAME = (builtins.__import__, importlib.import_module)
-# What leads from these modules to any other, by a name that code may make up.
+# Attributes of these modules that lead to any other module, by a name that code computes.
 _LEADS_ANYWHERE = {
     "sys": {"modules"},
     "importlib": {"import_module", "__import__", "module_from_spec"},
@@ -29,7 +29,7 @@ _ABSENT = "absent"
 
 
 def is_own(kind: type) -> bool:
-    """Whether a class is somebody's own, and not Python's, a package's or ours."""
+    """Whether a class is the user's own, and not Python's, a package's or ours."""
     return origins.of_module(kind.__module__) is None
 
 
@@ -44,20 +44,20 @@ def _name(thing: Any) -> str:
 
 
 def _compiled_file(module: str) -> bytes | None:
-    """A digest of the file of a compiled module of somebody's own."""
+    """A digest of the file of the user's own compiled module."""
     file = getattr(sys.modules.get(module), "__file__", None)
     return None if file is None or file.endswith((".py", ".pyc")) else origins.content(file)
 
 
 def _stands_for(thing: Any) -> bool:
-    """Whether a version and a name say all: installed, and what is found under that name."""
+    """Whether a version and a name say all: it is installed, and that name leads to it."""
     module = getattr(thing, "__module__", None)
     if not isinstance(module, str) or origins.of_module(module) is None:
         return False
-    found: Any = sys.modules.get(module)
+    value: Any = sys.modules.get(module)
     for part in str(getattr(thing, "__qualname__", "")).split("."):
-        found = getattr(found, part, None)
-    return found is thing
+        value = getattr(value, part, None)
+    return value is thing
 
 
 def compiled(thing: Any) -> list[Any]:
@@ -75,7 +75,7 @@ def function_parts(function: types.FunctionType) -> list[Any]:
     if origin is not None and _stands_for(function):
         return [named(function)]
     if function.__code__.co_qualname == "singledispatch.<locals>.wrapper" and origin == origins.python():
-        return ["singledispatch", dict(vars(function)["registry"])]  # and not what it found before
+        return ["singledispatch", dict(vars(function)["registry"])]  # and not the cache of its dispatches
     cells = [_contents(cell) for cell in function.__closure__ or ()]
     # From Python 3.14 on annotations are a function, whose names need not exist.
     annotations = getattr(function, "__annotate__", None) or function.__annotations__
@@ -92,7 +92,7 @@ def _contents(cell: types.CellType) -> Any:
 
 
 def class_parts(kind: type) -> list[Any]:
-    """A class's bases and all it holds; an installed class is its name and version, with what somebody put into it."""
+    """A class's bases and all it holds; an installed class is its name and version, with what the user patched in."""
     if _stands_for(kind) or not kind.__flags__ & _HEAP_TYPE:
         return [named(kind), *_patches(kind)]
     held = [(name, value) for name, value in vars(kind).items() if name not in _ASIDE and not _seeded(name, value)]
@@ -100,24 +100,24 @@ def class_parts(kind: type) -> list[Any]:
 
 
 def _seeded(name: str, value: Any) -> bool:
-    """Whether this is a hash that attrs has written: each process writes another number into it."""
+    """Whether this is a hash function that attrs generated, which differs in every process."""
     file = value.__code__.co_filename if isinstance(value, types.FunctionType) else ""
     return name == "__hash__" and file.startswith("<attrs generated")
 
 
 def _patches(kind: type) -> Iterator[Any]:
-    """Functions of somebody's own in an installed class or its bases."""
-    for one in kind.__mro__:
-        for name, value in vars(one).items():
+    """The user's own functions in an installed class or its bases."""
+    for base in kind.__mro__:
+        for name, value in vars(base).items():
             function = getattr(value, "__func__", value)
             if isinstance(function, types.FunctionType) and not _of_package(function):
-                yield one.__qualname__, name, value
+                yield base.__qualname__, name, value
 
 
 def _of_package(function: types.FunctionType) -> bool:
-    """Whether a function is installed, or was made from a text by what is installed."""
-    module, made = function.__module__, function.__code__.co_filename.startswith("<")
-    made_there = made and (module is None or origins.of_module(module) is not None)
+    """Whether a function is installed, or was generated by installed code."""
+    module, generated = function.__module__, function.__code__.co_filename.startswith("<")
+    made_there = generated and (module is None or origins.of_module(module) is not None)
     return made_there or origins.of_function(function) is not None
 
 
@@ -136,21 +136,26 @@ def _held(namespace: dict[str, Any]) -> list[tuple[str, Any]]:
 def _reached(function: types.FunctionType) -> Iterator[Any]:
     """What each name in a function's code stands for now."""
     if "__subclasses__" in names_in(function.__code__):
-        raise WrongType(f"{function.__qualname__} asks for all subclasses, which cannot be followed.")
+        raise WrongType(f"{function.__qualname__} calls __subclasses__, whose answer cannot be followed.")
     for reference in references(function.__code__):
         value = _value(function, reference)
-        if any(value is one for one in _BY_NAME) or value is sys.modules or _leads_anywhere(function, reference, value):
-            words = "imports modules by names that it makes up, which cannot be followed"
+        if (
+            any(value is builtin for builtin in _BY_NAME)
+            or value is sys.modules
+            or _leads_anywhere(function, reference, value)
+        ):
+            words = "imports modules by names that it computes, which cannot be followed"
             raise WrongType(f"{function.__qualname__} {words}.")
         yield reference.name, reference.attributes, value
-        if any(value is one for one in _ANYTHING):
+        if any(value is builtin for builtin in _ANYTHING):
             yield from _held(function.__globals__)
 
 
 def _leads_anywhere(function: types.FunctionType, reference: Reference, value: Any) -> bool:
     """Whether code takes ``sys.modules``, ``import_module`` or the like from the module that it refers to.
 
-    What is read from a module that was imported inside the function is not known, so any attribute of that name counts.
+    For a module that is imported inside the function, the attributes read from it are unknown, so any attribute of that
+    name counts.
     """
     module = reference.name if reference.level == 0 else getattr(value, "__name__", "")
     leads = _LEADS_ANYWHERE.get(str(module), set())
@@ -164,12 +169,12 @@ def _value(function: types.FunctionType, reference: Reference) -> Any:
     known = function.__globals__
     if reference.level >= 0:
         return _imported(reference, known)
-    found = known.get(reference.name, getattr(builtins, reference.name, _ABSENT))
-    return _along(found, reference.attributes) if isinstance(found, types.ModuleType) else found
+    value = known.get(reference.name, getattr(builtins, reference.name, _ABSENT))
+    return _along(value, reference.attributes) if isinstance(value, types.ModuleType) else value
 
 
 def _imported(reference: Reference, known: dict[str, Any]) -> Any:
-    """The module, or the part of one, that an import statement inside a function brings; imported where it is own."""
+    """What an import statement inside a function brings; a module of the user's own is imported."""
     dots, package = "." * reference.level, known.get("__package__") or str(known.get("__name__", "")).rpartition(".")[0]
     name = importlib.util.resolve_name(dots + reference.name, package)
     origin = origins.of_module(name)
@@ -185,23 +190,23 @@ def _imported(reference: Reference, known: dict[str, Any]) -> Any:
 
 
 def _along(module: types.ModuleType, attributes: tuple[str, ...]) -> Any:
-    """What a chain of attributes of a module leads to: as far as it leads through modules."""
-    found: Any = module
+    """What a chain of attributes leads to, as far as it leads through modules."""
+    value: Any = module
     made_up = []
     for name in attributes:
-        if not isinstance(found, types.ModuleType):
+        if not isinstance(value, types.ModuleType):
             break
-        if origins.of_module(found.__name__) is not None:
-            return _installed(found, name)
-        made_up += [vars(found)["__getattr__"]] if "__getattr__" in vars(found) else []
-        found = getattr(found, name, _ABSENT)
-    return (found, *made_up) if made_up else found
+        if origins.of_module(value.__name__) is not None:
+            return _installed(value, name)
+        made_up += [vars(value)["__getattr__"]] if "__getattr__" in vars(value) else []
+        value = getattr(value, name, _ABSENT)
+    return (value, *made_up) if made_up else value
 
 
 def _installed(module: types.ModuleType, name: str) -> Any:
-    """The version of a package stands for whatever is found there, but for what somebody put into it."""
-    found = vars(module).get(name)
-    if isinstance(found, types.ModuleType) or any(found is one for one in _BY_NAME):
-        return found
-    own = isinstance(found, types.FunctionType) and origins.of_function(found) is None
-    return found if own or (isinstance(found, type) and is_own(found)) else module
+    """The version of a package stands for all it holds, except what the user put into it."""
+    value = vars(module).get(name)
+    if isinstance(value, types.ModuleType) or any(value is loader for loader in _BY_NAME):
+        return value
+    own = isinstance(value, types.FunctionType) and origins.of_function(value) is None
+    return value if own or (isinstance(value, type) and is_own(value)) else module

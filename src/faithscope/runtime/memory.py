@@ -1,4 +1,4 @@
-"""How much memory is left, and a sentence in place of a kill where something cannot fit in it."""
+"""Estimate memory before large allocations and raise TooLarge with advice, instead of being killed by the system."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -12,25 +12,29 @@ from faithscope.errors import BadInput, TooLarge
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
 
-SMALL = 2**26  # bytes: what needs less is never looked into
+SMALL = 2**26  # bytes: smaller requests are never checked
 GIB = 2**30
-FEWER_ROWS = "sample rows, or let audit() count them in DuckDB"  # what to do where rows are too many
-LIMIT = "FAITHSCOPE_MEMORY"  # GiB that may be used, in place of what this machine seems to have
+FEWER_ROWS = "sample rows, or let audit() count them in DuckDB"  # advice for too many rows
+LIMIT = "FAITHSCOPE_MEMORY"  # GiB that may be used, instead of what this machine seems to have
 
 _SYSTEM = Path("/")
 
 
 def need(size: float, what: str, instead: str) -> None:
-    """Refuse what cannot fit, before it is tried: the system would end the process without a word.
+    """Raise TooLarge if so many bytes do not fit in memory, before they are allocated.
 
     Parameters
     ----------
     size : float
-        Bytes, those of what is made on the way included.
+        Bytes, including those of intermediate results.
     what : str
-        What was asked for, with its numbers: "Bitmaps of 6,000 rules over 10,000 labels".
+        What needs them, with its numbers: "Bitmaps of 6,000 rules over 10,000 labels".
     instead : str
-        What to do.
+        What to do instead.
+
+    Examples
+    --------
+    >>> need(1000, "A small array", "take fewer rows")
     """
     if size < SMALL:
         return
@@ -40,7 +44,7 @@ def need(size: float, what: str, instead: str) -> None:
 
 
 def in_memory(instead: str) -> Callable[[Callable[Given, Found]], Callable[Given, Found]]:
-    """Turn a MemoryError of a function, wherever it comes from, into one sentence that ends in what to do."""
+    """A decorator that turns a function's MemoryError, whoever raised it, into a TooLarge with this advice."""
 
     def wrap(work: Callable[Given, Found]) -> Callable[Given, Found]:
         @wraps(work)
@@ -58,7 +62,7 @@ def in_memory(instead: str) -> Callable[[Callable[Given, Found]], Callable[Given
 
 
 def ran_out(problem: MemoryError, instead: str) -> str:
-    """A MemoryError as a sentence; NumPy's says what was wanted."""
+    """A MemoryError as a sentence; NumPy's says what was to be allocated."""
     wanted = " ".join(str(problem).split()).rstrip(".")
     return f"Memory ran out{f' ({wanted})' if wanted else ''}, with {_gib(available())} left: {instead}."
 
@@ -66,21 +70,21 @@ def ran_out(problem: MemoryError, instead: str) -> str:
 def available() -> float:
     """Bytes that this process may still take: the least that the machine, its container and its own limit leave.
 
-    Where nothing can be found out (Windows), infinitely many. `FAITHSCOPE_MEMORY`, in GiB, takes the place of all.
+    Infinite if nothing can be found out (Windows). If `FAITHSCOPE_MEMORY` is set, in GiB, it replaces all of these.
     """
-    said = os.environ.get(LIMIT)
-    if said is not None:
-        return max(0.0, _said(said) - _held())
+    limit = os.environ.get(LIMIT)
+    if limit is not None:
+        return max(0.0, _limit(limit) - _held())
     return max(0.0, min([_left_on_machine(), _left_to_process(), *_left_to_groups()]))
 
 
-def _said(text: str) -> float:
+def _limit(text: str) -> float:
     try:
         limit = float(text)
     except ValueError:
         limit = -1.0
     if not limit > 0:
-        raise BadInput(f"{LIMIT} is how many GiB may be used, a number above 0; got {text!r}.")
+        raise BadInput(f"{LIMIT} must be the number of GiB that may be used, above 0; got {text!r}.")
     return limit * GIB
 
 
@@ -96,16 +100,16 @@ def _read(path: Path) -> str:
 
 
 def _number(text: str) -> float:
-    """The first number of a text; infinity where there is none, as in "max"."""
+    """The first number of a text; infinity if there is none, as in "max"."""
     first = text.split()[:1]
     return float(first[0]) if first and first[0].isdigit() else inf
 
 
 def _left_on_machine() -> float:
-    found = _field(_read(_SYSTEM / "proc/meminfo"), "MemAvailable:")
-    if found < inf:
-        return 1024 * found
-    try:  # all there is, where nobody says what is left
+    kilobytes = _field(_read(_SYSTEM / "proc/meminfo"), "MemAvailable:")
+    if kilobytes < inf:
+        return 1024 * kilobytes
+    try:  # all there is, if nothing says what is left
         return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, ValueError, OSError):
         return inf
@@ -138,7 +142,7 @@ def _pages(which: int) -> float:
 
 
 def _left_to_groups() -> Iterator[float]:
-    """What the control groups that this process is in leave, as a container's limit is one; those above included."""
+    """What each control group of this process leaves, such as a container's limit, and each group above it."""
     for line in _read(_SYSTEM / "proc/self/cgroup").splitlines():
         _, kinds, place = line.split(":", 2)
         if kinds == "":
@@ -150,7 +154,7 @@ def _left_to_groups() -> Iterator[float]:
 
 def _left_in(mount: Path, place: str, limit: str, usage: str, idle: str) -> Iterator[float]:
     inner = mount / place.strip("/")
-    # Inside a container its own group is mounted in place of the root.
+    # Inside a container its own group is mounted as the root.
     for folder in (inner, *(above for above in inner.parents if above == mount or mount in above.parents)):
         most = _number(_read(folder / limit))
         if most < inf:

@@ -1,6 +1,6 @@
-"""Where code comes from: Python itself, an installed package, faithscope, or somebody's own files.
+"""The origin of code: Python itself, an installed package, faithscope, or the user's own files.
 
-A version stands for all code of an installed package. One's own code has none: it counts by what it says.
+A version stands for all code of an installed package. The user's own code has no version: its content counts.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path, PurePath
 
 _OURS = "faithscope"
-# What our own answers are computed with; the versions of these count with our sources.
+# Packages that our own answers are computed with; their versions count with our sources.
 _USED = ("numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "shap", "dice-ml")
 _INSTALLED = ("site-packages", "dist-packages")
 
@@ -29,16 +29,16 @@ def python() -> str:
 def our_sources() -> str:
     """A digest of every source file of this package, with the versions of the packages that it computes with."""
     folder = Path(__file__).parents[1]
-    found = hashlib.blake2b(digest_size=16)
-    for path in sorted(folder.rglob("*.py"), key=lambda one: one.relative_to(folder).as_posix()):
+    digest = hashlib.blake2b(digest_size=16)
+    for path in sorted(folder.rglob("*.py"), key=lambda source: source.relative_to(folder).as_posix()):
         content = path.read_bytes()
-        found.update(f"{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode() + content)
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode() + content)
     versions = ", ".join(f"{name} {_version(name)}" for name in _USED)
-    return f"{_OURS} {found.hexdigest()} with {versions}"
+    return f"{_OURS} {digest.hexdigest()} with {versions}"
 
 
 def of_module(name: str) -> str | None:
-    """What stands for all code of a module, loaded or not; None where it is somebody's own."""
+    """What stands for all code of a module, loaded or not; None if it is the user's own."""
     if name.partition(".")[0] == _OURS:
         return our_sources()
     module = sys.modules.get(name)
@@ -55,13 +55,13 @@ def of_module(name: str) -> str | None:
 
 
 def _of_folders(spec: object) -> str | None:
-    """A package without a file of its own: where its folders are."""
+    """The origin of a package without a file of its own, by its folders."""
     folders = list(getattr(spec, "submodule_search_locations", None) or ())
     return of_file(str(Path(folders[0], "__init__.py"))) if folders else None
 
 
 def of_function(function: types.FunctionType) -> str | None:
-    """What stands for a function's code; None where it is somebody's own."""
+    """What stands for a function's code; None if it is the user's own."""
     file = function.__code__.co_filename
     if not file.startswith("<"):
         return of_file(file)
@@ -74,7 +74,7 @@ def of_function(function: types.FunctionType) -> str | None:
 
 @cache
 def of_file(file: str) -> str | None:
-    """What stands for the code of a file; None where it is neither Python's nor installed."""
+    """What stands for the code of a file; None if it is neither Python's nor installed."""
     folder = Path(__file__).parents[1]
     if folder in Path(file).parents:
         return our_sources()
@@ -83,23 +83,24 @@ def of_file(file: str) -> str | None:
     if inside is not None:
         return _package(Path(*parts[: inside + 1]), parts[inside + 1].partition(".")[0])
     libraries = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib")}
-    libraries |= {str(Path(one).resolve()) for one in libraries if one}
-    return python() if any(one and PurePath(one) in PurePath(file).parents for one in libraries) else None
+    libraries |= {str(Path(library).resolve()) for library in libraries if library}
+    return python() if any(library and PurePath(library) in PurePath(file).parents for library in libraries) else None
 
 
 @cache
 def _package(root: Path, name: str) -> str | None:
     """An importable name with the versions of what installed it; the same whether or not it is imported yet."""
     folders = sorted(root.glob("*.dist-info"))
-    owners = [one for one in folders if _plainly(one.name.partition("-")[0]) == _plainly(name)]
-    owners = owners or [one for one in folders if _record(one, name)]
+    owners = [folder for folder in folders if _normalized(folder.name.partition("-")[0]) == _normalized(name)]
+    owners = owners or [folder for folder in folders if _record(folder, name)]
     if owners:
-        return ", ".join(f"{one.stem} {_code_of(one)}" for one in owners)
-    versions = [f"{one} {_version(one)}" for one in metadata.packages_distributions().get(name, ())]
+        return ", ".join(f"{folder.stem} {_code_of(folder)}" for folder in owners)
+    distributions = metadata.packages_distributions().get(name, ())
+    versions = [f"{distribution} {_version(distribution)}" for distribution in distributions]
     return ", ".join(sorted(set(versions))) or None
 
 
-def _plainly(name: str) -> str:
+def _normalized(name: str) -> str:
     return name.lower().replace("-", "_").replace(".", "_")
 
 
@@ -111,7 +112,7 @@ def _version(distribution: str) -> str | None:
 
 
 def _record(folder: Path, name: str = "") -> list[str]:
-    """The files of a distribution that are code, with the hashes that it was installed with; those of one name."""
+    """The lines of a distribution's RECORD, with hashes, for its files of code; only those of `name` if it is given."""
     try:
         lines = (folder / "RECORD").read_text("utf-8").splitlines()
     except OSError:
@@ -121,14 +122,14 @@ def _record(folder: Path, name: str = "") -> list[str]:
 
 
 def _has(line: str, endings: tuple[str, ...]) -> bool:
-    return "sha256=" in line and not line.startswith("..") and any(one in line for one in endings)
+    return "sha256=" in line and not line.startswith("..") and any(ending in line for ending in endings)
 
 
 def _code_of(folder: Path) -> str:
-    """A digest of what a distribution installed: its version alone may stay while its code changes."""
+    """A digest of the code that a distribution installed, which may change while its version stays."""
     return hashlib.blake2b("\n".join(sorted(_record(folder))).encode(), digest_size=8).hexdigest()
 
 
 def content(file: str) -> bytes:
-    """A digest of a file, for compiled code of somebody's own."""
+    """A digest of a file, for the user's own compiled code."""
     return hashlib.blake2b(Path(file).read_bytes(), digest_size=16).digest()

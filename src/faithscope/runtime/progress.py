@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on terminals and in notebooks, a line now and then in plain logs."""
+"""Progress of long work: a bar on terminals and in notebooks, a line every ten seconds in plain logs."""
 
 import sys
 import threading
@@ -11,22 +11,22 @@ from typing import Any, Protocol
 from faithscope.errors import WrongType
 from faithscope.visible import visible
 
-Step = Callable[[int, int], None]  # called with rows done and rows in all
-Told = Callable[[str, int, int], None]  # called with the phase, rows done and rows in all
+Step = Callable[[int, int], None]  # called with rows done and rows in total
+Told = Callable[[str, int, int], None]  # called with the phase, rows done and rows in total
 
 _PATIENCE = 1.0  # seconds before anything is shown
 _BETWEEN = 10.0  # seconds between lines of a log
 
 
 class Clock:
-    """Seconds as they pass, and calls after some of them."""
+    """The time, and calls after some time; tests replace it."""
 
     def now(self) -> float:
-        """Seconds since some moment."""
+        """Seconds since a fixed moment."""
         return time.monotonic()
 
     def after(self, seconds: float, call: Callable[[], None]) -> Callable[[], None]:
-        """Call something after some seconds, unless what is returned is called before; that waits for its end."""
+        """Call a function after some seconds; returns a function that cancels the call, or waits until it has ended."""
         timer = threading.Timer(seconds, call)
         timer.daemon = True
         timer.start()
@@ -42,19 +42,19 @@ class Display(Protocol):
     """Where progress is shown."""
 
     def start(self, phase: str, total: int) -> None:
-        """A phase has lasted so long that it is worth showing."""
+        """Begin to show a phase."""
         ...
 
     def update(self, done: int, total: int) -> None:
-        """So many of its rows are done."""
+        """Show how many of its rows are done."""
         ...
 
     def stop(self, seconds: float) -> None:
-        """It is over."""
+        """The phase is over."""
         ...
 
 
-class Bar:
+class BarDisplay:
     """A bar of rich's, on a terminal or in a notebook."""
 
     def start(self, phase: str, total: int) -> None:
@@ -69,7 +69,7 @@ class Bar:
         ]
         self._bar = progress.Progress(*columns, console=Console(stderr=True), transient=True)
         self._bar.start()
-        self._task = self._bar.add_task(_plainly(phase), total=None)  # moves to and fro until rows are told
+        self._task = self._bar.add_task(_plainly(phase), total=None)  # moves to and fro until rows are known
 
     def update(self, done: int, total: int) -> None:
         self._bar.update(self._task, completed=done, total=total)
@@ -78,8 +78,8 @@ class Bar:
         self._bar.stop()
 
 
-class Log:
-    """A line on standard error, now and then."""
+class LogDisplay:
+    """Lines on standard error, at most one every ten seconds."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -109,7 +109,7 @@ def _plainly(phase: str) -> str:
 
 @dataclass
 class _Shown:
-    """One phase, shown once it has lasted a second, whether or not it tells how far it is."""
+    """One phase, shown once it has lasted a second, whether or not it reports rows."""
 
     phase: str
     total: int
@@ -147,9 +147,9 @@ class Watch:
     ----------
     progress : None, bool or callable
         None and True show phases that take more than a second, False shows nothing; a function is called with the
-        phase, the rows done and the rows in all.
+        phase, the rows done and the rows in total.
     clock : Clock, optional
-        What tells the time.
+        The clock to use; by default the system's.
     """
 
     def __init__(self, progress: bool | Told | None = None, clock: Clock | None = None) -> None:
@@ -164,7 +164,7 @@ class Watch:
 
     @contextmanager
     def phase(self, name: str, total: int) -> Iterator[Step]:
-        """A phase over so many rows; what is handed over is called with rows done and rows in all."""
+        """A phase over so many rows; gives a function to call with rows done and rows in total."""
         began = self.clock.now()
         shown = _Shown(name, total, _display(self.clock))
         cancel = self.clock.after(_PATIENCE, shown.show) if self.shown else lambda: None
@@ -183,8 +183,8 @@ class Watch:
 
 def _display(clock: Clock) -> Display:
     if sys.stderr.isatty() or _in_notebook():
-        return Bar()
-    return Log(clock)
+        return BarDisplay()
+    return LogDisplay(clock)
 
 
 def _in_notebook() -> bool:

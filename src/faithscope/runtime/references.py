@@ -18,10 +18,10 @@ class Reference:
     name : str
         Of a global, or of a module as an import statement has it.
     attributes : tuple of str
-        The attributes that are read from it one after the other: ``("f",)`` for ``helper.f``. Empty where it is used
-        in any other way.
+        The attributes that are read from it in turn: ``("f",)`` for ``helper.f``. Empty if it is used in any other
+        way.
     level : int
-        -1 for a global; the leading dots of a module's name otherwise.
+        -1 for a global; otherwise the number of leading dots of the module's name.
     """
 
     name: str

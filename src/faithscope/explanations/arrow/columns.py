@@ -1,6 +1,6 @@
-"""One column of values as Arrow keeps it, and back: numbers and texts as they are, anything else as JSON text.
+"""One column of values as an Arrow array, and back: numbers and texts as they are, anything else as JSON text.
 
-In the JSON text equal values are equal texts, so that an engine that compares texts compares explanations.
+Equal values have equal JSON texts, so that an engine that compares texts compares explanations.
 """
 
 import base64
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import WrongType
+from faithscope.inputs.arrays import to_objects as to_objects
 
 _SAME_TEXT = 1e15  # whole floats below it read like integers, so they may become them
 _WHOLE = 2**63
@@ -38,7 +39,7 @@ def write_column(values: Iterable[Any]) -> tuple[Any, bool]:
 
 
 def _arrow_type(items: Sequence[Any]) -> Any:
-    """The Arrow type that holds these values as they are; None where there is none."""
+    """The Arrow type that holds these values as they are; None if there is none."""
     import pyarrow as pa
 
     types = set(map(type, items)) - {type(None)}
@@ -78,13 +79,13 @@ def _encodable(text: str) -> bool:
 
 
 def read_column(column: Any, as_json: bool) -> list[Any]:
-    """The values of an Arrow column as Python has them."""
+    """The values of an Arrow column as Python objects."""
     values = column.to_pylist()
     return [_from_json(json.loads(text)) for text in values] if as_json else values
 
 
 def _to_json(item: Any) -> Any:
-    """A value as JSON: what JSON has no word for is an object with one entry that names its type."""
+    """A value as JSON; a type that JSON lacks becomes an object with one entry, named after the type."""
     item = item.item() if isinstance(item, np.generic) else item
     if item is None or type(item) in (str, bool, int):
         return item
@@ -109,7 +110,7 @@ def _to_json(item: Any) -> Any:
 
 
 def _canonical(number: Decimal) -> str:
-    """The same text for equal decimals, of which 0.3 and 0.30 are two."""
+    """A text that equal decimals share, such as 0.3 and 0.30."""
     sign, digits, exponent = number.as_tuple()
     if not isinstance(exponent, int):
         return str(number)
@@ -148,15 +149,8 @@ def read_array(column: Any, as_json: bool, dtype: str) -> NDArray[Any]:
     return to_objects(read_column(column, as_json)) if dtype == "object" else column.to_numpy().astype(dtype)
 
 
-def to_objects(values: Sequence[Any]) -> NDArray[np.object_]:
-    """Python objects as an array; NumPy would unpack tuples."""
-    array = np.empty(len(values), object)
-    array[:] = values
-    return array
-
-
 def distinct_columns(names: Iterable[str]) -> list[str]:
-    """Names of columns that no engine confuses: a number is added where two differ in nothing but case."""
+    """Names of columns that no engine confuses: a number is added if two differ in nothing but case."""
     taken: set[str] = set()
     chosen = []
     for name in names:

@@ -1,4 +1,4 @@
-"""Explanations as an Arrow table, and back: nothing is lost. The columns are those of the log format.
+"""Explanations as an Arrow table, and back without loss. The columns are those of the log format.
 
 What all rows share (the kind, names, a metric, the points of prototypes) is JSON in the schema's metadata.
 """
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, FaithscopeError, WrongType
-from faithscope.explanations.arrow.columns import distinct_columns, read_array, read_column, to_objects, write_column
+from faithscope.explanations.arrow.columns import distinct_columns, read_array, read_column, write_column
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import number_conjunctions
 from faithscope.explanations.conditions.grammar import parse_rule, write_rule
@@ -25,6 +25,7 @@ from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.keys import Plain, Records
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.explanations.rules import Rules
+from faithscope.inputs.arrays import to_objects
 from faithscope.runtime.memory import FEWER_ROWS, need
 
 METADATA = b"faithscope"
@@ -45,10 +46,12 @@ def to_arrow(explanations: Explanations) -> Any:
 
     write = next((write for kind, (write, _) in _KINDS.items() if type(explanations) is kind), None)
     if write is None:
-        raise WrongType(f"{type(explanations).__name__} cannot be written to a table: it is no kind of this package.")
+        raise WrongType(
+            f"{type(explanations).__name__} cannot be written to a table: use a kind that faithscope defines."
+        )
     columns, settings = write(explanations)
-    said = {"version": _VERSION, "kind": type(explanations).__name__, "columns": list(columns), **settings}
-    return pa.table(columns).replace_schema_metadata({METADATA: json.dumps(said).encode()})
+    metadata = {"version": _VERSION, "kind": type(explanations).__name__, "columns": list(columns), **settings}
+    return pa.table(columns).replace_schema_metadata({METADATA: json.dumps(metadata).encode()})
 
 
 def from_arrow(table: Any, *, tokenizer: Callable[[str], Iterable[str]] | None = None) -> Explanations:
@@ -58,11 +61,11 @@ def from_arrow(table: Any, *, tokenizer: Callable[[str], Iterable[str]] | None =
     ----------
     table : pyarrow.Table
     tokenizer : callable, optional
-        Of highlights that were made with one of their own, since a function cannot be stored.
+        The tokenizer of highlights that have their own, since a function cannot be stored.
     """
     settings = read_settings(table)
     if settings is None:
-        raise BadInput("This table does not say what its explanations are: it was not written by to_arrow.")
+        raise BadInput("This table does not say what its explanations are, as tables that to_arrow writes do.")
     with understood():
         return _from_arrow(table, settings, tokenizer)
 
@@ -71,13 +74,13 @@ def _from_arrow(table: Any, settings: Settings, tokenizer: Callable[[str], Itera
     kind = next((kind for kind in _KINDS if kind.__name__ == settings["kind"]), None)
     if kind is None or settings["version"] > _VERSION:
         raise BadInput(f"These explanations ({settings['kind']}) were written by a newer version: upgrade faithscope.")
-    columns = _sound(table, settings["columns"])
-    found = _KINDS[kind][1](columns, settings)
-    return _with_tokenizer(found, settings, tokenizer) if isinstance(found, Highlights) else found
+    columns = _validated(table, settings["columns"])
+    explanations = _KINDS[kind][1](columns, settings)
+    return _with_tokenizer(explanations, settings, tokenizer) if isinstance(explanations, Highlights) else explanations
 
 
-def _sound(table: Any, names: Sequence[str]) -> Columns:
-    """Columns by name, once nothing in them points outside its memory: a damaged file would end the process."""
+def _validated(table: Any, names: Sequence[str]) -> Columns:
+    """Columns by name, checked not to point outside their memory: a damaged file would crash the process."""
     columns = {name: table.column(name) for name in names}
     need(8 * table.num_rows * len(columns), f"{table.num_rows:,} explanations", FEWER_ROWS)  # of no bytes in a file
     for column in columns.values():
@@ -86,12 +89,12 @@ def _sound(table: Any, names: Sequence[str]) -> Columns:
 
 
 def read_settings(table: Any) -> Settings | None:
-    """What a table says about its explanations; None where it says nothing."""
-    said = (table.schema.metadata or {}).get(METADATA)
-    if said is None:
+    """What a table says about its explanations; None if it says nothing."""
+    metadata = (table.schema.metadata or {}).get(METADATA)
+    if metadata is None:
         return None
     with understood():
-        settings: Settings = json.loads(said)
+        settings: Settings = json.loads(metadata)
         if not isinstance(settings["kind"], str) or not isinstance(settings["version"], int):
             raise TypeError("kind is a text and version a number")
         return settings
@@ -99,7 +102,7 @@ def read_settings(table: Any) -> Settings | None:
 
 @contextmanager
 def understood() -> Iterator[None]:
-    """Raise one sentence where what a table says of its explanations was damaged, or written by somebody else."""
+    """Raise one sentence if a table's metadata was damaged, or written by another program."""
     import pyarrow as pa
 
     wrong = (
@@ -118,8 +121,8 @@ def understood() -> Iterator[None]:
         raise
     except wrong as why:
         raise BadInput(
-            f"What this table says of its explanations cannot be understood ({type(why).__name__}: {why}): it was "
-            "damaged, or not written by faithscope."
+            f"What this table says about its explanations cannot be read ({type(why).__name__}: {why}): it was "
+            "damaged, or not written by faithscope. Write it again with to_arrow."
         ) from None
 
 
@@ -136,8 +139,8 @@ def _write_importances(given: Importances) -> tuple[Columns, Settings]:
     names = list(map(str, range(width))) if ranks or given.names is None else given.names
     prefix = "rank_" if ranks else "phi_" if given.names else "phi_x"
     columns, _ = _written(prefix, names, list(given.values.T))
-    said = {"names": given.names, "form": given.form, "dtype": str(given.values.dtype)}
-    return columns, said | ({"error": given.error} if given.error else {})
+    settings = {"names": given.names, "form": given.form, "dtype": str(given.values.dtype)}
+    return columns, settings | ({"error": given.error} if given.error else {})
 
 
 def _read_importances(columns: Columns, settings: Settings) -> Importances:
@@ -149,7 +152,7 @@ def _read_importances(columns: Columns, settings: Settings) -> Importances:
 
 
 def _dtype(settings: Settings) -> str:
-    """The type of NumPy's that was written: numbers, dates or objects, and none of a size that a caller may choose."""
+    """The NumPy type that was written: numbers, dates or objects; none whose size a damaged file could choose."""
     if np.dtype(settings["dtype"]).kind not in "biufMmO":
         raise TypeError(f"no explanation is of type {settings['dtype']}")
     return str(settings["dtype"])
@@ -197,7 +200,7 @@ def _read_rules(columns: Columns, settings: Settings) -> Rules:
 
 
 def _coded(column: Any) -> tuple[list[Any], NDArray[np.int64]]:
-    """The different values of a column, and which of them each row has."""
+    """The distinct values of a column, and which of them each row has."""
     coded = (
         column.combine_chunks().dictionary_encode() if column.num_chunks != 1 else column.chunk(0).dictionary_encode()
     )
@@ -210,13 +213,15 @@ def _write_sets(name: str, given: Any, element: str) -> Columns:
 
     kind = pa.list_(pa.string() if element == "string" else pa.int64())
     try:
-        return {name: pa.array([list(one) for one in given.distinct], kind).take(pa.array(given.codes))}
+        return {name: pa.array([list(parts) for parts in given.distinct], kind).take(pa.array(given.codes))}
     except UnicodeEncodeError:
-        raise BadInput("A highlighted word holds a lone surrogate, which no table can keep: clean the texts.") from None
+        raise BadInput(
+            "A highlighted word holds a lone surrogate, which no table can store: clean the texts."
+        ) from None
 
 
 def _read_sets(column: Any) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
-    return number_conjunctions([tuple(one) for one in column.to_pylist()])
+    return number_conjunctions([tuple(parts) for parts in column.to_pylist()])
 
 
 def _write_highlights(given: Highlights) -> tuple[Columns, Settings]:
@@ -231,11 +236,11 @@ def _read_highlights(columns: Columns, settings: Settings) -> Highlights:
 
 
 def _with_tokenizer(
-    found: Highlights, settings: Mapping[str, Any], tokenizer: Callable[[str], Iterable[str]] | None
+    highlights: Highlights, settings: Mapping[str, Any], tokenizer: Callable[[str], Iterable[str]] | None
 ) -> Highlights:
     if settings["tokenizer"] == "own" and tokenizer is None:
-        raise BadInput("These highlights have a tokenizer of their own, which is not stored: pass tokenizer=.")
-    return found if tokenizer is None else found._with(tokenizer=tokenizer)
+        raise BadInput("These highlights have their own tokenizer, which a table cannot store: pass tokenizer=.")
+    return highlights if tokenizer is None else highlights._with(tokenizer=tokenizer)
 
 
 def _write_prototypes(given: Prototypes) -> tuple[Columns, Settings]:
@@ -266,7 +271,7 @@ def _read_rows(columns: Columns, settings: Settings) -> NDArray[Any]:
 
 
 def _write_points(points: Points) -> Settings:
-    """Points that all rows share: an Arrow file inside the metadata, once."""
+    """Points that all rows share, as one Arrow file inside the metadata."""
     import pyarrow as pa
 
     columns, settings = _write_rows("point_", points.rows, points.names)
@@ -281,7 +286,7 @@ def _read_points(settings: Settings) -> Points:
     import pyarrow as pa
 
     table = pa.ipc.open_stream(base64.b64decode(settings["table"])).read_all()
-    rows = _read_rows(_sound(table, table.column_names), settings["rows"])
+    rows = _read_rows(_validated(table, table.column_names), settings["rows"])
     return Points(rows, _read_metric(settings["metric"]), _names(settings))
 
 
@@ -289,20 +294,26 @@ def _write_metric(metric: Any) -> Any:
     if isinstance(metric, Gower):
         return {"gower": list(metric.ranges)}
     if not isinstance(metric, str):
-        raise WrongType(f"The metric {metric!r} is a function, which cannot be stored: use one that has a name.")
+        raise WrongType(f"The metric {metric!r} is a function, which cannot be stored: use a metric that has a name.")
     return metric
 
 
-def _read_metric(said: Any) -> Any:
-    return Gower(tuple(said["gower"])) if isinstance(said, dict) else said
+def _read_metric(written: Any) -> Any:
+    return Gower(tuple(written["gower"])) if isinstance(written, dict) else written
 
 
 def _write_counterfactuals(given: Counterfactuals) -> tuple[Columns, Settings]:
-    points, how = _write_rows("cf_", given.points, given.names)
-    originals, old = _write_rows("original_", given.originals, given.names)
+    points, point_rows = _write_rows("cf_", given.points, given.names)
+    originals, original_rows = _write_rows("original_", given.originals, given.names)
     metric = _write_metric(given.metric)
-    said = {"points": how, "originals": old, "names": given.names, "metric": metric, "dates": given.dates}
-    return points | originals, said
+    settings = {
+        "points": point_rows,
+        "originals": original_rows,
+        "names": given.names,
+        "metric": metric,
+        "dates": given.dates,
+    }
+    return points | originals, settings
 
 
 def _read_counterfactuals(columns: Columns, settings: Settings) -> Counterfactuals:
@@ -316,10 +327,15 @@ def _read_counterfactuals(columns: Columns, settings: Settings) -> Counterfactua
 
 
 def _write_balls(given: Balls) -> tuple[Columns, Settings]:
-    centers, how = _write_rows("center_", given.centers, given.names)
+    centers, center_rows = _write_rows("center_", given.centers, given.names)
     radius, _ = write_column(given.radii)
-    said = {"centers": how, "names": given.names, "metric": _write_metric(given.metric), "dates": given.dates}
-    return centers | {"radius": radius}, said
+    settings = {
+        "centers": center_rows,
+        "names": given.names,
+        "metric": _write_metric(given.metric),
+        "dates": given.dates,
+    }
+    return centers | {"radius": radius}, settings
 
 
 def _read_balls(columns: Columns, settings: Settings) -> Balls:

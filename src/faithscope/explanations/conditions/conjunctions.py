@@ -1,4 +1,4 @@
-"""Explanations that are sets of parts: kept once each, and shared by the rows that were given them."""
+"""Explanations that are sets of parts: each is kept once, and shared by the rows that were given it."""
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterator, Sequence
@@ -12,13 +12,13 @@ from faithscope.explanations.base import Explanations
 from faithscope.inputs.alignment import joined
 from faithscope.inputs.grouping import Column
 
-Postings = tuple[NDArray[np.int64], NDArray[np.int64]]  # numbers of conditions, and rows on which they hold
+Postings = tuple[NDArray[np.int64], NDArray[np.int64]]  # pairs: numbers of conditions, and the rows on which they hold
 Conjunction = tuple[Hashable, ...]  # its parts in one canonical order
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Shared(Explanations):
-    """A tuple of parts a row; rows with the same one share it.
+    """One tuple of parts per row; rows with equal tuples share one.
 
     Attributes
     ----------
@@ -55,16 +55,16 @@ class Shared(Explanations):
         self.check_comparable(wanted)
         assert isinstance(wanted, Shared)
         place = {self.conjunction(row): row for row in range(len(self))}
-        return np.array([place.get(one, -1) for one in wanted.distinct], np.int64)[wanted.codes]
+        return np.array([place.get(parts, -1) for parts in wanted.distinct], np.int64)[wanted.codes]
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Conjunctions(Shared):
-    """Conditions that apply wherever all of them hold; none of them: everywhere."""
+    """Conjunctions of conditions: they apply to the rows on which all conditions hold, the empty one to all rows."""
 
     @abstractmethod
     def holds(self, conditions: Sequence[Any], X: Any) -> Iterator[NDArray[np.bool_]]:
-        """For each of the conditions in turn, whether it holds on each row of X: (n,) masks."""
+        """For each of the conditions in turn, the (n,) mask of the rows of X on which it holds."""
 
     def postings(self, conditions: Sequence[Any], X: Any) -> Postings | None:
         """Which condition holds on which row, as pairs; None for kinds whose conditions hold on many rows."""
@@ -72,7 +72,7 @@ class Conjunctions(Shared):
 
 
 def number_conjunctions(given: Sequence[Conjunction]) -> tuple[tuple[Conjunction, ...], NDArray[np.int64]]:
-    """The distinct tuples in order of appearance, and the number of each given one."""
+    """The distinct tuples in order of appearance, and the number of each given tuple."""
     numbers: dict[Conjunction, int] = {}
-    codes = np.fromiter((numbers.setdefault(one, len(numbers)) for one in given), np.int64, len(given))
+    codes = np.fromiter((numbers.setdefault(parts, len(numbers)) for parts in given), np.int64, len(given))
     return tuple(numbers), codes

@@ -1,4 +1,4 @@
-"""One column of rows, and on which of them a condition holds."""
+"""One column of rows, and the rows on which a condition on it holds."""
 
 import datetime
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from faithscope.errors import WrongType
 from faithscope.explanations.conditions.condition import Condition
 from faithscope.inputs.dates import Moment, to_ticks
-from faithscope.inputs.missing import is_missing
+from faithscope.inputs.missing import missing_values
 
 Mask = NDArray[np.bool_]
 
@@ -46,35 +46,37 @@ class FeatureColumn:
     values: NDArray[Any]
     zoned: bool = False
 
-    def holds(self, one: Condition) -> Mask:
+    def holds(self, condition: Condition) -> Mask:
         """Whether the condition holds on each row."""
-        family = one.family
+        family = condition.family
         if family is None:
-            mask = np.zeros(len(self.values), bool) if one.among == () else ~self.missing
+            mask = np.zeros(len(self.values), bool) if condition.among == () else ~self.missing
         else:
-            self._refuse_strays(one, family)
+            self._refuse_strays(condition, family)
             how = {"text": self._holds_text, "number": self._holds_number}.get(family, self._holds_date)
-            mask = how(one)
-        return mask | self.missing if one.missing else mask
+            mask = how(condition)
+        return mask | self.missing if condition.missing else mask
 
-    def _holds_text(self, one: Condition) -> Mask:
+    def _holds_text(self, condition: Condition) -> Mask:
         places, codes = self.words
-        known = [places[value] for value in one.among or one.without if value in places]
-        table = np.full(len(places) + 1, one.among is None)
-        table[known] = one.among is not None
+        known = [places[value] for value in condition.among or condition.without if value in places]
+        table = np.full(len(places) + 1, condition.among is None)
+        table[known] = condition.among is not None
         table[-1] = False  # a missing value has code -1
         return table[codes]
 
-    def _holds_number(self, one: Condition) -> Mask:
-        if one.among is not None:
-            return reduce(np.logical_or, (self._compare("==", value) for value in one.among))
-        tests = [self._compare("!=", value) for value in one.without]
-        if one.low > -inf or one.low_open:
-            tests.append(self._compare(">" if one.low_open else ">=", one.low))
-        if one.high < inf or one.high_open:
-            tests.append(self._compare("<" if one.high_open else "<=", one.high))
+    def _holds_number(self, condition: Condition) -> Mask:
+        if condition.among is not None:
+            return reduce(np.logical_or, (self._compare("==", value) for value in condition.among))
+        tests = [self._compare("!=", value) for value in condition.without]
+        if condition.low > -inf or condition.low_open:
+            tests.append(self._compare(">" if condition.low_open else ">=", condition.low))
+        if condition.high < inf or condition.high_open:
+            tests.append(self._compare("<" if condition.high_open else "<=", condition.high))
         mask: Mask = reduce(np.logical_and, tests)
-        return mask if one.bounded else mask & ~self.missing  # NaN is within no bounds, but differs from everything
+        return (
+            mask if condition.bounded else mask & ~self.missing
+        )  # NaN is within no bounds, but differs from everything
 
     def _compare(self, operator: str, value: Any) -> Mask:
         """Compare exactly: whole numbers with integers as integers, integers beyond 2**53 with anything in Python."""
@@ -86,14 +88,19 @@ class FeatureColumn:
             mask: Mask = _COMPARE[operator](numbers, value)
         return mask
 
-    def _holds_date(self, one: Condition) -> Mask:
-        bounds = [(">" if one.low_open else ">=", one.low), ("<" if one.high_open else "<=", one.high)]
-        tests = [("!=", value) for value in one.without] + [test for test in bounds if isinstance(test[1], Moment)]
-        if one.among is not None:
-            found = reduce(np.logical_or, (self._compare_date("==", value) for value in one.among))
+    def _holds_date(self, condition: Condition) -> Mask:
+        bounds = [
+            (">" if condition.low_open else ">=", condition.low),
+            ("<" if condition.high_open else "<=", condition.high),
+        ]
+        tests = [("!=", value) for value in condition.without] + [
+            test for test in bounds if isinstance(test[1], Moment)
+        ]
+        if condition.among is not None:
+            mask = reduce(np.logical_or, (self._compare_date("==", value) for value in condition.among))
         else:
-            found = reduce(np.logical_and, (self._compare_date(operator, value) for operator, value in tests))
-        return found & ~self.missing  # as a number it is some number
+            mask = reduce(np.logical_and, (self._compare_date(operator, value) for operator, value in tests))
+        return mask & ~self.missing  # a missing date has some number
 
     def _compare_date(self, operator: str, value: Any) -> Mask:
         ticks, unit = self.ticks
@@ -110,14 +117,12 @@ class FeatureColumn:
 
     @cached_property
     def missing(self) -> Mask:
-        """Where the value is missing."""
-        if self.values.dtype.kind == "O":
-            return np.fromiter(map(is_missing, self.values), bool, len(self.values))
-        return np.zeros(len(self.values), bool) if self.values.dtype.kind in "biu" else self.values != self.values
+        """The rows whose value is missing."""
+        return missing_values(self.values)
 
     @cached_property
     def numbers(self) -> NDArray[Any]:
-        """The values as numbers, NaN where missing: floats or integers, Python's own where neither is exact.
+        """The values as numbers, NaN for a missing one: floats or integers, or Python's numbers if neither is exact.
 
         A decimal is its nearest double, which is what a model sees.
         """
@@ -126,8 +131,8 @@ class FeatureColumn:
                 np.result_type(self.values, np.uint8 if self.values.dtype.kind in "biu" else float)
             )
         exact = self.exact
-        if any(isinstance(one, Decimal) for one in exact):
-            exact = np.array([float(one) if isinstance(one, Decimal) else one for one in exact], object)
+        if any(isinstance(item, Decimal) for item in exact):
+            exact = np.array([float(item) if isinstance(item, Decimal) else item for item in exact], object)
         try:
             floats = exact.astype(np.float64)
         except OverflowError:  # an integer that no float can hold
@@ -136,19 +141,19 @@ class FeatureColumn:
 
     @cached_property
     def exact(self) -> NDArray[Any]:
-        """The values as Python has them, NaN where missing."""
+        """The values as Python objects, NaN for a missing one."""
         return np.where(self.missing, np.nan, self.values.astype(object))
 
     @cached_property
     def words(self) -> tuple[dict[str, int], NDArray[np.int64]]:
-        """The number of each word, and that of each row; -1 where it is missing."""
+        """The number of each word, and the number of each row's word; -1 for a missing one."""
         places: dict[str, int] = {}
         codes = np.full(len(self.values), -1)
         present = np.flatnonzero(~self.missing)
         codes[present] = [places.setdefault(word, len(places)) for word in self.values[present]]
         return places, codes
 
-    def _refuse_strays(self, one: Condition, family: str) -> None:
+    def _refuse_strays(self, condition: Condition, family: str) -> None:
         if family not in self._strays:
             self._strays[family] = self._stray(family)
         row = self._strays[family]
@@ -156,13 +161,13 @@ class FeatureColumn:
             seen = self.values[row]
             what = f"{type(seen).__name__}{' with a time zone' * self.zoned}"
             raise WrongType(
-                f"Column {self.name!r} holds {seen!r} ({what}) at row {row}, which {str(one)!r} would "
+                f"Column {self.name!r} holds {seen!r} ({what}) at row {row}, which {str(condition)!r} would "
                 f"compare with {'a ' * (family != 'text')}{family}. Convert the column or the condition."
             )
 
     @cached_property
     def _strays(self) -> dict[str, int | None]:
-        """For each family asked about the first row whose value is neither of it nor missing; None for none."""
+        """By family, the first row whose value is neither of that family nor missing; None if there is none."""
         return {}
 
     def _stray(self, family: str) -> int | None:
@@ -179,7 +184,7 @@ def _is_date(value: Any, *, zoned: bool) -> bool:
     return isinstance(value, datetime.date) and (getattr(value, "tzinfo", None) is not None) == zoned
 
 
-_FAMILIES: dict[str, tuple[Callable[[Any], bool], str]] = {  # what belongs to it: values, and kinds of arrays
+_FAMILIES: dict[str, tuple[Callable[[Any], bool], str]] = {  # the test of a value, and the kinds of arrays
     "number": (lambda value: isinstance(value, _NUMBERS), "biuf"),
     "text": (lambda value: isinstance(value, str), ""),
     "date": (lambda value: _is_date(value, zoned=False), "M"),

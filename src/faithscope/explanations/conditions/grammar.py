@@ -10,7 +10,7 @@
     feature    =  a word such as age or capital-gain, or a quoted text such as "odd name; --"
     operator   =  "<="  "<"  ">="  ">"  "=="  "!="
     value      =  number  |  quoted text (escapes as in JSON)  |  date  |  "true"  |  "false"  |  "missing"
-    date       =  2024-03-01  |  2024-03-01T12:30  |  2024-03-01T12:30:05.25, with a Z after it where it is in UTC
+    date       =  2024-03-01  |  2024-03-01T12:30  |  2024-03-01T12:30:05.25, with a Z after it if it is in UTC
 
 A number with a point or an exponent, ``inf`` and ``-inf`` are floats, any other is an integer. A test on a missing
 value is false, that of ``!=`` too; ``== missing`` and ``or missing`` say otherwise. A category that is called
@@ -73,7 +73,7 @@ def write_rule(conditions: Iterable[Sequence[Any]]) -> str:
     >>> write_rule([])
     'true'
     """
-    return " and ".join(_write_condition(*one) for one in conditions) or "true"
+    return " and ".join(_write_condition(*triple) for triple in conditions) or "true"
 
 
 def _write_condition(feature: Any, operator: str, value: Any) -> str:
@@ -115,7 +115,7 @@ def _quote(text: str) -> str:
 
 
 def parse_rule(text: str) -> list[Triple]:
-    """The conditions that a rule's text says, as (feature, operator, value).
+    """The conditions in a rule's text, as (feature, operator, value).
 
     A text that starts with ``[`` is read as JSON, a list of ``[feature, operator, value]`` with null for missing.
 
@@ -127,7 +127,7 @@ def parse_rule(text: str) -> list[Triple]:
     [('age', 'in', (1, None))]
     """
     if not isinstance(text, str):
-        raise WrongType(f"A rule is a text; got {text!r}, a {type(text).__name__}.")
+        raise WrongType(f"A rule must be a text; got {text!r}, a {type(text).__name__}.")
     if text.lstrip().startswith("["):
         return _parse_json(text)
     return _Parser(text).rule()
@@ -136,21 +136,21 @@ def parse_rule(text: str) -> list[Triple]:
 def _tokens(text: str) -> Iterator[_Token]:
     place = 0
     while True:
-        found = _TOKEN.match(text, place)
-        if found is None:
+        match = _TOKEN.match(text, place)
+        if match is None:
             place += len(text[place:]) - len(text[place:].lstrip())
             what = "a text that is never closed" if text[place] == '"' else f"{text[place]!r}, which means nothing here"
             raise _misread(text, place, what)
-        kind = found.lastgroup or "end"
-        yield _Token(kind, found[kind], found.start(kind))
+        kind = match.lastgroup or "end"
+        yield _Token(kind, match[kind], match.start(kind))
         if kind == "end":
             return
-        place = found.end()
+        place = match.end()
 
 
 def _misread(text: str, place: int, what: str) -> BadInput:
-    near = text[max(0, place - 20) : place] + "⟪here⟫" + text[place : place + 20]
-    return BadInput(f"The rule {near!r} cannot be read at character {place + 1}: it has {what}.")
+    excerpt = text[max(0, place - 20) : place] + "⟪here⟫" + text[place : place + 20]
+    return BadInput(f"The rule {excerpt!r} cannot be read at character {place + 1}: it has {what}.")
 
 
 class _Parser:
@@ -164,32 +164,32 @@ class _Parser:
         """The whole text."""
         if [token.written for token in self.tokens] == ["true", ""]:
             return []
-        found = [self._condition()]
-        while self._here.kind != "end":
+        triples = [self._condition()]
+        while self._token.kind != "end":
             self._expect("and")
-            found.append(self._condition())
-        return found
+            triples.append(self._condition())
+        return triples
 
     @property
-    def _here(self) -> _Token:
+    def _token(self) -> _Token:
         return self.tokens[self.place]
 
     def _take(self) -> _Token:
-        token = self._here
+        token = self._token
         self.place += 1
         return token
 
     def _expect(self, written: str) -> None:
-        if self._here.written != written or self._here.kind == "text":
+        if self._token.written != written or self._token.kind == "text":
             raise self._wrong(f"{written!r}")
         self.place += 1
 
     def _wrong(self, wanted: str) -> BadInput:
-        seen = "its end" if self._here.kind == "end" else f"{self._here.written!r}"
-        return _misread(self.text, self._here.place, f"{seen} where {wanted} is expected")
+        seen = "its end" if self._token.kind == "end" else f"{self._token.written!r}"
+        return _misread(self.text, self._token.place, f"{seen} instead of {wanted}")
 
     def _condition(self) -> Triple:
-        if self._here.kind == "sign" and self._here.written == "(":
+        if self._token.kind == "sign" and self._token.written == "(":
             self._expect("(")
             feature, operator, value = self._test()
             self._expect("or")
@@ -211,12 +211,12 @@ class _Parser:
             ends = self._several("[", "]")
             if len(ends) != 2:
                 self.place -= 1
-                raise self._wrong("a second value of between, and no third,")
+                raise self._wrong("exactly two values of between")
             return feature, operator, ends
         return feature, operator, self._value()
 
     def _feature(self) -> str:
-        token = self._here
+        token = self._token
         if token.kind == "text":
             return str(self._unquote(self._take()))
         if token.kind == "word" and token.written not in _RESERVED:
@@ -224,7 +224,7 @@ class _Parser:
         raise self._wrong("a feature")
 
     def _operator(self) -> str:
-        token = self._here
+        token = self._token
         if token.kind == "sign" and token.written in _COMPARE:
             return self._take().written
         if token.kind == "word" and token.written in ("in", "between"):
@@ -237,16 +237,16 @@ class _Parser:
 
     def _several(self, opening: str, closing: str) -> tuple[Any, ...]:
         self._expect(opening)
-        found: list[Any] = []
-        while self._here.written != closing:
-            if found:
+        values: list[Any] = []
+        while self._token.written != closing:
+            if values:
                 self._expect(",")
-            found.append(self._value())
+            values.append(self._value())
         self._expect(closing)
-        return tuple(found)
+        return tuple(values)
 
     def _value(self) -> Any:
-        token = self._here
+        token = self._token
         if token.kind == "text":
             return self._unquote(self._take())
         if token.kind == "number":
@@ -275,23 +275,25 @@ def _date(text: str, token: _Token) -> Moment:
     try:
         return Moment.parse(token.written)
     except ValueError:
-        raise _misread(text, token.place, "a date that is none") from None
+        raise _misread(text, token.place, "a date that does not exist") from None
 
 
 def _parse_json(text: str) -> list[Triple]:
     try:
         rows = json.loads(text)
     except ValueError as problem:
-        raise BadInput(f"The rule {text[:60]!r} starts like JSON but is none: {problem}.") from None
+        raise BadInput(f"The rule {text[:60]!r} starts like JSON but is not: {problem}.") from None
     except RecursionError:
-        raise BadInput(f"The rule {text[:60]!r} nests lists too deep: a value is at most a list of values.") from None
-    for one in rows:
-        if not (isinstance(one, list) and len(one) == 3 and isinstance(one[0], str) and isinstance(one[1], str)):
-            raise BadInput(f"A rule in JSON is a list of [feature, operator, value]; got {json.dumps(one)[:60]}.")
+        raise BadInput(f"The rule {text[:60]!r} nests lists too deeply: a value is at most a list of values.") from None
+    for triple in rows:
+        if not (
+            isinstance(triple, list) and len(triple) == 3 and isinstance(triple[0], str) and isinstance(triple[1], str)
+        ):
+            raise BadInput(f"A rule in JSON is a list of [feature, operator, value]; got {json.dumps(triple)[:60]}.")
     return [(feature, operator, _from_json(value)) for feature, operator, value in rows]
 
 
 def _from_json(value: Any) -> Any:
     if isinstance(value, list):
-        return tuple(None if one is None or one != one else one for one in value)
+        return tuple(None if item is None or item != item else item for item in value)
     return None if isinstance(value, float) and math.isnan(value) else value

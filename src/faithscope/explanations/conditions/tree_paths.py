@@ -1,15 +1,21 @@
-"""The paths of a fitted scikit-learn tree as conditions that hold exactly where the tree goes."""
+"""The paths of a fitted scikit-learn tree as rules that hold exactly on the rows that reach their leaf."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.explanations.conditions.condition import OR_MISSING, Condition, condition, conjoin
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.conditions.condition import OR_MISSING, Condition, conjoin
 from faithscope.explanations.conditions.conjunctions import Conjunction, number_conjunctions
+from faithscope.explanations.conditions.features import array_columns, default_names, distinct_names
+from faithscope.explanations.conditions.written import to_condition
+from faithscope.inputs.arrays import frame_columns, frame_names, is_frame, to_vector
 from faithscope.inputs.grouping import group
+from faithscope.inputs.missing import missing_values
+from faithscope.inputs.rows import rows_of
 
 
 def paths(splits: Any, names: Sequence[str], missing: NDArray[np.bool_]) -> dict[int, Conjunction]:
@@ -20,37 +26,37 @@ def paths(splits: Any, names: Sequence[str], missing: NDArray[np.bool_]) -> dict
     splits : tree_
     names : sequence of str
     missing : (d,) array of bool
-        For which features conditions say where missing values go.
+        The features whose conditions say where missing values go.
     """
     cuts, features = _last_to_the_left(splits.threshold).tolist(), splits.feature.tolist()
     children = {"<=": splits.children_left.tolist(), ">": splits.children_right.tolist()}
     to_left = splits.missing_go_to_left.tolist()
-    found: dict[int, Conjunction] = {}
+    to_leaf: dict[int, Conjunction] = {}
     ahead: list[tuple[int, dict[int, Condition]]] = [(0, {})]
     while ahead:
         node, path = ahead.pop()
         if children["<="][node] < 0:
-            found[node] = conjoin(path.values())
+            to_leaf[node] = conjoin(path.values())
             continue
         position = features[node]
         for operator, child in children.items():
             goes = missing[position] and (operator == "<=") == bool(to_left[node])
-            step = condition(position, names[position], operator + OR_MISSING * int(goes), cuts[node])
+            step = to_condition(position, names[position], operator + OR_MISSING * int(goes), cuts[node])
             ahead.append((child[node], {**path, position: path[position] & step if position in path else step}))
-    return found
+    return to_leaf
 
 
 def rules_of(
     to_leaf: Mapping[int, Conjunction], reached: NDArray[np.int64], missing: NDArray[np.bool_]
 ) -> tuple[tuple[Conjunction, ...], NDArray[np.int64]]:
-    """The different rules of rows, and which of them each row has: that of the leaf it reaches.
+    """The distinct rules of rows, and which of them each row has: that of the leaf it reaches.
 
     Parameters
     ----------
     to_leaf : dict
     reached : (n,) array
     missing : (n, d) array of bool
-        Values that are missing although no condition speaks of missing ones: the row's rule asks for missing there.
+        Missing values that no condition speaks of: the row's rule asks for missing in that feature.
     """
     columns = np.flatnonzero(missing.any(axis=0))
     codes, first = group((np.column_stack([reached, missing[:, columns]]).astype(np.int64),))
@@ -61,20 +67,22 @@ def rules_of(
 
 def _asking(rule: Conjunction, missing: set[int]) -> Conjunction:
     parts: Any = rule
-    return tuple(condition(one.position, one.feature, "==", None) if one.position in missing else one for one in parts)
+    return tuple(
+        to_condition(part.position, part.feature, "==", None) if part.position in missing else part for part in parts
+    )
 
 
 def knows_missing(splits: Any) -> bool:
     """Whether a tree shows that it was fitted with missing values.
 
-    Where a split has seen none, scikit-learn sends missing values with the larger part of the training rows. A tree of
-    which every split does so may have seen some all the same, by coincidence. A split at infinity asks for nothing but
-    missing values, so it has seen some.
+    A split that has seen no missing values sends them with the larger part of the training rows. A tree in which every
+    split does so may still have seen some, by coincidence. A split at infinity separates missing values from all
+    others, so it has seen some.
     """
     inner = splits.children_left >= 0
     if np.isinf(splits.threshold[inner]).any():
         return True
-    left, right = (splits.n_node_samples[one[inner]] for one in (splits.children_left, splits.children_right))
+    left, right = (splits.n_node_samples[children[inner]] for children in (splits.children_left, splits.children_right))
     return bool(((left > right) != splits.missing_go_to_left[inner].astype(bool)).any())
 
 
@@ -84,15 +92,58 @@ def _last_to_the_left(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
         single = thresholds.astype(np.float32)
         single = np.where(single > thresholds, np.nextafter(single, np.float32(-np.inf)), single)
         ends = np.stack([single, np.nextafter(single, np.float32(np.inf))]).astype(np.float64)
-        # Halfway to the next single rounding turns: there or back, whichever is even. It overflows at 2**128.
+        # Rounding turns halfway to the next float32: up or down, to the even one. It overflows at 2**128.
         halfway = np.clip(ends, -(2.0**128), 2.0**128).mean(axis=0)
         last = np.where(halfway.astype(np.float32) <= single, halfway, np.nextafter(halfway, -np.inf))
     return np.where(single == np.inf, np.inf, last)
 
 
 def digest(splits: Any, missing: NDArray[np.bool_]) -> str:
-    """A short name for a tree's splits, and for which features its rules speak of missing values; in every process."""
+    """A short digest of a tree's splits, and of the features whose missing values its rules speak of."""
     arrays = [splits.children_left, splits.children_right, splits.feature, splits.threshold]
     if missing.any():
         arrays += [splits.missing_go_to_left, missing]
     return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]
+
+
+def read_tree(
+    tree: Any, X: Any, features: Sequence[Hashable] | None, *, stable: bool
+) -> tuple[NDArray[np.int64], tuple[Conjunction, ...], tuple[str, ...], str]:
+    """What `Rules.from_tree` is made of: codes, rules, features and the tree's digest.
+
+    If `stable`, a row's rule does not depend on the other rows: it says "or missing" only if the tree shows that it was
+    fitted with missing values. Otherwise the rule of a row that misses a value asks for missing in that feature, and
+    covers a part of the leaf.
+    """
+    if not hasattr(tree, "tree_"):
+        raise WrongType(f"from_tree needs a fitted scikit-learn decision tree; got {type(tree).__name__}.")
+    names = distinct_names(_tree_names(tree, X) if features is None else features)
+    if len(names) != tree.n_features_in_:
+        raise BadInput(
+            f"The tree has {tree.n_features_in_} features but {len(names)} names: pass one name per feature."
+        )
+    reached = _leaves(tree, X) if rows_of(X) else np.empty(0, np.int64)
+    missing = _missing(X) if rows_of(X) else np.zeros((0, len(names)), bool)
+    speaks = np.full(len(names), knows_missing(tree.tree_)) | (missing.any(axis=0) & (not stable))
+    distinct, codes = rules_of(paths(tree.tree_, names, speaks), reached, missing & ~speaks)
+    return codes, distinct, names, digest(tree.tree_, speaks)
+
+
+def _tree_names(tree: Any, X: Any) -> Sequence[Hashable]:
+    if hasattr(tree, "feature_names_in_"):
+        return tuple(tree.feature_names_in_)
+    return frame_names(X) if is_frame(X) else default_names(tree.n_features_in_)
+
+
+def _leaves(tree: Any, X: Any) -> NDArray[np.int64]:
+    try:
+        leaves: NDArray[np.int64] = tree.apply(X)
+    except (TypeError, ValueError) as problem:  # columns that it was not fitted with, or values that are not numbers
+        raise BadInput(f"The tree cannot predict these rows: {str(problem).splitlines()[0]}") from None
+    return leaves
+
+
+def _missing(X: Any) -> NDArray[np.bool_]:
+    """Which values are missing: (n, d)."""
+    columns = frame_columns(X)[1] if is_frame(X) else list(map(to_vector, array_columns(X)))
+    return np.column_stack([missing_values(column) for column in columns]) if columns else np.zeros((0, 0), bool)

@@ -1,4 +1,4 @@
-"""Rows of numbers, dates and categories as one array of cells, in which anything may be missing."""
+"""Rows of numbers, dates and categories as one array of cells, any of which may be missing."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,26 +6,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput
 from faithscope.explanations.base import readable
-from faithscope.inputs.arrays import frame_columns, is_frame, to_array, to_vector
+from faithscope.inputs.arrays import frame_columns, is_frame, to_objects, to_vector
 from faithscope.inputs.date_numbers import nanoseconds
 from faithscope.inputs.dates import Moment, hold_dates
 from faithscope.inputs.missing import missing_values
-from faithscope.inputs.numbers import need_cells, refuse_nonfinite, rows_to_array, to_matrix
+from faithscope.inputs.numbers import need_cells, refuse_nonfinite, to_matrix, to_table
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
-    """Rows as an array.
+class CellTable:
+    """Rows as an array of cells.
 
     Attributes
     ----------
     values : (n, d) array
-        Floats where every cell is a number; else Python objects, where a date is its nanoseconds since 1970, whatever
-        its unit, and None is missing.
+        Floats if every cell is a number; else Python objects, a date as its nanoseconds since 1970, whatever its
+        unit, and a missing value as None.
     names : tuple of str, or None
-        The columns, where the input names them.
+        The columns, if the input names them.
     dates : tuple of bool
         Which columns are dates.
     """
@@ -35,34 +34,31 @@ class Cells:
     dates: tuple[bool, ...]
 
 
-def to_cells(rows: Any, what: str) -> Cells:
+def to_cells(rows: Any, what: str) -> CellTable:
     """Rows of any kind as cells."""
     names, columns = _columns(rows, what)
     dates = tuple(hold_dates(column) for column in columns)
     if all(column.dtype.kind in "biuf" for column in columns):
         if not any(missing_values(column).any() for column in columns):
-            return Cells(to_matrix(rows, what)[0], names, dates)
-        refuse_nonfinite(np.column_stack([np.nan_to_num(one, posinf=np.inf, neginf=-np.inf) for one in columns]), what)
+            return CellTable(to_matrix(rows, what)[0], names, dates)
+        present = [np.nan_to_num(column, posinf=np.inf, neginf=-np.inf) for column in columns]
+        refuse_nonfinite(np.column_stack(present), what)
     need_cells(40 * len(columns), len(columns[0]), len(columns), what)
     values = np.empty((len(columns[0]), len(columns)), object)
     for j, column in enumerate(columns):
         values[:, j] = nanoseconds(column) if dates[j] or column.dtype.kind == "m" else _objects(column)
-    return Cells(values, names, dates)
+    return CellTable(values, names, dates)
 
 
 def _columns(rows: Any, what: str) -> tuple[tuple[str, ...] | None, list[NDArray[Any]]]:
     if is_frame(rows):
         return frame_columns(rows)
-    found = to_array(rows, what)
-    array = rows_to_array(rows, what) if found is None else found
-    if array.ndim != 2:
-        raise BadInput(f"{what} must have one row a row and one column a feature; got shape {array.shape}.")
+    array = to_table(rows, what)
     return None, [to_vector(column.tolist() if array.dtype == object else column) for column in array.T]
 
 
 def _objects(column: NDArray[Any]) -> NDArray[Any]:
-    values = np.empty(len(column), object)
-    values[:] = column.tolist()
+    values = to_objects(column.tolist())
     values[missing_values(column)] = None
     return values
 
@@ -73,7 +69,7 @@ def missing_cells(values: NDArray[Any]) -> int:
 
 
 def cell_text(value: Any, is_date: bool = False) -> str:
-    """One cell to read."""
+    """The text of one cell."""
     if value is None:
         return "missing"
     return str(Moment(int(value))) if is_date else readable(value)

@@ -13,6 +13,7 @@ from faithscope.explanations.base import readable
 from faithscope.inputs.arrays import frame_columns, is_frame, is_row, to_vector
 from faithscope.inputs.date_numbers import as_floats
 from faithscope.inputs.dates import hold_dates
+from faithscope.inputs.hints import hint
 from faithscope.inputs.missing import is_missing
 
 Floats = NDArray[np.float64]
@@ -22,24 +23,32 @@ _UNUSABLE = {
     "precomputed": "distances must be computed between rows here.",
     "seuclidean": "it depends on all rows at once; scale the rows and use euclidean.",
     "mahalanobis": "it depends on all rows at once; whiten the rows and use euclidean.",
-    "nan_euclidean": "it leaves missing numbers out; use gower, where missing is a value of its own, or fill them.",
+    "nan_euclidean": "it leaves missing numbers out; use gower, for which missing is a value of its own, or fill them.",
 }
 _DIAGONAL = 16  # rows at a time whose square of distances is computed for its diagonal
 
 
 @dataclass(frozen=True, eq=False)
 class Gower:
-    """Numbers and dates by their range, categories by equality, averaged over features; 0 to 1.
+    """Gower's distance, from 0 to 1: the mean over features of |x - y| / range, or of x != y for categories.
 
-    Two missing values are at distance 0 from each other, and a missing one is at distance 1, the largest, from any
-    known one; no feature is left out of the average. A category that was never seen differs from all others. The
-    ranges are learned once, from the values known then, so that a distance does not depend on the rows it is asked
-    with; a value outside its range is at distance 1 at most, and an infinite one at distance 1 from all but itself.
+    Dates count as numbers. Two missing values are at distance 0 from each other, and a missing value is at distance 1,
+    the largest, from any known one; no feature is left out of the mean. A category that was never seen differs from all
+    others. The ranges are learned once, so that a distance does not depend on the rows it is computed with; a value
+    outside its range is at distance 1 at most, and an infinite one at distance 1 from all but itself.
 
     Parameters
     ----------
     ranges : tuple of float or None
         For each feature the range of its numbers; None for categories.
+
+    Examples
+    --------
+    >>> age, job = np.array([20.0, 40.0, 60.0]), np.array(["clerk", "nurse", "clerk"], object)
+    >>> gower = Gower.fit([age, job])
+    >>> columns = gower.read([age, job])
+    >>> gower.between(columns, [column[:1] for column in columns]).tolist()
+    [0.0, 0.75, 0.5]
     """
 
     ranges: tuple[float | None, ...]
@@ -52,7 +61,8 @@ class Gower:
     def read(self, columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
         """Each column ready for comparison: numbers as floats, categories as text."""
         if len(columns) != len(self.ranges):
-            raise BadInput(f"Rows have {len(columns)} features where this distance knows {len(self.ranges)}.")
+            learned = len(self.ranges)
+            raise BadInput(f"Rows have {len(columns)} features, but this distance was learned on {learned}.")
         pairs = zip(columns, self.ranges, strict=True)
         return [_text(column) if width is None else column.astype(np.float64) for column, width in pairs]
 
@@ -81,7 +91,7 @@ def _range(values: Floats) -> float:
 
 
 def _text(column: NDArray[Any]) -> NDArray[np.int64]:
-    """Categories as numbers that are the same for the same text everywhere; a missing one is like no text."""
+    """Each category as a number that is the same for the same text in every process; a missing one has its own."""
     items = column.tolist()
     try:
         digests = {key: _digest(key[1]) for key in set(zip(map(type, items), items, strict=True))}
@@ -97,9 +107,9 @@ def _digest(item: Any) -> int:
 
 
 def columns_of(X: Any, names: Sequence[str] | None = None) -> list[NDArray[Any]]:
-    """Rows of any kind as columns of numbers, dates as numbers too, or objects; a table's by name, where known.
+    """Rows of any kind as columns: numbers, dates as numbers, or objects. A missing number or date is NaN.
 
-    A missing number or date is NaN.
+    If `names` are given, the columns of a table are found by name and returned in this order.
     """
     if is_frame(X):
         known, columns = frame_columns(X)
@@ -123,12 +133,12 @@ def _by_name(known: Sequence[str], columns: list[NDArray[Any]], names: Sequence[
         return columns
     absent = next((name for name in names if name not in known), None)
     if absent is not None:
-        raise BadInput(f"Rows have no column {absent!r}, which the explanations have; they have {', '.join(known)}.")
+        raise BadInput(f"Rows have no column {absent!r}, which the explanations have. {hint(absent, known)}")
     return [columns[known.index(name)] for name in names]
 
 
 def as_number(column: NDArray[Any]) -> NDArray[Any]:
-    """Numbers as they are, dates as nanoseconds, NaN where an object among them is missing; all else as objects."""
+    """Numbers as they are, dates as nanoseconds, both with NaN for a missing object; all else as objects."""
     if column.dtype.kind in "biuf":
         return column
     if column.dtype.kind == "m" or hold_dates(column):
@@ -142,17 +152,17 @@ def as_number(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def numbers_of(X: Any, width: int | None = None, names: Sequence[str] | None = None) -> Floats:
-    """Rows as a matrix of numbers, which may be missing; a metric on numbers needs nothing else."""
+    """Rows as a matrix of numbers, NaN for a missing one, as metrics of numbers need them."""
     columns = [_nothing(column) if _all_missing(column) else column for column in columns_of(X, names)]
     wrong = next((j for j, column in enumerate(columns) if column.dtype.kind not in "biuf"), None)
     if wrong is not None:
         others = [item for item in columns[wrong] if not isinstance(item, int | float | np.number | None)]
         raise WrongType(
-            f"Column {wrong} of the rows holds {others[0]!r}, which is no number ({len(others):,} of "
-            f"{len(columns[wrong]):,} are none): use metric='gower' for rows with categories."
+            f"Column {wrong} of the rows holds {others[0]!r}, which is not a number, as {len(others):,} of its "
+            f"{len(columns[wrong]):,} values are not: use metric='gower' for rows with categories."
         )
     if width is not None and len(columns) != width:
-        raise BadInput(f"Rows have {len(columns)} features where the explanations have {width}.")
+        raise BadInput(f"Rows have {len(columns)} features, but the explanations have {width}: pass the same features.")
     return np.column_stack(columns).astype(np.float64)
 
 
@@ -165,22 +175,22 @@ def _nothing(column: NDArray[Any]) -> Floats:
 
 
 def to_metric_name(metric: Any) -> Any:
-    """A metric that depends on two rows alone, by the name it has here."""
+    """A metric by its canonical name; raises for one that depends on more than two rows."""
     if isinstance(metric, str) and metric in _UNUSABLE:
         raise BadInput(f"metric={metric!r} cannot be used: {_UNUSABLE[metric]}")
     return _ALIASES.get(metric, metric) if isinstance(metric, str) else metric
 
 
 def pairwise(a: Floats, b: Floats, metric: Any) -> Floats:
-    """Distances between all rows of a and all rows of b; NaN where one of them misses a number."""
-    found = _distances(a, b, metric)
-    found[np.isnan(a).any(axis=1)] = np.nan
-    found[:, np.isnan(b).any(axis=1)] = np.nan
-    return found
+    """Distances between all rows of a and all rows of b; NaN if either row misses a number."""
+    distances = _distances(a, b, metric)
+    distances[np.isnan(a).any(axis=1)] = np.nan
+    distances[:, np.isnan(b).any(axis=1)] = np.nan
+    return distances
 
 
 def _distances(a: Floats, b: Floats, metric: Any) -> Floats:
-    """Distances between all rows, any number where one of them misses a number."""
+    """Distances between all rows; meaningless if either row misses a number."""
     name = to_metric_name(metric)
     if isinstance(name, str) and name in _PLAIN:
         from scipy.spatial.distance import cdist  # here, since it would double the time to import faithscope
@@ -195,7 +205,7 @@ def _distances(a: Floats, b: Floats, metric: Any) -> Floats:
 
 
 def paired(a: Floats, b: Floats, metric: Any) -> Floats:
-    """Distance of each row of a to its own row of b, rounded exactly as `pairwise` rounds it."""
+    """Distance of row i of a to row i of b, rounded exactly as `pairwise` rounds it."""
     parts = [
         np.diagonal(pairwise(a[start : start + _DIAGONAL], b[start : start + _DIAGONAL], metric))
         for start in range(0, len(a), _DIAGONAL)

@@ -1,4 +1,4 @@
-"""Which vectors lie within a distance: blocks of distances, decided exactly where matrix products are too coarse."""
+"""Which vectors lie within a distance: by matrix products, and exactly for pairs that these cannot decide."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ _TILE = 2**18  # squared distances computed at once, so that they stay in cache
 
 @dataclass(frozen=True, eq=False)
 class Near:
-    """Centers that cover the rows within their radius: coverage by distance, wherever it is counted.
+    """Centers that cover the rows within their radius: coverage by distance, on whatever device it is counted.
 
     Parameters
     ----------
     centers, rows : (m, d) and (n, d) arrays
     radii : (m,) array
     metric : str or callable
-        By the name it has in SciPy, where it has one.
+        By its name in SciPy, if it has one.
     open : bool
         Whether a row at the radius itself is not covered.
     """
@@ -36,7 +36,7 @@ class Near:
 
 
 def near(centers: Floats, rows: Floats, tau: float, metric: Any) -> Callable[[int, int], NDArray[np.bool_]]:
-    """A function that says, for centers start to stop, which rows lie within tau (inclusive)."""
+    """``mask(start, stop)``: which rows lie within tau (inclusive) of centers start to stop."""
     largest = max(np.abs(centers).max(initial=0.0), np.abs(rows).max(initial=0.0), tau)
     if metric in ("euclidean", "l2") and 1e-150 < largest < 1e150:
         return _near_euclidean(centers, rows, tau)
@@ -44,7 +44,7 @@ def near(centers: Floats, rows: Floats, tau: float, metric: Any) -> Callable[[in
 
 
 def _near_euclidean(centers: Floats, rows: Floats, tau: float) -> Callable[[int, int], NDArray[np.bool_]]:
-    """Squared distances by one matrix product; pairs too near tau for its rounding are computed outright."""
+    """Squared distances by one matrix product; pairs that its rounding cannot decide are computed exactly."""
     middle = rows.mean(axis=0) if len(rows) else 0.0
     a, b = centers - middle, rows - middle
     size = max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0), tau) or 1.0
@@ -68,14 +68,14 @@ def _near_euclidean(centers: Floats, rows: Floats, tau: float) -> Callable[[int,
         step = max(64, _TILE // max(1, stop - start))
         for begin in range(0, len(rows), step):
             squared = np.matmul(left[start:stop], right[:, begin : begin + step])
-            some = inside[:, begin : begin + step]
-            np.less_equal(squared, doubt, out=some)
-            close = np.flatnonzero(some & (squared >= -doubt))  # flat: in two dimensions nonzero is far slower
-            if 64 * len(close) > some.size:
-                some[:] = pairwise(centers[start:stop], rows[begin : begin + step], "euclidean") <= tau
+            tile = inside[:, begin : begin + step]
+            np.less_equal(squared, doubt, out=tile)
+            close = np.flatnonzero(tile & (squared >= -doubt))  # flat: in two dimensions nonzero is far slower
+            if 64 * len(close) > tile.size:
+                tile[:] = pairwise(centers[start:stop], rows[begin : begin + step], "euclidean") <= tau
             elif len(close):
-                i, j = np.divmod(close, some.shape[1])
-                some[i, j] = paired(centers[start + i], rows[begin + j], "euclidean") <= tau
+                i, j = np.divmod(close, tile.shape[1])
+                tile[i, j] = paired(centers[start + i], rows[begin + j], "euclidean") <= tau
         return inside
 
     return mask

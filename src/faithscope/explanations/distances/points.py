@@ -1,4 +1,4 @@
-"""Points in a metric space: rows of numbers, or of numbers and categories, with their distance."""
+"""Points in a metric space: rows of numbers, or of numbers and categories, and the distance between them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _BLOCK = 2**22  # distances at a time
 
 
 def to_metric(metric: Any, rows: NDArray[Any]) -> Any:
-    """The metric a caller means; Gower's learns its ranges from these rows."""
+    """The metric that a caller means; Gower's learns its ranges from these rows."""
     if metric is None:
         metric = "gower" if rows.dtype == object else "euclidean"
     if metric == "gower":
@@ -39,17 +39,17 @@ def to_metric(metric: Any, rows: NDArray[Any]) -> Any:
 
 
 def numbers_only(metric: Any, missing: int) -> str:
-    """Why a metric of numbers cannot be used, and what can."""
+    """The message for a metric of numbers on rows that hold other values: why not, and what to use."""
     if missing:
         return (
             f"metric={metric!r} needs complete numbers, and these rows miss {several(missing, 'value', 'values')}: "
-            "use metric='gower', where missing is a value of its own, or fill them."
+            "use metric='gower', for which missing is a value of its own, or fill them."
         )
     return f"metric={metric!r} needs numbers, and these rows have categories or dates: use metric='gower'."
 
 
 def same_metric(a: Any, b: Any) -> bool:
-    """Whether two metrics are one."""
+    """Whether two metrics are the same."""
     return bool(a.ranges == b.ranges if isinstance(a, Gower) and isinstance(b, Gower) else a is b or a == b)
 
 
@@ -64,7 +64,7 @@ class Points:
     Parameters
     ----------
     rows : (m, d) array
-        Floats, or Python objects where some features are categories.
+        Floats, or Python objects if some features are categories.
     metric : str, callable or Gower
     """
 
@@ -79,7 +79,7 @@ class Points:
         return cls(cells.values, to_metric(metric, cells.values), cells.names)
 
     def sample(self, X: Any) -> "Points":
-        """Rows of a sample, to be compared with these; a table's by name, and numbers may be missing."""
+        """The rows of a sample as points of this space; a table's columns by name, and numbers may be missing."""
         if not isinstance(self.metric, Gower):
             return Points(numbers_of(X, self.rows.shape[1], self.names), self.metric)
         columns = columns_of(X, self.names)
@@ -89,12 +89,12 @@ class Points:
         return Points(rows, self.metric)
 
     def complete(self, X: Any) -> NDArray[np.bool_]:
-        """Which rows have a place among these points: those that miss no number."""
+        """Which rows have a distance to these points: those that miss no number."""
         rows = self.sample(X).rows
         return np.ones(len(rows), bool) if rows.dtype == object else ~np.isnan(rows).any(axis=1)
 
     def same_space(self, other: "Points") -> bool:
-        """Whether distances here and there mean the same: equal points, equal metric."""
+        """Whether both have the same points and the same metric."""
         return same_metric(self.metric, other.metric) and np.array_equal(self.rows, other.rows)
 
     def __len__(self) -> int:
@@ -110,7 +110,7 @@ class Points:
         return self.metric.read(_typed(self.rows, self.metric))
 
     def to(self, others: NDArray[Any]) -> Floats:
-        """The distance of each point to its own other one."""
+        """The distance of point i to row i of the others."""
         if isinstance(self.metric, Gower):
             return self.metric.between(self._read, Points(others, self.metric)._read)
         return paired(self.rows.astype(np.float64), others.astype(np.float64), self.metric)
@@ -118,12 +118,12 @@ class Points:
     def from_all(self, others: "Points") -> Floats:
         """Distances of each of these points (rows) to all others (columns)."""
         if isinstance(self.metric, Gower):
-            mine = [column[:, None] for column in self._read]
-            return self.metric.between(mine, [column[None, :] for column in others._read])
+            own = [column[:, None] for column in self._read]
+            return self.metric.between(own, [column[None, :] for column in others._read])
         return pairwise(self.rows.astype(np.float64), others.rows.astype(np.float64), self.metric)
 
     def distances(self, X: Any) -> Iterator[Floats]:
-        """Distances of the rows of X to all of these points, some rows at a time."""
+        """Distances of the rows of X to all of these points, in blocks of rows."""
         rows = self.sample(X)
         step = max(1, _BLOCK // max(1, len(self)))
         for start in range(0, len(rows), step):
@@ -131,15 +131,15 @@ class Points:
 
 
 def _typed(rows: NDArray[Any], metric: Gower) -> list[NDArray[Any]]:
-    """Columns as the metric knows them: what it learned as numbers must be numbers here."""
+    """Columns of the types that the metric learned; raises if one that held numbers holds something else."""
     columns = _columns(rows)
     for j, (column, width) in enumerate(zip(columns, metric.ranges, strict=False)):
         if width is not None and column.dtype == object:
             wrong = [i for i in column if not (is_missing(i) or isinstance(i, int | float | np.number))]
             if wrong:
                 raise WrongType(
-                    f"Feature {j} held numbers when this distance was learned but holds {wrong[0]!r} here "
-                    f"({len(wrong):,} of {len(column):,} values are no numbers)."
+                    f"Feature {j} held numbers when this distance was learned, but now {len(wrong):,} of "
+                    f"{len(column):,} values are not numbers, such as {wrong[0]!r}: convert or drop them."
                 )
             columns[j] = np.array([np.nan if is_missing(item) else item for item in column], np.float64)
         if width is None and column.dtype != object:

@@ -1,11 +1,11 @@
 """Which columns of a log are meant: by name, by list or by glob; near names are suggested."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.arrays import to_items
+from faithscope.inputs.hints import hint
 
 Names = str | Sequence[str]
 
@@ -15,7 +15,7 @@ def one_column(columns: Sequence[str], name: str, what: str) -> str:
     if not isinstance(name, str):
         raise WrongType(f"{what} is the name of a column; got {name!r}.")
     if name not in columns:
-        raise BadInput(f"The log has no column {name!r} for {what}. {_near(name, columns)}")
+        raise BadInput(f"The log has no column {name!r} for {what}. {hint(name, columns)}")
     return name
 
 
@@ -34,16 +34,8 @@ def several_columns(columns: Sequence[str], wanted: Names, what: str) -> list[st
             raise WrongType(f"{what} are names of columns or globs; got {pattern!r}.")
         matched = [pattern] if pattern in columns else [name for name in columns if fnmatchcase(name, pattern)]
         if not matched:
-            raise BadInput(f"The log has no column {pattern!r} for {what}. {_near(pattern.strip('*'), columns)}")
+            raise BadInput(f"The log has no column {pattern!r} for {what}. {hint(pattern.strip('*'), columns)}")
         found.update(dict.fromkeys(matched))
     if not found:
         raise BadInput(f"No column was named for {what}. The log has: {', '.join(columns[:12])}.")
     return list(found)
-
-
-def _near(name: str, columns: Sequence[str]) -> str:
-    lower = {column.casefold(): column for column in columns}
-    near = [lower[one] for one in get_close_matches(name.casefold(), list(lower))]
-    if near:
-        return f"Near it: {', '.join(map(repr, near))}."
-    return f"It has: {', '.join(columns[:12])}{', …' if len(columns) > 12 else ''}."

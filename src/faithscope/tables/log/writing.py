@@ -12,9 +12,10 @@ from faithscope.errors import BadInput
 from faithscope.explanations.arrow.columns import distinct_columns, write_column
 from faithscope.explanations.arrow.tables import METADATA, read_settings, to_arrow
 from faithscope.explanations.base import Explanations
+from faithscope.explanations.conditions.features import array_columns
 from faithscope.explanations.distances.metrics import columns_of
 from faithscope.explanations.highlights import Highlights
-from faithscope.explanations.rules import Rules, array_columns
+from faithscope.explanations.rules import Rules
 from faithscope.inputs.alignment import index_of, is_fresh
 from faithscope.inputs.arrays import frame_columns, is_frame, to_vector
 from faithscope.inputs.checks import same_length

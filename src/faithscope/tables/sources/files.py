@@ -3,12 +3,12 @@
 import glob
 import os
 from collections.abc import Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from faithscope.errors import BadInput
 from faithscope.explanations.arrow.tables import METADATA, Settings, read_settings
+from faithscope.inputs.hints import close, hint
 from faithscope.tables.engine.calls import spark_table, without_password
 from faithscope.tables.sources.csv_files import Texts, read_csv
 from faithscope.tables.sources.widening import widened
@@ -111,9 +111,8 @@ def _matching(path: str) -> list[str]:
         return found
     folder = Path(path).parent
     beside = sorted(one.name for one in folder.iterdir()) if folder.is_dir() else []
-    near = get_close_matches(Path(path).name, beside)
-    hint = f" Near it: {', '.join(near)}." if near else ""
-    raise BadInput(f"No file matches {without_password(path)!r}: check the path, or quote the glob.{hint}")
+    meant = f" {hint(Path(path).name, beside)}" if close(Path(path).name, beside) else ""
+    raise BadInput(f"No file matches {without_password(path)!r}: check the path, or quote the glob.{meant}")
 
 
 def _hidden(file: str, pattern: str) -> bool:

@@ -4,12 +4,12 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from typing import Any
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow.tables import Settings, read_settings
 from faithscope.inputs.arrays import is_frame
+from faithscope.inputs.hints import close
 from faithscope.runtime.files import expanded
 from faithscope.tables.engine.calls import call, clear_errors, fetch, without_password
 from faithscope.tables.sources.connecting import connect_to, embedded, scratch_settings
@@ -203,9 +203,9 @@ def _there(connection: Any, name: str) -> str:
     if same:
         return f"; it has {', '.join(same[:_NAMED])}: write the whole name."
     lower = {one.split(".")[-1].casefold(): one for one in reversed(known)}
-    near = [lower[one] for one in get_close_matches(last, list(lower))]
+    near = [lower[name] for name in close(last, lower)]
     if near:
-        return f"; near it: {', '.join(near)}."
+        return f"; did you mean {' or '.join(near)}?"
     more = ", …" if len(known) > _NAMED else ""
     return f"; it has {', '.join(known[:_NAMED])}{more}." if known else ", nor any other that may be read."
 

@@ -1,0 +1,32 @@
+"""Discretizers, the paper's ψ: explanations in, fewer and coarser explanations out.
+
+``dir(faithscope.discretizers)`` lists those to choose from. `Discretizer` is the base of all, and `Chain` is what
+``first | second`` makes.
+"""
+
+from faithscope.discretizers.base import Chain, Discretizer, Original
+from faithscope.discretizers.choice import Discretize as Discretize
+from faithscope.discretizers.choice import discretize as discretize
+from faithscope.discretizers.choice import from_word as from_word
+from faithscope.discretizers.choice import to_discretizer as to_discretizer
+from faithscope.discretizers.choice import usual as usual
+from faithscope.discretizers.counterfactuals import Delta, DeltaSign, Modified
+from faithscope.discretizers.importances import Floor, Rank, Sign, SignOfTop, Truncate
+
+__all__ = [
+    "Chain",
+    "Delta",
+    "DeltaSign",
+    "Discretizer",
+    "Floor",
+    "Modified",
+    "Original",
+    "Rank",
+    "Sign",
+    "SignOfTop",
+    "Truncate",
+]
+
+
+def __dir__() -> list[str]:
+    return [name for name in __all__ if name not in ("Chain", "Discretizer")]

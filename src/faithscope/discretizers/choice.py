@@ -1,0 +1,83 @@
+"""From what a caller chose (an object, a function, the paper's word) to a discretizer, and to coarser explanations."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from faithscope.discretizers.base import Discretizer, Original
+from faithscope.discretizers.counterfactuals import Delta, DeltaSign, Modified
+from faithscope.discretizers.importances import Floor, Rank, Sign, SignOfTop
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations import as_explanations
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.counterfactuals import Counterfactuals
+from faithscope.explanations.importances import Importances, Rankings
+
+Discretize = Callable[[Explanations], Any] | str  # a discretizer, a function like one, or the paper's word for one
+
+_WORDS: dict[str, Discretizer] = {
+    "original": Original(),
+    "sign": Sign(),
+    "rank": Rank(),
+    "delta": Delta(),
+    "delta-sign": DeltaSign(),
+    "is-feature-modified": Modified(),
+}
+
+
+def usual(explanations: Explanations) -> list[Discretizer]:
+    """The paper's discretizers for this kind of explanations, the finest first."""
+    if isinstance(explanations, Importances) and not isinstance(explanations, Rankings):
+        return [Original(), Floor(2), Floor(1), Sign(), Rank(), SignOfTop(5)]
+    return [Delta(), DeltaSign(), Modified()] if isinstance(explanations, Counterfactuals) else [Original()]
+
+
+def to_discretizer(given: Any) -> Callable[[Explanations], Any] | None:
+    """A discretizer from an object, a function, the paper's word for one (``"sign-of-top-5"``), or None for none."""
+    if isinstance(given, str):
+        return from_word(given)
+    if given is None:
+        return None
+    if isinstance(given, type) or not callable(given):
+        raise WrongType(
+            f"discretizer={given!r} cannot be applied: pass an object such as fs.Sign(), or a word such as 'sign'."
+        )
+    discretizer: Callable[[Explanations], Any] = given
+    return discretizer
+
+
+def from_word(word: str) -> Discretizer:
+    """The discretizer that the paper calls by this word: ``1-fp``, ``sign-of-top-5``, ``delta-sign``, …
+
+    Examples
+    --------
+    >>> from_word("2-FP")
+    Floor(decimals=2)
+    """
+    plain = word.strip().lower()
+    if plain in _WORDS:
+        return _WORDS[plain]
+    if fixed := re.fullmatch(r"(\d{1,2})-fp", plain):
+        return Floor(int(fixed[1]))
+    if top := re.fullmatch(r"sign-of-top-(\d{1,6})", plain):
+        return SignOfTop(int(top[1]))
+    known = ", ".join([*_WORDS, "1-fp, 2-fp, …", "sign-of-top-5, …"])
+    raise BadInput(f"No discretizer is called {word!r}. Known: {known}.")
+
+
+def discretize(explanations: Explanations, discretizer: Discretize | None) -> Explanations:
+    """The explanations, coarsened if a discretizer is given: an object, its word, or any function of explanations."""
+    chosen = to_discretizer(discretizer)
+    if chosen is None or isinstance(chosen, Original):
+        return explanations
+    coarser = as_explanations(chosen(explanations))
+    if len(coarser) != len(explanations):
+        raise BadInput(
+            f"{chosen!r} made {len(coarser):,} explanations of {len(explanations):,}: "
+            "a discretizer must give one explanation per row."
+        )
+    if isinstance(explanations, Importances) and isinstance(coarser, Importances) and not coarser.error:
+        coarser = coarser._with(error=explanations.error)
+    if coarser.index is None and explanations.index is not None:
+        coarser = coarser._with(index=explanations.index)
+    return coarser

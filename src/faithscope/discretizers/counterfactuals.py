@@ -1,0 +1,135 @@
+"""Discretizers of counterfactuals: what changes, in which direction, or only whether."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.discretizers.base import Discretizer
+from faithscope.discretizers.importances import signs
+from faithscope.errors import WrongType
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.counterfactuals import Counterfactuals
+from faithscope.explanations.distances.cells import cell_text
+from faithscope.explanations.importances import Importances
+from faithscope.explanations.keys import Records
+from faithscope.inputs.date_numbers import span
+
+
+@dataclass(frozen=True)
+class Delta(Discretizer):
+    """The change that a counterfactual makes, ``x' - x``: one number per feature.
+
+    The change of a category is the pair (before, after), or empty if it stays. The change of a date is a text, such as
+    "+3 days". If a number of a feature comes to be missing or known, all changes of that feature are tuples: that pair,
+    the difference of other numbers alone, and empty for no change.
+    Numbers alone give `Importances`, so that ``Delta() | Floor(1)`` works.
+
+    Examples
+    --------
+    >>> from faithscope import Counterfactuals
+    >>> Delta()(Counterfactuals([[3.0, 1.0]], originals=[[1.0, 1.0]])).values.tolist()
+    [[2.0, 0.0]]
+    """
+
+    reads_rows = True
+
+    def __call__(self, explanations: Explanations) -> Importances | Records:
+        given = _counterfactuals(self, explanations)
+        if given.points.dtype != object:
+            change = given.points.astype(np.float64, copy=False) - given.originals
+            return Importances.made(change, given.names, repr(self))
+        dates = given.dates or (False,) * given.points.shape[1]
+        columns = [_change(*column) for column in zip(given.points.T, given.originals.T, dates, strict=True)]
+        return Records(columns, given.feature_names)
+
+
+@dataclass(frozen=True)
+class DeltaSign(Discretizer):
+    """The direction of each feature's change: -1, 0 or 1.
+
+    A change without a direction counts 1: that of a category, or of a value that comes to be missing or known.
+
+    Examples
+    --------
+    >>> from faithscope import Counterfactuals
+    >>> DeltaSign()(Counterfactuals([[3.0, 1.0]], originals=[[1.0, 4.0]])).values.tolist()
+    [[1, -1]]
+    """
+
+    reads_rows = True
+
+    def __call__(self, explanations: Explanations) -> Importances:
+        given = _counterfactuals(self, explanations)
+        columns = [_direction(new, old) for new, old in zip(given.points.T, given.originals.T, strict=True)]
+        return Importances.made(np.column_stack(columns), given.names, repr(self))
+
+
+@dataclass(frozen=True)
+class Modified(Discretizer):
+    """Which features change: 1 if ``x'`` differs from ``x`` in that feature, else 0.
+
+    The paper's Is-feature-modified prints 1 for features that do *not* change, which is the same partition.
+
+    Examples
+    --------
+    >>> from faithscope import Counterfactuals
+    >>> Modified()(Counterfactuals([[3.0, 1.0]], originals=[[1.0, 1.0]])).values.tolist()
+    [[1, 0]]
+    """
+
+    reads_rows = True
+
+    def __call__(self, explanations: Explanations) -> Importances:
+        given = _counterfactuals(self, explanations)
+        return Importances.made((given.points != given.originals).astype(np.int8), given.names, repr(self))
+
+
+def _is_number(column: NDArray[Any]) -> bool:
+    """Whether these are numbers, some of which may be missing."""
+    return column.dtype != object or all(
+        item is None or (isinstance(item, int | float | np.number) and not isinstance(item, bool)) for item in column
+    )
+
+
+def _change(new: NDArray[Any], old: NDArray[Any], dates: bool) -> list[Any]:
+    """Changes of one feature, all of one type: texts for dates, else numbers, or tuples if one has no difference."""
+    pairs = list(zip(new, old, strict=True))
+    if dates:
+        return [_date_change(after, before) for after, before in pairs]
+    if not (_is_number(new) and _is_number(old)):
+        return [() if after == before else (before, after) for after, before in pairs]
+    if all((after is None) == (before is None) for after, before in pairs):
+        # As Python numbers, so that large integers keep their difference.
+        return [0 if after is None else after - before for after, before in pairs]
+    return [_number_change(after, before) for after, before in pairs]
+
+
+def _number_change(new: Any, old: Any) -> tuple[Any, ...]:
+    if new == old:
+        return ()
+    return (old, new) if new is None or old is None else (new - old,)
+
+
+def _date_change(new: int | None, old: int | None) -> str:
+    if new is None or old is None:
+        return span(0) if new == old else f"from {cell_text(old, True)} to {cell_text(new, True)}"
+    return span(new - old)
+
+
+def _direction(new: NDArray[Any], old: NDArray[Any]) -> NDArray[np.int8]:
+    direction = np.asarray(new != old, np.int8)
+    if _is_number(new) and _is_number(old):
+        known = np.asarray((new != None) & (old != None), bool)  # noqa: E711
+        direction[known] = signs(new[known] > old[known]) - signs(new[known] < old[known])
+    return direction
+
+
+def _counterfactuals(discretizer: Discretizer, explanations: Explanations) -> Counterfactuals:
+    if isinstance(explanations, Counterfactuals):
+        return explanations
+    raise WrongType(
+        f"{discretizer!r} discretizes counterfactuals; got {explanations.kind}. "
+        "Build them with Counterfactuals(points, originals)."
+    )

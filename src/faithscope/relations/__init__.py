@@ -1,0 +1,22 @@
+"""Relations, the paper's R: which rows an explanation covers.
+
+``dir(faithscope.relations)`` lists those there are. `Relation` is the base of all, and `Custom` is what a function
+becomes.
+"""
+
+from faithscope.relations.applies import Applies
+from faithscope.relations.base import Blocks as Blocks
+from faithscope.relations.base import Parts as Parts
+from faithscope.relations.base import Relation, Same
+from faithscope.relations.choice import Custom
+from faithscope.relations.choice import says_where as says_where
+from faithscope.relations.choice import to_relation as to_relation
+from faithscope.relations.prototypes import Ball, Nearest
+from faithscope.relations.within import Within
+from faithscope.relations.within import vectors as vectors
+
+__all__ = ["Applies", "Ball", "Custom", "Nearest", "Relation", "Same", "Within"]
+
+
+def __dir__() -> list[str]:
+    return [name for name in __all__ if name not in ("Custom", "Relation")]

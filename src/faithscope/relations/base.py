@@ -1,0 +1,120 @@
+"""What every relation is, the two forms in which it says which rows are covered, and equality."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.conditions.conjunctions import Postings, Shared
+from faithscope.explanations.distances.near import Near
+from faithscope.inputs.checks import is_real
+
+Masks = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Coverage by conjunction: an explanation covers the rows on which all of its parts hold.
+
+    Attributes
+    ----------
+    parts : list
+        The conditions, words or prototypes that explanations are made of.
+    lists : list of tuples of int
+        For each explanation, the numbers of its parts.
+    masks : iterator of (n,) bool arrays
+        The rows on which part 0, 1, … holds.
+    postings : Postings, optional
+        The same as pairs (part, row), if each part holds on few rows.
+    near : callable, optional
+        Makes the same as centers and radii, if each explanation is one ball.
+    """
+
+    parts: list[Any]
+    lists: list[tuple[int, ...]]
+    masks: Iterator[Masks]
+    postings: Postings | None = None
+    near: Callable[[], Near] | None = None
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Coverage of one explanation after the other.
+
+    Attributes
+    ----------
+    mask : callable
+        ``mask(start, stop)`` is a (stop - start, n) bool array: the rows that explanations start to stop cover.
+    threads : bool
+        Whether several threads may call `mask` at once.
+    arranged : callable, optional
+        ``arranged(order)`` is `mask` for the rows in that order.
+    near : callable, optional
+        Makes the same as centers and radii, if coverage is by distance.
+    """
+
+    mask: Callable[[int, int], Masks]
+    threads: bool = True
+    arranged: Callable[[NDArray[np.int64]], Callable[[int, int], Masks]] | None = None
+    near: Callable[[], Near] | None = None
+
+
+class Relation(ABC):
+    """Which rows an explanation covers."""
+
+    @property
+    def partitions(self) -> bool:
+        """Whether every row is covered by exactly one explanation, as the paper's error bound needs."""
+        return False
+
+    def scopes(self, explanations: Explanations) -> Explanations:
+        """The explanations, equal exactly when they cover the same rows; by default the explanations themselves."""
+        return explanations
+
+    @abstractmethod
+    def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Parts | Blocks:
+        """Which rows each of the distinct scopes covers; the rows are X, and were given `explanations`."""
+
+
+@dataclass(frozen=True)
+class Same(Relation):
+    """An explanation covers the rows that were given the same explanation: consistency.
+
+    Examples
+    --------
+    >>> from faithscope.explanations.keys import Plain
+    >>> leaves = Plain(["leaf 3", "leaf 7", "leaf 3"])
+    >>> Same().cover(leaves.take([0, 1]), leaves, X=None).mask(0, 2).tolist()
+    [[True, False, True], [False, True, False]]
+    """
+
+    @property
+    def partitions(self) -> bool:
+        return True
+
+    def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Blocks:
+        codes = distinct.locate(explanations)
+        return Blocks(lambda start, stop: codes == np.arange(start, stop)[:, None])
+
+
+def number_parts(distinct: Shared) -> tuple[list[Any], list[tuple[int, ...]]]:
+    """The parts that explanations are made of, and for each explanation the numbers of its parts."""
+    numbers: dict[Any, int] = {}
+    rows = [distinct.conjunction(row) for row in range(len(distinct))]
+    lists = [tuple(numbers.setdefault(part, len(numbers)) for part in row) for row in rows]
+    return list(numbers), lists
+
+
+def to_tau(tau: Any) -> float:
+    """A distance: a finite number of at least 0."""
+    if not is_real(tau) or not 0 <= tau < np.inf:
+        raise BadInput(f"tau is a distance, a finite number of at least 0; got {tau!r}.")
+    try:
+        return float(tau)
+    except OverflowError:
+        raise BadInput(f"tau is too large a number to be a distance; got {tau!r}.") from None
