@@ -73,7 +73,7 @@ def test_a_model_that_changes_its_mind_is_not_believed():
         (lambda X: Counterfactual(above_zero, X, metric="euclidean", categorical=[0]), BadInput, "metric='gower'"),
         (lambda X: Counterfactual(above_zero, X, categorical=[9]), BadInput, "categorical names 9"),
         (lambda X: Counterfactual(above_zero, X[:0]), BadInput, "Training rows are empty"),
-        (lambda X: Counterfactual(above_zero, X[:, :1]), BadInput, "2 features where training rows have 1"),
+        (lambda X: Counterfactual(above_zero, X[:, :1]), BadInput, "2 features but training rows have 1"),
     ],
 )
 def test_what_cannot_be_explained_is_refused_in_a_sentence(make, error, message):

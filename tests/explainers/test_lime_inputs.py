@@ -174,7 +174,7 @@ def test_truth_values_are_categories_where_numbers_are_seen_as_they_are():
 
 
 def test_labels_where_probabilities_are_wanted_are_refused():
-    with pytest.raises(BadInput, match="gave 2 where a probability, 0 to 1, is wanted: labels or scores"):
+    with pytest.raises(BadInput, match="gave 2, which is no probability from 0 to 1"):
         Lime(GARDEN.predict, IRIS, samples=200).explain(IRIS[:2])
     with pytest.raises(BadInput, match="Pass predict_proba"):
         Lime(GARDEN.decision_function, IRIS, samples=200).explain(IRIS[:2])

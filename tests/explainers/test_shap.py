@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import faithscope as fs
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers.shap.explainer import Shap
-from faithscope.explainers.shared.models import PREDICTED
+from faithscope.explainers.shared.classes import PREDICTED
 
 X, Y = make_classification(900, 12, n_informative=8, random_state=0)
 X3, Y3 = make_classification(600, 9, n_informative=7, n_classes=3, random_state=0)
@@ -393,7 +393,7 @@ def test_settings_that_make_no_sense_are_refused(given, said):
 
 
 def test_rows_of_other_features_are_refused():
-    with pytest.raises(BadInput, match="Rows have 3 features where training rows have 12"):
+    with pytest.raises(BadInput, match="Rows have 3 features but training rows have 12"):
         Shap(chance, BACKGROUND).explain(ROWS[:, :3])
 
 

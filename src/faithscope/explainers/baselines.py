@@ -6,8 +6,8 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from faithscope.explainers.shared.blocks import Progress
 from faithscope.explainers.shared.manners import Mannered
-from faithscope.explainers.shared.models import Progress
 from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.checks import check_whole

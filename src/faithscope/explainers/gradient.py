@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, MissingExtra, WrongType
+from faithscope.explainers.shared.blocks import Progress
+from faithscope.explainers.shared.classes import PREDICTED, chosen_classes
 from faithscope.explainers.shared.manners import Mannered
-from faithscope.explainers.shared.models import PREDICTED, Progress, chosen_classes
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.numbers import refuse_nonfinite, to_matrix

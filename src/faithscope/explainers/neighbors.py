@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
+from faithscope.explainers.shared.blocks import Progress
 from faithscope.explainers.shared.manners import Mannered
-from faithscope.explainers.shared.models import Progress
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.rows import rows_of

@@ -1,6 +1,5 @@
 """Highlighted text: the word that decides, the first word, all words."""
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -8,32 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.explainers.shared.blocks import Progress
+from faithscope.explainers.shared.documents import Tokenizer, to_documents, words_of
 from faithscope.explainers.shared.manners import Mannered
-from faithscope.explainers.shared.models import Progress
 from faithscope.explanations.highlights import Highlights
-from faithscope.inputs.arrays import to_vector
-
-Tokenizer = Callable[[str], Iterable[str]]
-
-
-def to_documents(X: Any) -> list[str]:
-    """Documents as a list of strings."""
-    documents: list[Any] = to_vector(X, "Documents").tolist()
-    wrong = next((row for row, document in enumerate(documents) if not isinstance(document, str)), None)
-    if wrong is not None:
-        raise WrongType(f"Documents must be texts; row {wrong} is {documents[wrong]!r}.")
-    return documents
-
-
-def words_of(tokenizer: Any, text: str) -> list[str]:
-    """The words of a text."""
-    if not callable(tokenizer):
-        raise WrongType(f"tokenizer must be a function from a text to its words; got {tokenizer!r}.")
-    found = tokenizer(text)
-    words: list[Any] = list(found) if hasattr(found, "__iter__") else [None]
-    if not all(isinstance(word, str) for word in words):
-        raise WrongType(f"The tokenizer must give words; for {text!r} it gave {found!r}.")
-    return words
 
 
 @dataclass(frozen=True, eq=False, repr=False)

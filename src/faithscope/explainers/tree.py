@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.explainers.shared.blocks import Progress
 from faithscope.explainers.shared.manners import Mannered
-from faithscope.explainers.shared.models import Progress, to_predict
+from faithscope.explainers.shared.models import to_predict
 from faithscope.explainers.shared.seeds import check_seed
 from faithscope.explainers.shared.table import Table
 from faithscope.explanations.conditions.condition import Condition, condition, conjoin

@@ -14,8 +14,9 @@ from faithscope.explainers.shap.outputs import Output, chosen_output, outputs_of
 from faithscope.explainers.shap.pairs import affordable, asked_values
 from faithscope.explainers.shap.rows import distinct, moved, refuse_lost, widened
 from faithscope.explainers.shap.trees import Trees, is_off
+from faithscope.explainers.shared.blocks import Progress
+from faithscope.explainers.shared.classes import PREDICTED, chosen_classes
 from faithscope.explainers.shared.manners import Mannered
-from faithscope.explainers.shared.models import PREDICTED, Progress, chosen_classes
 from faithscope.explainers.shared.table import Table
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.checks import check_whole
