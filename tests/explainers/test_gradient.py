@@ -235,7 +235,7 @@ def test_progress_ends_with_all_rows(method):
     [
         ({"method": "saliency"}, "method must be one of 'gradient', 'gradient x input'"),
         ({"steps": 0}, "steps must be a whole number of at least 1"),
-        ({"method": "integrated gradients", "baseline": [0.0]}, "The baseline has 1 features where rows have 4"),
+        ({"method": "integrated gradients", "baseline": [0.0]}, "The baseline has 1 features but rows have 4"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings, said):

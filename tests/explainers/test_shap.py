@@ -382,7 +382,7 @@ def test_trees_over_categories_are_not_given_to_shap():
     [
         ({"output": "log-odds"}, "output must be one of None, 'margin', 'probability', 'label'; got 'log-odds'"),
         ({"algorithm": "deep"}, "algorithm must be one of"),
-        ({"evaluations": 23}, "evaluations must be at least 2 a feature, 24 here; got 23"),
+        ({"evaluations": 23}, "evaluations must be at least 2 per feature, which is 24; got 23"),
         ({"seed": -1}, "seed must be a whole number of at least 0"),
         ({"algorithm": "tree"}, "shap reads no trees from this function"),
     ],
@@ -422,7 +422,7 @@ def test_a_ready_explanation_is_read():
     np.testing.assert_array_equal(found.values, ready.values)
     assert found.names[0] == "f0"
     np.testing.assert_array_equal(Shap.read(ready[4]).values, ready.values[4:5])
-    with pytest.raises(BadInput, match="of one output, with no class to choose; got 1"):
+    with pytest.raises(BadInput, match="have no axis of classes: class_index must be None; got 1"):
         Shap.read(ready, class_index=1)
 
 

@@ -133,7 +133,7 @@ def test_dates_are_whole_numbers_of_the_coarsest_unit():
 def test_dates_that_floats_cannot_hold_are_refused_with_their_number():
     table = Table.learn(pd.DataFrame({"day": pd.to_datetime(["2024-01-01", "2024-01-03"])}).astype("datetime64[ns]"))
     fine = pd.DataFrame({"day": np.array(["2024-01-01T00:00:00.000000001"] * 3, "M8[ns]")})
-    with pytest.raises(BadInput, match="at row 0 and 2 more, finer than"):
+    with pytest.raises(BadInput, match="at row 0 and 2 more, which is too fine"):
         table.encode(fine)
     with pytest.raises(WrongType, match="'day' held dates in training but holds 3 here"):
         table.encode(pd.DataFrame({"day": [3]}))

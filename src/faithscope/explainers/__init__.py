@@ -1,4 +1,4 @@
-"""Explanation methods: each has explain(X) -> Explanations, over a whole batch, the same for a row in any batch."""
+"""Explainers: each has explain(X) -> Explanations for a batch of rows, and a row gets the same one in any batch."""
 
 from faithscope.explainers.anchors.explainer import Anchors
 from faithscope.explainers.anchors.text import TextAnchors

@@ -1,4 +1,4 @@
-"""Highlighted text: the word that decides, the first word, all words."""
+"""Highlighted words of texts: the decisive word, the first word, all words."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -15,19 +15,41 @@ from faithscope.explanations.highlights import Highlights
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FirstWord(Mannered):
-    """Highlights the first word: close to a random explanation, as the paper uses it."""
+    """Highlights the first word: close to a random explanation, which is what the paper uses it for.
+
+    Parameters
+    ----------
+    tokenizer : callable
+        From a text to its words.
+
+    Examples
+    --------
+    >>> FirstWord().explain(["a great film"]).describe(0)
+    'a'
+    """
 
     tokenizer: Tokenizer = str.split
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Highlights:
-        """The first word of each document; nothing where it has none."""
+        """The first word of each document; nothing if it has no words."""
         documents = to_documents(X)
         return Highlights([words_of(self.tokenizer, text)[:1] for text in documents], tokenizer=self.tokenizer)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AllWords(Mannered):
-    """Highlights every word: faithful by definition, and unverifiable."""
+    """Highlights every word: faithful by definition, and unverifiable.
+
+    Parameters
+    ----------
+    tokenizer : callable
+        From a text to its words.
+
+    Examples
+    --------
+    >>> AllWords().explain(["great film"]).describe(0)
+    'film, great'
+    """
 
     tokenizer: Tokenizer = str.split
 
@@ -45,8 +67,18 @@ class TopCoefficient(Mannered):
     model : fitted linear classifier with ``coef_``
     vectorizer : fitted scikit-learn vectorizer of texts, such as CountVectorizer
     by : {"absolute", "favor"}
-        The largest coefficient in size, as the paper's text has it; or the largest in favor of the prediction, which is
-        what its printed numbers seem to be of.
+        The coefficient of largest absolute value, as in the paper's text; or the largest coefficient in favor of the
+        prediction, which the paper's printed numbers seem to be about.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> texts = ["great film", "dull film"]
+    >>> vectorizer = CountVectorizer().fit(texts)
+    >>> model = LogisticRegression().fit(vectorizer.transform(texts), [1, 0])
+    >>> TopCoefficient(model, vectorizer).explain(["great film"]).describe(0)
+    'great'
     """
 
     model: Any
@@ -60,27 +92,28 @@ class TopCoefficient(Mannered):
             raise BadInput(f"by must be 'absolute' or 'favor'; got {self.by!r}.")
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Highlights:
-        """The decisive word of each document; nothing where the model knows none of its words."""
+        """The decisive word of each document; nothing if the model knows none of its words."""
         documents = to_documents(X)
         names = self.vectorizer.get_feature_names_out()
         words = [[names[j]] if j >= 0 else [] for j in self._decisive(documents)]
         return Highlights(words, tokenizer=self.vectorizer.build_analyzer(), vocabulary=self.vectorizer.vocabulary_)
 
     def _decisive(self, documents: list[str]) -> NDArray[np.int64]:
-        found = np.full(len(documents), -1)
+        """The column of the decisive word of each document; -1 if there is none."""
+        columns = np.full(len(documents), -1)
         if not documents:
-            return found
+            return columns
         bag = self.vectorizer.transform(documents).tocsr()
         weight = self._weights(bag)[np.repeat(np.arange(bag.shape[0]), np.diff(bag.indptr)), bag.indices]
         filled = np.flatnonzero(np.diff(bag.indptr))
         starts = bag.indptr[filled]
         best = np.maximum.reduceat(weight, starts) if len(filled) else np.empty(0)
         is_best = np.flatnonzero(weight == np.repeat(best, np.diff(bag.indptr)[filled]))
-        found[filled] = bag.indices[is_best[np.searchsorted(is_best, starts)]]
-        return found
+        columns[filled] = bag.indices[is_best[np.searchsorted(is_best, starts)]]
+        return columns
 
     def _weights(self, bag: Any) -> Any:
-        """How much every word counts in every document: a view that is indexed by document and word."""
+        """The weight of every word in every document: a view that is indexed by document and word."""
         coefficients = np.atleast_2d(self.model.coef_)
         if len(coefficients) == 1:
             coefficients = np.vstack([-coefficients, coefficients])
@@ -91,7 +124,7 @@ class TopCoefficient(Mannered):
 
 @dataclass(frozen=True)
 class _ByDocument:
-    """Coefficients of the class each document is predicted, never written out for all documents."""
+    """Coefficients of the predicted class of each document, looked up and never copied for all documents."""
 
     coefficients: NDArray[np.float64]
     predicted: NDArray[np.int64]

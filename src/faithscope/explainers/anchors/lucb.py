@@ -145,8 +145,8 @@ class Search:
     def _check(self, candidates: Candidates, chosen: Ints, conditions: Ints) -> Floats:
         """Precision of the chosen candidates, drawn until each is on one side of the threshold: (n, beam), -1 for none.
 
-        A row has at most `beam` checks of each size, so the chance that any of its checks errs by more than the slack is
-        at most delta. Rows share draws, so a check that errs for a row errs for all rows like it.
+        A row has at most `beam` checks of each size, so no check errs by more than the slack, but for a chance of delta
+        at most. Rows share draws, so a check that errs for a row errs for all rows like it.
         """
         means = np.full(chosen.shape, -1.0)
         line, place = np.nonzero(chosen >= 0)
