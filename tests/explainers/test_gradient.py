@@ -1,5 +1,7 @@
 """Gradients: right by hand calculation, the same in any batch, and complete only with their offset."""
 
+import doctest
+import inspect
 import pickle
 import sys
 
@@ -246,6 +248,13 @@ def test_settings_that_make_no_sense_are_refused(settings, said):
 def test_what_is_no_module_is_refused():
     with pytest.raises(WrongType, match=r"explains a torch.nn.Module; got function"):
         Gradient(network)
+
+
+def test_the_example_of_the_docstring_is_true_where_torch_is():
+    text = inspect.getdoc(Gradient).replace("# doctest: +SKIP", "")
+    example = doctest.DocTestParser().get_doctest(text, {"Gradient": Gradient}, "Gradient", None, None)
+    assert example.examples
+    assert doctest.DocTestRunner().run(example).failed == 0
 
 
 def test_rows_that_the_module_does_not_take_are_refused():

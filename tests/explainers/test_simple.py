@@ -150,7 +150,7 @@ def test_the_place_of_a_missing_value_tells_rows_apart():
         (lambda: explainers.TreePath.surrogate(7, X), WrongType, "must have predict"),
         (lambda: explainers.TreePath.surrogate(lambda r: r, np.empty((0, 2))), BadInput, "Training rows are empty"),
         (lambda: explainers.NearestNeighbors(X, k=0), BadInput, "at least 1; got 0"),
-        (lambda: explainers.NearestNeighbors(X[:3], k=4), BadInput, "only 3 rows"),
+        (lambda: explainers.NearestNeighbors(X[:3], k=4), BadInput, "only 3 training rows"),
         (lambda: explainers.NearestNeighbors(X[:3]).explain([[np.nan] * 30]), BadInput, "1 row misses a number"),
         (lambda: explainers.Random(0), BadInput, "at least 1; got 0"),
         (lambda: explainers.FirstWord().explain([1, 2]), WrongType, "row 0 is 1"),

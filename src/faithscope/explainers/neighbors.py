@@ -33,8 +33,8 @@ class NearestNeighbors(Mannered):
 
     Examples
     --------
-    >>> NearestNeighbors([[0.0], [1.0], [5.0]], k=2).explain([[0.4]]).indices.tolist()
-    [[0, 1]]
+    >>> NearestNeighbors([[0.0], [1.0], [5.0]], k=2).explain([[0.4]]).describe(0)
+    '{0, 1}'
     """
 
     X_train: Any
