@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, MissingExtra, WrongType
+from faithscope.explainers.shared.arrays import Bools, Floats, Ints
 from faithscope.explainers.shared.blocks import Progress
 from faithscope.explainers.shared.columns import column_kinds
 from faithscope.explainers.shared.counterfactuals import as_counterfactuals, gower, refuse_unflipped, unlike
@@ -22,9 +23,6 @@ from faithscope.explainers.shared.seeds import check_seed, row_seeds
 from faithscope.explainers.shared.table import Table, Unseen
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.rows import rows_of
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _METHODS = ("random", "genetic", "kdtree")
 _OUTCOME = "outcome"
@@ -118,7 +116,7 @@ class _Coded:
 
     model: Any
     table: Table
-    whole: NDArray[np.bool_]
+    whole: Bools
     stand_ins: Floats  # per feature: the number that means missing to dice-ml, or the commonest category
 
     @property
@@ -157,7 +155,7 @@ class _Coded:
         strange = [~np.isin(rows[:, j], known[:, j]) & coded for j, coded in enumerate(self.table.categorical)]
         return np.where(np.column_stack(strange), self.stand_ins, rows)
 
-    def flips(self, rows: Floats, points: Floats, unseen: Unseen) -> NDArray[np.bool_]:
+    def flips(self, rows: Floats, points: Floats, unseen: Unseen) -> Bools:
         """Whether the model itself predicts another label for each point than for its row."""
         if not len(rows):
             return np.empty(0, np.bool_)
@@ -171,7 +169,7 @@ def _codes(column: Floats) -> list[str]:
     return [str(int(code)) for code in column]
 
 
-def _stand_ins(known: Floats, categorical: NDArray[np.bool_], whole: NDArray[np.bool_]) -> Floats:
+def _stand_ins(known: Floats, categorical: Bools, whole: Bools) -> Floats:
     """What dice-ml sees for missing values: one step below the lowest number, or the commonest category."""
     stand_ins = np.zeros(known.shape[1])
     for j, column in enumerate(known.T):

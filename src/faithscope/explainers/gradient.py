@@ -6,9 +6,9 @@ from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, MissingExtra, WrongType
+from faithscope.explainers.shared.arrays import Floats
 from faithscope.explainers.shared.blocks import Progress, blocks
 from faithscope.explainers.shared.classes import chosen_classes, names_per_class, warn_if_predicted
 from faithscope.explainers.shared.manners import Mannered
@@ -16,8 +16,6 @@ from faithscope.explanations.importances import Importances
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.numbers import refuse_nonfinite, to_matrix
 from faithscope.runtime.memory import need
-
-Floats = NDArray[np.float64]
 
 _METHODS = ("gradient", "gradient x input", "gradient*input", "integrated gradients")
 _ROWS = 1_024  # in one call of the module; four times as many points of integrated gradients

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.explainers.shared.arrays import Floats, Ints
 from faithscope.explainers.shared.blocks import Progress
 from faithscope.explainers.shared.documents import Tokenizer, to_documents, words_of
 from faithscope.explainers.shared.manners import Mannered
@@ -98,7 +98,7 @@ class TopCoefficient(Mannered):
         words = [[names[j]] if j >= 0 else [] for j in self._decisive(documents)]
         return Highlights(words, tokenizer=self.vectorizer.build_analyzer(), vocabulary=self.vectorizer.vocabulary_)
 
-    def _decisive(self, documents: list[str]) -> NDArray[np.int64]:
+    def _decisive(self, documents: list[str]) -> Ints:
         """The column of the decisive word of each document; -1 if there is none."""
         columns = np.full(len(documents), -1)
         if not documents:
@@ -126,9 +126,9 @@ class TopCoefficient(Mannered):
 class _ByDocument:
     """Coefficients of the predicted class of each document, looked up and never copied for all documents."""
 
-    coefficients: NDArray[np.float64]
-    predicted: NDArray[np.int64]
+    coefficients: Floats
+    predicted: Ints
 
-    def __getitem__(self, place: tuple[NDArray[np.int64], NDArray[np.int64]]) -> NDArray[np.float64]:
+    def __getitem__(self, place: tuple[Ints, Ints]) -> Floats:
         document, word = place
         return self.coefficients[self.predicted[document], word]

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.explainers.shared.arrays import Bools, Floats
 from faithscope.explainers.shared.blocks import Progress
 from faithscope.explainers.shared.manners import Mannered
 from faithscope.explainers.shared.models import to_predict
@@ -95,13 +95,13 @@ class TreePath(Mannered):
         return Rules(codes, distinct, self.table.names, tree=digest(self.tree.tree_, trained_missing))
 
 
-def _missing(table: Table, matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _missing(table: Table, matrix: Floats) -> Bools:
     """Which values of a matrix are missing."""
     codes = [np.nan if known is None else len(known) for known in table.categories]
     return np.asarray(np.isnan(matrix) | (matrix == codes))
 
 
-def _indicators(table: Table, matrix: NDArray[np.float64], missing: Sequence[bool]) -> NDArray[np.float64]:
+def _indicators(table: Table, matrix: Floats, missing: Sequence[bool]) -> Floats:
     """Columns for the tree: numbers, dates rounded up to whole units, and 0/1 for each category and for missing."""
     columns = []
     for j, known in enumerate(table.categories):

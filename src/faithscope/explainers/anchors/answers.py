@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Codes = NDArray[np.integer[Any]]
+from faithscope.explainers.shared.arrays import Codes, Ints
+
 Keys = NDArray[np.uint64]
 
 _KEPT = 2**22  # answers remembered; beyond that all are forgotten

@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from faithscope.explainers.anchors.answers import Codes, Ints, Keys
-from faithscope.explainers.anchors.kl_bounds import Bools, Floats
+from faithscope.explainers.anchors.answers import Keys
+from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
 from faithscope.explainers.shared.blocks import blocks
 from faithscope.explainers.shared.quarters import quarter_of, quartiles
 from faithscope.explainers.shared.seeds import generators

@@ -5,9 +5,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from faithscope.explainers.anchors.answers import Codes, Ints, Keys, anchor_keys, condition_keys
-from faithscope.explainers.anchors.kl_bounds import Bools, Floats
+from faithscope.explainers.anchors.answers import Keys, anchor_keys, condition_keys
 from faithscope.explainers.anchors.perturbations import Perturbations, Wanted
+from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

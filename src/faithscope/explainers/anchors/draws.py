@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.explainers.anchors.answers import Answers, Codes, Ints, Keys, condition_keys, mix
+from faithscope.explainers.anchors.answers import Answers, Keys, condition_keys, mix
 from faithscope.explainers.anchors.bins import Bins, CoveredRows
-from faithscope.explainers.anchors.kl_bounds import Floats
 from faithscope.explainers.anchors.perturbations import Wanted
+from faithscope.explainers.shared.arrays import Codes, Floats, Ints
 from faithscope.explainers.shared.blocks import blocks
 from faithscope.explainers.shared.seeds import generators
 from faithscope.inputs.grouping import group

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.explainers.anchors.answers import Codes, Ints
 from faithscope.explainers.anchors.bins import Bins, CoveredRows
 from faithscope.explainers.anchors.draws import TableDraws
-from faithscope.explainers.anchors.kl_bounds import Floats
 from faithscope.explainers.anchors.lucb import KEPT_IN_SEARCH, Search
 from faithscope.explainers.anchors.perturbations import fresh_precision
+from faithscope.explainers.shared.arrays import Codes, Floats, Ints
 from faithscope.explainers.shared.blocks import Progress, blocks
 from faithscope.explainers.shared.manners import Mannered
 from faithscope.explainers.shared.models import to_predict

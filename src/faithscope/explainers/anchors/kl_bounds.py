@@ -1,10 +1,8 @@
 """Bounds on a probability from the mean of draws, by the Kullback-Leibler divergence that KL-LUCB is named after."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
+from faithscope.explainers.shared.arrays import Bools, Floats
 
 _BISECTIONS = 16
 _INSIDE = (1e-7, 1 - 1e-16)  # where logarithms are finite

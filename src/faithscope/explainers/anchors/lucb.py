@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.explainers.anchors.answers import Codes, Ints
 from faithscope.explainers.anchors.candidates import Candidates
-from faithscope.explainers.anchors.kl_bounds import Bools, Floats, lower_bound, may_exceed, upper_bound
+from faithscope.explainers.anchors.kl_bounds import lower_bound, may_exceed, upper_bound
 from faithscope.explainers.anchors.perturbations import CHECKED, Perturbations, Wanted
+from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
 from faithscope.inputs.checks import check_share, check_whole
 
 _SLACK = 0.05  # the lower bound of an anchor that passes may lie this much below the threshold, as in anchor-exp

@@ -5,8 +5,8 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from faithscope.explainers.anchors.answers import Codes, Ints, Keys, anchor_keys
-from faithscope.explainers.anchors.kl_bounds import Floats
+from faithscope.explainers.anchors.answers import Keys, anchor_keys
+from faithscope.explainers.shared.arrays import Codes, Floats, Ints
 
 CHECKED = 2**20  # number of the first batch that checks a choice
 _FRESH = 2**21  # number of the first batch that reports on a choice

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import WrongType
-from faithscope.explainers.anchors.answers import Answers, Codes, Ints, Keys, mix
-from faithscope.explainers.anchors.kl_bounds import Bools, Floats
+from faithscope.explainers.anchors.answers import Answers, Keys, mix
 from faithscope.explainers.anchors.lucb import KEPT_IN_SEARCH, Search
 from faithscope.explainers.anchors.perturbations import Wanted, fresh_precision
+from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
 from faithscope.explainers.shared.blocks import Progress, blocks
 from faithscope.explainers.shared.documents import Tokenizer, to_documents, words_of
 from faithscope.explainers.shared.manners import Mannered

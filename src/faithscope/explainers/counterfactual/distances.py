@@ -5,15 +5,13 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
+from faithscope.explainers.shared.arrays import Bools, Floats
 from faithscope.explainers.shared.counterfactuals import gower, ranges
 from faithscope.explainers.shared.table import Table
 from faithscope.explanations.distances.metrics import Gower, paired, pairwise
 from faithscope.explanations.distances.points import numbers_only
-
-Floats = NDArray[np.float64]
 
 
 class RowDistances(Protocol):
@@ -65,7 +63,7 @@ class GowerDistances:
 
     coded: Gower
     metric: Gower
-    numbers: NDArray[np.bool_]
+    numbers: Bools
     known: Floats
 
     def between(self, rows: Floats, others: Floats) -> Floats:
@@ -90,7 +88,7 @@ class GowerDistances:
         widths = ranges(self.known[:, self.numbers])
         return np.where(widths > 0, widths, 1.0)
 
-    def _outside(self, rows: Floats) -> NDArray[np.bool_]:
+    def _outside(self, rows: Floats) -> Bools:
         values, known = rows[:, self.numbers], self.known[:, self.numbers]
         lowest, highest = np.fmin.reduce(known, axis=0), np.fmax.reduce(known, axis=0)
         return np.asarray((values < lowest) | (values > highest))

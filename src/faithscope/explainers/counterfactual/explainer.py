@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.explainers.counterfactual.distances import row_distances
 from faithscope.explainers.counterfactual.flips import Flips, distinct_rows, predicted
+from faithscope.explainers.shared.arrays import Ints
 from faithscope.explainers.shared.blocks import Progress, blocks
 from faithscope.explainers.shared.columns import column_kinds
 from faithscope.explainers.shared.counterfactuals import as_counterfactuals, refuse_unflipped
@@ -18,8 +18,6 @@ from faithscope.explainers.shared.table import Table
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.rows import rows_of
-
-Ints = NDArray[np.int64]
 
 _NUMBERS = 2**20  # of candidate points, in one block
 

@@ -7,14 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.explainers.counterfactual.distances import RowDistances
+from faithscope.explainers.shared.arrays import Bools, Floats, Ints
 from faithscope.explainers.shared.blocks import blocks
 from faithscope.explainers.shared.counterfactuals import unlike
 from faithscope.explainers.shared.models import to_predict
 from faithscope.explainers.shared.table import Table, Unseen
 from faithscope.inputs.grouping import group
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _DISTANCES = 2**22  # in one block
 _PARTS, _ROUNDS = 4, 5  # a gap is cut in 4 parts 5 times: to a thousandth of it
@@ -99,7 +97,7 @@ class Flips:
         flipped = self._flips(points, originals)
         return owner[flipped], points[flipped]
 
-    def _flips(self, points: Floats, originals: Originals) -> NDArray[np.bool_]:
+    def _flips(self, points: Floats, originals: Originals) -> Bools:
         return np.asarray(predicted(self.model, self.table, points, originals.unseen) != originals.labels, np.bool_)
 
     def _closest(self, points: Floats, rows: Floats, owner: Ints) -> Ints:

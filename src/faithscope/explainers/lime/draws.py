@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
 from faithscope.explainers.shared.columns import columns_with_names, to_categorical
 from faithscope.explainers.shared.quarters import quarter_of, quartiles
 from faithscope.explainers.shared.table import Table
 from faithscope.inputs.missing import missing_values
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.integer[Any]]
 Places = NDArray[np.uint16]
 
 _INSIDE = (1e-300, 1 - 2**-53)  # where the normal quantile is finite
@@ -84,7 +83,7 @@ class Binned:
     """
 
     values: NDArray[Any]
-    starts: Ints
+    starts: Codes
     borders: Floats | None = None
 
     @classmethod
@@ -113,7 +112,7 @@ class Binned:
         missing = np.full(starts[-1] - starts[-2], np.nan)
         return cls(np.concatenate([np.ceil(values) if whole else values, missing]), starts, borders)
 
-    def gaps(self, drawn: Places, column: Floats) -> NDArray[np.bool_]:
+    def gaps(self, drawn: Places, column: Floats) -> Bools:
         bins = column.astype(np.intp) if self.borders is None else quarter_of(column, self.borders)
         start, many = self.starts[bins, None], np.diff(self.starts)[bins]
         # Below the bin's start the unsigned difference wraps around, so that one comparison covers both sides.
@@ -181,7 +180,7 @@ def _is_true_or_false(column: NDArray[Any]) -> bool:
     return bool(missing.any()) and set(map(type, column[~missing])) <= {bool, np.bool_} and not missing.all()
 
 
-def _starts(bins: Ints, count: int, places: int) -> NDArray[np.int64]:
+def _starts(bins: Codes, count: int, places: int) -> Ints:
     """Where the places of each bin begin, if each gets its share of them."""
     upto = np.bincount(bins, minlength=count).cumsum() / len(bins)
     return np.asarray(np.rint(np.append(0.0, upto) * places), np.int64)

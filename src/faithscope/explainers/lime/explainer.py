@@ -11,6 +11,7 @@ from threadpoolctl import ThreadpoolController
 
 from faithscope.errors import BadInput
 from faithscope.explainers.lime.draws import draw_places, learn_features, truth_values
+from faithscope.explainers.shared.arrays import Floats
 from faithscope.explainers.shared.blocks import Progress, blocks
 from faithscope.explainers.shared.classes import chosen_classes, names_per_class, warn_if_predicted
 from faithscope.explainers.shared.manners import Mannered
@@ -20,8 +21,6 @@ from faithscope.explainers.shared.table import Table, Unseen
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.checks import check_whole
 from faithscope.runtime.memory import in_memory, need
-
-Floats = NDArray[np.float64]
 
 _VALUES = 4_000_000  # drawn at once, 32 MB per array: more at once is no faster
 _ROUNDING = 1e-6  # by which a probability in single precision may leave [0, 1]

@@ -6,15 +6,13 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
+from faithscope.explainers.shared.arrays import Bools, Floats, Ints
 from faithscope.explainers.shared.blocks import blocks
 from faithscope.inputs.checks import check_whole
 from faithscope.runtime.memory import need
 
-Floats = NDArray[np.float64]
-Masks = NDArray[np.bool_]
 Ask = Callable[[Floats], Floats]  # encoded rows in, (n, classes) outputs out
 Tell = Callable[[int], None]  # called with the number of rows done
 
@@ -36,7 +34,7 @@ class Game:
         From worths (n, m, classes) to the standard errors of the values, (n, d, classes); inf if they are unknown.
     """
 
-    members: Masks
+    members: Bools
     weights: Floats
     deviations: Callable[[Floats], Floats]
 
@@ -58,7 +56,7 @@ class Game:
         return values, errors
 
 
-def _worths(rows: Floats, members: Masks, background: Floats, ask: Ask) -> Floats:
+def _worths(rows: Floats, members: Bools, background: Floats, ask: Ask) -> Floats:
     """Mean output over the background if only members have the row's values: (n, coalitions, classes)."""
     masked = np.where(members[:, None, :], rows[:, None, None, :], background)
     outputs = ask(masked.reshape(-1, rows.shape[1]))
@@ -86,7 +84,7 @@ def game(algorithm: str, features: int, budget: int, seed: int) -> Game:
     return _permutations(features, budget // (2 * (features - 1)), generator)
 
 
-def shapley_weights(features: int) -> tuple[Masks, Floats]:
+def shapley_weights(features: int) -> tuple[Bools, Floats]:
     """All coalitions, (2^d, d), and the weights of their worths by Shapley's formula, (d, 2^d).
 
     A feature gets 1 / (d · C(d - 1, s)) of what it adds to a coalition of s other features. Coalition number c has
@@ -122,8 +120,8 @@ class OrderErrors:
         The coalition that a feature joins in an order, and the coalition with it; the reverses come last.
     """
 
-    before: NDArray[np.int64]
-    after: NDArray[np.int64]
+    before: Ints
+    after: Ints
 
     def __call__(self, worth: Floats) -> Floats:
         count = len(self.before) // 2
@@ -153,7 +151,7 @@ def _kernel(features: int, budget: int, generator: np.random.Generator) -> Game:
     return Game(everyone, weights, JackknifeErrors(np.array(without).reshape(-1, *weights.shape)))
 
 
-def _solved(members: Masks, weight: Floats) -> Floats:
+def _solved(members: Bools, weight: Floats) -> Floats:
     """The linear map from worths to values, for coalitions with these weights."""
     weighted = members.T * weight
     inverse = np.linalg.inv(weighted @ members)
@@ -184,7 +182,7 @@ class JackknifeErrors:
         return spread
 
 
-def _kernel_sample(features: int, budget: int, generator: np.random.Generator) -> tuple[Masks, Floats, float, Floats]:
+def _kernel_sample(features: int, budget: int, generator: np.random.Generator) -> tuple[Bools, Floats, float, Floats]:
     """Coalitions and weights: all of the smallest and largest sizes, as far as the budget goes; the others are drawn.
 
     Returns

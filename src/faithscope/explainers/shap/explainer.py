@@ -7,14 +7,14 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, MissingExtra, WrongType
-from faithscope.explainers.shap.coalitions import Game, Masks, Tell, budget_of, game
+from faithscope.explainers.shap.coalitions import Game, Tell, budget_of, game
 from faithscope.explainers.shap.outputs import Output, chosen_output, outputs_of
 from faithscope.explainers.shap.pairs import affordable, asked_values
 from faithscope.explainers.shap.rows import distinct, moved, refuse_lost, widened
 from faithscope.explainers.shap.trees import Trees, is_off
+from faithscope.explainers.shared.arrays import Bools, Floats
 from faithscope.explainers.shared.blocks import Progress
 from faithscope.explainers.shared.classes import chosen_classes, names_per_class, warn_if_predicted
 from faithscope.explainers.shared.manners import Mannered, settings_line
@@ -22,8 +22,6 @@ from faithscope.explainers.shared.table import Table
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.checks import check_whole
 from faithscope.runtime.memory import in_memory, need
-
-Floats = NDArray[np.float64]
 
 _LARGE = 1_000  # background rows above which explaining is slow
 _TABLE = 2**14  # coalitions per row that are tried by default if trees give all of them at once
@@ -245,7 +243,7 @@ class Shap(Mannered):
         """Values rounded, so that 0 has no rounding error or sign; values by shap stay as they are."""
         return values if self._trees and self._trees.ensembles else np.round(values, self._decimals) + 0.0
 
-    def _affordable(self, rows: Floats, background: Floats) -> Masks:
+    def _affordable(self, rows: Floats, background: Floats) -> Bools:
         """Which rows (n,) can have all their coalitions tried."""
         if 2 ** rows.shape[1] - 2 <= self._budget:
             return np.ones(len(rows), bool)
@@ -289,7 +287,7 @@ class Shap(Mannered):
             return outputs_of(self.model, "margin", self.table.decode(self.background))
         return None
 
-    def _misread(self, trees: Trees, rows: Floats, full: Floats, table: Table) -> Masks:
+    def _misread(self, trees: Trees, rows: Floats, full: Floats, table: Table) -> Bools:
         """Which rows (n,) the trees give other outputs than the model does, or may give if mixed with other rows.
 
         A mixture visits nodes that neither row visits, so missing values must be read correctly at every node.
@@ -308,7 +306,7 @@ class Shap(Mannered):
             self._missing_read[feature] = not self._is_off(trees, rows).any()
         return self._missing_read[feature]
 
-    def _is_off(self, trees: Trees, rows: Floats) -> Masks:
+    def _is_off(self, trees: Trees, rows: Floats) -> Bools:
         """Which rows (n,) the trees give other outputs than the model does."""
         if not len(rows):
             return np.zeros(0, bool)

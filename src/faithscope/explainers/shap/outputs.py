@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.explainers.shared.arrays import Floats
 from faithscope.explainers.shared.models import to_predict, to_proba
 
-Floats = NDArray[np.float64]
 Output = Literal["margin", "probability", "label"]
 
 

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from faithscope.explainers.shap.coalitions import Ask, Floats, Masks, Tell, shapley_weights
+from faithscope.explainers.shap.coalitions import Ask, Tell, shapley_weights
+from faithscope.explainers.shared.arrays import Bools, Floats, Ints
 from faithscope.explainers.shared.blocks import blocks
 from faithscope.runtime.memory import need
-
-Places = NDArray[np.int64]
 
 _CELLS = 2**21  # numbers in one block
 
@@ -28,9 +26,9 @@ class RowPairs:
         The features in which they differ, in order.
     """
 
-    row: Places
-    other: Places
-    features: Places
+    row: Ints
+    other: Ints
+    features: Ints
 
     @property
     def coalitions(self) -> int:
@@ -41,13 +39,13 @@ class RowPairs:
 Worths = Callable[[RowPairs], Floats]  # outputs of all coalitions of each pair: (p, 2^k, classes)
 
 
-def differing(rows: Floats, background: Floats) -> Masks:
+def differing(rows: Floats, background: Floats) -> Bools:
     """Which features differ between rows and background rows, (n, b, d); missing equals missing."""
     missing = np.isnan(rows)[:, None] & np.isnan(background)
     return np.asarray((rows[:, None] != background) & ~missing)
 
 
-def affordable(rows: Floats, background: Floats, budget: int) -> Masks:
+def affordable(rows: Floats, background: Floats, budget: int) -> Bools:
     """Which rows (n,) have no more coalitions than the budget, on average over the background."""
     enough = np.ones(len(rows), bool)
     for block in blocks(len(rows), _CELLS // background.size):
@@ -57,7 +55,7 @@ def affordable(rows: Floats, background: Floats, budget: int) -> Masks:
     return enough
 
 
-def pair_values(differ: Masks, worths: Worths, classes: int, width: Callable[[int], int]) -> Floats:
+def pair_values(differ: Bools, worths: Worths, classes: int, width: Callable[[int], int]) -> Floats:
     """Shapley values, (n, d, classes): the mean over the background of those of every pair.
 
     Parameters
@@ -81,7 +79,7 @@ def pair_values(differ: Masks, worths: Worths, classes: int, width: Callable[[in
 
 
 @lru_cache(maxsize=32)
-def _members(size: int) -> Masks:
+def _members(size: int) -> Bools:
     return shapley_weights(size)[0]
 
 

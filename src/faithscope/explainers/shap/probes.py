@@ -3,12 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.explainers.shap.tables import TreeSums
-
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
+from faithscope.explainers.shared.arrays import Floats, Ints
 
 _NODES = 3_000  # visited at most, spread over all trees
 _TINY, _SMALL = 1e-30, 1e-20  # LightGBM reads numbers below 1e-35 as 0, and has thresholds there
@@ -29,7 +26,7 @@ class Probes:
     """
 
     rows: Floats
-    feature: Places
+    feature: Ints
     threshold: Floats
 
     @classmethod

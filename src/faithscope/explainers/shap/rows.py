@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
+from faithscope.explainers.shared.arrays import Floats, Ints
 from faithscope.explainers.shared.table import Table
 from faithscope.inputs.missing import missing_values
 
-Floats = NDArray[np.float64]
 
-
-def distinct(rows: Floats) -> tuple[Floats, NDArray[np.int64]]:
+def distinct(rows: Floats) -> tuple[Floats, Ints]:
     """The distinct rows, and the place of each row among them; missing equals missing."""
     plain = np.ascontiguousarray(np.where(np.isnan(rows), np.nan, rows + 0.0))
     bits, place = np.unique(plain.view(np.int64), axis=0, return_inverse=True)

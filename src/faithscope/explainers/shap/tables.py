@@ -5,12 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from faithscope.explainers.shap.pairs import Places, RowPairs
+from faithscope.explainers.shap.pairs import RowPairs
+from faithscope.explainers.shared.arrays import Bools, Floats, Ints
 from faithscope.explainers.shared.blocks import blocks
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +29,12 @@ class TreeSums:
     offset : (outputs,) array
     """
 
-    roots: Places
-    feature: Places
-    left: Places
-    right: Places
+    roots: Ints
+    feature: Ints
+    left: Ints
+    right: Ints
     place: Floats
-    missing_left: NDArray[np.bool_]
+    missing_left: Bools
     values: Floats
     offset: Floats
 
@@ -87,7 +85,7 @@ class TreeSums:
             sums[block] += self.values[node].sum(axis=1)
         return sums
 
-    def _goes_left(self, codes: Floats, row: Places, node: Places) -> NDArray[np.bool_]:
+    def _goes_left(self, codes: Floats, row: Ints, node: Ints) -> Bools:
         asked = codes[row, self.feature[node]]
         return np.where(np.isnan(asked), self.missing_left[node], asked <= self.place[node])
 
@@ -116,7 +114,7 @@ class TreeSums:
             halves[:, 1] += halves[:, 0]
         return table.reshape(many, 1 << size, -1) + self.offset
 
-    def _leaves(self, rows: Floats, background: Floats, pairs: RowPairs) -> tuple[Places, Places, Places, Places]:
+    def _leaves(self, rows: Floats, background: Floats, pairs: RowPairs) -> tuple[Ints, Ints, Ints, Ints]:
         """Leaves that mixtures reach: pair, node, the bits of features that must be the row's, and the background's."""
         bits = np.zeros((len(pairs.row), rows.shape[1]), np.int64)
         np.put_along_axis(bits, pairs.features, 1 << np.arange(pairs.features.shape[1])[None], axis=1)
@@ -124,7 +122,7 @@ class TreeSums:
         node = np.tile(self.roots, len(pairs.row))
         own = np.zeros(len(pair), np.int64)
         others = own.copy()
-        done: list[tuple[Places, ...]] = []
+        done: list[tuple[Ints, ...]] = []
         while len(pair):
             leaf = self.left[node] == node
             done.append((pair[leaf], node[leaf], own[leaf], others[leaf]))

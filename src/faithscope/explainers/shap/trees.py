@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explainers.shap.coalitions import Tell
 from faithscope.explainers.shap.pairs import RowPairs, affordable, differing, pair_values
 from faithscope.explainers.shap.probes import Probes
 from faithscope.explainers.shap.tables import LINKS, Link, TreeSums, plain
+from faithscope.explainers.shared.arrays import Bools, Floats
 from faithscope.explainers.shared.blocks import blocks
 
-Floats = NDArray[np.float64]
 _TREE_ROWS = 64  # in one call of shap, which prints a progress bar of its own if a call takes long
 _TREE_NODES = 2**15 - 1  # shap keeps the place of a node in 16 bits, and crashes on larger trees
 _WRONG = 1e-4  # share of the largest output: boosters in single precision are off by 1e-6, misread models by far more
@@ -86,7 +85,7 @@ class Trees:
         """Rows that visit the nodes one by one, from a row without missing values."""
         return Probes.of(self.sums, self.edges, row, _coded(row[None], self.kind, self.edges)[0])
 
-    def affordable(self, rows: Floats, budget: int) -> NDArray[np.bool_]:
+    def affordable(self, rows: Floats, budget: int) -> Bools:
         """Which rows (n,) can be explained within the budget of coalitions per row; sums of trees need none."""
         if self.ensembles:
             return np.ones(len(rows), bool)
@@ -116,7 +115,7 @@ class Trees:
         return pair_values(differ, worths, len(self.classes), lambda coalitions: max(trees, wide * coalitions))
 
 
-def is_off(outputs: Floats, wanted: Floats, scale: float) -> NDArray[np.bool_]:
+def is_off(outputs: Floats, wanted: Floats, scale: float) -> Bools:
     """Which rows (n,) have other outputs than those wanted, beyond rounding to single precision at their scale."""
     least = _WRONG * np.abs(wanted).max(axis=1, initial=scale)
     return np.asarray(np.abs(outputs - wanted).max(axis=1, initial=0.0) > least)

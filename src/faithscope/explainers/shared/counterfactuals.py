@@ -3,16 +3,13 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
+from faithscope.explainers.shared.arrays import Bools, Floats, Ints
 from faithscope.explainers.shared.table import Table, Unseen
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.distances.metrics import Gower
 from faithscope.inputs.dates import UNITS
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def as_counterfactuals(
@@ -49,6 +46,6 @@ def gower(table: Table, known: Floats) -> Gower:
     return Gower(tuple(None if coded else widths[j] for j, coded in enumerate(table.categorical)))
 
 
-def unlike(a: Floats, b: Floats) -> NDArray[np.bool_]:
+def unlike(a: Floats, b: Floats) -> Bools:
     """Which values differ; two missing values do not."""
     return np.asarray((a != b) & ~(np.isnan(a) & np.isnan(b)))

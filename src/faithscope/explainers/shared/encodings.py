@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.explainers.shared.arrays import Floats
 from faithscope.inputs.dates import UNITS, Moment, hold_dates, to_ticks
 from faithscope.inputs.missing import is_missing, missing_values
-
-Floats = NDArray[np.float64]
 
 _EXACT = 2**53
 _REAL = (int, float, np.integer, np.floating, np.bool_)

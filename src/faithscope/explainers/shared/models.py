@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.explainers.shared.arrays import Floats
 from faithscope.inputs.arrays import to_array
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.labels import to_predictions
@@ -27,13 +28,13 @@ def to_predict(model: Any) -> Callable[[Any], NDArray[Any]]:
     return labels
 
 
-def to_proba(model: Any) -> Callable[[Any], NDArray[np.float64]]:
+def to_proba(model: Any) -> Callable[[Any], Floats]:
     """A function from rows to (n, classes) probabilities; a single column is that of class 1."""
     function = getattr(model, "predict_proba", model)
     if not callable(function):
         raise WrongType(f"A model must have predict_proba, or be a function of rows; got {type(model).__name__}.")
 
-    def probabilities(rows: Any) -> NDArray[np.float64]:
+    def probabilities(rows: Any) -> Floats:
         answer = function(rows)
         array = to_array(answer, "Probabilities")
         try:

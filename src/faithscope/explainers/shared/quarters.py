@@ -1,11 +1,8 @@
 """Quarters of a column of numbers: its quartiles, and the quarter that a value lies in."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from faithscope.explainers.shared.arrays import Codes, Floats
 
 
 def quartiles(present: Floats, *, whole: bool) -> Floats:
@@ -20,6 +17,6 @@ def quartiles(present: Floats, *, whole: bool) -> Floats:
     return np.unique(np.floor(cuts)) if whole else cuts
 
 
-def quarter_of(column: Floats, borders: Floats) -> NDArray[np.integer[Any]]:
+def quarter_of(column: Floats, borders: Floats) -> Codes:
     """The quarter of each value, from 0; the border belongs to the lower one. Missing values come after the last."""
     return np.asarray(np.searchsorted(borders, column) + np.isnan(column))

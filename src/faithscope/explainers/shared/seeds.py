@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
+from faithscope.explainers.shared.arrays import Floats
 from faithscope.explanations.distances.metrics import as_number, columns_of
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.rows import rows_of
@@ -15,20 +16,20 @@ from faithscope.inputs.rows import rows_of
 Cell = tuple[bytes, str]  # the bytes of a number, or the text of any other value
 
 
-def row_seeds(seed: int, rows: NDArray[np.float64]) -> list[int]:
+def row_seeds(seed: int, rows: Floats) -> list[int]:
     """A 64-bit seed per row, which is a hash of the seed and of the row's canonical bytes; -0.0 counts as 0.0."""
     start = _start(seed)
     return [int.from_bytes(_digest(start, row.tobytes()), "little") for row in _canonical(rows)]
 
 
-def _canonical(numbers: NDArray[Any]) -> NDArray[np.float64]:
+def _canonical(numbers: NDArray[Any]) -> Floats:
     """Numbers as floats such that equal numbers have equal bytes: there is one zero, and one NaN."""
     plain = np.ascontiguousarray(numbers.astype("<f8") + 0.0)
     plain[np.isnan(plain)] = np.nan
     return plain
 
 
-def generators(seed: int, rows: NDArray[np.float64]) -> list[np.random.Generator]:
+def generators(seed: int, rows: Floats) -> list[np.random.Generator]:
     """A random generator per row."""
     return [np.random.Generator(np.random.SFC64(row_seed)) for row_seed in row_seeds(seed, rows)]
 

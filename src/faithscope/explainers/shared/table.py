@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.explainers.shared.arrays import Bools, Floats
 from faithscope.explainers.shared.columns import column_position, columns_with_names, to_categorical
 from faithscope.explainers.shared.encodings import (
     Dates,
@@ -22,8 +23,6 @@ from faithscope.explainers.shared.table_rows import Rebuild, rebuilder
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.dates import dated_columns, hold_dates
 from faithscope.inputs.missing import is_missing, missing_values
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +99,7 @@ class Table:
         return cls(names, kinds, rebuilder(X, columns), dates, markers)
 
     @property
-    def categorical(self) -> NDArray[np.bool_]:
+    def categorical(self) -> Bools:
         """Which features are categories."""
         return np.array([known is not None for known in self.categories], bool)
 
@@ -170,7 +169,7 @@ class Table:
         return float(value) if dates is None else dates.moment(value)
 
     @property
-    def whole(self) -> NDArray[np.bool_]:
+    def whole(self) -> Bools:
         """Which features are dates: their cuts must be whole numbers of the unit, so that rules can name them."""
         return np.array([dates is not None for dates in self.dates], bool)
 
@@ -192,7 +191,7 @@ def _marker(X: Any, j: int, column: NDArray[Any]) -> Any:
     return next((item for item in column if is_missing(item)), None)
 
 
-def _with_unseen(column: NDArray[Any], where: NDArray[np.bool_], strange: NDArray[Any] | None) -> NDArray[Any]:
+def _with_unseen(column: NDArray[Any], where: Bools, strange: NDArray[Any] | None) -> NDArray[Any]:
     if strange is None or not where.any():
         return column
     column = column.astype(object)
