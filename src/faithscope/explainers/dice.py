@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput, MissingExtra, WrongType
+from faithscope.errors import MissingExtra, WrongType
 from faithscope.explainers.shared.arrays import Bools, Floats, Ints
 from faithscope.explainers.shared.blocks import Progress
+from faithscope.explainers.shared.choices import check_choice
 from faithscope.explainers.shared.columns import column_kinds
 from faithscope.explainers.shared.counterfactuals import as_counterfactuals, gower, refuse_unflipped, unlike
 from faithscope.explainers.shared.manners import Mannered
@@ -66,8 +67,7 @@ class Dice(Mannered):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.method not in _METHODS:
-            raise BadInput(f"method must be one of {', '.join(map(repr, _METHODS))}; got {self.method!r}.")
+        check_choice(self.method, "method", _METHODS)
         check_seed(self.seed)
         if not (hasattr(self.model, "predict") and hasattr(self.model, "predict_proba")):
             raise WrongType(f"Dice needs a model with predict and predict_proba; got {type(self.model).__name__}.")

@@ -10,6 +10,7 @@ import numpy as np
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers.shared.arrays import Floats
 from faithscope.explainers.shared.blocks import Progress, blocks
+from faithscope.explainers.shared.choices import check_choice
 from faithscope.explainers.shared.classes import chosen_classes, names_per_class, warn_if_predicted
 from faithscope.explainers.shared.manners import Mannered
 from faithscope.explanations.importances import Importances
@@ -73,8 +74,7 @@ class Gradient(Mannered):
         _need_torch()
         if not (callable(module) and hasattr(module, "parameters") and hasattr(module, "eval")):
             raise WrongType(f"Gradient explains a torch.nn.Module; got {type(module).__name__}.")
-        if method not in _METHODS:
-            raise BadInput(f"method must be one of {', '.join(map(repr, _METHODS))}; got {method!r}.")
+        check_choice(method, "method", _METHODS)
         self.module, self.offset, self.class_index = module, offset, class_index
         self.method = "gradient x input" if method == "gradient*input" else method
         self.baseline: Floats | None = None if baseline is None else to_matrix([baseline], "The baseline")[0][0]

@@ -5,9 +5,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from faithscope.errors import BadInput, WrongType
+from faithscope.errors import WrongType
 from faithscope.explainers.shared.arrays import Floats, Ints
 from faithscope.explainers.shared.blocks import Progress
+from faithscope.explainers.shared.choices import check_choice
 from faithscope.explainers.shared.documents import Tokenizer, to_documents, words_of
 from faithscope.explainers.shared.manners import Mannered
 from faithscope.explanations.highlights import Highlights
@@ -88,8 +89,7 @@ class TopCoefficient(Mannered):
     def __post_init__(self) -> None:
         if not hasattr(self.model, "coef_") or not hasattr(self.vectorizer, "vocabulary_"):
             raise WrongType("TopCoefficient needs a fitted linear model (coef_) and a fitted vectorizer (vocabulary_).")
-        if self.by not in ("absolute", "favor"):
-            raise BadInput(f"by must be 'absolute' or 'favor'; got {self.by!r}.")
+        check_choice(self.by, "by", ("absolute", "favor"))
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Highlights:
         """The decisive word of each document; nothing if the model knows none of its words."""

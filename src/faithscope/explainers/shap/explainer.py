@@ -1,22 +1,24 @@
 """SHAP: how far each feature moves the model's output away from its mean over a background."""
 
 import warnings
-from collections.abc import Sequence
 from math import ceil, log10
 from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 
-from faithscope.errors import BadInput, MissingExtra, WrongType
+from faithscope.errors import BadInput, MissingExtra
+from faithscope.explainers.shap.classes import as_vectors, computed_classes, of_highest
 from faithscope.explainers.shap.coalitions import Game, Tell, budget_of, game
 from faithscope.explainers.shap.outputs import Output, chosen_output, outputs_of
 from faithscope.explainers.shap.pairs import affordable, asked_values
+from faithscope.explainers.shap.ready import read_explanation
 from faithscope.explainers.shap.rows import distinct, moved, refuse_lost, widened
 from faithscope.explainers.shap.trees import Trees, is_off
 from faithscope.explainers.shared.arrays import Bools, Floats
 from faithscope.explainers.shared.blocks import Progress
-from faithscope.explainers.shared.classes import chosen_classes, names_per_class, warn_if_predicted
+from faithscope.explainers.shared.choices import check_choice
+from faithscope.explainers.shared.classes import names_per_class, warn_if_predicted
 from faithscope.explainers.shared.manners import Mannered, settings_line
 from faithscope.explainers.shared.table import Table
 from faithscope.explanations.importances import Importances
@@ -94,8 +96,8 @@ class Shap(Mannered):
         evaluations: int | None = None,
         seed: int = 0,
     ) -> None:
-        _check_word(output, "output", (None, "margin", "probability", "label"))
-        _check_word(algorithm, "algorithm", ("auto", "tree", "permutation", "kernel"))
+        check_choice(output, "output", (None, "margin", "probability", "label"))
+        check_choice(algorithm, "algorithm", ("auto", "tree", "permutation", "kernel"))
         self.model, self.class_index, self.error = model, class_index, 0.0
         self._output_given, self._algorithm_given = output, algorithm
         self.output = chosen_output(model, output)
@@ -106,7 +108,7 @@ class Shap(Mannered):
         _warn_of_time(len(self.background))
         self._known = self._outputs(self.background, self.table)
         self.expected_value: Floats = self._known.mean(axis=0)
-        self._classes = _computed(class_index, self.output, self._known.shape[1])
+        self._classes = computed_classes(class_index, self.output, self._known.shape[1])
         self._scale = float(np.abs(self._known).max()) or 1.0
         self._decimals = 12 - ceil(log10(self._scale))
         self._missing_read: dict[int, bool] = {}
@@ -157,11 +159,11 @@ class Shap(Mannered):
         rows, place = distinct(table.encode(X))  # equal rows are explained once
         full = self._outputs(rows, table) if len(rows) else np.empty((0, len(self.expected_value)))
         both = self._values(rows, full, table, _teller(progress, len(rows), len(place)))
-        values, errors = (_of_highest(part, full) if predicted else part for part in both)
+        values, errors = (of_highest(part, full) if predicted else part for part in both)
         error = float(errors.max(initial=0.0))
         self.error = max(self.error, error)
         names = names_per_class(self.table.names, self._classes[: values.shape[2]])
-        return Importances(_as_vectors(values[place]), names)._with(error=error), _as_vectors(errors[place])
+        return Importances(as_vectors(values[place]), names)._with(error=error), as_vectors(errors[place])
 
     @staticmethod
     def read(explanation: Any, class_index: int | str | None = None) -> Importances:
@@ -174,22 +176,7 @@ class Shap(Mannered):
         class_index : int, "predicted" or None
             As for `Shap`; must be None if there is no axis of classes.
         """
-        values, base = _ready(explanation)
-        names = explanation.feature_names
-        if values.ndim == 2 and class_index is not None:
-            raise BadInput(f"These SHAP values have no axis of classes: class_index must be None; got {class_index!r}.")
-        if values.ndim == 2:
-            return Importances(values, names)
-        classes = _computed(class_index, "margin", values.shape[2])
-        if class_index == "predicted" and base.dtype == object:
-            raise BadInput("These SHAP values have no base values, so the predicted class is unknown: choose a class.")
-        if class_index == "predicted":
-            warn_if_predicted(class_index)
-            values = _of_highest(values, base + values.sum(axis=1))
-        else:
-            values = values[:, :, classes]
-        plain = [f"x{j}" for j in range(values.shape[1])] if names is None else names
-        return Importances(_as_vectors(values), names_per_class(plain, classes[: values.shape[2]]))
+        return read_explanation(explanation, class_index)
 
     def _outputs(self, rows: Floats, table: Table) -> Floats:
         """The model's outputs for encoded rows: (n, outputs)."""
@@ -326,11 +313,6 @@ class Shap(Mannered):
         )
 
 
-def _check_word(word: object, what: str, words: Sequence[str | None]) -> None:
-    if word not in words:
-        raise BadInput(f"{what} must be one of {', '.join(map(repr, words))}; got {word!r}.")
-
-
 def _warn_of_time(rows: int) -> None:
     if rows > _LARGE:
         warnings.warn(
@@ -349,44 +331,6 @@ def _need_shap() -> None:
         ) from problem
 
 
-def _computed(class_index: int | str | None, output: str, classes: int) -> list[int]:
-    """The classes whose values are computed: those explained, or all if the predicted class is explained."""
-    if output == "label":
-        if class_index is not None:
-            raise BadInput(f'output="label" explains the label itself: class_index must be None; got {class_index!r}.')
-        return [0]
-    chosen = chosen_classes(class_index, classes)
-    return list(range(classes)) if chosen is None else chosen
-
-
 def _teller(progress: Progress | None, rows: int, total: int) -> Tell:
     """Progress in rows as given, from progress in distinct rows, which are explained once."""
     return lambda done: None if progress is None else progress(total * done // rows, total)
-
-
-def _of_highest(values: Floats, outputs: Floats) -> Floats:
-    """The values (n, d, 1) of the class with the highest output, from values (n, d, classes)."""
-    return np.take_along_axis(values, outputs.argmax(axis=1)[:, None, None], axis=2)
-
-
-def _as_vectors(values: Floats) -> Floats:
-    """Values (n, d, classes) as one vector per row, one class after the other."""
-    return values.transpose(0, 2, 1).reshape(len(values), values.shape[1] * values.shape[2])
-
-
-def _ready(explanation: Any) -> tuple[Floats, Floats]:
-    """Values of a shap.Explanation, (n, d) or (n, d, classes), and its base values."""
-    if not type(explanation).__module__.startswith("shap."):
-        raise WrongType(f"Shap.read reads a shap.Explanation; got {type(explanation).__name__}.")
-    values, base = np.asarray(explanation.values), np.asarray(explanation.base_values)
-    if values.ndim == 1 or np.ndim(explanation.data) == 1:
-        values, base = values[None], base[None]
-    if values.ndim == 3 and values.shape[1] == values.shape[2] and base.shape == values.shape[:1]:
-        raise BadInput(
-            "These are SHAP interaction values: sum them over their last axis, or compute plain SHAP values."
-        )
-    if values.ndim not in (2, 3):
-        raise BadInput(
-            f"SHAP values must have shape (n_rows, n_features) or (n_rows, n_features, n_classes); got {values.shape}."
-        )
-    return values, base
