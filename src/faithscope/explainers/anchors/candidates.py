@@ -56,17 +56,17 @@ class Candidates:
         origin, nothing = beams.reshape(-1, beams.shape[2]), np.zeros(order.shape, np.int64)
         return cls(space, rows, count, origin, parent, features[place], code, key, width, nothing, nothing.copy())
 
-    def wanted(self, lines: Ints, arms: Ints, batch: Ints) -> Wanted:
+    def wanted(self, lines: Ints, which: Ints, batch: Ints) -> Wanted:
         """Batches of these candidates."""
-        at = lines, arms
+        at = lines, which
         row, parent, feature = self.rows[lines], self.parent[at], self.feature[at]
         return Wanted(row, batch, self.origin, parent, feature, self.code[at], self.key[at])
 
-    def draw(self, lines: Ints, arms: Ints) -> None:
+    def draw(self, lines: Ints, which: Ints) -> None:
         """Draw another batch of each of these candidates; several batches if it is listed several times."""
-        batch = self.batches[lines, arms] + _how_often_before(lines * self.hits.shape[1] + arms)
-        np.add.at(self.hits, (lines, arms), self.space.agreeing(self.wanted(lines, arms, batch)))
-        np.add.at(self.batches, (lines, arms), 1)
+        batch = self.batches[lines, which] + _how_often_before(lines * self.hits.shape[1] + which)
+        np.add.at(self.hits, (lines, which), self.space.agreeing(self.wanted(lines, which, batch)))
+        np.add.at(self.batches, (lines, which), 1)
 
     def draw_all(self) -> None:
         """Draw a batch of every candidate."""
@@ -77,10 +77,10 @@ class Candidates:
         drawn = self.batches[lines] * self.space.batch
         return np.where(drawn > 0, self.hits[lines] / np.maximum(drawn, 1), -1.0)
 
-    def anchors(self, arms: Ints) -> Codes:
+    def anchors(self, which: Ints) -> Codes:
         """The anchors of some candidates of every row: (n, beam) -> (n, beam, width)."""
-        lines = np.repeat(np.arange(len(arms)), arms.shape[1])
-        return self.wanted(lines, arms.ravel(), lines).anchors(slice(None)).reshape(*arms.shape, -1)
+        lines = np.repeat(np.arange(len(which)), which.shape[1])
+        return self.wanted(lines, which.ravel(), lines).anchors(slice(None)).reshape(*which.shape, -1)
 
 
 def _first_of_equals(keys: Keys, valid: Bools) -> Bools:
