@@ -121,7 +121,7 @@ def same(a, b):
     return (codes[: len(a)] == codes[len(a) :]).all()
 
 
-def test_one_explanation_a_row(case):
+def test_one_explanation_per_row(case):
     assert len(case.explainer.explain(case.rows)) == rows_of(case.rows)
 
 
@@ -146,20 +146,20 @@ def test_one_row_and_no_rows_work(case):
 
 def test_progress_never_goes_back_and_ends_with_all_rows(case):
     seen = []
-    case.explainer.explain(case.rows, progress=lambda *one: seen.append(one))
+    case.explainer.explain(case.rows, progress=lambda done, total: seen.append((done, total)))
     n = rows_of(case.rows)
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
     assert seen[-1:] in ([], [(n, n)])  # what takes no time may say nothing
 
 
-def test_a_row_is_covered_by_its_own_explanation_where_that_says_where_it_applies(case):
+def test_a_row_is_covered_by_its_own_explanation_if_that_says_where_it_applies(case):
     explanations, labels = case.explainer.explain(case.rows), np.zeros(rows_of(case.rows))
     if not says_where(explanations, None):
         with pytest.raises(fs.errors.NotScoped):
             fs.sufficiency(explanations, labels, case.rows)
         return
-    found = fs.sufficiency(explanations, labels, case.rows)
-    assert found.counts.missed.sum() == 0
+    estimate = fs.sufficiency(explanations, labels, case.rows)
+    assert estimate.counts.missed.sum() == 0
 
 
 def test_explainers_pickle(case):

@@ -1,4 +1,4 @@
-"""What every explainer has: a repr without rows, settings, equality and a hash; training rows stay where they are."""
+"""Manners of every explainer: a repr without rows, get_params, equality and a hash; no output shows training rows."""
 
 import inspect
 import json
@@ -126,13 +126,35 @@ def test_equal_settings_are_equal_explainers_and_others_are_not(name):
     explainer = CASES[name]()[0]
     assert isinstance(explainer, Mannered)
     assert list(explainer.get_params()) == list(inspect.signature(type(explainer)).parameters)
-    assert explainer == explainer
+    again = type(explainer)(**explainer.get_params())
+    assert explainer == again
     assert explainer != 5
-    assert len({explainer, explainer}) == 1
+    assert len({explainer, again}) == 1
     line = repr(explainer)
     assert line.startswith(f"{name}(")
     assert "\n" not in line
-    assert repr(pickle.loads(pickle.dumps(explainer))) == line if name != "TextAnchors" else True
+    assert repr(again) == line
+    assert repr(pickle.loads(pickle.dumps(explainer))) == line
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_parameter_counts_in_equality(name):
+    """Of another value for any one parameter an unequal explainer is made, unless that value is refused."""
+    explainer = CASES[name]()[0]
+    params = explainer.get_params()
+    for parameter, value in params.items():
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            changed = type(explainer)(**{**params, parameter: value + 1 if isinstance(value, int) else value / 2})
+            assert changed != explainer, parameter
+            assert repr(changed) != repr(explainer)
+
+
+def test_a_choice_left_to_shap_is_shown_as_it_was_made_and_given_back_as_it_was_left():
+    explainer = explainers.Shap(MODEL, TRAIN.head(20))
+    assert explainer.get_params()["output"] is None
+    assert explainer.get_params()["algorithm"] == "auto"
+    assert "output='margin'" in repr(explainer)
+    assert "algorithm='permutation'" in repr(explainer)
 
 
 @pytest.mark.parametrize(
@@ -149,17 +171,17 @@ def test_equal_settings_are_equal_explainers_and_others_are_not(name):
     ids=["pandas", "NumPy", "polars", "Arrow", "lists", "missing", "objects"],
 )
 def test_training_rows_are_equal_by_their_values_and_shown_by_their_shape(rows):
-    one, same = (explainers.NearestNeighbors(pickle.loads(pickle.dumps(rows)), k=2) for _ in range(2))
-    assert one == same
-    assert hash(one) == hash(same)
-    assert repr(one) == "NearestNeighbors(X_train=(120, 2), k=2, metric='euclidean')"
-    assert one != explainers.NearestNeighbors(rows, k=3)
-    assert one != explainers.NearestNeighbors(rows[:50] if not hasattr(rows, "iloc") else rows.iloc[:50], k=2)
+    explainer, same = (explainers.NearestNeighbors(pickle.loads(pickle.dumps(rows)), k=2) for _ in range(2))
+    assert explainer == same
+    assert hash(explainer) == hash(same)
+    assert repr(explainer) == "NearestNeighbors(X_train=(120, 2), k=2, metric='euclidean')"
+    assert explainer != explainers.NearestNeighbors(rows, k=3)
+    assert explainer != explainers.NearestNeighbors(rows[:50] if not hasattr(rows, "iloc") else rows.iloc[:50], k=2)
 
 
 def test_equal_and_unequal_sparse_rows():
-    one, same, other = csr_matrix(np.eye(3)), csr_matrix(np.eye(3)), csr_matrix(np.ones((3, 3)))
-    assert explainers.NearestNeighbors(one) == explainers.NearestNeighbors(same) != explainers.NearestNeighbors(other)
+    rows, same, other = csr_matrix(np.eye(3)), csr_matrix(np.eye(3)), csr_matrix(np.ones((3, 3)))
+    assert explainers.NearestNeighbors(rows) == explainers.NearestNeighbors(same) != explainers.NearestNeighbors(other)
 
 
 def test_a_model_is_shown_by_its_name_since_its_own_repr_may_hold_rows():
@@ -172,19 +194,19 @@ def test_a_model_is_shown_by_its_name_since_its_own_repr_may_hold_rows():
     assert "predict=lambda" in repr(explainers.Anchors(lambda X: X[:, 0] > 40, PLAIN))
 
 
-def test_settings_are_told_as_they_were_given():
+def test_settings_are_given_back_as_they_were_given():
     anchors = explainers.Anchors(MODEL, TRAIN, threshold=0.8, beam=2, max_conditions=3)
-    told = anchors.get_params()
-    assert told.pop("predict") is MODEL
-    assert told.pop("X_train") is TRAIN
-    assert told == {
+    params = anchors.get_params()
+    assert params.pop("predict") is MODEL
+    assert params.pop("X_train") is TRAIN
+    assert params == {
         "threshold": 0.8, "beam": 2, "categorical": (), "delta": 0.1, "tau": 0.15, "seed": 0, "max_conditions": 3,
     }  # fmt: skip
 
 
 @dataclass
-class Mine:
-    """An explainer of somebody's own, with the repr that dataclass writes."""
+class PlainExplainer:
+    """A user's explainer, with the repr that dataclass writes."""
 
     X_train: Any
     model: Any
@@ -194,16 +216,18 @@ class Mine:
         return np.zeros(len(X))
 
 
-class Talkative(Mine):
-    """One whose own repr takes many lines."""
+class TalkativeExplainer(PlainExplainer):
+    """A user's explainer whose own repr takes many lines."""
 
     def __repr__(self):
-        return f"Talkative(\n{self.X_train}\n)"
+        return f"TalkativeExplainer(\n{self.X_train}\n)"
 
 
 def test_explainers_of_others_are_described_without_rows_too():
-    assert Identity.of(Mine(TRAIN, MODEL)).explainer == "Mine(X_train=(120, 3), model=Pipeline, k=3)"
-    assert Identity.of(Talkative(TRAIN, MODEL)).explainer == "Talkative"
+    assert (
+        Identity.of(PlainExplainer(TRAIN, MODEL)).explainer == "PlainExplainer(X_train=(120, 3), model=Pipeline, k=3)"
+    )
+    assert Identity.of(TalkativeExplainer(TRAIN, MODEL)).explainer == "TalkativeExplainer"
 
 
 SYSTEM = """

@@ -54,27 +54,27 @@ def as_frame(points, like):
 def test_every_point_is_predicted_otherwise_than_its_row(method, mixed):
     table, model = mixed
     rows = people(5, seed=1)
-    found, where = Dice(model, table, method=method).find(rows)
-    assert len(found) == len(where) >= 3
-    assert (model.predict(as_frame(found.points, table)) != model.predict(rows.iloc[where])).all()
-    assert (found.originals == rows.iloc[where].to_numpy(object)).all()
+    counterfactuals, where = Dice(model, table, method=method).find(rows)
+    assert len(counterfactuals) == len(where) >= 3
+    assert (model.predict(as_frame(counterfactuals.points, table)) != model.predict(rows.iloc[where])).all()
+    assert (counterfactuals.originals == rows.iloc[where].to_numpy(object)).all()
 
 
 @with_dice
 def test_whole_numbers_stay_whole_and_categories_known(mixed):
     table, model = mixed
-    found = Dice(model, table).explain(people(4, seed=2))
-    assert all(type(age) is int for age in found.points[:, 0])
-    assert set(found.points[:, 2]) <= {"clerk", "cook"}
-    assert found.feature_names == tuple(table.columns)
+    counterfactuals = Dice(model, table).explain(people(4, seed=2))
+    assert all(type(age) is int for age in counterfactuals.points[:, 0])
+    assert set(counterfactuals.points[:, 2]) <= {"clerk", "cook"}
+    assert counterfactuals.feature_names == tuple(table.columns)
 
 
 @with_dice
 def test_of_three_classes_another_one_is_reached(flowers):
     X, model = flowers
-    found, where = Dice(model, X).find(X[::30])
+    counterfactuals, where = Dice(model, X).find(X[::30])
     assert len(where) >= 3
-    assert (model.predict(found.points) != model.predict(X[::30])[where]).all()
+    assert (model.predict(counterfactuals.points) != model.predict(X[::30])[where]).all()
 
 
 @with_dice
@@ -82,9 +82,9 @@ def test_a_row_is_explained_alike_in_any_batch_and_by_its_seed(mixed):
     table, model = mixed
     rows = people(4, seed=3)
     explainer = Dice(model, table)
-    found = explainer.explain(rows)
-    assert (explainer.explain(rows.iloc[[2, 0]]).points == found.points[[2, 0]]).all()
-    assert (Dice(model, table, seed=1).explain(rows).points != found.points).any()
+    counterfactuals = explainer.explain(rows)
+    assert (explainer.explain(rows.iloc[[2, 0]]).points == counterfactuals.points[[2, 0]]).all()
+    assert (Dice(model, table, seed=1).explain(rows).points != counterfactuals.points).any()
 
 
 @with_dice
@@ -103,9 +103,9 @@ def test_chance_outside_is_left_as_it_was_and_nothing_is_printed(mixed, capfd):
 def test_the_ball_is_by_gowers_distance_learned_from_the_training_rows(mixed):
     table, model = mixed
     rows = people(4, seed=5)
-    found = Dice(model, table).explain(rows)
-    assert found.metric.ranges[:3] == (np.ptp(table["age"]), np.ptp(table["pay"]), None)
-    assert fs.sufficiency(found, model.predict(rows), rows).n == 4
+    counterfactuals = Dice(model, table).explain(rows)
+    assert counterfactuals.metric.ranges[:3] == (np.ptp(table["age"]), np.ptp(table["pay"]), None)
+    assert fs.sufficiency(counterfactuals, model.predict(rows), rows).n == 4
 
 
 @with_dice
@@ -113,8 +113,8 @@ def test_where_a_model_predicts_one_class_that_is_said_and_nothing_invented():
     X = np.random.default_rng(0).normal(size=(40, 2)).round(1)
     never = DummyClassifier(strategy="constant", constant=0).fit(X, np.arange(40) % 2)
     explainer = Dice(never, X)
-    found, where = explainer.find(X[:3])
-    assert len(found) == len(where) == 0
+    counterfactuals, where = explainer.find(X[:3])
+    assert len(counterfactuals) == len(where) == 0
     with pytest.raises(BadInput, match=r"row 0 \(3 of 3 rows in all\): dice-ml with method='random' gives none"):
         explainer.explain(X[:3])
     alone = DummyClassifier().fit(X, np.zeros(40))
@@ -125,16 +125,16 @@ def test_where_a_model_predicts_one_class_that_is_said_and_nothing_invented():
 def test_tiny_numbers_do_not_make_dice_ml_fail():
     X = np.random.default_rng(0).choice([1e-05, 2e-05, 3e-05, 4e-05], size=(60, 2))
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, X.sum(axis=1) > 5e-05)
-    found, where = Dice(model, X).find(X[:2])
-    assert (model.predict(found.points) != model.predict(X[where])).all()
+    counterfactuals, where = Dice(model, X).find(X[:2])
+    assert (model.predict(counterfactuals.points) != model.predict(X[where])).all()
 
 
 @with_dice
 def test_categories_alone_are_explained():
     table = pd.DataFrame({"a": ["u", "v"] * 30, "b": ["p", "p", "q"] * 20})
     model = make_pipeline(OneHotEncoder(), LogisticRegression()).fit(table, table["a"] == "u")
-    found = Dice(model, table).explain(table.iloc[:2])
-    assert found.points[:, 0].tolist() == ["v", "u"]
+    counterfactuals = Dice(model, table).explain(table.iloc[:2])
+    assert counterfactuals.points[:, 0].tolist() == ["v", "u"]
 
 
 def test_no_rows_have_no_explanations(mixed):

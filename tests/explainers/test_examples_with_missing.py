@@ -63,20 +63,20 @@ def frame_of(cells, like):
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["known", "new categories"])
-def found(request):
+def system(request):
     train, rows = people(), people(20, 1, new=request.param)
     return train, rows, Counterfactual(Rule(), train).explain(rows)
 
 
-def test_a_counterfactual_is_predicted_otherwise_than_its_row(found):
-    train, rows, explanations = found
+def test_a_counterfactual_is_predicted_otherwise_than_its_row(system):
+    train, rows, explanations = system
     before, after = frame_of(explanations.originals, train), frame_of(explanations.points, train)
     pd.testing.assert_frame_equal(before, rows, check_dtype=False)
     assert (Rule().predict(after) != Rule().predict(rows)).all()
 
 
-def test_no_changed_cell_can_be_put_back_alone(found):
-    train, rows, explanations = found
+def test_no_changed_cell_can_be_put_back_alone(system):
+    train, rows, explanations = system
     for j in range(4):
         back = explanations.points.copy()
         back[:, j] = explanations.originals[:, j]
@@ -85,8 +85,8 @@ def test_no_changed_cell_can_be_put_back_alone(found):
         assert not (changed & flips).any()
 
 
-def test_no_training_row_that_flips_is_nearer_by_brute_force(found):
-    train, rows, explanations = found
+def test_no_training_row_that_flips_is_nearer_by_brute_force(system):
+    train, rows, explanations = system
     after = frame_of(explanations.points, train)
     for i in range(0, len(rows), 2):
         flipped = train[Rule().predict(train) != Rule().predict(rows.iloc[[i]])]
@@ -102,8 +102,8 @@ def gower_from_first(table, known):
     return np.array(pairs)
 
 
-def test_balls_cover_the_rows_that_brute_force_says_are_nearer(found):
-    train, rows, explanations = found
+def test_balls_cover_the_rows_that_brute_force_says_are_nearer(system):
+    train, rows, explanations = system
     ball = explanations.balls()
     covered = ball.inside(rows)(0, len(rows))
     for i in range(0, len(rows), 4):
@@ -112,8 +112,8 @@ def test_balls_cover_the_rows_that_brute_force_says_are_nearer(found):
         assert (covered[i] == (np.array(distances) < ball.radii[i]))[clear].all()
 
 
-def test_whole_numbers_stay_whole_dates_stay_days_and_categories_known_or_the_rows_own(found):
-    _, _, explanations = found
+def test_whole_numbers_stay_whole_dates_stay_days_and_categories_known_or_the_rows_own(system):
+    _, _, explanations = system
     days = 86_400 * 10**9
     for before, after in zip(explanations.originals, explanations.points, strict=True):
         assert after[1] is None or float(after[1]).is_integer()
@@ -121,14 +121,14 @@ def test_whole_numbers_stay_whole_dates_stay_days_and_categories_known_or_the_ro
         assert after[3] is None or after[3] % days == 0
 
 
-def test_a_rows_counterfactual_does_not_depend_on_its_batch(found):
-    train, rows, explanations = found
+def test_a_rows_counterfactual_does_not_depend_on_its_batch(system):
+    train, rows, explanations = system
     alone = [Counterfactual(Rule(), train).explain(rows.iloc[[i]]).points[0].tolist() for i in (0, 5, 11)]
     assert alone == [explanations.points[i].tolist() for i in (0, 5, 11)]
 
 
-def test_explanations_read_as_people_write_dates_and_missing_values(found):
-    _, _, explanations = found
+def test_explanations_read_as_people_write_dates_and_missing_values(system):
+    _, _, explanations = system
     texts = [explanations.describe(i) for i in range(len(explanations))]
     assert any("since 2024-" in text or "since 2025-" in text for text in texts)
     assert any("missing" in text for text in texts)
@@ -137,16 +137,16 @@ def test_explanations_read_as_people_write_dates_and_missing_values(found):
     assert not any("00000000" in deltas.describe(i) for i in range(len(deltas)))
 
 
-def test_everything_is_kept_in_arrow(found, tmp_path):
+def test_everything_is_kept_in_arrow(system, tmp_path):
     from faithscope.explanations.arrow.tables import from_arrow, to_arrow
 
-    _, rows, explanations = found
+    _, rows, explanations = system
     again = from_arrow(to_arrow(explanations))
     assert (again.points == explanations.points).all()
     assert again.describe(0) == explanations.describe(0)
     labels = Rule().predict(rows)
-    one, two = (fs.sufficiency(given, labels, rows) for given in (explanations, again))
-    assert one.value == two.value
+    before, after = (fs.sufficiency(given, labels, rows) for given in (explanations, again))
+    assert before.value == after.value
 
 
 def test_changes_of_cells_from_and_to_missing():
@@ -176,19 +176,19 @@ def test_numbers_of_two_types_are_numbers_to_gower():
 def test_nearest_neighbors_by_gower_are_those_of_brute_force(library):
     train, rows = people(40), people(8, 1, new=True)
     given = {
-        "pandas": lambda one: one,
+        "pandas": lambda frame: frame,
         "polars": pl.from_pandas,
-        "Arrow": lambda one: pl.from_pandas(one).to_arrow(),
-        "objects": lambda one: one.astype(object).to_numpy(),
+        "Arrow": lambda frame: pl.from_pandas(frame).to_arrow(),
+        "objects": lambda frame: frame.astype(object).to_numpy(),
     }[library]
-    found = NearestNeighbors(given(train), metric="gower").explain(given(rows))
+    explanations = NearestNeighbors(given(train), metric="gower").explain(given(rows))
     for i in range(len(rows)):
         together = pd.concat([rows.iloc[[i]], train], ignore_index=True)
         distance = gower_from_first(together, train)[1:]
-        (nearest,) = found.conjunction(i)
+        (nearest,) = explanations.conjunction(i)
         assert distance[nearest] == pytest.approx(distance.min(), abs=1e-12)
         assert nearest <= int(np.flatnonzero(np.isclose(distance, distance.min(), atol=1e-12)).max())
-    measured = fs.sufficiency(found, np.arange(len(rows)) % 2, given(rows))
+    measured = fs.sufficiency(explanations, np.arange(len(rows)) % 2, given(rows))
     assert measured.n == len(rows)
 
 
@@ -214,7 +214,7 @@ def test_models_that_take_missing_values_are_explained_with_them(model):
     train, rows = people(300), people(12, 1, new=True)
     labels = Rule().predict(train)
     columns = ["pay", "age"] if model in ("HistGB", "LightGBM") else ["pay", "age", "job"]
-    train, rows = (one[columns].astype({"age": float}) for one in (train, rows))
+    train, rows = (part[columns].astype({"age": float}) for part in (train, rows))
     if model == "HistGB":
         fitted = HistGradientBoostingClassifier(max_iter=20).fit(train, labels)
     elif model == "LightGBM":
@@ -223,16 +223,16 @@ def test_models_that_take_missing_values_are_explained_with_them(model):
     elif model == "CatBoost":
         booster = pytest.importorskip("catboost", reason="catboost is not installed: pip install catboost")
         train, rows = (
-            one.assign(job=one["job"].astype(object).where(one["job"].notna(), "none")) for one in (train, rows)
+            part.assign(job=part["job"].astype(object).where(part["job"].notna(), "none")) for part in (train, rows)
         )
         fitted = booster.CatBoostClassifier(20, cat_features=["job"], verbose=False, allow_writing_files=False)
         fitted.fit(train, labels)
     else:
         encode = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["job"]), remainder="passthrough")
         fitted = make_pipeline(encode, HistGradientBoostingClassifier(max_iter=20)).fit(train, labels)
-    found, where = Counterfactual(fitted, train).find(rows)
+    explanations, where = Counterfactual(fitted, train).find(rows)
     assert len(where) >= 8
-    after = pd.DataFrame(found.points, columns=columns).astype({"pay": float, "age": float})
+    after = pd.DataFrame(explanations.points, columns=columns).astype({"pay": float, "age": float})
     assert (np.asarray(fitted.predict(after)) != np.asarray(fitted.predict(rows.iloc[where]))).all()
     ev = fs.evaluate(fitted, NearestNeighbors(train, metric="gower"), rows, progress=False)
     assert ev.sufficiency is not None
@@ -242,15 +242,15 @@ def test_models_that_take_missing_values_are_explained_with_them(model):
 @pytest.mark.parametrize("method", ["random", "kdtree"])
 def test_dice_takes_missing_values_new_categories_and_dates(method):
     train, rows = people(150), people(8, 1, new=True)
-    found, where = Dice(Rule(), train, method=method).find(rows)
+    explanations, where = Dice(Rule(), train, method=method).find(rows)
     assert len(where) >= 4
-    before, after = frame_of(found.originals, train), frame_of(found.points, train)
+    before, after = frame_of(explanations.originals, train), frame_of(explanations.points, train)
     pd.testing.assert_frame_equal(before, rows.iloc[where].reset_index(drop=True), check_dtype=False)
     assert (Rule().predict(after) != Rule().predict(before)).all()
     lowest = train["pay"].min()
     assert not (after["pay"] < min(lowest, before["pay"].min())).any(), "what stands for missing is no number"
     again = Dice(Rule(), train, method=method).find(rows.iloc[where[:2]])[0]
-    assert again.points.tolist() == found.points[:2].tolist()
+    assert again.points.tolist() == explanations.points[:2].tolist()
 
 
 def test_a_category_nobody_knows_differs_from_all_and_equals_itself():
@@ -264,18 +264,18 @@ def test_a_category_nobody_knows_differs_from_all_and_equals_itself():
 
 def test_numbers_that_are_codes_are_either_equal_or_not_also_between_known_ones():
     train = np.array([[1.0, 0.0], [2.0, 1.0], [4.0, 0.5]])
-    found = Counterfactual(lambda X: X[:, 0] > 3, train, categorical=[0]).explain(np.array([[2.2, 0.0]]))
-    assert found.points.tolist() == [[4.0, 0.0]]
-    assert found.balls().radii.tolist() == [0.5]
+    explanations = Counterfactual(lambda X: X[:, 0] > 3, train, categorical=[0]).explain(np.array([[2.2, 0.0]]))
+    assert explanations.points.tolist() == [[4.0, 0.0]]
+    assert explanations.balls().radii.tolist() == [0.5]
 
 
 def test_linear_models_and_tables_without_missing_values_give_what_they_gave():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3)).round(3)
     model = LogisticRegression().fit(X, X[:, 0] + X[:, 1] > 0)
-    found = Counterfactual(model, X).explain(X[:3])
-    assert found.points.dtype == np.float64
-    assert found.points.round(4).tolist() == EXPECTED
+    explanations = Counterfactual(model, X).explain(X[:3])
+    assert explanations.points.dtype == np.float64
+    assert explanations.points.round(4).tolist() == EXPECTED
 
 
 EXPECTED = [[0.126, -0.1851, 0.64], [0.105, -0.1533, 0.362], [-0.9126, 0.947, -0.704]]
@@ -290,8 +290,8 @@ def test_a_log_with_missing_cells_is_counted_as_in_memory(columns, discretizer, 
     pairs, labels = fs.Counterfactuals(after, before), rng.integers(0, 2, 90)
     fs.evaluate(labels, pairs, before).to_parquet(tmp_path / "log.parquet")
     counted = fs.audit(tmp_path / "log.parquet", discretizer=discretizer, nulls="key").consistency
-    mine = fs.consistency(pairs, labels, discretizer=discretizer)
-    assert (counted.value, counted.distinct) == (pytest.approx(mine.value), mine.distinct)
+    direct = fs.consistency(pairs, labels, discretizer=discretizer)
+    assert (counted.value, counted.distinct) == (pytest.approx(direct.value), direct.distinct)
 
 
 def test_changes_without_a_difference_cannot_be_ranked_in_a_log_either(tmp_path):

@@ -1,5 +1,7 @@
 """Gradients: right by hand calculation, the same in any batch, and complete only with their offset."""
 
+import doctest
+import inspect
 import pickle
 import sys
 
@@ -58,15 +60,15 @@ STEPS_LABELS = outputs_of(Steps(), STEPS) > 0  # False on the left piece, True o
 def test_a_formula_is_explained_as_by_hand(method, values, offset):
     row = [[2.0, 3.0]]
     np.testing.assert_allclose(Gradient(Formula(), method=method).explain(row).values, [values], rtol=1e-10)
-    found = Gradient(Formula(), method=method, offset=True).explain(row)
-    np.testing.assert_allclose(found.values, [[*values, offset]], rtol=1e-10)
-    assert found.names == ("x0", "x1", "offset")
+    explanations = Gradient(Formula(), method=method, offset=True).explain(row)
+    np.testing.assert_allclose(explanations.values, [[*values, offset]], rtol=1e-10)
+    assert explanations.names == ("x0", "x1", "offset")
 
 
 def test_gradients_of_a_network_are_the_analytic_ones():
     module = network()
     first, _, last = (layer for layer in module)
-    a, b, c = (one.detach().numpy().astype(np.float64) for one in (first.weight, first.bias, last.weight))
+    a, b, c = (weight.detach().numpy().astype(np.float64) for weight in (first.weight, first.bias, last.weight))
     wanted = ((1 - np.tanh(ROWS @ a.T + b) ** 2) * c) @ a
     np.testing.assert_allclose(Gradient(module).explain(ROWS).values, wanted, rtol=1e-9, atol=1e-12)
 
@@ -75,16 +77,16 @@ def test_integrated_gradients_are_complete():
     module, baseline = network(), np.full(4, 0.5, np.float32)
     for start in (None, baseline):
         from_here = outputs_of(module, np.zeros((1, 4), np.float32) if start is None else start[None])
-        found = Gradient(module, method="integrated gradients", baseline=start).explain(ROWS).values
-        np.testing.assert_allclose(found.sum(axis=1), (outputs_of(module, ROWS) - from_here)[:, 0], atol=1e-6)
+        values = Gradient(module, method="integrated gradients", baseline=start).explain(ROWS).values
+        np.testing.assert_allclose(values.sum(axis=1), (outputs_of(module, ROWS) - from_here)[:, 0], atol=1e-6)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_offset_completes_the_explanation(method):
     module = network(middle=nn.ReLU)
-    found = Gradient(module, method=method, offset=True).explain(ROWS).values
-    told = found[:, :4] * ROWS if method == "gradient" else found[:, :4]
-    np.testing.assert_allclose(told.sum(axis=1) + found[:, 4], outputs_of(module, ROWS)[:, 0], atol=1e-6)
+    values = Gradient(module, method=method, offset=True).explain(ROWS).values
+    told = values[:, :4] * ROWS if method == "gradient" else values[:, :4]
+    np.testing.assert_allclose(told.sum(axis=1) + values[:, 4], outputs_of(module, ROWS)[:, 0], atol=1e-6)
 
 
 def test_without_its_offset_a_gradient_is_inconsistent_and_with_it_consistent():
@@ -126,10 +128,10 @@ def test_all_of_three_classes_are_explained_unless_one_is_chosen(method):
     every = Gradient(module, method=method, offset=True).explain(rows)
     assert every.values.shape == (60, 15)
     assert every.names[:5] == ("age | class 0", "job | class 0", "pay | class 0", "sex | class 0", "offset | class 0")
-    for one in range(3):
-        alone = Gradient(module, method=method, offset=True, class_index=one).explain(rows)
+    for number in range(3):
+        alone = Gradient(module, method=method, offset=True, class_index=number).explain(rows)
         assert alone.names == ("age", "job", "pay", "sex", "offset")
-        np.testing.assert_allclose(alone.values, every.values[:, 5 * one : 5 * one + 5], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(alone.values, every.values[:, 5 * number : 5 * number + 5], rtol=1e-9, atol=1e-12)
 
 
 def test_of_two_classes_class_1_is_explained():
@@ -140,7 +142,7 @@ def test_of_two_classes_class_1_is_explained():
 
 
 def test_a_single_output_is_that_of_class_1():
-    chosen = [Gradient(network(), offset=True, class_index=one).explain(ROWS).values for one in (None, 1, 0)]
+    chosen = [Gradient(network(), offset=True, class_index=number).explain(ROWS).values for number in (None, 1, 0)]
     np.testing.assert_array_equal(chosen[0], chosen[1])
     np.testing.assert_array_equal(chosen[0], -chosen[2])
 
@@ -148,11 +150,11 @@ def test_a_single_output_is_that_of_class_1():
 def test_the_predicted_class_is_explained_with_a_warning():
     module = network(outputs=3)
     with pytest.warns(UserWarning, match="equal vectors may speak of different classes"):
-        found = Gradient(module, class_index="predicted", offset=True).explain(ROWS).values
+        values = Gradient(module, class_index="predicted", offset=True).explain(ROWS).values
     every = Gradient(module, offset=True).explain(ROWS).values.reshape(60, 3, 5)
     best = outputs_of(module, ROWS).argmax(axis=1)
     assert len(set(best)) > 1
-    np.testing.assert_allclose(found, every[np.arange(60), best], rtol=1e-9)
+    np.testing.assert_allclose(values, every[np.arange(60), best], rtol=1e-9)
 
 
 @pytest.mark.parametrize(("outputs", "wrong"), [(1, 2), (3, 3), (3, -1), (2, "first")])
@@ -166,10 +168,10 @@ def test_the_module_is_left_as_it_was(training):
     module = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Dropout(0.5), nn.Linear(8, 1)).train(training)
     before = pickle.dumps(module.state_dict())
     first = Gradient(module).explain(ROWS).values
-    assert [one.training for one in module.modules()] == [training] * 5
+    assert [part.training for part in module.modules()] == [training] * 5
     assert pickle.dumps(module.state_dict()) == before
-    assert {one.dtype for one in module.parameters()} == {torch.float32}
-    assert all(one.requires_grad and one.grad is None for one in module.parameters())
+    assert {weight.dtype for weight in module.parameters()} == {torch.float32}
+    assert all(weight.requires_grad and weight.grad is None for weight in module.parameters())
     np.testing.assert_array_equal(Gradient(module).explain(ROWS).values, first)  # no dropout
 
 
@@ -194,8 +196,8 @@ def test_small_gradients_are_not_rounded_away():
         def forward(self, x):
             return torch.sigmoid(x[:, 0])
 
-    found = Gradient(Saturated()).explain([[-30.0], [-31.0]]).values
-    np.testing.assert_allclose(found, np.exp([[-30.0], [-31.0]]), rtol=1e-9)
+    values = Gradient(Saturated()).explain([[-30.0], [-31.0]]).values
+    np.testing.assert_allclose(values, np.exp([[-30.0], [-31.0]]), rtol=1e-9)
 
 
 def test_rows_are_read_as_the_module_reads_them():
@@ -209,8 +211,8 @@ def test_rows_are_read_as_the_module_reads_them():
 @pytest.mark.parametrize("outputs", [1, 2, 3])
 @pytest.mark.parametrize("method", METHODS)
 def test_no_rows_give_no_explanations(outputs, method):
-    found = Gradient(network(outputs), method=method).explain(ROWS[:0])
-    assert found.values.shape == (0, 12 if outputs == 3 else 4)
+    explanations = Gradient(network(outputs), method=method).explain(ROWS[:0])
+    assert explanations.values.shape == (0, 12 if outputs == 3 else 4)
 
 
 def test_explainers_pickle():
@@ -231,21 +233,28 @@ def test_progress_ends_with_all_rows(method):
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"method": "saliency"}, "method must be one of 'gradient', 'gradient x input'"),
         ({"steps": 0}, "steps must be a whole number of at least 1"),
-        ({"method": "integrated gradients", "baseline": [0.0]}, "The baseline has 1 features where rows have 4"),
+        ({"method": "integrated gradients", "baseline": [0.0]}, "The baseline has 1 features but rows have 4"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(settings, said):
-    with pytest.raises(BadInput, match=said):
+def test_settings_that_make_no_sense_are_refused(settings, message):
+    with pytest.raises(BadInput, match=message):
         Gradient(network(), **settings).explain(ROWS)
 
 
 def test_what_is_no_module_is_refused():
     with pytest.raises(WrongType, match=r"explains a torch.nn.Module; got function"):
         Gradient(network)
+
+
+def test_the_example_of_the_docstring_is_true_where_torch_is():
+    text = inspect.getdoc(Gradient).replace("# doctest: +SKIP", "")
+    example = doctest.DocTestParser().get_doctest(text, {"Gradient": Gradient}, "Gradient", None, None)
+    assert example.examples
+    assert doctest.DocTestRunner().run(example).failed == 0
 
 
 def test_rows_that_the_module_does_not_take_are_refused():

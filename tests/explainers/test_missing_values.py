@@ -40,8 +40,8 @@ def naive_cover(rules, X):
     """Whom each rule covers, condition by condition."""
     masks = [np.ones(len(X), bool) for _ in range(len(rules))]
     for row in range(len(rules)):
-        for one in rules.holds(rules.conjunction(row), X):
-            masks[row] &= one
+        for mask in rules.holds(rules.conjunction(row), X):
+            masks[row] &= mask
     return np.array(masks)
 
 
@@ -76,22 +76,22 @@ def test_a_surrogate_treats_a_missing_category_like_one_with_a_name():
 
 @pytest.mark.parametrize("explainer", [Lime, Anchors, TreePath.surrogate])
 def test_a_row_gets_the_same_explanation_alone_and_in_any_batch(explainer):
-    made = explainer(boosted(), NUMBERS)
+    fitted = explainer(boosted(), NUMBERS)
     rows = NUMBERS[:12].copy()
-    whole, alone = made.explain(rows), [made.explain(rows[[row]]) for row in range(12)]
+    whole, alone = fitted.explain(rows), [fitted.explain(rows[[row]]) for row in range(12)]
     rows[np.isnan(rows)] = np.frombuffer(np.array([0xFFF8000000000123], "<u8").tobytes(), "<f8")[0]
-    for row, one in enumerate(alone):
-        assert whole.describe(row) == one.describe(0)
-    assert whole.group()[0].tolist() == made.explain(rows).group()[0].tolist()
+    for row, single in enumerate(alone):
+        assert whole.describe(row) == single.describe(0)
+    assert whole.group()[0].tolist() == fitted.explain(rows).group()[0].tolist()
 
 
 def test_lime_says_how_much_a_missing_number_matters():
     explainer = Lime(lambda rows: np.isnan(rows[:, 0]) * 0.8, NUMBERS, samples=3000)
     missing, present = (NUMBERS[flags][:20] for flags in (np.isnan(NUMBERS[:, 0]), ~np.isnan(NUMBERS[:, 0])))
     np.testing.assert_allclose(explainer.explain(missing).values[:, 0], 0.8, atol=0.05)
-    found = explainer.explain(present).values
-    assert (found[:, 0] < -0.1).all()  # a draw in another quarter is missing one time in three
-    np.testing.assert_allclose(found[:, 1:], 0, atol=0.05)
+    values = explainer.explain(present).values
+    assert (values[:, 0] < -0.1).all()  # a draw in another quarter is missing one time in three
+    np.testing.assert_allclose(values[:, 1:], 0, atol=0.05)
 
 
 @pytest.mark.parametrize("discretize", [True, False])
@@ -107,7 +107,7 @@ def test_lime_asks_about_the_row_as_it_is_and_draws_missing_as_often_as_training
     Lime(model, train, samples=4000, discretize=discretize).explain(train[:2])
     asked = seen[-1].reshape(2, 4000, 2)
     assert asked[:, 0].tolist() == train[:2].tolist()
-    assert {type(one) for one in asked.ravel()} == {float, type(None)}
+    assert {type(value) for value in asked.ravel()} == {float, type(None)}
     share = np.mean(asked[:, 1:, 0] == None)  # noqa: E711
     assert share == pytest.approx(np.isnan(NUMBERS[:, 0]).mean(), abs=0.03)
 
@@ -127,8 +127,8 @@ def test_an_anchor_holds_for_its_row_and_sufficiency_is_what_brute_force_says():
     rules, labels = Anchors(model, NUMBERS, threshold=0.9).explain(NUMBERS[:150]), model.predict(NUMBERS[:150])
     covered = naive_cover(rules, NUMBERS[:150])
     assert covered.diagonal().all()
-    found = fs.sufficiency(rules, labels, NUMBERS[:150])
-    assert found.value == pytest.approx(brute.sufficiency(covered, labels)[0], abs=1e-12)
+    estimate = fs.sufficiency(rules, labels, NUMBERS[:150])
+    assert estimate.value == pytest.approx(brute.sufficiency(covered, labels)[0], abs=1e-12)
 
 
 def test_a_value_missing_for_the_first_time_gets_no_condition_and_stops_nobody():
@@ -136,21 +136,23 @@ def test_a_value_missing_for_the_first_time_gets_no_condition_and_stops_nobody()
     model = boosted()
     rules = Anchors(model, clean).explain(NUMBERS[:60])
     for row in range(60):
-        assert not {one.position for one in rules.conjunction(row)} & set(np.flatnonzero(np.isnan(NUMBERS[row])))
+        assert not {condition.position for condition in rules.conjunction(row)} & set(
+            np.flatnonzero(np.isnan(NUMBERS[row]))
+        )
     assert np.isfinite(Lime(model, clean, samples=200).explain(NUMBERS[:10]).values).all()
     surrogate = TreePath.surrogate(model, clean).explain(NUMBERS)
     assert naive_cover(surrogate, NUMBERS).diagonal().all()
 
 
-@pytest.mark.parametrize("made", [Lime, Anchors, TreePath.surrogate])
-def test_columns_that_are_missing_throughout_say_nothing(made):
+@pytest.mark.parametrize("make", [Lime, Anchors, TreePath.surrogate])
+def test_columns_that_are_missing_throughout_say_nothing(make):
     rows = pd.DataFrame({"none": [None] * 60, "nan": [np.nan] * 60, "x": np.arange(60.0)})
-    explainer = made(lambda table: table["x"] > 30, rows)
-    found = explainer.explain(rows[:5])
-    if isinstance(found, fs.Importances):
-        assert (found.values[:, :2] == 0).all()
+    explainer = make(lambda table: table["x"] > 30, rows)
+    explanations = explainer.explain(rows[:5])
+    if isinstance(explanations, fs.Importances):
+        assert (explanations.values[:, :2] == 0).all()
     else:
-        assert {one.feature for row in range(5) for one in found.conjunction(row)} == {"x"}
+        assert {condition.feature for row in range(5) for condition in explanations.conjunction(row)} == {"x"}
 
 
 # -- trees -------------------------------------------------------------------------------------------------------
@@ -196,34 +198,34 @@ def test_a_surrogates_rules_cover_exactly_their_leaves(clean):
 # -- new categories ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("made", [Lime, Anchors, TreePath.surrogate])
-def test_a_new_category_stops_nobody_and_the_model_is_asked_about_it(made):
+@pytest.mark.parametrize("make", [Lime, Anchors, TreePath.surrogate])
+def test_a_new_category_stops_nobody_and_the_model_is_asked_about_it(make):
     seen = set()
 
     def model(rows):
         seen.update(rows["job"].dropna())
         return (rows["age"] > 40).to_numpy() | (rows["job"] == "pilot").to_numpy()
 
-    explainer = made(model, NAMED)
+    explainer = make(model, NAMED)
     asked = NAMED[:6].assign(job=["pilot", "nurse", *NAMED["job"][2:6]])
     seen.clear()
-    found, usual = explainer.explain(asked), explainer.explain(NAMED[:6])
-    if made != TreePath.surrogate:  # which is asked in place of the model
+    explanations, usual = explainer.explain(asked), explainer.explain(NAMED[:6])
+    if make != TreePath.surrogate:  # which is asked in place of the model
         assert {"pilot", "nurse"} <= seen
     same = np.flatnonzero(asked["job"] == NAMED["job"][:6])
     assert len(same)
     for row in same:
-        assert found.describe(row) == usual.describe(row)
-    if isinstance(found, fs.Rules):
-        assert naive_cover(found, asked).diagonal().all()
-        assert "pilot" not in found.describe(0)
+        assert explanations.describe(row) == usual.describe(row)
+    if isinstance(explanations, fs.Rules):
+        assert naive_cover(explanations, asked).diagonal().all()
+        assert "pilot" not in explanations.describe(0)
 
 
 def test_lime_compares_every_draw_with_a_new_category():
     explainer = Lime(lambda rows: (rows["job"] == "pilot") * 0.9, NAMED, samples=1000)
-    found = explainer.explain(NAMED[:3].assign(job="pilot")).values
-    assert (found[:, 0] > 0).all()
-    assert (found[:, 1:] == 0).sum() == 0 or np.abs(found[:, 1:]).max() < found[:, 0].min()
+    values = explainer.explain(NAMED[:3].assign(job="pilot")).values
+    assert (values[:, 0] > 0).all()
+    assert (values[:, 1:] == 0).sum() == 0 or np.abs(values[:, 1:]).max() < values[:, 0].min()
 
 
 # -- dates -------------------------------------------------------------------------------------------------------

@@ -37,8 +37,8 @@ def test_one_nearest_neighbor_explained_by_itself_scores_one():
 def test_neighbors_are_scikit_learns():
     model = KNeighborsClassifier(4).fit(X[:200], Y[:200])
     ours = explainers.NearestNeighbors(X[:200], k=4).explain(X[200:300])
-    theirs = fs.Prototypes(model.kneighbors(X[200:300], return_distance=False))
-    assert [ours.conjunction(row) for row in range(100)] == [theirs.conjunction(row) for row in range(100)]
+    reference = fs.Prototypes(model.kneighbors(X[200:300], return_distance=False))
+    assert [ours.conjunction(row) for row in range(100)] == [reference.conjunction(row) for row in range(100)]
 
 
 def test_among_equally_near_rows_the_earlier_counts():
@@ -80,10 +80,10 @@ def test_the_top_coefficient_is_the_decisive_word():
     vectorizer = CountVectorizer().fit(texts)
     model = LogisticRegression().fit(vectorizer.transform(texts), [1, 0, 1, 1])
     weight = dict(zip(vectorizer.get_feature_names_out(), model.coef_[0], strict=True))
-    found = explainers.TopCoefficient(model, vectorizer).explain([*texts, "unknown words", ""])
+    explanations = explainers.TopCoefficient(model, vectorizer).explain([*texts, "unknown words", ""])
     expected = [max(text.split(), key=lambda word: abs(weight[word])) for text in texts]
-    assert [found.describe(row) for row in range(4)] == expected
-    assert found.conjunction(4) == found.conjunction(5) == ()
+    assert [explanations.describe(row) for row in range(4)] == expected
+    assert explanations.conjunction(4) == explanations.conjunction(5) == ()
     favor = explainers.TopCoefficient(model, vectorizer, by="favor").explain(["great dull"])
     label = model.predict(vectorizer.transform(["great dull"]))[0]
     assert favor.describe(0) == max(["great", "dull"], key=lambda word: weight[word] * (1 if label else -1))
@@ -93,8 +93,8 @@ def test_several_classes_have_several_coefficients():
     texts, labels = ["a1 x", "b1 x", "c1 x"] * 5, [0, 1, 2] * 5
     vectorizer = CountVectorizer().fit(texts)
     model = LogisticRegression().fit(vectorizer.transform(texts), labels)
-    found = explainers.TopCoefficient(model, vectorizer, by="favor").explain(texts[:3])
-    assert [found.describe(row) for row in range(3)] == ["a1", "b1", "c1"]
+    explanations = explainers.TopCoefficient(model, vectorizer, by="favor").explain(texts[:3])
+    assert [explanations.describe(row) for row in range(3)] == ["a1", "b1", "c1"]
 
 
 def test_first_and_all_words():
@@ -137,8 +137,8 @@ def test_a_draw_depends_on_the_row_alone_where_values_are_missing_or_of_several_
 
 def test_the_place_of_a_missing_value_tells_rows_apart():
     rows = np.array([["a", None], [None, "a"], ["a", "a"], [None, None], ["a", 1.0], [1.0, "a"]], object)
-    found = explainers.Unique().explain(rows)
-    assert len({found.describe(i) for i in range(6)}) == 6
+    explanations = explainers.Unique().explain(rows)
+    assert len({explanations.describe(i) for i in range(6)}) == 6
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_the_place_of_a_missing_value_tells_rows_apart():
         (lambda: explainers.TreePath.surrogate(7, X), WrongType, "must have predict"),
         (lambda: explainers.TreePath.surrogate(lambda r: r, np.empty((0, 2))), BadInput, "Training rows are empty"),
         (lambda: explainers.NearestNeighbors(X, k=0), BadInput, "at least 1; got 0"),
-        (lambda: explainers.NearestNeighbors(X[:3], k=4), BadInput, "only 3 rows"),
+        (lambda: explainers.NearestNeighbors(X[:3], k=4), BadInput, "only 3 training rows"),
         (lambda: explainers.NearestNeighbors(X[:3]).explain([[np.nan] * 30]), BadInput, "1 row misses a number"),
         (lambda: explainers.Random(0), BadInput, "at least 1; got 0"),
         (lambda: explainers.FirstWord().explain([1, 2]), WrongType, "row 0 is 1"),

@@ -1,14 +1,13 @@
-"""Explanation methods: each has explain(X) -> Explanations, over a whole batch, the same for a row in any batch."""
+"""Explainers: each has explain(X) -> Explanations for a batch of rows, and a row gets the same one in any batch."""
 
-from faithscope.explainers.anchors.explainer import Anchors
-from faithscope.explainers.anchors.text import TextAnchors
+from faithscope.explainers.anchors import Anchors, TextAnchors
 from faithscope.explainers.baselines import Constant, Random, Unique
-from faithscope.explainers.counterfactual.explainer import Counterfactual
+from faithscope.explainers.counterfactual import Counterfactual
 from faithscope.explainers.dice import Dice
 from faithscope.explainers.gradient import Gradient
-from faithscope.explainers.lime.explainer import Lime
+from faithscope.explainers.lime import Lime
 from faithscope.explainers.neighbors import NearestNeighbors
-from faithscope.explainers.shap.explainer import Shap
+from faithscope.explainers.shap import Shap
 from faithscope.explainers.text import AllWords, FirstWord, TopCoefficient
 from faithscope.explainers.tree import TreePath
 

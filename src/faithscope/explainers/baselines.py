@@ -1,13 +1,13 @@
-"""Baselines: explanations that say nothing, everything, or anything; what a real explainer has to beat.
+"""Baselines: explanations that say nothing, everything, or anything at random. A real explainer must beat them.
 
-``baseline = True`` says so to guards, which judge no baseline beside others.
+``baseline = True`` tells `assert_faithful` not to judge a baseline that stands beside other explainers.
 """
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from faithscope.explainers.shared.blocks import Progress
 from faithscope.explainers.shared.manners import Mannered
-from faithscope.explainers.shared.models import Progress
 from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.checks import check_whole
@@ -16,24 +16,37 @@ from faithscope.inputs.rows import rows_of
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Constant(Mannered):
-    """The same explanation for every row: consistency is the chance level."""
+    """The same explanation for every row: consistency is the chance level.
+
+    Examples
+    --------
+    >>> Constant().explain([[1.0], [2.0]]).describe(0)
+    'the same for all'
+    """
 
     baseline: ClassVar[bool] = True
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Plain:
-        """One explanation for all."""
+        """The same explanation for each row."""
         return Plain(["the same for all"] * rows_of(X))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Random(Mannered):
-    """One of k explanations, drawn for the row: consistency is the chance level, with k times the silence.
+    """One of k explanations, drawn at random per row: consistency is the chance level, with k times the silence.
 
     Parameters
     ----------
     k : int
+        The number of explanations.
     seed : int
-        Equal rows draw equally; another seed draws anew.
+        Equal rows get equal explanations; another seed draws others.
+
+    Examples
+    --------
+    >>> explanations = Random(2).explain([[1.0], [2.0], [1.0]])
+    >>> explanations.describe(0) == explanations.describe(2)
+    True
     """
 
     baseline: ClassVar[bool] = True
@@ -45,16 +58,23 @@ class Random(Mannered):
         check_whole(self.k, "k, the number of explanations,")
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Plain:
-        """A drawn explanation for each row."""
-        return Plain([int.from_bytes(one, "little") % int(self.k) for one in row_digests(self.seed, X)])
+        """One explanation per row, drawn at random."""
+        return Plain([int.from_bytes(digest, "little") % int(self.k) for digest in row_digests(self.seed, X)])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Unique(Mannered):
-    """Another explanation for every different row: perfect by definition, and unverifiable."""
+    """A different explanation for every distinct row: perfect by definition, and unverifiable.
+
+    Examples
+    --------
+    >>> codes, _ = Unique().explain([[1.0], [2.0], [1.0]]).group()
+    >>> codes.tolist()
+    [0, 1, 0]
+    """
 
     baseline: ClassVar[bool] = True
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Plain:
-        """An explanation for each row that only equal rows share."""
-        return Plain([one.hex() for one in row_digests(0, X)])
+        """One explanation per row, which only equal rows share."""
+        return Plain([digest.hex() for digest in row_digests(0, X)])

@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput, MissingExtra, WrongType
-from faithscope.explainers.counterfactual.explainer import as_counterfactuals, column_kinds, gower, refuse_unflipped
-from faithscope.explainers.counterfactual.flips import unlike
+from faithscope.errors import MissingExtra, WrongType
+from faithscope.explainers.shared.arrays import Bools, Floats, Ints
+from faithscope.explainers.shared.blocks import Progress
+from faithscope.explainers.shared.choices import check_choice
+from faithscope.explainers.shared.columns import column_kinds
+from faithscope.explainers.shared.counterfactuals import as_counterfactuals, gower, refuse_unflipped, unlike
 from faithscope.explainers.shared.manners import Mannered
-from faithscope.explainers.shared.models import Progress, to_predict, to_proba
+from faithscope.explainers.shared.models import to_predict, to_proba
 from faithscope.explainers.shared.seeds import check_seed, row_seeds
-from faithscope.explainers.shared.table import Own, Table
+from faithscope.explainers.shared.table import Table, Unseen
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.rows import rows_of
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _METHODS = ("random", "genetic", "kdtree")
 _OUTCOME = "outcome"
@@ -31,25 +31,32 @@ _OUTCOME = "outcome"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dice(Mannered):
-    """Explains a row by one counterfactual of dice-ml's, kept only where the model really predicts otherwise.
+    """Explains a row by a counterfactual of dice-ml's, kept only if the model really predicts otherwise.
 
-    dice-ml aims at the class that is second most probable for the row: the opposite one of two. It works row by row,
-    with the model asked about a thousand samples for each, so expect a row to take about a second.
-    It knows no missing values, so a missing number is one step below all others to it, and a category that training
-    rows do not have is the commonest one; where it leaves such a value alone, the row's own is put back.
+    dice-ml aims at the class that is second most probable for the row: of two classes, the opposite one. It works row
+    by row and asks the model about a thousand samples per row, so expect about one second per row.
+    It knows no missing values. So it sees a missing number as one step below all others, and a category that no
+    training row has as the commonest one; if it leaves such a value unchanged, the row's own value is put back.
 
     Parameters
     ----------
     model : fitted classifier
         With ``predict`` and ``predict_proba``.
     X_train : (m, d) array or table
-        Known rows, as the model wants them. Values may be missing, there and in rows to explain.
+        Known rows, as the model reads them. Values may be missing, there and in rows to explain.
     method : str
-        "random", "genetic" or "kdtree", as dice-ml has them.
+        "random", "genetic" or "kdtree", which dice-ml explains.
     categorical : positions or names of columns
         Numbers that are codes of categories; columns that hold neither numbers nor dates are categories in any case.
     seed : int
-        A row draws by this seed and its own values, whatever rows come with it.
+        The random numbers of a row depend on this seed and the row's values, not on the other rows.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> rows = np.array([[0.0, 5.0], [1.0, 5.0], [4.0, 7.0], [5.0, 6.0]])
+    >>> Dice(LogisticRegression().fit(rows, [0, 0, 1, 1]), rows, seed=1)
+    Dice(model=LogisticRegression, X_train=(4, 2), method='random', categorical=(), seed=1)
     """
 
     model: Any
@@ -60,14 +67,13 @@ class Dice(Mannered):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.method not in _METHODS:
-            raise BadInput(f"method must be one of {', '.join(map(repr, _METHODS))}; got {self.method!r}.")
+        check_choice(self.method, "method", _METHODS)
         check_seed(self.seed)
         if not (hasattr(self.model, "predict") and hasattr(self.model, "predict_proba")):
             raise WrongType(f"Dice needs a model with predict and predict_proba; got {type(self.model).__name__}.")
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what was learned, which is learned again."""
+        """The state without what was learned, which is learned again."""
         return {name: value for name, value in self.__dict__.items() if name != "_coded"}
 
     @cached_property
@@ -77,39 +83,45 @@ class Dice(Mannered):
         return _Coded(self.model, table, whole, _stand_ins(table.encode(self.X_train), table.categorical, whole))
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Counterfactuals:
-        """A counterfactual for each row; an error where dice-ml finds none for some row."""
-        found, where = self.find(X, progress=progress)
-        refuse_unflipped(where, rows_of(X), f"dice-ml with method={self.method!r} gives none")
-        return found
+        """One counterfactual per row; raises if dice-ml finds none for some row.
+
+        Parameters
+        ----------
+        X : (n, d) array or table
+        progress : callable, optional
+            Called with the number of rows done, and of all rows, after every row.
+        """
+        counterfactuals, flipped = self.find(X, progress=progress)
+        refuse_unflipped(flipped, rows_of(X), f"dice-ml with method={self.method!r} gives none")
+        return counterfactuals
 
     def find(self, X: Any, *, progress: Progress | None = None) -> tuple[Counterfactuals, Ints]:
-        """A counterfactual for each row for which dice-ml finds one, and the positions of these rows."""
+        """One counterfactual per row for which dice-ml finds one, and the positions of these rows."""
         coded, table = self._coded, self._coded.table
-        (rows, own), known = table.read(X), table.encode(self.X_train)
-        points, found = rows.copy(), np.zeros(len(rows), bool)
-        for row, point in enumerate(_generate(coded, rows, own, known, self.method, self.seed)):
-            found[row] = point is not None
+        (rows, unseen), known = table.read(X), table.encode(self.X_train)
+        points, flipped = rows.copy(), np.zeros(len(rows), bool)
+        for row, point in enumerate(_generate(coded, rows, unseen, known, self.method, self.seed)):
+            flipped[row] = point is not None
             points[row] = rows[row] if point is None else point
             if progress is not None:
                 progress(row + 1, len(rows))
-        found[found] = coded.flips(rows[found], points[found], own.take(found))
-        where = np.flatnonzero(found)
-        metric = gower(table, known)
-        return as_counterfactuals(table, points[where], rows[where], own.take(where), known, metric), where
+        flipped[flipped] = coded.flips(rows[flipped], points[flipped], unseen.take(flipped))
+        where, metric = np.flatnonzero(flipped), gower(table, known)
+        return as_counterfactuals(table, points[where], rows[where], unseen.take(where), known, metric), where
 
 
 @dataclass(frozen=True, eq=False)
 class _Coded:
-    """The model as dice-ml wants it: from a frame of numbers, and categories by code, to positions of classes."""
+    """The model as dice-ml reads it: from a frame of numbers and of codes of categories to positions of classes."""
 
     model: Any
     table: Table
-    whole: NDArray[np.bool_]
-    stand_ins: Floats  # for each feature: the number that is missing to dice-ml, or the commonest category
+    whole: Bools
+    stand_ins: Floats  # per feature: the number that means missing to dice-ml, or the commonest category
 
     @property
     def names(self) -> list[str]:
-        """Names of dice-ml's columns: of one length, since it looks for them as beginnings of longer ones."""
+        """Names of dice-ml's columns, of equal length: it confuses a name with a longer one that begins with it."""
         return [f"feature{j:06}" for j in range(len(self.whole))]
 
     @property
@@ -117,7 +129,7 @@ class _Coded:
         return [name for name, coded in zip(self.names, self.table.categorical, strict=True) if not coded]
 
     def frame(self, matrix: Floats) -> Any:
-        """Rows for dice-ml, none missing: floats, integers, and codes as text."""
+        """Rows for dice-ml, without missing values: floats, integers, and codes as text."""
         import pandas as pd
 
         matrix = np.where(np.isnan(matrix), self.stand_ins, matrix)
@@ -128,7 +140,7 @@ class _Coded:
         return pd.DataFrame(dict(zip(self.names, columns, strict=True)))
 
     def matrix(self, frame: Any) -> Floats:
-        """Rows from dice-ml."""
+        """The matrix of rows that come from dice-ml."""
         matrix = np.column_stack([frame[name].astype(float).to_numpy() for name in self.names])
         return np.where(~self.table.categorical & (matrix == self.stand_ins), np.nan, matrix)
 
@@ -139,51 +151,55 @@ class _Coded:
         return np.asarray(self.predict_proba(frame).argmax(axis=1), np.int64)
 
     def known_to(self, rows: Floats, known: Floats) -> Floats:
-        """The rows with categories that dice-ml knows, those of known rows; the commonest for any other."""
+        """Rows in which each category that no known row has is replaced by the commonest one, which dice-ml knows."""
         strange = [~np.isin(rows[:, j], known[:, j]) & coded for j, coded in enumerate(self.table.categorical)]
         return np.where(np.column_stack(strange), self.stand_ins, rows)
 
-    def flips(self, rows: Floats, points: Floats, own: Own) -> NDArray[np.bool_]:
+    def flips(self, rows: Floats, points: Floats, unseen: Unseen) -> Bools:
         """Whether the model itself predicts another label for each point than for its row."""
         if not len(rows):
             return np.empty(0, np.bool_)
         predict = to_predict(self.model)
-        return np.asarray(predict(self.table.decode(points, own)) != predict(self.table.decode(rows, own)), np.bool_)
+        return np.asarray(
+            predict(self.table.decode(points, unseen)) != predict(self.table.decode(rows, unseen)), np.bool_
+        )
 
 
 def _codes(column: Floats) -> list[str]:
     return [str(int(code)) for code in column]
 
 
-def _stand_ins(known: Floats, categorical: NDArray[np.bool_], whole: NDArray[np.bool_]) -> Floats:
-    """What dice-ml sees for what it cannot: of numbers one step below the lowest, of categories the commonest."""
-    found = np.zeros(known.shape[1])
+def _stand_ins(known: Floats, categorical: Bools, whole: Bools) -> Floats:
+    """What dice-ml sees for missing values: one step below the lowest number, or the commonest category."""
+    stand_ins = np.zeros(known.shape[1])
     for j, column in enumerate(known.T):
         values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
         if categorical[j]:
-            found[j] = values[counts.argmax()]
+            stand_ins[j] = values[counts.argmax()]
         elif len(values):
-            found[j] = np.round(values[0] - 0.1 ** (decimals := 0 if whole[j] else _decimals(column)), decimals)
-    return found
+            stand_ins[j] = np.round(values[0] - 0.1 ** (decimals := 0 if whole[j] else _decimals(column)), decimals)
+    return stand_ins
 
 
-def _generate(coded: _Coded, rows: Floats, own: Own, known: Floats, method: str, seed: int) -> Iterator[Floats | None]:
-    """A point for each row, None where dice-ml finds none."""
+def _generate(
+    coded: _Coded, rows: Floats, unseen: Unseen, known: Floats, method: str, seed: int
+) -> Iterator[Floats | None]:
+    """One point per row, None if dice-ml finds none."""
     if not len(rows):
         return
-    asked = coded.known_to(rows, known)
+    familiar = coded.known_to(rows, known)
     with _quiet(seed):
         explainer = _explainer(coded, known, method)
-        frame, chances = coded.frame(asked), to_proba(coded.model)(coded.table.decode(rows, own))
+        frame, chances = coded.frame(familiar), to_proba(coded.model)(coded.table.decode(rows, unseen))
     wanted = np.argsort(-chances, axis=1, kind="stable")
     for row, row_seed in enumerate(row_seeds(seed, rows)):
         with _quiet(row_seed):
-            made = _one(explainer, frame.iloc[[row]], int(wanted[row, 1])) if wanted.shape[1] > 1 else None
-        if made is None:
+            flipped = _flipped(explainer, frame.iloc[[row]], int(wanted[row, 1])) if wanted.shape[1] > 1 else None
+        if flipped is None:
             yield None
             continue
-        point = coded.matrix(made)[0]
-        yield np.where(unlike(point, asked[row]), point, rows[row])
+        point = coded.matrix(flipped)[0]
+        yield np.where(unlike(point, familiar[row]), point, rows[row])
 
 
 def _explainer(coded: _Coded, known: Floats, method: str) -> Any:
@@ -204,32 +220,32 @@ def _explainer(coded: _Coded, known: Floats, method: str) -> Any:
 
 
 def _decimals(column: NDArray[Any]) -> int:
-    """As dice-ml counts them, in the most frequent values; it fails by itself where one is written 1e-05."""
+    """Decimals of the most frequent values, as dice-ml counts them; its own count fails if a value is written 1e-05."""
     if column.dtype.kind != "f":
         return 0
     values, counts = np.unique(column[~np.isnan(column)].astype(np.float32), return_counts=True)
     modes = values[counts == counts.max()]
-    return max(len(np.format_float_positional(one, trim="0").split(".")[1]) for one in modes)
+    return max(len(np.format_float_positional(mode, trim="0").split(".")[1]) for mode in modes)
 
 
-def _one(explainer: Any, row: Any, wanted: int) -> Any:
-    """One row of a frame; None where dice-ml finds none."""
+def _flipped(explainer: Any, row: Any, wanted: int) -> Any:
+    """The counterfactual of a row as a frame of one row; None if dice-ml finds none."""
     from dice_ml.dice import UserConfigValidationException
 
     try:
-        made = explainer.generate_counterfactuals(row, total_CFs=1, desired_class=wanted).cf_examples_list[0]
+        example = explainer.generate_counterfactuals(row, total_CFs=1, desired_class=wanted).cf_examples_list[0]
     except UserConfigValidationException as problem:
         if "No counterfactuals found" in str(problem):
             return None
         raise
-    return made.final_cfs_df if made.final_cfs_df_sparse is None else made.final_cfs_df_sparse
+    return example.final_cfs_df if example.final_cfs_df_sparse is None else example.final_cfs_df_sparse
 
 
 @contextmanager
 def _quiet(seed: int) -> Iterator[None]:
-    """No progress bars or warnings; chance by this seed, since dice-ml draws from the global generators.
+    """Silence progress bars and warnings, and seed the global generators, from which dice-ml draws.
 
-    Its own random_seed would draw every feature from the same numbers.
+    With dice-ml's own random_seed every feature would draw the same numbers.
     """
     before, numpy_before = random.getstate(), np.random.get_state()  # noqa: NPY002
     random.seed(seed)

@@ -1,59 +1,64 @@
 """Gradients of a PyTorch module with respect to its input, and the constant that they leave out."""
 
 import copy
-import warnings
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, MissingExtra, WrongType
+from faithscope.explainers.shared.arrays import Floats
+from faithscope.explainers.shared.blocks import Progress, blocks
+from faithscope.explainers.shared.choices import check_choice
+from faithscope.explainers.shared.classes import chosen_classes, names_per_class, warn_if_predicted
 from faithscope.explainers.shared.manners import Mannered
-from faithscope.explainers.shared.models import PREDICTED, Progress, chosen_classes
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.numbers import refuse_nonfinite, to_matrix
 from faithscope.runtime.memory import need
 
-Floats = NDArray[np.float64]
-
 _METHODS = ("gradient", "gradient x input", "gradient*input", "integrated gradients")
-_ROWS = 1_024  # in one call of the module; four times as many on the way of integrated gradients
-_DIGITS = 11  # kept of a vector's largest number: beyond them the order of sums inside a batch shows
+_ROWS = 1_024  # in one call of the module; four times as many points of integrated gradients
+_DIGITS = 11  # kept of the largest number of a vector; later digits depend on the order of sums in a batch
 
 
 class Gradient(Mannered):
-    """Explains a row by the gradient of the module's output there.
+    """Explains a row by the gradient of the module's output at the row.
 
-    A gradient says how the output changes, not what it is: rows may share one and differ in label. With `offset` one
-    more number, the constant term, completes the explanation (paper, section 3.2.3): rows with equal explanations then
-    have the same linear function, and values that attribute the output have the same output.
+    A gradient says how the output changes, not what it is: rows with the same gradient may differ in label. With
+    `offset` the constant term completes the explanation (paper, section 3.2.3): rows with equal explanations then have
+    the same linear function, or, for methods that attribute the output, the same output.
 
     Parameters
     ----------
     module : torch.nn.Module
-        From (n, d) to (n,) or (n, classes). Explained as it is when `explain` is called, in evaluation mode and double
-        precision: on a copy, so that the module itself is left as it was.
+        From (n, d) to (n,) or (n, classes). It is explained as it is when `explain` is called, in evaluation mode and
+        double precision, on a copy, so that the module itself does not change.
     method : {"gradient", "gradient x input", "integrated gradients"}
-        The gradient; the gradient times the row (also ``"gradient*input"``); or the mean gradient on the straight way
-        from a baseline to the row, times that way, which sums to the difference in output.
+        The gradient; the gradient times the row (also ``"gradient*input"``); or the mean gradient on the straight line
+        from a baseline to the row, times the difference of both, which sums to the difference in output.
     offset : bool
-        Append the constant that completes the explanation: ``f(x) - gradient · x`` for the gradient, ``f(x)`` less the
-        sum of the values for the others.
+        Append the constant that completes the explanation: ``f(x) - gradient · x`` for the gradient,
+        ``f(x) - sum of the values`` for the other methods.
     class_index : int, "predicted" or None
-        The class explained. None: class 1 of two; of more, every class, one vector after the other. A single output is
-        the logit of class 1, and class 0 has its negative. The predicted class is the one of highest output.
+        The class explained. None: class 1 of two; if there are more, every class, one vector after the other. A single
+        output is the logit of class 1, and class 0 has its negative. The predicted class is that of highest output.
     baseline : (d,) array, optional
         Where integrated gradients start; zeros by default.
     steps : int
-        Points on the way of integrated gradients, placed by the Gauss-Legendre rule.
+        Number of points on the line of integrated gradients, placed by the Gauss-Legendre rule.
 
     Notes
     -----
-    Numbers are kept to 11 digits of the largest in their vector, so that rows in the same linear piece of a network get
-    the same explanation.
+    Numbers are rounded to 11 digits of the largest number in their vector, so that rows in the same linear piece of a
+    network get the same explanation.
+
+    Examples
+    --------
+    >>> import torch  # doctest: +SKIP
+    >>> Gradient(torch.nn.Identity()).explain([[3.0, 4.0]]).values.tolist()  # doctest: +SKIP
+    [[0.0, 1.0]]
     """
 
     def __init__(
@@ -69,56 +74,53 @@ class Gradient(Mannered):
         _need_torch()
         if not (callable(module) and hasattr(module, "parameters") and hasattr(module, "eval")):
             raise WrongType(f"Gradient explains a torch.nn.Module; got {type(module).__name__}.")
-        if method not in _METHODS:
-            raise BadInput(f"method must be one of {', '.join(map(repr, _METHODS))}; got {method!r}.")
+        check_choice(method, "method", _METHODS)
         self.module, self.offset, self.class_index = module, offset, class_index
         self.method = "gradient x input" if method == "gradient*input" else method
         self.baseline: Floats | None = None if baseline is None else to_matrix([baseline], "The baseline")[0][0]
         self.steps = check_whole(steps, "steps")
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Importances:
-        """One number a feature for each row, then the offset; of several classes one vector after the other.
+        """One number per feature and row, then the offset; if several classes are explained, one vector per class.
 
         Parameters
         ----------
         X : (n, d) array or table of numbers
-            Rounded to single precision first, unless the module is of double precision: what the module reads in use.
+            Rounded to single precision, which the module reads in use, unless the module has double precision.
         progress : callable, optional
-            Called with rows done and rows in all, after every part of them.
+            Called with the number of rows done, and of all rows, after every block of them.
         """
-        if self.class_index == "predicted":
-            warnings.warn(PREDICTED, stacklevel=2)
+        warn_if_predicted(self.class_index)
         module = _Double(self.module)
         rows, names = module.read(X)
         start = self._start(rows.shape[1])
-        parts = [self._vectors(module, start[None], start)[:0]]  # shows how many classes there are
+        parts = [self._vectors(module, start[None], start)[:0]]  # its shape shows how many classes there are
         _, classes, width = parts[0].shape
         many = f"Gradients of {len(rows):,} rows, {width:,} features and {classes:,} classes"
         need(16 * len(rows) * classes * width, many, "explain fewer rows at a time, or choose a class")
-        step = max(1, 4 * _ROWS // self.steps) if self.method == "integrated gradients" else _ROWS
-        for low in range(0, len(rows), step):
-            parts.append(self._vectors(module, rows[low : low + step], start))
-            if progress is not None:
-                progress(min(low + step, len(rows)), len(rows))
+        step = 4 * _ROWS // self.steps if self.method == "integrated gradients" else _ROWS
+        parts += [self._vectors(module, rows[block], start) for block in blocks(len(rows), step, progress)]
         return self._importances(np.concatenate(parts), names)
 
     def _start(self, features: int) -> Floats:
         if self.baseline is None:
             return np.zeros(features)
         if len(self.baseline) != features:
-            raise BadInput(f"The baseline has {len(self.baseline)} features where rows have {features}.")
+            raise BadInput(
+                f"The baseline has {len(self.baseline)} features but rows have {features}: pass one number per feature."
+            )
         return self.baseline.astype(np.float64)
 
     def _vectors(self, module: "_Double", rows: Floats, start: Floats) -> Floats:
-        """The explanation of each row, for each class explained: (n, classes, d), or d + 1 with the offset."""
+        """One vector per row and class explained: (n, classes, d), or (n, classes, d + 1) with the offset."""
         outputs, slopes = module.differentiate(rows, self.class_index)
         values = self._values(module, rows, start, slopes)
         if self.class_index == "predicted":
             best = outputs.argmax(axis=1)[:, None]
             outputs, values = np.take_along_axis(outputs, best, 1), np.take_along_axis(values, best[:, :, None], 1)
         if self.offset:
-            told = values * rows[:, None, :] if self.method == "gradient" else values
-            values = np.concatenate([values, (outputs - told.sum(axis=2))[:, :, None]], axis=2)
+            attributed = values * rows[:, None, :] if self.method == "gradient" else values
+            values = np.concatenate([values, (outputs - attributed.sum(axis=2))[:, :, None]], axis=2)
         return _settled(values)
 
     def _values(self, module: "_Double", rows: Floats, start: Floats, slopes: Floats) -> Floats:
@@ -135,9 +137,7 @@ class Gradient(Mannered):
 
     def _importances(self, vectors: Floats, names: Sequence[str]) -> Importances:
         count, classes, width = vectors.shape
-        names = [*names, "offset"] if self.offset else names
-        if classes > 1:
-            names = [f"{name} | class {one}" for one in range(classes) for name in names]
+        names = names_per_class([*names, "offset"] if self.offset else names, range(classes))
         return Importances(vectors.reshape(count, classes * width), names)
 
 
@@ -149,7 +149,7 @@ def _need_torch() -> None:
 
 
 def _settled(vectors: Floats) -> Floats:
-    """Vectors rounded to so many digits of their largest number; 0 has no sign."""
+    """Vectors rounded to 11 digits of their largest number; 0 has no sign."""
     largest = np.abs(vectors).max(axis=2, initial=1e-280, keepdims=True)
     power = 10.0 ** (_DIGITS - np.floor(np.log10(largest)))
     settled: Floats = np.round(vectors * power) / power + 0.0
@@ -162,9 +162,9 @@ class _Double:
     def __init__(self, module: Any) -> None:
         import torch
 
-        held = [one for one in chain(module.parameters(), module.buffers()) if one.is_floating_point()]
-        self.device = held[0].device if held else torch.device("cpu")
-        self.single = not held or held[0].dtype != torch.float64
+        tensors = [tensor for tensor in chain(module.parameters(), module.buffers()) if tensor.is_floating_point()]
+        self.device = tensors[0].device if tensors else torch.device("cpu")
+        self.single = not tensors or tensors[0].dtype != torch.float64
         with torch.inference_mode(False):
             self.module = copy.deepcopy(module).eval().double().requires_grad_(False)
 
@@ -177,7 +177,7 @@ class _Double:
         return rows.astype(np.float64), names or [f"x{j}" for j in range(rows.shape[1])]
 
     def differentiate(self, rows: Floats, class_index: int | str | None) -> tuple[Floats, Floats]:
-        """Outputs (n, classes) and their gradients (n, classes, d), of the classes explained; of all if predicted."""
+        """Outputs (n, classes) and their gradients (n, classes, d) of the classes explained; of all for "predicted"."""
         import torch
 
         with torch.inference_mode(False), torch.enable_grad():
@@ -192,24 +192,24 @@ class _Double:
         import torch
 
         try:
-            found = self.module(points)
+            outputs = self.module(points)
         except RuntimeError as problem:
             raise BadInput(
-                f"The module does not take rows of {points.shape[1]} features in double precision: {problem}"
+                f"The module does not take rows of {points.shape[1]} features in double precision ({problem}): "
+                "pass rows with the features of the module."
             ) from problem
-        if not torch.is_tensor(found) or found.ndim not in (1, 2) or len(found) != len(points):
-            shape = tuple(found.shape) if torch.is_tensor(found) else type(found).__name__
+        if not torch.is_tensor(outputs) or outputs.ndim not in (1, 2) or len(outputs) != len(points):
+            shape = tuple(outputs.shape) if torch.is_tensor(outputs) else type(outputs).__name__
             raise BadInput(f"The module must give (n,) or (n, classes) outputs for {len(points)} rows; got {shape}.")
-        found = found[:, None] if found.ndim == 1 else found
-        return torch.cat([-found, found], dim=1) if found.shape[1] == 1 else found
+        outputs = outputs[:, None] if outputs.ndim == 1 else outputs
+        return torch.cat([-outputs, outputs], dim=1) if outputs.shape[1] == 1 else outputs
 
 
 def _slope(output: Any, points: Any) -> Floats:
-    """The gradient of one output of every row; 0 where it does not depend on the row."""
+    """The gradient of one output of every row; 0 if the output does not depend on the row."""
     import torch
 
     if not output.requires_grad:
         return np.zeros(points.shape)
-    found = torch.autograd.grad(output.sum(), points, retain_graph=True, allow_unused=True)[0]
-    slope: Floats = np.zeros(points.shape) if found is None else found.cpu().numpy()
-    return slope
+    slope = torch.autograd.grad(output.sum(), points, retain_graph=True, allow_unused=True)[0]
+    return np.zeros(points.shape) if slope is None else np.asarray(slope.cpu().numpy())

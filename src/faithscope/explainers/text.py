@@ -1,56 +1,56 @@
-"""Highlighted text: the word that decides, the first word, all words."""
+"""Highlighted words of texts: the decisive word, the first word, all words."""
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from faithscope.errors import BadInput, WrongType
+from faithscope.errors import WrongType
+from faithscope.explainers.shared.arrays import Floats, Ints
+from faithscope.explainers.shared.blocks import Progress
+from faithscope.explainers.shared.choices import check_choice
+from faithscope.explainers.shared.documents import Tokenizer, to_documents, words_of
 from faithscope.explainers.shared.manners import Mannered
-from faithscope.explainers.shared.models import Progress
 from faithscope.explanations.highlights import Highlights
-from faithscope.inputs.arrays import to_vector
-
-Tokenizer = Callable[[str], Iterable[str]]
-
-
-def to_documents(X: Any) -> list[str]:
-    """Documents as a list of strings."""
-    documents: list[Any] = to_vector(X, "Documents").tolist()
-    wrong = next((row for row, document in enumerate(documents) if not isinstance(document, str)), None)
-    if wrong is not None:
-        raise WrongType(f"Documents must be texts; row {wrong} is {documents[wrong]!r}.")
-    return documents
-
-
-def words_of(tokenizer: Any, text: str) -> list[str]:
-    """The words of a text."""
-    if not callable(tokenizer):
-        raise WrongType(f"tokenizer must be a function from a text to its words; got {tokenizer!r}.")
-    found = tokenizer(text)
-    words: list[Any] = list(found) if hasattr(found, "__iter__") else [None]
-    if not all(isinstance(word, str) for word in words):
-        raise WrongType(f"The tokenizer must give words; for {text!r} it gave {found!r}.")
-    return words
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FirstWord(Mannered):
-    """Highlights the first word: close to a random explanation, as the paper uses it."""
+    """Highlights the first word: close to a random explanation, which is what the paper uses it for.
+
+    Parameters
+    ----------
+    tokenizer : callable
+        From a text to its words.
+
+    Examples
+    --------
+    >>> FirstWord().explain(["a great film"]).describe(0)
+    'a'
+    """
 
     tokenizer: Tokenizer = str.split
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Highlights:
-        """The first word of each document; nothing where it has none."""
+        """The first word of each document; nothing if it has no words."""
         documents = to_documents(X)
         return Highlights([words_of(self.tokenizer, text)[:1] for text in documents], tokenizer=self.tokenizer)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AllWords(Mannered):
-    """Highlights every word: faithful by definition, and unverifiable."""
+    """Highlights every word: faithful by definition, and unverifiable.
+
+    Parameters
+    ----------
+    tokenizer : callable
+        From a text to its words.
+
+    Examples
+    --------
+    >>> AllWords().explain(["great film"]).describe(0)
+    'film, great'
+    """
 
     tokenizer: Tokenizer = str.split
 
@@ -68,8 +68,18 @@ class TopCoefficient(Mannered):
     model : fitted linear classifier with ``coef_``
     vectorizer : fitted scikit-learn vectorizer of texts, such as CountVectorizer
     by : {"absolute", "favor"}
-        The largest coefficient in size, as the paper's text has it; or the largest in favor of the prediction, which is
-        what its printed numbers seem to be of.
+        The coefficient of largest absolute value, as in the paper's text; or the largest coefficient in favor of the
+        prediction, which the paper's printed numbers seem to be about.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> texts = ["great film", "dull film"]
+    >>> vectorizer = CountVectorizer().fit(texts)
+    >>> model = LogisticRegression().fit(vectorizer.transform(texts), [1, 0])
+    >>> TopCoefficient(model, vectorizer).explain(["great film"]).describe(0)
+    'great'
     """
 
     model: Any
@@ -79,31 +89,31 @@ class TopCoefficient(Mannered):
     def __post_init__(self) -> None:
         if not hasattr(self.model, "coef_") or not hasattr(self.vectorizer, "vocabulary_"):
             raise WrongType("TopCoefficient needs a fitted linear model (coef_) and a fitted vectorizer (vocabulary_).")
-        if self.by not in ("absolute", "favor"):
-            raise BadInput(f"by must be 'absolute' or 'favor'; got {self.by!r}.")
+        check_choice(self.by, "by", ("absolute", "favor"))
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Highlights:
-        """The decisive word of each document; nothing where the model knows none of its words."""
+        """The decisive word of each document; nothing if the model knows none of its words."""
         documents = to_documents(X)
         names = self.vectorizer.get_feature_names_out()
         words = [[names[j]] if j >= 0 else [] for j in self._decisive(documents)]
         return Highlights(words, tokenizer=self.vectorizer.build_analyzer(), vocabulary=self.vectorizer.vocabulary_)
 
-    def _decisive(self, documents: list[str]) -> NDArray[np.int64]:
-        found = np.full(len(documents), -1)
+    def _decisive(self, documents: list[str]) -> Ints:
+        """The column of the decisive word of each document; -1 if there is none."""
+        columns = np.full(len(documents), -1)
         if not documents:
-            return found
+            return columns
         bag = self.vectorizer.transform(documents).tocsr()
         weight = self._weights(bag)[np.repeat(np.arange(bag.shape[0]), np.diff(bag.indptr)), bag.indices]
         filled = np.flatnonzero(np.diff(bag.indptr))
         starts = bag.indptr[filled]
         best = np.maximum.reduceat(weight, starts) if len(filled) else np.empty(0)
         is_best = np.flatnonzero(weight == np.repeat(best, np.diff(bag.indptr)[filled]))
-        found[filled] = bag.indices[is_best[np.searchsorted(is_best, starts)]]
-        return found
+        columns[filled] = bag.indices[is_best[np.searchsorted(is_best, starts)]]
+        return columns
 
     def _weights(self, bag: Any) -> Any:
-        """How much every word counts in every document: a view that is indexed by document and word."""
+        """The weight of every word in every document: a view that is indexed by document and word."""
         coefficients = np.atleast_2d(self.model.coef_)
         if len(coefficients) == 1:
             coefficients = np.vstack([-coefficients, coefficients])
@@ -114,11 +124,11 @@ class TopCoefficient(Mannered):
 
 @dataclass(frozen=True)
 class _ByDocument:
-    """Coefficients of the class each document is predicted, never written out for all documents."""
+    """Coefficients of the predicted class of each document, looked up and never copied for all documents."""
 
-    coefficients: NDArray[np.float64]
-    predicted: NDArray[np.int64]
+    coefficients: Floats
+    predicted: Ints
 
-    def __getitem__(self, place: tuple[NDArray[np.int64], NDArray[np.int64]]) -> NDArray[np.float64]:
+    def __getitem__(self, place: tuple[Ints, Ints]) -> Floats:
         document, word = place
         return self.coefficients[self.predicted[document], word]

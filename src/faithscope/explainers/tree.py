@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.explainers.shared.arrays import Bools, Floats
+from faithscope.explainers.shared.blocks import Progress
 from faithscope.explainers.shared.manners import Mannered
-from faithscope.explainers.shared.models import Progress, to_predict
+from faithscope.explainers.shared.models import to_predict
 from faithscope.explainers.shared.seeds import check_seed
 from faithscope.explainers.shared.table import Table
 from faithscope.explanations.conditions.condition import Condition, conjoin
@@ -27,9 +28,11 @@ class TreePath(Mannered):
     Parameters
     ----------
     tree : DecisionTreeClassifier or DecisionTreeRegressor
-        Fitted. It may be the model itself, or a surrogate for one. Where it was fitted with missing values, its rules
-        say where they go: "age <= 37 or missing". Of a tree that shows no sign of them, a row that misses a value gets
-        a rule that asks for missing.
+        Fitted. It may be the model itself, or a surrogate for one. If it was fitted with missing values, its rules say
+        where they go: "age <= 37 or missing". If it shows no sign of missing values, a row that misses a value gets a
+        rule that asks for missing.
+    table, missing
+        Set by `surrogate`: the training table, and which of its features miss values.
 
     Examples
     --------
@@ -41,7 +44,7 @@ class TreePath(Mannered):
 
     tree: Any
     table: Table | None = field(default=None, repr=False)
-    missing: tuple[bool, ...] = field(default=(), repr=False)  # of which features some training rows miss values
+    missing: tuple[bool, ...] = field(default=(), repr=False)  # which features miss values in training
 
     def __post_init__(self) -> None:
         if not hasattr(self.tree, "tree_"):
@@ -49,31 +52,38 @@ class TreePath(Mannered):
 
     @classmethod
     def surrogate(cls, predict: Any, X_train: Any, *, max_leaf_nodes: int = 64, seed: int = 0) -> "TreePath":
-        """A tree fitted to what a model predicts for training rows.
+        """A tree that is fitted to a model's predictions for training rows.
 
         Parameters
         ----------
         predict : model or function
         X_train : (n, d) array or table
-            Columns that hold no numbers are categories; the tree asks whether a row has one or another. Missing is a
+            Columns that hold no numbers are categories, and the tree asks whether a row has one of them. Missing is a
             value of its own, and dates are numbers.
         max_leaf_nodes : int
-            How many different explanations there may be.
+            How many distinct explanations there may be.
         """
         from sklearn.tree import DecisionTreeClassifier
 
         if check_whole(max_leaf_nodes, "max_leaf_nodes") < 2:
-            raise BadInput(f"max_leaf_nodes must be at least 2, for a tree that asks anything; got {max_leaf_nodes}.")
+            raise BadInput(f"max_leaf_nodes must be at least 2, for a tree with a condition; got {max_leaf_nodes}.")
         table, labels = Table.learn(X_train), to_predict(predict)(X_train)
         rows = table.encode(X_train)
         missing = tuple(bool(column.any()) for column in _missing(table, rows).T)
-        texts = np.array([str(label) for label in labels.tolist()], object)  # each as long as it is
-        most = min(max_leaf_nodes, max(2, len(labels)))  # memory is taken for all of them at once
+        texts = np.array([str(label) for label in labels.tolist()], object)  # objects: texts keep their length
+        most = min(max_leaf_nodes, max(2, len(labels)))  # scikit-learn allocates memory for all leaves at once
         tree = DecisionTreeClassifier(max_leaf_nodes=most, random_state=check_seed(seed) % 2**32)
         return cls(tree.fit(_indicators(table, rows, missing), texts), table, missing)
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Rules:
-        """The path of each row."""
+        """The path of each row, as a rule.
+
+        Parameters
+        ----------
+        X : (n, d) array or table
+        progress : callable, optional
+            Accepted as by other explainers; not called, since this takes no time.
+        """
         if self.table is None:
             codes, distinct, names, tree = read_tree(self.tree, X, None, stable=True)
             return Rules(codes, distinct, names, tree)._labelled(X)
@@ -81,19 +91,19 @@ class TreePath(Mannered):
         seen = _indicators(self.table, rows, self.missing)
         reached = self.tree.apply(seen) if len(rows) else np.empty(0, np.int64)
         to_leaf = _readable_paths(self.tree.tree_, self.table, self.missing)
-        said = np.array(self.missing)
-        distinct, codes = rules_of(to_leaf, reached, _missing(self.table, rows) & ~said)
-        return Rules(codes, distinct, self.table.names, tree=digest(self.tree.tree_, said))
+        trained_missing = np.array(self.missing)
+        distinct, codes = rules_of(to_leaf, reached, _missing(self.table, rows) & ~trained_missing)
+        return Rules(codes, distinct, self.table.names, tree=digest(self.tree.tree_, trained_missing))
 
 
-def _missing(table: Table, matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _missing(table: Table, matrix: Floats) -> Bools:
     """Which values of a matrix are missing."""
     codes = [np.nan if known is None else len(known) for known in table.categories]
     return np.asarray(np.isnan(matrix) | (matrix == codes))
 
 
-def _indicators(table: Table, matrix: NDArray[np.float64], missing: Sequence[bool]) -> NDArray[np.float64]:
-    """Numbers as they are, dates rounded up to whole units, and a 0/1 column for each category and for missing ones."""
+def _indicators(table: Table, matrix: Floats, missing: Sequence[bool]) -> Floats:
+    """Columns for the tree: numbers, dates rounded up to whole units, and 0/1 for each category and for missing."""
     columns = []
     for j, known in enumerate(table.categories):
         column = matrix[:, [j]]
@@ -104,8 +114,8 @@ def _indicators(table: Table, matrix: NDArray[np.float64], missing: Sequence[boo
     return np.concatenate(columns, axis=1)
 
 
-def _asked(table: Table, missing: Sequence[bool]) -> list[tuple[int, Any]]:
-    """For each column of the indicators the feature, and the category it asks about: None for missing, and numbers."""
+def _meanings(table: Table, missing: Sequence[bool]) -> list[tuple[int, Any]]:
+    """The feature and the category of each column of the indicators; None for missing, and for numbers."""
     return [
         (j, category)
         for j, known in enumerate(table.categories)
@@ -114,27 +124,31 @@ def _asked(table: Table, missing: Sequence[bool]) -> list[tuple[int, Any]]:
 
 
 def _readable_paths(splits: Any, table: Table, missing: Sequence[bool]) -> dict[int, Conjunction]:
-    """Paths in terms of the features themselves: an indicator above one half means that category."""
-    asked = _asked(table, missing)
-    numbers = np.array([table.categories[j] is None and missing[j] for j, _ in asked])
-    to_leaf = paths(splits, [str(position) for position in range(len(asked))], numbers)
+    """Paths in terms of the features themselves: an indicator above 1/2 means that category."""
+    meanings = _meanings(table, missing)
+    numbers = np.array([table.categories[j] is None and missing[j] for j, _ in meanings])
+    to_leaf = paths(splits, [str(position) for position in range(len(meanings))], numbers)
     parts: Any = to_leaf
-    return {leaf: conjoin(_in_words(one, asked, table, missing) for one in parts[leaf]) for leaf in to_leaf}
+    return {leaf: conjoin(_translated(part, meanings, table, missing) for part in parts[leaf]) for leaf in to_leaf}
 
 
-def _in_words(one: Condition, asked: list[tuple[int, Any]], table: Table, missing: Sequence[bool]) -> Condition:
-    feature, category = asked[one.position]
+def _translated(
+    indicator: Condition, meanings: list[tuple[int, Any]], table: Table, missing: Sequence[bool]
+) -> Condition:
+    """A condition on a column of the indicators as a condition on its feature."""
+    feature, category = meanings[indicator.position]
     name = table.names[feature]
     if table.categories[feature] is not None:
         # A missing value is none of the categories.
         other = "!= or missing" if missing[feature] and category is not None else "!="
-        return condition(feature, name, "==" if one.low > 0 else other, category)
-    found = [
-        condition(feature, name, operator, _readable(table, feature, value)) for _, operator, value in one.triples()
+        return condition(feature, name, "==" if indicator.low > 0 else other, category)
+    bounds = [
+        condition(feature, name, operator, _readable(table, feature, value))
+        for _, operator, value in indicator.triples()
     ]
-    return conjoin(found)[0]
+    return conjoin(bounds)[0]
 
 
 def _readable(table: Table, feature: int, value: Any) -> Any:
-    """A threshold as a rule names it: between whole dates the earlier, since all that the tree sees are whole."""
+    """A threshold as a rule names it: the whole date before it, since the tree sees whole dates only."""
     return value if table.dates[feature] is None or value is None else table.readable(feature, np.floor(value))

@@ -1,4 +1,4 @@
-"""Anchors: rules that hold a prediction in place, for tables and for texts."""
+"""Anchors: rules that nearly always keep the prediction, for tables and for texts."""
 
 from faithscope.explainers.anchors.explainer import Anchors
 from faithscope.explainers.anchors.text import TextAnchors

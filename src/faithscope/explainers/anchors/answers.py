@@ -1,4 +1,4 @@
-"""What a model said to perturbed rows, found again by numbers that stand for the rows."""
+"""A model's answers to perturbed rows, remembered by keys: numbers that stand for the rows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Codes = NDArray[np.integer[Any]]
+from faithscope.explainers.shared.arrays import Codes, Ints
+
 Keys = NDArray[np.uint64]
 
-_KEPT = 2**22  # answers remembered, then forgotten all together
+_KEPT = 2**22  # answers remembered; beyond that all are forgotten
 
 
 def mix(numbers: Any) -> Keys:
@@ -22,52 +22,53 @@ def mix(numbers: Any) -> Keys:
 
 
 def condition_keys(feature: Any, code: Any) -> Keys:
-    """A number for each condition, 0 for none. The key of an anchor is the sum over its conditions."""
+    """The key of each condition, 0 for none. The key of an anchor is the sum of the keys of its conditions."""
     return np.where(np.asarray(code) == 0, np.uint64(0), mix((np.asarray(feature) + 1) * 2**32 + code))
 
 
 def anchor_keys(anchors: Codes) -> Keys:
-    """A number for each anchor, equal for equal ones: (…, width) -> (…)."""
+    """The key of each anchor; equal anchors have equal keys: (…, width) -> (…)."""
     return np.asarray(condition_keys(np.arange(anchors.shape[-1]), anchors).sum(axis=-1, dtype=np.uint64))
 
 
 class Answers:
-    """What the model said to perturbed rows, by their keys: a hash table on whole arrays. No key is 0."""
+    """The model's answers to perturbed rows by key: a hash table that works on whole arrays. No key is 0."""
 
     def __init__(self) -> None:
         self._clear(2**16)
 
     def of(self, keys: Keys, ask: Callable[[Ints], Ints]) -> Ints:
-        """The answers, at least 0, of the keys' shape.
+        """One answer per key, all at least 0, in the shape of the keys.
 
         Parameters
         ----------
         keys : array
         ask : function
-            From positions among the keys, flattened, to answers: called with those that were never asked about.
+            From positions among the flattened keys to answers; called once, with the keys that were never asked about.
         """
         flat = keys.ravel()
         answers = self._find(flat)
         new = np.flatnonzero(answers < 0)
         if len(new):
             distinct, first, place = np.unique(flat[new], return_index=True, return_inverse=True)
-            said = ask(new[first])
-            answers[new] = said[place]
-            self._add(distinct, said)
+            asked = ask(new[first])
+            answers[new] = asked[place]
+            self._add(distinct, asked)
         return answers.reshape(keys.shape)
 
     def _clear(self, size: int) -> None:
         self.keys, self.answers, self.used = np.zeros(size, np.uint64), np.zeros(size, np.int32), 0
 
     def _find(self, keys: Keys) -> Ints:
-        found, left, place = np.full(len(keys), -1), np.arange(len(keys)), self._first(keys)
+        """The remembered answers, -1 for keys without."""
+        answers, left, place = np.full(len(keys), -1), np.arange(len(keys)), self._first(keys)
         while len(left):
             there = self.keys[place]
             hit = there == keys
-            found[left[hit]] = self.answers[place[hit]]
+            answers[left[hit]] = self.answers[place[hit]]
             on = (there != 0) & ~hit
             left, keys, place = left[on], keys[on], self._next(place[on])
-        return found
+        return answers
 
     def _add(self, keys: Keys, answers: Codes) -> None:
         """Add keys that are not there, each once."""
@@ -76,10 +77,10 @@ class Answers:
         place = self._first(keys)
         while len(keys):
             free = self.keys[place] == 0
-            self.keys[place[free]] = keys[free]  # of several that want a place the last gets it
-            mine = free & (self.keys[place] == keys)
-            self.answers[place[mine]] = answers[mine]
-            keys, answers, place = keys[~mine], answers[~mine], self._next(place[~mine])
+            self.keys[place[free]] = keys[free]  # if several keys want a place, the last gets it
+            placed = free & (self.keys[place] == keys)
+            self.answers[place[placed]] = answers[placed]
+            keys, answers, place = keys[~placed], answers[~placed], self._next(place[~placed])
 
     def _make_room(self, more: int) -> None:
         if 2 * (self.used + more) > len(self.keys):

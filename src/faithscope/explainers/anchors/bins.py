@@ -1,27 +1,28 @@
-"""What conditions of anchors are made of: quarters and categories of training rows, and how many rows they cover."""
+"""Bins that conditions of anchors are made of: quarters and categories of training rows, and the rows they cover."""
 
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from faithscope.explainers.anchors.answers import Codes, Ints, Keys
-from faithscope.explainers.anchors.kl_bounds import Bools, Floats
-from faithscope.explainers.lime.draws import quartiles
+from faithscope.explainers.anchors.answers import Keys
+from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
+from faithscope.explainers.shared.blocks import blocks
+from faithscope.explainers.shared.quarters import quarter_of, quartiles
 from faithscope.explainers.shared.seeds import generators
 from faithscope.runtime.memory import need
 
-_WORDS = 2**22  # of bitmaps, at a time
-_FEWER = "merge rare categories"  # what to do where memory is short
+_WORDS = 2**22  # of bitmaps, in one block
+_FEWER = "merge rare categories"  # advice if memory is short
 
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """Training rows as bins: quarters of numbers, or categories, and a last bin for missing values where there are any.
+    """Training rows as bins: quarters of numbers, or categories, and a last bin for missing values if there are any.
 
-    A code of a feature stands for its bins from ``low`` to ``high``; code 0 for all of them. A row may lie in a bin
-    that the feature does not have, since training rows have no such category, or none missing: then there is no
-    condition on it.
+    A code of a feature stands for its bins from ``low`` to ``high``; code 0 stands for all of them. A row may lie in a
+    bin that the feature does not have, because no training row has that category, or misses that value: then no
+    condition on the feature is possible.
 
     Attributes
     ----------
@@ -31,9 +32,9 @@ class Bins:
     edges : tuple of arrays
         Upper ends of all quarters but the last; none for categories.
     counts : (d,) array
-        How many bins a feature has, that of missing values among them.
+        How many bins a feature has, including that of missing values.
     ordered, starts : (d, n) and (d, bins + 1) arrays
-        Training values in order, and where those of each bin begin.
+        Training values in order, and where the values of each bin begin.
     low, high : (d, codes) arrays
     """
 
@@ -49,14 +50,14 @@ class Bins:
 
     @classmethod
     def learn(cls, values: Floats, categorical: Bools, whole: Bools | None = None) -> "Bins":
-        """The bins of training rows; edges are whole numbers where that is asked for."""
+        """The bins of training rows; the edges of features in `whole` are whole numbers."""
         kinds = zip(values.T, categorical, np.zeros(len(categorical), bool) if whole is None else whole, strict=True)
         edges = tuple(
             np.empty(0) if category else quartiles(column[~np.isnan(column)], whole=bool(rounded))
             for column, category, rounded in kinds
         )
         bins = _locate(values, categorical, edges)
-        counts = np.where(categorical, bins.max(axis=0) + 1, [len(one) + 1 for one in edges])
+        counts = np.where(categorical, bins.max(axis=0) + 1, [len(cuts) + 1 for cuts in edges])
         counts = np.maximum(counts, bins.max(axis=0) + 1)
         tally = [np.bincount(column, minlength=counts.max()) for column in bins.T]
         starts = np.column_stack([np.zeros(len(tally), np.int64), np.cumsum(tally, axis=1)])
@@ -74,43 +75,45 @@ class Bins:
 
     @cached_property
     def conditions(self) -> tuple[Ints, Ints]:
-        """What conditions there are: a feature and one of its edges, or -1 for equality with a category or missing."""
+        """All conditions: a feature, and the number of an edge of it, or -1 for equality with a category or missing."""
         equal = self.categorical | (self.counts > self._quarters)
-        edges = [np.append(np.arange(len(one)), [-1] * bool(same)) for one, same in zip(self.edges, equal, strict=True)]
+        edges = [
+            np.append(np.arange(len(cuts)), [-1] * bool(same)) for cuts, same in zip(self.edges, equal, strict=True)
+        ]
         numbers = np.concatenate(edges).astype(np.int64)
-        return np.repeat(np.arange(len(edges)), [len(one) for one in edges]), numbers
+        return np.repeat(np.arange(len(edges)), [len(cuts) for cuts in edges]), numbers
 
     @cached_property
     def _quarters(self) -> Ints:
-        """How many quarters each feature has, which is the bin of its missing values; none of a category."""
-        return np.where(self.categorical, 0, [len(one) + 1 for one in self.edges])
+        """How many quarters each feature has, which is also the bin of its missing values; 0 for categories."""
+        return np.where(self.categorical, 0, [len(cuts) + 1 for cuts in self.edges])
 
     def extend(self, bins: Codes, anchors: Codes) -> Codes:
-        """Codes after adding each condition that rows in these bins meet, 0 where that changes nothing."""
+        """Codes after adding each condition that rows in these bins meet; 0 if that changes nothing."""
         j, edge = self.conditions
-        here, old = bins[:, None, j], anchors[:, :, j]
+        own, old = bins[:, None, j], anchors[:, :, j]
         low, high = self.low[j, old], self.high[j, old]
         before = self._size(j, low, high)
-        equal, above = edge < 0, here > edge
-        known = here < self.counts[j]
-        kept = known & (self.categorical[j] | ((here >= self._quarters[j]) == equal))  # missing is above no edge
-        here = np.where(known, here, 0)
-        low = np.where(equal, here, np.where(above, np.maximum(low, edge + 1), low))
+        equal, above = edge < 0, own > edge
+        known = own < self.counts[j]
+        kept = known & (self.categorical[j] | ((own >= self._quarters[j]) == equal))  # missing is above no edge
+        own = np.where(known, own, 0)
+        low = np.where(equal, own, np.where(above, np.maximum(low, edge + 1), low))
         top = np.minimum(high, np.where(self.categorical, self.counts, self._quarters)[j] - 1)
-        high = np.where(equal, here, np.where(above, top, np.minimum(high, edge)))
+        high = np.where(equal, own, np.where(above, top, np.minimum(high, edge)))
         after = self._size(j, low, high)
-        codes = np.where(self.categorical[j], here, low * self.counts[j] + high) + 1
+        codes = np.where(self.categorical[j], own, low * self.counts[j] + high) + 1
         return np.where(kept & (after > 0) & (after < before), codes, 0).astype(np.int32)
 
     def _size(self, j: Ints, low: Codes, high: Codes) -> Ints:
-        """Training values in these bins."""
+        """How many training values lie in these bins."""
         return np.asarray(self.starts[j, high + 1] - self.starts[j, low])
 
 
 def _locate(values: Floats, categorical: Bools, edges: tuple[Floats, ...]) -> Codes:
     bins = np.empty(values.shape, np.int32)
     for j, column in enumerate(values.T):
-        bins[:, j] = column if categorical[j] else np.searchsorted(edges[j], column) + np.isnan(column)
+        bins[:, j] = column if categorical[j] else quarter_of(column, edges[j])
     return bins
 
 
@@ -127,13 +130,13 @@ def _bounds(counts: Ints, categorical: Bools) -> tuple[Codes, Codes]:
 
 
 @dataclass(frozen=True, eq=False)
-class Coverage:
-    """Which of some training rows each code of each feature covers.
+class CoveredRows:
+    """Bitmaps of the training rows that each code of each feature covers.
 
     Attributes
     ----------
     maps : (all codes, words) array
-        A bit a row, set where the row is in the bins of the code.
+        One bit per row, set if the row lies in the bins of the code.
     offsets : (d,) array
         Where the codes of a feature begin.
     rows : int
@@ -144,8 +147,8 @@ class Coverage:
     rows: int
 
     @classmethod
-    def learn(cls, known: Bins, samples: int, seed: int) -> "Coverage":
-        """On all training rows, or on so many of them that are drawn."""
+    def learn(cls, known: Bins, samples: int, seed: int) -> "CoveredRows":
+        """Bitmaps of all training rows; if they are more than `samples`, of that many drawn at random."""
         bins = known.bins
         if len(bins) > samples:
             bins = bins[generators(seed, np.full((1, 1), -1.0))[0].choice(len(bins), samples, replace=False)]
@@ -160,17 +163,16 @@ class Coverage:
         return cls(maps.view(np.uint64), offsets, len(bins))
 
     def share(self, anchors: Codes) -> Floats:
-        """Share of rows under each anchor."""
+        """Share of the rows that each anchor covers."""
         return np.asarray(np.bitwise_count(self._map(anchors)).sum(axis=-1) / self.rows)
 
     def extended(self, anchors: Codes, features: Ints, codes: Codes) -> Floats:
-        """Share of rows under each anchor with one more code: (n, beam, k)."""
+        """Share of the rows that each anchor covers with one more code: (n, beam, k)."""
         covered = np.empty(codes.shape)
-        step = max(1, _WORDS // (codes.shape[1] * codes.shape[2] * self.maps.shape[1]))
-        for start in range(0, len(codes), step):
-            part = slice(start, start + step)
-            maps = self._map(anchors[part])[:, :, None] & self.maps[self.offsets[features] + codes[part]]
-            covered[part] = np.bitwise_count(maps).sum(axis=3)
+        step = _WORDS // (codes.shape[1] * codes.shape[2] * self.maps.shape[1])
+        for block in blocks(len(codes), step):
+            maps = self._map(anchors[block])[:, :, None] & self.maps[self.offsets[features] + codes[block]]
+            covered[block] = np.bitwise_count(maps).sum(axis=3)
         return covered / self.rows
 
     def _map(self, anchors: Codes) -> Keys:

@@ -1,4 +1,4 @@
-"""Anchors: conditions under which the model nearly always predicts what it predicts for the row."""
+"""Anchors: rules such that the model gives nearly all rows under them the prediction of the row."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.explainers.anchors.answers import Codes, Ints
-from faithscope.explainers.anchors.bins import Bins, Coverage
-from faithscope.explainers.anchors.draws import Drawn
-from faithscope.explainers.anchors.kl_bounds import Floats
-from faithscope.explainers.anchors.lucb import FRESH, KEPT_IN_SEARCH, Search, Wanted
+from faithscope.explainers.anchors.bins import Bins, CoveredRows
+from faithscope.explainers.anchors.draws import TableDraws
+from faithscope.explainers.anchors.lucb import KEPT_IN_SEARCH, Search
+from faithscope.explainers.anchors.perturbations import fresh_precision
+from faithscope.explainers.shared.arrays import Codes, Floats, Ints
+from faithscope.explainers.shared.blocks import Progress, blocks
 from faithscope.explainers.shared.manners import Mannered
-from faithscope.explainers.shared.models import Progress, to_predict
-from faithscope.explainers.shared.table import Own, Table
+from faithscope.explainers.shared.models import to_predict
+from faithscope.explainers.shared.table import Table, Unseen
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.grouping import group
@@ -24,33 +25,33 @@ from faithscope.runtime.memory import in_memory
 _GROUP = 1024  # rows searched at the same time, at most
 _TRIED = 2**22  # rules tried at the same time
 _ASKED = 200_000  # rows in one call of the model
-_BATCH = 100  # draws at a time
-_COVERED = 10_000  # training rows that coverage is counted on, at most
+_BATCH = 100  # draws in one batch
+_COVERED = 10_000  # training rows on which coverage is counted, at most
 
 
 class Anchors(Mannered):
-    """Explains a row by a rule: where it holds, the model nearly always predicts what it predicts for the row.
+    """Explains a row by a rule: under it, the model nearly always gives the prediction that it gives the row.
 
     Numbers are seen as their quarter of the training rows: conditions are ``x <= q`` and ``x > q`` for the quartiles q,
-    equality for categories, and ``x == missing`` where the row misses a value that some training rows miss too. Dates
-    are numbers. Precision is the share of rows with the row's prediction among training rows whose
-    values that break the rule are replaced by others that keep it, drawn from the same column. Rules are found by beam
-    search with KL-LUCB (see `lucb.Search`).
+    equality for categories, and ``x == missing`` if the row misses a value that some training rows miss too. Dates are
+    numbers. The precision of a rule is measured on perturbed training rows, in which each value that breaks the rule is
+    replaced by a value of the same column that keeps it: it is the share of them that have the row's prediction. Rules
+    are found by beam search with KL-LUCB (see `lucb.Search`).
 
-    A row for which no rule is found that reaches the threshold gets the most precise of those that were tried:
-    `explain_with_precision` shows which rows these are. Quarters may be too coarse for the model, or the row may be
-    one that it predicts otherwise than all its like.
+    If no rule reaches the threshold, the row gets the most precise rule that was tried: `explain_with_precision` shows
+    which rows these are. Quarters may be too coarse for the model, or the model may predict the row otherwise than all
+    rows like it.
 
-    Draws are numbered, and those with the same number are of the same training row and replace a value by the same
-    other, whichever row is explained: so the model is asked about each perturbed row once, for all rows that need it,
-    and a rule depends on nothing but the seed, the quarters that a row lies in and its prediction.
+    Draws are numbered. Draws with the same number perturb the same training row and replace a value by the same other
+    value, whichever row is explained. So the model is asked about each perturbed row once, for all rows that need it,
+    and a rule depends only on the seed, the quarters that a row lies in and its prediction.
 
     Parameters
     ----------
     predict : model or function
         Anything with ``predict``, or a function from rows to labels.
     X_train : (n, d) array or table
-        Training rows, as the model wants them.
+        Training rows, as the model reads them.
     threshold : float
         The precision asked for. A rule that passes is more than 0.05 below it with a chance of at most `delta`.
     beam : int
@@ -58,16 +59,16 @@ class Anchors(Mannered):
     categorical : positions or names of columns
         Numbers that are codes of categories; columns that hold no numbers are categories in any case.
     delta, tau : float
-        The chance of error and the error in precision that does not matter, when the best rules are looked for.
+        The chance of error in the choice of the best rules, and the error in precision that does not matter.
     seed : int
     max_conditions : int, optional
-        The most conditions, one a quartile or category; as many as it takes by default.
+        The largest number of conditions, each on one quartile or category; no limit by default.
 
     Notes
     -----
-    The rule without conditions covers everything and says nothing. It is given only where all draws agree with the row,
-    as they do where the model knows one class; ``anchor-exp`` gives it wherever one class is so frequent that its share
-    is above the threshold. Coverage is counted on all training rows, or on 10,000 of them.
+    The rule without conditions covers everything and says nothing. A row gets it only if all draws agree with the row,
+    for example because the model knows one class only; ``anchor-exp`` gives it whenever the share of one class is above
+    the threshold. Coverage is counted on all training rows, or on 10,000 of them.
 
     Examples
     --------
@@ -91,25 +92,25 @@ class Anchors(Mannered):
         seed: int = 0,
         max_conditions: int | None = None,
     ) -> None:
-        to_predict(predict)  # says at once if it is no model
+        to_predict(predict)  # raises if it is no model
         self.model, self.seed = predict, seed
         self.X_train, self.categorical = X_train, categorical
         self.search = Search(threshold, beam, delta, tau, max_conditions)
         self.table = Table.learn(X_train, categorical)
-        Rules.from_conditions([], features=self.table.names)  # says at once if two columns have the same name
+        Rules.from_conditions([], features=self.table.names)  # raises if two columns have the same name
         self._bins = Bins.learn(self.table.encode(X_train), self.table.categorical, self.table.whole)
-        self._coverage = Coverage.learn(self._bins, _COVERED, seed)
+        self._coverage = CoveredRows.learn(self._bins, _COVERED, seed)
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Rules:
-        """A rule for each row, which it keeps; one that covers everything where the model always says the same.
+        """One rule per row, which covers the row; it covers everything if the prediction is always the same.
 
         Parameters
         ----------
         X : (n, d) array or table
-            Values may be missing, and categories may be others than those of the training rows: the model is asked
-            about the row as it is, and its rule says nothing of a category that training rows do not have.
+            Values may be missing. A row may have a category that no training row has: the model is asked about the row
+            as it is, and its rule has no condition on that feature.
         progress : callable, optional
-            Called with rows done and rows in all, whenever some more are done.
+            Called with the number of rows done, and of all rows, whenever some more are done.
         """
         cell, anchors, _ = self._find(X, progress)
         return self._rules(anchors).take(cell)
@@ -117,61 +118,61 @@ class Anchors(Mannered):
     def explain_with_precision(
         self, X: Any, *, samples: int = 1000, progress: Progress | None = None
     ) -> tuple[Rules, Floats, Floats]:
-        """Rules, with the precision of each on draws that the search has not seen, and its coverage of training rows.
+        """Rules, the precision of each on draws that the search has not seen, and its coverage of training rows.
 
         Parameters
         ----------
         X, progress
             As for `explain`.
         samples : int
-            Draws that precision is measured on, rounded up to whole hundreds.
+            Number of draws that precision is measured on, rounded up to whole hundreds.
 
         Returns
         -------
         rules : Rules
         precision : (n,) array
-            Below the threshold, by more than the draws can be wrong, where no rule was found that reaches it.
+            Clearly below the threshold if no rule was found that reaches it.
         coverage : (n,) array
             Share of training rows that the rule covers.
         """
         batches = -(-check_whole(samples, "samples") // _BATCH)
-        cell, anchors, drawn = self._find(X, progress)
-        lines = np.arange(len(anchors))
-        hits = sum((drawn.agreeing(Wanted.of(lines, anchors, FRESH + one)) for one in range(batches)), lines * 0)
-        return self._rules(anchors).take(cell), hits[cell] / (batches * _BATCH), self._coverage.share(anchors)[cell]
+        cell, anchors, draws = self._find(X, progress)
+        precision = fresh_precision(draws, np.arange(len(anchors)), anchors, batches)
+        return self._rules(anchors).take(cell), precision[cell], self._coverage.share(anchors)[cell]
 
     @in_memory("explain fewer rows or features, or bin categories")
-    def _find(self, X: Any, progress: Progress | None) -> tuple[Ints, Codes, Drawn]:
-        """The cell of each row, which rows in the same bins with the same prediction share; the anchor of each cell."""
-        rows, own = self.table.read(X)
-        labels = self._labels(rows, own)
+    def _find(self, X: Any, progress: Progress | None) -> tuple[Ints, Codes, TableDraws]:
+        """The cell of each row, shared by rows with the same bins and prediction; the cells' anchors; the draws."""
+        rows, unseen = self.table.read(X)
+        labels = self._labels(rows, unseen)
         bins = self._bins.locate(rows)
         cell, first = group((bins, labels.astype(object)))
-        drawn = Drawn(self._bins, self._coverage, bins[first], labels[first], self._labels, _BATCH, self.seed)
-        told = _Told(progress, np.bincount(cell, minlength=len(first)))
+        draws = TableDraws(self._bins, self._coverage, bins[first], labels[first], self._labels, _BATCH, self.seed)
+        counter = _CellProgress(progress, np.bincount(cell, minlength=len(first)))
         anchors: list[Codes] = [np.zeros((0, rows.shape[1]), np.int32)]
-        step = max(1, min(_GROUP, _TRIED // (self.search.beam * len(self._bins.conditions[0]))))
-        for start in range(0, len(first), step):
-            part = np.arange(start, min(start + step, len(first)))
-            anchors.append(self.search.run(drawn, part, told.add))
-        return cell, np.concatenate(anchors), drawn
+        step = min(_GROUP, _TRIED // (self.search.beam * len(self._bins.conditions[0])))
+        cells = np.arange(len(first))
+        anchors += [self.search.run(draws, cells[block], counter.add) for block in blocks(len(cells), step)]
+        return cell, np.concatenate(anchors), draws
 
-    def _labels(self, rows: Floats, own: Own | None = None) -> NDArray[Any]:
-        """The model's predictions for rows of a matrix, no more of them at once than fit in memory."""
+    def _labels(self, rows: Floats, unseen: Unseen | None = None) -> NDArray[Any]:
+        """The model's predictions for rows of a matrix, asked in blocks that fit in memory."""
         predict = to_predict(self.model)
-        slices = [slice(start, start + _ASKED) for start in range(0, len(rows), _ASKED)]
-        parts = [predict(self.table.decode(rows[part], own and own.take(part))) for part in slices]
+        parts = [
+            predict(self.table.decode(rows[block], unseen and unseen.take(block)))
+            for block in blocks(len(rows), _ASKED)
+        ]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
     def _rules(self, anchors: Codes) -> Rules:
-        written = [
-            [one for j in np.flatnonzero(anchor) for one in self._conditions(int(j), int(anchor[j]))]
+        rules = [
+            [condition for j in np.flatnonzero(anchor) for condition in self._conditions(int(j), int(anchor[j]))]
             for anchor in anchors
         ]
-        return Rules.from_conditions(written, features=self.table.names)
+        return Rules.from_conditions(rules, features=self.table.names)
 
     def _conditions(self, j: int, code: int) -> list[tuple[int, str, Any]]:
-        """What a code asks of a feature."""
+        """The conditions on feature j that a code stands for."""
         known, edges = self.table.categories[j], self._bins.edges[j]
         low, high = int(self._bins.low[j, code]), int(self._bins.high[j, code])
         if known is not None:
@@ -183,15 +184,15 @@ class Anchors(Mannered):
 
 
 @dataclass
-class _Told:
-    """Progress over cells, each of which stands for so many rows."""
+class _CellProgress:
+    """Progress in rows over a search in cells; `rows` says how many rows each cell has."""
 
     progress: Progress | None
     rows: Ints
     done: int = 0
 
     def add(self, cells: Ints) -> None:
-        """Some cells are done."""
+        """Count these cells as done."""
         self.done += int(self.rows[cells].sum())
         if self.progress is not None and len(cells):
             self.progress(self.done, int(self.rows.sum()))

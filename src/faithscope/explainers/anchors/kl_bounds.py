@@ -1,10 +1,8 @@
-"""Bounds on a probability from the mean of draws, by Kullback-Leibler divergence: what KL-LUCB is named after."""
+"""Bounds on a probability from the mean of draws, by the Kullback-Leibler divergence that KL-LUCB is named after."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
+from faithscope.explainers.shared.arrays import Bools, Floats
 
 _BISECTIONS = 16
 _INSIDE = (1e-7, 1 - 1e-16)  # where logarithms are finite
@@ -21,7 +19,7 @@ def lower_bound(mean: Floats, level: Floats) -> Floats:
 
 
 def _where_passed(mean: Floats, level: Floats, outside: Floats) -> Floats:
-    """Where ``kl(mean, q)`` passes the level, between the mean and what Pinsker's inequality puts outside."""
+    """The q at which ``kl(mean, q)`` passes the level, between the mean and a q that Pinsker's inequality rules out."""
     p, inside = np.clip(mean, *_INSIDE), mean
     most = level - p * np.log(p) - (1 - p) * np.log1p(-p)
     for _ in range(_BISECTIONS):
@@ -35,5 +33,5 @@ def _where_passed(mean: Floats, level: Floats, outside: Floats) -> Floats:
 def may_exceed(mean: Floats, target: Floats, level: Floats) -> Bools:
     """Whether the upper bound of a mean is above a target; -1 stands for no mean."""
     p, q = np.clip(mean, *_INSIDE), np.clip(target, *_INSIDE)
-    near = p * np.log(p / q) + (1 - p) * (np.log1p(-p) - np.log1p(-q)) < level
-    return np.asarray((mean >= 0) & (target < 1) & (near | (mean > target)))
+    within = p * np.log(p / q) + (1 - p) * (np.log1p(-p) - np.log1p(-q)) < level
+    return np.asarray((mean >= 0) & (target < 1) & (within | (mean > target)))

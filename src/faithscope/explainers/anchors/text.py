@@ -1,4 +1,4 @@
-"""Anchors of texts: words that nearly always bring about the prediction, whatever else of the text is masked."""
+"""Anchors of texts: sets of words that nearly always keep the prediction, whatever other words are masked."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -11,47 +11,49 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import WrongType
-from faithscope.explainers.anchors.answers import Answers, Codes, Ints, Keys, mix
-from faithscope.explainers.anchors.kl_bounds import Bools, Floats
-from faithscope.explainers.anchors.lucb import FRESH, KEPT_IN_SEARCH, Search, Wanted
+from faithscope.explainers.anchors.answers import Answers, Keys, mix
+from faithscope.explainers.anchors.lucb import KEPT_IN_SEARCH, Search
+from faithscope.explainers.anchors.perturbations import Wanted, fresh_precision
+from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
+from faithscope.explainers.shared.blocks import Progress, blocks
+from faithscope.explainers.shared.documents import Tokenizer, to_documents, words_of
 from faithscope.explainers.shared.manners import Mannered
-from faithscope.explainers.shared.models import Progress, to_predict
+from faithscope.explainers.shared.models import to_predict
 from faithscope.explainers.shared.seeds import row_digests
-from faithscope.explainers.text import Tokenizer, to_documents, words_of
 from faithscope.explanations.highlights import Highlights
 from faithscope.inputs.checks import check_whole
 
 _GROUP = 256  # documents searched at the same time
-_BATCH = 50  # draws at a time
-_MARKS = 2**22  # words kept or masked, at a time
+_BATCH = 50  # draws in one batch
+_MARKS = 2**22  # words kept or masked, in one block
 
 
 class TextAnchors(Mannered):
-    """Explains a text by a set of its words: while they stay, the model nearly always predicts what it predicts for it.
+    """Explains a text by a set of its words: as long as they stay, the model nearly always keeps its prediction.
 
     A draw masks each other word with probability 1/2, all its occurrences together: it is replaced by `unknown`, which
-    is what ``anchor-exp`` calls the UNK distribution. Sets are found by beam search with KL-LUCB (see `lucb.Search`).
-    A text for which no set is found that reaches the threshold gets the most precise of those that were tried:
-    `explain_with_precision` shows which texts these are.
+    ``anchor-exp`` calls the UNK distribution. Sets are found by beam search with KL-LUCB (see `lucb.Search`). If no set
+    reaches the threshold, the text gets the most precise set that was tried: `explain_with_precision` shows which texts
+    these are.
 
     Parameters
     ----------
     predict : model or function
         Anything with ``predict``, or a function from a list of texts to labels.
     threshold : float
-        The precision asked for: the share of draws that are predicted as the text is.
+        The precision asked for: the share of draws that have the text's prediction.
     beam : int
         How many sets of each size are kept and extended.
     delta, tau : float
-        The chance of error and the error in precision that does not matter, when the best sets are looked for.
+        The chance of error in the choice of the best sets, and the error in precision that does not matter.
     tokenizer : callable
         From a text to its words; masked texts are their words joined by blanks.
     unknown : str
-        What a masked word is replaced by.
+        What replaces a masked word.
     seed : int
         The same text and seed draw the same masks, in any batch.
     max_words : int, optional
-        The most words; as many as it takes by default.
+        The largest number of words; no limit by default.
 
     Examples
     --------
@@ -75,81 +77,79 @@ class TextAnchors(Mannered):
         seed: int = 0,
         max_words: int | None = None,
     ) -> None:
-        to_predict(predict)  # says at once if it is no model
+        to_predict(predict)  # raises if it is no model
         if not callable(tokenizer) or not isinstance(unknown, str):
-            raise WrongType(f"tokenizer must be a function and unknown a text; got {tokenizer!r} and {unknown!r}.")
+            raise WrongType(f"tokenizer must be a function, and unknown a text; got {tokenizer!r} and {unknown!r}.")
         self.model, self.tokenizer, self.unknown, self.seed = predict, tokenizer, unknown, seed
         self.search = Search(threshold, beam, delta, tau, max_words)
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Highlights:
-        """Words of each text; none where the text has none, or where the prediction is the same whatever is masked.
+        """A set of words per text; empty if the text has no words, or if no mask changes its prediction.
 
         Parameters
         ----------
         X : sequence of str
         progress : callable, optional
-            Called with texts done and texts in all, after every part of them.
+            Called with the number of texts done, and of all texts, after every block of them.
         """
         return self._explain(to_documents(X), 0, progress)[0]
 
     def explain_with_precision(
         self, X: Any, *, samples: int = 1000, progress: Progress | None = None
     ) -> tuple[Highlights, Floats]:
-        """Highlights, with the precision of each on draws that the search has not seen; 1 for texts without words.
+        """Highlights, and the precision of each on draws that the search has not seen; 1 for texts without words.
 
         Parameters
         ----------
         X, progress
             As for `explain`.
         samples : int
-            Draws that precision is measured on, rounded up to whole fifties.
+            Number of draws that precision is measured on, rounded up to whole fifties.
         """
         return self._explain(to_documents(X), -(-check_whole(samples, "samples") // _BATCH), progress)
 
     def _explain(self, documents: list[str], batches: int, progress: Progress | None) -> tuple[Highlights, Floats]:
-        """Highlights, and their precision on so many batches; texts are searched in order of their length."""
+        """Highlights, and their precision if there are batches to measure it on; short texts are searched first."""
         words = {text: words_of(self.tokenizer, text) for text in documents}
         ordered = sorted(words, key=lambda text: len(words[text]))
-        found: dict[str, tuple[list[str], float]] = {}
+        anchors: dict[str, tuple[list[str], float]] = {}
         times, done = Counter(documents), 0
-        for start in range(0, len(ordered), _GROUP):
-            part = ordered[start : start + _GROUP]
-            found.update(self._find([text for text in part if words[text]], words, batches))
-            done += sum(times[text] for text in part)
+        for block in blocks(len(ordered), _GROUP):
+            anchors.update(self._find([text for text in ordered[block] if words[text]], words, batches))
+            done += sum(times[text] for text in ordered[block])
             if progress is not None:
                 progress(done, len(documents))
-        chosen = [found.get(text, ([], 1.0)) for text in documents]
-        highlights = Highlights([one for one, _ in chosen], tokenizer=self.tokenizer)
+        chosen = [anchors.get(text, ([], 1.0)) for text in documents]
+        highlights = Highlights([anchor for anchor, _ in chosen], tokenizer=self.tokenizer)
         return highlights, np.array([precision for _, precision in chosen], np.float64)
 
     def _find(self, texts: list[str], words: dict[str, list[str]], batches: int) -> dict[str, tuple[list[str], float]]:
-        """The words chosen of each text, and their precision; no text is empty."""
+        """The words chosen of each text, none of which is empty, and their precision if there are batches."""
         if not texts:
             return {}
-        seeds = np.array([int.from_bytes(one, "little") for one in row_digests(self.seed, texts)], np.uint64)
+        seeds = np.array([int.from_bytes(digest, "little") for digest in row_digests(self.seed, texts)], np.uint64)
         tokens = [words[text] for text in texts]
-        masked = _Masked(tokens, self._labels(texts), seeds, self._labels, _BATCH, self.unknown)
+        masked = _MaskedTexts(tokens, self._labels(texts), seeds, self._labels, _BATCH, self.unknown)
         rows = np.arange(len(texts))
         anchors = self.search.run(masked, rows)
-        hits = sum((masked.agreeing(Wanted.of(rows, anchors, FRESH + one)) for one in range(batches)), rows * 0)
+        precision = fresh_precision(masked, rows, anchors, batches) if batches else np.ones(len(rows))
         chosen = [[masked.words[row][j] for j in np.flatnonzero(anchors[row])] for row in rows]
-        precision = (hits / max(1, batches * _BATCH)).tolist()
-        return dict(zip(texts, zip(chosen, precision, strict=True), strict=True))
+        return dict(zip(texts, zip(chosen, precision.tolist(), strict=True), strict=True))
 
     def _labels(self, texts: list[str]) -> NDArray[Any]:
         return to_predict(self.model)(texts)
 
 
 @dataclass(frozen=True, eq=False)
-class _Masked:
+class _MaskedTexts:
     """Texts with words masked, and the model's answers to them, each asked for once.
 
     Attributes
     ----------
     tokens : list of lists of str
-        The words of each text, in order; none is empty.
+        The words of each text, in order; every text has some.
     labels, seeds : (n,) arrays
-        Predictions for the texts, and what their draws begin with.
+        Predictions for the texts, and the seeds of their draws.
     ask : function
         From texts to predictions.
     batch : int
@@ -166,17 +166,17 @@ class _Masked:
 
     @cached_property
     def words(self) -> list[list[str]]:
-        """The different words of each text."""
-        return [list(dict.fromkeys(one)) for one in self.tokens]
+        """The distinct words of each text."""
+        return [list(dict.fromkeys(words)) for words in self.tokens]
 
     @cached_property
     def count(self) -> Ints:
-        """How many different words each text has."""
-        return np.array([len(one) for one in self.words])
+        """How many distinct words each text has."""
+        return np.array([len(words) for words in self.words])
 
     @cached_property
     def width(self) -> int:
-        """The most different words that a text has."""
+        """The largest number of distinct words in a text."""
         return int(self.count.max())
 
     def extend(self, rows: Ints, anchors: Codes) -> tuple[Ints, Codes]:
@@ -185,17 +185,15 @@ class _Masked:
         return features, ((anchors == 0) & (features < self.count[rows, None, None])).astype(np.int32)
 
     def coverage(self, anchors: Codes, features: Ints, codes: Codes) -> Floats:
-        """Equally wide, all of them: sets of the same size stay whole in equally many draws."""
+        """Zeros: sets of the same size are equally wide, since they stay whole in equally many draws."""
         return np.zeros(codes.shape)
 
     def agreeing(self, wanted: Wanted) -> Ints:
-        """How many draws of each batch are predicted as the text is."""
+        """How many draws of each batch have the text's prediction."""
         hits = np.empty(len(wanted.row), np.int64)
-        step = max(1, _MARKS // (self.batch * self.width))
-        for start in range(0, len(hits), step):
-            part = slice(start, start + step)
-            kept = self._draw(wanted.row[part], wanted.batch[part]) | (wanted.anchors(part) != 0)[:, None]
-            hits[part] = self._agree(wanted.row[part], kept).sum(axis=1)
+        for block in blocks(len(hits), _MARKS // (self.batch * self.width)):
+            kept = self._draw(wanted.row[block], wanted.batch[block]) | (wanted.anchors(block) != 0)[:, None]
+            hits[block] = self._agree(wanted.row[block], kept).sum(axis=1)
         return hits
 
     def _draw(self, rows: Ints, numbers: Ints) -> Bools:
@@ -205,19 +203,19 @@ class _Masked:
         return np.unpackbits(bits.astype("<u8").view(np.uint8), axis=2, count=self.width).astype(bool)
 
     def _agree(self, rows: Ints, kept: Bools) -> Ints:
-        """Whether each draw, known by the words that it keeps, is predicted as the text is: 1 or 0."""
+        """Whether each draw, given by the words that it keeps, has the text's prediction: 1 or 0."""
         kept &= np.arange(self.width) < self.count[rows, None, None]
         keys = kept.astype(np.uint64) @ mix(np.arange(1, self.width + 1)) + mix(self.seeds[rows, None])
 
         def ask(positions: Ints) -> Ints:
             line, draw = np.divmod(positions, self.batch)
-            said = self.ask(self._texts(rows[line], kept[line, draw]))
-            return np.asarray(said == self.labels[rows[line]]).astype(np.int64)
+            labels = self.ask(self._texts(rows[line], kept[line, draw]))
+            return np.asarray(labels == self.labels[rows[line]]).astype(np.int64)
 
         return self.answers.of(keys | np.uint64(1), ask)
 
     def _texts(self, rows: Ints, kept: Bools) -> list[str]:
-        """Texts with all words masked that are not kept."""
+        """Texts in which all words that are not kept are masked."""
         texts = []
         for row, marks in zip(rows.tolist(), kept.tolist(), strict=True):
             stays = dict(zip(self.words[row], marks, strict=False))

@@ -1,4 +1,4 @@
-"""What LIME draws each feature from: a table of equally likely values, and how unlike a row's own value each is."""
+"""What LIME draws each feature from: a table of equally likely values, and their gaps to a row's own value."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,41 +8,46 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from faithscope.explainers.shared.table import Table, columns_with_names, to_categorical
+from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
+from faithscope.explainers.shared.columns import columns_with_names, to_categorical
+from faithscope.explainers.shared.quarters import quarter_of, quartiles
+from faithscope.explainers.shared.table import Table
 from faithscope.inputs.missing import missing_values
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.integer[Any]]
 Places = NDArray[np.uint16]
 
 _INSIDE = (1e-300, 1 - 2**-53)  # where the normal quantile is finite
-_BITS, _FEWEST, _TABLES = 16, 12, 23  # of a place in a table, at most and at least; of values in all tables
+_BITS, _FEWEST, _TABLES = (
+    16,
+    12,
+    23,
+)  # bits of a place in a table, at most and at least, and of all tables
 
 
-class Feature(Protocol):
-    """One column of the rows that are drawn.
+class DrawnFeature(Protocol):
+    """A feature of the rows that are drawn.
 
     Attributes
     ----------
     values : (places,) array
-        The table: as the model sees them, each equally likely.
+        The table of values as the model sees them, each equally likely.
     """
 
     @property
     def values(self) -> NDArray[Any]: ...
 
     def gaps(self, drawn: Places, column: Floats) -> NDArray[Any]:
-        """How unlike each row's own value its draws are: (n, samples)."""
+        """How far draws are from each row's own value: (n, samples). Draws are places in the table."""
         ...
 
 
-def learn_features(table: Table, rows: Floats, discretize: bool) -> list[Feature]:
-    """What to draw each feature from; fewer places in each table where there are many features."""
+def learn_features(table: Table, rows: Floats, discretize: bool) -> list[DrawnFeature]:
+    """What to draw each feature from; the more features, the fewer places each table has."""
     places = 2 ** int(np.clip(_TABLES - np.ceil(np.log2(rows.shape[1])), _FEWEST, _BITS))
     return [_learn_feature(table, j, column, places, discretize) for j, column in enumerate(rows.T)]
 
 
-def _learn_feature(table: Table, j: int, column: Floats, places: int, discretize: bool) -> Feature:
+def _learn_feature(table: Table, j: int, column: Floats, places: int, discretize: bool) -> DrawnFeature:
     known = table.categories[j]
     if known is not None:
         palette = table.palette(j, complete=bool((column == len(known)).any()))
@@ -54,7 +59,7 @@ def _learn_feature(table: Table, j: int, column: Floats, places: int, discretize
 
 
 def draw_places(generator: np.random.Generator, shape: tuple[int, int], places: int) -> Places:
-    """Places in tables of this length, all equally likely."""
+    """Random places in a table of this length, all equally likely."""
     count = shape[0] * shape[1]
     raw = np.asarray(generator.bit_generator.random_raw(-(-count // 4)), "<u8").view("<u2")[:count]
     return np.asarray(raw >> (_BITS - places.bit_length() + 1), np.uint16).reshape(shape)
@@ -64,41 +69,41 @@ def draw_places(generator: np.random.Generator, shape: tuple[int, int], places: 
 class Binned:
     """A feature seen as bins: quarters of the training values or categories, and one bin for missing values.
 
-    A draw is unlike a row that lies in another bin.
+    The gap between a draw and a row is whether they lie in different bins.
 
     Attributes
     ----------
     values : (places,) array
-        Those of a bin beside each other, and so many of them as is the bin's share of the training rows.
+        The values of a bin stand side by side, and their number is in proportion to the bin's training rows.
     starts : (bins + 1,) array
-        Where those of each bin begin. The bin after the last quarter holds missing values; after the last category
-        come missing values, and categories that training rows do not have.
+        Where the values of each bin begin. The bin after the last quarter holds missing values; after the last
+        category come missing values, then categories that no training row has.
     borders : (quarters - 1,) array, or None for categories
         Upper ends of all quarters but the last.
     """
 
     values: NDArray[Any]
-    starts: Ints
+    starts: Codes
     borders: Floats | None = None
 
     @classmethod
     def categories(cls, column: Floats, known: int, palette: NDArray[Any], places: int) -> "Binned":
-        """Categories, given as places among the known ones, and what the model sees for each place."""
+        """The bins of categories, from a column of places and what the model sees for each place."""
         starts = _starts(column.astype(np.intp), known + 2, places)
         return cls(np.repeat(palette, np.diff(starts)[: len(palette)]), starts)
 
     @classmethod
     def quarters(cls, column: Floats, places: int, *, whole: bool = False) -> "Binned":
-        """Numbers, cut at the quartiles; quartiles that coincide are one border.
+        """The bins of numbers, cut at the quartiles; quartiles that coincide are one border.
 
-        In each quarter values are those of a normal distribution with its mean and deviation, between its borders;
-        rounded up where they must be `whole`, and the borders down, so that a value stays in its quarter.
+        The values of a quarter are those of a normal distribution with its mean and deviation, cut off at its borders.
+        If they must be `whole`, values are rounded up and borders down, so that a value stays in its quarter.
         """
         present = column[~np.isnan(column)]
         borders = quartiles(present, whole=whole)
-        bins = np.searchsorted(borders, present)
+        bins = quarter_of(present, borders)
         count = len(borders) + 1
-        starts = _starts(np.searchsorted(borders, column) + np.isnan(column), count + 1, places)
+        starts = _starts(quarter_of(column, borders), count + 1, places)
         cuts = np.array([present.min(), *borders, present.max()]) if len(present) else np.zeros(2)
         drawn = [
             _truncated(present[bins == k], cuts[k : k + 2], many) for k, many in enumerate(np.diff(starts)[:count])
@@ -107,12 +112,10 @@ class Binned:
         missing = np.full(starts[-1] - starts[-2], np.nan)
         return cls(np.concatenate([np.ceil(values) if whole else values, missing]), starts, borders)
 
-    def gaps(self, drawn: Places, column: Floats) -> NDArray[np.bool_]:
-        bins = column.astype(np.intp) if self.borders is None else np.searchsorted(self.borders, column)
-        if self.borders is not None:
-            bins = bins + np.isnan(column)
+    def gaps(self, drawn: Places, column: Floats) -> Bools:
+        bins = column.astype(np.intp) if self.borders is None else quarter_of(column, self.borders)
         start, many = self.starts[bins, None], np.diff(self.starts)[bins]
-        # Below the bin's start the difference turns over, so one comparison tells both sides.
+        # Below the bin's start the unsigned difference wraps around, so that one comparison covers both sides.
         other = drawn - start.astype(np.uint16) >= many[:, None].astype(np.uint16)
         other[many == self.starts[-1]] = False
         return np.asarray(other)
@@ -122,13 +125,13 @@ class Binned:
 class Normal:
     """A feature of numbers as they are, drawn from a normal distribution; gaps are in standard deviations.
 
-    Missing is drawn as often as training rows have it. It lies at the mean, where it leans to no side.
+    Missing is drawn as often as training rows have it, and counts as the mean.
 
     Attributes
     ----------
     values : (places,) array
     deviation : float
-        Of the training values; 1 where they are all equal, and then the same is drawn.
+        Of the training values; 1 if they are all equal, and then that value is drawn.
     mean : float
     """
 
@@ -138,7 +141,7 @@ class Normal:
 
     @classmethod
     def learn(cls, column: Floats, places: int) -> "Normal":
-        """With the mean and deviation of training values."""
+        """The distribution with the mean and deviation of training values."""
         present = column[~np.isnan(column)]
         many = round(places * len(present) / len(column))
         spread = float(present.std()) if len(present) and present.min() < present.max() else 0.0
@@ -149,13 +152,13 @@ class Normal:
     def gaps(self, drawn: Places, column: Floats) -> Floats:
         values, own = self.values[drawn], column[:, None]
         if np.isnan(self.values[-1]) or np.isnan(own).any():
-            values, own = (np.where(np.isnan(one), self.mean, one) for one in (values, own))
+            values, own = (np.where(np.isnan(part), self.mean, part) for part in (values, own))
         return np.asarray((own - values) / self.deviation)
 
 
 @dataclass(frozen=True, eq=False)
 class Decoded:
-    """A feature of numbers that the model sees otherwise: dates, or missing ones that are None."""
+    """A feature of numbers that the model sees in another form: dates, or missing values that are None."""
 
     values: NDArray[Any]
     numbers: Binned | Normal
@@ -164,14 +167,8 @@ class Decoded:
         return self.numbers.gaps(drawn, column)
 
 
-def quartiles(present: Floats, *, whole: bool) -> Floats:
-    """The different quartiles of values that are not missing, rounded down where they must be whole."""
-    cuts = np.unique(np.percentile(present, (25, 50, 75))) if len(present) else np.empty(0)
-    return np.unique(np.floor(cuts)) if whole else cuts
-
-
 def truth_values(X: Any, categorical: Iterable[int | str]) -> list[int | str]:
-    """The categorical columns, with all that hold True and False."""
+    """The categorical columns, and all columns of True and False."""
     columns = columns_with_names(X)[1]
     return [*to_categorical(categorical), *(j for j, column in enumerate(columns) if _is_true_or_false(column))]
 
@@ -183,8 +180,8 @@ def _is_true_or_false(column: NDArray[Any]) -> bool:
     return bool(missing.any()) and set(map(type, column[~missing])) <= {bool, np.bool_} and not missing.all()
 
 
-def _starts(bins: Ints, count: int, places: int) -> NDArray[np.int64]:
-    """Where the places of each bin begin, when each gets its share of them."""
+def _starts(bins: Codes, count: int, places: int) -> Ints:
+    """Where the places of each bin begin, if each gets its share of them."""
     upto = np.bincount(bins, minlength=count).cumsum() / len(bins)
     return np.asarray(np.rint(np.append(0.0, upto) * places), np.int64)
 
@@ -194,7 +191,7 @@ def _middles(count: int) -> Floats:
 
 
 def _truncated(values: Floats, cuts: Floats, many: int) -> Floats:
-    """So many quantiles of a normal distribution between cuts; one value where all of these are equal."""
+    """As many quantiles of a normal distribution, cut off at the cuts; the value itself if all values are equal."""
     mean, deviation = (values.mean(), values.std()) if many else (0.0, 0.0)
     if deviation == 0 or values.min() == values.max():
         return np.repeat(values[:1], many)

@@ -1,4 +1,4 @@
-"""SHAP values, exact or with their error told."""
+"""SHAP values, exact or with a standard error."""
 
 from faithscope.explainers.shap.explainer import Shap
 

@@ -1,4 +1,4 @@
-"""Coalitions of features that are drawn: Shapley values as a linear map of what they are worth, with their error."""
+"""Coalitions of features that are drawn: Shapley values as a linear map of their worths, with standard errors."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,63 +6,58 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
+from faithscope.explainers.shared.arrays import Bools, Floats, Ints
+from faithscope.explainers.shared.blocks import blocks
 from faithscope.inputs.checks import check_whole
 from faithscope.runtime.memory import need
 
-Floats = NDArray[np.float64]
-Masks = NDArray[np.bool_]
 Ask = Callable[[Floats], Floats]  # encoded rows in, (n, classes) outputs out
-Tell = Callable[[int], None]  # called with the rows done
+Tell = Callable[[int], None]  # called with the number of rows done
 
 _CELLS = 2**22  # numbers in one call of the model
-_PARTS = 10  # of the draws, for the error of the kernel
+_PARTS = 10  # parts of the draws that are left out in turn, for the error of the kernel
 
 
 @dataclass(frozen=True, eq=False)
 class Game:
-    """Coalitions of features to ask about, and how their worths add up to values.
+    """Coalitions of features to ask about, and the weights by which their worths add up to values.
 
     Attributes
     ----------
     members : (m, d) array of bool
-        Who takes part; first nobody, last everybody.
+        The features of each coalition; the first coalition is empty, the last has all features.
     weights : (d, m) array
-        A feature's value is the weighted sum of the worths.
+        The value of a feature is the weighted sum of the worths.
     deviations : callable
-        From worths (n, m, classes) to the standard errors of the values, (n, d, classes); inf where they are unknown.
+        From worths (n, m, classes) to the standard errors of the values, (n, d, classes); inf if they are unknown.
     """
 
-    members: Masks
+    members: Bools
     weights: Floats
     deviations: Callable[[Floats], Floats]
 
     def values(self, rows: Floats, gains: Floats, background: Floats, ask: Ask, tell: Tell) -> tuple[Floats, Floats]:
-        """SHAP values and their standard errors, (n, d, classes) both.
+        """SHAP values and their standard errors, both (n, d, classes).
 
-        The worth of nobody is 0 and that of everybody is the gain.
+        The empty coalition is worth 0, and all features together are worth the gain.
         """
         values, errors = np.empty((2, *rows.shape, gains.shape[1]))
         inner = self.members[1:-1]
         at_once = max(1, _CELLS // background.size)  # coalitions of one row
-        step = max(1, at_once // max(1, len(inner)))
-        for start in range(0, len(rows), step):
-            part = slice(start, min(start + step, len(rows)))
-            worth = np.zeros((part.stop - start, len(self.members), gains.shape[1]))
-            worth[:, -1] = gains[part]
-            for low in range(0, len(inner), at_once):
-                some = slice(low, min(low + at_once, len(inner)))
-                worth[:, 1 + low : 1 + some.stop] = _worths(rows[part], inner[some], background, ask)
-            values[part] = np.einsum("dm,nmk->ndk", self.weights, worth)
-            errors[part] = self.deviations(worth)
-            tell(part.stop)
+        for block in blocks(len(rows), at_once // max(1, len(inner)), lambda done, _: tell(done)):
+            worth = np.zeros((block.stop - block.start, len(self.members), gains.shape[1]))
+            worth[:, -1] = gains[block]
+            for part in blocks(len(inner), at_once):
+                worth[:, 1 + part.start : 1 + part.stop] = _worths(rows[block], inner[part], background, ask)
+            values[block] = np.einsum("dm,nmk->ndk", self.weights, worth)
+            errors[block] = self.deviations(worth)
         return values, errors
 
 
-def _worths(rows: Floats, members: Masks, background: Floats, ask: Ask) -> Floats:
-    """Mean output over the background where only members have the row's values: (n, coalitions, classes)."""
+def _worths(rows: Floats, members: Bools, background: Floats, ask: Ask) -> Floats:
+    """Mean output over the background if only members have the row's values: (n, coalitions, classes)."""
     masked = np.where(members[:, None, :], rows[:, None, None, :], background)
     outputs = ask(masked.reshape(-1, rows.shape[1]))
     worths: Floats = outputs.reshape(*masked.shape[:3], -1).mean(axis=2)
@@ -70,29 +65,30 @@ def _worths(rows: Floats, members: Masks, background: Floats, ask: Ask) -> Float
 
 
 def budget_of(algorithm: str, features: int, evaluations: int | None) -> int:
-    """How many coalitions of each row may be tried."""
+    """How many coalitions may be tried per row."""
     usual = 2_048 + 2 * features if algorithm == "kernel" else 20 * features
     return usual if evaluations is None else check_whole(evaluations, "evaluations")
 
 
 def game(algorithm: str, features: int, budget: int, seed: int) -> Game:
     """The coalitions that an algorithm draws."""
-    # Who takes part, and a weight for each feature; on the way both once more. The kernel's error: weights per part.
+    # Bytes of members and weights, and of a copy of both. The error of the kernel needs weights per part, too.
     copies = 24 + 8 * _PARTS if algorithm == "kernel" else 24
     many = f"{budget:,} coalitions of {features:,} features"
     need(copies * budget * features, many, "pass fewer evaluations, or explain fewer features")
     if budget < 2 * features:
-        raise BadInput(f"evaluations must be at least 2 a feature, {2 * features} here; got {budget}.")
+        raise BadInput(f"evaluations must be at least 2 per feature, which is {2 * features}; got {budget}.")
     generator = np.random.default_rng(seed)
     if algorithm == "kernel":
         return _kernel(features, budget, generator)
     return _permutations(features, budget // (2 * (features - 1)), generator)
 
 
-def shapley_weights(features: int) -> tuple[Masks, Floats]:
-    """All coalitions, and Shapley's formula: a feature gains 1 / (d · C(d - 1, s)) of what it adds to s others.
+def shapley_weights(features: int) -> tuple[Bools, Floats]:
+    """All coalitions, (2^d, d), and the weights of their worths by Shapley's formula, (d, 2^d).
 
-    Feature j takes part in coalition number c where c has the bit 2^j. Shapes (2^d, d) and (d, 2^d).
+    A feature gets 1 / (d · C(d - 1, s)) of what it adds to a coalition of s other features. Coalition number c has
+    feature j if c has the bit 2^j.
     """
     members = (np.arange(2**features)[:, None] >> np.arange(features) & 1).astype(bool)
     share = np.array([1 / (features * comb(features - 1, size)) for size in range(features)] + [0.0])
@@ -101,7 +97,7 @@ def shapley_weights(features: int) -> tuple[Masks, Floats]:
 
 
 def _permutations(features: int, count: int, generator: np.random.Generator) -> Game:
-    """Features join one by one, in random orders and in their reverses; a value is what joining adds, on average."""
+    """Features join one by one, in random orders and their reverses; a value is the mean of what joining adds."""
     orders = np.array([generator.permutation(features) for _ in range(count)])
     orders = np.concatenate([orders, orders[:, ::-1]])
     joined = orders.argsort(axis=1)[:, None, :] < np.arange(features + 1)[:, None]
@@ -111,21 +107,21 @@ def _permutations(features: int, count: int, generator: np.random.Generator) -> 
     np.add.at(weights, (orders, place[:, 1:]), 1 / len(orders))
     np.add.at(weights, (orders, place[:, :-1]), -1 / len(orders))
     before, after = (np.take_along_axis(part, orders.argsort(axis=1), axis=1) for part in (place[:, :-1], place[:, 1:]))
-    return Game(members, weights, Spread(before, after))
+    return Game(members, weights, OrderErrors(before, after))
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
-    """Standard errors from how much values differ between orders, each averaged with its reverse.
+class OrderErrors:
+    """Standard errors from the spread of values between orders, each averaged with its reverse.
 
     Attributes
     ----------
     before, after : (orders, d) arrays of int
-        For each order and feature the coalition that it joins and the one that it makes; reverses last.
+        The coalition that a feature joins in an order, and the coalition with it; the reverses come last.
     """
 
-    before: NDArray[np.int64]
-    after: NDArray[np.int64]
+    before: Ints
+    after: Ints
 
     def __call__(self, worth: Floats) -> Floats:
         count = len(self.before) // 2
@@ -140,7 +136,7 @@ class Spread:
 
 
 def _kernel(features: int, budget: int, generator: np.random.Generator) -> Game:
-    """Least squares under the Shapley kernel, values held to their sum: linear in the worths, so solved once."""
+    """Least squares under the Shapley kernel, with the sum of values fixed: linear in the worths, so solved once."""
     members, fixed, mass, drawn = _kernel_sample(features, budget, generator)
 
     def solved(draws: Floats) -> Floats:
@@ -152,11 +148,11 @@ def _kernel(features: int, budget: int, generator: np.random.Generator) -> Game:
     except np.linalg.LinAlgError:
         without = []
     everyone = np.vstack([np.zeros(features, bool), members, np.ones(features, bool)])
-    return Game(everyone, weights, Jackknife(np.array(without).reshape(-1, *weights.shape)))
+    return Game(everyone, weights, JackknifeErrors(np.array(without).reshape(-1, *weights.shape)))
 
 
-def _solved(members: Masks, weight: Floats) -> Floats:
-    """The linear map from worths to values for coalitions of these weights."""
+def _solved(members: Bools, weight: Floats) -> Floats:
+    """The linear map from worths to values, for coalitions with these weights."""
     weighted = members.T * weight
     inverse = np.linalg.inv(weighted @ members)
     share = inverse.sum(axis=1) / inverse.sum()
@@ -166,8 +162,8 @@ def _solved(members: Masks, weight: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Jackknife:
-    """Standard errors from the values without each part of the draws in turn.
+class JackknifeErrors:
+    """Standard errors from the values without each part of the draws in turn, by the jackknife.
 
     Attributes
     ----------
@@ -181,13 +177,13 @@ class Jackknife:
         parts, features, _ = self.without.shape
         if parts < 2:
             return np.full((len(worth), features, worth.shape[2]), np.inf)
-        values = np.stack([np.einsum("dm,nmk->ndk", one, worth) for one in self.without])
+        values = np.stack([np.einsum("dm,nmk->ndk", weights, worth) for weights in self.without])
         spread: Floats = np.sqrt((parts - 1) * values.var(axis=0))
         return spread
 
 
-def _kernel_sample(features: int, budget: int, generator: np.random.Generator) -> tuple[Masks, Floats, float, Floats]:
-    """Coalitions with weights: the smallest and largest sizes in full, as far as the budget goes, the rest drawn.
+def _kernel_sample(features: int, budget: int, generator: np.random.Generator) -> tuple[Bools, Floats, float, Floats]:
+    """Coalitions and weights: all of the smallest and largest sizes, as far as the budget goes; the others are drawn.
 
     Returns
     -------
@@ -195,31 +191,31 @@ def _kernel_sample(features: int, budget: int, generator: np.random.Generator) -
     fixed : (m,) array
         The weights of coalitions that were not drawn.
     mass : float
-        The weight of all that were drawn together.
+        The weight of all drawn coalitions together.
     drawn : (parts, m) array
-        How often each part of the draws has each coalition.
+        How often each coalition is in each part of the draws.
     """
     mass = {size: (features - 1) / (size * (features - size)) for size in range(1, features)}
     sets: dict[tuple[int, ...], float] = {}
     for size in range(1, features // 2 + 1):
         sizes = {size, features - size}
-        if len(sets) + sum(comb(features, one) for one in sizes) > budget:
+        if len(sets) + sum(comb(features, members) for members in sizes) > budget:
             break
-        for one in sizes:
-            share = mass.pop(one) / comb(features, one)
-            sets |= dict.fromkeys(combinations(range(features), one), share)
+        for members in sizes:
+            share = mass.pop(members) / comb(features, members)
+            sets |= dict.fromkeys(combinations(range(features), members), share)
     draws: list[tuple[int, ...]] = []
     left = (budget - len(sets)) // 2
     if mass and left:
         for size in generator.choice(list(mass), left, p=np.array(list(mass.values())) / sum(mass.values())):
             order = generator.permutation(features)
             draws += [tuple(sorted(part.tolist())) for part in (order[:size], order[size:])]  # a set, its complement
-    places = {one: place for place, one in enumerate(dict.fromkeys([*sets, *draws]))}
-    members = np.zeros((len(places), features), bool)
+    places = {coalition: place for place, coalition in enumerate(dict.fromkeys([*sets, *draws]))}
+    masks = np.zeros((len(places), features), bool)
     for coalition, place in places.items():
-        members[place, list(coalition)] = True
+        masks[place, list(coalition)] = True
     fixed = np.array([sets.get(coalition, 0.0) for coalition in places])
     drawn = np.zeros((max(1, min(_PARTS, left)), len(places)))
     part = np.arange(len(draws)) // 2 % len(drawn)  # a set and its complement are drawn together
     np.add.at(drawn, (part, np.array([places[coalition] for coalition in draws], np.int64)), 1.0)
-    return members, fixed, sum(mass.values()), drawn
+    return masks, fixed, sum(mass.values()), drawn

@@ -1,67 +1,69 @@
-"""SHAP: how far each feature moves the model's output from its mean over a background."""
+"""SHAP: how far each feature moves the model's output away from its mean over a background."""
 
 import warnings
-from collections.abc import Sequence
 from math import ceil, log10
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from faithscope.errors import BadInput, MissingExtra, WrongType
-from faithscope.explainers.shap.coalitions import Game, Masks, Tell, budget_of, game
+from faithscope.errors import BadInput, MissingExtra
+from faithscope.explainers.shap.classes import as_vectors, computed_classes, of_highest
+from faithscope.explainers.shap.coalitions import Game, Tell, budget_of, game
 from faithscope.explainers.shap.outputs import Output, chosen_output, outputs_of
 from faithscope.explainers.shap.pairs import affordable, asked_values
+from faithscope.explainers.shap.ready import read_explanation
 from faithscope.explainers.shap.rows import distinct, moved, refuse_lost, widened
 from faithscope.explainers.shap.trees import Trees, is_off
-from faithscope.explainers.shared.manners import Mannered
-from faithscope.explainers.shared.models import PREDICTED, Progress, chosen_classes
+from faithscope.explainers.shared.arrays import Bools, Floats
+from faithscope.explainers.shared.blocks import Progress
+from faithscope.explainers.shared.choices import check_choice
+from faithscope.explainers.shared.classes import names_per_class, warn_if_predicted
+from faithscope.explainers.shared.manners import Mannered, settings_line
 from faithscope.explainers.shared.table import Table
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.checks import check_whole
 from faithscope.runtime.memory import in_memory, need
 
-Floats = NDArray[np.float64]
-
 _LARGE = 1_000  # background rows above which explaining is slow
-_TABLE = 2**14  # coalitions of a row that are tried by default where trees give all of them at once
-_CHECKED = 20  # background rows for which the trees are held against the model
+_TABLE = 2**14  # coalitions per row that are tried by default if trees give all of them at once
+_CHECKED = 20  # background rows for which values of the trees are compared with the model
 
 
 class Shap(Mannered):
-    """SHAP values: exact for trees and wherever all coalitions can be tried, else sampled with their error told.
+    """SHAP values: exact for trees and whenever all coalitions can be tried, else sampled, with a standard error.
 
     The values of a row sum to ``f(x) - mean f(background)``, so equal explanations mean equal outputs (paper, section
-    3.2.2). They are Shapley values of the game in which features that are left out are replaced with those of a
-    background row, averaged over the background. Coalitions are drawn once from the seed and are the same for every
-    row, so a row's values do not depend on its batch. Rows that are equal get values that are equal to the last bit.
+    3.2.2). They are Shapley values of the game in which features that are left out take the values of a background
+    row, averaged over the background. Coalitions are drawn once from the seed and are the same for every row, so the
+    values of a row do not depend on its batch. Equal rows get values that are equal to the last bit.
 
     Parameters
     ----------
     model : model or function of rows
         Anything with ``predict_proba``, ``decision_function`` or ``predict``, or a function that gives the output.
     X_background : (b, d) array or table
-        What a feature that is left out is replaced with. Every row is used and time grows with them: one is enough, a
-        hundred is usual. The model is asked about rows of the same kind (array, pandas, polars or Arrow). Missing is a
-        value like any other: the model gets it as it is.
+        Rows whose values replace features that are left out. Every row is used, and time grows with their number: one
+        row is enough, a hundred are usual. The model is asked about rows of the same kind (array, pandas, polars or
+        Arrow). Missing is a value like any other: the model gets it as it is.
     output : {None, "margin", "probability", "label"}
-        What is explained. The margin is ``decision_function``, a booster's raw score, a regression's output, or what a
-        function gives; a forest, whose trees vote with probabilities, has no other margin than these. The label is
-        explained as a number: its place among the sorted classes of the model, or the number that a function gives.
-        None: the margin where there is one, else the probability. The attribute says which.
+        The output that is explained. The margin is ``decision_function``, the raw score of a booster, the output of a
+        regression or of a function; the margin of a forest, whose trees vote with probabilities, are these. The label
+        is explained as a number: its place among the sorted classes of the model, or the number that a function gives.
+        None: the margin if there is one, else the probability. The attribute `output` says which.
     class_index : int, "predicted" or None
-        The class explained. None: class 1 of two; of more, every class, one vector after the other. A single margin is
-        that of class 1, and class 0 has its negative. The predicted class is the one of highest output.
+        The class explained. None: class 1 of two; if there are more, every class, one vector after the other. A single
+        margin is that of class 1, and class 0 has its negative. The predicted class is the class of highest output.
     algorithm : {"auto", "tree", "permutation", "kernel"}
-        ``"tree"`` reads the trees of a model by the package ``shap``. Sums of trees are explained by its interventional
-        tree SHAP, exactly; probabilities of boosted trees, which are no sums, by a table of all coalitions. ``"auto"``
-        takes it where shap reads the model right, else ``"permutation"``; the attribute says which. These two need no
-        package.
+        ``"tree"`` reads the trees of a model by the package ``shap``. Sums of trees are explained exactly by its
+        interventional tree SHAP; probabilities of boosted trees, which are no sums, by a table of all coalitions.
+        ``"auto"`` takes ``"tree"`` if shap reads the model correctly, else ``"permutation"``; the attribute `algorithm`
+        says which. ``"permutation"`` and ``"kernel"`` need no package.
     evaluations : int, optional
-        Coalitions of features tried for each row, each on the whole background. By default 20 per feature for
+        Coalitions of features that are tried per row, each on the whole background. By default 20 per feature for
         permutations (ten of them, and their reverses), 2,048 and 2 per feature for the kernel, and 16,384 for tables of
-        trees. A row is explained exactly where this allows all coalitions of the features in which it differs from
-        background rows (on average over these; trees tell values apart by their thresholds alone); else it is sampled.
+        trees. A row is explained exactly if this allows all coalitions of the features in which it differs from
+        background rows, on average over these (trees tell values apart by thresholds only); else it is sampled.
     seed : int
 
     Attributes
@@ -69,8 +71,8 @@ class Shap(Mannered):
     expected_value : (outputs,) array
         The mean output over the background, for every class.
     error : float
-        The largest standard error of a value that `explain` has given so far: 0 while all were exact, infinite where
-        too few coalitions were drawn to tell. Explanations carry it too, and results that are measured on them say so.
+        The largest standard error of a value that `explain` has given so far: 0 as long as all were exact, infinite if
+        too few coalitions were drawn to know it. Explanations carry it too, and results measured on them say so.
 
     Examples
     --------
@@ -80,6 +82,8 @@ class Shap(Mannered):
     >>> product.error
     0.0
     """
+
+    _kept_as = MappingProxyType({"output": "_output_given", "algorithm": "_algorithm_given"})
 
     def __init__(
         self,
@@ -92,9 +96,10 @@ class Shap(Mannered):
         evaluations: int | None = None,
         seed: int = 0,
     ) -> None:
-        _one_of(output, "output", (None, "margin", "probability", "label"))
-        _one_of(algorithm, "algorithm", ("auto", "tree", "permutation", "kernel"))
+        check_choice(output, "output", (None, "margin", "probability", "label"))
+        check_choice(algorithm, "algorithm", ("auto", "tree", "permutation", "kernel"))
         self.model, self.class_index, self.error = model, class_index, 0.0
+        self._output_given, self._algorithm_given = output, algorithm
         self.output = chosen_output(model, output)
         self.evaluations, self.seed = evaluations, check_whole(seed, "seed", least=0)
         self.X_background = X_background
@@ -103,37 +108,40 @@ class Shap(Mannered):
         _warn_of_time(len(self.background))
         self._known = self._outputs(self.background, self.table)
         self.expected_value: Floats = self._known.mean(axis=0)
-        self._classes = _computed(class_index, self.output, self._known.shape[1])
+        self._classes = computed_classes(class_index, self.output, self._known.shape[1])
         self._scale = float(np.abs(self._known).max()) or 1.0
         self._decimals = 12 - ceil(log10(self._scale))
         self._missing_read: dict[int, bool] = {}
         self._trees = self._find_trees(algorithm)
-        self._must_be_trees = algorithm == "tree"
         self.algorithm = "tree" if self._trees else "permutation" if algorithm == "auto" else algorithm
         self._budget = budget_of(self.algorithm, len(self.table.names), evaluations)
         self._table_budget = _TABLE if evaluations is None else self._budget
         self._game: Game | None = None
         if not self._trees and 2 ** len(self.table.names) - 2 > self._budget:
-            self._drawn()  # refuses too few evaluations
+            self._sampled()  # raises if there are too few evaluations
+
+    def __repr__(self) -> str:
+        """The output and the algorithm as they were chosen, not as they were given."""
+        return settings_line(self, {**self.get_params(), "output": self.output, "algorithm": self.algorithm})
 
     def __fingerprint__(self) -> tuple[Any, ...]:
-        """What its answers depend on; what shap makes of trees has bytes that mean nothing."""
+        """What the explanations depend on; the bytes of what shap makes of trees differ between equal ones."""
         return self.model, self.background, self.table, repr(self)
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Importances:
-        """One value per feature for each row; of several classes one vector after the other.
+        """One value per feature and row; if several classes are explained, one vector after the other.
 
         Parameters
         ----------
         X : (n, d) array or table
-            Missing values and categories that the background does not have are handed to the model as they are.
+            Missing values and categories that the background does not have reach the model as they are.
         progress : callable, optional
-            Called with rows done and rows in all, after every part of them.
+            Called with the number of rows done, and of all rows, after every block of them.
         """
         return self.explain_with_error(X, progress=progress)[0]
 
     def explain_with_error(self, X: Any, *, progress: Progress | None = None) -> tuple[Importances, Floats]:
-        """As `explain`, and the standard error of every value: 0 where it is exact, infinite where it is unknown.
+        """The explanations of `explain`, and the standard error of every value: 0 if exact, infinite if unknown.
 
         Parameters
         ----------
@@ -145,57 +153,41 @@ class Shap(Mannered):
         Importances
         (n, d) array
         """
-        if self.class_index == "predicted":
-            warnings.warn(PREDICTED, stacklevel=3)
+        predicted = warn_if_predicted(self.class_index, stacklevel=4)
         table = widened(self.table, X)
         refuse_lost(table)
         rows, place = distinct(table.encode(X))  # equal rows are explained once
         full = self._outputs(rows, table) if len(rows) else np.empty((0, len(self.expected_value)))
         both = self._values(rows, full, table, _teller(progress, len(rows), len(place)))
-        values, errors = (_of_highest(part, full) if self.class_index == "predicted" else part for part in both)
+        values, errors = (of_highest(part, full) if predicted else part for part in both)
         error = float(errors.max(initial=0.0))
         self.error = max(self.error, error)
-        names = _names(self.table.names, self._classes[: values.shape[2]])
-        return Importances(_as_vectors(values[place]), names)._with(error=error), _as_vectors(errors[place])
+        names = names_per_class(self.table.names, self._classes[: values.shape[2]])
+        return Importances(as_vectors(values[place]), names)._with(error=error), as_vectors(errors[place])
 
     @staticmethod
     def read(explanation: Any, class_index: int | str | None = None) -> Importances:
-        """The values of a ready ``shap.Explanation``; where it has classes, those of the class explained.
+        """The values of a ready ``shap.Explanation``; if it has classes, those of the class explained.
 
         Parameters
         ----------
         explanation : shap.Explanation
             Of one row or many, with or without a last axis of classes.
         class_index : int, "predicted" or None
-            As for `Shap`; None where there is no axis of classes.
+            As for `Shap`; must be None if there is no axis of classes.
         """
-        values, base = _ready(explanation)
-        names = explanation.feature_names
-        if values.ndim == 2 and class_index is not None:
-            raise BadInput(f"These SHAP values are of one output, with no class to choose; got {class_index!r}.")
-        if values.ndim == 2:
-            return Importances(values, names)
-        classes = _computed(class_index, "margin", values.shape[2])
-        if class_index == "predicted" and base.dtype == object:
-            raise BadInput("These SHAP values have no base values, so the predicted class is unknown: choose a class.")
-        if class_index == "predicted":
-            warnings.warn(PREDICTED, stacklevel=2)
-            values = _of_highest(values, base + values.sum(axis=1))
-        else:
-            values = values[:, :, classes]
-        plain = [f"x{j}" for j in range(values.shape[1])] if names is None else names
-        return Importances(_as_vectors(values), _names(plain, classes[: values.shape[2]]))
+        return read_explanation(explanation, class_index)
 
     def _outputs(self, rows: Floats, table: Table) -> Floats:
-        """What the model gives for encoded rows: (n, outputs)."""
-        found = outputs_of(self.model, self.output, table.decode(rows))
-        if len(found) != len(rows):
-            raise BadInput(f"The model gave {len(found):,} outputs for {len(rows):,} rows: one a row is needed.")
-        return found
+        """The model's outputs for encoded rows: (n, outputs)."""
+        outputs = outputs_of(self.model, self.output, table.decode(rows))
+        if len(outputs) != len(rows):
+            raise BadInput(f"The model gave {len(outputs):,} outputs for {len(rows):,} rows: it must give one per row.")
+        return outputs
 
     @in_memory("explain fewer rows at a time, or use a smaller background")
     def _values(self, rows: Floats, full: Floats, table: Table, tell: Tell) -> tuple[Floats, Floats]:
-        """SHAP values of the classes computed and their errors, (n, d, classes); full holds the model's outputs."""
+        """SHAP values of the computed classes, and their errors, (n, d, classes); `full`: outputs of the rows."""
         many = f"SHAP values of {len(rows):,} rows, {rows.shape[1]:,} features and {len(self._classes):,} classes"
         need(48 * rows.size * len(self._classes), many, "explain fewer rows at a time, or choose a class")
         values, errors = np.zeros((2, *rows.shape, len(self._classes)))
@@ -206,7 +198,7 @@ class Shap(Mannered):
             chosen = ~misread & self._trees.affordable(rows, self._table_budget)
             values[chosen] = self._tidy(self._trees.values(rows[chosen], tell))
             misread[chosen] = is_off(values[chosen].sum(axis=1), gains[chosen], self._scale)
-            if self._must_be_trees and misread.any():
+            if self._algorithm_given == "tree" and misread.any():
                 raise self._misreading()
             left = ~chosen | misread
         done = len(rows) - int(left.sum())
@@ -214,7 +206,7 @@ class Shap(Mannered):
         return values, errors
 
     def _by_coalitions(self, rows: Floats, gains: Floats, table: Table, tell: Tell) -> tuple[Floats, Floats]:
-        """Values and errors by asking the model about coalitions: all of them where that is affordable, else some."""
+        """Values and errors by asking the model about coalitions: all if that is affordable, else a sample."""
         start, background = self.expected_value[self._classes], moved(self.background, self.table, table)
 
         def ask(masked: Floats) -> Floats:
@@ -224,32 +216,34 @@ class Shap(Mannered):
         all_tried = self._affordable(rows, background)
         if all_tried.any():
             starts = self._known[:, self._classes] - start
-            parts = (rows[all_tried], gains[all_tried], background, starts, ask, tell)
-            values[all_tried] = asked_values(*parts, self._budget)
+            values[all_tried] = asked_values(
+                rows[all_tried], gains[all_tried], background, starts, ask, tell, self._budget
+            )
         if not all_tried.all():
             done = int(all_tried.sum())
-            some = (rows[~all_tried], gains[~all_tried], background, ask, lambda n: tell(done + n))
-            values[~all_tried], errors[~all_tried] = self._drawn().values(*some)
+            values[~all_tried], errors[~all_tried] = self._sampled().values(
+                rows[~all_tried], gains[~all_tried], background, ask, lambda n: tell(done + n)
+            )
         return self._tidy(values), np.round(errors, self._decimals)
 
     def _tidy(self, values: Floats) -> Floats:
-        """Without signs of what is 0 but for rounding; what shap gives stays as it is."""
+        """Values rounded, so that 0 has no rounding error or sign; values by shap stay as they are."""
         return values if self._trees and self._trees.ensembles else np.round(values, self._decimals) + 0.0
 
-    def _affordable(self, rows: Floats, background: Floats) -> Masks:
-        """Rows (n,) of which all coalitions can be tried."""
+    def _affordable(self, rows: Floats, background: Floats) -> Bools:
+        """Which rows (n,) can have all their coalitions tried."""
         if 2 ** rows.shape[1] - 2 <= self._budget:
             return np.ones(len(rows), bool)
         return affordable(rows, background, self._budget)
 
-    def _drawn(self) -> Game:
-        """The coalitions for rows of which not all can be tried."""
+    def _sampled(self) -> Game:
+        """The coalitions that are drawn for rows of which not all can be tried."""
         if self._game is None:
             self._game = game(self.algorithm, len(self.table.names), self._budget, self.seed)
         return self._game
 
     def _find_trees(self, algorithm: str) -> "Trees | None":
-        plain = not hasattr(self.model, "predict")  # a function of rows is no tree, with or without the package
+        plain = not hasattr(self.model, "predict")  # a function has no trees, so the package is not needed
         if algorithm not in ("auto", "tree") or (algorithm == "auto" and plain):
             return None
         _need_shap()
@@ -266,24 +260,24 @@ class Shap(Mannered):
         if self.table.categorical.any():
             raise BadInput('shap reads trees over numbers only, not over categories: use algorithm="permutation".')
         trees = Trees.read(self.model, self.background, self._known, self._margins(), self._classes)
-        some, known = self.background[:_CHECKED], self._known[:_CHECKED]
+        rows, known = self.background[:_CHECKED], self._known[:_CHECKED]
         gains = (known - self.expected_value)[:, self._classes]
         off = self._is_off(trees, trees.probes(self._whole_row()).finite()).any()
         off = off or self._misread(trees, self.background, self._known, self.table).any()
-        if off or is_off(trees.values(some).sum(axis=1), gains, self._scale).any():
+        if off or is_off(trees.values(rows).sum(axis=1), gains, self._scale).any():
             raise self._misreading()
         return trees
 
     def _margins(self) -> Floats | None:
-        """The margins of the background, of which the trees are sums; None where the model does not give them."""
+        """The margins of the background, which are sums of trees; None if the model does not give them."""
         if chosen_output(self.model, None) == "margin":
             return outputs_of(self.model, "margin", self.table.decode(self.background))
         return None
 
-    def _misread(self, trees: Trees, rows: Floats, full: Floats, table: Table) -> Masks:
-        """Rows (n,) to which the trees give other outputs than the model does, or may give to mixtures with others.
+    def _misread(self, trees: Trees, rows: Floats, full: Floats, table: Table) -> Bools:
+        """Which rows (n,) the trees give other outputs than the model does, or may give if mixed with other rows.
 
-        A mixture visits nodes that neither row visits, so what is missing must be read right at every node.
+        A mixture visits nodes that neither row visits, so missing values must be read correctly at every node.
         """
         off = is_off(trees(rows), full, self._scale)
         missing = np.isnan(rows)
@@ -293,35 +287,30 @@ class Shap(Mannered):
         return off
 
     def _reads_missing(self, trees: Trees, feature: int) -> bool:
-        """Whether the model sends this feature, where it is missing, the way its trees were read."""
+        """Whether the model sends missing values of this feature the way its trees were read."""
         if feature not in self._missing_read:
             rows = trees.probes(self._whole_row()).missing(feature)
             self._missing_read[feature] = not self._is_off(trees, rows).any()
         return self._missing_read[feature]
 
-    def _is_off(self, trees: Trees, rows: Floats) -> Masks:
-        """Rows (n,) to which the trees give other outputs than the model does."""
+    def _is_off(self, trees: Trees, rows: Floats) -> Bools:
+        """Which rows (n,) the trees give other outputs than the model does."""
         if not len(rows):
             return np.zeros(0, bool)
-        rows = self.table.encode(self.table.decode(rows))  # as its columns can hold them
+        rows = self.table.encode(self.table.decode(rows))  # as the columns can hold them
         return is_off(trees(rows), self._outputs(rows, self.table), self._scale)
 
     def _whole_row(self) -> Floats:
-        """For each feature a value of the background that is not missing."""
+        """A row without missing values: the first known value of each feature in the background."""
         present = ~np.isnan(self.background)
         first = self.background[present.argmax(axis=0), np.arange(self.background.shape[1])]
         return np.where(present.any(axis=0), first, 0.0)
 
     def _misreading(self) -> BadInput:
         return BadInput(
-            f"shap misreads this {type(self.model).__name__}: its trees miss the model's {self.output}. "
+            f"shap misreads this {type(self.model).__name__}: the trees do not give the model's {self.output}. "
             'Use algorithm="permutation".'
         )
-
-
-def _one_of(word: object, what: str, words: Sequence[str | None]) -> None:
-    if word not in words:
-        raise BadInput(f"{what} must be one of {', '.join(map(repr, words))}; got {word!r}.")
 
 
 def _warn_of_time(rows: int) -> None:
@@ -342,47 +331,6 @@ def _need_shap() -> None:
         ) from problem
 
 
-def _computed(class_index: int | str | None, output: str, classes: int) -> list[int]:
-    """The classes whose values are computed: those explained, or all where the predicted one is."""
-    if output == "label":
-        if class_index is not None:
-            raise BadInput(f'output="label" explains the label itself: class_index must be None; got {class_index!r}.')
-        return [0]
-    chosen = chosen_classes(class_index, classes)
-    return list(range(classes)) if chosen is None else chosen
-
-
 def _teller(progress: Progress | None, rows: int, total: int) -> Tell:
-    """Tells progress in rows as given, where equal rows are explained once."""
+    """Progress in rows as given, from progress in distinct rows, which are explained once."""
     return lambda done: None if progress is None else progress(total * done // rows, total)
-
-
-def _of_highest(values: Floats, outputs: Floats) -> Floats:
-    """Of values (n, d, classes), those of the class with the highest output: (n, d, 1)."""
-    return np.take_along_axis(values, outputs.argmax(axis=1)[:, None, None], axis=2)
-
-
-def _as_vectors(values: Floats) -> Floats:
-    """Values (n, d, classes) as one vector per row, one class after the other."""
-    return values.transpose(0, 2, 1).reshape(len(values), values.shape[1] * values.shape[2])
-
-
-def _names(features: Sequence[str], classes: Sequence[int]) -> list[str]:
-    """The names of such vectors; the class is named where there are several."""
-    if len(classes) == 1:
-        return list(features)
-    return [f"{name} | class {one}" for one in classes for name in features]
-
-
-def _ready(explanation: Any) -> tuple[Floats, Floats]:
-    """Values of a shap.Explanation, (n, d) or (n, d, classes), and the outputs they start from."""
-    if not type(explanation).__module__.startswith("shap."):
-        raise WrongType(f"Shap.read reads a shap.Explanation; got {type(explanation).__name__}.")
-    values, base = np.asarray(explanation.values), np.asarray(explanation.base_values)
-    if values.ndim == 1 or np.ndim(explanation.data) == 1:
-        values, base = values[None], base[None]
-    if values.ndim == 3 and values.shape[1] == values.shape[2] and base.shape == values.shape[:1]:
-        raise BadInput("These are SHAP interaction values: sum them over their last axis, or explain without.")
-    if values.ndim not in (2, 3):
-        raise BadInput(f"SHAP values must be rows, features and perhaps classes; got shape {values.shape}.")
-    return values, base

@@ -1,18 +1,15 @@
-"""Rows that visit the nodes of trees one by one: whether a model sends a value the way its trees were read."""
+"""Rows that visit the nodes of trees one by one, to see whether a model sends values the way its trees were read."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.explainers.shap.tables import TreeSums
+from faithscope.explainers.shared.arrays import Floats, Ints
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
-
-_NODES = 3_000  # at most so many are visited, of all trees alike
-_TINY, _SMALL = 1e-30, 1e-20  # LightGBM takes what is below 1e-35 for 0, and has thresholds there
-_LARGE = 1e37  # scikit-learn splits what is missing from all else at infinity, which no model takes
+_NODES = 3_000  # visited at most, spread over all trees
+_TINY, _SMALL = 1e-30, 1e-20  # LightGBM reads numbers below 1e-35 as 0, and has thresholds there
+_LARGE = 1e37  # scikit-learn separates missing from all numbers by a threshold of infinity, which no row may hold
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,19 +19,19 @@ class Probes:
     Attributes
     ----------
     rows : (m, d) array
-        As a given row is, but for what must differ so that the node is reached.
+        Copies of a given row, changed only as far as is needed to reach the node.
     feature : (m,) array of int
     threshold : (m,) array
-        A value that the node sends left, the last one.
+        The largest value that the node sends left.
     """
 
     rows: Floats
-    feature: Places
+    feature: Ints
     threshold: Floats
 
     @classmethod
     def of(cls, sums: TreeSums, edges: list[Floats], row: Floats, ranks: Floats) -> "Probes":
-        """Probes from a row with no missing values and its ranks."""
+        """Probes from a row without missing values, and from its ranks."""
         inner = np.flatnonzero(sums.left != np.arange(len(sums.left)))
         chosen = inner[:: max(1, -(-len(inner) // _NODES))]
         parent = np.full(len(sums.left), -1)
@@ -62,7 +59,7 @@ class Probes:
         return cls(rows, feature, np.array(threshold, np.float64))
 
     def at(self, value: float | Floats, feature: int | None = None) -> Floats:
-        """The rows with this value where the node asks; only those of one feature if it is given."""
+        """The rows with this value in the feature that the node asks; only nodes of one feature if it is given."""
         rows = self.rows.copy()
         rows[np.arange(len(rows)), self.feature] = np.clip(value, -_LARGE, _LARGE)
         return rows if feature is None else rows[self.feature == feature]
@@ -80,7 +77,7 @@ class Probes:
 
 
 def _last(cut: Floats) -> Floats:
-    """The last values that go left of these thresholds; of those next to 0 almost the last."""
+    """The largest values that go left at these thresholds; almost the largest at thresholds next to 0."""
     return np.where(np.abs(cut) < _TINY, np.where(cut < 0, -_SMALL, 0.0), cut)
 
 
@@ -90,5 +87,5 @@ def _beyond(edge: Floats) -> float:
 
 
 def _above(cut: Floats) -> Floats:
-    """A little more than each threshold, in single precision, too."""
+    """A little more than each threshold, also in single precision."""
     return cut + np.maximum(np.abs(cut) * 1e-6, _SMALL)

@@ -1,4 +1,4 @@
-"""Rows that SHAP explains: each once, with missing values and with categories that the background does not have."""
+"""Rows that SHAP explains: each once, and with categories that the background does not have."""
 
 import warnings
 from collections.abc import Sequence
@@ -9,21 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
+from faithscope.explainers.shared.arrays import Floats, Ints
 from faithscope.explainers.shared.table import Table
 from faithscope.inputs.missing import missing_values
 
-Floats = NDArray[np.float64]
 
-
-def distinct(rows: Floats) -> tuple[Floats, NDArray[np.int64]]:
-    """The different rows, and which of them each row is; what is missing is equal to what is missing."""
+def distinct(rows: Floats) -> tuple[Floats, Ints]:
+    """The distinct rows, and the place of each row among them; missing equals missing."""
     plain = np.ascontiguousarray(np.where(np.isnan(rows), np.nan, rows + 0.0))
-    found, place = np.unique(plain.view(np.int64), axis=0, return_inverse=True)
-    return found.view(np.float64), place.reshape(-1)
+    bits, place = np.unique(plain.view(np.int64), axis=0, return_inverse=True)
+    return bits.view(np.float64), place.reshape(-1)
 
 
 def widened(table: Table, X: Any) -> Table:
-    """The table, knowing also the categories that only these rows have: the model may know them."""
+    """The table with the categories that only these rows have, which the model may know."""
     if not table.categorical.any():
         return table
     own = table.read(X)[1].values
@@ -35,19 +34,19 @@ def widened(table: Table, X: Any) -> Table:
 
 
 def _others(known: Sequence[Any], values: NDArray[Any]) -> list[Any]:
-    """The values that are not known, each once, without what is missing."""
+    """The distinct values that are neither known nor missing."""
     different = dict.fromkeys(values[~missing_values(values)].tolist())
     return [value for value in different if value not in set(known)]
 
 
 def moved(background: Floats, table: Table, wider: Table) -> Floats:
-    """The background in the codes of a wider table: what is missing comes after all categories."""
-    before, after = (np.array([len(known or ()) for known in one.categories]) for one in (table, wider))
+    """The background in the codes of a wider table, in which missing comes after more categories."""
+    before, after = (np.array([len(known or ()) for known in either.categories]) for either in (table, wider))
     return np.where(table.categorical & (background >= before), background + (after - before), background)
 
 
 def refuse_lost(table: Table) -> None:
-    """Raise where a category does not survive decoding: a column of pandas categories turns others into NaN."""
+    """Raise if a category does not survive decoding: a categorical column of pandas turns other categories into NaN."""
     if not table.categorical.any():
         return
     sizes = [0 if known is None else len(known) for known in table.categories]

@@ -1,1 +1,1 @@
-"""What explainers share: models, rows of training data, seeds, and manners."""
+"""What explainers share: models and their classes, training rows and their columns, blocks, seeds, and manners."""

@@ -1,4 +1,4 @@
-"""Manners that all explainers have: how one reads, what it was set up with, and when two are the same."""
+"""Manners that all explainers share, as scikit-learn's estimators do: a repr, get_params, equality and a hash."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -9,31 +9,36 @@ from typing import Any, ClassVar
 import numpy as np
 
 _PLAIN = (type(None), bool, int, float, str, np.bool_, np.number)
-_MOST = 12  # settings of a list that are written out
+_MOST = 12  # values of a list that are written out
 
 
 class Mannered:
-    """Settings, repr, equality and hash of an explainer, from the parameters it was made with.
+    """Base of all explainers: repr, `get_params`, equality and hash, from the arguments of the constructor.
 
-    What reads it (a report, a log, the command line) must never see training rows. So only plain settings are written
-    out; rows are told by their shape, and a model, whose own repr may hold rows too, by its name.
+    Reports, logs and the command line show the repr of an explainer, and they must never show training rows. So the
+    repr writes out plain values only: it shows rows by their shape and a model, whose own repr may hold rows, by its
+    name. Two explainers are equal if they have the same class and equal arguments.
 
     Examples
     --------
     >>> from faithscope.explainers import NearestNeighbors
     >>> NearestNeighbors([[1.0, 2.0], [3.0, 4.0]], k=2)
     NearestNeighbors(X_train=(2, 2), k=2, metric='euclidean')
+    >>> NearestNeighbors([[1.0]]) == NearestNeighbors([[1.0]])
+    True
     """
 
-    _kept_as: ClassVar[Mapping[str, str]] = {}  # parameters that are kept under another name than their own
+    _kept_as: ClassVar[Mapping[str, str]] = {}  # attributes of parameters that are kept under another name
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """What the explainer was made with, by parameter, as scikit-learn's estimators tell it.
+        """The arguments of the constructor by name, as scikit-learn's estimators give them.
+
+        ``type(explainer)(**explainer.get_params())`` is an equal explainer.
 
         Parameters
         ----------
         deep : bool
-            There for scikit-learn's sake: parameters of a parameter are never listed.
+            Accepted because scikit-learn passes it. Parameters of parameters are never listed.
         """
         return {name: attrgetter(self._kept_as.get(name, name))(self) for name in signature(type(self)).parameters}
 
@@ -43,22 +48,22 @@ class Mannered:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self) or not isinstance(other, Mannered):
             return NotImplemented
-        mine, theirs = self.get_params(), other.get_params()
-        return all(_alike(value, theirs[name]) for name, value in mine.items())
+        others = other.get_params()
+        return all(_alike(value, others[name]) for name, value in self.get_params().items())
 
     def __hash__(self) -> int:
         return hash((type(self), *map(_hashed, self.get_params().values())))
 
 
 def settings_line(thing: Any, settings: Mapping[str, Any]) -> str:
-    """A class and its settings in a line, without any rows."""
+    """A class and its settings in one line, without any rows."""
     return f"{type(thing).__name__}({', '.join(f'{name}={_shown(name, value)}' for name, value in settings.items())})"
 
 
 def line_of(explainer: Any) -> str:
-    """Any explainer in a line: one that is a plain dataclass by its fields, without rows; else by its own repr."""
-    made = getattr(type(explainer).__repr__, "__wrapped__", None)
-    if made is not None and made.__code__.co_filename == "<string>":  # written by dataclass
+    """Any explainer in one line: the fields of a plain dataclass, without rows; otherwise the explainer's own repr."""
+    wrapped = getattr(type(explainer).__repr__, "__wrapped__", None)
+    if wrapped is not None and wrapped.__code__.co_filename == "<string>":  # written by dataclass
         names = [field.name for field in fields(explainer) if field.repr]
         return settings_line(explainer, {name: getattr(explainer, name) for name in names})
     return repr(explainer)
@@ -69,7 +74,7 @@ def _shown(name: str, value: Any) -> str:
         return repr(value.item() if isinstance(value, np.generic) else value)
     if name.startswith("X") or hasattr(value, "shape"):
         return str(_shape(value))
-    if isinstance(value, list | tuple | set | frozenset) and all(isinstance(one, _PLAIN) for one in value):
+    if isinstance(value, list | tuple | set | frozenset) and all(isinstance(item, _PLAIN) for item in value):
         return repr(value) if len(value) <= _MOST else f"<{len(value)} values>"
     return _name(value)
 
@@ -95,7 +100,7 @@ def _name(value: Any) -> str:
 
 
 def _alike(a: Any, b: Any) -> bool:
-    """Whether two settings are equal: arrays and tables of one type by all their values, missing ones being equal."""
+    """Whether two settings are equal. Arrays and tables must have one type and equal values; missing equals missing."""
     if a is b:
         return True
     if type(a) is not type(b) and not (isinstance(a, _PLAIN) and isinstance(b, _PLAIN)):
@@ -118,7 +123,7 @@ def _alike_or_missing(a: Any, b: Any) -> bool:
 
 
 def _hashed(value: Any) -> int:
-    """A hash that equal settings share; of rows their shape, of models nothing."""
+    """A hash that equal settings share; rows are hashed by their shape, and all models alike."""
     if isinstance(value, _PLAIN):
         return hash(value)
     return hash(_shape(value)) if hasattr(value, "__len__") or hasattr(value, "shape") else 0

@@ -1,4 +1,4 @@
-"""Chance that belongs to a row: the same row draws the same numbers, whatever batch it is in."""
+"""Seeds per row: the same row draws the same random numbers, whatever batch it is in."""
 
 import hashlib
 from operator import itemgetter
@@ -8,33 +8,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
+from faithscope.explainers.shared.arrays import Floats
 from faithscope.explanations.distances.metrics import as_number, columns_of
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.rows import rows_of
 
-Cell = tuple[bytes, str]  # a number, or the text of anything else
+Cell = tuple[bytes, str]  # the bytes of a number, or the text of any other value
 
 
-def row_seeds(seed: int, rows: NDArray[np.float64]) -> list[int]:
-    """A 64-bit seed for each row, a hash of the seed and the row's canonical bytes; -0.0 counts as 0.0."""
+def row_seeds(seed: int, rows: Floats) -> list[int]:
+    """A 64-bit seed per row, which is a hash of the seed and of the row's canonical bytes; -0.0 counts as 0.0."""
     start = _start(seed)
     return [int.from_bytes(_digest(start, row.tobytes()), "little") for row in _canonical(rows)]
 
 
-def _canonical(numbers: NDArray[Any]) -> NDArray[np.float64]:
-    """Numbers of which equal ones have equal bytes: one zero, and one NaN."""
+def _canonical(numbers: NDArray[Any]) -> Floats:
+    """Numbers as floats such that equal numbers have equal bytes: there is one zero, and one NaN."""
     plain = np.ascontiguousarray(numbers.astype("<f8") + 0.0)
     plain[np.isnan(plain)] = np.nan
     return plain
 
 
-def generators(seed: int, rows: NDArray[np.float64]) -> list[np.random.Generator]:
-    """A generator for each row."""
-    return [np.random.Generator(np.random.SFC64(one)) for one in row_seeds(seed, rows)]
+def generators(seed: int, rows: Floats) -> list[np.random.Generator]:
+    """A random generator per row."""
+    return [np.random.Generator(np.random.SFC64(row_seed)) for row_seed in row_seeds(seed, rows)]
 
 
 def row_digests(seed: int, X: Any) -> list[bytes]:
-    """Eight bytes for each row of any kind: numbers, categories or texts; all missing values are alike."""
+    """Eight bytes per row of numbers, categories or texts; all missing values are alike."""
     start = _start(seed)
     if hasattr(X, "tocsr"):
         X = X.tocsr().toarray()
@@ -45,17 +46,17 @@ def row_digests(seed: int, X: Any) -> list[bytes]:
 
 
 def _texts(row: tuple[Cell, ...]) -> bytes:
-    """The texts of a row, each in its place; nothing where all are numbers."""
+    """The texts of a row, each in its place; nothing if all values are numbers."""
     texts = [text for _, text in row]
     return "\x1f".join(texts).encode() if any(texts) else b""
 
 
 def _cells(column: NDArray[Any]) -> list[Cell]:
-    """Every value of a column by itself, so that the others do not say what it is; missing is NaN."""
+    """The cells of a column; each value is read by itself, so that the others cannot change it. Missing is NaN."""
     if column.dtype.kind in "biuf":
-        return [(one.tobytes(), "") for one in _canonical(column)]
+        return [(number.tobytes(), "") for number in _canonical(column)]
     missing = missing_values(column)
-    return [_MISSING if hole else _cell(one) for one, hole in zip(column.tolist(), missing.tolist(), strict=True)]
+    return [_MISSING if hole else _cell(item) for item, hole in zip(column.tolist(), missing.tolist(), strict=True)]
 
 
 def _cell(value: Any) -> Cell:
@@ -71,7 +72,7 @@ _MISSING: Cell = (_canonical(np.array([np.nan])).tobytes(), "")
 
 
 def check_seed(seed: Any) -> int:
-    """A whole number of at most 127 bits."""
+    """A seed as an int; it must be a whole number of at most 127 bits."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not -(2**127) <= int(seed) < 2**127:
         raise BadInput(f"seed must be a whole number of at most 127 bits; got {seed!r}.")
     return int(seed)
@@ -82,6 +83,6 @@ def _start(seed: int) -> "hashlib._Hash":
 
 
 def _digest(start: "hashlib._Hash", content: bytes) -> bytes:
-    one = start.copy()
-    one.update(content)
-    return one.digest()
+    row_hash = start.copy()
+    row_hash.update(content)
+    return row_hash.digest()

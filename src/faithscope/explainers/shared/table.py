@@ -1,4 +1,4 @@
-"""A table that a model was trained on: its rows as numbers and back, as the model wants them."""
+"""The table that a model was trained on: rows of its kind as a matrix of floats, and back as the model reads them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,57 +8,58 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explainers.shared.table_columns import (
+from faithscope.explainers.shared.arrays import Bools, Floats
+from faithscope.explainers.shared.columns import column_position, columns_with_names, to_categorical
+from faithscope.explainers.shared.encodings import (
     Dates,
     as_numbers,
+    as_objects,
     encode_categories,
     encode_numbers,
     known_categories,
     palette,
 )
 from faithscope.explainers.shared.table_rows import Rebuild, rebuilder
-from faithscope.inputs.arrays import is_frame, to_array, to_items, to_vector
+from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.dates import dated_columns, hold_dates
 from faithscope.inputs.missing import is_missing, missing_values
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
-class Own:
-    """What rows hold where a category is none of the known ones: `decode` gives it back for these very rows.
+class Unseen:
+    """The categories of rows that no training row has: `decode` gives them back for these very rows.
 
     Attributes
     ----------
     values : dict of int to (n,) array
-        By feature, only those that hold such a category; the array is read where the code says "none of the known".
+        The columns that hold such a category, by feature; read only at rows whose code means "none of the known".
     """
 
     values: Mapping[int, NDArray[Any]]
 
-    def take(self, rows: Any) -> "Own":
-        """What some of the rows hold, in their order."""
-        return Own({j: column[rows] for j, column in self.values.items()})
+    def take(self, rows: Any) -> "Unseen":
+        """The same for some of the rows, in their order."""
+        return Unseen({j: column[rows] for j, column in self.values.items()})
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns known from training rows; numbers stay numbers, categories become their place among the known ones.
+    """Columns known from training rows: numbers stay numbers, and a category becomes its place among the known ones.
 
-    A missing number is NaN. Of a feature with m categories a missing value has place m, and a category that training
-    rows do not have, "none of the known", has place m + 1. Dates are numbers of a unit since 1970.
+    A missing number is NaN. If a feature has m categories, a missing value has place m, and a category that no training
+    row has ("none of the known") has place m + 1. Dates are numbers of a unit since 1970.
 
     Attributes
     ----------
     names : tuple of str
         The features; x0, x1, … for a plain array.
     categories : tuple of tuples, or None for numbers and dates
-        For each feature the categories seen in training, in order.
+        The categories of each feature in training, in order.
     rebuild : callable
-        From columns back to what the model was trained on: an array, or a pandas, polars or Arrow table.
+        From columns to rows as the model reads them: an array, or a pandas, polars or Arrow table.
     dates : tuple of Dates, or None for numbers and categories
     markers : tuple
-        For each feature what a missing value looks like among Python objects; NaN elsewhere.
+        What a missing value of each feature looks like: None or the like in a column of Python objects, else NaN.
     """
 
     names: tuple[str, ...]
@@ -79,11 +80,11 @@ class Table:
             Numbers and dates that are codes of categories; columns that hold neither are categories in any case.
         """
         if hasattr(X, "__next__"):
-            raise WrongType("Training rows came one by one, and they are read more than once: pass a list.")
+            raise WrongType("Training rows are an iterator, and they are read more than once: pass a list.")
         names, columns = columns_with_names(X)
         if not columns or not len(columns[0]):
             raise BadInput("Training rows are empty: at least one row and one column are needed.")
-        chosen = {_position(one, names) for one in to_categorical(categorical)}
+        chosen = {column_position(column, names) for column in to_categorical(categorical)}
         kept = [column if j in chosen else _plain(column) for j, column in enumerate(columns)]
         zoned = dated_columns(X)[2] if is_frame(X) else [False] * len(names)
         dates = tuple(
@@ -98,7 +99,7 @@ class Table:
         return cls(names, kinds, rebuilder(X, columns), dates, markers)
 
     @property
-    def categorical(self) -> NDArray[np.bool_]:
+    def categorical(self) -> Bools:
         """Which features are categories."""
         return np.array([known is not None for known in self.categories], bool)
 
@@ -106,19 +107,21 @@ class Table:
         """Rows as an (n, d) matrix of floats."""
         return self.read(X)[0]
 
-    def read(self, X: Any) -> tuple[Floats, Own]:
-        """Rows as a matrix, and the categories of theirs that training rows do not have."""
+    def read(self, X: Any) -> tuple[Floats, Unseen]:
+        """Rows as a matrix, and their categories that no training row has."""
         names, columns = columns_with_names(X)
         if not columns and not (len(X) if hasattr(X, "__len__") else 0):
-            return np.empty((0, len(self.names))), Own({})
+            return np.empty((0, len(self.names))), Unseen({})
         if len(columns) != len(self.names):
-            raise BadInput(f"Rows have {len(columns)} features where training rows have {len(self.names)}.")
+            raise BadInput(
+                f"Rows have {len(columns)} features but training rows have {len(self.names)}: pass the same columns."
+            )
         if is_frame(X) and names != self.names and set(names) == set(self.names):
             columns = [columns[names.index(name)] for name in self.names]
         coded = [self._encode(j, column) for j, column in enumerate(columns)]
         matrix = np.column_stack(coded) if len(coded[0]) else np.empty((0, len(coded)))
-        unseen = [j for j, known in enumerate(self.categories) if known is not None and (coded[j] > len(known)).any()]
-        return matrix, Own({j: _objects(columns[j]) for j in unseen})
+        strange = [j for j, known in enumerate(self.categories) if known is not None and (coded[j] > len(known)).any()]
+        return matrix, Unseen({j: as_objects(columns[j].tolist()) for j in strange})
 
     def _encode(self, j: int, column: NDArray[Any]) -> Floats:
         known, dates = self.categories[j], self.dates[j]
@@ -126,24 +129,24 @@ class Table:
             return encode_categories(known, column)
         return encode_numbers(column, self.names[j]) if dates is None else dates.encode(column, self.names[j])
 
-    def decode(self, matrix: Floats, own: Own | None = None) -> Any:
-        """Rows as the model wants them, from a matrix as `encode` makes it.
+    def decode(self, matrix: Floats, unseen: Unseen | None = None) -> Any:
+        """Rows as the model reads them, from a matrix as `encode` returns it.
 
         Parameters
         ----------
         matrix : (n, d) array
-        own : Own, optional
-            What the same rows hold where a category is none of the known ones: as `read` gives it, `take` for other
-            rows than those read. Without it, or where the column's type cannot hold it, such a value is missing.
+        unseen : Unseen, optional
+            The categories of these very rows that no training row has: from `read`, with `take` if the rows are others
+            than those read. Without it, or if the column's type cannot hold it, such a value is missing.
         """
-        return self.rebuild([self.decode_column(j, matrix[:, j], own) for j in range(len(self.names))])
+        return self.rebuild([self.decode_column(j, matrix[:, j], unseen) for j in range(len(self.names))])
 
-    def decode_column(self, j: int, values: Floats, own: Own | None = None) -> NDArray[Any]:
-        """The column of one feature as `rebuild` takes it."""
+    def decode_column(self, j: int, values: Floats, unseen: Unseen | None = None) -> NDArray[Any]:
+        """The column of feature j as `rebuild` takes it."""
         known, dates = self.categories[j], self.dates[j]
         if known is not None:
-            unseen = None if own is None else own.values.get(j)
-            return _with_own(self._look_up(j, known, values), values > len(known), unseen)
+            strange = None if unseen is None else unseen.values.get(j)
+            return _with_unseen(self._look_up(j, known, values), values > len(known), strange)
         if dates is not None:
             return dates.decode(values)
         marker = self.markers[j]
@@ -155,53 +158,24 @@ class Table:
         return self.palette(j, complete=bool((places >= len(known)).any()))[places]
 
     def palette(self, j: int, *, complete: bool = True) -> NDArray[Any]:
-        """What the model sees for each place of a category; where complete, for missing and for none of them too."""
+        """What the model sees for each place of a category; if complete, also for missing and for none of the known."""
         known = self.categories[j]
         assert known is not None
         return palette(known, self.markers[j], complete=complete)
 
     def readable(self, j: int, value: float) -> Any:
-        """A number as a rule names it; that of a date, which must be whole, as a date."""
+        """A number as a rule names it: the number of a date, which must be whole, as that date."""
         dates = self.dates[j]
         return float(value) if dates is None else dates.moment(value)
 
     @property
-    def whole(self) -> NDArray[np.bool_]:
-        """Which features are dates: cuts of such are whole numbers of their unit, so that they can be named."""
-        return np.array([one is not None for one in self.dates], bool)
-
-
-def columns_with_names(X: Any) -> tuple[tuple[str, ...], list[NDArray[Any]]]:
-    """Names and columns of rows of any kind; x0, x1, … where they have no names."""
-    if is_frame(X):
-        return dated_columns(X)[:2]
-    array = to_array(X, "Rows")
-    if array is None:
-        rows = [to_vector(row, "Rows") for row in to_items(X, "Rows")]
-        if len({row.shape for row in rows}) > 1:
-            raise BadInput("Rows are lists of different lengths: give every row one value a feature.")
-        array = np.array(rows) if rows else np.empty((0, 0))
-    if array.ndim != 2:
-        raise BadInput(f"Rows must have one row a row and one column a feature; got shape {array.shape}.")
-    columns = [to_vector(column.tolist()) if array.dtype.kind not in "biufM" else column for column in array.T]
-    return tuple(f"x{j}" for j in range(array.shape[1])), columns
-
-
-def to_categorical(given: Any) -> list[Any]:
-    """Positions or names of columns, in any collection."""
-    return list(given) if isinstance(given, set | frozenset) else to_items(given, "categorical, the columns of codes,")
-
-
-def _position(one: int | str, names: tuple[str, ...]) -> int:
-    if isinstance(one, str) and one in names:
-        return names.index(one)
-    if isinstance(one, int | np.integer) and not isinstance(one, bool) and 0 <= one < len(names):
-        return int(one)
-    raise BadInput(f"categorical names {one!r}, which is no column of the training rows: {', '.join(names[:12])}.")
+    def whole(self) -> Bools:
+        """Which features are dates: their cuts must be whole numbers of the unit, so that rules can name them."""
+        return np.array([dates is not None for dates in self.dates], bool)
 
 
 def _plain(column: NDArray[Any]) -> NDArray[Any]:
-    """Numbers among which some are missing as floats; any other column as it is."""
+    """A column as it is, unless it holds Python numbers of which some are missing: then as floats."""
     if column.dtype != object or isinstance(column[0], str):
         return column
     missing = missing_values(column)
@@ -210,22 +184,16 @@ def _plain(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def _marker(X: Any, j: int, column: NDArray[Any]) -> Any:
-    """What is missing in a column of Python objects, None by default; NaN in any other column."""
+    """What a missing value looks like in a column of Python objects, None by default; NaN in any other column."""
     typed = hasattr(X, "iloc") and X.dtypes.iloc[j].kind in "biuf"  # pandas' own type, which knows missing
     if column.dtype != object or typed:
         return np.nan
-    return next((one for one in column if is_missing(one)), None)
+    return next((item for item in column if is_missing(item)), None)
 
 
-def _objects(column: NDArray[Any]) -> NDArray[Any]:
-    values = np.empty(len(column), object)
-    values[:] = column.tolist()
-    return values
-
-
-def _with_own(column: NDArray[Any], unseen: NDArray[np.bool_], own: NDArray[Any] | None) -> NDArray[Any]:
-    if own is None or not unseen.any():
+def _with_unseen(column: NDArray[Any], where: Bools, strange: NDArray[Any] | None) -> NDArray[Any]:
+    if strange is None or not where.any():
         return column
     column = column.astype(object)
-    column[unseen] = own[unseen]
+    column[where] = strange[where]
     return column

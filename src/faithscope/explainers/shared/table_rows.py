@@ -14,7 +14,7 @@ Rebuild = Callable[[list[NDArray[Any]]], Any]
 
 
 def rebuilder(X: Any, columns: list[NDArray[Any]]) -> Rebuild:
-    """What makes rows of columns again, of the same library and with the same types."""
+    """A function from columns to rows, of the library that X is of and with the same types."""
     if hasattr(X, "iloc"):
         return PandasRows(tuple(X.columns), tuple(X.dtypes))
     if hasattr(X, "column_names"):
@@ -30,7 +30,7 @@ def rebuilder(X: Any, columns: list[NDArray[Any]]) -> Rebuild:
 
 
 def _nan_columns(columns: list[NDArray[Any]], nulls: list[int]) -> tuple[bool, ...]:
-    """Which columns write missing numbers as NaN: those that have NaN, and nothing else that is missing."""
+    """Which columns write missing numbers as NaN: those that hold NaN and no nulls."""
     pairs = zip(columns, nulls, strict=True)
     return tuple(column.dtype.kind == "f" and not null and bool(np.isnan(column).any()) for column, null in pairs)
 
@@ -42,7 +42,7 @@ def _whole(column: NDArray[Any]) -> bool:
 
 @dataclass(frozen=True)
 class ArrayRows:
-    """Rows as a NumPy array; whole numbers as floats, since a perturbed one need not be whole any more."""
+    """Rows as a NumPy array; whole numbers become floats, since a perturbed number need not be whole."""
 
     dtype: np.dtype[Any]
 
@@ -79,22 +79,22 @@ def _pandas_column(column: NDArray[Any], dtype: Any) -> Any:
     if isinstance(dtype, pd.CategoricalDtype):
         return _pandas_categories(column, dtype)
     if column.dtype.kind == "M":
-        made = pd.Series(column)
-        return made.dt.tz_localize("UTC").astype(dtype) if getattr(dtype, "tz", None) else made.astype(dtype)
+        dates = pd.Series(column)
+        return dates.dt.tz_localize("UTC").astype(dtype) if getattr(dtype, "tz", None) else dates.astype(dtype)
     if kind == "b" and column.dtype.kind == "f" and np.isnan(column).any():
         flags = np.where(np.isnan(column), None, (column != 0).astype(object))
         return pd.Series(flags) if isinstance(dtype, np.dtype) else pd.Series(flags).astype(dtype)
     if kind in "iu":
-        # A perturbed number need not be whole any more, and NumPy has no whole number for missing.
+        # A perturbed number need not be whole, and no NumPy integer stands for missing.
         broken = isinstance(dtype, np.dtype) and column.dtype.kind in "fO" and bool(missing_values(column).any())
         if broken or not _whole(column):
             return pd.Series(column if column.dtype.kind != "O" else column.astype(np.float64))
-    # pandas would make texts of objects that are texts, and NaN of None.
+    # Without dtype=object pandas would change the type of texts, and turn None into NaN.
     return pd.Series(column, dtype=object) if dtype == np.dtype(object) else pd.Series(column).astype(dtype)
 
 
 def _pandas_categories(column: NDArray[Any], dtype: Any) -> Any:
-    """A category that the dtype does not have becomes missing: there is no other way to say it."""
+    """A categorical column; a category that the dtype does not have becomes missing, since pandas cannot hold it."""
     import pandas as pd
 
     if dtype.categories is None:
@@ -106,7 +106,7 @@ def _pandas_categories(column: NDArray[Any], dtype: Any) -> Any:
 
 @dataclass(frozen=True)
 class PolarsRows:
-    """Rows as a polars frame; missing is null, or NaN in columns (`nan`) that have it so."""
+    """Rows as a polars frame; missing is null, or NaN in the columns of `nan`."""
 
     schema: dict[str, Any]
     nan: tuple[bool, ...]
@@ -116,20 +116,20 @@ class PolarsRows:
 
         series = []
         for (name, dtype), column, nan in zip(self.schema.items(), columns, self.nan, strict=True):
-            made = pl.Series(name, column if column.dtype.kind == "M" else column.tolist(), strict=False)
+            values = pl.Series(name, column if column.dtype.kind == "M" else column.tolist(), strict=False)
             if column.dtype.kind == "f" and not nan:
-                made = made.fill_nan(None)
+                values = values.fill_nan(None)
             zone = getattr(dtype, "time_zone", None)
             if zone and column.dtype.kind == "M":
-                made = made.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
+                values = values.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
             broken = dtype.is_integer() and not _whole(column)
-            series.append(made if broken else made.cast(dtype, strict=not isinstance(dtype, pl.Enum)))
+            series.append(values if broken else values.cast(dtype, strict=not isinstance(dtype, pl.Enum)))
         return pl.DataFrame(series)
 
 
 @dataclass(frozen=True)
 class ArrowRows:
-    """Rows as an Arrow table; missing is null, or NaN in columns (`nan`) that have it so."""
+    """Rows as an Arrow table; missing is null, or NaN in the columns of `nan`."""
 
     schema: Any
     nan: tuple[bool, ...]
@@ -137,12 +137,12 @@ class ArrowRows:
     def __call__(self, columns: list[NDArray[Any]]) -> Any:
         import pyarrow as pa
 
-        made = []
+        arrays = []
         for field, column, nan in zip(self.schema, columns, self.nan, strict=True):
             array = pa.array(column if column.dtype.kind == "M" else column.tolist(), from_pandas=not nan)
             zone = getattr(field.type, "tz", None)
             if zone and column.dtype.kind == "M":
                 array = array.cast(pa.timestamp(array.type.unit, zone))
             broken = pa.types.is_integer(field.type) and pa.types.is_floating(array.type) and not _whole(column)
-            made.append(array if broken else array.cast(field.type))
-        return pa.table(dict(zip(self.schema.names, made, strict=True)))
+            arrays.append(array if broken else array.cast(field.type))
+        return pa.table(dict(zip(self.schema.names, arrays, strict=True)))

@@ -111,7 +111,8 @@ def test_coverage_of_many_rows_is_estimated_on_some(monkeypatch):
 def test_a_higher_threshold_gives_longer_rules_on_average():
     rows = CANCER[400:460]
     mean = [
-        lengths(Anchors(FOREST, CANCER[:400], threshold=one, beam=1).explain(rows)).mean() for one in (0.5, 0.7, 0.95)
+        lengths(Anchors(FOREST, CANCER[:400], threshold=threshold, beam=1).explain(rows)).mean()
+        for threshold in (0.5, 0.7, 0.95)
     ]
     assert mean[0] <= mean[1] <= mean[2]
     assert mean[0] < mean[2]
@@ -158,8 +159,8 @@ def test_a_row_without_a_rule_that_reaches_the_threshold_is_seen_by_its_precisio
 def test_what_needs_two_conditions_gets_two():
     rows = np.array([[0.9, 0.9, 0.5, 0.5], [0.1, 0.9, 0.5, 0.5]])
     rules = Anchors(corner, UNIFORM, threshold=0.9).explain(rows)
-    assert {one.feature for one in rules.conjunction(0)} == {"x0", "x1"}
-    assert {one.feature for one in rules.conjunction(1)} == {"x0"}
+    assert {condition.feature for condition in rules.conjunction(0)} == {"x0", "x1"}
+    assert {condition.feature for condition in rules.conjunction(1)} == {"x0"}
 
 
 def test_no_rule_is_longer_than_allowed():
@@ -219,17 +220,19 @@ def anchor_exp():
     rows = np.column_stack([chance.normal(size=(1500, 3)), chance.integers(0, 3, (1500, 2))])
     labels = (rows[:, 0] + 0.7 * rows[:, 1] + (rows[:, 3] == 1) + 0.3 * chance.normal(size=1500) > 0.3).astype(int)
     model = GradientBoostingClassifier(n_estimators=30, random_state=0).fit(rows, labels)
-    theirs = AnchorTabularExplainer([0, 1], [f"x{j}" for j in range(5)], rows, {3: ["a", "b", "c"], 4: ["a", "b", "c"]})
-    return model, rows, theirs
+    reference = AnchorTabularExplainer(
+        [0, 1], [f"x{j}" for j in range(5)], rows, {3: ["a", "b", "c"], 4: ["a", "b", "c"]}
+    )
+    return model, rows, reference
 
 
 def test_draws_are_those_of_anchor_exp(anchor_exp):
-    model, rows, theirs = anchor_exp
+    model, rows, reference = anchor_exp
     rules, precision, _ = Anchors(model, rows, categorical=(3, 4), threshold=0.8, beam=1).explain_with_precision(
         rows[:12], samples=4000
     )
     for row in range(12):
-        draw, mapping = theirs.get_sample_fn(rows[row], model.predict)
+        draw, mapping = reference.get_sample_fn(rows[row], model.predict)
         wanted = by_position(rules, row)
         edges = [np.unique(np.percentile(rows[:, j], (25, 50, 75))) for j in range(3)]
         codes = {"<=": "leq", ">": "geq", "==": "eq"}
@@ -246,14 +249,16 @@ def test_draws_are_those_of_anchor_exp(anchor_exp):
 def test_rules_are_as_precise_as_those_of_anchor_exp_and_about_as_long(anchor_exp, threshold):
     from anchor.anchor_base import AnchorBaseBeam
 
-    model, rows, theirs = anchor_exp
+    model, rows, reference = anchor_exp
     np.random.seed(0)  # noqa: NPY002 - theirs
     length, fresh = [], []
     for row in rows[:20]:
-        draw, mapping = theirs.get_sample_fn(row, model.predict)
-        found = AnchorBaseBeam.anchor_beam(draw, delta=0.1, epsilon=0.15, batch_size=100, desired_confidence=threshold)
-        length.append(len({mapping[place][0] for place in found["feature"]}))
-        fresh.append(draw(list(found["feature"]), 1000)[2].mean())
+        draw, mapping = reference.get_sample_fn(row, model.predict)
+        explanations = AnchorBaseBeam.anchor_beam(
+            draw, delta=0.1, epsilon=0.15, batch_size=100, desired_confidence=threshold
+        )
+        length.append(len({mapping[place][0] for place in explanations["feature"]}))
+        fresh.append(draw(list(explanations["feature"]), 1000)[2].mean())
     ours = Anchors(model, rows, categorical=(3, 4), threshold=threshold, beam=1)
     rules, precision, _ = ours.explain_with_precision(rows[:20])
     assert precision.mean() >= np.mean(fresh) - 0.02

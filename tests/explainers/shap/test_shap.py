@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import faithscope as fs
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers.shap.explainer import Shap
-from faithscope.explainers.shared.models import PREDICTED
+from faithscope.explainers.shared.classes import PREDICTED
 
 X, Y = make_classification(900, 12, n_informative=8, random_state=0)
 X3, Y3 = make_classification(600, 9, n_informative=7, n_classes=3, random_state=0)
@@ -99,9 +99,9 @@ def test_random_numbers_of_others_are_left_alone():
 def test_equal_explanations_never_mix_predictions():
     grid = np.random.default_rng(0).integers(0, 3, size=(1_500, 4)).astype(float)
     model = GradientBoostingClassifier(n_estimators=20, random_state=0).fit(grid, (grid[:, 0] * grid[:, 1] > 1))
-    found = fs.consistency(Shap(model, grid[:50], output="margin").explain(grid), model.predict(grid))
-    assert found.verified == 1.0
-    assert found.unverifiable < 0.05
+    estimate = fs.consistency(Shap(model, grid[:50], output="margin").explain(grid), model.predict(grid))
+    assert estimate.verified == 1.0
+    assert estimate.unverifiable < 0.05
 
 
 def test_equal_explanations_mean_equal_outputs_even_where_rows_differ():
@@ -121,8 +121,8 @@ def test_few_features_are_explained_exactly_by_either_algorithm():
 
     zero = np.zeros((1, 3))
     for algorithm in ("permutation", "kernel"):
-        found = Shap(formula, zero, output="margin", algorithm=algorithm).explain([[2.0, 3.0, 5.0]])
-        assert found.values.tolist() == [[3.0, 3.0, 5.0]]
+        explanations = Shap(formula, zero, output="margin", algorithm=algorithm).explain([[2.0, 3.0, 5.0]])
+        assert explanations.values.tolist() == [[3.0, 3.0, 5.0]]
 
 
 def test_sampled_values_miss_the_exact_ones_no_more_than_those_of_shap():
@@ -137,10 +137,10 @@ def test_sampled_values_miss_the_exact_ones_no_more_than_those_of_shap():
         return shap.PermutationExplainer(chosen, BACKGROUND, seed=seed)(rows, max_evals=asked, silent=True).values
 
     exact = Shap(chosen, BACKGROUND, evaluations=2**12).explain(rows).values
-    for algorithm, theirs in (("kernel", kernel), ("permutation", permutation)):
+    for algorithm, reference in (("kernel", kernel), ("permutation", permutation)):
         ours = [Shap(chosen, BACKGROUND, algorithm=algorithm, evaluations=asked, seed=seed) for seed in range(6)]
         missed = np.mean([np.square(explainer.explain(rows).values - exact).mean() for explainer in ours])
-        assert 0 < missed < 1.3 * np.mean([np.square(theirs(seed) - exact).mean() for seed in range(6)])
+        assert 0 < missed < 1.3 * np.mean([np.square(reference(seed) - exact).mean() for seed in range(6)])
 
 
 def chosen(rows):
@@ -154,8 +154,8 @@ def test_values_are_those_of_the_shap_package():
     narrow = LogisticRegression().fit(X[:, :6], Y)
     kernel = shap.KernelExplainer(lambda rows: narrow.predict_proba(rows)[:, 1], BACKGROUND[:, :6])
     exact = kernel.shap_values(ROWS[:5, :6], l1_reg=False, silent=True)
-    found = Shap(narrow, BACKGROUND[:, :6], output="probability").explain(ROWS[:5, :6]).values
-    np.testing.assert_allclose(found, exact, atol=1e-6)
+    values = Shap(narrow, BACKGROUND[:, :6], output="probability").explain(ROWS[:5, :6]).values
+    np.testing.assert_allclose(values, exact, atol=1e-6)
 
 
 def test_the_whole_background_counts():
@@ -179,9 +179,9 @@ def test_rows_at_a_threshold_go_the_way_the_model_sends_them():
 def test_a_background_of_one_row_works(system):
     explainer, output = system
     again = Shap(explainer.model, ROWS[:1], output=explainer.output, algorithm=explainer.algorithm)
-    found = again.explain(ROWS[:3]).values
-    assert (found[0] == 0).all()
-    np.testing.assert_allclose(found.sum(axis=1), output(ROWS[:3]) - output(ROWS[:1]), atol=1e-6)
+    values = again.explain(ROWS[:3]).values
+    assert (values[0] == 0).all()
+    np.testing.assert_allclose(values.sum(axis=1), output(ROWS[:3]) - output(ROWS[:1]), atol=1e-6)
 
 
 def test_no_rows_give_no_explanations(system):
@@ -211,18 +211,18 @@ def test_all_of_three_classes_are_explained_unless_one_is_chosen():
     assert every.values.shape == (10, 27)
     assert every.names[:2] == ("age | class 0", "job | class 0")
     assert every.names[-9] == "age | class 2"
-    for one in range(3):
-        alone = Shap(model, background, class_index=one).explain(rows)
+    for number in range(3):
+        alone = Shap(model, background, class_index=number).explain(rows)
         assert alone.names == tuple(names)
-        np.testing.assert_array_equal(alone.values, every.values[:, 9 * one : 9 * one + 9])
-        gains = model.predict_proba(rows)[:, one] - model.predict_proba(background)[:, one].mean()
+        np.testing.assert_array_equal(alone.values, every.values[:, 9 * number : 9 * number + 9])
+        gains = model.predict_proba(rows)[:, number] - model.predict_proba(background)[:, number].mean()
         np.testing.assert_allclose(alone.values.sum(axis=1), gains, atol=1e-6)
     assert Shap(model, background).explain(rows[:0]).values.shape == (0, 27)
 
 
 @pytest.mark.parametrize("model", [BOOSTED, LINEAR], ids=["tree", "permutation"])
 def test_a_single_margin_is_that_of_class_1(model):
-    chosen = [Shap(model, BACKGROUND, output="margin", class_index=one).explain(ROWS[:5]) for one in (None, 1, 0)]
+    chosen = [Shap(model, BACKGROUND, output="margin", class_index=number).explain(ROWS[:5]) for number in (None, 1, 0)]
     np.testing.assert_array_equal(chosen[0].values, chosen[1].values)
     np.testing.assert_array_equal(chosen[0].values, -chosen[2].values)
 
@@ -236,9 +236,9 @@ def test_a_class_that_does_not_exist_is_refused(model, wrong):
 def test_the_predicted_class_is_explained_with_a_warning():
     explainer = Shap(FOREST3, X3[:20], class_index="predicted")
     with pytest.warns(UserWarning, match="equal vectors may speak of different classes"):
-        found = explainer.explain(X3[300:320]).values
+        values = explainer.explain(X3[300:320]).values
     every = Shap(FOREST3, X3[:20]).explain(X3[300:320]).values.reshape(20, 3, 9)
-    np.testing.assert_array_equal(found, every[np.arange(20), FOREST3.predict(X3[300:320])])
+    np.testing.assert_array_equal(values, every[np.arange(20), FOREST3.predict(X3[300:320])])
 
 
 def test_a_fixed_class_is_more_consistent_than_the_predicted_one():
@@ -264,15 +264,15 @@ def test_labels_are_explained_as_their_place_among_the_classes():
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(data.data, names)
     background, rows = data.data[::10], data.data[::7]
     for asked in (model, model.predict):
-        found = Shap(asked, background, output="label").explain(rows).values
+        values = Shap(asked, background, output="label").explain(rows).values
         place = np.searchsorted(model.classes_, model.predict(rows))
         mean = np.searchsorted(model.classes_, model.predict(background)).mean()
-        np.testing.assert_allclose(found.sum(axis=1), place - mean, atol=1e-9)
+        np.testing.assert_allclose(values.sum(axis=1), place - mean, atol=1e-9)
 
 
 def test_labels_of_a_function_must_be_numbers():
-    found = Shap(lambda rows: 5 * (rows[:, 0] > 0), BACKGROUND, output="label").explain(ROWS).values
-    assert (found[:, 1:] == 0).all()
+    values = Shap(lambda rows: 5 * (rows[:, 0] > 0), BACKGROUND, output="label").explain(ROWS).values
+    assert (values[:, 1:] == 0).all()
     with pytest.raises(BadInput, match="predicts 'yes', which is no number"):
         Shap(lambda rows: ["yes"] * len(rows), BACKGROUND, output="label")
 
@@ -358,11 +358,11 @@ def nurses(rows):
 
 
 def test_a_model_of_tables_gets_tables_and_categories_that_the_background_has_not():
-    found = Shap(nurses, TABLE[:1], output="margin").explain(TABLE)
-    assert found.names == ("age", "job", "pay")
-    np.testing.assert_allclose(found.values[3], [15, 35, -0.5])  # age and job gain 50 together, 20 by job alone
+    explanations = Shap(nurses, TABLE[:1], output="margin").explain(TABLE)
+    assert explanations.names == ("age", "job", "pay")
+    np.testing.assert_allclose(explanations.values[3], [15, 35, -0.5])  # age and job gain 50 together, 20 by job alone
     again = Shap(lambda rows: nurses(rows.to_pandas()), pl.from_pandas(TABLE)[:1], output="margin")
-    np.testing.assert_array_equal(again.explain(pl.from_pandas(TABLE)).values, found.values)
+    np.testing.assert_array_equal(again.explain(pl.from_pandas(TABLE)).values, explanations.values)
 
 
 def test_categories_that_the_columns_cannot_hold_are_refused():
@@ -378,22 +378,22 @@ def test_trees_over_categories_are_not_given_to_shap():
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"output": "log-odds"}, "output must be one of None, 'margin', 'probability', 'label'; got 'log-odds'"),
         ({"algorithm": "deep"}, "algorithm must be one of"),
-        ({"evaluations": 23}, "evaluations must be at least 2 a feature, 24 here; got 23"),
+        ({"evaluations": 23}, "evaluations must be at least 2 per feature, which is 24; got 23"),
         ({"seed": -1}, "seed must be a whole number of at least 0"),
         ({"algorithm": "tree"}, "shap reads no trees from this function"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(given, said):
-    with pytest.raises(BadInput, match=said):
+def test_settings_that_make_no_sense_are_refused(given, message):
+    with pytest.raises(BadInput, match=message):
         Shap(chance, BACKGROUND, **given)
 
 
 def test_rows_of_other_features_are_refused():
-    with pytest.raises(BadInput, match="Rows have 3 features where training rows have 12"):
+    with pytest.raises(BadInput, match="Rows have 3 features but training rows have 12"):
         Shap(chance, BACKGROUND).explain(ROWS[:, :3])
 
 
@@ -418,11 +418,11 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch):
 def test_a_ready_explanation_is_read():
     shap = pytest.importorskip("shap")
     ready = shap.TreeExplainer(BOOSTED, pd.DataFrame(BACKGROUND).add_prefix("f"))(pd.DataFrame(ROWS).add_prefix("f"))
-    found = Shap.read(ready)
-    np.testing.assert_array_equal(found.values, ready.values)
-    assert found.names[0] == "f0"
+    explanations = Shap.read(ready)
+    np.testing.assert_array_equal(explanations.values, ready.values)
+    assert explanations.names[0] == "f0"
     np.testing.assert_array_equal(Shap.read(ready[4]).values, ready.values[4:5])
-    with pytest.raises(BadInput, match="of one output, with no class to choose; got 1"):
+    with pytest.raises(BadInput, match="have no axis of classes: class_index must be None; got 1"):
         Shap.read(ready, class_index=1)
 
 
@@ -436,8 +436,8 @@ def test_a_ready_explanation_of_classes_is_read_class_by_class():
     np.testing.assert_array_equal(Shap.read(ready, class_index=2).values, ready.values[:, :, 2])
     np.testing.assert_array_equal(Shap.read(ready[4], class_index=2).values, ready.values[4:5, :, 2])
     with pytest.warns(UserWarning, match="different class from row to row"):
-        found = Shap.read(ready, class_index="predicted").values
-    np.testing.assert_array_equal(found, ready.values[np.arange(20), :, FOREST3.predict(X3[300:320])])
+        values = Shap.read(ready, class_index="predicted").values
+    np.testing.assert_array_equal(values, ready.values[np.arange(20), :, FOREST3.predict(X3[300:320])])
     with pytest.raises(BadInput, match="class_index must be a class from 0 to 2"):
         Shap.read(ready, class_index=3)
 
@@ -453,5 +453,5 @@ def test_what_is_no_explanation_of_features_is_refused():
 
 def test_a_plain_function_needs_no_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "shap", None)
-    found = Shap(lambda rows: rows[:, 0] - rows[:, 1], [[0.0, 1.0]], output="margin").explain([[3.0, 2.0]])
-    np.testing.assert_allclose(found.values, [[3.0, -1.0]])
+    explanations = Shap(lambda rows: rows[:, 0] - rows[:, 1], [[0.0, 1.0]], output="margin").explain([[3.0, 2.0]])
+    np.testing.assert_allclose(explanations.values, [[3.0, -1.0]])

@@ -17,11 +17,11 @@ def test_bounds_are_where_the_divergence_passes_the_level(mean, level):
 
     low, high = (bound(np.array([mean]), np.array([level]))[0] for bound in (lower_bound, upper_bound))
     assert 0 <= low <= mean <= high <= 1
-    near = 2.0**-15
-    assert divergence(min(low + near, mean)) <= level + 1e-6
-    assert divergence(max(high - near, mean)) <= level + 1e-6
-    assert low < near or divergence(low) >= level - 1e-6
-    assert high > 1 - near or divergence(high) >= level - 1e-6
+    step = 2.0**-15
+    assert divergence(min(low + step, mean)) <= level + 1e-6
+    assert divergence(max(high - step, mean)) <= level + 1e-6
+    assert low < step or divergence(low) >= level - 1e-6
+    assert high > 1 - step or divergence(high) >= level - 1e-6
 
 
 def test_answers_are_a_dictionary():
@@ -58,21 +58,21 @@ class Urns:
         self.draws += len(best) * self.batch
         keys = zip(wanted.row.tolist(), wanted.batch.tolist(), wanted.key.tolist(), strict=True)
         chance = [np.random.default_rng([self.seed, *key]) for key in keys]
-        return np.array([one.binomial(self.batch, p) for one, p in zip(chance, best, strict=True)])
+        return np.array([generator.binomial(self.batch, p) for generator, p in zip(chance, best, strict=True)])
 
 
 def test_the_best_candidate_is_missed_by_more_than_tau_in_less_than_delta_of_searches():
     urns = Urns([0.5, 0.62, 0.45, 0.7, 0.68, 0.3, 0.55, 0.2], seed=5)
-    found = Search(0.99, beam=1, delta=0.1, tau=0.15, longest=1).run(urns, np.arange(200))
-    chosen = urns.precision[found.argmax(axis=1)]
+    anchors = Search(0.99, beam=1, delta=0.1, tau=0.15, longest=1).run(urns, np.arange(200))
+    chosen = urns.precision[anchors.argmax(axis=1)]
     assert np.mean(chosen < 0.7 - 0.15) <= 0.1
     assert urns.draws < 200 * 8 * 2000
 
 
 def test_anchors_below_the_threshold_pass_in_less_than_delta_of_searches():
     urns = Urns([0.84, 0.3, 0.3, 0.97], seed=6)
-    found = Search(0.9, beam=2, delta=0.1, tau=0.15).run(urns, np.arange(200))
-    assert np.mean(found[:, 3] == 0) <= 0.1
+    anchors = Search(0.9, beam=2, delta=0.1, tau=0.15).run(urns, np.arange(200))
+    assert np.mean(anchors[:, 3] == 0) <= 0.1
 
 
 class Stairs(Urns):
@@ -86,11 +86,11 @@ class Stairs(Urns):
 
 @pytest.mark.parametrize("beam", [1, 3])
 def test_of_all_checks_of_a_row_together_one_errs_in_less_than_delta_of_searches(beam):
-    found = Search(0.9, beam=beam, delta=0.1, tau=0.15).run(Stairs(np.zeros(6), seed=8), np.arange(300))
-    assert np.mean((found != 0).sum(axis=1) < 4) <= 0.1
+    anchors = Search(0.9, beam=beam, delta=0.1, tau=0.15).run(Stairs(np.zeros(6), seed=8), np.arange(300))
+    assert np.mean((anchors != 0).sum(axis=1) < 4) <= 0.1
 
 
 def test_where_nothing_passes_the_most_precise_is_given():
     urns = Urns([0.2, 0.5, 0.3], seed=7)
-    found = Search(0.95, beam=1, delta=0.1, tau=0.05).run(urns, np.arange(30))
-    assert (found[:, 1] == 1).mean() > 0.9
+    anchors = Search(0.95, beam=1, delta=0.1, tau=0.05).run(urns, np.arange(30))
+    assert (anchors[:, 1] == 1).mean() > 0.9

@@ -67,30 +67,30 @@ def test_a_row_too_wide_for_a_part_is_explained_on_its_own(monkeypatch):
 
 
 def test_explanations_are_measured_as_they_come():
-    found = Lime(PAIR, IRIS, samples=200).explain(IRIS[:100])
-    assert fs.consistency(found, PAIR.predict(IRIS[:100]), discretizer=fs.Sign()).n == 100
+    explanations = Lime(PAIR, IRIS, samples=200).explain(IRIS[:100])
+    assert fs.consistency(explanations, PAIR.predict(IRIS[:100]), discretizer=fs.Sign()).n == 100
 
 
 def test_of_three_classes_every_one_is_explained_and_named():
     frame = pd.DataFrame(IRIS, columns=["sl", "sw", "pl", "pw"])
-    found = Lime(lambda rows: GARDEN.predict_proba(rows.to_numpy()), frame, samples=300).explain(frame[:6])
-    assert found.names is not None
-    assert found.names[:5] == ("sl | class 0", "sw | class 0", "pl | class 0", "pw | class 0", "sl | class 1")
-    for one in range(3):
-        single = Lime(GARDEN, IRIS, class_index=one, samples=300).explain(IRIS[:6])
-        np.testing.assert_allclose(found.values[:, 4 * one : 4 * one + 4], single.values, atol=1e-12)
+    explanations = Lime(lambda rows: GARDEN.predict_proba(rows.to_numpy()), frame, samples=300).explain(frame[:6])
+    assert explanations.names is not None
+    assert explanations.names[:5] == ("sl | class 0", "sw | class 0", "pl | class 0", "pw | class 0", "sl | class 1")
+    for number in range(3):
+        single = Lime(GARDEN, IRIS, class_index=number, samples=300).explain(IRIS[:6])
+        np.testing.assert_allclose(explanations.values[:, 4 * number : 4 * number + 4], single.values, atol=1e-12)
         assert single.names == ("x0", "x1", "x2", "x3")
 
 
 def test_probabilities_that_sum_to_one_make_coefficients_that_sum_to_zero():
-    found = Lime(GARDEN, IRIS, samples=300).explain(IRIS[:6]).values
-    np.testing.assert_allclose(found.reshape(6, 3, 4).sum(axis=1), 0, atol=1e-9)
+    values = Lime(GARDEN, IRIS, samples=300).explain(IRIS[:6]).values
+    np.testing.assert_allclose(values.reshape(6, 3, 4).sum(axis=1), 0, atol=1e-9)
 
 
 def test_of_two_classes_class_1_is_explained():
-    default, one, zero = (Lime(PAIR, IRIS, class_index=c, samples=300).explain(IRIS[:4]) for c in (None, 1, 0))
-    np.testing.assert_array_equal(default.values, one.values)
-    np.testing.assert_allclose(one.values, -zero.values, atol=1e-9)
+    default, first, zero = (Lime(PAIR, IRIS, class_index=c, samples=300).explain(IRIS[:4]) for c in (None, 1, 0))
+    np.testing.assert_array_equal(default.values, first.values)
+    np.testing.assert_allclose(first.values, -zero.values, atol=1e-9)
 
 
 def test_one_column_of_probabilities_is_class_1():
@@ -102,9 +102,9 @@ def test_one_column_of_probabilities_is_class_1():
 def test_the_predicted_class_is_explained_with_a_warning():
     chosen = [0, 60, 120]
     with pytest.warns(UserWarning, match="different class from row to row"):
-        found = Lime(GARDEN, IRIS, class_index="predicted", samples=300).explain(IRIS[chosen]).values
+        values = Lime(GARDEN, IRIS, class_index="predicted", samples=300).explain(IRIS[chosen]).values
     every = Lime(GARDEN, IRIS, samples=300).explain(IRIS[chosen]).values.reshape(3, 3, 4)
-    np.testing.assert_allclose(found, every[range(3), GARDEN.predict(IRIS[chosen])], atol=1e-12)
+    np.testing.assert_allclose(values, every[range(3), GARDEN.predict(IRIS[chosen])], atol=1e-12)
 
 
 @pytest.mark.parametrize("wrong", [2, -1, "first", 1.5, True])
@@ -117,10 +117,10 @@ def test_a_class_that_does_not_exist_is_refused(wrong):
 def test_a_constant_feature_gets_exactly_zero(discretize):
     train = np.column_stack([IRIS, np.full(150, 3.0)])
     explainer = Lime(lambda rows: PAIR.predict_proba(rows[:, :4]), train, samples=300, discretize=discretize)
-    found = explainer.explain(train[:5]).values
-    assert (found[:, 4] == 0).all()
-    assert (found[:, :4] != 0).all()
-    assert not np.signbit(found[:, 4]).any()
+    values = explainer.explain(train[:5]).values
+    assert (values[:, 4] == 0).all()
+    assert (values[:, :4] != 0).all()
+    assert not np.signbit(values[:, 4]).any()
 
 
 def test_a_constant_model_gets_exactly_zero():
@@ -129,8 +129,8 @@ def test_a_constant_model_gets_exactly_zero():
 
 @pytest.mark.parametrize("discretize", [True, False])
 def test_a_row_outside_the_training_range_gets_finite_numbers(discretize):
-    found = Lime(PAIR, IRIS, samples=300, discretize=discretize).explain([[1e6, -1e6, 0.0, 5.0]]).values
-    assert np.isfinite(found).all()
+    values = Lime(PAIR, IRIS, samples=300, discretize=discretize).explain([[1e6, -1e6, 0.0, 5.0]]).values
+    assert np.isfinite(values).all()
 
 
 def test_one_training_row_is_enough_and_leaves_nothing_to_say_of_itself():
@@ -156,10 +156,10 @@ def test_a_model_trained_on_a_table_is_asked_about_a_table():
         assert set(rows["job"]) <= {"clerk", "smith", "nurse"}
         return (rows["job"] == "clerk") * 0.8 + (rows["age"] > 40) * 0.1
 
-    found = Lime(model, train, samples=2000).explain(train[:3])
-    assert found.names == ("age", "job", "tall")
-    np.testing.assert_allclose(found.values[[0, 2], 1], 0.8, atol=0.05)
-    np.testing.assert_allclose(found.values[:, 2], 0, atol=0.05)
+    explanations = Lime(model, train, samples=2000).explain(train[:3])
+    assert explanations.names == ("age", "job", "tall")
+    np.testing.assert_allclose(explanations.values[[0, 2], 1], 0.8, atol=0.05)
+    np.testing.assert_allclose(explanations.values[:, 2], 0, atol=0.05)
 
 
 def test_truth_values_are_categories_where_numbers_are_seen_as_they_are():
@@ -169,12 +169,12 @@ def test_truth_values_are_categories_where_numbers_are_seen_as_they_are():
         assert set(rows["tall"]) == {True, False}
         return rows["tall"] * 0.8
 
-    found = Lime(model, train, samples=2000, discretize=False).explain(train[:2]).values
-    np.testing.assert_allclose(found, [[0.8, 0], [-0.8, 0]], atol=0.05)
+    values = Lime(model, train, samples=2000, discretize=False).explain(train[:2]).values
+    np.testing.assert_allclose(values, [[0.8, 0], [-0.8, 0]], atol=0.05)
 
 
 def test_labels_where_probabilities_are_wanted_are_refused():
-    with pytest.raises(BadInput, match="gave 2 where a probability, 0 to 1, is wanted: labels or scores"):
+    with pytest.raises(BadInput, match="gave 2, which is no probability from 0 to 1"):
         Lime(GARDEN.predict, IRIS, samples=200).explain(IRIS[:2])
     with pytest.raises(BadInput, match="Pass predict_proba"):
         Lime(GARDEN.decision_function, IRIS, samples=200).explain(IRIS[:2])

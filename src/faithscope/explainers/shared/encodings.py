@@ -1,6 +1,7 @@
 """One column of a table as floats and back: numbers, dates and categories, each with room for missing values."""
 
 import datetime
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,26 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.explainers.shared.arrays import Floats
 from faithscope.inputs.dates import UNITS, Moment, hold_dates, to_ticks
 from faithscope.inputs.missing import is_missing, missing_values
-
-Floats = NDArray[np.float64]
 
 _EXACT = 2**53
 _REAL = (int, float, np.integer, np.floating, np.bool_)
 
 
 def as_numbers(column: NDArray[Any]) -> NDArray[Any] | None:
-    """Numbers as they are; Python's own, and missing ones, as floats with NaN; None where there is anything else."""
+    """A column of numbers; Python's own numbers become floats, and missing ones NaN. None if it holds anything else."""
     if column.dtype.kind in "biuf":
         return column
     if column.dtype != object:
         return None
     missing = missing_values(column)
     present = column[~missing].tolist()
-    if not all(isinstance(one, _REAL) and not isinstance(one, np.timedelta64) for one in present):
+    if not all(isinstance(number, _REAL) and not isinstance(number, np.timedelta64) for number in present):
         return None
-    if any(isinstance(one, int) and abs(one) > _EXACT for one in present):
+    if any(isinstance(number, int) and abs(number) > _EXACT for number in present):
         return np.array(present) if not missing.any() else None
     numbers = np.full(len(column), np.nan)
     numbers[~missing] = present
@@ -35,10 +35,10 @@ def as_numbers(column: NDArray[Any]) -> NDArray[Any] | None:
 
 
 def encode_numbers(column: NDArray[Any], name: str) -> Floats:
-    """Finite numbers, NaN where missing; anything else is refused."""
+    """Numbers as floats, NaN if missing; raises if the column holds infinite numbers or anything else."""
     numbers = as_numbers(column)
     if numbers is None:
-        wrong = [row for row, one in enumerate(column.tolist()) if not (isinstance(one, _REAL) or is_missing(one))]
+        wrong = [row for row, item in enumerate(column.tolist()) if not (isinstance(item, _REAL) or is_missing(item))]
         raise WrongType(
             f"Column {name!r} held numbers in training but holds {column.tolist()[wrong[0] if wrong else 0]!r} here"
             f"{_at(wrong)}: convert it."
@@ -52,13 +52,13 @@ def encode_numbers(column: NDArray[Any], name: str) -> Floats:
 
 
 def _at(rows: Any) -> str:
-    """Where something was seen: the first row, and how many there are."""
+    """Words for the rows at which something was seen: the first, and how many more."""
     more = f" and {len(rows) - 1:,} more" if len(rows) > 1 else ""
     return f" at row {rows[0]}{more}" if len(rows) else ""
 
 
 def _refuse_large(column: NDArray[Any], name: str) -> None:
-    """Raise where whole numbers are too large to be told apart as floats."""
+    """Raise if whole numbers are too large to be told apart as floats."""
     if column.dtype.kind not in "iu" or not len(column):
         return
     large = np.flatnonzero((column > _EXACT) | (column < -_EXACT))
@@ -71,18 +71,18 @@ def _refuse_large(column: NDArray[Any], name: str) -> None:
 
 @dataclass(frozen=True)
 class Dates:
-    """A column of dates as numbers: how many units since 1970, the coarsest that all training dates are whole in.
+    """A column of dates as numbers of a unit since 1970: the coarsest unit in which all training dates are whole.
 
     Attributes
     ----------
     unit : str
-        Of the numbers, as NumPy calls it: "D" where all training dates are whole days.
+        The unit of the numbers, as NumPy calls it: "D" if all training dates are whole days.
     dtype : str
-        What `decode` makes: ``M8[us]`` and the like.
+        The type of what `decode` returns: ``M8[us]`` and the like.
     zoned : bool
         Whether the column has a time zone; numbers are then in UTC.
     example : date, optional
-        A training value, where the column holds Python's own dates: others are made like it.
+        A training value, if the column holds Python's own dates; `decode` returns dates of its type.
     """
 
     unit: str
@@ -92,19 +92,19 @@ class Dates:
 
     @classmethod
     def learn(cls, column: NDArray[Any], zoned: bool) -> "Dates":
-        """From a column for which `hold_dates` is true."""
+        """The unit and type of a column for which `hold_dates` is true."""
         ticks, each = to_ticks(column)
         present = ticks[~missing_values(column)]
         unit = next(name for name, many in UNITS.items() if not (present % max(1, many // each)).any() or many <= each)
         if column.dtype.kind == "M":
             own = next(name for name, many in UNITS.items() if each % many == 0)
             return cls(unit, f"M8[{own}]", zoned)
-        example = next(one for one in column if not is_missing(one))
+        example = next(date for date in column if not is_missing(date))
         fine = "ns" if getattr(example, "nanosecond", None) is not None else "us"
         return cls(unit, f"M8[{fine}]", getattr(example, "tzinfo", None) is not None, example)
 
     def encode(self, column: NDArray[Any], name: str) -> Floats:
-        """NaN where missing; dates that floats cannot hold exactly are refused."""
+        """Dates as numbers, NaN if missing; raises if floats cannot hold a date exactly."""
         missing = missing_values(column)
         if missing.all():
             return np.full(len(column), np.nan)
@@ -121,13 +121,13 @@ class Dates:
         lost = np.flatnonzero(~missing & wrong)
         if len(lost):
             raise BadInput(
-                f"Column {name!r} holds {column[lost[0]]}{_at(lost)}, finer than numbers can be that keep the training "
-                f"dates, {self.unit} since 1970: round the dates."
+                f"Column {name!r} holds {column[lost[0]]}{_at(lost)}, which is too fine for floats that count the unit "
+                f"of the training dates, {self.unit!r}, since 1970: round the dates."
             )
         return np.asarray(values, np.float64)
 
     def decode(self, values: Floats) -> NDArray[Any]:
-        """Dates of the column's own kind, rounded to its unit."""
+        """Dates of the column's own type, rounded to its precision."""
         dates = self._dates(values)
         return dates if self.example is None else _like(self.example, dates)
 
@@ -152,23 +152,21 @@ def _divided(ticks: NDArray[Any], many: int) -> Floats:
 
 
 def _like(example: Any, dates: NDArray[Any]) -> NDArray[Any]:
-    """Dates as objects of the example's type, in its time zone; None where missing."""
+    """Dates as objects of the example's type, in its time zone; None if missing."""
     if hasattr(example, "nanosecond"):
-        made = [None if np.isnat(one) else type(example)(one) for one in dates]
+        objects = [None if np.isnat(date) else type(example)(date) for date in dates]
     elif isinstance(example, datetime.datetime):
-        made = dates.astype("M8[us]").tolist()
+        objects = dates.astype("M8[us]").tolist()
     else:
-        made = dates.astype("M8[D]").tolist()
+        objects = dates.astype("M8[D]").tolist()
     zone = getattr(example, "tzinfo", None)
     if zone is not None:
-        made = [None if one is None else one.replace(tzinfo=datetime.UTC).astimezone(zone) for one in made]
-    objects = np.empty(len(made), object)
-    objects[:] = made
-    return objects
+        objects = [date and date.replace(tzinfo=datetime.UTC).astimezone(zone) for date in objects]
+    return as_objects(objects)
 
 
 def known_categories(column: NDArray[Any]) -> tuple[Any, ...]:
-    """The different values of a column that are not missing, in order."""
+    """The distinct values of a column that are not missing, in order."""
     values = set(column[~missing_values(column)].tolist())
     try:
         return tuple(sorted(values))
@@ -177,7 +175,7 @@ def known_categories(column: NDArray[Any]) -> tuple[Any, ...]:
 
 
 def encode_categories(known: tuple[Any, ...], column: NDArray[Any]) -> Floats:
-    """Places among the known categories; the next place where missing, and the one after it where none of them."""
+    """Place of each value among the m known categories: m if it is missing, m + 1 if it is none of them."""
     get = {value: place for place, value in enumerate(known)}.get
     items = column.tolist()
     places = np.array([get(item, -1) for item in items], np.float64)
@@ -187,12 +185,17 @@ def encode_categories(known: tuple[Any, ...], column: NDArray[Any]) -> Floats:
 
 
 def palette(known: tuple[Any, ...], marker: Any, *, complete: bool) -> NDArray[Any]:
-    """What the model sees for each place: the known categories, and where complete the marker for missing, twice."""
+    """What the model sees for each place: the known categories, and if complete also the marker of missing, twice."""
     plain = all(type(value) in (int, float, bool) for value in known)
     if plain and not complete:
         return np.array(known)
     if plain and isinstance(marker, float):
         return np.array([*known, marker, marker], np.float64)
-    values = np.empty(len(known) + 2 * complete, object)
-    values[:] = [*known, marker, marker] if complete else known
-    return values
+    return as_objects([*known, marker, marker] if complete else known)
+
+
+def as_objects(items: Sequence[Any]) -> NDArray[Any]:
+    """A vector of Python objects, also if these are sequences themselves."""
+    objects = np.empty(len(items), object)
+    objects[:] = items
+    return objects

@@ -13,7 +13,7 @@ from faithscope.explainers.shared.seeds import row_digests, row_seeds
 from faithscope.explainers.shared.table import Table
 
 DAYS = [datetime.date(2024, 1, 1), None, datetime.date(2024, 2, 1), datetime.date(2024, 3, 1)]
-TIMES = [None if one is None else datetime.datetime(one.year, one.month, 1, 12) for one in DAYS]
+TIMES = [None if day is None else datetime.datetime(day.year, day.month, 1, 12) for day in DAYS]
 HOLEY = {
     "float": [1.5, None, 2.0, 3.0],
     "text": ["a", None, "b", "a"],
@@ -133,7 +133,7 @@ def test_dates_are_whole_numbers_of_the_coarsest_unit():
 def test_dates_that_floats_cannot_hold_are_refused_with_their_number():
     table = Table.learn(pd.DataFrame({"day": pd.to_datetime(["2024-01-01", "2024-01-03"])}).astype("datetime64[ns]"))
     fine = pd.DataFrame({"day": np.array(["2024-01-01T00:00:00.000000001"] * 3, "M8[ns]")})
-    with pytest.raises(BadInput, match="at row 0 and 2 more, finer than"):
+    with pytest.raises(BadInput, match="at row 0 and 2 more, which is too fine"):
         table.encode(fine)
     with pytest.raises(WrongType, match="'day' held dates in training but holds 3 here"):
         table.encode(pd.DataFrame({"day": [3]}))
@@ -155,6 +155,8 @@ def test_what_is_refused_says_how_many(column, error, message):
 def test_all_missing_values_are_alike_to_the_chance_of_a_row():
     quiet, other = np.nan, np.frombuffer(np.array([0xFFF8000000000123], "<u8").tobytes(), "<f8")[0]
     assert row_seeds(0, np.array([[quiet, 1.0]])) == row_seeds(0, np.array([[other, 1.0]]))
-    digests = {row_digests(0, pd.DataFrame({"a": pd.Series([one], dtype=object)}))[0] for one in (None, np.nan, pd.NA)}
+    digests = {
+        row_digests(0, pd.DataFrame({"a": pd.Series([missing], dtype=object)}))[0] for missing in (None, np.nan, pd.NA)
+    }
     assert len(digests) == 1
     assert row_digests(0, pd.DataFrame({"a": ["None"]}))[0] not in digests

@@ -48,7 +48,7 @@ def test_numbers_may_be_codes_of_categories():
 def test_truth_values_and_whole_numbers_have_bounds():
     rows = table()
     rules = Anchors(lambda X: X["member"].to_numpy(), rows).explain(rows.head(10))
-    assert {one.feature for row in range(10) for one in rules.conjunction(row)} == {"member"}
+    assert {condition.feature for row in range(10) for condition in rules.conjunction(row)} == {"member"}
     assert fs.sufficiency(rules, np.zeros(10), rows.head(10)).counts.missed.sum() == 0
 
 
@@ -65,7 +65,7 @@ def test_several_classes_and_labels_of_any_kind():
 
 def test_labels_may_be_tuples():
     plain = Anchors(first_is_high, UNIFORM).explain(UNIFORM[:20])
-    pairs = Anchors(lambda rows: [("above", bool(one)) for one in first_is_high(rows)], UNIFORM).explain(UNIFORM[:20])
+    pairs = Anchors(lambda rows: [("above", bool(high)) for high in first_is_high(rows)], UNIFORM).explain(UNIFORM[:20])
     assert written(pairs) == written(plain)
 
 
@@ -76,7 +76,7 @@ def test_columns_may_be_called_anything(names):
     frame = pd.DataFrame(UNIFORM[:, :3])
     frame.columns = pd.Index(names, tupleize_cols=False)
     rules = Anchors(lambda rows: first_is_high(rows.to_numpy()), frame).explain(frame.head(20))
-    assert {one.position for row in range(20) for one in rules.conjunction(row)} == {0}
+    assert {condition.position for row in range(20) for condition in rules.conjunction(row)} == {0}
     assert fs.sufficiency(rules, np.zeros(20), frame.head(20)).counts.missed.sum() == 0
 
 
@@ -104,7 +104,7 @@ def test_a_constant_feature_is_never_used():
     rows = UNIFORM.copy()
     rows[:, 2] = 7.0
     rules = Anchors(corner, rows, threshold=0.99).explain(rows[:50])
-    assert "x2" not in {one.feature for row in range(50) for one in rules.conjunction(row)}
+    assert "x2" not in {condition.feature for row in range(50) for condition in rules.conjunction(row)}
 
 
 def test_a_row_beyond_all_training_rows_keeps_its_rule():

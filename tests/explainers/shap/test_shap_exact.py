@@ -120,9 +120,9 @@ def enumerated(function, background, rows):
     d = own.shape[1]
     coalitions = [members for size in range(d + 1) for members in combinations(range(d), size)]
     masked = np.empty((len(coalitions), len(own), len(other), d), kind)
-    for one, members in zip(masked, coalitions, strict=True):
-        one[:] = other
-        one[:, :, members] = own[:, None, members]
+    for block, members in zip(masked, coalitions, strict=True):
+        block[:] = other
+        block[:, :, members] = own[:, None, members]
     flat = masked.reshape(-1, d)
     if isinstance(rows, pd.DataFrame):
         flat = pd.DataFrame(flat, columns=rows.columns).astype(dict(rows.dtypes))
@@ -154,12 +154,12 @@ def margin_of(model):
 def assert_exact(explainer, function, background, rows):
     exact = enumerated(function, background, rows)
     exact = exact[:, :, 1:] if exact.shape[2] == 2 else exact  # class 1 of two
-    found = explainer.explain(rows)
+    explanations = explainer.explain(rows)
     scale = max(1.0, np.abs(exact).max())
     wanted = exact.transpose(0, 2, 1).reshape(len(rows), -1)
-    np.testing.assert_allclose(found.values, wanted, rtol=0, atol=2e-6 * scale)
+    np.testing.assert_allclose(explanations.values, wanted, rtol=0, atol=2e-6 * scale)
     assert explainer.error == 0.0
-    assert found.notes == ()
+    assert explanations.notes == ()
 
 
 ALL = [("classifier", name) for name in CLASSIFIERS] + [(None, name) for name in TABLES]
@@ -335,10 +335,10 @@ def test_the_error_told_is_the_error_made(algorithm, evaluations):
     ratios = []
     for seed in range(12):
         explainer = Shap(smooth, background, algorithm=algorithm, evaluations=evaluations, seed=seed)
-        found, errors = explainer.explain_with_error(rows)
-        assert errors.shape == found.values.shape
-        assert explainer.error == found.error == errors.max() > 0
-        ratios.append(np.square(found.values - wanted).mean() / np.square(errors).mean())
+        explanations, errors = explainer.explain_with_error(rows)
+        assert errors.shape == explanations.values.shape
+        assert explainer.error == explanations.error == errors.max() > 0
+        ratios.append(np.square(explanations.values - wanted).mean() / np.square(errors).mean())
     assert exact.error == 0.0
     assert 0.7 < np.mean(ratios) < 1.5
 
@@ -347,33 +347,33 @@ def test_sampled_values_say_so_wherever_they_are_measured(tmp_path):
     background, rows = WIDE[:10], WIDE[10:40]
     explainer = Shap(smooth, background)
     labels = smooth(rows) > 0.5
-    found = explainer.explain(rows)
-    note = f"importances are sampled, with standard errors up to {found.error:.2g}"
-    assert found.notes == (note,)
+    explanations = explainer.explain(rows)
+    note = f"importances are sampled, with standard errors up to {explanations.error:.2g}"
+    assert explanations.notes == (note,)
     for discretizer in (None, fs.Sign(), fs.Rank(), fs.SignOfTop(2) | fs.Sign(), lambda given: given.values.round(1)):
-        assert note in str(fs.consistency(found, labels, discretizer=discretizer))
+        assert note in str(fs.consistency(explanations, labels, discretizer=discretizer))
         assert note in fs.evaluate(labels, explainer, rows, discretizer=discretizer).consistency.notes
     for _ in range(2):  # from the cache, too
         kept = fs.evaluate(labels, explainer, rows, cache=tmp_path, discretizer=fs.Sign())
         assert note in kept.to_dict()["consistency"]["notes"]
-    assert note in fs.within(found, labels, 0.1).notes
+    assert note in fs.within(explanations, labels, 0.1).notes
     kept.to_html(tmp_path / "report.html")
     assert note in (tmp_path / "report.html").read_text("utf-8")
-    assert from_arrow(to_arrow(found)).error == found.error
-    assert found.take(slice(3)).join(found).error == found.error
+    assert from_arrow(to_arrow(explanations)).error == explanations.error
+    assert explanations.take(slice(3)).join(explanations).error == explanations.error
 
 
 def test_exact_values_carry_no_note():
-    found = Shap(smooth, WIDE[:10], evaluations=2**12).explain(WIDE[10:20])
-    assert fs.consistency(found, smooth(WIDE[10:20]) > 0.5).notes == ()
+    explanations = Shap(smooth, WIDE[:10], evaluations=2**12).explain(WIDE[10:20])
+    assert fs.consistency(explanations, smooth(WIDE[10:20]) > 0.5).notes == ()
 
 
 def test_too_few_draws_to_tell_the_error_are_told():
     explainer = Shap(smooth, WIDE[:10], evaluations=24)
-    found = explainer.explain(WIDE[10:13])
+    explanations = explainer.explain(WIDE[10:13])
     assert explainer.error == np.inf
-    assert found.notes == ("importances are sampled, with standard errors that too few draws leave unknown",)
-    assert from_arrow(to_arrow(found)).error == np.inf
+    assert explanations.notes == ("importances are sampled, with standard errors that too few draws leave unknown",)
+    assert from_arrow(to_arrow(explanations)).error == np.inf
 
 
 def test_a_row_that_differs_in_few_features_is_exact_where_others_are_sampled():
@@ -388,9 +388,9 @@ def test_the_probability_of_a_booster_over_many_features_is_sampled_with_its_err
     X, y = make_classification(300, 18, n_informative=12, random_state=0)
     model = HistGradientBoostingClassifier(max_iter=20, random_state=0).fit(X, y)
     explainer = Shap(model, X[:5], output="probability")
-    found, errors = explainer.explain_with_error(X[100:104])
+    explanations, errors = explainer.explain_with_error(X[100:104])
     exact = Shap(model, X[:5], output="probability", evaluations=2**18)
-    missed = np.abs(found.values - exact.explain(X[100:104]).values)
+    missed = np.abs(explanations.values - exact.explain(X[100:104]).values)
     assert exact.error == 0.0
     assert 0 < explainer.error < 0.1
     assert (missed <= 4 * errors.max()).all()

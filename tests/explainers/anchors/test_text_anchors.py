@@ -38,11 +38,11 @@ def items(highlights):
 def fresh_precision(text, words, predict, draws=1000, seed=1):
     """The definition, drawn anew: words that are not in the set are masked with probability 1/2."""
     chance, different = np.random.default_rng(seed), list(dict.fromkeys(text.split()))
-    made = []
+    masked = []
     for _ in range(draws):
         kept = {word for word in different if word in words or chance.random() < 0.5}
-        made.append(" ".join(word if word in kept else "UNK" for word in text.split()))
-    return np.mean(predict(made) == predict([text])[0])
+        masked.append(" ".join(word if word in kept else "UNK" for word in text.split()))
+    return np.mean(predict(masked) == predict([text])[0])
 
 
 def test_the_word_that_decides_is_found():
@@ -98,7 +98,10 @@ def test_words_are_those_of_the_text_and_cover_it():
 
 
 def test_a_higher_threshold_highlights_more_words_on_average():
-    mean = [np.mean([*map(len, items(TextAnchors(opinion, threshold=one).explain(TEXTS[:40])))]) for one in (0.6, 0.95)]
+    mean = [
+        np.mean([*map(len, items(TextAnchors(opinion, threshold=threshold).explain(TEXTS[:40])))])
+        for threshold in (0.6, 0.95)
+    ]
     assert mean[0] < mean[1]
 
 
@@ -163,7 +166,7 @@ def test_explainers_pickle():
 def test_progress_reaches_the_end(texts, monkeypatch):
     monkeypatch.setattr("faithscope.explainers.anchors.text._GROUP", 2)
     seen = []
-    TextAnchors(is_great).explain(texts, progress=lambda *one: seen.append(one))
+    TextAnchors(is_great).explain(texts, progress=lambda *done: seen.append(done))
     assert seen[-1] == (len(texts), len(texts))
     assert [done for done, _ in seen] == sorted({done for done, _ in seen})
 
@@ -201,14 +204,14 @@ def test_words_are_as_precise_as_those_of_anchor_exp_and_about_as_many():
     pytest.importorskip("anchor")
     from anchor.anchor_text import AnchorText
 
-    theirs = AnchorText(lambda text: [*map(Token, text.split())], ["no", "yes"], use_unk_distribution=True)
+    reference = AnchorText(lambda text: [*map(Token, text.split())], ["no", "yes"], use_unk_distribution=True)
     sample = [text for text in TEXTS[:40] if len(set(text.split())) == len(text.split())][:10]
     np.random.seed(0)  # noqa: NPY002 - theirs
-    found = [set(theirs.explain_instance(text, opinion, threshold=0.95).names()) for text in sample]
+    explanations = [set(reference.explain_instance(text, opinion, threshold=0.95).names()) for text in sample]
     ours = items(TextAnchors(opinion, threshold=0.95, beam=1).explain(sample))
     precision = [
         np.mean([fresh_precision(text, words, opinion) for text, words in zip(sample, sets, strict=True)])
-        for sets in (ours, found)
+        for sets in (ours, explanations)
     ]
     assert precision[0] >= precision[1] - 0.02
-    assert abs(np.mean([*map(len, ours)]) - np.mean([*map(len, found)])) <= 1
+    assert abs(np.mean([*map(len, ours)]) - np.mean([*map(len, explanations)])) <= 1

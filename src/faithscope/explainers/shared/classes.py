@@ -1,0 +1,48 @@
+"""The classes that are explained, and the names of features when there are several."""
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from faithscope.errors import BadInput
+
+PREDICTED = (
+    "class_index='predicted' explains a different class from row to row, so equal vectors may speak of different "
+    "classes and consistency drops for that reason alone: choose one class, or None."
+)
+
+
+def chosen_classes(class_index: int | str | None, classes: int) -> list[int] | None:
+    """The classes explained: class 1 of two, else all. None stands for the predicted class, which differs per row."""
+    if class_index is None:
+        return [1] if classes == 2 else list(range(classes))
+    if isinstance(class_index, str) and class_index == "predicted":
+        return None
+    if isinstance(class_index, bool) or not isinstance(class_index, int | np.integer) or not 0 <= class_index < classes:
+        raise BadInput(
+            f"class_index must be a class from 0 to {classes - 1}, 'predicted', or None for the default; "
+            f"got {class_index!r}."
+        )
+    return [int(class_index)]
+
+
+def warn_if_predicted(class_index: int | str | None, stacklevel: int = 3) -> bool:
+    """Whether the predicted class is explained; if so, warn that equal vectors may speak of different classes."""
+    predicted = isinstance(class_index, str) and class_index == "predicted"
+    if predicted:
+        warnings.warn(PREDICTED, stacklevel=stacklevel)
+    return predicted
+
+
+def names_per_class(features: Sequence[str], classes: Sequence[int]) -> list[str]:
+    """Names of vectors that hold one class after the other; the class is named if there are several.
+
+    Examples
+    --------
+    >>> names_per_class(["age"], [0, 1])
+    ['age | class 0', 'age | class 1']
+    """
+    if len(classes) == 1:
+        return list(features)
+    return [f"{feature} | class {number}" for number in classes for feature in features]
