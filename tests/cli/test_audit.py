@@ -114,4 +114,4 @@ def test_a_mistake_exits_with_2_and_no_traceback(log):
     )
     assert made.returncode == 2
     assert made.stderr.count("\n") == 1
-    assert "Near it: 'yhat'" in made.stderr
+    assert "Did you mean 'yhat'" in made.stderr

@@ -101,7 +101,7 @@ def test_ids_do_not_enter_the_blocks_of_sufficiency():
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"id": "custmer"}, "no column 'custmer' for id. Near it: 'customer'"),
+        ({"id": "custmer"}, "no column 'custmer' for id. Did you mean 'customer'"),
         ({"id": "yhat"}, "'yhat' is named both for id and for prediction"),
         ({"id": "phi_a", "explanation": ["phi_a", "phi_b"]}, "'phi_a' is named both for id and for explanation"),
         ({"id": 3}, "names of columns"),

@@ -17,7 +17,7 @@ import pytest
 import faithscope as fs
 from faithscope.errors import BadInput, FaithscopeError, WrongType
 from faithscope.tables.audit import audit
-from faithscope.tables.engine.calls import clear_errors
+from faithscope.tables.engine.failures import clear_errors
 from faithscope.tables.log.writing import to_log
 from faithscope.tables.sources.source import open_source
 from tables import engines, postgres
@@ -88,7 +88,7 @@ def test_a_table_that_is_not_in_a_duckdb_file_says_which_are(tmp_path):
     connection.disconnect()
     address = f"duckdb://{tmp_path}/own.duckdb"
     for name, said in {
-        "predictoins": "no table 'predictoins'; near it: predictions.",
+        "predictoins": "no table 'predictoins'. Did you mean 'predictions'?",
         "churn": "no table 'churn'; it has risk.churn: write the whole name.",
         "risk.predictions": "no table 'risk.predictions'; it has predictions: write the whole name.",
         "zzz": "no table 'zzz'; it has predictions, risk.churn.",
@@ -110,7 +110,7 @@ def test_a_postgres_table_outside_the_search_path_is_named():
         connection.execute("INSERT INTO risk.churned VALUES (1, 2, 0), (1, 2, 0)")
     for name, said in {
         "churned": "it has risk.churned: write the whole name.",
-        "chruned": "near it: risk.churned.",
+        "chruned": "Did you mean 'risk.churned'?",
     }.items():
         with pytest.raises(BadInput, match=f"no table '{name}'; {said}"):
             audit(name, connect=server.url(), **HOW)
@@ -123,7 +123,7 @@ def test_a_postgres_table_outside_the_search_path_is_named():
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"prediction": "yhta"}, "no column 'yhta' for prediction. Near it: 'yhat'"),
+        ({"prediction": "yhta"}, "no column 'yhta' for prediction. Did you mean 'yhat'"),
         ({"prediction": None}, "Say which column is the prediction"),
         ({"explanation": None}, "Say which columns are the explanation"),
         ({"explanation": "shap_*"}, "no column 'shap_*' for explanation"),
@@ -158,7 +158,7 @@ def test_what_cannot_be_audited_says_why(changes, said):
 
 def test_lists_are_neither_labels_nor_keys():
     frame = FRAME.assign(lists=[[1.0]] * 80, words=[["a"], ["b"]] * 40)
-    with pytest.raises(WrongType, match="a prediction is one label a row"):
+    with pytest.raises(WrongType, match="a prediction is one label per row"):
         audit(frame, prediction="words", explanation="phi_*")
     with pytest.raises(WrongType, match="a key is one value"):
         audit(frame, prediction="yhat", explanation=["words", "leaf"])
@@ -187,7 +187,7 @@ def test_files_that_cannot_be_read_say_why(files):
     for name, said in {
         "cut.parquet": "Reading .*cut.parquet failed",
         "log.xlsx": "is of no kind that is known here",
-        "logg.parquet": "No file matches .*Near it: log.parquet",
+        "logg.parquet": "No file matches .*Did you mean .*log.parquet",
         "none/*.parquet": "No file matches",
         "mixed.csv": "column 'phi_a' holds string",
     }.items():
@@ -309,7 +309,7 @@ def test_other_databases_are_not_opened_here(scheme, tmp_path):
 
 def test_what_spills_to_disk_lies_in_a_folder_of_this_process_that_nobody_else_can_read():
     code = (
-        "import os, stat; from faithscope.tables.sources.connecting import embedded; "
+        "import os, stat; from faithscope.tables.sources.connections import embedded; "
         "f = embedded().raw_sql(\"SELECT current_setting('temp_directory')\").fetchall()[0][0]; "
         "print(f, oct(stat.S_IMODE(os.stat(f).st_mode)), os.path.isdir(f))"
     )

@@ -12,7 +12,7 @@ import pytest
 import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.tables.audit import audit
-from faithscope.tables.engine.calls import fetch
+from faithscope.tables.engine.answers import fetch
 from faithscope.tables.sources.source import open_source
 from faithscope.tables.windows import Every
 from tables import engines
@@ -32,7 +32,7 @@ HOW = {"prediction": "yhat", "explanation": "leaf"}
 def test_a_break_is_marked_and_nothing_else():
     found = audit(LOG, **HOW, time="when", every="1d").windows
     assert [start.day for start in found.changes] == [6, 7, 8]
-    assert found.table.changed.tolist() == [False] * 5 + [True] * 3
+    assert found.table().differ.tolist() == [False] * 5 + [True] * 3
     assert str(found).count("CHANGED") == 3
     assert sum(one.n for one in found.estimates.values()) == ROWS
 

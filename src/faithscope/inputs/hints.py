@@ -15,7 +15,8 @@ def hint(name: object, known: Iterable[object]) -> str:
     ("Did you mean 'tree'?", "There are 'tree', 'lime'.")
     """
     names = list(map(str, known))
-    near = get_close_matches(str(name), names, 3)
+    folded = {other.casefold(): other for other in reversed(names)}
+    near = [folded[other] for other in get_close_matches(str(name).casefold(), list(folded), 3)]
     if near:
         return f"Did you mean {' or '.join(map(repr, near))}?"
     more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
