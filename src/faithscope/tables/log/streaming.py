@@ -8,8 +8,7 @@ that spills to disk: memory stays bounded, and every question is then asked as o
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from itertools import count
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -21,11 +20,10 @@ from faithscope.explanations.importances import Importances, Rankings
 from faithscope.tables.engine.answers import batches
 from faithscope.tables.engine.failures import clear_errors
 from faithscope.tables.engine.missing import refuse_infinite
-from faithscope.tables.engine.protocol import Table
+from faithscope.tables.engine.protocol import Connection, Table
 from faithscope.tables.engine.shown_columns import Column
 from faithscope.tables.log.kinds import Kind, NumberColumns, PairColumns
 from faithscope.tables.log.packing import Bytes
-from faithscope.tables.sources.connections import embedded
 from faithscope.tables.sources.snapshot import refuse_change
 
 KEY = "k0"  # the column of keys; the log's own columns are c0, c1, … beside it
@@ -72,8 +70,8 @@ class Stream:
     steps : tuple of Discretizer
     drop : bool
         Whether rows with missing values are left out.
-    scratch : dict
-        Settings of the DuckDB that keeps the keys.
+    scratch : function
+        Connects to the DuckDB that keeps the keys.
     rows : int or None
         How many rows were read, the same each time; None before the first time.
     """
@@ -83,11 +81,9 @@ class Stream:
     features: tuple[str, ...]
     steps: tuple[Any, ...]
     drop: bool
-    scratch: Mapping[str, str] = field(default_factory=dict)
+    scratch: Callable[[], Connection]
     missing: "Counter[str]" = field(default_factory=Counter)
     rows: int | None = None
-    _connection: Any = None
-    _numbers: Any = field(default_factory=count)
     _kept: tuple[Table, dict[Column, str]] | None = None
 
     def __post_init__(self) -> None:
@@ -112,30 +108,30 @@ class Stream:
         return self._kept
 
     def _read(self, columns: Sequence[Column], among: Any = None) -> tuple[Table, dict[Column, str]]:
+        from ibis.util import gen_name
+
         place = {name: f"c{i}" for i, name in enumerate(dict.fromkeys(columns))}
         expression = self.expression({short: name for name, short in place.items()})
-        others = expression.select(*place.values()).schema().to_pyarrow() if place else None
-        if self._connection is None:
-            self._connection = embedded(**self.scratch)
-        name, first = f"rows{next(self._numbers)}", among is None and self._kept is None
+        schema = expression.schema()
+        kinds = [schema[short].to_pyarrow() for short in place.values()]
+        name, first = gen_name("faithscope_rows"), among is None and self._kept is None
         infinite: Counter[str] = Counter()
-        inside = self._connection.con
-        if among is not None:
-            inside.register("among", among)
         rows = 0
         for number, batch in enumerate(batches(expression, self._rows_at_once)):
             rows += batch.num_rows
             values = self._values(batch, len(place))
             missing = _look(values, self.features, self.missing if first else Counter(), infinite)
-            keys = self._keys(values)
-            beside = [batch.column(i).cast(kind) for i, kind in enumerate(others.types if others is not None else [])]
-            self._put(name, number, [KEY, *place.values()], [keys, *beside], missing, among is not None)
+            beside = [batch.column(i).cast(kind) for i, kind in enumerate(kinds)]
+            table = dict(zip((KEY, *place.values()), (self._keys(values), *beside), strict=True))
+            self._put(table, name, number, missing, among)
         refuse_infinite(infinite)
         self.rows = rows if self.rows is None else self.rows
         refuse_change(self.rows, rows)
-        if among is not None:
-            inside.unregister("among")
         return self._connection.table(name), place
+
+    @cached_property
+    def _connection(self) -> Connection:
+        return self.scratch()
 
     @property
     def _rows_at_once(self) -> int:
@@ -169,18 +165,21 @@ class Stream:
     def _keys(self, values: NDArray[np.float64]) -> Any:
         return self.packing.packed(self._coarse(Importances.made(values, None, "")).values)
 
-    def _put(self, name: str, number: int, names: list[str], columns: list[Any], missing: Any, among: bool) -> None:
+    def _put(self, columns: dict[str, Any], name: str, number: int, missing: Any, among: Any) -> None:
+        """Keep a batch, the first of which makes the table of this name."""
         import pyarrow as pa
 
-        batch = pa.table(dict(zip(names, columns, strict=True)))
+        batch = pa.table(columns)
         if self.drop and missing is not None:
             batch = batch.filter(pa.array(~missing))
-        inside = self._connection.con
+        scratch = self._connection.con
         with clear_errors("Keeping the explanations in DuckDB"):
-            inside.register("batch", batch)
+            scratch.register("batch", batch)
+            if among is not None:
+                scratch.register("among", among)
             begin = f"INSERT INTO {name}" if number else f"CREATE TABLE {name} AS"
-            inside.execute(f"{begin} SELECT * FROM batch" + f" SEMI JOIN among USING ({KEY})" * among)
-            inside.unregister("batch")
+            scratch.execute(f"{begin} SELECT * FROM batch" + f" SEMI JOIN among USING ({KEY})" * (among is not None))
+            scratch.unregister("batch")
 
 
 def _floats(column: Any) -> NDArray[np.float64]:

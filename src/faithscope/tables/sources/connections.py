@@ -39,6 +39,14 @@ def embedded(**settings: str) -> Connection:
     return connection
 
 
+def beside(connection: Connection) -> Connection:
+    """Another connection to the DuckDB of this one, which costs no time to start, and shares its memory limit."""
+    import ibis
+
+    second: Connection = ibis.duckdb.from_connection(connection.con.cursor())
+    return second
+
+
 def connect_to(address: str) -> Connection:
     """An engine by its address: Spark, or a database that refuses to write."""
     if address in ("spark", "pyspark", "spark://", "pyspark://"):
@@ -53,10 +61,9 @@ def connect_to(address: str) -> Connection:
     return _postgres(parts, address)
 
 
-def scratch_settings(address: str) -> dict[str, str]:
-    """Settings of the DuckDB that works on this machine, such as memory_limit; none if the address names a database."""
-    begin, _, settings = address.partition("?")
-    return dict(parse_qsl(settings)) if begin == "duckdb://" else {}
+def is_embedded(address: str) -> bool:
+    """Whether an address means a DuckDB in memory, such as ``duckdb://?memory_limit=6GB``, and no database."""
+    return address.partition("?")[0] == "duckdb://"
 
 
 def _parts(address: str) -> SplitResult:

@@ -16,7 +16,7 @@ from faithscope.tables.engine.dialects import engine_at
 from faithscope.tables.engine.expressions import call
 from faithscope.tables.engine.failures import clear_errors, without_password
 from faithscope.tables.engine.protocol import Connection, Table
-from faithscope.tables.sources.connections import connect_to, embedded, scratch_settings
+from faithscope.tables.sources.connections import beside, connect_to, embedded, is_embedded
 from faithscope.tables.sources.csv_files import CsvCells
 from faithscope.tables.sources.files import (
     MOST_DIGITS,
@@ -46,8 +46,8 @@ class LogSource:
         What the log says about its own explanations, if faithscope wrote it.
     cells : CsvCells or None
         The cells of CSV files, of which the table has made numbers and moments.
-    scratch : dict
-        Settings of the DuckDB that works on this machine, such as memory_limit, if the caller gave any.
+    embedded : bool
+        Whether it is read by a DuckDB in memory of our own.
     still : bool
         Whether it stays as it is for as long as it is open: a copy, or a DuckDB file, which DuckDB locks.
     files : tuple
@@ -60,7 +60,7 @@ class LogSource:
     name: str
     settings: Settings | None = None
     cells: CsvCells | None = None
-    scratch: Mapping[str, str] = field(default_factory=dict)
+    embedded: bool = False
     still: bool = False
     files: Stamps = ()
     wide: Mapping[str, int] = field(default_factory=dict)
@@ -77,6 +77,10 @@ class LogSource:
         with nullcontext() if self.still or self.files else engine_at(connection).one_state(connection):
             yield
         refuse_rewritten(self.files)
+
+    def scratch(self) -> Connection:
+        """A DuckDB to keep tables of our own in: the one that reads the log if it is our own, else a new one."""
+        return beside(self.table.get_backend()) if self.embedded else embedded()
 
     def refuse_wide(self, columns: Iterable[str]) -> None:
         """Raise if one of these columns cannot be read as it is."""
@@ -112,7 +116,7 @@ def open_source(log: Any, connect: str | None = None) -> LogSource:
     if connect is not None:
         return _from_database(paths, connect)
     with clear_errors("Starting DuckDB"):
-        return _from_files(embedded(), paths)
+        return replace(_from_files(embedded(), paths), embedded=True)
 
 
 def list_width(source: LogSource, column: str) -> int:
@@ -159,7 +163,7 @@ def _from_frame(frame: Any) -> LogSource:
             table = table.set_column(position, name, pa.nulls(table.num_rows, pa.float64()))
         connection.con.register("log", table)
         rows = _with_known_types(connection.table("log"))
-        return LogSource(rows, "frame", read_settings(table), still=True, wide=wide)
+        return LogSource(rows, "frame", read_settings(table), embedded=True, still=True, wide=wide)
 
 
 def _from_files(connection: Connection, paths: list[str]) -> LogSource:
@@ -187,7 +191,7 @@ def _from_database(names: list[str], address: str) -> LogSource:
     is_file = os.path.isdir(names[0]) or suffix(names[0]) in READERS
     if connection.name == "pyspark" and len(names) == 1 and not is_file:
         return _from_table(connection, names[0])
-    return replace(_from_files(connection, names), scratch=scratch_settings(address))
+    return replace(_from_files(connection, names), embedded=is_embedded(address))
 
 
 def _from_table(connection: Connection, name: str) -> LogSource:
