@@ -3,6 +3,8 @@
 import glob
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -28,43 +30,59 @@ _REMOTE = ("s3://", "gs://", "az://", "abfss://", "hdfs://", "http://", "https:/
 MOST_DIGITS = 38  # of a decimal in an engine
 
 
-def matching(paths: Sequence[str]) -> tuple[list[str], str]:
-    """The files that paths, folders and globs mean, in order, and what kind of files they are."""
-    files = sorted({file for path in paths for file in _matching(path)})
-    kinds = {_kind(file) for file in files}
-    if len(kinds) > 1:
-        raise BadInput(f"The log mixes kinds of files ({', '.join(files[:3])}): pass files of one kind.")
-    return files, kinds.pop()
+@dataclass(frozen=True)
+class LogFiles:
+    """The files of a log, in order, and what kind of files they are: parquet, csv or json."""
 
+    names: tuple[str, ...]
+    kind: str
 
-def read(connection: Connection, files: Sequence[str], kind: str) -> tuple[Table, CsvCells | None]:
-    """One table of all files; of CSV also the cells that it was made from."""
-    engine = engine_at(connection)
-    names = [file if file.startswith(_REMOTE) else engine.file_name(file) for file in files]
-    if kind == "csv":
-        cells = read_csv(connection, files, names)
-        return cells.typed(), cells
-    if kind == "json":
-        return engine.read_json(connection, names), None
-    return widened([engine.read_parquet(connection, group) for group in _alike(files, names)]), None
+    @classmethod
+    def matching(cls, paths: Sequence[str]) -> "LogFiles":
+        """The files that paths, folders and globs mean."""
+        files = sorted({file for path in paths for file in _matching(path)})
+        kinds = {_kind(file) for file in files}
+        if len(kinds) > 1:
+            raise BadInput(f"The log mixes kinds of files ({', '.join(files[:3])}): pass files of one kind.")
+        return cls(tuple(files), kinds.pop())
 
+    @cached_property
+    def schemas(self) -> tuple[Any, ...]:
+        """The Arrow schema of each local Parquet file; None for all others."""
+        import pyarrow.parquet as pq
 
-def settings(files: Sequence[str], kind: str) -> Settings | None:
-    """What all files say about their own explanations; None if one of them says nothing, or something else."""
-    import pyarrow.parquet as pq
+        read = self.kind == "parquet"
+        return tuple(pq.read_schema(file) if read and not file.startswith(_REMOTE) else None for file in self.names)
 
-    if kind != "parquet" or any(file.startswith(_REMOTE) for file in files):
-        return None
-    texts = {(pq.read_schema(file).metadata or {}).get(METADATA) for file in files}
-    return read_settings(pq.read_schema(files[0]).empty_table()) if len(texts) == 1 and None not in texts else None
+    def read(self, connection: Connection) -> tuple[Table, CsvCells | None]:
+        """One table of all files; of CSV also the cells that it was made from."""
+        engine = engine_at(connection)
+        names = [file if file.startswith(_REMOTE) else engine.file_name(file) for file in self.names]
+        if self.kind == "csv":
+            cells = read_csv(connection, self.names, names)
+            return cells.typed(), cells
+        if self.kind == "json":
+            return engine.read_json(connection, names), None
+        return widened([engine.read_parquet(connection, group) for group in self._alike(names)]), None
 
+    def _alike(self, names: Sequence[str]) -> list[list[str]]:
+        """The names that an engine takes, in groups of files with the same columns and types."""
+        groups: dict[Any, list[str]] = {}
+        for schema, name in zip(self.schemas, names, strict=True):
+            groups.setdefault(tuple((field.name, str(field.type)) for field in schema or ()), []).append(name)
+        return list(groups.values())
 
-def wide_in_files(files: Sequence[str], kind: str) -> dict[str, int]:
-    """`wide_decimals` of all local Parquet files together."""
-    import pyarrow.parquet as pq
+    @property
+    def settings(self) -> Settings | None:
+        """What all files say about their own explanations; None if one of them says nothing, or something else."""
+        texts = {None if schema is None else (schema.metadata or {}).get(METADATA) for schema in self.schemas}
+        return read_settings(self.schemas[0].empty_table()) if len(texts) == 1 and None not in texts else None
 
-    local = [file for file in files if kind == "parquet" and not file.startswith(_REMOTE)]
-    return {name: digits for file in local for name, digits in wide_decimals(pq.read_schema(file)).items()}
+    @property
+    def wide(self) -> dict[str, int]:
+        """`wide_decimals` of all files together."""
+        schemas = [schema for schema in self.schemas if schema is not None]
+        return {name: digits for schema in schemas for name, digits in wide_decimals(schema).items()}
 
 
 def wide_decimals(schema: Any) -> dict[str, int]:
@@ -73,17 +91,6 @@ def wide_decimals(schema: Any) -> dict[str, int]:
 
     decimals = [field for field in schema if pa.types.is_decimal(field.type)]
     return {field.name: field.type.precision for field in decimals if field.type.precision > MOST_DIGITS}
-
-
-def _alike(files: Sequence[str], names: Sequence[str]) -> list[list[str]]:
-    """The names of the files in groups of the same columns and types."""
-    import pyarrow.parquet as pq
-
-    groups: dict[Any, list[str]] = {}
-    for file, name in zip(files, names, strict=True):
-        schema = () if file.startswith(_REMOTE) else pq.read_schema(file)
-        groups.setdefault(tuple((field.name, str(field.type)) for field in schema), []).append(name)
-    return list(groups.values())
 
 
 def _matching(path: str) -> list[str]:
@@ -103,9 +110,9 @@ def _matching(path: str) -> list[str]:
 
 def _hidden(file: str, pattern: str) -> bool:
     """Whether a name that a glob matched begins with _ or a dot, as the names of unfinished writes do."""
-    asked = pattern.split(os.sep)
-    fixed = next((i for i, part in enumerate(asked) if glob.has_magic(part)), len(asked))
-    wanted = tuple(part[0] for part in asked[fixed:] if part.startswith(("_", ".")))
+    parts = pattern.split(os.sep)
+    fixed = next((i for i, part in enumerate(parts) if glob.has_magic(part)), len(parts))
+    wanted = tuple(part[0] for part in parts[fixed:] if part.startswith(("_", ".")))
     return any(part.startswith(("_", ".")) and part[0] not in wanted for part in file.split(os.sep)[fixed:])
 
 

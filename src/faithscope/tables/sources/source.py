@@ -18,16 +18,7 @@ from faithscope.tables.engine.failures import clear_errors, without_password
 from faithscope.tables.engine.protocol import Connection, Table
 from faithscope.tables.sources.connections import beside, connect_to, embedded, is_embedded
 from faithscope.tables.sources.csv_files import CsvCells
-from faithscope.tables.sources.files import (
-    MOST_DIGITS,
-    READERS,
-    matching,
-    read,
-    settings,
-    suffix,
-    wide_decimals,
-    wide_in_files,
-)
+from faithscope.tables.sources.files import MOST_DIGITS, READERS, LogFiles, suffix, wide_decimals
 from faithscope.tables.sources.snapshot import Stamps, refuse_rewritten, stamps
 
 _NAMED = 8  # tables that an error names
@@ -167,13 +158,12 @@ def _from_frame(frame: Any) -> LogSource:
 
 
 def _from_files(connection: Connection, paths: list[str]) -> LogSource:
-    files, kind = matching(paths)
+    files = LogFiles.matching(paths)
     name = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
     with clear_errors(f"Reading {name}"):
-        opened = stamps(files)
-        table, cells = read(connection, files, kind)
-        wide = wide_in_files(files, kind)
-        return LogSource(_with_known_types(table), name, settings(files, kind), cells, files=opened, wide=wide)
+        opened = stamps(files.names)
+        table, cells = files.read(connection)
+        return LogSource(_with_known_types(table), name, files.settings, cells, files=opened, wide=files.wide)
 
 
 def _with_known_types(table: Table) -> Table:
