@@ -99,7 +99,7 @@ def test_ids_do_not_enter_the_blocks_of_sufficiency():
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"id": "custmer"}, "no column 'custmer' for id. Did you mean 'customer'"),
         ({"id": "yhat"}, "'yhat' is named both for id and for prediction"),

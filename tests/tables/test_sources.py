@@ -121,7 +121,7 @@ def test_a_postgres_table_outside_the_search_path_is_named():
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"prediction": "yhta"}, "no column 'yhta' for prediction. Did you mean 'yhat'"),
         ({"prediction": None}, "Say which column is the prediction"),

@@ -74,8 +74,9 @@ def audit(
     --------
     >>> import pandas as pd, faithscope as fs
     >>> log = pd.DataFrame({"leaf": [1, 1, 1, 2, 2, 2], "yhat": ["yes", "yes", "no", "no", "no", "no"]})
-    >>> print(fs.audit(log, prediction="yhat", explanation="leaf"))  # doctest: +ELLIPSIS
-    consistency 0.667, 95% interval [...]; n=6, 2 explanations, 0% of rows unverifiable
+    >>> audited = fs.audit(log, prediction="yhat", explanation="leaf")
+    >>> round(audited.consistency.value, 3), audited.consistency.n
+    (0.667, 6)
     """
     chosen = to_discretizer(discretizer)
     coarse: Any = Original() if chosen is None else chosen

@@ -38,6 +38,14 @@ def write_log(path: str | os.PathLike[str], explanations: Explanations, predicti
     predictions : array-like, (n,)
     X : array-like or table, n rows, optional
         The rows, or documents; sufficiency cannot be measured without them.
+
+    Examples
+    --------
+    >>> import tempfile, faithscope as fs
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_log(f"{folder}/log.parquet", fs.Importances([[0.5, 0.1], [0.5, 0.1]]), ["yes", "yes"])
+    ...     fs.audit(f"{folder}/log.parquet").consistency.value
+    1.0
     """
     import pyarrow.parquet as pq
 
