@@ -12,9 +12,10 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.measures.estimate import Estimate, estimate
 from faithscope.measures.populations import Populations
-from faithscope.tables.counts import Labels, counted, read_labels
+from faithscope.tables.counts import counted
 from faithscope.tables.engine.missing import refuse_missing, scan
 from faithscope.tables.engine.shown_columns import refuse_nested
+from faithscope.tables.labels import Labels, read_labels
 from faithscope.tables.log.opening import open_log
 from faithscope.tables.log.rows import AuditedLog, KeyedRows
 from faithscope.tables.options import AuditOptions

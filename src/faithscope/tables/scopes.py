@@ -25,12 +25,12 @@ from faithscope.explanations.highlights import Highlights
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.sufficiency import to_estimate
 from faithscope.runtime.memory import need
-from faithscope.tables.counts import in_order, numbers_of
-from faithscope.tables.engine.answers import fetch, in_fixed_order
+from faithscope.tables.engine.answers import fetch, in_fixed_order, numbers_of
 from faithscope.tables.engine.conditions import contains, holds
 from faithscope.tables.engine.expressions import as_number, call, literal
 from faithscope.tables.engine.protocol import Expression, Table
 from faithscope.tables.engine.shown_columns import shown
+from faithscope.tables.labels import in_order
 from faithscope.tables.log.discretizers import packed
 from faithscope.tables.log.kinds import Kind, RuleColumn, SetColumn
 from faithscope.tables.log.rows import AuditedLog

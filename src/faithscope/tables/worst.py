@@ -10,7 +10,7 @@ from faithscope.counting.counts import Counts
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.counterexamples import disagreeing_pairs
-from faithscope.tables.counts import CountedCells, cells
+from faithscope.tables.cells import CountedCells, cells
 from faithscope.tables.engine.answers import fetch
 from faithscope.tables.engine.dialects import engine_of
 from faithscope.tables.engine.protocol import Table

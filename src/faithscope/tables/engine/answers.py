@@ -3,6 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from faithscope.errors import BadInput
 from faithscope.tables.engine.dialects import engine_of
 from faithscope.tables.engine.failures import clear_errors
@@ -72,3 +75,8 @@ def _refuse_far(table: Any) -> None:
                     "The log holds a date or moment that is infinite or outside the years 1 to 9999: leave such rows "
                     "out, or write the column as text."
                 )
+
+
+def numbers_of(answer: Any, name: str) -> NDArray[np.int64]:
+    """A column of integers of an Arrow table."""
+    return np.asarray(answer.column(name).to_numpy().astype(np.int64))

@@ -47,7 +47,7 @@ class CsvCells:
     numbers: Mapping[str, str]
 
     def typed(self, as_numbers: Sequence[str] = ()) -> Table:
-        """The table with numbers and moments where that is safe, and in the columns that are to be numbers."""
+        """The table with numbers and moments if that is safe, and these columns as numbers."""
         kinds = {**self.safe, **{name: self.numbers[name] for name in as_numbers if name in self.numbers}}
         return self.table.mutate(**{name: self.table[name].cast(kind) for name, kind in kinds.items()})
 

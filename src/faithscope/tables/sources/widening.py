@@ -1,4 +1,4 @@
-"""Tables with the same columns in other types, as one: types are widened where no value changes, or refused."""
+"""Tables with the same columns in other types, as one: types are widened if no value changes, or refused."""
 
 from functools import reduce
 from typing import Any
