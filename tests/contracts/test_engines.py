@@ -70,7 +70,7 @@ INPUTS = pd.DataFrame(
 GAPS = np.random.default_rng(8)
 INPUTS["town"] = pd.Series(GAPS.choice(["missing", "o'x", None], ROWS), dtype=object)
 INPUTS["when"] = pd.Series(
-    [None if one < 0.1 else datetime.datetime(2024, 3, 1, 0, 0, 0, int(50 * one)) for one in GAPS.random(ROWS)]
+    [None if gap < 0.1 else datetime.datetime(2024, 3, 1, 0, 0, 0, int(50 * gap)) for gap in GAPS.random(ROWS)]
 )
 INPUTS["utc"] = INPUTS["when"].dt.tz_localize("UTC")
 NEAR = np.datetime64("2024-03-01T00:00:00.000025")
@@ -97,7 +97,7 @@ POOL = [
 ]
 RULES = fs.Rules.from_conditions([POOL[i] for i in RNG.integers(0, len(POOL), ROWS)], features=list(INPUTS.columns))
 DOCUMENTS = [sorted(set(RNG.choice(["a", "b", "né", "it's", "ü b"], 4))) for _ in range(ROWS)]
-WORDS = fs.Highlights([set(RNG.choice(one, 2)) if i % 9 else set() for i, one in enumerate(DOCUMENTS)])
+WORDS = fs.Highlights([set(RNG.choice(document, 2)) if i % 9 else set() for i, document in enumerate(DOCUMENTS)])
 PROTOTYPES = fs.Prototypes([RNG.choice(6, 2).tolist() for _ in range(ROWS)])
 KEYS = Plain([f"leaf {i}'" for i in RNG.integers(0, 9, ROWS)])
 
@@ -107,14 +107,14 @@ def _log(columns):
     return pa.table({**columns, **more})
 
 
-def assert_same(found, expected):
+def assert_same(estimate, expected):
     """Counts exactly, estimates to 1e-12."""
-    assert (found.n, found.distinct) == (expected.n, expected.distinct)
-    mine, theirs = found.counts.profile(), expected.counts.profile()
-    assert _cells(mine) == _cells(theirs)
-    assert (mine.modal, sorted(mine.label_rows)) == (theirs.modal, sorted(theirs.label_rows))
+    assert (estimate.n, estimate.distinct) == (expected.n, expected.distinct)
+    profile, wanted = estimate.counts.profile(), expected.counts.profile()
+    assert _cells(profile) == _cells(wanted)
+    assert (profile.modal, sorted(profile.label_rows)) == (wanted.modal, sorted(wanted.label_rows))
     for name in ("value", "low", "high", "unverifiable", "verified", "chance"):
-        assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=1e-12), name
+        assert getattr(estimate, name) == pytest.approx(getattr(expected, name), abs=1e-12), name
 
 
 def _cells(profile):
@@ -124,35 +124,35 @@ def _cells(profile):
     return cells
 
 
-def assert_same_populations(found, expected):
-    assert list(found.estimates) == list(expected.estimates)
-    for name, one in found.estimates.items():
-        assert_same(one, expected.estimates[name])
-    assert found.differences.round(12).equals(expected.differences.round(12))
+def assert_same_populations(populations, expected):
+    assert list(populations.estimates) == list(expected.estimates)
+    for name, estimate in populations.estimates.items():
+        assert_same(estimate, expected.estimates[name])
+    assert populations.differences.round(12).equals(expected.differences.round(12))
 
 
-def assert_same_worst(found, explanations, labels, k=5):
+def assert_same_worst(audited, explanations, labels, k=5):
     counts = count(explanations, labels)
     expected = frame(per_explanation(counts, 0.95, k))
-    worst = found.table(k)
+    worst = audited.table(k)
     for name in ("disagreeing_pairs", "rows"):
         assert worst[name].tolist() == expected[name].tolist()
     every = frame(per_explanation(counts, 0.95))
-    names = ["explanation", "n", "labels", "label", "purity", "purity_low", "consistency", "disagreeing_pairs"]
-    lines = [table[names].sort_values(names).round(12).to_numpy().tolist() for table in (found.table(None), every)]
+    names = ["explanation", "rows", "labels", "commonest", "purity", "purity_low", "consistency", "disagreeing_pairs"]
+    lines = [table[names].sort_values(names).round(12).to_numpy().tolist() for table in (audited.table(None), every)]
     assert repr(lines[0]) == repr(lines[1])
 
 
-def assert_contradicts(found, explanations, labels):
-    pairs = found.counterexamples(4)
+def assert_contradicts(audited, explanations, labels):
+    pairs = audited.counterexamples(4)
     worst = counterexamples(count(explanations, labels), explanations, labels, k=4)
     assert pairs.disagreeing_pairs.tolist() == worst["disagreeing_pairs"].tolist()
     assert (pairs.prediction_a != pairs.prediction_b).all()
     described = {explanations.describe(row) for row in range(len(explanations))}
     assert set(pairs.explanation) <= described
-    places = found._counterexamples(4)
+    places = audited._counterexamples(4)
     assert (places.explanation == pairs.explanation).all()
-    assert len(found.X) > places[["row_a", "row_b"]].to_numpy().max()
+    assert len(audited.X) > places[["row_a", "row_b"]].to_numpy().max()
 
 
 @ENGINES
@@ -161,14 +161,14 @@ def test_importances_give_the_same_for_every_discretizer(engine):
     log = engines.put(engine, "imp", _log(columns))
     importances = fs.Importances(VALUES, names=FEATURES)
     for discretizer in DISCRETIZERS:
-        found = audit(**log, prediction=LABEL, explanation="phi_*", discretizer=discretizer)
+        audited = audit(**log, prediction=LABEL, explanation="phi_*", discretizer=discretizer)
         coarse = discretize(importances, discretizer)
-        assert_same(found.consistency, fs.consistency(coarse, LABELS))
-        assert found.uniqueness == pytest.approx(fs.evaluate(LABELS, coarse, VALUES).uniqueness, abs=1e-12)
-        assert found.sufficiency is None
-    assert_same_populations(found.by(POPULATION), by(coarse, LABELS, POPULATIONS))
-    assert_same_worst(found, coarse, LABELS)
-    assert_contradicts(found, coarse, LABELS)
+        assert_same(audited.consistency, fs.consistency(coarse, LABELS))
+        assert audited.uniqueness == pytest.approx(fs.evaluate(LABELS, coarse, VALUES).uniqueness, abs=1e-12)
+        assert audited.sufficiency is None
+    assert_same_populations(audited.by(POPULATION), by(coarse, LABELS, POPULATIONS))
+    assert_same_worst(audited, coarse, LABELS)
+    assert_contradicts(audited, coarse, LABELS)
     proven = audit(**log, prediction=LABEL, explanation="phi_*", interval="mcdiarmid", discretizer=fs.Sign())
     assert_same(proven.consistency, fs.consistency(fs.Sign()(importances), LABELS, interval="mcdiarmid"))
 
@@ -180,14 +180,14 @@ def test_many_features_give_the_same(engine, width):
     values[::3, 3] = np.nan
     log = engines.put(engine, f"wide{width}", _log({f"phi_{j:02}": pa.array(values[:, j]) for j in range(width)}))
     for discretizer in (fs.Sign(), fs.SignOfTop(5), fs.Rank()):
-        found = audit(**log, prediction=LABEL, explanation="phi_*", discretizer=discretizer, nulls="key")
+        audited = audit(**log, prediction=LABEL, explanation="phi_*", discretizer=discretizer, nulls="key")
         known = np.nan_to_num(values, nan=1e9 if discretizer == fs.Rank() else 0.0)  # last, or smallest
         keys = np.column_stack([discretize(fs.Importances(known), discretizer).values, np.isnan(values[:, 3])])
         if discretizer == fs.Rank():
             keys = keys[:, :-1]  # a missing number has a rank like any other
         elif discretizer == fs.SignOfTop(5):
             keys[:, -1] = 0  # it is never among the largest
-        assert_same(found.consistency, fs.consistency(keys, LABELS))
+        assert_same(audited.consistency, fs.consistency(keys, LABELS))
 
 
 def _tied(width):
@@ -211,19 +211,19 @@ def test_any_number_of_features_gives_the_same(engine, form):
     how = {**log, "prediction": LABEL, "explanation": "phi*"}
     names = [str(j) for j in range(width)] if form == "columns" else None
     importances = fs.Importances(values, names=names)
-    weeks = [str(one) for one in pd.Series(MOMENTS).dt.to_period("W").dt.start_time]
+    weeks = [str(estimate) for estimate in pd.Series(MOMENTS).dt.to_period("W").dt.start_time]
     for discretizer in (fs.SignOfTop(5), fs.Rank(), fs.Floor(0) | fs.SignOfTop(3)):
-        found = audit(**how, discretizer=discretizer, by=POPULATION, time=MOMENT, every="1w")
+        audited = audit(**how, discretizer=discretizer, by=POPULATION, time=MOMENT, every="1w")
         coarse = discretize(importances, discretizer)
-        assert_same(found.consistency, fs.consistency(coarse, LABELS))
-        assert_same_populations(found.populations, by(coarse, LABELS, POPULATIONS))
-        assert_same_populations(found.by(LABEL), by(coarse, LABELS, LABELS))
+        assert_same(audited.consistency, fs.consistency(coarse, LABELS))
+        assert_same_populations(audited.populations, by(coarse, LABELS, POPULATIONS))
+        assert_same_populations(audited.by(LABEL), by(coarse, LABELS, LABELS))
         expected = by(coarse, LABELS, weeks).estimates
-        assert {str(start) for start in found.windows.estimates} == set(expected)
-        for start, one in found.windows.estimates.items():
-            assert_same(one, expected[str(start)])
-        assert_same_worst(found, coarse, LABELS)
-        assert_contradicts(found, coarse, LABELS)
+        assert {str(start) for start in audited.windows.estimates} == set(expected)
+        for start, estimate in audited.windows.estimates.items():
+            assert_same(estimate, expected[str(start)])
+        assert_same_worst(audited, coarse, LABELS)
+        assert_contradicts(audited, coarse, LABELS)
 
 
 @pytest.mark.parametrize("form", ["columns", "lists"])
@@ -233,8 +233,8 @@ def test_two_thousand_features_give_the_same(form):
     lists = {"phi": pa.array(values.tolist(), pa.list_(pa.float64()))}
     log = engines.put("duckdb", f"most_{form}", _log(columns if form == "columns" else lists))
     for discretizer in (None, fs.Floor(0), fs.Sign(), fs.SignOfTop(5), fs.Rank()):
-        found = audit(**log, prediction=LABEL, explanation="phi*", discretizer=discretizer)
-        assert_same(found.consistency, fs.consistency(values, LABELS, discretizer=discretizer))
+        audited = audit(**log, prediction=LABEL, explanation="phi*", discretizer=discretizer)
+        assert_same(audited.consistency, fs.consistency(values, LABELS, discretizer=discretizer))
 
 
 @pytest.mark.parametrize("form", ["columns", "lists"])
@@ -275,12 +275,12 @@ def test_a_list_column_and_many_labels_give_the_same(engine):
     table = _log({"phi": pa.array(VALUES.tolist(), pa.list_(pa.float64())), "n": pa.array(labels)})
     log = engines.put(engine, "lists", table)
     coarse = fs.Sign()(fs.Importances(VALUES))
-    found = audit(**log, prediction="n", explanation="phi", discretizer=fs.Sign(), by=[POPULATION, LABEL])
-    assert_same(found.consistency, fs.consistency(coarse, labels))
+    audited = audit(**log, prediction="n", explanation="phi", discretizer=fs.Sign(), by=[POPULATION, LABEL])
+    assert_same(audited.consistency, fs.consistency(coarse, labels))
     pairs = [f"{a}|{b}" for a, b in zip(POPULATIONS, LABELS, strict=True)]
     expected = by(coarse, labels, pairs).estimates
-    assert {"|".join(name): one.value for name, one in found.populations.estimates.items()} == {
-        name: pytest.approx(one.value, abs=1e-12) for name, one in expected.items()
+    assert {"|".join(name): estimate.value for name, estimate in audited.populations.estimates.items()} == {
+        name: pytest.approx(estimate.value, abs=1e-12) for name, estimate in expected.items()
     }
 
 
@@ -296,8 +296,8 @@ def test_changes_of_counterfactuals_give_the_same(engine):
     log = engines.put(engine, "cf", _log({name: pa.array(column.tolist()) for name, column in columns.items()}))
     for discretizer in CHANGES:
         given, wanted = (numbers, "cf_x") if isinstance(discretizer, type(CHANGES[-1])) else (mixed, "cf_*")
-        found = audit(**log, prediction=LABEL, explanation=[wanted], discretizer=discretizer)
-        assert_same(found.consistency, fs.consistency(given, LABELS, discretizer=discretizer))
+        audited = audit(**log, prediction=LABEL, explanation=[wanted], discretizer=discretizer)
+        assert_same(audited.consistency, fs.consistency(given, LABELS, discretizer=discretizer))
 
 
 @ENGINES
@@ -306,10 +306,10 @@ def test_keys_sets_and_rules_give_the_same(engine):
         table = to_log(explanations, LABELS, INPUTS)
         log = engines.put(engine, name, table.replace_schema_metadata())
         column, kind = table.column_names[0], "prototypes" if name == "protos" else None
-        found = audit(**log, prediction="prediction", explanation=column, kind=kind)
-        assert_same(found.consistency, fs.consistency(explanations, LABELS))
-        assert_contradicts(found, explanations, LABELS)
-        assert found.sufficiency is None
+        audited = audit(**log, prediction="prediction", explanation=column, kind=kind)
+        assert_same(audited.consistency, fs.consistency(explanations, LABELS))
+        assert_contradicts(audited, explanations, LABELS)
+        assert audited.sufficiency is None
 
 
 @ENGINES
@@ -317,14 +317,14 @@ def test_rules_and_words_are_as_sufficient_as_in_memory(engine):
     for name, explanations, rows in (("rules", RULES, INPUTS), ("words", WORDS, DOCUMENTS)):
         table = to_log(explanations, LABELS, rows).append_column(POPULATION, pa.array(POPULATIONS.tolist()))
         log = engines.put(engine, name, table.replace_schema_metadata())
-        found = audit(**log, prediction="prediction", explanation=table.column_names[0], by=POPULATION)
+        audited = audit(**log, prediction="prediction", explanation=table.column_names[0], by=POPULATION)
         expected = fs.evaluate(LABELS, explanations, rows)
-        assert_same(found.consistency, expected.consistency)
-        assert_same_populations(found.populations, by(explanations, LABELS, POPULATIONS))
-        assert_same(found.sufficiency, expected.sufficiency)
-        assert found.sufficiency.notes == expected.sufficiency.notes
-        assert_same_worst(found, explanations, LABELS)
-        blocks, _ = sufficiency(found._measured, exact=0)
+        assert_same(audited.consistency, expected.consistency)
+        assert_same_populations(audited.populations, by(explanations, LABELS, POPULATIONS))
+        assert_same(audited.sufficiency, expected.sufficiency)
+        assert audited.sufficiency.notes == expected.sufficiency.notes
+        assert_same_worst(audited, explanations, LABELS)
+        blocks, _ = sufficiency(audited._measured, exact=0)
         assert blocks.counts == expected.sufficiency.counts
         assert blocks.low <= blocks.value <= blocks.high
 
@@ -339,13 +339,13 @@ def test_windows_of_time_are_the_same(engine):
         "6h": pd.Series(MOMENTS).dt.floor("6h").tolist(),
         "1mo": pd.Series(MOMENTS).dt.to_period("M").dt.start_time.tolist(),
     }.items():
-        found = audit(**log, **how, every=every).windows
-        expected = by(KEYS, LABELS, [str(one) for one in starts]).estimates
-        assert {str(start): one.value for start, one in found.estimates.items()} == {
-            start: pytest.approx(one.value, abs=1e-12) for start, one in expected.items()
+        windows = audit(**log, **how, every=every).windows
+        expected = by(KEYS, LABELS, [str(estimate) for estimate in starts]).estimates
+        assert {str(start): estimate.value for start, estimate in windows.estimates.items()} == {
+            start: pytest.approx(estimate.value, abs=1e-12) for start, estimate in expected.items()
         }
-    assert found.table.changed.tolist()[0] is False
-    assert next(iter(found.estimates)) not in found.changes
+    assert windows.table().differ.tolist()[0] is False
+    assert next(iter(windows.estimates)) not in windows.changes
 
 
 @ENGINES
@@ -360,7 +360,7 @@ def test_missing_values_are_refused_dropped_or_a_value(engine):
     how = {"prediction": "y", "explanation": "v*"}
     with pytest.raises(BadInput, match=r"2 of the used columns: 'y' in 2, 'v0' in 2 of 60 rows"):
         audit(**log, **how)
-    whole = ~np.isnan(values[:, 0]) & np.array([one is not None for one in labels])
+    whole = ~np.isnan(values[:, 0]) & np.array([label is not None for label in labels])
     present = np.where(labels == None, "missing", labels)  # noqa: E711
     for discretizer in (None, fs.Floor(0), fs.Truncate(0), fs.Sign()):
         dropped = audit(**log, **how, nulls="drop", discretizer=discretizer).consistency
@@ -397,8 +397,8 @@ def test_a_role_that_may_only_read_is_enough_and_nothing_is_left_behind():
     log = engines.put("postgres", "readonly", to_log(RULES, LABELS, INPUTS).replace_schema_metadata())
     with psycopg.connect(server.owner) as connection:
         before = connection.execute("SELECT count(*), max(oid::int8) FROM pg_class").fetchone()
-    found = audit(**log, prediction="prediction", explanation="rule")
-    found.table(3), found.counterexamples(3), found.by("select")
+    audited = audit(**log, prediction="prediction", explanation="rule")
+    audited.table(3), audited.counterexamples(3), audited.by("select")
     with psycopg.connect(server.owner) as connection:
         assert connection.execute("SELECT count(*), max(oid::int8) FROM pg_class").fetchone() == before
     with psycopg.connect(server.url()) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
@@ -407,5 +407,6 @@ def test_a_role_that_may_only_read_is_enough_and_nothing_is_left_behind():
 
 def test_counts_of_parts_add_up_to_the_whole():
     log = engines.put("duckdb", "parts", _log({"key": pa.array(KEYS.values.tolist())}))
-    found = audit(**log, prediction=LABEL, explanation="key", by=POPULATION)
-    assert sum(one.n for one in found.populations.estimates.values()) == found.consistency.n == count(KEYS, LABELS).n
+    audited = audit(**log, prediction=LABEL, explanation="key", by=POPULATION)
+    n = sum(estimate.n for estimate in audited.populations.estimates.values())
+    assert n == audited.consistency.n == count(KEYS, LABELS).n

@@ -179,7 +179,7 @@ def test_an_audit_is_summarized_with_its_windows_of_time():
     audited = audit(log, prediction="yhat", explanation="why", by="job", time="day", every="1mo")
     told = summarize(audited).explainers[0]
     assert [len(one.groups) for one in told.populations] == [2, len(audited.windows.estimates)]
-    assert {one.a for one in told.populations[1].differences} == {str(start) for start in audited.windows.differences}
+    assert {one.a for one in told.populations[1].differences} == {str(start) for start in audited.windows.compared}
     assert told.contradictions[0].prediction_a != told.contradictions[0].prediction_b
 
 

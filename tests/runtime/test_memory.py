@@ -19,7 +19,7 @@ from faithscope.explanations.importances import Importances
 from faithscope.relations import to_relation
 from faithscope.runtime import memory
 from faithscope.sample import Sample
-from faithscope.tables.sources.connecting import embedded
+from faithscope.tables.sources.connections import embedded
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 needs_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits on addresses are Linux's")
@@ -284,7 +284,7 @@ def test_an_audit_is_refused_before_its_tables_are_made(module, words, monkeypat
 
 
 def test_duckdb_is_given_what_is_left_and_not_what_the_machine_has(monkeypatch):
-    monkeypatch.setattr("faithscope.tables.sources.connecting.available", lambda: 2 * GIB)
+    monkeypatch.setattr("faithscope.tables.sources.connections.available", lambda: 2 * GIB)
     found = embedded().raw_sql("SELECT current_setting('memory_limit')").fetchone()
     assert found == ("1.5 GiB",)  # 80%, as DuckDB writes it
 

@@ -41,9 +41,9 @@ def put(engine: str, name: str, table: pa.Table) -> dict[str, Any]:
 
 @cache
 def folder() -> Path:
-    made = Path(tempfile.mkdtemp(prefix="faithscope-engines-"))
-    atexit.register(shutil.rmtree, made, ignore_errors=True)
-    return made
+    path = Path(tempfile.mkdtemp(prefix="faithscope-engines-"))
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return path
 
 
 @cache
@@ -52,18 +52,18 @@ def server() -> postgres.Server:
         pytest.skip(reason)
     psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed (pip install 'faithscope[postgres]')")
     stack = ExitStack()
-    found = stack.enter_context(postgres.running())
+    started = stack.enter_context(postgres.running())
     atexit.register(stack.close)
-    with psycopg.connect(found.owner, autocommit=True) as connection:
+    with psycopg.connect(started.owner, autocommit=True) as connection:
         connection.execute(f"CREATE ROLE {postgres.READER} LOGIN PASSWORD '{postgres.PASSWORD}'")
         connection.execute("REVOKE ALL ON SCHEMA public FROM public")
         connection.execute("REVOKE ALL ON DATABASE postgres FROM public")
         connection.execute(f"GRANT CONNECT ON DATABASE postgres TO {postgres.READER}")
         connection.execute(f"GRANT USAGE ON SCHEMA public TO {postgres.READER}")
-    return found
+    return started
 
 
-def _put_postgres(found: postgres.Server, name: str, table: pa.Table) -> None:
+def _put_postgres(server: postgres.Server, name: str, table: pa.Table) -> None:
     import psycopg
     from psycopg import sql
 
@@ -72,7 +72,7 @@ def _put_postgres(found: postgres.Server, name: str, table: pa.Table) -> None:
         for field in table.schema
     ]
     where = sql.Identifier(name)
-    with psycopg.connect(found.owner, autocommit=True) as connection, connection.cursor() as cursor:
+    with psycopg.connect(server.owner, autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(where))
         cursor.execute(sql.SQL("CREATE TABLE {} ({})").format(where, sql.SQL(", ").join(columns)))
         with cursor.copy(sql.SQL("COPY {} FROM STDIN").format(where)) as copy:
@@ -86,17 +86,17 @@ def run_postgres(name: str, *statements: str) -> dict[str, Any]:
     import psycopg
 
     with psycopg.connect(server().owner, autocommit=True) as connection:
-        for one in (f"DROP TABLE IF EXISTS {name}", *statements, f"GRANT SELECT ON {name} TO {postgres.READER}"):
-            connection.execute(one)
+        for statement in (f"DROP TABLE IF EXISTS {name}", *statements, f"GRANT SELECT ON {name} TO {postgres.READER}"):
+            connection.execute(statement)
     return {"table": name, "connect": server().url()}
 
 
-def _postgres_type(one: pa.DataType) -> str:
-    if pa.types.is_decimal(one):
-        return f"numeric({one.precision}, {one.scale})"
-    if pa.types.is_timestamp(one) and one.tz:
+def _postgres_type(kind: pa.DataType) -> str:
+    if pa.types.is_decimal(kind):
+        return f"numeric({kind.precision}, {kind.scale})"
+    if pa.types.is_timestamp(kind) and kind.tz:
         return "timestamptz"
-    return f"{_postgres_type(one.value_type)}[]" if pa.types.is_list(one) else _TYPES[str(one)]
+    return f"{_postgres_type(kind.value_type)}[]" if pa.types.is_list(kind) else _TYPES[str(kind)]
 
 
 @cache

@@ -34,7 +34,7 @@ DECIMALS = {
 @pytest.mark.parametrize("engine", ["duckdb", "spark"])
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize(
-    ("one", "two"),
+    ("first", "second"),
     [
         (WHOLE, FRACTIONS),
         (WHOLE.cast(pa.int32()), FRACTIONS.cast(pa.float32())),
@@ -44,23 +44,25 @@ DECIMALS = {
     ],
     ids=["int and float", "narrow", "float32 and float64", "decimals", "int and decimal"],
 )
-def test_files_of_other_types_are_widened_exactly_in_any_order(tmp_path, engine, one, two, order):
+def test_files_of_other_types_are_widened_exactly_in_any_order(tmp_path, engine, first, second, order):
     labels = [["a", "b", "a", "b"], ["a", "a", "b", "b"]]
-    files = [_put(tmp_path / f"{name}.parquet", phi, y) for name, phi, y in zip("xy", (one, two), labels, strict=True)]
-    values = np.concatenate([np.array(phi.to_pylist(), float) for phi in (one, two)])
+    files = [
+        _put(tmp_path / f"{name}.parquet", phi, y) for name, phi, y in zip("xy", (first, second), labels, strict=True)
+    ]
+    values = np.concatenate([np.array(phi.to_pylist(), float) for phi in (first, second)])
     expected = fs.consistency(fs.Importances(values[:, None]), [*labels[0], *labels[1]])
     connect = {} if engine == "duckdb" else {"connect": "spark"}
     if connect:
         engines.spark()
-    found = audit([str(file) for file in files[::order]], **HOW, **connect).consistency
-    assert (found.distinct, found.value) == (expected.distinct, pytest.approx(expected.value))
+    estimate = audit([str(file) for file in files[::order]], **HOW, **connect).consistency
+    assert (estimate.distinct, estimate.value) == (expected.distinct, pytest.approx(expected.value))
 
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_types_that_nothing_holds_exactly_are_refused(tmp_path, order):
-    for two in (pa.array(["1", "x", "1", "1"]), pa.array([True] * 4), DECIMALS["one"].cast(pa.float64())):
-        one = DECIMALS["two"] if pa.types.is_floating(two.type) else WHOLE
-        files = [_put(tmp_path / "1.parquet", one, [0, 1] * 2), _put(tmp_path / "2.parquet", two, [0, 1] * 2)]
+    for second in (pa.array(["1", "x", "1", "1"]), pa.array([True] * 4), DECIMALS["one"].cast(pa.float64())):
+        first = DECIMALS["two"] if pa.types.is_floating(second.type) else WHOLE
+        files = [_put(tmp_path / "1.parquet", first, [0, 1] * 2), _put(tmp_path / "2.parquet", second, [0, 1] * 2)]
         with pytest.raises(BadInput, match=r"'phi' holds .* and .* in different files"):
             audit(files[::order], **HOW)
     large = _put(tmp_path / "1.parquet", pa.array([2**53 + 1] * 4), [0, 1] * 2)
@@ -94,8 +96,8 @@ def test_json_takes_types_from_all_lines(tmp_path):
     (tmp_path / "1.jsonl").write_text("\n".join(map(json.dumps, lines[:10])))
     (tmp_path / "2.jsonl").write_text("\n".join(map(json.dumps, lines[-10:])))
     for order in ("12", "21"):
-        found = audit([tmp_path / f"{name}.jsonl" for name in order], **HOW).consistency
-        assert (found.n, found.distinct) == (20, 2)
+        estimate = audit([tmp_path / f"{name}.jsonl" for name in order], **HOW).consistency
+        assert (estimate.n, estimate.distinct) == (20, 2)
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "spark"])
@@ -111,8 +113,8 @@ def test_a_file_is_itself_whatever_its_name(tmp_path, engine, name):
     for other in ("log1.parquet", "log2.parquet", "ab/log1.parquet", "ab/1.parquet", "1.parquet"):
         _put(tmp_path / other, WHOLE, ["a", "b", "c", "d"])
     _put(tmp_path / name, pa.array([3, 3]), ["a", "a"])
-    found = audit(str(tmp_path / name), **HOW, **connect).consistency
-    assert (found.n, found.value) == (2, 1.0)
+    estimate = audit(str(tmp_path / name), **HOW, **connect).consistency
+    assert (estimate.n, estimate.value) == (2, 1.0)
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "spark"])
@@ -168,25 +170,25 @@ def test_plain_numbers_and_moments_of_csv_are_numbers_and_moments(tmp_path):
         {"phi": [0.5, -1.0, 2.25], "yhat": [0, 10, 10], "when": pd.date_range("2026-01-01", periods=3)}
     )
     frame.to_csv(tmp_path / "log.csv", index=False, sep=";")
-    found = audit(tmp_path / "log.csv", prediction="yhat", explanation="phi", time="when")
-    assert found._measured.labels.values in {(0, 10), (10, 0)}
-    assert len(found.windows.estimates) == 3
+    audited = audit(tmp_path / "log.csv", prediction="yhat", explanation="phi", time="when")
+    assert audited._measured.labels.values in {(0, 10), (10, 0)}
+    assert len(audited.windows.estimates) == 3
 
 
 def test_csv_files_with_columns_in_another_order_are_one_log(tmp_path):
     (tmp_path / "1.csv").write_text("phi,yhat\n1,a\n2,b\n")
     (tmp_path / "2.csv").write_text("yhat;phi\na;1.5\nb;2\n")
     for order in ("12", "21"):
-        found = audit([tmp_path / f"{name}.csv" for name in order], **HOW).consistency
-        assert (found.n, found.distinct) == (4, 3)
+        estimate = audit([tmp_path / f"{name}.csv" for name in order], **HOW).consistency
+        assert (estimate.n, estimate.distinct) == (4, 3)
 
 
 def test_csv_that_cannot_be_read_whole_says_so(tmp_path):
-    for text, said in {
+    for text, message in {
         "phi,yhat\n1,a,extra\n2,b\n": "failed",
         "phi,phi,yhat\n1,1,a\n": "must name every column, each once",
         "": "must name every column",
     }.items():
         (tmp_path / "log.csv").write_text(text)
-        with pytest.raises(BadInput, match=said):
+        with pytest.raises(BadInput, match=message):
             audit(tmp_path / "log.csv", **HOW)

@@ -48,22 +48,22 @@ CASES = {
 }
 
 
-def assert_same(found, expected):
-    mine, theirs = found.to_dict(), expected.to_dict()
-    assert mine.pop("notes") == theirs.pop("notes")
-    assert mine == pytest.approx(theirs, abs=1e-12)
+def assert_same(estimate, expected):
+    numbers, wanted = estimate.to_dict(), expected.to_dict()
+    assert numbers.pop("notes") == wanted.pop("notes")
+    assert numbers == pytest.approx(wanted, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_an_audit_of_a_written_log_finds_the_same_numbers(name, tmp_path):
     explanations, X = CASES[name]
     write_log(tmp_path / "log.parquet", explanations, LABELS, X)
-    found = audit(tmp_path / "log.parquet")
+    audited = audit(tmp_path / "log.parquet")
     expected = fs.evaluate(LABELS, explanations, VALUES if X is None else X)
-    assert_same(found.consistency, expected.consistency)
-    assert found.uniqueness == pytest.approx(expected.uniqueness)
+    assert_same(audited.consistency, expected.consistency)
+    assert audited.uniqueness == pytest.approx(expected.uniqueness)
     if name.startswith(("rules", "highlights")):
-        assert_same(found.sufficiency, expected.sufficiency)
+        assert_same(audited.sufficiency, expected.sufficiency)
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name != "highlights with a tokenizer"])
@@ -84,9 +84,9 @@ def test_an_evaluation_writes_such_a_log(tmp_path):
     explanations, X = CASES["rules on a table"]
     ev = fs.evaluate(LABELS, explanations, X)
     ev.to_parquet(tmp_path / "log.parquet")
-    found = audit(tmp_path / "log.parquet")
-    for one, other in ((found.consistency, ev.consistency), (found.sufficiency, ev.sufficiency)):
-        assert one.value == pytest.approx(other.value, abs=1e-12)
+    audited = audit(tmp_path / "log.parquet")
+    for estimate, other in ((audited.consistency, ev.consistency), (audited.sufficiency, ev.sufficiency)):
+        assert estimate.value == pytest.approx(other.value, abs=1e-12)
 
 
 def test_the_row_labels_of_a_frame_are_columns_of_its_log(tmp_path):
@@ -97,7 +97,7 @@ def test_the_row_labels_of_a_frame_are_columns_of_its_log(tmp_path):
         table = to_log(explanations, LABELS, named)
         assert table.column_names[len(table.column_names) - len(written) :] == written
         assert [tuple(row.values()) for row in table.select(written).to_pylist()] == (
-            [one if isinstance(one, tuple) else (one,) for one in index] if written else [()] * ROWS
+            [label if isinstance(label, tuple) else (label,) for label in index] if written else [()] * ROWS
         )
     fs.evaluate(LABELS, explanations, X.set_axis(X.index[::-1])).to_parquet(tmp_path / "log.parquet")
     pair = audit(tmp_path / "log.parquet", id="index").counterexamples(1).iloc[0]
@@ -107,18 +107,18 @@ def test_the_row_labels_of_a_frame_are_columns_of_its_log(tmp_path):
 def test_a_log_may_be_discretized_further(tmp_path):
     explanations, X = CASES["importances"]
     write_log(tmp_path / "log.parquet", explanations, LABELS, X)
-    found = audit(tmp_path / "log.parquet", discretizer=fs.SignOfTop(1))
-    assert found.consistency.value == pytest.approx(
+    audited = audit(tmp_path / "log.parquet", discretizer=fs.SignOfTop(1))
+    assert audited.consistency.value == pytest.approx(
         fs.consistency(explanations, LABELS, discretizer=fs.SignOfTop(1)).value
     )
     changes, X = CASES["counterfactuals"]
     write_log(tmp_path / "cf.parquet", changes, LABELS, X)
-    found = audit(tmp_path / "cf.parquet", discretizer=fs.DeltaSign())
-    assert found.consistency.value == pytest.approx(fs.consistency(changes, LABELS, discretizer=fs.DeltaSign()).value)
+    audited = audit(tmp_path / "cf.parquet", discretizer=fs.DeltaSign())
+    assert audited.consistency.value == pytest.approx(fs.consistency(changes, LABELS, discretizer=fs.DeltaSign()).value)
 
 
 def test_rules_without_their_inputs_say_that_sufficiency_is_missing():
-    found = audit(to_log(_rules(["u", "v", "w"]), LABELS))
-    assert found.sufficiency is None
-    assert "the log has no column 'u'" in found.notes[0]
-    assert found.notes[0] in str(found)
+    audited = audit(to_log(_rules(["u", "v", "w"]), LABELS))
+    assert audited.sufficiency is None
+    assert "the log has no column 'u'" in audited.notes[0]
+    assert audited.notes[0] in str(audited)

@@ -47,8 +47,8 @@ def _holds(pair, explanations):
 @pytest.mark.parametrize("engine", engines.NAMES)
 def test_ids_lead_to_the_rows_that_contradict_each_other(engine, discretizer):
     log = engines.put(engine, "people", pa.table({name: pa.array(LOG[name].tolist()) for name in LOG}))
-    found = audit(**log, **HOW, discretizer=discretizer, id=["customer", "visit"])
-    pairs = found.counterexamples(5)
+    audited = audit(**log, **HOW, discretizer=discretizer, id=["customer", "visit"])
+    pairs = audited.counterexamples(5)
     assert list(pairs.columns[:4]) == ["customer_a", "customer_b", "visit_a", "visit_b"]
     importances = fs.Importances(LOG[["phi_a", "phi_b"]].to_numpy(), names=["a", "b"])
     explanations = importances if discretizer is None else discretizer(importances)
@@ -56,7 +56,7 @@ def test_ids_lead_to_the_rows_that_contradict_each_other(engine, discretizer):
         _holds(pair, explanations)
         assert pair.index_a == f"customer {pair.customer_a}, visit {pair.visit_a}"
         assert pair.visit_b == WHO.visit[pair.customer_b]
-    assert list(found.X.columns) == ["customer", "visit", "age", "letter"]
+    assert list(audited.X.columns) == ["customer", "visit", "age", "letter"]
 
 
 def test_without_ids_rows_are_told_by_their_own_columns_and_never_by_a_number():
@@ -81,25 +81,25 @@ def test_ids_are_never_measured():
 
 
 def test_a_glob_never_means_the_prediction():
-    found = audit(LOG[["phi_a", "yhat"]], prediction="yhat", explanation="*", kind="keys")
-    assert found.consistency.value == audit(LOG, prediction="yhat", explanation="phi_a").consistency.value < 1
+    audited = audit(LOG[["phi_a", "yhat"]], prediction="yhat", explanation="*", kind="keys")
+    assert audited.consistency.value == audit(LOG, prediction="yhat", explanation="phi_a").consistency.value < 1
 
 
 def test_ids_do_not_enter_the_blocks_of_sufficiency():
-    rules = fs.Rules.from_conditions([[("age", "<=", 40)] if one % 2 else [] for one in range(ROWS)], features=["age"])
+    rules = fs.Rules.from_conditions([[("age", "<=", 40)] if row % 2 else [] for row in range(ROWS)], features=["age"])
     log = to_log(rules, LOG.yhat.to_numpy(), LOG[["age"]])
     named = log.append_column("customer", [LOG.customer.tolist()])
     blocks = [
-        sufficiency(audit(one, **how)._measured, exact=0)[0] for one, how in ((log, {}), (named, {"id": "customer"}))
+        sufficiency(audit(part, **how)._measured, exact=0)[0] for part, how in ((log, {}), (named, {"id": "customer"}))
     ]
     assert (blocks[0].low, blocks[0].high) == (blocks[1].low, blocks[1].high)
-    told = audit(log, id="age")
-    assert told.sufficiency is None
-    assert "speak of column 'age', which was said to identify rows" in told.notes[0]
+    audited = audit(log, id="age")
+    assert audited.sufficiency is None
+    assert "speak of column 'age', which was said to identify rows" in audited.notes[0]
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"id": "custmer"}, "no column 'custmer' for id. Did you mean 'customer'"),
         ({"id": "yhat"}, "'yhat' is named both for id and for prediction"),
@@ -107,16 +107,16 @@ def test_ids_do_not_enter_the_blocks_of_sufficiency():
         ({"id": 3}, "names of columns"),
     ],
 )
-def test_ids_that_cannot_be_say_why(changes, said):
+def test_ids_that_cannot_be_say_why(changes, message):
     with pytest.raises(fs.errors.FaithscopeError) as caught:
         audit(LOG, **{**HOW, **changes})
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_the_report_and_the_command_line_tell_rows_by_their_ids(tmp_path):
     LOG.to_parquet(tmp_path / "log.parquet")
-    found = audit(tmp_path / "log.parquet", **HOW, discretizer=fs.SignOfTop(1), id="customer")
-    pairs = summarize(found).explainers[0].contradictions
+    audited = audit(tmp_path / "log.parquet", **HOW, discretizer=fs.SignOfTop(1), id="customer")
+    pairs = summarize(audited).explainers[0].contradictions
     assert pairs
     for pair in pairs:
         a, b = (name.removeprefix("customer ") for name in (pair.index_a, pair.index_b))
@@ -125,10 +125,10 @@ def test_the_report_and_the_command_line_tell_rows_by_their_ids(tmp_path):
         assert shown["age"] == (str(WHO.age[a]), str(WHO.age[b]))
     page = tmp_path / "r.html"
     words = ["audit", str(tmp_path / "log.parquet"), "--prediction", "yhat", "--explanation", "*", "--kind", "keys"]
-    made = CliRunner().invoke(app, [*words, "--id", "customer", "--id", "visit", "--report", str(page), "--json"])
-    assert made.exit_code == 0, made.output
-    json.loads(made.stdout)
-    found.to_html(page)
+    run = CliRunner().invoke(app, [*words, "--id", "customer", "--id", "visit", "--report", str(page), "--json"])
+    assert run.exit_code == 0, run.output
+    json.loads(run.stdout)
+    audited.to_html(page)
     assert f"<bdi>{pairs[0].index_a}</bdi>, predicted" in page.read_text()
 
 
@@ -155,6 +155,6 @@ def test_at_most_so_many_pairs_are_shown():
 def test_a_long_text_is_cut_where_it_lives(engine):
     log = LOG.assign(letter=["a" * 50_000 if row % 7 == 0 else "short" for row in range(ROWS)])
     put = engines.put(engine, "letters", pa.table({name: pa.array(log[name].tolist()) for name in log}))
-    found = audit(**put, **HOW, id="customer")
-    assert set(found.X["letter"].map(len)) == {len("short"), 1_001}
-    assert set(found.X["letter"].map(lambda text: text[-1])) == {"t", "…"}
+    audited = audit(**put, **HOW, id="customer")
+    assert set(audited.X["letter"].map(len)) == {len("short"), 1_001}
+    assert set(audited.X["letter"].map(lambda text: text[-1])) == {"t", "…"}

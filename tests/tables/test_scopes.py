@@ -19,10 +19,10 @@ from faithscope.tables.scopes import sufficiency
 def test_any_small_log_is_measured_as_brute_force_says(sample):
     explanations, predictions = sample
     frame = pd.DataFrame({"key": explanations, "y": predictions})
-    found = audit(frame, prediction="y", explanation="key").consistency
-    assert found.value == pytest.approx(brute.consistency(explanations, predictions), abs=1e-12)
-    assert found.unverifiable == pytest.approx(brute.unverifiable(explanations), abs=1e-12)
-    assert found.chance == pytest.approx(brute.chance(predictions), abs=1e-12)
+    estimate = audit(frame, prediction="y", explanation="key").consistency
+    assert estimate.value == pytest.approx(brute.consistency(explanations, predictions), abs=1e-12)
+    assert estimate.unverifiable == pytest.approx(brute.unverifiable(explanations), abs=1e-12)
+    assert estimate.chance == pytest.approx(brute.chance(predictions), abs=1e-12)
 
 
 def _system(rows):
@@ -38,8 +38,8 @@ def _system(rows):
 
 def test_blocks_of_rows_say_nearly_what_single_rows_do():
     rules, X, labels = _system(6000)
-    found = audit(to_log(rules, labels, X))
-    rows, (blocks, _) = found.sufficiency, sufficiency(found._measured, exact=0)
+    audited = audit(to_log(rules, labels, X))
+    rows, (blocks, _) = audited.sufficiency, sufficiency(audited._measured, exact=0)
     assert blocks.counts == rows.counts
     assert blocks.value == rows.value
     assert blocks.margins.below == pytest.approx(rows.margins.below, rel=0.3)
@@ -48,10 +48,10 @@ def test_blocks_of_rows_say_nearly_what_single_rows_do():
 
 def test_two_texts_of_one_rule_are_one_explanation():
     frame = pd.DataFrame({"rule": ["a <= 3 and b > 1", "b > 1.0 and a <= 3 and a <= 7"] * 2, "y": [0, 0, 1, 0]})
-    found = audit(frame, prediction="y", explanation="rule")
-    assert found.consistency.distinct == 1
-    assert found.table().rows.tolist() == [4]
-    assert found.counterexamples(2).disagreeing_pairs.tolist() == [3, 3]
+    audited = audit(frame, prediction="y", explanation="rule")
+    assert audited.consistency.distinct == 1
+    assert audited.table().rows.tolist() == [4]
+    assert audited.counterexamples(2).disagreeing_pairs.tolist() == [3, 3]
 
 
 def test_a_condition_on_a_column_of_another_type_is_refused():
@@ -65,11 +65,11 @@ def test_booleans_and_large_integers_are_compared_exactly():
     frame = pd.DataFrame({"n": [big, big + 1, big + 2, 5], "flag": [True, False, True, True], "y": [0, 1, 0, 1]})
     conditions = [[("n", "==", big + 1)], [("n", "<=", big)], [("flag", "==", True)], [("flag", "<", 1)]]
     rules = fs.Rules.from_conditions(conditions, features=["n", "flag"])
-    found = audit(to_log(rules, frame.y, frame)).sufficiency
-    assert found.counts == fs.sufficiency(rules, frame.y, frame).counts
+    estimate = audit(to_log(rules, frame.y, frame)).sufficiency
+    assert estimate.counts == fs.sufficiency(rules, frame.y, frame).counts
 
 
 def test_a_single_row_has_the_widest_interval():
     frame = pd.DataFrame({"rule": ["a <= 3"], "a": [1.0], "y": [0]})
-    found = audit(frame, prediction="y", explanation="rule")
-    assert (found.sufficiency.low, found.sufficiency.high) == (0.0, 1.0)
+    audited = audit(frame, prediction="y", explanation="rule")
+    assert (audited.sufficiency.low, audited.sufficiency.high) == (0.0, 1.0)

@@ -17,7 +17,7 @@ import pytest
 import faithscope as fs
 from faithscope.errors import BadInput, FaithscopeError, WrongType
 from faithscope.tables.audit import audit
-from faithscope.tables.engine.calls import clear_errors
+from faithscope.tables.engine.failures import clear_errors
 from faithscope.tables.log.writing import to_log
 from faithscope.tables.sources.source import open_source
 from tables import engines, postgres
@@ -59,8 +59,8 @@ def test_files_folders_and_globs_are_read(files, name):
 
 
 def test_several_files_are_one_log(files):
-    found = audit([files / "parts" / "it's 1.parquet", files / "parts" / "it's 2.parquet"], **HOW)
-    assert found.consistency.value == pytest.approx(EXPECTED.value)
+    audited = audit([files / "parts" / "it's 1.parquet", files / "parts" / "it's 2.parquet"], **HOW)
+    assert audited.consistency.value == pytest.approx(EXPECTED.value)
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_an_ibis_table_and_a_duckdb_file_are_read(files):
     connection.raw_sql(f"CREATE TABLE log AS SELECT * FROM '{files}/log.parquet'")
     assert audit(connection.table("log"), **HOW).consistency.value == pytest.approx(EXPECTED.value)
     connection.disconnect()
-    found = audit("log", connect=f"duckdb://{files}/own.duckdb", **HOW)
-    assert found.consistency.value == pytest.approx(EXPECTED.value)
+    audited = audit("log", connect=f"duckdb://{files}/own.duckdb", **HOW)
+    assert audited.consistency.value == pytest.approx(EXPECTED.value)
 
 
 def test_a_table_that_is_not_in_a_duckdb_file_says_which_are(tmp_path):
@@ -87,13 +87,13 @@ def test_a_table_that_is_not_in_a_duckdb_file_says_which_are(tmp_path):
     connection.raw_sql("CREATE SCHEMA risk; CREATE TABLE risk.churn AS SELECT 1 AS yhat")
     connection.disconnect()
     address = f"duckdb://{tmp_path}/own.duckdb"
-    for name, said in {
-        "predictoins": "no table 'predictoins'; did you mean predictions?",
+    for name, message in {
+        "predictoins": "no table 'predictoins'. Did you mean 'predictions'?",
         "churn": "no table 'churn'; it has risk.churn: write the whole name.",
         "risk.predictions": "no table 'risk.predictions'; it has predictions: write the whole name.",
-        "zzz": "no table 'zzz'; it has predictions, risk.churn.",
+        "zzz": "no table 'zzz'. There are 'predictions', 'risk.churn'.",
     }.items():
-        with pytest.raises(BadInput, match=re.escape(said)):
+        with pytest.raises(BadInput, match=re.escape(message)):
             audit(name, connect=address, **HOW)
 
 
@@ -108,11 +108,11 @@ def test_a_postgres_table_outside_the_search_path_is_named():
         connection.execute(f"GRANT USAGE ON SCHEMA risk TO {postgres.READER}")
         connection.execute(f"GRANT SELECT ON risk.churned TO {postgres.READER}")
         connection.execute("INSERT INTO risk.churned VALUES (1, 2, 0), (1, 2, 0)")
-    for name, said in {
-        "churned": "it has risk.churned: write the whole name.",
-        "chruned": r"did you mean risk.churned\?",
+    for name, message in {
+        "churned": "; it has risk.churned: write the whole name.",
+        "chruned": ". Did you mean 'risk.churned'?",
     }.items():
-        with pytest.raises(BadInput, match=f"no table '{name}'; {said}"):
+        with pytest.raises(BadInput, match=re.escape(f"no table '{name}'{message}")):
             audit(name, connect=server.url(), **HOW)
     with pytest.raises(BadInput) as caught:
         audit("secrets", connect=server.url(), **HOW)
@@ -121,7 +121,7 @@ def test_a_postgres_table_outside_the_search_path_is_named():
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"prediction": "yhta"}, "no column 'yhta' for prediction. Did you mean 'yhat'"),
         ({"prediction": None}, "Say which column is the prediction"),
@@ -149,16 +149,16 @@ def test_a_postgres_table_outside_the_search_path_is_named():
         ({"interval": "bootstrap"}, "interval must be"),
     ],
 )
-def test_what_cannot_be_audited_says_why(changes, said):
+def test_what_cannot_be_audited_says_why(changes, message):
     with pytest.raises(FaithscopeError) as caught:
         audit(FRAME, **{**HOW, **changes})
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_lists_are_neither_labels_nor_keys():
     frame = FRAME.assign(lists=[[1.0]] * 80, words=[["a"], ["b"]] * 40)
-    with pytest.raises(WrongType, match="a prediction is one label a row"):
+    with pytest.raises(WrongType, match="a prediction is one label per row"):
         audit(frame, prediction="words", explanation="phi_*")
     with pytest.raises(WrongType, match="a key is one value"):
         audit(frame, prediction="yhat", explanation=["words", "leaf"])
@@ -169,9 +169,9 @@ def test_documents_may_be_texts():
     texts = [" ".join(RNG.choice(["good", "bad", "né", "it's"], 3)) for _ in range(80)]
     words = [text.split()[:1] for text in texts]
     frame = pd.DataFrame({"words": words, "document": texts, "yhat": FRAME.yhat})
-    found = audit(frame, prediction="yhat", explanation="words").sufficiency
+    estimate = audit(frame, prediction="yhat", explanation="words").sufficiency
     expected = fs.sufficiency(fs.Highlights(words), FRAME.yhat, texts)
-    assert (found.value, found.low, found.high) == pytest.approx((expected.value, expected.low, expected.high))
+    assert (estimate.value, estimate.low, estimate.high) == pytest.approx((expected.value, expected.low, expected.high))
 
 
 def test_a_function_is_no_discretizer_of_an_engine():
@@ -184,14 +184,14 @@ def test_files_that_cannot_be_read_say_why(files):
     (files / "cut.parquet").write_bytes(whole[: len(whole) // 2])
     (files / "log.xlsx").write_bytes(b"")
     (files / "mixed.csv").write_text("phi_a,phi_b,yhat\n1,2,0\nx,2,1\n")
-    for name, said in {
+    for name, message in {
         "cut.parquet": "Reading .*cut.parquet failed",
-        "log.xlsx": "is of no kind that is known here",
-        "logg.parquet": "No file matches .*Did you mean 'log.parquet'",
+        "log.xlsx": "is no kind of file that can be read",
+        "logg.parquet": "No file matches .*Did you mean .*log.parquet",
         "none/*.parquet": "No file matches",
         "mixed.csv": "column 'phi_a' holds string",
     }.items():
-        with pytest.raises(BadInput, match=said):
+        with pytest.raises(BadInput, match=message):
             audit(files / name, prediction="yhat", explanation="phi_*", kind="importances")
     with pytest.raises(BadInput, match="mixes kinds of files"):
         audit([files / "log.parquet", files / "log.csv"], **HOW)
@@ -232,14 +232,14 @@ def test_no_rows_and_no_rows_left_are_errors():
 
 def test_a_wrong_password_and_a_database_that_is_not_there_are_one_line_without_the_password():
     server = engines.server()
-    for url, said in {
+    for url, message in {
         server.url(password="hunter2%40x"): "password authentication failed",
         "postgres://reader:hunter2@127.0.0.1:1/postgres": "Connecting to postgres://127.0.0.1 failed",
         server.url(database="nowhere"): "nowhere",
     }.items():
         with pytest.raises(BadInput) as caught:
             audit("log", connect=url, **HOW)
-        assert said in str(caught.value)
+        assert message in str(caught.value)
         assert "hunter2" not in str(caught.value)
         assert postgres.PASSWORD not in str(caught.value)
         assert "\n" not in str(caught.value)
@@ -309,24 +309,24 @@ def test_other_databases_are_not_opened_here(scheme, tmp_path):
 
 def test_what_spills_to_disk_lies_in_a_folder_of_this_process_that_nobody_else_can_read():
     code = (
-        "import os, stat; from faithscope.tables.sources.connecting import embedded; "
+        "import os, stat; from faithscope.tables.sources.connections import embedded; "
         "f = embedded().raw_sql(\"SELECT current_setting('temp_directory')\").fetchall()[0][0]; "
         "print(f, oct(stat.S_IMODE(os.stat(f).st_mode)), os.path.isdir(f))"
     )
-    told = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout for _ in range(2)]
-    (one, mode, there), (other, *_) = (line.split() for line in told)
+    lines = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout for _ in range(2)]
+    (folder, mode, there), (other, *_) = (line.split() for line in lines)
     assert (mode, there) == ("0o700", "True")
-    assert one != other
-    assert not os.path.exists(one)
+    assert folder != other
+    assert not os.path.exists(folder)
 
 
 def test_a_log_of_our_own_that_lost_a_column_says_which(tmp_path):
-    found = to_log(fs.Importances(FRAME[["phi_a", "phi_b"]].to_numpy(), names=["a", "b"]), FRAME.yhat)
-    lost = found.column_names[0]
+    table = to_log(fs.Importances(FRAME[["phi_a", "phi_b"]].to_numpy(), names=["a", "b"]), FRAME.yhat)
+    lost = table.column_names[0]
     with pytest.raises(BadInput, match=f"in column '{lost}', which it no longer has"):
-        audit(found.drop_columns([lost]))
+        audit(table.drop_columns([lost]))
     with pytest.raises(BadInput, match="no column 'prediction' for prediction"):
-        audit(found.drop_columns(["prediction"]))
+        audit(table.drop_columns(["prediction"]))
 
 
 def test_a_population_and_an_id_are_one_value():
@@ -344,8 +344,8 @@ def test_an_audit_is_the_same_bytes_at_every_run(tmp_path):
     log["rule"] = rng.choice([f"phi_0 <= {x}" for x in (0.1, 0.3, -0.7, 1.1)], 60_000)
     log.to_parquet(tmp_path / "log.parquet", row_group_size=2_000)
     for how in ({"explanation": "phi_*", "discretizer": fs.Floor(0)}, {"explanation": "rule"}):
-        told = {
+        answers = {
             json.dumps(audit(tmp_path / "log.parquet", prediction="yhat", by="region", **how).to_dict())
             for _ in range(4)
         }
-        assert len(told) == 1
+        assert len(answers) == 1

@@ -12,7 +12,7 @@ import pytest
 import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.tables.audit import audit
-from faithscope.tables.engine.calls import fetch
+from faithscope.tables.engine.answers import fetch
 from faithscope.tables.sources.source import open_source
 from faithscope.tables.windows import Every
 from tables import engines
@@ -30,11 +30,11 @@ HOW = {"prediction": "yhat", "explanation": "leaf"}
 
 
 def test_a_break_is_marked_and_nothing_else():
-    found = audit(LOG, **HOW, time="when", every="1d").windows
-    assert [start.day for start in found.changes] == [6, 7, 8]
-    assert found.table.changed.tolist() == [False] * 5 + [True] * 3
-    assert str(found).count("CHANGED") == 3
-    assert sum(one.n for one in found.estimates.values()) == ROWS
+    windows = audit(LOG, **HOW, time="when", every="1d").windows
+    assert [start.day for start in windows.changes] == [6, 7, 8]
+    assert windows.table().differ.tolist() == [False] * 5 + [True] * 3
+    assert str(windows).count("CHANGED") == 3
+    assert sum(estimate.n for estimate in windows.estimates.values()) == ROWS
 
 
 def test_another_log_may_be_the_reference():
@@ -45,18 +45,18 @@ def test_another_log_may_be_the_reference():
 
 
 def test_windows_are_what_rows_of_that_day_alone_say():
-    found = audit(LOG, **HOW, time="when", every="1d").windows
-    for day, one in enumerate(found.estimates.values()):
+    windows = audit(LOG, **HOW, time="when", every="1d").windows
+    for day, estimate in enumerate(windows.estimates.values()):
         part = LOG[LOG.day == day]
-        assert one.value == pytest.approx(fs.consistency(part.leaf, part.yhat).value)
+        assert estimate.value == pytest.approx(fs.consistency(part.leaf, part.yhat).value)
 
 
 def test_dates_and_zones_are_read():
     dates = LOG.assign(when=LOG.when.dt.date)
     zoned = LOG.assign(when=LOG.when.dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"))
     for log in (dates, zoned):
-        found = audit(log, **HOW, time="when", every="1d").windows
-        assert list(found.estimates) == [pd.Timestamp(f"2026-03-0{day}").to_pydatetime() for day in range(1, 9)]
+        windows = audit(log, **HOW, time="when", every="1d").windows
+        assert list(windows.estimates) == [pd.Timestamp(f"2026-03-0{day}").to_pydatetime() for day in range(1, 9)]
 
 
 def test_moments_that_are_missing_are_refused_or_left_out():
@@ -64,7 +64,7 @@ def test_moments_that_are_missing_are_refused_or_left_out():
     with pytest.raises(BadInput, match="'when' in 3 of 4,000"):
         audit(holes, **HOW, time="when")
     kept = audit(holes, **HOW, time="when", nulls="key").windows
-    assert sum(one.n for one in kept.estimates.values()) == ROWS - 3
+    assert sum(estimate.n for estimate in kept.estimates.values()) == ROWS - 3
 
 
 @pytest.mark.parametrize("word", ["", "1", "d", "0d", "1y", "-1d", "1.5h", 3])
@@ -74,9 +74,9 @@ def test_only_lengths_of_time_are_lengths_of_windows(word):
 
 
 def test_all_numbers_are_ready_for_json():
-    found = audit(LOG, **HOW, time="when", every="1w", by="day").to_dict()
-    assert found["windows"]["reference"]["name"].startswith("the window of 2026-02-23")
-    assert len(found["populations"]["groups"]) == 8
+    numbers = audit(LOG, **HOW, time="when", every="1w", by="day").to_dict()
+    assert numbers["windows"]["reference"]["name"].startswith("the window of 2026-02-23")
+    assert len(numbers["populations"]["groups"]) == 8
 
 
 EVERY = ("1s", "90s", "6h", "1d", "1w", "1mo", "5mo")
@@ -86,7 +86,7 @@ STARTS = ["1677-09-22", "1900-02-28 23:59:59", "1969-12-31 23:59:59", "1970-01-0
 
 def moments():
     """Moments near the edges of seconds, days, weeks and months, before 1970 and after."""
-    edges = [pd.Timestamp(one) + pd.to_timedelta(s, "s") for one in STARTS for s in (-1, 0, 86399)]
+    edges = [pd.Timestamp(start) + pd.to_timedelta(s, "s") for start in STARTS for s in (-1, 0, 86399)]
     return pd.Series([edge + pd.to_timedelta(us, "us") for edge in edges for us in HALVES]).astype("datetime64[us]")
 
 
@@ -105,7 +105,7 @@ def floored(when, every):
     width = Every.of(every).seconds * 10**6
     origin = 4 * 86400 * 10**6 if every.endswith("w") else 0
     starts = [(m - origin) // width * width + origin for m in micros]
-    return [datetime(1970, 1, 1) + timedelta(microseconds=one) for one in starts]
+    return [datetime(1970, 1, 1) + timedelta(microseconds=start) for start in starts]
 
 
 @pytest.mark.parametrize("engine", engines.NAMES)
@@ -124,17 +124,17 @@ def test_windows_floor_microseconds_whatever_engine_zone_or_year(engine):
     assert_floored(engines.put(engine, "moments", log), log.column_names[2:], when)
 
 
-def assert_floored(found, columns, when):
+def assert_floored(stored, columns, when):
     """The window of every row, all columns and lengths in one question, is the one that brute force says."""
-    table = open_source(found["table"], found.get("connect")).table
+    table = open_source(stored["table"], stored.get("connect")).table
     asked = {f"{every} {name}": Every.of(every).number(table[name]) for name in columns for every in EVERY}
     answer = fetch(table.select("row", **asked)).to_pandas().sort_values("row")
     for question in asked:
         every, name = question.split()
         chosen = near(when) if name.startswith("nano") else when == when
-        here = when[chosen].dt.floor("D") if name == "date" else when[chosen]
+        expected = when[chosen].dt.floor("D") if name == "date" else when[chosen]
         starts = [Every.of(every).start(int(number)) for number in answer[question][chosen.to_numpy()]]
-        assert starts == floored(here, every), question
+        assert starts == floored(expected, every), question
 
 
 @pytest.mark.parametrize("engine", engines.NAMES)
@@ -142,34 +142,34 @@ def test_the_zone_of_a_session_moves_no_window(engine):
     when = moments()
     log = pa.table({"row": range(len(when)), "leaf": ["a"] * len(when), "naive": pa.array(when)})
     log = log.append_column("zoned", log.column("naive").cast(pa.timestamp("us", "UTC")))
-    found = engines.put(engine, "sessions", log)
-    with zone_of(engine, found, "America/New_York") as found:
-        assert_floored(found, ["naive", "zoned"], when)
+    stored = engines.put(engine, "sessions", log)
+    with zone_of(engine, stored, "America/New_York") as stored:
+        assert_floored(stored, ["naive", "zoned"], when)
 
 
 @contextmanager
-def zone_of(engine, found, zone):
+def zone_of(engine, stored, zone):
     """The log in a session of its engine that has another time zone."""
     if engine == "duckdb":
         own = ibis.duckdb.connect()
         own.raw_sql(f"SET TimeZone = '{zone}'").fetchall()
-        yield {"table": own.read_parquet(str(found["table"]))}
+        yield {"table": own.read_parquet(str(stored["table"]))}
     elif engine == "postgres":
-        own = ibis.connect(found["connect"])
+        own = ibis.connect(stored["connect"])
         own.con.execute(f"SET TIMEZONE = '{zone}'")
-        yield {"table": own.table(found["table"])}
+        yield {"table": own.table(stored["table"])}
     else:
         session = engines.spark()._session
         session.conf.set("spark.sql.session.timeZone", zone)
         try:
-            yield found
+            yield stored
         finally:
             session.conf.set("spark.sql.session.timeZone", "UTC")
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "postgres"])
 def test_moments_that_no_date_here_can_tell_are_refused(engine):
-    for value, said in {
+    for value, message in {
         "infinity": "infinite moment in 1 rows",
         "-infinity": "infinite moment",
         "12000-01-01": "outside the years 1 to 9999",
@@ -180,8 +180,8 @@ def test_moments_that_no_date_here_can_tell_are_refused(engine):
             if engine == "duckdb":
                 own = ibis.duckdb.connect()
                 own.raw_sql(make).fetchall()
-                found = {"table": own.table("far")}
+                stored = {"table": own.table("far")}
             else:
-                found = engines.run_postgres("far", make)
-            with pytest.raises(BadInput, match=said):
-                audit(**found, **HOW, time="moment")
+                stored = engines.run_postgres("far", make)
+            with pytest.raises(BadInput, match=message):
+                audit(**stored, **HOW, time="moment")

@@ -15,6 +15,8 @@ from ibis.expr.types.core import Expr
 import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.tables.audit import audit
+from faithscope.tables.engine.backend import Backend
+from faithscope.tables.engine.duckdb import DuckDB
 from faithscope.tables.sources.source import open_source
 from tables import engines
 
@@ -74,12 +76,12 @@ def in_postgres():
     return log, lambda sql: writer.execute(sql)
 
 
-def same(found, wanted):
-    assert found.consistency.to_dict() == wanted.consistency.to_dict()
-    assert found.populations.to_dict() == wanted.populations.to_dict()
-    assert found.windows.to_dict() == wanted.windows.to_dict()
-    assert (found.sufficiency is None) == (wanted.sufficiency is None)
-    assert found.sufficiency is None or found.sufficiency.value == pytest.approx(wanted.sufficiency.value)
+def same(audited, wanted):
+    assert audited.consistency.to_dict() == wanted.consistency.to_dict()
+    assert audited.populations.to_dict() == wanted.populations.to_dict()
+    assert audited.windows.to_dict() == wanted.windows.to_dict()
+    assert (audited.sufficiency is None) == (wanted.sufficiency is None)
+    assert audited.sufficiency is None or audited.sufficiency.value == pytest.approx(wanted.sufficiency.value)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -88,18 +90,18 @@ def test_an_audit_is_of_the_state_it_began_with(place, kind, monkeypatch):
     log, write = place()
     wanted = audit(LOG, **HOW, **KINDS[kind])
     with writing_between_questions(monkeypatch, lambda i: write([INSERT, DELETE, RELABEL][i % 3])):
-        found = audit(**log, **HOW, **KINDS[kind])
-    same(found, wanted)
+        audited = audit(**log, **HOW, **KINDS[kind])
+    same(audited, wanted)
 
 
 @pytest.mark.parametrize("place", [in_duckdb, in_postgres])
 @pytest.mark.parametrize("sql", [INSERT, DELETE, RELABEL])
 def test_what_is_asked_later_of_a_table_that_was_written_to_is_an_error(place, sql):
     log, write = place()
-    found = audit(**log, prediction="yhat", **KINDS["sign"])
-    assert found.by("region").estimates.keys() == {"north", "south"}
+    audited = audit(**log, prediction="yhat", **KINDS["sign"])
+    assert audited.by("region").estimates.keys() == {"north", "south"}
     write(sql)
-    for ask in (lambda: found.by("region"), lambda: found.table(3), lambda: found.counterexamples(3)):
+    for ask in (lambda: audited.by("region"), lambda: audited.table(3), lambda: audited.counterexamples(3)):
         with pytest.raises(BadInput, match="was written to while it was audited"):
             ask()
     assert audit(**log, prediction="yhat", **KINDS["sign"]).consistency.n > 0
@@ -111,29 +113,29 @@ def test_who_holds_a_transaction_asks_one_state_for_as_long_as_it_is_open(place)
     source = open_source(**{"log": log["table"], "connect": log.get("connect")})
     wanted = audit(LOG, prediction="yhat", **KINDS["sign"])
     with source.one_state():
-        found = audit(source, prediction="yhat", **KINDS["sign"])
+        audited = audit(source, prediction="yhat", **KINDS["sign"])
         write(INSERT), write(DELETE)
-        assert found.by("region").to_dict() == wanted.by("region").to_dict()
-        assert found.table(3)["rows"].tolist() == wanted.table(3)["rows"].tolist()
-        assert len(found.counterexamples(3)) == 3
+        assert audited.by("region").to_dict() == wanted.by("region").to_dict()
+        assert audited.table(3)["rows"].tolist() == wanted.table(3)["rows"].tolist()
+        assert len(audited.counterexamples(3)) == 3
     write("DROP TABLE written")  # nothing of ours keeps it locked
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_a_snapshot_a_change_is_an_error_and_never_an_answer(kind, monkeypatch):
-    monkeypatch.setattr("faithscope.tables.sources.snapshot._in_duckdb", lambda connection: ((lambda: False), None))
+    monkeypatch.setattr(DuckDB, "one_state", Backend.one_state)
     ended = []
     for sql in (INSERT, DELETE):
         log, write = in_duckdb()
         try:
             with writing_between_questions(monkeypatch, lambda i: write(sql)):  # noqa: B023
-                found = audit(**log, **HOW, **KINDS[kind])
+                audited = audit(**log, **HOW, **KINDS[kind])
         except BadInput as problem:
             ended.append(re.search("was written to while it was audited", str(problem))[0])
         else:  # all that counts was asked before the first change, or after the only one
             states = [audit(table, **HOW, **KINDS[kind]) for table in (LOG, log["table"])]
-            assert found.consistency.to_dict() in [one.consistency.to_dict() for one in states]
-            assert found.populations.to_dict() in [one.populations.to_dict() for one in states]
+            assert audited.consistency.to_dict() in [state.consistency.to_dict() for state in states]
+            assert audited.populations.to_dict() in [state.populations.to_dict() for state in states]
     assert ended or kind == "rank"  # for which the rows are copied in one question
 
 
@@ -146,38 +148,38 @@ def test_in_spark_which_has_no_transactions_a_change_is_an_error(monkeypatch, tm
         own.raw_sql(f"CREATE OR REPLACE TEMP VIEW written AS SELECT * FROM parquet.`{place}`")
 
     write(ROWS)
-    said = pytest.raises(BadInput, match="was written to while it was audited")
-    with writing_between_questions(monkeypatch, lambda i: write(ROWS - i)), said:
+    message = pytest.raises(BadInput, match="was written to while it was audited")
+    with writing_between_questions(monkeypatch, lambda i: write(ROWS - i)), message:
         audit(own.table("written"), prediction="yhat", by="region", **KINDS["sign"])
     write(ROWS)
-    found = audit(own.table("written"), prediction="yhat", **KINDS["sign"])
+    audited = audit(own.table("written"), prediction="yhat", **KINDS["sign"])
     write(ROWS - 1)
-    with said:
-        found.by("region")
+    with message:
+        audited.by("region")
 
 
 def test_files_that_are_written_anew_while_they_are_audited_are_an_error(tmp_path, monkeypatch):
     path = tmp_path / "log.parquet"
     LOG.to_parquet(path)
-    found = audit(path, prediction="yhat", **KINDS["sign"])
-    said = pytest.raises(BadInput, match="was written to while it was audited")
-    with writing_between_questions(monkeypatch, lambda i: LOG[: ROWS - i].to_parquet(path)), said:
+    audited = audit(path, prediction="yhat", **KINDS["sign"])
+    message = pytest.raises(BadInput, match="was written to while it was audited")
+    with writing_between_questions(monkeypatch, lambda i: LOG[: ROWS - i].to_parquet(path)), message:
         audit(path, **HOW, **KINDS["sign"])
-    with said:
-        found.by("region")
+    with message:
+        audited.by("region")
     LOG.to_parquet(path)
-    found = audit(path, prediction="yhat", **KINDS["sign"])
+    audited = audit(path, prediction="yhat", **KINDS["sign"])
     LOG.assign(region="east").to_parquet(path)  # as many rows of the same labels
     with pytest.raises(BadInput, match="no longer the file that was opened"):
-        found.by("region")
+        audited.by("region")
 
 
 def test_a_transaction_of_the_caller_stays_open_and_is_not_ended():
     log, _ = in_duckdb()
     own = log["table"].get_backend()
     own.raw_sql("BEGIN; DELETE FROM written WHERE phi_a > 0")
-    found = audit(**log, prediction="yhat", **KINDS["sign"])
-    assert found.consistency.n == (LOG.phi_a <= 0).sum()
+    audited = audit(**log, prediction="yhat", **KINDS["sign"])
+    assert audited.consistency.n == (LOG.phi_a <= 0).sum()
     own.raw_sql("ROLLBACK")
     assert own.table("written").count().execute() == ROWS
     audit(**log, prediction="yhat", **KINDS["sign"])
@@ -198,12 +200,12 @@ def test_a_busy_writer_never_makes_parts_that_do_not_add_up(place):
     writer.start()
     try:
         for _ in range(3):
-            found = audit(**log, **HOW, **KINDS["sign"], nulls="drop")
-            n = found.consistency.n
-            assert sum(one.n for one in found.populations.estimates.values()) == n
-            assert sum(one.n for one in found.windows.estimates.values()) == n
-            assert 0 <= found.consistency.chance <= 1
-            assert not found.consistency.notes
+            audited = audit(**log, **HOW, **KINDS["sign"], nulls="drop")
+            n = audited.consistency.n
+            assert sum(estimate.n for estimate in audited.populations.estimates.values()) == n
+            assert sum(estimate.n for estimate in audited.windows.estimates.values()) == n
+            assert 0 <= audited.consistency.chance <= 1
+            assert not audited.consistency.notes
     finally:
         stop.set(), writer.join()
 

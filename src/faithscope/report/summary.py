@@ -126,7 +126,7 @@ def _differences(found: Any, told: dict[Any, Any]) -> list[dict[str, Any]]:
         lines: list[dict[str, Any]] = Populations(told).differences.to_dict("records")
         return lines
     names = ("a", "b", "value", "low", "high", "differ")
-    apart = [one for name, one in found.differences.items() if name in told]
+    apart = [one for name, one in found.compared.items() if name in told]
     return [{name: getattr(one, name) for name in names} for one in apart]
 
 

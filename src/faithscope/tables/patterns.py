@@ -1,4 +1,4 @@
-"""What engines counted of coverage, as counts and margins: rows that meet the same conditions, or blocks of rows."""
+"""Coverage as engines counted it, as counts and margins: rows that meet the same conditions, or blocks of rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _CELLS = 2**24  # of masks worked on at once
-_FEWER = "audit a part of the log, or log bins of the predictions"  # where memory is short
+_FEWER = "audit a part of the log, or log bins of the predictions"  # if memory is short
 
 
 def to_counts(distinct: Explanations, names: Sequence[object], given: Ints, covered: Ints, missed: Ints) -> Counts:
     """Counts from full (explanations, labels) tables."""
-    explanation, label = np.nonzero(given + covered)
-    here = (explanation, label)
-    how = Applies(exclusive=bool(getattr(distinct, "partitions", False)))
-    return Counts(distinct, tuple(names), *here, given[here], covered[here], missed[here], relation=how)
+    explanation, label = cells = np.nonzero(given + covered)
+    relation = Applies(exclusive=bool(getattr(distinct, "partitions", False)))
+    tables = (given[cells], covered[cells], missed[cells])
+    return Counts(distinct, tuple(names), explanation, label, *tables, relation=relation)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +49,8 @@ class Patterns:
     def covers(self, start: int, stop: int) -> NDArray[np.bool_]:
         """Which of the explanations from start to stop cover each pattern."""
         whole = np.ones(len(self.rows), bool)
-        chosen = self.lists[start:stop]
-        return np.column_stack([np.logical_and.reduce([whole, *self.meets.T[list(one)]]) for one in chosen])
+        met = (self.meets.T[list(conditions)] for conditions in self.lists[start:stop])
+        return np.column_stack([np.logical_and.reduce([whole, *masks]) for masks in met])
 
     def blocks(self) -> list[tuple[int, int]]:
         """Explanations to work on at once."""
@@ -68,8 +68,8 @@ class Patterns:
             for label in range(labels):
                 rows = np.where(self.label == label, self.rows, 0)
                 covered[start:stop, label] = rows @ mask
-            mine = np.flatnonzero((self.code >= start) & (self.code < stop))
-            own[mine] = mask[mine, self.code[mine] - start]
+            members = np.flatnonzero((self.code >= start) & (self.code < stop))
+            own[members] = mask[members, self.code[members] - start]
         np.add.at(given, (self.code, self.label), self.rows)
         np.add.at(missed, (self.code[~own], self.label[~own]), self.rows[~own])
         return given, covered, missed, own
@@ -81,25 +81,25 @@ class Patterns:
             return None
         # Once more with no rows behind them, so that there are at least two to leave out.
         twice = np.tile(np.arange(len(self.rows)), 2)
-        felt = self._felt(change, counts)[:, twice]
-        found = change.left_out(felt, self.code[twice], self.label[twice], own[twice])
+        influence = self._influence(change, counts)[:, twice]
+        left_out = change.left_out(influence, self.code[twice], self.label[twice], own[twice])
         scale = (len(twice) - 1) / (n - 1)
         rows = np.concatenate([self.rows, 0 * self.rows])
-        return LeftOut(found.value * scale, found.silent * scale, found.reach, found.weight, rows)
+        return LeftOut(left_out.value * scale, left_out.silent * scale, left_out.reach, left_out.weight, rows)
 
-    def _felt(self, change: Change, counts: Counts) -> Floats:
-        """For each pattern, sums over the explanations that cover it of what they lose with one of its rows."""
-        weights = np.stack([sums(change.explanation, one, counts.distinct) for one in change.weights[:3]])
+    def _influence(self, change: Change, counts: Counts) -> Floats:
+        """For each pattern, the sum over the explanations that cover it of what they lose with one of its rows."""
+        weights = np.stack([sums(change.explanation, weight, counts.distinct) for weight in change.weights[:3]])
         same = np.zeros((counts.distinct, len(counts.labels)))
         same[change.explanation, change.label] = change.weights[3]
-        felt = np.zeros((3, len(self.rows)))
+        influence = np.zeros((3, len(self.rows)))
         for start, stop in self.blocks():
             mask = self.covers(start, stop).astype(np.float64)
-            felt += weights[:, start:stop] @ mask.T
+            influence += weights[:, start:stop] @ mask.T
             for label in range(len(counts.labels)):
-                here = self.label == label
-                felt[0, here] -= mask[here] @ same[start:stop, label]
-        return felt
+                rows = self.label == label
+                influence[0, rows] -= mask[rows] @ same[start:stop, label]
+        return influence
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +113,8 @@ class RowBlocks:
     def left_out(self) -> LeftOut:
         """Leave out every block in turn."""
         agreeing, silent, reach = (np.zeros(self.given.shape[2]) for _ in range(3))
-        for one in zip(self.given, self.covered, self.missed, strict=True):
-            self._leave_out(one, agreeing, silent, reach)
+        for tables in zip(self.given, self.covered, self.missed, strict=True):
+            self._leave_out(tables, agreeing, silent, reach)
         rows = self.given.sum(axis=(0, 1))
         left = rows.sum() - rows
         reach *= rows.mean() / rows  # as if all blocks were of one size, which a digest makes them only nearly
@@ -123,7 +123,7 @@ class RowBlocks:
 
     @staticmethod
     def _leave_out(tables: tuple[Ints, Ints, Ints], agreeing: Floats, silent: Floats, reach: Floats) -> None:
-        """Add what one explanation's rows agree and are silent on without each block; tables are (labels, blocks)."""
+        """Add one explanation's agreeing and silent rows without each block; tables are (labels, blocks)."""
         given, covered, missed = tables
         inside, whole = given - missed, int(covered.sum())
         total, same = whole - covered.sum(axis=0), covered.sum(axis=1, keepdims=True) - covered
@@ -131,5 +131,5 @@ class RowBlocks:
             stay = rows.sum(axis=1, keepdims=True) - rows
             agreeing += (stay * ratio(same - own, total - own)).sum(axis=0)
             silent += (stay * (total == own)).sum(axis=0)
-        pull = ratio(inside.sum(), np.array(whole - 1)) + ratio(missed.sum(), np.array(whole))
-        reach += pull * covered.sum(axis=0) - ratio(inside.sum(axis=0), np.array(whole - 1))
+        per_row = ratio(inside.sum(), np.array(whole - 1)) + ratio(missed.sum(), np.array(whole))
+        reach += per_row * covered.sum(axis=0) - ratio(inside.sum(axis=0), np.array(whole - 1))

@@ -1,30 +1,35 @@
-"""Faithfulness over time: an estimate a window, and whether it differs from the reference."""
+"""Faithfulness over time: one estimate per window, and whether it differs from the reference."""
 
 import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from faithscope.errors import BadInput
 from faithscope.inputs.frames import frame
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.populations import Difference, difference
+from faithscope.tables.engine.expressions import DAY, floor_to
 from faithscope.tables.engine.missing import is_missing, refuse_missing, scan
-from faithscope.tables.engine.moments import DAY, floor_to, refuse_far, seconds
-from faithscope.tables.measuring import Measured
+from faithscope.tables.engine.moments import refuse_far, seconds
+from faithscope.tables.engine.protocol import Expression
+from faithscope.tables.measured_log import MeasuredLog
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
+    import altair as alt
     import pandas as pd
 
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _MONDAY = 4 * 86400  # the first Monday of 1970 was the fifth of January
 _MOST_WINDOWS = 10_000
+_MINUTE = "%Y-%m-%d %H:%M"  # how the beginning of a window is written
 
 
 @dataclass(frozen=True)
 class Every:
-    """How long a window is: so many seconds, or so many calendar months."""
+    """The length of a window: so many seconds, or so many calendar months."""
 
     word: str
     seconds: int = 0
@@ -32,14 +37,20 @@ class Every:
 
     @classmethod
     def of(cls, word: str) -> "Every":
-        """From a word such as 1d, 6h, 30min, 1w or 1mo."""
-        found = re.fullmatch(r"([1-9]\d{0,5})(s|min|h|d|w|mo)", word) if isinstance(word, str) else None
-        if found is None:
-            raise BadInput(f"every must be a number with s, min, h, d, w or mo, such as 1d; got {word!r}.")
-        several, unit = int(found[1]), found[2]
-        return cls(word, months=several) if unit == "mo" else cls(word, seconds=several * _SECONDS[unit])
+        """From a word such as 1d, 6h, 30min, 1w or 1mo.
 
-    def number(self, moment: Any) -> Any:
+        Examples
+        --------
+        >>> Every.of("6h")
+        Every(word='6h', seconds=21600, months=0)
+        """
+        parts = re.fullmatch(r"([1-9]\d{0,5})(s|min|h|d|w|mo)", word) if isinstance(word, str) else None
+        if parts is None:
+            raise BadInput(f"every must be a number with s, min, h, d, w or mo, such as 1d; got {word!r}.")
+        number, unit = int(parts[1]), parts[2]
+        return cls(word, months=number) if unit == "mo" else cls(word, seconds=number * _SECONDS[unit])
+
+    def number(self, moment: Expression) -> Expression:
         """The number of a moment's window, as an expression."""
         import ibis
 
@@ -68,12 +79,23 @@ class Windows:
 
     Attributes
     ----------
+    every : str
+        The length of a window.
     estimates : dict of datetime to Estimate
         By the beginning of the window, in order; windows without rows are left out.
     reference : Estimate
         The first window, or another log.
     against : str
         What the reference is called.
+
+    Examples
+    --------
+    >>> import pandas as pd, faithscope as fs
+    >>> log = pd.DataFrame({"leaf": [1, 1, 1, 1], "yhat": ["a", "a", "a", "b"]})
+    >>> log["day"] = pd.to_datetime(["2026-03-01", "2026-03-01", "2026-03-02", "2026-03-02"])
+    >>> windows = fs.audit(log, prediction="yhat", explanation="leaf", time="day").windows
+    >>> windows.table()[["n", "value", "difference"]].values.tolist()
+    [[2.0, 1.0, nan], [2.0, 0.0, -1.0]]
     """
 
     every: str
@@ -81,38 +103,47 @@ class Windows:
     reference: Estimate
     against: str
 
-    @property
-    def differences(self) -> dict[datetime, Difference]:
+    @cached_property
+    def compared(self) -> dict[datetime, Difference]:
         """Each window less the reference, with an interval that carries silence; the reference itself is left out."""
         return {
-            start: difference(found, self.reference, (start, self.against))
-            for start, found in self.estimates.items()
-            if found is not self.reference
+            start: difference(estimate, self.reference, (start, self.against))
+            for start, estimate in self.estimates.items()
+            if estimate is not self.reference
         }
 
     @property
     def changes(self) -> list[datetime]:
         """Windows whose difference from the reference has an interval without zero."""
-        return [start for start, found in self.differences.items() if found.differ]
+        return [start for start, change in self.compared.items() if change.differ]
 
-    @property
     def table(self) -> "pd.DataFrame":
-        """One line a window; `difference` with its limits is from the reference."""
-        names = ("n", "value", "low", "high", "unverifiable", "verified", "chance")
+        """One line per window; `difference` with its limits is from the reference, `differ` if they exclude zero."""
         columns: dict[str, Any] = {"window": list(self.estimates)}
-        columns |= {name: [getattr(found, name) for found in self.estimates.values()] for name in names}
-        apart = self.differences
+        for name in ("n", "value", "low", "high", "unverifiable", "verified", "chance"):
+            columns[name] = [getattr(estimate, name) for estimate in self.estimates.values()]
+        changes = [self.compared.get(start) for start in self.estimates]
         for name, attribute in (("difference", "value"), ("difference_low", "low"), ("difference_high", "high")):
-            columns[name] = [getattr(apart[w], attribute) if w in apart else None for w in self.estimates]
-        columns["changed"] = [w in apart and apart[w].differ for w in self.estimates]
+            columns[name] = [None if change is None else getattr(change, attribute) for change in changes]
+        columns["differ"] = [change is not None and change.differ for change in changes]
         return frame(columns)
+
+    def differences(self) -> "pd.DataFrame":
+        """One line per window other than the reference: window a less reference b, with its interval."""
+        names = ("a", "b", "value", "low", "high", "differ")
+        return frame({name: [getattr(change, name) for change in self.compared.values()] for name in names})
+
+    def plot(self) -> "alt.LayerChart":
+        """Every window with its interval, chance and the unverifiable part as an Altair chart."""
+        from faithscope.charts import estimates
+
+        return estimates([(f"{start:{_MINUTE}}", estimate) for start, estimate in self.estimates.items()])
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers by window, ready for JSON."""
-        apart = self.differences
         lines = [
-            {"window": start.isoformat(), **found.to_dict(), "difference": _limits(apart.get(start))}
-            for start, found in self.estimates.items()
+            {"window": start.isoformat(), **estimate.to_dict(), "difference": _limits(self.compared.get(start))}
+            for start, estimate in self.estimates.items()
         ]
         reference = {"name": self.against, **self.reference.to_dict()}
         return {"every": self.every, "reference": reference, "windows": lines}
@@ -120,28 +151,28 @@ class Windows:
     def __str__(self) -> str:
         changed = set(self.changes)
         lines = [
-            f"{start:%Y-%m-%d %H:%M}  {found}{'  CHANGED from ' + visible(self.against) if start in changed else ''}"
-            for start, found in self.estimates.items()
+            f"{start:{_MINUTE}}  {estimate}{'  CHANGED from ' + visible(self.against) if start in changed else ''}"
+            for start, estimate in self.estimates.items()
         ]
         return "\n".join(lines)
 
 
-def _limits(found: Difference | None) -> dict[str, Any] | None:
-    if found is None:
+def _limits(change: Difference | None) -> dict[str, Any] | None:
+    if change is None:
         return None
-    return {"value": found.value, "low": found.low, "high": found.high, "differ": found.differ}
+    return {"value": change.value, "low": change.low, "high": change.high, "differ": change.differ}
 
 
-def over_time(measured: Measured, column: str, every: str, reference: Measured | None = None) -> Windows:
+def over_time(measured: MeasuredLog, column: str, every: str, reference: MeasuredLog | None = None) -> Windows:
     """Consistency in each window of time.
 
     Parameters
     ----------
     column : str
-        Of dates or moments; without a time zone they are taken as they stand, with one as UTC.
+        A column of dates or moments; without a time zone they are taken as they stand, with one as UTC.
     every : str
-        How long a window is: 1d, 6h, 30min, 1w (from Monday), 1mo.
-    reference : Measured, optional
+        The length of a window: 1d, 6h, 30min, 1w (from Monday), 1mo.
+    reference : MeasuredLog, optional
         Another log to compare with; the first window without one.
     """
     width, source = Every.of(every), measured.log.source
@@ -149,16 +180,16 @@ def over_time(measured: Measured, column: str, every: str, reference: Measured |
     if not (kind.is_timestamp() or kind.is_date()):
         raise BadInput(f"Column {column!r} holds {kind}, not dates or moments: convert it to a timestamp.")
     seen = scan(source.table, [column])
-    refuse_missing(seen, "error" if measured.log.nulls == "error" else "drop")
+    refuse_missing(seen, "error" if measured.log.options.nulls == "error" else "drop")
     refuse_far(source.table, column)
     rows = measured.log.rows({"moment": column})
     table = rows.table.filter(~is_missing(rows.table["moment"]))
     table = table.mutate(window=width.number(table["moment"]))
-    found = measured.parts(replace(rows, table=table), ("window",), seen.missing.get(column, 0))
-    if len(found) > _MOST_WINDOWS:
-        raise BadInput(f"every={every!r} gives {len(found):,} windows: choose a longer one.")
-    estimates = {width.start(number): measured.estimate(counts) for number, counts in found.items()}
+    parts = measured.parts(replace(rows, table=table), ("window",), seen.missing.get(column, 0))
+    if len(parts) > _MOST_WINDOWS:
+        raise BadInput(f"every={every!r} gives {len(parts):,} windows: choose a longer one.")
+    estimates = {width.start(number): measured.estimate(counts) for number, counts in parts.items()}
     first = next(iter(estimates))
     if reference is None:
-        return Windows(every, estimates, estimates[first], f"the window of {first:%Y-%m-%d %H:%M}")
+        return Windows(every, estimates, estimates[first], f"the window of {first:{_MINUTE}}")
     return Windows(every, estimates, reference.consistency, reference.log.source.name)

@@ -1,72 +1,108 @@
-"""Where an explanation fails: the explanations with most disagreeing pairs, and pairs of rows that contradict them."""
+"""Where explanations fail: those with most disagreeing pairs of rows, and rows that contradict them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from faithscope.counting.counts import Counts
+from faithscope.explanations.base import Explanations
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.counterexamples import disagreeing_pairs
-from faithscope.tables.counts import cells, counts_of_cells
-from faithscope.tables.engine.calls import fetch, in_fixed_order
-from faithscope.tables.log.kinds import Texts
-from faithscope.tables.log.rows import Rows
+from faithscope.tables.cells import CountedCells, cells
+from faithscope.tables.engine.answers import fetch
+from faithscope.tables.engine.dialects import engine_of
+from faithscope.tables.engine.protocol import Table
+from faithscope.tables.engine.shown_columns import shown
+from faithscope.tables.log.kinds import RuleColumn
+from faithscope.tables.log.naming import NamedRows
+from faithscope.tables.log.rows import AuditedLog, KeyedRows
 
 _EXAMPLES = 50  # rows of each label of an explanation that are fetched to be shown
 
 
-def _worst(rows: Rows, k: int) -> Any:
+def worst_counts(rows: KeyedRows, k: int | None) -> Counts:
+    """Counts of the k worst explanations; of all without k, and of all rules, since two texts may be one rule."""
+    table = cells(rows)
+    if k is not None and not isinstance(rows.kind, RuleColumn):
+        table = _among(table, _worst(rows, k), rows.keys)
+    return CountedCells.of(rows, table).counts()
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Some rows of each label of the worst explanations, to be shown.
+
+    Attributes
+    ----------
+    explanations, labels
+        One per row.
+    rows : NamedRows
+        The columns that the measure does not read.
+    compared : pyarrow.Table or None
+        The columns that say how near two rows are; None if there are none.
+    """
+
+    explanations: Explanations
+    labels: list[Any]
+    rows: NamedRows
+    compared: Any
+
+    @classmethod
+    def of(cls, log: AuditedLog, rows: KeyedRows, k: int) -> "Examples":
+        """The rows of the k worst explanations."""
+        schema, nan_decimals = log.source.table.schema(), engine_of(log.source.table).nan_decimals
+        columns = {name: shown(name, schema[name], nan_decimals=nan_decimals) for name in log.others}
+        known = {name: column for name, column in columns.items() if column is not None}
+        short = {f"x{j}": column for j, column in enumerate(known.values())}
+        among = None if log.stream is None else fetch(_worst(rows, k).select(*rows.keys))
+        candidates = log.rows(shown=short, among=among)
+        answer = _some_rows(candidates, k, list(short))
+        labels = answer.column("label").to_pylist()
+        labels = list(map(str, labels)) if None in labels else labels
+        table = answer.select(list(short)).rename_columns(list(known))
+        lists = table.to_pydict()
+        named = NamedRows({name: lists.pop(name) for name in log.ids}, lists)
+        return cls(candidates.read(answer), labels, named, table.select(list(lists)) if lists else None)
+
+
+def _worst(rows: KeyedRows, k: int) -> Table:
     """The keys of the k explanations with most disagreeing pairs of rows, then most rows, as an expression."""
     import ibis
 
-    found = cells(rows)
-    sums = found.group_by(list(rows.keys)).aggregate(
-        rows=found["given"].sum().cast("int64"),
-        same=(found["given"] * (found["given"] - 1)).sum().cast("int64"),
+    table = cells(rows)
+    sums = table.group_by(list(rows.keys)).aggregate(
+        rows=table["given"].sum().cast("int64"),
+        same=(table["given"] * (table["given"] - 1)).sum().cast("int64"),
     )
     ranked = sums.mutate(disagreeing=sums["rows"] * (sums["rows"] - 1) - sums["same"])
     return ranked.order_by([ibis.desc("disagreeing"), ibis.desc("rows"), *rows.keys]).limit(check_whole(k, "k"))
 
 
-def worst_keys(rows: Rows, k: int) -> Any:
-    """The keys of the k worst explanations, as an Arrow table."""
-    return fetch(_worst(rows, k).select(*rows.keys))
+def _among(table: Table, chosen: Table, keys: Sequence[str]) -> Table:
+    """The rows of a table whose keys are among the chosen ones, missing values included."""
+    return table.semi_join(chosen, [table[key].identical_to(chosen[key]) for key in keys])
 
 
-def worst_counts(rows: Rows, k: int | None) -> Counts:
-    """Counts of the k worst explanations; of all without k, and of all rules, since two texts may be one rule."""
-    found = cells(rows)
-    if k is not None and not isinstance(rows.kind, Texts):
-        chosen = _worst(rows, k)
-        found = found.semi_join(chosen, [found[key].identical_to(chosen[key]) for key in rows.keys])
-    found = in_fixed_order(fetch(found))
-    given = found.column("given").to_numpy().astype(np.int64)
-    return counts_of_cells(rows.read(found), found.column("label").to_pylist(), given)
-
-
-def candidates(rows: Rows, k: int, columns: Sequence[str]) -> Any:
+def _some_rows(rows: KeyedRows, k: int, columns: Sequence[str]) -> Any:
     """Some rows of each label of the k worst explanations: key columns, `label`, and the columns asked for."""
     import ibis
 
-    table = rows.table
-    if isinstance(rows.kind, Texts):
-        chosen = table.filter(table["k0"].isin(_worst_texts(rows, k)))
+    if isinstance(rows.kind, RuleColumn):
+        chosen = rows.table.filter(rows.table["k0"].isin(_worst_texts(rows, k)))
     else:
-        ranked = _worst(rows, k)
-        chosen = table.semi_join(ranked, [table[key].identical_to(ranked[key]) for key in rows.keys])
+        chosen = _among(rows.table, _worst(rows, k), rows.keys)
     window = ibis.window(group_by=[*rows.keys, "label"], order_by=list(columns) or ["label"])
     numbered = chosen.mutate(number=ibis.row_number().over(window))
     order = [*rows.keys, "label", "number"]
     return fetch(numbered.filter(numbered["number"] < _EXAMPLES).order_by(order))
 
 
-def _worst_texts(rows: Rows, k: int) -> list[str]:
+def _worst_texts(rows: KeyedRows, k: int) -> list[str]:
     """The texts of the k worst rules, of which several may be one rule."""
-    found = in_fixed_order(fetch(cells(rows)))
-    explanations, texts = rows.read(found), found.column("k0").to_pylist()
-    codes, _ = explanations.group()
-    given = found.column("given").to_numpy().astype(np.int64)
-    counts = counts_of_cells(explanations, found.column("label").to_pylist(), given)
-    worst = set(np.argsort(-disagreeing_pairs(counts), kind="stable")[:k].tolist())
+    table = CountedCells.of(rows, cells(rows))
+    codes, _ = table.explanations.group()
+    worst = set(np.argsort(-disagreeing_pairs(table.counts()), kind="stable")[:k].tolist())
+    texts = table.answer.column("k0").to_pylist()
     return sorted({text for text, code in zip(texts, codes.tolist(), strict=True) if code in worst})

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from functools import lru_cache, reduce
+from functools import reduce
 from math import inf
 from operator import and_, or_
 from typing import Any
@@ -10,42 +10,44 @@ from typing import Any
 from faithscope.errors import WrongType
 from faithscope.explanations.conditions.condition import NOTHING, Condition
 from faithscope.inputs.dates import UNITS, Moment
-from faithscope.tables.engine.calls import as_number, backend_of, fetch, literal
+from faithscope.tables.engine.dialects import engine_of
+from faithscope.tables.engine.expressions import as_number, literal
 from faithscope.tables.engine.missing import is_missing
 from faithscope.tables.engine.number_bounds import DIGITS, among_decimals, among_doubles, among_integers
+from faithscope.tables.engine.protocol import Expression
 
 _WHOLE = 2**63
 _MICRO = 6  # digits of a second
 _COMPARE = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
 
 
-def holds(one: Condition, columns: Mapping[str, Any]) -> Any:
-    """Whether a condition holds, never null: a missing value satisfies it only where it says so."""
+def holds(condition: Condition, columns: Mapping[str, Any]) -> Expression:
+    """Whether a condition holds, never null: a missing value satisfies it only if the condition says so."""
     import ibis
 
-    if one == NOTHING:
+    if condition == NOTHING:
         return ibis.literal(False)
-    column = columns[one.feature]
+    column = columns[condition.feature]
     missing = is_missing(column)
-    tests = _tests(one, column)
+    tests = _tests(condition, column)
     met = reduce(and_, tests) & ~missing if tests else ~missing
-    met = ibis.literal(False) if one.among == () else met
-    return (met | missing if one.missing else met).coalesce(False)
+    met = ibis.literal(False) if condition.among == () else met
+    return (met | missing if condition.missing else met).coalesce(False)
 
 
-def _tests(one: Condition, column: Any) -> list[Any]:
-    _refuse_stray(one, column)
-    if one.among is not None:
-        return [reduce(or_, [_compare(column, "==", value) for value in one.among])] if one.among else []
-    tests = [_compare(column, "!=", value) for value in one.without]
-    if one.low > -inf or one.low_open:
-        tests.append(_compare(column, ">" if one.low_open else ">=", one.low))
-    if one.high < inf or one.high_open:
-        tests.append(_compare(column, "<" if one.high_open else "<=", one.high))
+def _tests(condition: Condition, column: Expression) -> list[Any]:
+    _refuse_stray(condition, column)
+    if condition.among is not None:
+        return [reduce(or_, [_compare(column, "==", value) for value in condition.among])] if condition.among else []
+    tests = [_compare(column, "!=", value) for value in condition.without]
+    if condition.low > -inf or condition.low_open:
+        tests.append(_compare(column, ">" if condition.low_open else ">=", condition.low))
+    if condition.high < inf or condition.high_open:
+        tests.append(_compare(column, "<" if condition.high_open else "<=", condition.high))
     return tests
 
 
-def _compare(column: Any, operator: str, value: Any) -> Any:
+def _compare(column: Expression, operator: str, value: Any) -> Expression:
     if column.type().is_boolean():
         column = as_number(column)
     if isinstance(value, Moment):
@@ -55,7 +57,7 @@ def _compare(column: Any, operator: str, value: Any) -> Any:
     return _compare_number(column, operator, value)
 
 
-def _compare_number(column: Any, operator: str, value: float) -> Any:
+def _compare_number(column: Expression, operator: str, value: float) -> Expression:
     """Compare with the bounds of what counts as equal among the column's numbers, so that no engine rounds any."""
     kind = column.type()
     if -inf < value < inf and (kind.is_integer() or (kind.is_decimal() and kind.scale is not None)):
@@ -65,7 +67,7 @@ def _compare_number(column: Any, operator: str, value: float) -> Any:
     return _between(operator, *among_doubles(value), lambda test, bound: _ask(column, test, literal(bound)))
 
 
-def _between(operator: str, low: Any, high: Any, ask: Callable[[str, Any], Any]) -> Any:
+def _between(operator: str, low: Any, high: Any, ask: Callable[[str, Any], Any]) -> Expression:
     """A comparison with a number, given the smallest and the largest that count as equal to it."""
     if operator in ("==", "!=") and low != high:
         inside = ask(">=", low) & ask("<=", high)
@@ -73,8 +75,8 @@ def _between(operator: str, low: Any, high: Any, ask: Callable[[str, Any], Any])
     return ask(operator, high if operator in ("<=", ">") else low)
 
 
-def _within(column: Any, operator: str, bound: int | Decimal) -> Any:
-    """Compare with a bound of the column's own type; one that its type cannot hold lies beyond all its values."""
+def _within(column: Expression, operator: str, bound: int | Decimal) -> Expression:
+    """Compare with a bound of the column's own type; a bound that this type cannot hold lies beyond all its values."""
     import ibis
 
     kind = column.type()
@@ -90,11 +92,11 @@ def _within(column: Any, operator: str, bound: int | Decimal) -> Any:
     return ibis.literal(operator in ("<=", "<", "!=") if bound > most else operator in (">=", ">", "!="))
 
 
-def _ask(column: Any, operator: str, other: Any) -> Any:
+def _ask(column: Expression, operator: str, other: Any) -> Expression:
     return getattr(column, _COMPARE[operator])(other)
 
 
-def _compare_date(column: Any, operator: str, value: Moment) -> Any:
+def _compare_date(column: Expression, operator: str, value: Moment) -> Expression:
     """Dates by the column's own unit: days, nanoseconds, or microseconds, which every engine has."""
     import ibis
 
@@ -107,40 +109,24 @@ def _compare_date(column: Any, operator: str, value: Moment) -> Any:
     return getattr(column, _COMPARE[test[0]])(ibis.literal(written).cast(kind))
 
 
-def _refuse_stray(one: Condition, column: Any) -> None:
-    if one.family is not None and one.family != _family(column):
+def _refuse_stray(condition: Condition, column: Expression) -> None:
+    if condition.family is not None and condition.family != _family(column):
         raise WrongType(
-            f"Column {one.feature!r} holds {column.type()}, which {str(one)!r} would compare with "
-            f"{'a ' * (one.family != 'text')}{one.family}. Convert the column or the condition."
+            f"Column {condition.feature!r} holds {column.type()}, which {str(condition)!r} would compare with "
+            f"{'a ' * (condition.family != 'text')}{condition.family}. Convert the column or the condition."
         )
 
 
-def _family(column: Any) -> str | None:
+def _family(column: Expression) -> str | None:
     kind = column.type()
     if kind.is_timestamp():
-        zoned = (
-            _spark_type(column.op()) == "timestamp" if backend_of(column) == "pyspark" else kind.timezone is not None
-        )
-        return "date with a time zone" if zoned else "date"
+        return "date with a time zone" if engine_of(column).has_zone(column) else "date"
     if kind.is_string():
         return "text"
     return "date" if kind.is_date() else "number" if kind.is_numeric() or kind.is_boolean() else None
 
 
-@lru_cache(maxsize=256)
-def _spark_type(operation: Any) -> str:
-    """What Spark calls the type: Ibis does not tell a timestamp, which Spark keeps in UTC, from one without a zone."""
-    import ibis
-
-    def typeof(moment: Any) -> str:  # Spark has it, and Ibis does not know
-        raise NotImplementedError
-
-    column = operation.to_expr()
-    asked = ibis.udf.scalar.builtin(typeof, signature=((column.type(),), "string"))(column)
-    return next(iter(fetch(asked.as_table().limit(1)).column(0).to_pylist()), "")
-
-
-def contains(word: str, document: Any) -> Any:
+def contains(word: str, document: Expression) -> Expression:
     """Whether a document, a list of words or a text to be split at blanks, holds a word."""
     import ibis
 

@@ -1,6 +1,6 @@
 """Which numbers of a type count as equal to a rule's number: the smallest and the largest, so that none is rounded.
 
-Where none is equal, the smallest that is larger and the largest that is smaller, so that in every case
+If none is equal, these are the smallest that is larger and the largest that is smaller. In every case
 ``x <= v`` is ``x <= largest``, ``x < v`` is ``x < smallest``, and ``x == v`` is ``smallest <= x <= largest``.
 """
 
@@ -66,9 +66,9 @@ def among_decimals(value: float, scale: int) -> tuple[Decimal, Decimal]:
 
 
 def _beside(value: float, side: float) -> Fraction:
-    """The next double; of the largest the number where the next would be, since it is there that infinity begins."""
-    near = nextafter(value, side)
-    return Fraction(near) if -inf < near < inf else 2 * Fraction(value) - Fraction(nextafter(value, -side))
+    """The next double towards a side; beyond the largest double, the number from which infinity begins."""
+    neighbor = nextafter(value, side)
+    return Fraction(neighbor) if -inf < neighbor < inf else 2 * Fraction(value) - Fraction(nextafter(value, -side))
 
 
 def _step(value: float) -> Fraction:

@@ -1,4 +1,4 @@
-"""Which columns of a log are meant: by name, by list or by glob; near names are suggested."""
+"""Which columns of a log are meant: by name, by list or by glob; similar names are suggested."""
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
@@ -10,32 +10,35 @@ from faithscope.inputs.hints import hint
 Names = str | Sequence[str]
 
 
-def one_column(columns: Sequence[str], name: str, what: str) -> str:
+def one_column(columns: Sequence[str], name: str, role: str) -> str:
     """The column of this name."""
     if not isinstance(name, str):
-        raise WrongType(f"{what} is the name of a column; got {name!r}.")
+        raise WrongType(f"{role} is the name of a column; got {name!r}.")
     if name not in columns:
-        raise BadInput(f"The log has no column {name!r} for {what}. {hint(name, columns)}")
+        raise BadInput(f"The log has no column {name!r} for {role}. {hint(name, columns)}")
     return name
 
 
-def group_columns(columns: Sequence[str], by: Names) -> list[str]:
-    """The columns that name populations."""
-    chosen = [by] if isinstance(by, str) else to_items(by, "by, the names of columns,")
-    return [one_column(columns, name, "by") for name in chosen]
+def named_columns(columns: Sequence[str], names: Names, role: str) -> tuple[str, ...]:
+    """The columns of these names."""
+    return tuple(one_column(columns, name, role) for name in name_list(names, role))
 
 
-def several_columns(columns: Sequence[str], wanted: Names, what: str) -> list[str]:
-    """The columns that names or globs say, in the order of the log for a glob; a column's own name is no glob."""
-    patterns = [wanted] if isinstance(wanted, str) else to_items(wanted, f"{what}, the names of columns,")
-    found: dict[str, None] = {}
-    for pattern in patterns:
+def name_list(names: Names, role: str) -> list[str]:
+    """One name or several as a list."""
+    return [names] if isinstance(names, str) else to_items(names, f"{role}, the names of columns,")
+
+
+def several_columns(columns: Sequence[str], names: Names, role: str) -> list[str]:
+    """The columns that names or globs mean, in the order of the log for a glob; a column's own name is no glob."""
+    chosen: dict[str, None] = {}
+    for pattern in name_list(names, role):
         if not isinstance(pattern, str):
-            raise WrongType(f"{what} are names of columns or globs; got {pattern!r}.")
+            raise WrongType(f"{role} takes names of columns or globs; got {pattern!r}.")
         matched = [pattern] if pattern in columns else [name for name in columns if fnmatchcase(name, pattern)]
         if not matched:
-            raise BadInput(f"The log has no column {pattern!r} for {what}. {hint(pattern.strip('*'), columns)}")
-        found.update(dict.fromkeys(matched))
-    if not found:
-        raise BadInput(f"No column was named for {what}. The log has: {', '.join(columns[:12])}.")
-    return list(found)
+            raise BadInput(f"The log has no column {pattern!r} for {role}. {hint(pattern.strip('*'), columns)}")
+        chosen.update(dict.fromkeys(matched))
+    if not chosen:
+        raise BadInput(f"No column was named for {role}. The log has: {', '.join(columns[:12])}.")
+    return list(chosen)

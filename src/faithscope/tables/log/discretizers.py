@@ -21,17 +21,18 @@ from faithscope.discretizers import (
     Truncate,
 )
 from faithscope.errors import WrongType
-from faithscope.tables.engine.calls import as_number, literal
-from faithscope.tables.log.kinds import Keys, Kind, Numbers, Pairs
+from faithscope.tables.engine.expressions import as_number, literal
+from faithscope.tables.engine.protocol import Expression, Table
+from faithscope.tables.log.kinds import KeyColumns, Kind, NumberColumns, PairColumns
 
 _WHOLE = 2.0**53  # beyond it every double is a whole number
 
-Coarse = tuple[Any, Kind]  # a table and what its values are now
+Coarse = tuple[Table, Kind]  # a table and what its values are now
 
 
 @singledispatch
-def coarsen(discretizer: Any, table: Any, kind: Kind) -> Coarse:
-    """The table with coarser values, and what they are."""
+def coarsen(discretizer: Any, table: Table, kind: Kind) -> Coarse:
+    """The table with coarser values, and the kind of these."""
     raise WrongType(
         f"{discretizer!r} is not known to engines: use Floor, Truncate, Sign, Rank, SignOfTop, Delta, DeltaSign or "
         "Modified, or discretize before you write the log."
@@ -39,41 +40,41 @@ def coarsen(discretizer: Any, table: Any, kind: Kind) -> Coarse:
 
 
 @coarsen.register
-def _(discretizer: Original, table: Any, kind: Kind) -> Coarse:
+def _(discretizer: Original, table: Table, kind: Kind) -> Coarse:
     return table, kind
 
 
 @coarsen.register
-def _(discretizer: Chain, table: Any, kind: Kind) -> Coarse:
+def _(discretizer: Chain, table: Table, kind: Kind) -> Coarse:
     return coarsen(discretizer.second, *coarsen(discretizer.first, table, kind))
 
 
 @coarsen.register
-def _(discretizer: Floor, table: Any, kind: Kind) -> Coarse:
+def _(discretizer: Floor, table: Table, kind: Kind) -> Coarse:
     return _fixed_point(discretizer, table, kind, _floor)
 
 
 @coarsen.register
-def _(discretizer: Truncate, table: Any, kind: Kind) -> Coarse:
+def _(discretizer: Truncate, table: Table, kind: Kind) -> Coarse:
     return _fixed_point(discretizer, table, kind, _truncate)
 
 
-def _fixed_point(discretizer: Floor | Truncate, table: Any, kind: Kind, cut: Callable[[Any, bool], Any]) -> Coarse:
+def _fixed_point(discretizer: Floor | Truncate, table: Table, kind: Kind, cut: Callable[[Any, bool], Any]) -> Coarse:
     numbers = to_numbers(discretizer, kind)
     scale = 10.0**discretizer.decimals
-    reach = None if numbers.bound is None else numbers.bound + 1 / scale
-    small = reach is not None and reach * scale < _WHOLE
+    bound = None if numbers.bound is None else numbers.bound + 1 / scale
+    small = bound is not None and bound * scale < _WHOLE
     # In steps, so that each product is written once; m0 … are the same before they are divided.
     scaled = table.mutate(**{v: table[v] * literal(scale) for v in _values(numbers)})
     whole = {f"m{j}": cut(scaled[v], small) for j, v in enumerate(_values(numbers))}
     cuts = scaled.mutate(**whole)
     cuts = cuts.mutate(**{f"v{j}": cuts[m] / literal(scale) + literal(0.0) for j, m in enumerate(whole)})
     decimals = int(discretizer.decimals) if small else None
-    return cuts, replace(numbers, form=_form(numbers, discretizer), span=None, decimals=decimals, bound=reach)
+    return cuts, replace(numbers, form=_form(numbers, discretizer), span=None, decimals=decimals, bound=bound)
 
 
 def _floor(x: Any, small: bool) -> Any:
-    """The floor; as a double where Ibis's own, which is an integer, may not hold it."""
+    """The floor; as a double if Ibis's own, which is an integer, may not hold it."""
     import ibis
 
     if small:
@@ -89,7 +90,7 @@ def _truncate(x: Any, small: bool) -> Any:
 
 
 @coarsen.register
-def _(discretizer: Sign, table: Any, kind: Kind) -> Coarse:
+def _(discretizer: Sign, table: Table, kind: Kind) -> Coarse:
     numbers = to_numbers(discretizer, kind)
     return _mutated(table, {v: _sign(table[v]) for v in _values(numbers)}, numbers, discretizer, (-1, 1))
 
@@ -99,7 +100,7 @@ def _sign(x: Any) -> Any:
 
 
 def _direction(new: Any, old: Any) -> Any:
-    """-1, 0 or 1; 1 where one of them is missing, and 0 where both are."""
+    """-1, 0 or 1; 1 if one of them is missing, and 0 if both are."""
     return (as_number(new > old) - as_number(new < old)).coalesce(_unlike(new, old))
 
 
@@ -109,12 +110,12 @@ def _unlike(new: Any, old: Any) -> Any:
 
 @coarsen.register(Rank)
 @coarsen.register(SignOfTop)
-def _(discretizer: Rank | SignOfTop, table: Any, kind: Kind) -> Coarse:
+def _(discretizer: Rank | SignOfTop, table: Table, kind: Kind) -> Coarse:
     to_numbers(discretizer, kind)
     raise AssertionError(f"{discretizer!r} orders numbers in NumPy")
 
 
-def total(parts: list[Any]) -> Any:
+def total(parts: list[Expression]) -> Expression:
     """The sum of expressions, as a shallow tree."""
     import ibis
 
@@ -123,8 +124,8 @@ def total(parts: list[Any]) -> Any:
     return parts[0] if parts else ibis.literal(0, "int64")
 
 
-def packed(codes: list[Any], levels: int) -> Any:
-    """Small whole numbers in one: Σ code · levels^i, in 64 bits."""
+def packed(codes: list[Expression], levels: int) -> Expression:
+    """Small integers in one integer of 64 bits: Σ code · levels^i."""
     import ibis
 
     # Powers by their text, since an engine takes a short number for a narrow one, and overflows.
@@ -132,52 +133,52 @@ def packed(codes: list[Any], levels: int) -> Any:
 
 
 @coarsen.register
-def _(discretizer: Delta, table: Any, kind: Kind) -> Coarse:
+def _(discretizer: Delta, table: Table, kind: Kind) -> Coarse:
     pairs = _pairs(discretizer, kind)
     holes = pairs.holes or (False,) * pairs.width
     if all(pairs.numeric) and not any(holes):
         change = {f"v{j}": table[f"v{j}"] - table[f"o{j}"] for j in range(pairs.width)}
-        return table.mutate(**change), Numbers(pairs.names, pairs.named, repr(discretizer))
+        return table.mutate(**change), NumberColumns(pairs.names, pairs.named, repr(discretizer))
     columns: dict[str, Any] = {}
     names: list[str] = []
     for j, (name, numeric) in enumerate(zip(pairs.names, pairs.numeric, strict=True)):
         new, old = table[f"v{j}"], table[f"o{j}"]
-        parts, said = _change(new, old, numeric, holes[j], name)
+        parts, part_names = _change(new, old, numeric, holes[j], name)
         columns |= {f"v{len(columns) + i}": part for i, part in enumerate(parts)}
-        names += said
-    return table.mutate(**columns), Keys(tuple(names), (False,) * len(names), True)
+        names += part_names
+    return table.mutate(**columns), KeyColumns(tuple(names), (False,) * len(names), True)
 
 
 def _change(new: Any, old: Any, numeric: bool, hole: bool, name: str) -> tuple[list[Any], list[str]]:
-    """The change of one feature: a difference, and both values where there is none, each with what it is called."""
+    """The change of one feature: a difference, or both values if there is none, each with its name."""
     import ibis
 
     if numeric and not hole:
         return [new - old], [name]
     apart = new.isnull() | old.isnull() if numeric else ~new.identical_to(old)
     values = [ibis.ifelse(apart, part, None) for part in (old, new)]
-    said = [f"{name} before", f"{name} after"]
-    return ([ibis.ifelse(new.identical_to(old), 0, new - old), *values], [name, *said]) if numeric else (values, said)
+    names = [f"{name} before", f"{name} after"]
+    return ([ibis.ifelse(new.identical_to(old), 0, new - old), *values], [name, *names]) if numeric else (values, names)
 
 
 @coarsen.register
-def _(discretizer: DeltaSign, table: Any, kind: Kind) -> Coarse:
+def _(discretizer: DeltaSign, table: Table, kind: Kind) -> Coarse:
     pairs = _pairs(discretizer, kind)
     moved = {
         f"v{j}": _direction(table[f"v{j}"], table[f"o{j}"]) if numeric else _differs(table, j)
         for j, numeric in enumerate(pairs.numeric)
     }
-    return table.mutate(**moved), Numbers(pairs.names, pairs.named, repr(discretizer), (-1, 1))
+    return table.mutate(**moved), NumberColumns(pairs.names, pairs.named, repr(discretizer), (-1, 1))
 
 
 @coarsen.register
-def _(discretizer: Modified, table: Any, kind: Kind) -> Coarse:
+def _(discretizer: Modified, table: Table, kind: Kind) -> Coarse:
     pairs = _pairs(discretizer, kind)
     changed = {f"v{j}": _differs(table, j) for j in range(pairs.width)}
-    return table.mutate(**changed), Numbers(pairs.names, pairs.named, repr(discretizer), (0, 1))
+    return table.mutate(**changed), NumberColumns(pairs.names, pairs.named, repr(discretizer), (0, 1))
 
 
-def _differs(table: Any, j: int) -> Any:
+def _differs(table: Table, j: int) -> Any:
     return _unlike(table[f"v{j}"], table[f"o{j}"])
 
 
@@ -185,26 +186,26 @@ def _values(kind: Kind) -> list[str]:
     return [f"v{j}" for j in range(kind.width)]
 
 
-def _form(numbers: Numbers, discretizer: Any) -> str:
+def _form(numbers: NumberColumns, discretizer: Any) -> str:
     return f"{numbers.form} | {discretizer!r}" if numbers.form else repr(discretizer)
 
 
 def _mutated(
-    table: Any, columns: dict[str, Any], numbers: Numbers, discretizer: Any, span: tuple[int, int]
-) -> tuple[Any, Numbers]:
-    made = replace(numbers, form=_form(numbers, discretizer), span=span, decimals=None, bound=None)
-    return table.mutate(**columns), made
+    table: Table, columns: dict[str, Any], numbers: NumberColumns, discretizer: Any, span: tuple[int, int]
+) -> tuple[Any, NumberColumns]:
+    coarse = replace(numbers, form=_form(numbers, discretizer), span=span, decimals=None, bound=None)
+    return table.mutate(**columns), coarse
 
 
-def to_numbers(discretizer: Any, kind: Kind) -> Numbers:
-    """The kind, where it is one of numbers that a discretizer of these can take."""
-    if isinstance(kind, Numbers) and not kind.order:
+def to_numbers(discretizer: Any, kind: Kind) -> NumberColumns:
+    """The kind, if it is numbers that a discretizer of importances can take."""
+    if isinstance(kind, NumberColumns) and not kind.order:
         return kind
-    hint = " Take the change first: Delta() | ..." if isinstance(kind, Pairs) else ""
+    hint = " Take the change first: Delta() | ..." if isinstance(kind, PairColumns) else ""
     raise WrongType(f"{discretizer!r} discretizes importances; the log holds {kind.what}.{hint}")
 
 
-def _pairs(discretizer: Any, kind: Kind) -> Pairs:
-    if isinstance(kind, Pairs):
+def _pairs(discretizer: Any, kind: Kind) -> PairColumns:
+    if isinstance(kind, PairColumns):
         return kind
     raise WrongType(f"{discretizer!r} discretizes counterfactuals (columns cf_*); the log holds {kind.what}.")

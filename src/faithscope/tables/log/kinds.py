@@ -7,9 +7,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput, WrongType
+from faithscope.errors import BadInput
 from faithscope.explanations.arrow.columns import read_column, to_objects
-from faithscope.explanations.arrow.tables import Settings
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.grammar import parse_rule
 from faithscope.explanations.highlights import Highlights
@@ -18,12 +17,12 @@ from faithscope.explanations.keys import Plain, Records
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.explanations.rules import Rules
 
-Values = Sequence[Any]  # Arrow columns of key values, one entry an explanation
+Values = Sequence[Any]  # Arrow columns of key values, one entry per explanation
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """One number for every feature.
+class NumberColumns:
+    """Importances: one number per feature.
 
     Attributes
     ----------
@@ -34,7 +33,7 @@ class Numbers:
     holes : bool
         Whether a value may be missing.
     order : str
-        "" for importances, "features" where value j is the feature of rank j.
+        "" for importances, "features" if value j is the feature of rank j.
     """
 
     names: tuple[str, ...]
@@ -67,8 +66,8 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Keys:
-    """One value a row, or several named ones, that are only equal or different."""
+class KeyColumns:
+    """Keys: one value per row, or several named ones, that are only equal or different."""
 
     names: tuple[str, ...]
     json: tuple[bool, ...]
@@ -91,7 +90,7 @@ class Keys:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PairColumns:
     """Counterfactuals: a point and the row it belongs to.
 
     `numeric` says which features are numbers, and `holes` which of them are missing somewhere.
@@ -111,11 +110,11 @@ class Pairs:
 
     def read(self, values: Values) -> Explanations:
         """The points alone, which are what tells counterfactuals apart."""
-        return Keys(self.names, (False,) * self.width, True).read(values)
+        return KeyColumns(self.names, (False,) * self.width, True).read(values)
 
 
 @dataclass(frozen=True)
-class Sets:
+class SetColumn:
     """A set of words, or of indices of prototypes, as a list."""
 
     words: bool
@@ -130,12 +129,12 @@ class Sets:
 
     def read(self, values: Values) -> Explanations:
         """Explanations from their values; a missing list reads like an empty one."""
-        rows = [one or [] for one in values[0].to_pylist()]
+        rows = [items or [] for items in values[0].to_pylist()]
         return Highlights(rows) if self.words else Prototypes(to_objects(rows))
 
 
 @dataclass(frozen=True)
-class Texts:
+class RuleColumn:
     """Rules as text in the rule grammar, or JSON."""
 
     features: tuple[str, ...] | None = None
@@ -154,83 +153,4 @@ class Texts:
         return rules._with(codes=rules.codes[coded.indices.to_numpy()], tree=self.tree)
 
 
-Kind = Numbers | Keys | Pairs | Sets | Texts
-
-
-def kind_in_log(settings: Settings) -> Kind:
-    """The kind that a log of faithscope's own says it holds."""
-    kind, columns = settings["kind"], settings["columns"]
-    names = tuple(settings.get("names") or ())
-    if kind in ("Importances", "Rankings"):
-        chosen = names or tuple(f"x{j}" for j in range(len(columns)))
-        span = (0, len(columns) - 1) if kind == "Rankings" else None
-        order: Literal["", "features"] = "features" if kind == "Rankings" else ""
-        return Numbers(chosen, bool(names), settings["form"], span, order)
-    if kind == "Rules":
-        return Texts(tuple(settings["features"]), settings["tree"])
-    if kind in ("Highlights", "Prototypes"):
-        return Sets(kind == "Highlights")
-    if kind == "Plain":
-        return Keys(("explanation",), (settings["json"],), False)
-    if kind == "Records":
-        return Keys(names, tuple(settings["json"]), True)
-    raise WrongType(f"A log of {kind} cannot be audited: write the counterfactuals they belong to.")
-
-
-def kind_by_columns(schema: Any, columns: Sequence[str], asked: str | None, *, discretized: bool) -> Kind:
-    """The kind that the types and names of the columns say, unless the caller does.
-
-    Parameters
-    ----------
-    schema : ibis.Schema
-    columns : names of the columns that hold the explanation
-    asked : str, optional
-        importances, keys, rules, words or prototypes; counterfactuals are known by their names.
-    discretized : bool
-        Whether a discretizer follows, so that a single number must be an importance.
-    """
-    types = [schema[name] for name in columns]
-    asked = asked or _guess(types, columns, discretized)
-    if asked == "importances":
-        _refuse_text(types, columns)
-        return Numbers(_without_prefix(columns))
-    if asked == "keys":
-        nested = next((name for name, one in zip(columns, types, strict=True) if one.is_nested()), None)
-        if nested is not None:
-            raise WrongType(f"Column {nested!r} holds {schema[nested]}: a key is one value; name its parts as columns.")
-        return Keys(tuple(columns), (False,) * len(columns), len(columns) > 1)
-    if asked not in ("rules", "words", "prototypes"):
-        raise BadInput(f"kind must be importances, keys, rules, words, prototypes or counterfactuals; got {asked!r}.")
-    if len(columns) > 1:
-        raise BadInput(f"{asked.capitalize()} sit in one column; got {', '.join(columns)}.")
-    if asked == "rules":
-        return Texts()
-    if not types[0].is_array():
-        raise WrongType(f"{asked.capitalize()} are a column of lists; {columns[0]!r} holds {types[0]}.")
-    return Sets(asked == "words")
-
-
-def _guess(types: Sequence[Any], columns: Sequence[str], discretized: bool) -> str:
-    if len(types) == 1 and types[0].is_array():
-        return "words" if types[0].value_type.is_string() else "importances"
-    if len(types) == 1 and columns[0] == "rule" and types[0].is_string():
-        return "rules"
-    numeric = all(one.is_numeric() or one.is_boolean() for one in types)
-    return "importances" if numeric and (len(types) > 1 or discretized) else "keys"
-
-
-def _refuse_text(types: Sequence[Any], columns: Sequence[str]) -> None:
-    if len(types) == 1 and types[0].is_array() and types[0].value_type.is_numeric():
-        return
-    for name, one in zip(columns, types, strict=True):
-        if not (one.is_numeric() or one.is_boolean()):
-            raise WrongType(
-                f"Importances are numbers; column {name!r} holds {one}: some of its values may not be numbers. "
-                "Convert it, or leave it out."
-            )
-
-
-def _without_prefix(columns: Sequence[str]) -> tuple[str, ...]:
-    if all(name.startswith("phi_") for name in columns):
-        return tuple(name.removeprefix("phi_") for name in columns)
-    return tuple(columns)
+Kind = NumberColumns | KeyColumns | PairColumns | SetColumn | RuleColumn

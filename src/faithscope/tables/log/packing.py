@@ -1,4 +1,4 @@
-"""Many numbers in few key columns: whole numbers in one integer in an engine, or a row's bytes in one blob here."""
+"""Many numbers in few key columns: integers share one integer in an engine, or a row's bytes are one blob in NumPy."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.tables.engine.protocol import Expression, Table
 from faithscope.tables.log.discretizers import packed
-from faithscope.tables.log.kinds import Kind, Numbers
+from faithscope.tables.log.kinds import Kind, NumberColumns
 
 _BITS = 62  # of a whole number that every engine adds without overflow
 _MOST_LEVELS = 2**20  # different values of a feature that are worth packing
@@ -34,13 +35,13 @@ class Packing:
 
     @property
     def several(self) -> int:
-        """How many values share one."""
+        """How many values share one integer."""
         return max(1, int(_BITS / np.log2(self.levels)))
 
     @classmethod
     def of(cls, kind: Kind) -> "Packing | None":
-        """The packing of a kind whose values are few; None where they are not."""
-        if not isinstance(kind, Numbers):
+        """The packing of a kind whose values are few; None if they are many."""
+        if not isinstance(kind, NumberColumns):
             return None
         if kind.span is not None:
             return cls("v", kind.span[0], kind.span[1] - kind.span[0] + 2, kind.holes)
@@ -50,22 +51,22 @@ class Packing:
         reach = kind.bound * unit + 1
         return cls("m", -int(reach), 2 * int(reach) + 2, kind.holes, unit) if reach < _MOST_LEVELS else None
 
-    def packed(self, table: Any, width: int) -> dict[str, Any]:
-        """Key columns from the columns of a table."""
+    def packed(self, table: Table, width: int) -> dict[str, Expression]:
+        """Key columns from the columns of a table, as expressions."""
         codes = [table[f"{self.source}{j}"] for j in range(width)]
         codes = [code.coalesce(self.low + self.levels - 1) for code in codes] if self.holes else codes
         words = [codes[start : start + self.several] for start in range(0, width, self.several)]
         return {f"k{j}": packed(word, self.levels) for j, word in enumerate(words)}
 
     def unpacked(self, columns: list[Any], width: int) -> NDArray[np.float64]:
-        """The (n, width) values from key columns; NaN where missing."""
-        found: list[NDArray[Any]] = []
+        """The (n, width) values from key columns; NaN if missing."""
+        features: list[NDArray[Any]] = []
         for start, column in zip(range(0, width, self.several), columns, strict=True):
             powers = [self.levels**i for i in range(min(self.several, width - start))]
             word = column.to_numpy().astype(np.int64) - self.low * sum(powers)
             codes = [word // power % self.levels for power in powers]
-            found += [np.where(code == self.levels - 1, np.nan, (code + self.low) / self.unit) for code in codes]
-        return np.column_stack(found)
+            features += [np.where(code == self.levels - 1, np.nan, (code + self.low) / self.unit) for code in codes]
+        return np.column_stack(features)
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Bytes:
     dtype: np.dtype[Any]
 
     def packed(self, values: NDArray[Any]) -> Any:
-        """One blob for each row, in Arrow."""
+        """One blob per row, as an Arrow array."""
         import pyarrow as pa
 
         if self.dtype.kind != "f" and values.dtype.kind == "f":
@@ -94,7 +95,7 @@ class Bytes:
         return pa.FixedSizeBinaryArray.from_buffers(blob, len(rows), [None, pa.py_buffer(rows)])
 
     def unpacked(self, columns: list[Any], width: int) -> NDArray[np.float64]:
-        """The (n, width) values from the blobs; NaN where missing."""
+        """The (n, width) values from the blobs; NaN if missing."""
         joined = b"".join(columns[0].to_pylist())
         values = np.frombuffer(joined, self.dtype).reshape(-1, width).astype(np.float64)
         if self.dtype == np.int8:

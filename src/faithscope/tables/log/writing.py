@@ -35,10 +35,18 @@ def write_log(path: str | os.PathLike[str], explanations: Explanations, predicti
     path : path
         A Parquet file.
     explanations : Explanations
-        One a row.
+        One explanation per row.
     predictions : array-like, (n,)
     X : array-like or table, n rows, optional
         The rows, or documents; sufficiency cannot be measured without them.
+
+    Examples
+    --------
+    >>> import tempfile, faithscope as fs
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_log(f"{folder}/log.parquet", fs.Importances([[0.5, 0.1], [0.5, 0.1]]), ["yes", "yes"])
+    ...     fs.audit(f"{folder}/log.parquet").consistency.value
+    1.0
     """
     import pyarrow.parquet as pq
 
@@ -59,17 +67,17 @@ def _to_log(explanations: Explanations, predictions: Any, X: Any) -> Any:
     labels, table = to_labels(predictions), to_arrow(explanations)
     same_length(explanations=len(explanations), predictions=len(labels))
     names, columns = _rows(explanations, X)
-    called, row_names = _row_labels(X)
-    written = distinct_columns([*table.column_names, "prediction", *names, *called])[table.num_columns :]
-    for name, values in zip(written, (labels, *columns, *row_names), strict=True):
+    index_names, index = _row_labels(X)
+    written = distinct_columns([*table.column_names, "prediction", *names, *index_names])[table.num_columns :]
+    for name, values in zip(written, (labels, *columns, *index), strict=True):
         table = table.append_column(name, write_column(values)[0])
     inputs = dict(zip(names, written[1 : 1 + len(names)], strict=True))
-    said = {**(read_settings(table) or {}), "prediction": written[0], "inputs": inputs}
-    return table.replace_schema_metadata({METADATA: json.dumps(said).encode()})
+    settings = {**(read_settings(table) or {}), "prediction": written[0], "inputs": inputs}
+    return table.replace_schema_metadata({METADATA: json.dumps(settings).encode()})
 
 
 def _row_labels(X: Any) -> tuple[list[str], list[Any]]:
-    """The labels of the rows of a pandas frame as named columns, one for each level; none where they only count."""
+    """The labels of the rows of a pandas frame as named columns, one per level; none if they only count rows."""
     index = index_of(X)
     if is_fresh(index):
         return [], []
@@ -102,7 +110,7 @@ def _names(explanations: Explanations, width: int) -> list[str]:
 
 
 def _with_none(column: NDArray[Any], zoned: bool) -> Any:
-    """The column, a missing object being None; dates as Arrow has them, with a time zone where they have one."""
+    """The column, with None for missing objects; dates as Arrow has them, with a time zone if they have one."""
     import pyarrow as pa
 
     if zoned and column.dtype.kind == "M":
@@ -123,7 +131,7 @@ def _documents(highlights: Highlights, X: Any) -> list[list[str]]:
     if hasattr(X, "tocsr") or (isinstance(X, np.ndarray) and X.ndim == 2):
         return _bag(X, {column: word for word, column in (highlights.vocabulary or {}).items()})
     documents = to_vector(X, "Documents")
-    return [sorted(set(highlights.tokenizer(one) if isinstance(one, str) else one)) for one in documents]
+    return [sorted(set(highlights.tokenizer(text) if isinstance(text, str) else text)) for text in documents]
 
 
 def _bag(matrix: Any, words: dict[int, str]) -> list[list[str]]:

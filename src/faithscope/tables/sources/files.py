@@ -3,14 +3,18 @@
 import glob
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from faithscope.errors import BadInput
 from faithscope.explanations.arrow.tables import METADATA, Settings, read_settings
-from faithscope.inputs.hints import close, hint
-from faithscope.tables.engine.calls import spark_table, without_password
-from faithscope.tables.sources.csv_files import Texts, read_csv
+from faithscope.inputs.hints import hint
+from faithscope.tables.engine.dialects import engine_at
+from faithscope.tables.engine.failures import without_password
+from faithscope.tables.engine.protocol import Connection, Table
+from faithscope.tables.sources.csv_files import CsvCells, read_csv
 from faithscope.tables.sources.widening import widened
 
 READERS = {
@@ -26,111 +30,106 @@ _REMOTE = ("s3://", "gs://", "az://", "abfss://", "hdfs://", "http://", "https:/
 MOST_DIGITS = 38  # of a decimal in an engine
 
 
-def matching(paths: Sequence[str]) -> tuple[list[str], str]:
-    """The files that paths, folders and globs mean, in order, and what kind of files they are."""
-    found = sorted({file for path in paths for file in _matching(path)})
-    kinds = {_kind(file) for file in found}
-    if len(kinds) > 1:
-        raise BadInput(f"The log mixes kinds of files ({', '.join(found[:3])}): pass files of one kind.")
-    return found, kinds.pop()
+@dataclass(frozen=True)
+class LogFiles:
+    """The files of a log, in order, and what kind of files they are: parquet, csv or json."""
 
+    names: tuple[str, ...]
+    kind: str
 
-def read(connection: Any, files: Sequence[str], kind: str) -> tuple[Any, Texts | None]:
-    """One table of all files; of CSV also the texts that it was made from."""
-    plain = [_plain(file, connection.name) for file in files]
-    if kind == "csv":
-        texts = read_csv(connection, files, plain)
-        return texts.typed(), texts
-    if kind == "json" and connection.name == "pyspark":
-        return spark_table(connection, "json", plain), None
-    if kind == "json":
-        whole = {"sample_size": -1, "maximum_sample_files": len(files), "union_by_name": True}
-        return connection.read_json(plain, **whole), None
-    groups = _alike(files, plain)
-    if connection.name == "pyspark":
-        return widened([spark_table(connection, "parquet", group) for group in groups]), None
-    return widened([connection.read_parquet(group) for group in groups]), None
+    @classmethod
+    def matching(cls, paths: Sequence[str]) -> "LogFiles":
+        """The files that paths, folders and globs mean."""
+        files = sorted({file for path in paths for file in _matching(path)})
+        kinds = {_kind(file) for file in files}
+        if len(kinds) > 1:
+            raise BadInput(f"The log mixes kinds of files ({', '.join(files[:3])}): pass files of one kind.")
+        return cls(tuple(files), kinds.pop())
 
+    @cached_property
+    def schemas(self) -> tuple[Any, ...]:
+        """The Arrow schema of each local Parquet file; None for all others."""
+        import pyarrow.parquet as pq
 
-def settings(files: Sequence[str], kind: str) -> Settings | None:
-    """What all files say about their own explanations; None where one of them says nothing, or something else."""
-    import pyarrow.parquet as pq
+        read = self.kind == "parquet"
+        return tuple(pq.read_schema(file) if read and not file.startswith(_REMOTE) else None for file in self.names)
 
-    if kind != "parquet" or any(file.startswith(_REMOTE) for file in files):
-        return None
-    said = {(pq.read_schema(file).metadata or {}).get(METADATA) for file in files}
-    return read_settings(pq.read_schema(files[0]).empty_table()) if len(said) == 1 and None not in said else None
+    def read(self, connection: Connection) -> tuple[Table, CsvCells | None]:
+        """One table of all files; of CSV also the cells that it was made from."""
+        engine = engine_at(connection)
+        names = [file if file.startswith(_REMOTE) else engine.file_name(file) for file in self.names]
+        if self.kind == "csv":
+            cells = read_csv(connection, self.names, names)
+            return cells.typed(), cells
+        if self.kind == "json":
+            return engine.read_json(connection, names), None
+        return widened([engine.read_parquet(connection, group) for group in self._alike(names)]), None
 
+    def _alike(self, names: Sequence[str]) -> list[list[str]]:
+        """The names that an engine takes, in groups of files with the same columns and types."""
+        groups: dict[Any, list[str]] = {}
+        for schema, name in zip(self.schemas, names, strict=True):
+            groups.setdefault(tuple((field.name, str(field.type)) for field in schema or ()), []).append(name)
+        return list(groups.values())
 
-def wide_in_files(files: Sequence[str], kind: str) -> dict[str, int]:
-    """`wide_decimals` of all local Parquet files together."""
-    import pyarrow.parquet as pq
+    @property
+    def settings(self) -> Settings | None:
+        """What all files say about their own explanations; None if one of them says nothing, or something else."""
+        texts = {None if schema is None else (schema.metadata or {}).get(METADATA) for schema in self.schemas}
+        return read_settings(self.schemas[0].empty_table()) if len(texts) == 1 and None not in texts else None
 
-    local = [file for file in files if kind == "parquet" and not file.startswith(_REMOTE)]
-    return {name: digits for file in local for name, digits in wide_decimals(pq.read_schema(file)).items()}
+    @property
+    def wide(self) -> dict[str, int]:
+        """`wide_decimals` of all files together."""
+        schemas = [schema for schema in self.schemas if schema is not None]
+        return {name: digits for schema in schemas for name, digits in wide_decimals(schema).items()}
 
 
 def wide_decimals(schema: Any) -> dict[str, int]:
     """Columns of decimals with more digits than engines keep, and how many; DuckDB makes doubles of them."""
     import pyarrow as pa
 
-    decimals = [one for one in schema if pa.types.is_decimal(one.type)]
-    return {one.name: one.type.precision for one in decimals if one.type.precision > MOST_DIGITS}
-
-
-def _alike(files: Sequence[str], plain: Sequence[str]) -> list[list[str]]:
-    """The files in groups of the same columns and types."""
-    import pyarrow.parquet as pq
-
-    groups: dict[Any, list[str]] = {}
-    for file, name in zip(files, plain, strict=True):
-        columns = () if file.startswith(_REMOTE) else tuple((one.name, str(one.type)) for one in pq.read_schema(file))
-        groups.setdefault(columns, []).append(name)
-    return list(groups.values())
-
-
-def _plain(file: str, engine: str) -> str:
-    """A file as an engine takes it that would read its name as a glob."""
-    if file.startswith(_REMOTE):
-        return file
-    if engine != "pyspark":
-        return glob.escape(file)
-    return "".join("\\" + one if one in "*?[]{}\\" else one for one in os.path.abspath(file))
+    decimals = [field for field in schema if pa.types.is_decimal(field.type)]
+    return {field.name: field.type.precision for field in decimals if field.type.precision > MOST_DIGITS}
 
 
 def _matching(path: str) -> list[str]:
-    if path.startswith(_REMOTE):
-        return [path]
-    if os.path.isfile(path):
+    if path.startswith(_REMOTE) or os.path.isfile(path):
         return [path]
     pattern = os.path.join(glob.escape(path), "**", "*") if os.path.isdir(path) else path
-    found = [one for one in glob.glob(pattern, recursive=True) if os.path.isfile(one) and not _hidden(one, pattern)]
+    files = [file for file in glob.glob(pattern, recursive=True) if os.path.isfile(file) and not _hidden(file, pattern)]
     if os.path.isdir(path):
-        found = [one for one in found if suffix(one) in READERS]
-    if found:
-        return found
+        files = [file for file in files if suffix(file) in READERS]
+    if files:
+        return files
     folder = Path(path).parent
-    beside = sorted(one.name for one in folder.iterdir()) if folder.is_dir() else []
-    meant = f" {hint(Path(path).name, beside)}" if close(Path(path).name, beside) else ""
-    raise BadInput(f"No file matches {without_password(path)!r}: check the path, or quote the glob.{meant}")
+    beside = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else []
+    advice = f" {hint(Path(path).name, beside)}" if beside else ""
+    raise BadInput(f"No file matches {without_password(path)!r}: check the path, or quote the glob.{advice}")
 
 
 def _hidden(file: str, pattern: str) -> bool:
-    """Whether a name that a glob found begins with _ or a dot, as what writers have not finished does."""
-    asked = pattern.split(os.sep)
-    fixed = next((i for i, part in enumerate(asked) if glob.has_magic(part)), len(asked))
-    wanted = tuple(part[0] for part in asked[fixed:] if part.startswith(("_", ".")))
+    """Whether a name that a glob matched begins with _ or a dot, as the names of unfinished writes do."""
+    parts = pattern.split(os.sep)
+    fixed = next((i for i, part in enumerate(parts) if glob.has_magic(part)), len(parts))
+    wanted = tuple(part[0] for part in parts[fixed:] if part.startswith(("_", ".")))
     return any(part.startswith(("_", ".")) and part[0] not in wanted for part in file.split(os.sep)[fixed:])
 
 
 def suffix(file: str) -> str:
-    """How the name of a file ends, its compression left out."""
+    """How the name of a file ends, its compression left out.
+
+    Examples
+    --------
+    >>> suffix("logs/March.CSV.gz")
+    '.csv'
+    """
     return Path(file.removesuffix(".gz").removesuffix(".zst")).suffix.lower()
 
 
 def _kind(file: str) -> str:
     if suffix(file) not in READERS:
         raise BadInput(
-            f"{without_password(file)!r} is of no kind that is known here: a log is Parquet, CSV or JSON lines."
+            f"{without_password(file)!r} is no kind of file that can be read: a log is Parquet, CSV or JSON lines."
         )
     return READERS[suffix(file)]

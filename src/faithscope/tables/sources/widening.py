@@ -1,17 +1,18 @@
-"""Tables with the same columns in other types, as one: types are widened where no value changes, or refused."""
+"""Tables with the same columns in other types, as one: types are widened if no value changes, or refused."""
 
 from functools import reduce
 from typing import Any
 
 from faithscope.errors import BadInput
-from faithscope.tables.engine.calls import fetch
+from faithscope.tables.engine.answers import fetch_line
+from faithscope.tables.engine.protocol import Expression, Table
 
 _EXACT = 2**53  # beyond it two integers may share one float64
 _DIGITS = 19  # of the largest integer
 _MOST_DIGITS = 38  # of a decimal
 
 
-def widened(tables: list[Any]) -> Any:
+def widened(tables: list[Table]) -> Table:
     """All rows of the tables; a column that a table does not have is missing in its rows."""
     import ibis
 
@@ -22,18 +23,18 @@ def widened(tables: list[Any]) -> Any:
     return ibis.union(*(_as(table, kinds) for table in tables))
 
 
-def _order(tables: list[Any]) -> Any:
+def _order(tables: list[Table]) -> Any:
     """Columns in the order of the table with most of them, then by name; the order of files says nothing."""
     longest = max(tables, key=lambda table: (len(table.columns), table.columns)).columns
     place = {name: i for i, name in enumerate(longest)}
     return lambda name: (place.get(name, len(place)), name)
 
 
-def _as(table: Any, kinds: dict[str, Any]) -> Any:
+def _as(table: Table, kinds: dict[str, Any]) -> Table:
     return table.select(**{name: _column(table, name, kind) for name, kind in kinds.items()})
 
 
-def _column(table: Any, name: str, kind: Any) -> Any:
+def _column(table: Table, name: str, kind: Any) -> Expression:
     import ibis
 
     if name not in table.columns:
@@ -41,20 +42,19 @@ def _column(table: Any, name: str, kind: Any) -> Any:
     return table[name] if table[name].type() == kind else table[name].cast(kind)
 
 
-def _common(name: str, tables: list[Any]) -> Any:
+def _common(name: str, tables: list[Table]) -> Any:
     """A type that holds every value of a column exactly."""
     held = [table for table in tables if name in table.columns]
     kinds = [table.schema()[name](nullable=True) for table in held]
     kind = reduce(lambda a, b: None if a is None else wider(a, b), kinds)
     if kind is None:
-        told = " and ".join(dict.fromkeys(map(str, kinds)))
+        types = " and ".join(dict.fromkeys(map(str, kinds)))
         raise BadInput(
-            f"Column {name!r} holds {told} in different files, which no type holds exactly: write it in one type."
+            f"Column {name!r} holds {types} in different files, which no type holds exactly: write it in one type."
         )
     if kind.is_floating():
-        _refuse_large(
-            name, [table for table, one in zip(held, kinds, strict=True) if one.is_int64() or one.is_uint64()]
-        )
+        whole = [table for table, kind in zip(held, kinds, strict=True) if kind.is_int64() or kind.is_uint64()]
+        _refuse_large(name, whole)
     return kind
 
 
@@ -72,33 +72,33 @@ def wider(a: Any, b: Any) -> Any | None:
     if a.is_integer() and b.is_integer():
         signed = a.is_signed_integer() or b.is_signed_integer()
         return None if signed and (a.is_uint64() or b.is_uint64()) else dt.uint64 if not signed else dt.int64
-    if all(one.is_floating() or one.is_integer() for one in (a, b)):
+    if all(kind.is_floating() or kind.is_integer() for kind in (a, b)):
         return dt.float64
-    if all(one.is_decimal() or one.is_integer() for one in (a, b)):
+    if all(kind.is_decimal() or kind.is_integer() for kind in (a, b)):
         return _decimal(a, b)
-    if all(one.is_timestamp() or one.is_date() for one in (a, b)):
-        zones = {one.timezone for one in (a, b) if one.is_timestamp()}
+    if all(kind.is_timestamp() or kind.is_date() for kind in (a, b)):
+        zones = {kind.timezone for kind in (a, b) if kind.is_timestamp()}
         return dt.Timestamp(timezone=zones.pop()) if len(zones) == 1 else None
     return None
 
 
 def _wide(a: Any, b: Any) -> bool:
     """Whether lists hold whole numbers that a float64 may not."""
-    return any(one.value_type.is_int64() or one.value_type.is_uint64() for one in (a, b))
+    return any(kind.value_type.is_int64() or kind.value_type.is_uint64() for kind in (a, b))
 
 
 def _decimal(a: Any, b: Any) -> Any | None:
     import ibis.expr.datatypes as dt
 
-    parts = [(one.precision - one.scale, one.scale) if one.is_decimal() else (_DIGITS, 0) for one in (a, b)]
+    parts = [(kind.precision - kind.scale, kind.scale) if kind.is_decimal() else (_DIGITS, 0) for kind in (a, b)]
     scale = max(part[1] for part in parts)
     digits = max(part[0] for part in parts) + scale
     return dt.Decimal(digits, scale) if digits <= _MOST_DIGITS else None
 
 
-def _refuse_large(name: str, tables: list[Any]) -> None:
+def _refuse_large(name: str, tables: list[Table]) -> None:
     for table in tables:
-        largest = fetch(table.aggregate(largest=table[name].abs().max())).to_pylist()[0]["largest"]
+        largest = fetch_line(table.aggregate(largest=table[name].abs().max()))["largest"]
         if largest is not None and largest > _EXACT:
             raise BadInput(
                 f"Column {name!r} holds whole numbers beyond 2**53 in one file and fractions in another, which no type "

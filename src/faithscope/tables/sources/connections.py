@@ -12,14 +12,15 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 from faithscope.errors import BadInput
 from faithscope.runtime.files import expanded
 from faithscope.runtime.memory import available
-from faithscope.tables.engine.calls import clear_errors
+from faithscope.tables.engine.failures import clear_errors
+from faithscope.tables.engine.protocol import Connection
 
 _LIKE = "it looks like postgres://user@host/database or duckdb://file.duckdb."
 _PATIENCE = 10  # seconds to wait for a database
 _LEAST = 256  # MiB that DuckDB is given to work in
 
 
-def embedded(**settings: str) -> Any:
+def embedded(**settings: str) -> Connection:
     """A DuckDB in memory that spills to the folder for temporary files; settings such as memory_limit are its own."""
     import ibis
 
@@ -31,30 +32,38 @@ def embedded(**settings: str) -> Any:
     }
     if (room := available()) < inf:  # by itself it would take 80% of all memory, whoever else holds some of it
         usual["memory_limit"] = f"{max(_LEAST, int(0.8 * room / 2**20))}MiB"
-    connection = ibis.duckdb.connect(**{**usual, **settings})
+    connection: Connection = ibis.duckdb.connect(**{**usual, **settings})
     # The bar would go to standard output. In a notebook without ipywidgets it is off, and setting it is an error.
     if connection.raw_sql("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
         connection.raw_sql("SET enable_progress_bar = false")
     return connection
 
 
-def connect_to(address: str) -> Any:
+def beside(connection: Connection) -> Connection:
+    """Another connection to the DuckDB of this one, which costs no time to start, and shares its memory limit."""
+    import ibis
+
+    second: Connection = ibis.duckdb.from_connection(connection.con.cursor())
+    return second
+
+
+def connect_to(address: str) -> Connection:
     """An engine by its address: Spark, or a database that refuses to write."""
     if address in ("spark", "pyspark", "spark://", "pyspark://"):
         with clear_errors("Connecting to Spark"):
             import ibis
 
-            return ibis.pyspark.connect(_spark_session())
+            session: Connection = ibis.pyspark.connect(_spark_session())
+            return session
     parts = _parts(address)
     if parts.scheme == "duckdb":
         return _duckdb(parts)
     return _postgres(parts, address)
 
 
-def scratch_settings(address: str) -> dict[str, str]:
-    """Settings of the DuckDB that works here, such as memory_limit; none where the address names a database."""
-    begin, _, settings = address.partition("?")
-    return dict(parse_qsl(settings)) if begin == "duckdb://" else {}
+def is_embedded(address: str) -> bool:
+    """Whether an address means a DuckDB in memory, such as ``duckdb://?memory_limit=6GB``, and no database."""
+    return address.partition("?")[0] == "duckdb://"
 
 
 def _parts(address: str) -> SplitResult:
@@ -76,7 +85,7 @@ def _parts(address: str) -> SplitResult:
     return parts
 
 
-def _duckdb(parts: SplitResult) -> Any:
+def _duckdb(parts: SplitResult) -> Connection:
     import ibis
 
     settings = dict(parse_qsl(parts.query))
@@ -89,15 +98,18 @@ def _duckdb(parts: SplitResult) -> Any:
     with clear_errors(f"Opening the DuckDB file {file!r}"):
         if not os.path.exists(file):
             raise BadInput(f"There is no DuckDB file {file!r}: check the path.")
-        return ibis.duckdb.connect(file, read_only=True, **settings)
+        connection: Connection = ibis.duckdb.connect(file, read_only=True, **settings)
+        return connection
 
 
-def _postgres(parts: SplitResult, address: str) -> Any:
+def _postgres(parts: SplitResult, address: str) -> Connection:
     import ibis
 
     secrets = (parts.password or "", unquote(parts.password or ""), dict(parse_qsl(parts.query)).get("password", ""))
     with clear_errors(f"Connecting to postgres://{parts.hostname or ''}", *secrets):
-        return ibis.connect(address, connect_timeout=_PATIENCE, options="-c default_transaction_read_only=on")
+        read_only = "-c default_transaction_read_only=on"
+        connection: Connection = ibis.connect(address, connect_timeout=_PATIENCE, options=read_only)
+        return connection
 
 
 @cache

@@ -1,0 +1,158 @@
+"""Where a log holds what: the columns of predictions, explanations and ids, and the kind of the explanations."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from faithscope.discretizers import Original
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.arrow.tables import Settings, understood
+from faithscope.explanations.conditions.grammar import parse_rule
+from faithscope.tables.engine.answers import fetch
+from faithscope.tables.engine.shown_columns import refuse_nested, shown
+from faithscope.tables.log.columns import Names, name_list, named_columns, one_column, several_columns
+from faithscope.tables.log.kinds import NumberColumns, PairColumns, RuleColumn
+from faithscope.tables.log.naming import refuse_ids
+from faithscope.tables.log.recognition import kind_by_columns, kind_in_log
+from faithscope.tables.log.rows import AuditedLog
+from faithscope.tables.log.streaming import split
+from faithscope.tables.options import AuditOptions
+from faithscope.tables.sources.source import LogSource, list_width, unpacked
+
+
+def laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
+    """The log with its columns named by the caller, by the log itself, or by their names and types."""
+    label = _prediction(source, options.prediction)
+    ids = _ids(source, options.ids, label)
+    with understood():
+        columns = None if options.explanation is None else _explanation(source, options.explanation, label, ids)
+        settings = _own_settings(source, columns)
+        log = None if settings is None else _own_log(source, label, settings, options)
+    if log is None:
+        log = _foreign_log(source, label, columns or (), options)
+    refuse_ids(ids, "explanation", (*log.columns, *log.originals))
+    return replace(log, ids=ids)
+
+
+def _prediction(source: LogSource, name: str | None) -> str:
+    if name is None:
+        name = (source.settings or {}).get("prediction")
+    if name is None:
+        raise BadInput(f"Say which column is the prediction. The log has: {', '.join(source.columns[:12])}.")
+    label = one_column(source.columns, name, "prediction")
+    refuse_nested(source.table.schema(), (label,), "a prediction is one label per row")
+    return label
+
+
+def _ids(source: LogSource, names: Names | None, label: str) -> tuple[str, ...]:
+    """The columns that identify rows, each once."""
+    ids = () if names is None else tuple(dict.fromkeys(named_columns(source.columns, names, "id")))
+    refuse_ids(ids, "prediction", (label,))
+    schema = source.table.schema()
+    refuse_nested(schema, ids, "what identifies a row is one value")
+    if hidden := [name for name in ids if shown(name, schema[name]) is None]:
+        raise WrongType(f"Column {hidden[0]!r} cannot be shown as a text, so it cannot name rows: name another for id.")
+    return ids
+
+
+def _explanation(source: LogSource, names: Names, prediction: str, ids: Sequence[str]) -> tuple[str, ...]:
+    """The columns that names or globs mean; a glob never means the prediction, nor what identifies rows."""
+    listed = name_list(names, "explanation")
+    exact = [name for name in listed if isinstance(name, str)]
+    refuse_ids(ids, "explanation", exact)
+    hidden = {prediction, *ids}.difference(exact)
+    return tuple(several_columns([name for name in source.columns if name not in hidden], listed, "explanation"))
+
+
+def _own_settings(source: LogSource, explanation: tuple[str, ...] | None) -> Settings | None:
+    """What the log says about its explanations, if those are the columns that are meant."""
+    settings = source.settings
+    if explanation is None:
+        if settings is None:
+            raise BadInput(
+                f"Say which columns are the explanation, e.g. 'phi_*'. The log has: {', '.join(source.columns[:12])}."
+            )
+        return settings
+    if settings is None:
+        return None
+    own = settings["columns"]
+    points = settings["points"]["columns"] if settings["kind"] == "Counterfactuals" else own
+    return settings if list(explanation) in (own, points) else None
+
+
+def _own_log(source: LogSource, label: str, settings: Settings, options: AuditOptions) -> AuditedLog:
+    """A log that faithscope wrote, by what it says about itself."""
+    if settings["kind"] != "Counterfactuals":
+        return AuditedLog(source, options, label, _present(source, settings["columns"]), kind_in_log(settings))
+    points, originals = (_present(source, settings[name]["columns"]) for name in ("points", "originals"))
+    names = tuple(settings["names"] or [column.removeprefix("cf_") for column in points])
+    kind = _pairs(source, names, points, originals, named=settings["names"] is not None)
+    return AuditedLog(source, options, label, points, kind, originals)
+
+
+def _present(source: LogSource, columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns in which a log that faithscope wrote says its explanations are, if it still has them."""
+    lost = [name for name in columns if name not in source.columns]
+    if lost:
+        raise BadInput(
+            f"The log says that its explanations are in column {lost[0]!r}, which it no longer has: write it again "
+            "with all its columns, or say which columns are the explanation."
+        )
+    return tuple(columns)
+
+
+def _foreign_log(source: LogSource, label: str, columns: tuple[str, ...], options: AuditOptions) -> AuditedLog:
+    """Any other log, by the names and types of its columns."""
+    wanted, discretizer = options.kind, options.discretizer
+    numbers = source.as_numbers(columns)
+    schema = numbers.table.schema()
+    if wanted == "counterfactuals" or (wanted is None and all(name.startswith("cf_") for name in columns)):
+        names = tuple(name.removeprefix("cf_") for name in columns)
+        originals = tuple(_original(source, name) for name in names)
+        source = source.as_numbers((*columns, *originals))
+        pairs = _pairs(source, names, columns, originals, named=True)
+        return AuditedLog(source, options, label, columns, pairs, originals)
+    kind = kind_by_columns(schema, columns, wanted, discretized=not isinstance(discretizer, Original))
+    source = numbers if isinstance(kind, NumberColumns) else source
+    if isinstance(kind, NumberColumns) and len(columns) == 1 and schema[columns[0]].is_array():
+        width = list_width(source, columns[0])
+        kind = NumberColumns(tuple(f"x{j}" for j in range(width)), named=False)
+        if split(discretizer, kind) is None:
+            source, columns = unpacked(source, columns[0], width)
+    if isinstance(kind, RuleColumn):
+        features, numeric = _rule_features(source, columns[0])
+        source, kind = source.as_numbers(numeric), RuleColumn(features)
+    return AuditedLog(source, options, label, columns, kind)
+
+
+def _rule_features(source: LogSource, column: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The features that rules speak of, in the order of the log's columns, then others; and those that are numbers."""
+    texts = fetch(source.table.select(rule=source.table[column]).distinct()).column("rule").to_pylist()
+    conditions = [condition for text in texts if text is not None for condition in parse_rule(text)]
+    named = {feature for feature, _, _ in conditions}
+    text_features = {feature for feature, _, value in conditions if _holds_text(value)}
+    ordered = (*(name for name in source.columns if name in named), *sorted(named - set(source.columns)))
+    return ordered, tuple(name for name in ordered if name not in text_features)
+
+
+def _holds_text(value: Any) -> bool:
+    values = value if isinstance(value, list | tuple | set | frozenset) else (value,)
+    return any(isinstance(item, str) for item in values)
+
+
+def _original(source: LogSource, feature: str) -> str:
+    for name in (f"original_{feature}", feature):
+        if name in source.columns:
+            return name
+    raise BadInput(
+        f"Counterfactuals need the rows they belong to: the log has cf_{feature} but neither original_{feature} nor "
+        f"{feature}. Pass kind='keys' to compare the counterfactuals alone."
+    )
+
+
+def _pairs(
+    source: LogSource, names: tuple[str, ...], points: tuple[str, ...], originals: tuple[str, ...], *, named: bool
+) -> PairColumns:
+    schema = source.table.schema()
+    numeric = tuple(all(schema[name].is_numeric() for name in pair) for pair in zip(points, originals, strict=True))
+    return PairColumns(names, numeric, named)

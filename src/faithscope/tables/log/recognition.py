@@ -1,0 +1,87 @@
+"""Which kind of explanation the columns of a log hold: by what the log says, or by their names and types."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.arrow.tables import Settings
+from faithscope.tables.log.kinds import KeyColumns, Kind, NumberColumns, RuleColumn, SetColumn
+
+
+def kind_in_log(settings: Settings) -> Kind:
+    """The kind that a log of faithscope's own says it holds."""
+    kind, columns = settings["kind"], settings["columns"]
+    names = tuple(settings.get("names") or ())
+    if kind in ("Importances", "Rankings"):
+        chosen = names or tuple(f"x{j}" for j in range(len(columns)))
+        span = (0, len(columns) - 1) if kind == "Rankings" else None
+        order: Literal["", "features"] = "features" if kind == "Rankings" else ""
+        return NumberColumns(chosen, bool(names), settings["form"], span, order)
+    if kind == "Rules":
+        return RuleColumn(tuple(settings["features"]), settings["tree"])
+    if kind in ("Highlights", "Prototypes"):
+        return SetColumn(kind == "Highlights")
+    if kind == "Plain":
+        return KeyColumns(("explanation",), (settings["json"],), False)
+    if kind == "Records":
+        return KeyColumns(names, tuple(settings["json"]), True)
+    raise WrongType(f"A log of {kind} cannot be audited: write the counterfactuals they belong to.")
+
+
+def kind_by_columns(schema: Any, columns: Sequence[str], wanted: str | None, *, discretized: bool) -> Kind:
+    """The kind that the types and names of the columns say, unless the caller does.
+
+    Parameters
+    ----------
+    schema : ibis.Schema
+    columns : names of the columns that hold the explanation
+    wanted : str, optional
+        importances, keys, rules, words or prototypes; counterfactuals are known by their names.
+    discretized : bool
+        Whether a discretizer follows, so that a single number must be an importance.
+    """
+    types = [schema[name] for name in columns]
+    kind = wanted or _guess(types, columns, discretized)
+    if kind == "importances":
+        _refuse_text(types, columns)
+        return NumberColumns(_without_prefix(columns))
+    if kind == "keys":
+        nested = next((name for name in columns if schema[name].is_nested()), None)
+        if nested is not None:
+            raise WrongType(f"Column {nested!r} holds {schema[nested]}: a key is one value; name its parts as columns.")
+        return KeyColumns(tuple(columns), (False,) * len(columns), len(columns) > 1)
+    if kind not in ("rules", "words", "prototypes"):
+        raise BadInput(f"kind must be importances, keys, rules, words, prototypes or counterfactuals; got {kind!r}.")
+    if len(columns) > 1:
+        raise BadInput(f"{kind.capitalize()} sit in one column; got {', '.join(columns)}.")
+    if kind == "rules":
+        return RuleColumn()
+    if not types[0].is_array():
+        raise WrongType(f"{kind.capitalize()} are a column of lists; {columns[0]!r} holds {types[0]}.")
+    return SetColumn(kind == "words")
+
+
+def _guess(types: Sequence[Any], columns: Sequence[str], discretized: bool) -> str:
+    if len(types) == 1 and types[0].is_array():
+        return "words" if types[0].value_type.is_string() else "importances"
+    if len(types) == 1 and columns[0] == "rule" and types[0].is_string():
+        return "rules"
+    numeric = all(kind.is_numeric() or kind.is_boolean() for kind in types)
+    return "importances" if numeric and (len(types) > 1 or discretized) else "keys"
+
+
+def _refuse_text(types: Sequence[Any], columns: Sequence[str]) -> None:
+    if len(types) == 1 and types[0].is_array() and types[0].value_type.is_numeric():
+        return
+    for name, kind in zip(columns, types, strict=True):
+        if not (kind.is_numeric() or kind.is_boolean()):
+            raise WrongType(
+                f"Importances are numbers; column {name!r} holds {kind}: some of its values may not be numbers. "
+                "Convert it, or leave it out."
+            )
+
+
+def _without_prefix(columns: Sequence[str]) -> tuple[str, ...]:
+    if all(name.startswith("phi_") for name in columns):
+        return tuple(name.removeprefix("phi_") for name in columns)
+    return tuple(columns)

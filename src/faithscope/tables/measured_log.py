@@ -1,0 +1,111 @@
+"""Estimates from a log: of all rows, or of rows by the values of other columns."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from faithscope.counting.counts import Counts
+from faithscope.counting.profile import Profile
+from faithscope.errors import BadInput
+from faithscope.explanations.base import several
+from faithscope.measures.estimate import Estimate, estimate
+from faithscope.measures.populations import Populations
+from faithscope.tables.counts import counted
+from faithscope.tables.engine.missing import refuse_missing, scan
+from faithscope.tables.engine.shown_columns import refuse_nested
+from faithscope.tables.labels import Labels, read_labels
+from faithscope.tables.log.opening import open_log
+from faithscope.tables.log.rows import AuditedLog, KeyedRows
+from faithscope.tables.options import AuditOptions
+from faithscope.tables.sources.snapshot import changed, refuse_change
+from faithscope.tables.sources.source import LogSource
+
+_MOST_GROUPS = 1000
+
+
+@dataclass(frozen=True)
+class MeasuredLog:
+    """A log with the number of its rows, those with missing values included, and its estimates."""
+
+    log: AuditedLog
+    total: int
+
+    @classmethod
+    def of(cls, source: LogSource, options: AuditOptions, carried: Sequence[str] = ()) -> "MeasuredLog":
+        """The log with its rows counted; `carried` are other columns that will be asked for."""
+        with source.one_state():
+            log, seen = open_log(source, options, carried)
+            measured = cls(log, seen.rows)
+            measured.consistency  # noqa: B018
+        return measured
+
+    @cached_property
+    def rows(self) -> KeyedRows:
+        """The rows with nothing but their label and explanation."""
+        return self.log.rows()
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The labels that occur."""
+        labels = read_labels(self.log.labels())
+        if not labels.values:
+            raise BadInput("No row is left after those with missing values were dropped: nothing can be measured.")
+        return labels
+
+    @cached_property
+    def consistency(self) -> Estimate:
+        """The estimate of all rows."""
+        whole = self.estimate(counted(self.rows, self.labels)[None])
+        dropped = self.total - whole.n
+        if dropped < 0 or self.log.options.nulls != "drop":
+            refuse_change(self.total, whole.n)
+        if not dropped:
+            return whole
+        note = several(dropped, "row was", "rows were") + " dropped: values missing"
+        return replace(whole, notes=(*whole.notes, note))
+
+    @contextmanager
+    def asked(self) -> Iterator[None]:
+        """Questions inside are all about one state of the log, and about the state that was audited."""
+        source = self.log.source
+        with source.one_state():
+            if not source.still and not source.files and self.log.stream is None:
+                self._refuse_other()
+            yield
+
+    def _refuse_other(self) -> None:
+        """Raise if the labels are no longer those that were counted first."""
+        now = read_labels(self.log.labels())
+        if self.labels.counts != now.counts:
+            raise changed(f"{self.labels.n:,} rows at first, {now.n:,} later, or other labels")
+
+    def parts(self, rows: KeyedRows, names: Sequence[str], missing: int) -> dict[Any, Counts | Profile]:
+        """The rows counted by other columns, in which at most so many rows are missing a value."""
+        parts = counted(rows, self.labels, names)
+        n = sum(int(counts.n) for counts in parts.values())
+        if not self.labels.n - missing <= n <= self.labels.n:
+            raise changed(f"{self.labels.n:,} rows at first, {n:,} later")
+        return parts
+
+    def estimate(self, counts: Counts | Profile) -> Estimate:
+        """An estimate from what was counted."""
+        counts = replace(counts, labels=self.labels.values) if isinstance(counts, Profile) else counts
+        return estimate(counts, confidence=self.log.options.confidence, interval=self.log.options.interval)
+
+    def by(self, columns: Sequence[str]) -> Populations:
+        """An estimate per population: the values of a column, or combinations of values of several."""
+        source, nulls = self.log.source, self.log.options.nulls
+        names = {f"p{j}": name for j, name in enumerate(columns)}
+        refuse_nested(source.table.schema(), columns, "a population is one value")
+        seen = scan(source.table, columns)
+        refuse_missing(seen, nulls)
+        missing = sum(seen.missing.values()) if nulls == "drop" else 0
+        parts = self.parts(self.log.rows(names), tuple(names), missing)
+        if len(parts) > _MOST_GROUPS:
+            raise BadInput(
+                f"{' and '.join(map(repr, columns))} give {len(parts):,} populations, more than {_MOST_GROUPS:,}: "
+                "bin the values first."
+            )
+        return Populations({name: self.estimate(counts) for name, counts in parts.items()}, " and ".join(columns))

@@ -1,0 +1,155 @@
+"""Audit: how faithful the explanations of a log are, and every question one can ask about it."""
+
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from faithscope.errors import BadInput
+from faithscope.inputs.checks import check_whole
+from faithscope.inputs.frames import frame
+from faithscope.measures.counterexamples import counterexamples
+from faithscope.measures.estimate import Estimate
+from faithscope.measures.local import per_explanation
+from faithscope.measures.populations import Populations
+from faithscope.tables.log.columns import Names, named_columns, one_column
+from faithscope.tables.measured_log import MeasuredLog
+from faithscope.tables.windows import Windows, over_time
+from faithscope.tables.worst import Examples, worst_counts
+from faithscope.visible import visible
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+_SHOWN = 100  # explanations whose rows are fetched to be shown
+
+
+@dataclass(frozen=True)
+class Audit:
+    """How faithful the explanations in a log are to its predictions.
+
+    Attributes
+    ----------
+    consistency : Estimate
+        Same explanation, same prediction?
+    sufficiency : Estimate or None
+        Wherever the explanation applies, same prediction? None if explanations do not say where they apply, or if
+        the log does not hold the inputs they speak of; then `notes` say so.
+    name : str
+        The log.
+    explainer, discretizer : str
+        What the explanations are, and what made them coarser.
+    populations : Populations or None
+        By the columns that were asked for.
+    windows : Windows or None
+        Over time, if that was asked for.
+    notes : tuple of str
+        What could not be measured, and why.
+
+    Examples
+    --------
+    >>> import pandas as pd, faithscope as fs
+    >>> log = pd.DataFrame({"leaf": [1, 1, 1, 2, 2, 2], "yhat": ["yes", "yes", "no", "no", "no", "no"]})
+    >>> audited = fs.audit(log, prediction="yhat", explanation="leaf")
+    >>> audited.table(1).explanation.tolist(), audited.uniqueness
+    (['1'], 0.0)
+    """
+
+    consistency: Estimate
+    sufficiency: Estimate | None
+    name: str
+    explainer: str
+    discretizer: str
+    populations: Populations | None = None
+    windows: Windows | None = None
+    notes: tuple[str, ...] = ()
+    _measured: MeasuredLog = field(repr=False, compare=False, kw_only=True)
+
+    @property
+    def uniqueness(self) -> float:
+        """Share of rows whose explanation no other row was given."""
+        return float(self.consistency.counts.profile().uniqueness)
+
+    def table(self, k: int | None = 100) -> "pd.DataFrame":
+        """One line per explanation, the k worst first; all of them if k is None."""
+        with self._measured.asked():
+            return frame(per_explanation(worst_counts(self._measured.rows, k), self.consistency.confidence, k))
+
+    def counterexamples(self, k: int = 10) -> "pd.DataFrame":
+        """Pairs of rows, same explanation, different prediction: worst explanations first, nearest rows first.
+
+        A log has no row numbers. The columns that ``id=`` named stand first, as ``<column>_a`` and ``<column>_b``;
+        ``index_a`` and ``index_b`` name rows by them, or else by the first of the rows' own columns. The nearest are
+        sought among a few rows of each label; ids do not count in the distance.
+        """
+        pairs = self._pairs(k)
+        return frame(self._examples.rows.without_positions(pairs))
+
+    def _counterexamples(self, k: int) -> "pd.DataFrame":
+        """The same with rows as positions in `X` too, for a report that shows them side by side."""
+        pairs = self._pairs(k)
+        return frame({**pairs, **self._examples.rows.names(pairs)})
+
+    def _pairs(self, k: int) -> dict[str, Any]:
+        if check_whole(k, "k, the number of pairs wanted,") > _SHOWN:
+            raise BadInput(f"An audit shows at most {_SHOWN} pairs of rows; got k={k}: ask for fewer.")
+        with self._measured.asked():
+            examples = self._examples
+            counts = worst_counts(self._measured.rows, _SHOWN)
+        return counterexamples(counts, examples.explanations, examples.labels, examples.compared, k)
+
+    @property
+    def X(self) -> "pd.DataFrame":  # noqa: N802
+        """Rows of the worst explanations: ids first, then what is neither prediction nor explanation."""
+        return frame({**self._examples.rows.ids, **self._examples.rows.others})
+
+    @cached_property
+    def _examples(self) -> Examples:
+        return Examples.of(self._measured.log, self._measured.rows, _SHOWN)
+
+    def by(self, columns: Names) -> Populations:
+        """Consistency for each value of a column, or each combination of values of several."""
+        with self._measured.asked():
+            return self._measured.by(named_columns(self._measured.log.source.columns, columns, "by"))
+
+    def over_time(self, column: str, every: str, reference: "Audit | None" = None) -> Windows:
+        """Consistency in each window of time, compared with another audit or with the first window."""
+        one_column(self._measured.log.source.columns, column, "time")
+        with self._measured.asked():
+            return over_time(self._measured, column, every, None if reference is None else reference._measured)
+
+    def plot(self) -> "alt.LayerChart":
+        """Value, interval, chance and the unverifiable part as an Altair chart."""
+        from faithscope.charts import estimates
+
+        return estimates([(self.name, estimate) for estimate in self._estimates()])
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers of this audit, ready for JSON."""
+        return {
+            "consistency": self.consistency.to_dict(),
+            "sufficiency": None if self.sufficiency is None else self.sufficiency.to_dict(),
+            "uniqueness": self.uniqueness,
+            "name": self.name,
+            "explainer": self.explainer,
+            "discretizer": self.discretizer,
+            "populations": None if self.populations is None else self.populations.to_dict(),
+            "windows": None if self.windows is None else self.windows.to_dict(),
+            "notes": list(self.notes),
+        }
+
+    def to_html(self, path: str | os.PathLike[str]) -> None:
+        """Write a report that anybody can open: one HTML file that needs no network."""
+        from faithscope.report import write_report
+
+        write_report(self, path)
+
+    def _estimates(self) -> list[Estimate]:
+        return [self.consistency] if self.sufficiency is None else [self.consistency, self.sufficiency]
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self._estimates()), *map(visible, self.notes)])
+
+    def _repr_html_(self) -> str:
+        return "".join(estimate._repr_html_() for estimate in self._estimates())
