@@ -9,7 +9,7 @@ import pytest
 
 import faithscope as fs
 import report_examples as examples
-from faithscope.cli.options import tell
+from faithscope.cli.outcome import tell
 from faithscope.errors import BadInput, TooLarge, WrongType
 from faithscope.report import summarize
 from faithscope.report.contradictions import Rows

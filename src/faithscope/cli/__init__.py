@@ -8,9 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from faithscope.cli import auditing, evaluating
+from faithscope.cli import audit, demo, evaluate, plan, reproduce
 from faithscope.errors import FaithscopeError
-from faithscope.reproduce.command import reproduce
 from faithscope.runtime.memory import ran_out
 from faithscope.runtime.printing import json_alone, plain_letters
 
@@ -22,11 +21,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(json_alone(evaluating.demo))
-app.command()(json_alone(evaluating.evaluate))
-app.command()(json_alone(auditing.audit))
-app.command()(json_alone(auditing.plan))
-app.command()(json_alone(reproduce))
+for command in (demo.demo, evaluate.evaluate, audit.audit, plan.plan, reproduce.reproduce):
+    app.command()(json_alone(command))
 
 _WHOLE = "FAITHSCOPE_TRACEBACK"
 _INTERRUPTED = 130  # what typer makes of Ctrl-C

@@ -1,4 +1,4 @@
-"""The command ``faithscope reproduce``."""
+"""faithscope reproduce: the paper's tables and figures, beside its printed numbers."""
 
 import os
 from dataclasses import replace
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from faithscope.cli.options import Json, ReportFile
+from faithscope.cli.outcome import say_where
 from faithscope.runtime.printing import print_json
-from faithscope.visible import visible
 
 if TYPE_CHECKING:
     from faithscope.reproduce.running import Part
@@ -25,11 +26,9 @@ Search = Annotated[bool, typer.Option("--search", help="Choose the models' setti
 Dice = Annotated[
     bool, typer.Option("--dice", help="Counterfactuals by the dice-ml package rather than our own search.")
 ]
-CacheFolder = Annotated[Path | None, typer.Option("--cache", help="Keep what was computed here; a second run goes on.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print all numbers as JSON, and nothing else.")]
+KeptFolder = Annotated[Path | None, typer.Option("--cache", help="Keep what was computed here; a second run goes on.")]
 CsvFolder = Annotated[Path | None, typer.Option("--csv", help="Write tables and curves as CSV files to this folder.")]
 Markdown = Annotated[Path | None, typer.Option("--markdown", help="Write everything to this Markdown file.")]
-Report = Annotated[Path, typer.Option("--report", help="Where the report goes.")]
 Workers = Annotated[
     int | None, typer.Option("--workers", min=1, help="Parts that run at once; by default one for each core, up to 4.")
 ]
@@ -43,11 +42,11 @@ def reproduce(
     all_rows: AllRows = False,
     search: Search = False,
     dice: Dice = False,
-    cache: CacheFolder = None,
-    as_json: AsJson = False,
+    cache: KeptFolder = None,
+    as_json: Json = False,
     to_csv: CsvFolder = None,
     markdown: Markdown = None,
-    report: Report = Path("reproduction.html"),
+    report: ReportFile = Path("reproduction.html"),
     workers: Workers = None,
     seed: Seed = 0,
 ) -> None:
@@ -61,8 +60,8 @@ def reproduce(
     from faithscope.reproduce.settings import Settings
     from faithscope.runtime.files import to_path
 
-    found = Settings(data, quick=quick, all_rows=all_rows, search=search, dice=dice, seed=seed)
-    settings = found if cache is None else replace(found, cache=to_path(cache))
+    settings = Settings(data, quick=quick, all_rows=all_rows, search=search, dice=dice, seed=seed)
+    settings = settings if cache is None else replace(settings, cache=to_path(cache))
     parts = running.run(tables or [], settings, lambda line: typer.echo(line, err=True), workers or _cores())
     _write(parts, _command(tables or [], settings), as_json, to_csv, markdown, report)
 
@@ -86,7 +85,7 @@ def _write(
     if markdown is not None:
         write_atomically(markdown, written.to_markdown(parts, command).encode())
     page.write(parts, report, command)
-    typer.echo(f"The report is {visible(str(report))}", err=True)
+    say_where(report)
 
 
 def _command(tables: list[str], settings: "Settings") -> str:
