@@ -1,7 +1,6 @@
 """One summary holds what every rendering tells."""
 
 import json
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,8 +11,9 @@ import report_examples as examples
 from faithscope.cli.outcome import tell
 from faithscope.errors import BadInput, TooLarge, WrongType
 from faithscope.report import summarize
-from faithscope.report.contradictions import Rows
+from faithscope.report.contradictions import FeatureColumns
 from faithscope.report.html import render
+from faithscope.report.result import Contents, Provenance, row_pairs
 from faithscope.report.terminal import render as in_terminal
 from faithscope.report.wording import two_values, wording
 from faithscope.tables.audit import audit
@@ -62,7 +62,7 @@ def test_contradictions_share_an_explanation_and_not_a_prediction(found, summary
 
 def test_differing_features_are_marked_farthest_first():
     X = pd.DataFrame({"near": [0.0, 1.0, 10.0], "far": [0.0, 9.0, 10.0], "same": [3, 3, 4], "word": ["a", "b", "a"]})
-    features = Rows.of(X).side_by_side(0, 1)
+    features = FeatureColumns.of(X).side_by_side(0, 1)
     assert [one.name for one in features] == ["word", "far", "near", "same"]
     assert [one.differs for one in features] == [True, True, True, False]
     assert [one.gap for one in features] == [None, 0.9, 0.1, 0.0]
@@ -70,7 +70,7 @@ def test_differing_features_are_marked_farthest_first():
 
 @pytest.mark.parametrize("X", [np.arange(6.0).reshape(3, 2), [[0, 1], [2, 3], [4, 5]], ["one text", "two", "three"]])
 def test_rows_of_any_kind_can_be_shown_side_by_side(X):
-    features = Rows.of(X).side_by_side(0, 2)
+    features = FeatureColumns.of(X).side_by_side(0, 2)
     assert all(one.differs for one in features)
     assert features[0].a != features[0].b
 
@@ -145,11 +145,33 @@ def test_notes_are_told_in_a_terminal_with_whom_and_what_they_speak_of():
     assert "a few rows decide" in told
 
 
-def test_what_has_no_rows_is_summarized_without_contradictions():
-    estimate = fs.consistency(["a", "a", "b"], [1, 0, 1])
-    told = summarize(SimpleNamespace(consistency=estimate, sufficiency=None, name="a log", notes=("2 rows dropped",)))
-    assert told.explainers[0].contradictions == ()
-    assert told.explainers[0].notes == ("2 rows dropped",)
+class Rowless:
+    """The least that a report can be made of: one estimate, and no rows."""
+
+    consistency = fs.consistency(["a", "a", "b"], [1, 0, 1])
+    sufficiency = uniqueness = X = None
+
+    def _contents(self):
+        return Contents({"a log": self})
+
+    def _provenance(self):
+        return Provenance("", "", notes=("2 rows dropped",))
+
+    def _plan(self, measure):
+        return fs.plan(self.consistency)
+
+    def _row_pairs(self, measure, k):
+        return row_pairs({"row_a": [0], "row_b": [1], "explanation": ["a"], "prediction_a": [1], "prediction_b": [0]})
+
+    def _discretized(self):
+        return ()
+
+
+def test_whatever_answers_a_report_s_questions_is_summarized():
+    (explainer,) = summarize(Rowless()).explainers
+    assert (explainer.name, explainer.notes) == ("a log", ("2 rows dropped",))
+    (contradiction,) = explainer.contradictions
+    assert (contradiction.index_a, contradiction.index_b, contradiction.features) == ("0", "1", ())
 
 
 def test_populations_of_one_explainer_may_be_given_by_column(found):

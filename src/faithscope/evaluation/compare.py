@@ -37,6 +37,8 @@ from faithscope.visible import visible
 if TYPE_CHECKING:
     import pandas as pd
 
+    from faithscope.report.result import Contents
+
 _MEASURES: tuple[Literal["consistency", "sufficiency"], ...] = ("consistency", "sufficiency")
 _NUMBERS = ("n", "value", "low", "high", "unverifiable", "verified", "chance", "adjusted", "distinct")
 
@@ -142,6 +144,17 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         return str(shown(self.table).style.hide(axis="index").format(precision=3, escape="html").to_html())
+
+    def _contents(self) -> "Contents":
+        """What there is to report."""
+        from faithscope.report.result import Breakdown, Contents
+
+        measured = (self.populations, self.sufficiency_populations)
+        breakdowns = {
+            name: [Breakdown.of(populations[name]) for populations in measured if name in populations]
+            for name in self.evaluations
+        }
+        return Contents(self.evaluations, breakdowns, self.pairs, self.rows_to_choose)
 
 
 @in_memory("compare fewer explainers, or on fewer rows")

@@ -30,6 +30,9 @@ from faithscope.relations import says_where, to_relation
 if TYPE_CHECKING:
     import pandas as pd
 
+    from faithscope.measures.planning import Plan
+    from faithscope.report.result import Contents, Provenance, RowPair
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -228,6 +231,37 @@ class Evaluation:
     def _counts(self) -> Any:
         """Every row counts once, whatever its weight."""
         return self.consistency.counts if self.weights is None else count(self.explanations, self.predictions)
+
+    def _contents(self) -> "Contents":
+        """What there is to report."""
+        from faithscope.report.result import Contents
+
+        return Contents({self.name: self})
+
+    def _provenance(self) -> "Provenance":
+        """How the explanations came about."""
+        from faithscope.report.result import Provenance
+
+        return Provenance(self.explainer, self.discretizer, self.explanations.kind, self.seed, self.seconds)
+
+    def _plan(self, measure: str) -> "Plan":
+        """How many rows the measure needs."""
+        from faithscope.measures.planning import plan
+
+        return plan(getattr(self, measure))
+
+    def _row_pairs(self, measure: str, k: int) -> "tuple[RowPair, ...]":
+        """Up to k pairs of rows that lower the measure."""
+        from faithscope.report.result import row_pairs
+
+        columns = self.counterexamples(k) if measure == "consistency" else self.wrongly_covered(k)
+        return row_pairs(dict(columns.items()), self.rows)
+
+    def _discretized(self) -> list[dict[str, Any]]:
+        """The consistency of these explanations per discretization, finest first."""
+        return [
+            {str(name): value for name, value in line.items()} for line in self.discretizations().to_dict("records")
+        ]
 
 
 def uniqueness(found: Estimate) -> float:

@@ -30,6 +30,9 @@ from faithscope.visible import visible
 if TYPE_CHECKING:
     import pandas as pd
 
+    from faithscope.measures.planning import Plan
+    from faithscope.report.result import Contents, Provenance, RowPair
+
 _SHOWN = 100  # explanations whose rows are fetched to be shown
 
 
@@ -157,6 +160,38 @@ class Audit:
     def _repr_html_(self) -> str:
         estimates = [self.consistency] if self.sufficiency is None else [self.consistency, self.sufficiency]
         return "".join(found._repr_html_() for found in estimates)
+
+    def _contents(self) -> "Contents":
+        """What there is to report."""
+        from faithscope.report.result import Breakdown, Contents
+
+        breakdowns = [] if self.populations is None else [Breakdown.of(self.populations)]
+        if self.windows is not None:
+            by = f"windows of {self.windows.every}"
+            breakdowns.append(Breakdown(by, self.windows.estimates, self.windows.differences))
+        return Contents({self.name: self}, {self.name: breakdowns})
+
+    def _provenance(self) -> "Provenance":
+        """How the explanations came about."""
+        from faithscope.report.result import Provenance
+
+        return Provenance(self.explainer, self.discretizer, notes=self.notes)
+
+    def _plan(self, measure: str) -> "Plan":
+        """How many rows the measure needs."""
+        from faithscope.measures.planning import plan
+
+        return plan(getattr(self, measure))
+
+    def _row_pairs(self, measure: str, k: int) -> "tuple[RowPair, ...]":
+        """Up to k pairs of rows that lower consistency; none for sufficiency."""
+        from faithscope.report.result import row_pairs
+
+        return row_pairs(dict(self._counterexamples(k).items())) if measure == "consistency" else ()
+
+    def _discretized(self) -> tuple[()]:
+        """Empty: an audit measures one discretization."""
+        return ()
 
 
 @in_memory("audit a part of the log")
