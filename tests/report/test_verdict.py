@@ -135,6 +135,6 @@ def test_a_bound_is_never_said_tighter_than_it_is(estimate):
 def test_a_silent_sample_says_how_silent_and_what_would_help():
     estimate = SimpleNamespace(measure="consistency", value=0.35, low=0.3, high=1.0, unverifiable=0.62, verified=0.92)
     estimate.chance, estimate.confidence, estimate.above_chance = 0.5, 0.95, True
-    sentence = judge([estimate], {"consistency": "; about 12,000 rows would leave only 5%"}).sentence
+    sentence = judge([estimate], {"consistency": "; about 12,000 rows would leave only 5% unverifiable"}).sentence
     assert sentence.startswith("Cannot tell yet: 62% of the rows have an explanation that no other row has")
-    assert sentence.endswith("about 12,000 rows would leave only 5%.")
+    assert sentence.endswith("about 12,000 rows would leave only 5% unverifiable.")

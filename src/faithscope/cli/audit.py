@@ -64,7 +64,7 @@ def audit(
     """
     from faithscope.tables.audit import audit as audit_log
 
-    check_gate(fail_under, measure=measure)
+    check_gate(fail_under, measure)
     source = open_log_source(log, table, connect)
     with source.one_state():  # the report is about the rows that were measured
         result = audit_log(

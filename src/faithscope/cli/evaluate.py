@@ -54,7 +54,7 @@ def evaluate(
     from faithscope.evaluation.best import to_choice
     from faithscope.evaluation.compare import compare
 
-    check_gate(fail_under, measure=measure, gate=judged)
+    check_gate(fail_under, measure, judged)
     named = load_system(system)
     for name in judged or ():
         if name not in named.explainers:

@@ -10,7 +10,7 @@ ReportFile = Annotated[Path, typer.Option("--report", help="Where the report goe
 Json = Annotated[bool, typer.Option("--json", help="Print all numbers as JSON, and nothing else.")]
 FailUnder = Annotated[
     float | None,
-    typer.Option("--fail-under", help="Exit with 1 where a lower limit, of all rows or a population, is below this."),
+    typer.Option("--fail-under", help="Exit with 1 if a lower limit, of all rows or a population, is below this."),
 ]
 MeasureName = Annotated[
     str | None, typer.Option("--measure", help="What --fail-under judges: consistency or sufficiency; by default both.")

@@ -42,15 +42,15 @@ def say_where(report: Path) -> None:
     typer.echo(f"The report is {visible(str(report))}", err=True)
 
 
-def check_gate(fail_under: float | None, **chosen: Any) -> None:
+def check_gate(fail_under: float | None, measure: str | None, explainers: list[str] | None = None) -> None:
     """Refuse options of --fail-under that mean nothing, before anything is computed."""
     if fail_under is not None:
         check_share(fail_under, "--fail-under")
-    for option, value in chosen.items():
+    for option, value in (("--measure", measure), ("--gate", explainers)):
         if value and fail_under is None:
-            raise BadInput(f"--{option} says what --fail-under judges: give a threshold too, such as --fail-under 0.9.")
-    if chosen.get("measure") and chosen["measure"] not in MEASURES:
-        raise BadInput(f"--measure must be consistency or sufficiency; got {chosen['measure']!r}.")
+            raise BadInput(f"{option} says what --fail-under judges: give a threshold too, such as --fail-under 0.9.")
+    if measure and measure not in MEASURES:
+        raise BadInput(f"--measure must be consistency or sufficiency; got {measure!r}.")
 
 
 def gate(result: Any, fail_under: float | None, measure: str | None, explainers: list[str] | None = None) -> None:

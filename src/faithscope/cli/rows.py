@@ -28,9 +28,12 @@ def read_rows(path: Path) -> Any:
     except TooLarge:
         raise
     except FileNotFoundError:
-        raise BadInput(f"There is no file {str(path)!r}.") from None
+        raise BadInput(f"There is no file {str(path)!r}: check the path.") from None
     except (OSError, ValueError, pd.errors.ParserError) as error:
-        raise BadInput(f"{str(path)!r} cannot be read: {str(error).splitlines()[0]}") from None
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise BadInput(
+            f"{str(path)!r} cannot be read: {reason}. Check that it is a complete {path.suffix} file."
+        ) from None
 
 
 def without_columns(rows: Any, names: list[str]) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.checks import check_share, check_whole
+from faithscope.inputs.hints import hint
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.paired import PairedDifference
 from faithscope.measures.planning import FARTHEST, Plan
@@ -241,7 +242,9 @@ def _breakdowns(populations: Any, contents: Contents) -> dict[str, list[Breakdow
         return {first: [Breakdown.of(of_column, by=column) for column, of_column in named.items()]}
     unknown = next((name for name in named if name not in contents.explainers), None)
     if unknown is not None:
-        raise BadInput(f"Populations are given for {unknown!r}, but explainers are {', '.join(contents.explainers)}.")
+        raise BadInput(
+            f"Populations are given for {unknown!r}, which is no explainer here. {hint(unknown, contents.explainers)}"
+        )
     lists = {name: [given] if isinstance(given, Populations) else given for name, given in named.items()}
     return {name: list(map(Breakdown.of, given)) for name, given in lists.items()}
 
@@ -280,8 +283,8 @@ def _needed(plan: Plan) -> str:
     if not plan.forecastable or plan.unverifiable <= plan.wanted:
         return ""
     if plan.rows_needed is None:
-        return f"; even {FARTHEST * plan.n:,} rows would leave more than {plan.wanted:.0%}"
-    return f"; about {plan.rows_needed:,} rows would leave only {plan.wanted:.0%}"
+        return f"; even {FARTHEST * plan.n:,} rows would leave more than {plan.wanted:.0%} unverifiable"
+    return f"; about {plan.rows_needed:,} rows would leave only {plan.wanted:.0%} unverifiable"
 
 
 def _discretization(line: Mapping[str, Any]) -> dict[str, Any]:

@@ -105,7 +105,7 @@ def _clause(reached: Level, estimate: Estimate, needed: str, wanted: float) -> s
         return "all predictions are the same, so that any explanation would agree"
     chance, between = f"{estimate.chance:.1%}", _between(estimate.low, estimate.high)
     if reached == "faithful":
-        return f"{subject} at least {_down(estimate.low)} of the time, where chance alone gives {chance}"
+        return f"{subject} at least {_down(estimate.low)} of the time, while chance alone gives {chance}"
     if reached == "unfaithful":
         return f"{subject} at most {_up(estimate.high)} of the time, no more than chance alone gives, {chance}"
     where = "where it can be checked, " if estimate.unverifiable else ""
