@@ -30,10 +30,8 @@ def read_rows(path: Path) -> Any:
     except FileNotFoundError:
         raise BadInput(f"There is no file {str(path)!r}: check the path.") from None
     except (OSError, ValueError, pd.errors.ParserError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise BadInput(
-            f"{str(path)!r} cannot be read: {reason}. Check that it is a complete {path.suffix} file."
-        ) from None
+        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
+        raise BadInput(f"{str(path)!r} cannot be read: {reason}. Is it a complete {path.suffix} file?") from None
 
 
 def without_columns(rows: Any, names: list[str]) -> Any:
