@@ -19,7 +19,7 @@ DiscretizeOrBest = Annotated[
 ]
 ByColumn = Annotated[str | None, typer.Option(help="A column of the rows that names populations.")]
 Drop = Annotated[list[str] | None, typer.Option(help="A column that the model does not get; repeatable.")]
-HalvesSeed = Annotated[int, typer.Option(help="Of the halves of --discretize best.")]
+HalvesSeed = Annotated[int, typer.Option(help="Seed of the halves of --discretize best.")]
 Judged = Annotated[
     list[str] | None,
     typer.Option(

@@ -15,8 +15,10 @@ FailUnder = Annotated[
 MeasureName = Annotated[
     str | None, typer.Option("--measure", help="What --fail-under judges: consistency or sufficiency; by default both.")
 ]
-Confidence = Annotated[float, typer.Option(help="Of the intervals.")]
-CacheFolder = Annotated[Path | None, typer.Option("--cache", help="Keep what was computed in this folder; resume.")]
+Confidence = Annotated[float, typer.Option(help="Confidence of the intervals.")]
+CacheFolder = Annotated[
+    Path | None, typer.Option("--cache", help="Keep what was computed in this folder, so that a second run continues.")
+]
 
 LogFiles = Annotated[
     list[str] | None, typer.Argument(help="Parquet, CSV or JSON lines: files, a folder or a glob.", show_default=False)
