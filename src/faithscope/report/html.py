@@ -1,25 +1,20 @@
 """The report as one HTML file: no network, opens from disk."""
 
-import base64
-import hashlib
-import json
 import os
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from faithscope.charts import specs
-from faithscope.charts.theme import DARK, FONT, LIGHT, theme
+from faithscope.charts.theme import LIGHT, theme
 from faithscope.measures.estimate import Estimate
 from faithscope.report.contradictions import FeaturePair
 from faithscope.report.glossary import GLOSSARY
+from faithscope.report.offline_page import fill_page
 from faithscope.report.summary import Curve, Explainer, Groups, Summary, notes, numbers
 from faithscope.report.verdict import LEVELS, WORDS, ExplainerVerdict
 from faithscope.runtime.files import write_atomically
 
 _ICONS = {"faithful": "✓", "unknown": "?", "partly": "◐", "chance": "≈", "unfaithful": "✕"}
 _SHOWN = 6  # features of two rows that are shown at first
-_UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
 def write(summary: Summary, path: str | os.PathLike[str]) -> None:
@@ -30,59 +25,7 @@ def write(summary: Summary, path: str | os.PathLike[str]) -> None:
 
 def render(summary: Summary) -> str:
     """The report as one page, which needs nothing else."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-
-    loader = PackageLoader("faithscope.report", "page")
-    jinja = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    charting, script = bundle(), _part("page.js")
-    parts = {"bundle": charting, "script": script, "style": style(), "charts": safe_json(_charts(summary))}
-    page = jinja.get_template("page.html.j2").render(
-        summary=summary,
-        **{name: Markup(text) for name, text in parts.items()},  # ours, or made safe above
-        policy=policy(charting, script),
-        **_template_names(summary),
-    )
-    return page.lstrip()
-
-
-def safe_json(value: Any) -> str:
-    """JSON that can stand inside a script element whatever strings it holds."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False).translate(_UNSAFE)
-
-
-@cache
-def bundle() -> str:
-    """Vega, Vega-Lite and what embeds them, as one script."""
-    import vl_convert
-
-    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
-
-
-def _part(name: str) -> str:
-    return files("faithscope.report").joinpath("page", name).read_text(encoding="utf-8")
-
-
-def style() -> str:
-    """The page's style, with the colors of light and dark."""
-
-    def variables(palette: dict[str, str]) -> str:
-        return "".join(f"--{name}:{color};" for name, color in palette.items())
-
-    light, dark = variables(LIGHT) + "color-scheme:light;", variables(DARK) + "color-scheme:dark;"
-    themes = (
-        f":root{{{light}}}\n@media screen{{:root[data-theme=dark]{{{dark}}}}}\n"
-        f"@media screen and (prefers-color-scheme:dark){{:root:not([data-theme]){{{dark}}}}}\n"
-    )
-    return themes + _part("page.css").replace("FONT", FONT)
-
-
-def policy(*scripts: str) -> str:
-    """Nothing may be fetched, and only our own scripts may run."""
-    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
-    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
-    rest = "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-    return f"default-src 'none'; script-src {allowed}; {rest}"
+    return fill_page("faithscope.report", _charts(summary), summary=summary, **_template_names(summary))
 
 
 def _charts(summary: Summary) -> dict[str, Any]:
