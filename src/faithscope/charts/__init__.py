@@ -53,7 +53,18 @@ def estimates(named: Iterable[tuple[str, Drawable]], *, title: str = "", width: 
 
 
 def populations(by_group: Mapping[Any, Drawable], *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
-    """`estimates` by population."""
+    """`estimates` by population.
+
+    Parameters
+    ----------
+    by_group : mapping of group to Estimate
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> populations({"north": fs.consistency(["a", "a"], [0, 0])}).description
+    'north: consistency 1.000, interval 0.000 to 1.000.'
+    """
     return estimates([(str(group), estimate) for group, estimate in by_group.items()], title=title, width=width)
 
 
@@ -63,6 +74,14 @@ def against(named: Iterable[tuple[str, Drawable]], *, title: str = "", width: in
     Parameters
     ----------
     named : pairs of a name and an Estimate
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> rules = fs.Rules.from_conditions([[("x0", ">", 0)], [("x0", ">", 0)]], features=["x0"])
+    >>> evaluation = fs.evaluate([1, 1], rules, [[1.0], [2.0]])
+    >>> against([("rule", evaluation.consistency), ("rule", evaluation.sufficiency)]).description[:31]
+    'Consistency against sufficiency'
     """
     rows = _rows(named)
     return _chart(specs.against(rows), title, width, f"Consistency against sufficiency. {_described(rows)}")
@@ -75,6 +94,13 @@ def discretizations(table: Any, *, title: str = "", width: int = _WIDTH) -> "alt
     ----------
     table : DataFrame
         What `Evaluation.discretizations` gives.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> evaluation = fs.evaluate([0, 0, 1], fs.Importances([[0.1, 0.2], [0.1, 0.3], [0.9, 0.2]]), [[1], [2], [3]])
+    >>> discretizations(evaluation.discretizations()).description[:57]
+    'Consistency against uniqueness. Original(): 0.000, 100% u'
     """
     rows = [
         {"name": line["discretizer"], "upper": min(1.0, line["value"] + line["unverifiable"])} | _known(line)
@@ -90,6 +116,12 @@ def curve(plan: Any, *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart
     Parameters
     ----------
     plan : Plan
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> curve(fs.plan(fs.consistency(["a", "a", "b"], [0, 0, 1]))).description
+    'Share of rows that cannot be checked, by number of rows: 33.3% at 3 rows.'
     """
     points = [_known(point) for point in plan.curve.to_dict("records")]
     words = f"Share of rows that cannot be checked, by number of rows: {plan.unverifiable:.1%} at {plan.n:,} rows."
@@ -107,6 +139,13 @@ def within_curve(
         The distances.
     estimates : sequence of Estimate
         One per distance.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> estimate = fs.within([[0.0], [0.1], [2.0]], [0, 0, 1], 0.5)
+    >>> within_curve([0.5], [estimate]).description
+    'Consistency by distance. within 0.5: 0.667.'
     """
     rows = [{"tau": tau, **estimate.to_dict()} for tau, estimate in zip(taus, estimates, strict=True)]
     words = "; ".join(f"within {row['tau']:g}: {row['value']:.3f}" for row in rows)

@@ -11,7 +11,7 @@ from faithscope.cli.rows import populations, read_rows, without_columns
 from faithscope.errors import UnknownName
 from faithscope.inputs.hints import hint
 
-System = Annotated[str, typer.Option(help="Your model and explainers, as module:attribute.")]
+SystemPath = Annotated[str, typer.Option(help="Your model and explainers, as module:attribute.")]
 DataFile = Annotated[Path, typer.Option(help="Rows without labels: a Parquet or CSV file.")]
 DiscretizeOrBest = Annotated[
     str | None,
@@ -20,7 +20,7 @@ DiscretizeOrBest = Annotated[
 ByColumn = Annotated[str | None, typer.Option(help="A column of the rows that names populations.")]
 Drop = Annotated[list[str] | None, typer.Option(help="A column that the model does not get; repeatable.")]
 HalvesSeed = Annotated[int, typer.Option(help="Seed of the halves of --discretize best.")]
-Judged = Annotated[
+GatedExplainers = Annotated[
     list[str] | None,
     typer.Option(
         "--gate",
@@ -30,7 +30,7 @@ Judged = Annotated[
 
 
 def evaluate(
-    system: System,
+    system: SystemPath,
     data: DataFile,
     discretize: DiscretizeOrBest = None,
     by: ByColumn = None,
@@ -42,7 +42,7 @@ def evaluate(
     as_json: Json = False,
     fail_under: FailUnder = None,
     measure: MeasureName = None,
-    judged: Judged = None,
+    judged: GatedExplainers = None,
 ) -> None:
     """Measure the explainers of your own model on your own rows.
 

@@ -35,4 +35,4 @@ Kind = Annotated[
 Discretize = Annotated[
     str | None, typer.Option("--discretize", help="original, 2-fp, 1-fp, sign, rank, sign-of-top-5, delta, …")
 ]
-Nulls = Annotated[str, typer.Option("--nulls", help="Missing values: error, drop or key.")]
+NullsPolicy = Annotated[str, typer.Option("--nulls", help="Missing values: error, drop or key.")]

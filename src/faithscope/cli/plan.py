@@ -6,7 +6,17 @@ from typing import Annotated, Any, cast
 import typer
 
 from faithscope.cli.logs import open_log_source
-from faithscope.cli.options import Connect, Discretize, Explanation, Json, Kind, LogFiles, Nulls, Prediction, TableName
+from faithscope.cli.options import (
+    Connect,
+    Discretize,
+    Explanation,
+    Json,
+    Kind,
+    LogFiles,
+    NullsPolicy,
+    Prediction,
+    TableName,
+)
 from faithscope.runtime.printing import print_json
 
 Unverifiable = Annotated[float, typer.Option(help="The share of rows that may stay unverifiable.")]
@@ -18,7 +28,7 @@ def plan(
     explanation: Explanation = None,
     kind: Kind = None,
     discretize: Discretize = None,
-    nulls: Nulls = "error",
+    nulls: NullsPolicy = "error",
     connect: Connect = None,
     table: TableName = None,
     unverifiable: Unverifiable = 0.05,

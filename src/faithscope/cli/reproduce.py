@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from faithscope.reproduce.settings import Settings
 
 _MOST_WORKERS = 4  # each has data sets and models of its own in memory
-Names = Annotated[list[str] | None, typer.Argument(metavar="[TABLE ...]", help="table1, figure4, …; all by default.")]
+TableNames = Annotated[
+    list[str] | None, typer.Argument(metavar="[TABLE ...]", help="table1, figure4, …; all by default.")
+]
 DataFolder = Annotated[
     Path | None, typer.Option("--data", help="A folder of data sets as Parquet files; or set FAITHSCOPE_DATA.")
 ]
@@ -38,7 +40,7 @@ Seed = Annotated[int, typer.Option(help="Seed of splits, models, samples and exp
 
 
 def reproduce(
-    tables: Names = None,
+    tables: TableNames = None,
     data: DataFolder = None,
     quick: Quick = False,
     all_rows: AllRows = False,
