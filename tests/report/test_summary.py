@@ -157,6 +157,7 @@ class Rowless:
 
     consistency = fs.consistency(["a", "a", "b"], [1, 0, 1])
     sufficiency = uniqueness = X = None
+    _discretized = ()
 
     def _contents(self):
         return Contents({"a log": self})
@@ -169,9 +170,6 @@ class Rowless:
 
     def _row_pairs(self, measure, k):
         return row_pairs({"row_a": [0], "row_b": [1], "explanation": ["a"], "prediction_a": [1], "prediction_b": [0]})
-
-    def _discretized(self):
-        return ()
 
 
 def test_whatever_answers_a_report_s_questions_is_summarized():

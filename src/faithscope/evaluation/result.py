@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -255,8 +256,9 @@ class Evaluation:
         from faithscope.report.result import row_pairs
 
         columns = self.counterexamples(k) if measure == "consistency" else self.wrongly_covered(k)
-        return row_pairs(dict(columns.items()), self.rows)
+        return row_pairs({str(name): column for name, column in columns.items()}, self.rows)
 
+    @cached_property
     def _discretized(self) -> list[dict[str, Any]]:
         """The consistency of these explanations per discretization, finest first."""
         return [

@@ -57,6 +57,7 @@ class ExplainerResult(Protocol):
     def _row_pairs(self, measure: str, k: int) -> "Sequence[RowPair]":
         """Up to k pairs of rows that lower the measure."""
 
+    @property
     def _discretized(self) -> Sequence[Mapping[str, Any]]:
         """The consistency of these explanations per discretization, finest first; empty if that cannot be asked."""
 
@@ -135,7 +136,7 @@ class RowPair:
     disagreeing_pairs: int | None = None
 
 
-def row_pairs(columns: Mapping[Any, Any], positions: NDArray[np.int64] | None = None) -> tuple[RowPair, ...]:
+def row_pairs(columns: Mapping[str, Any], positions: NDArray[np.int64] | None = None) -> tuple[RowPair, ...]:
     """Row pairs from the columns of `Evaluation.counterexamples` or of `Evaluation.wrongly_covered`.
 
     Parameters
@@ -143,15 +144,32 @@ def row_pairs(columns: Mapping[Any, Any], positions: NDArray[np.int64] | None = 
     columns : mapping of str to column
     positions : array, (n,), optional
         Where each row of the result stands among those that were handed over, ascending; by default at its own place.
+
+    Examples
+    --------
+    >>> columns = {"explanation": ["old"], "row_a": [4], "row_b": [6], "prediction_a": ["yes"], "prediction_b": ["no"]}
+    >>> [(pair.a, pair.b, pair.row_a) for pair in row_pairs(columns, np.array([2, 4, 6]))]
+    [(1, 2, 4)]
     """
-    wanted = {str(_NAMES_OF_WRONGLY_COVERED.get(name, name)): list(column) for name, column in columns.items()}
-    ends = {end: [int(row) for row in wanted[f"row_{end}"]] for end in "ab"}
-    for end, rows in ends.items():
-        wanted[end] = rows if positions is None else np.searchsorted(positions, rows).tolist()
-        wanted.setdefault(f"index_{end}", rows)
-    names = [name for name in RowPair.__dataclass_fields__ if name in wanted]
-    return tuple(
-        RowPair(**dict(zip(names, values, strict=True))) for values in zip(*map(wanted.get, names), strict=True)
+    named = {_NAMES_OF_WRONGLY_COVERED.get(name, name): column for name, column in columns.items()}
+    lines = zip(*named.values(), strict=True)
+    return tuple(_row_pair(dict(zip(named, line, strict=True)), positions) for line in lines)
+
+
+def _row_pair(line: Mapping[str, Any], positions: NDArray[np.int64] | None) -> RowPair:
+    rows = [int(line["row_a"]), int(line["row_b"])]
+    a, b = rows if positions is None else np.searchsorted(positions, rows).tolist()
+    return RowPair(
+        explanation=line["explanation"],
+        a=a,
+        b=b,
+        row_a=rows[0],
+        row_b=rows[1],
+        index_a=line.get("index_a", rows[0]),
+        index_b=line.get("index_b", rows[1]),
+        prediction_a=line["prediction_a"],
+        prediction_b=line["prediction_b"],
+        disagreeing_pairs=line.get("disagreeing_pairs"),
     )
 
 

@@ -257,7 +257,7 @@ def _explainer(
     attempts = {measure: attempt("rows", measure, partial(result._plan, measure)) for measure in measures}
     plans = {measure: plan for measure, (plan, _) in attempts.items() if plan is not None}
     pairs, no_pairs = contradictions(result, measures, examples) if examples else ((), ())
-    discretizations, no_discretizations = attempt("discretizations", "consistency", result._discretized)
+    discretizations, no_discretizations = attempt("discretizations", "consistency", lambda: result._discretized)
     provenance = result._provenance()
     return Explainer(
         name=wording(name),

@@ -189,6 +189,7 @@ class Audit:
 
         return row_pairs(dict(self._counterexamples(k).items())) if measure == "consistency" else ()
 
+    @property
     def _discretized(self) -> tuple[()]:
         """Empty: an audit measures one discretization."""
         return ()
