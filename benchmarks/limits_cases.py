@@ -290,8 +290,8 @@ Lime(lambda X: X[:, 0], np.zeros((10, 20_000))).explain(np.zeros((1, 20_000)))""
 import sys
 import numpy as np
 from faithscope.cli import main
-import faithscope.cli.auditing as auditing
-auditing._audit = lambda *_: np.ones(40_000_000, np.float64)[:, None] * np.ones(100)
+import faithscope.cli.audit as command
+command.open_log_source = lambda *_: np.ones(40_000_000, np.float64)[:, None] * np.ones(100)
 sys.argv = ["faithscope", "audit", "log.parquet"]
 main()""",
 }

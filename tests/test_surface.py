@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import faithscope as fs
-from faithscope.cli.evaluating import read_rows
+from faithscope.cli.rows import read_rows
 from faithscope.datasets import cache_folder
 from faithscope.evaluation.cache import Cache
 from faithscope.tables.sources.source import open_source

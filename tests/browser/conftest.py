@@ -1,4 +1,4 @@
-"""A real browser, where there is one."""
+"""A real browser, if one is installed."""
 
 import shutil
 

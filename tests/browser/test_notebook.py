@@ -13,9 +13,9 @@ OFFLINE = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroug
 def page(tmp_path_factory):
     """Every output by its richest text, as front ends and nbconvert choose."""
     folder = tmp_path_factory.mktemp("notebook")
-    shown = [one.data for one in outputs(executed(folder, LOG, PLOTS, *SHOWN)) if "data" in one]
+    shown = [output.data for output in outputs(executed(folder, LOG, PLOTS, *SHOWN)) if "data" in output]
     path = folder / "notebook.html"
-    parts = "".join(f"<div>{one['text/html']}</div>" for one in shown)
+    parts = "".join(f"<div>{data['text/html']}</div>" for data in shown)
     path.write_text(f"<!doctype html><html><body>{parts}</body></html>", encoding="utf-8")
     return path
 
@@ -32,4 +32,4 @@ def test_plots_are_seen_without_a_network(browser, page):
     assert all(complete and wide > 300 and high > 40 and words > 20 for complete, wide, high, words in sizes)
     messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     sent = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
-    assert [one for one in sent if not one.startswith("data:")] == [page.as_uri()]
+    assert [address for address in sent if not address.startswith("data:")] == [page.as_uri()]

@@ -1,6 +1,6 @@
 """The report in a real browser: it opens from disk, works by itself, and can be used by everybody.
 
-Needs Chromium and its driver (Debian: chromium, chromium-driver); skipped where there is none. AXE_JS names axe-core's
+Needs Chromium and its driver (Debian: chromium, chromium-driver); skipped without them. AXE_JS names axe-core's
 script, axe.min.js; without it only our own checks of labels and contrast are made.
 """
 
@@ -27,8 +27,8 @@ const luminance = ([r, g, b]) => [r, g, b].map(c => linear(c / 255))
 const color = text => text.match(/[\\d.]+/g).map(Number);
 const ground = element => {
   for (; element; element = element.parentElement) {
-    const found = color(getComputedStyle(element).backgroundColor);
-    if (found.length === 3 || found[3] > 0) return found;
+    const color_below = color(getComputedStyle(element).backgroundColor);
+    if (color_below.length === 3 || color_below[3] > 0) return color_below;
   }
   return [255, 255, 255];
 };
@@ -246,4 +246,4 @@ def test_axe_finds_nothing_wrong(browser, report, scheme):
     run = {"expression": "axe.run().then(r => JSON.stringify(r.violations))", "awaitPromise": True}
     answer = browser.execute_cdp_cmd("Runtime.evaluate", run)
     violations = json.loads(answer["result"]["value"])
-    assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in violations] == []
+    assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []

@@ -15,7 +15,7 @@ from faithscope.errors import BadInput
 
 
 @pytest.fixture(scope="module")
-def found():
+def comparison():
     return examples.comparison()
 
 
@@ -26,58 +26,58 @@ def drawn(chart):
     return spec, [row for rows in spec["datasets"].values() for row in rows]
 
 
-def test_everything_that_plots_gives_an_altair_chart(found):
-    evaluation = found.evaluations["rules by age"]
+def test_everything_that_plots_gives_an_altair_chart(comparison):
+    evaluation = comparison.evaluations["rules by age"]
     within = fs.within_curve(np.random.default_rng(0).normal(size=(50, 2)), [0, 1] * 25, [0.0, 0.1, 1.0])
     plots = (
         evaluation.consistency,
         fs.plan(evaluation.consistency),
-        fs.plan(found.evaluations["unique"].consistency),
-        found.populations["constant"],
+        fs.plan(comparison.evaluations["unique"].consistency),
+        comparison.populations["constant"],
         within,
         evaluation,
-        found,
+        comparison,
     )
-    for one in plots:
-        spec, rows = drawn(one.plot())
+    for result in plots:
+        spec, rows = drawn(result.plot())
         assert spec["layer"]
         assert rows
 
 
-def test_an_estimate_is_drawn_where_it_is(found):
-    one = found.evaluations["importances"].consistency
-    _, rows = drawn(one.plot())
+def test_an_estimate_is_drawn_where_it_is(comparison):
+    estimate = comparison.evaluations["importances"].consistency
+    _, rows = drawn(estimate.plot())
     assert {(row["value"], row["low"], row["high"]) for row in rows if "low" in row} == {
-        (round(one.value, 5), round(one.low, 5), round(one.high, 5))
+        (round(estimate.value, 5), round(estimate.low, 5), round(estimate.high, 5))
     }
 
 
-def test_what_cannot_be_checked_is_hatched_from_the_value_to_the_upper_end(found):
-    one = found.evaluations["importances"].consistency
-    _, rows = drawn(one.plot())
+def test_what_cannot_be_checked_is_hatched_from_the_value_to_the_upper_end(comparison):
+    estimate = comparison.evaluations["importances"].consistency
+    _, rows = drawn(estimate.plot())
     strokes = [row["at"] for row in rows if "at" in row]
     assert strokes
-    assert one.value < min(strokes) <= max(strokes) < one.upper
-    _, rows = drawn(found.evaluations["constant"].consistency.plot())
+    assert estimate.value < min(strokes) <= max(strokes) < estimate.upper
+    _, rows = drawn(comparison.evaluations["constant"].consistency.plot())
     assert not [row for row in rows if "at" in row]
 
 
-def test_consistency_stands_against_sufficiency_where_both_were_measured(found):
-    pairs = [(name, one) for name, ev in found.evaluations.items() for one in ev._estimates()]
+def test_consistency_stands_against_sufficiency_if_both_were_measured(comparison):
+    pairs = [(name, estimate) for name, ev in comparison.evaluations.items() for estimate in ev._estimates()]
     _, rows = drawn(charts.against(pairs))
     assert {row["name"] for row in rows if "name" in row} == {"rules by age"}
 
 
-def test_discretizations_stand_by_their_uniqueness(found):
-    table = found.evaluations["importances"].discretizations()
+def test_discretizations_stand_by_their_uniqueness(comparison):
+    table = comparison.evaluations["importances"].discretizations()
     _, rows = drawn(charts.discretizations(table))
-    told = {row["name"]: row["uniqueness"] for row in rows if "value" in row and "name" in row}
-    assert told == dict(zip(table["discretizer"], table["uniqueness"].round(5), strict=True))
+    uniqueness = {row["name"]: row["uniqueness"] for row in rows if "value" in row and "name" in row}
+    assert uniqueness == dict(zip(table["discretizer"], table["uniqueness"].round(5), strict=True))
 
 
-def test_no_mark_has_a_color_of_its_own(found):
-    pairs = [(name, one) for name, ev in found.evaluations.items() for one in ev._estimates()]
-    rows = [{"name": name, **one.to_dict()} for name, one in pairs]
+def test_no_mark_has_a_color_of_its_own(comparison):
+    pairs = [(name, estimate) for name, ev in comparison.evaluations.items() for estimate in ev._estimates()]
+    rows = [{"name": name, **estimate.to_dict()} for name, estimate in pairs]
     written = json.dumps([specs.estimates(rows), specs.against(rows)])
     assert "#" not in written
     assert set(LIGHT) == set(DARK)

@@ -33,17 +33,17 @@ def run(*words):
 
 
 def test_a_log_is_audited(log, tmp_path):
-    found = run("audit", log, *HOW, "--by", "region", "--by-time", "when", "--report", tmp_path / "r.html")
-    assert found.exit_code == 0, found.output
-    for said in ("consistency by region", "north", "south", "consistency in windows of 1d", "2026-01-01"):
-        assert said in found.output
+    done = run("audit", log, *HOW, "--by", "region", "--by-time", "when", "--report", tmp_path / "r.html")
+    assert done.exit_code == 0, done.output
+    for words in ("consistency by region", "north", "south", "consistency in windows of 1d", "2026-01-01"):
+        assert words in done.output
     assert "<html" in (tmp_path / "r.html").read_text()
 
 
 def test_json_is_all_that_is_printed(log):
-    found = json.loads(run("audit", log, *HOW, "--json").stdout)
-    assert found["consistency"]["value"] == pytest.approx(1.0)
-    assert found["discretizer"] == "Sign()"
+    numbers = json.loads(run("audit", log, *HOW, "--json").stdout)
+    assert numbers["consistency"]["value"] == pytest.approx(1.0)
+    assert numbers["discretizer"] == "Sign()"
 
 
 def test_the_threshold_is_judged_by_the_lower_limit(log):
@@ -52,14 +52,14 @@ def test_the_threshold_is_judged_by_the_lower_limit(log):
 
 
 def test_every_population_is_judged_and_whoever_fails_is_named(log, tmp_path):
-    found = run("audit", log, *HOW, "--by", "region", "--fail-under", "0.95")
+    done = run("audit", log, *HOW, "--by", "region", "--fail-under", "0.95")
     lows = json.loads(run("audit", log, *HOW, "--by", "region", "--json").stdout)["populations"]["groups"]
-    failed = sorted(one["group"] for one in lows if one["low"] < 0.95)
-    lines = [line for line in found.stderr.splitlines() if "was not shown to be at least 0.95" in line]
+    failed = sorted(group["group"] for group in lows if group["low"] < 0.95)
+    lines = [line for line in done.stderr.splitlines() if "was not shown to be at least 0.95" in line]
     assert failed
     assert sorted(line.split("region ")[1].split(":")[0] for line in lines) == failed
     assert all(line.startswith(f"{log}, region ") and ": consistency was not" in line for line in lines)
-    assert found.exit_code == 1
+    assert done.exit_code == 1
     assert run("audit", log, *HOW, "--fail-under", "0.95").exit_code == 0
 
 
@@ -69,17 +69,17 @@ def test_sufficiency_is_judged_too(tmp_path):
     path = tmp_path / "rules.parquet"
     pd.DataFrame({"yhat": labels, "why": [f"a >= {-y}" for y in labels], "a": 1.0}).to_parquet(path)
     words = ("audit", path, "--prediction", "yhat", "--explanation", "why", "--kind", "rules", "--fail-under", "0.9")
-    found = run(*words)
-    assert found.exit_code == 1
-    assert f"{path}: sufficiency was not shown to be at least 0.9: its lower limit is 0.4" in found.stderr
+    done = run(*words)
+    assert done.exit_code == 1
+    assert f"{path}: sufficiency was not shown to be at least 0.9: its lower limit is 0.4" in done.stderr
     assert run(*words, "--measure", "consistency").exit_code == 0
     assert run(*words, "--measure", "sufficiency").exit_code == 1
 
 
 def test_a_plan_says_how_many_rows(log):
-    found = run("plan", log, *HOW)
-    assert found.exit_code == 0
-    assert "unverifiable" in found.output
+    done = run("plan", log, *HOW)
+    assert done.exit_code == 0
+    assert "unverifiable" in done.output
     assert json.loads(run("plan", log, *HOW, "--json").stdout)["n"] == 300
 
 
@@ -98,20 +98,20 @@ def test_a_plan_says_how_many_rows(log):
     ],
 )
 def test_mistakes_are_one_clear_line(words, log):
-    found = run(*(log if word == "LOG" else word for word in words))
-    assert isinstance(found.exception, BadInput)
-    assert "\n" not in str(found.exception)
-    assert "hunter2" not in str(found.exception)
+    done = run(*(log if word == "LOG" else word for word in words))
+    assert isinstance(done.exception, BadInput)
+    assert "\n" not in str(done.exception)
+    assert "hunter2" not in str(done.exception)
 
 
 def test_a_mistake_exits_with_2_and_no_traceback(log):
     start = "from faithscope.cli import main; main()"
-    made = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", start, "audit", log, "--prediction", "yhta"],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert made.returncode == 2
-    assert made.stderr.count("\n") == 1
-    assert "Did you mean 'yhat'" in made.stderr
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "Did you mean 'yhat'" in done.stderr

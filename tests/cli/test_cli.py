@@ -45,7 +45,7 @@ single = predict, importances
 faulty = broken, importances
 number = 7
 
-def made():
+def factory():
     return predict, importances
 
 def needs(something):
@@ -55,18 +55,18 @@ def needs(something):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    here = tmp_path_factory.mktemp("cli")
-    (here / "my_module.py").write_text(MODULE)
+    path = tmp_path_factory.mktemp("cli")
+    (path / "my_module.py").write_text(MODULE)
     rng = np.random.default_rng(0)
     rows = pd.DataFrame({"a": rng.normal(size=300), "b": rng.normal(size=300)})
-    rows.assign(region=np.where(rows["b"] > 0, "north", "south")).to_parquet(here / "X.parquet")
-    rows.to_csv(here / "X.csv", index=False)
+    rows.assign(region=np.where(rows["b"] > 0, "north", "south")).to_parquet(path / "X.parquet")
+    rows.to_csv(path / "X.csv", index=False)
     log = pd.DataFrame(rng.choice([-1.0, 1.0], (600, 6)), columns=[f"phi_{j}" for j in range(6)])
     log = log.assign(yhat=np.where(log["phi_0"] > 0, "yes", "no"), region=np.arange(600) % 2)
-    log.to_parquet(here / "log.parquet")
-    (here / "cut.parquet").write_bytes((here / "X.parquet").read_bytes()[:300])
-    (here / "X.xlsx").write_bytes(b"")
-    return here
+    log.to_parquet(path / "log.parquet")
+    (path / "cut.parquet").write_bytes((path / "X.parquet").read_bytes()[:300])
+    (path / "X.xlsx").write_bytes(b"")
+    return path
 
 
 @dataclass
@@ -122,21 +122,20 @@ def test_every_example_in_help_runs(folder, command):
 
 
 def data_folder():
-    found = os.environ.get("FAITHSCOPE_DATA")
-    return found or pytest.skip("FAITHSCOPE_DATA names no folder of data sets")
+    return os.environ.get("FAITHSCOPE_DATA") or pytest.skip("FAITHSCOPE_DATA names no folder of data sets")
 
 
 def test_an_evaluation_is_told_as_a_table_or_as_json(folder):
     words = ("evaluate", "--system", "my_module:system", "--data", "X.csv", "--discretize", "sign")
-    told = run(folder, *words)
-    assert told.returncode == 0
-    assert "importances" in told.stdout
+    done = run(folder, *words)
+    assert done.returncode == 0
+    assert "importances" in done.stdout
     numbers = json.loads(run(folder, *words, "--json").stdout)
     assert numbers["evaluations"]["importances"]["consistency"]["value"] == 1
     assert numbers["evaluations"]["constant"]["consistency"]["n"] == 300
 
 
-@pytest.mark.parametrize("attribute", ["single", "made"])
+@pytest.mark.parametrize("attribute", ["single", "factory"])
 def test_a_system_is_a_pair_or_makes_one(folder, attribute):
     words = ("evaluate", "--system", f"my_module:{attribute}", "--data", "X.csv", "--discretize", "best", "--json")
     done = run(folder, *words)
@@ -148,7 +147,7 @@ def test_populations_come_from_a_column(folder):
     words = ("evaluate", "--system", "my_module:single", "--data", "X.parquet", "--by", "region", "--drop", "region")
     numbers = json.loads(run(folder, *words, "--json").stdout)
     groups = numbers["populations"]["importances"]["groups"]
-    assert {one["group"] for one in groups} == {"north", "south"}
+    assert {group["group"] for group in groups} == {"north", "south"}
 
 
 @pytest.mark.parametrize(("limit", "status"), [("0.9", 0), ("0.99", 1)])
@@ -165,9 +164,9 @@ def judged(folder, system, *words):
 
 
 def test_the_gate_judges_every_measure_and_no_baseline_and_names_who_failed(folder):
-    status, failed, said = judged(folder, "guarded", "--fail-under", "0.9")
+    status, failed, printed = judged(folder, "guarded", "--fail-under", "0.9")
     assert (status, failed) == (1, [("hollow", "sufficiency")])
-    assert "at least 0.9: its lower limit is 0." in said
+    assert "at least 0.9: its lower limit is 0." in printed
     assert judged(folder, "sound", "--fail-under", "0.9")[:2] == (0, [])
     assert judged(folder, "guarded", "--fail-under", "0.9", "--measure", "consistency")[:2] == (0, [])
 
@@ -179,35 +178,35 @@ def test_the_gate_judges_whom_it_is_told_to(folder):
 
 
 def test_baselines_alone_are_judged_and_that_is_said(folder):
-    status, failed, said = judged(folder, "baselines", "--fail-under", "0.9")
+    status, failed, printed = judged(folder, "baselines", "--fail-under", "0.9")
     assert status == 1
     assert {who for who, _ in failed} == {"constant", "random"}
-    assert "Only baselines were given, so they are judged: constant, random." in said
+    assert "Only baselines were given, so they are judged: constant, random." in printed
 
 
 def test_the_gate_judges_populations_too(folder):
-    status, failed, said = judged(folder, "sound", "--fail-under", "0.96", "--by", "region")
+    status, failed, printed = judged(folder, "sound", "--fail-under", "0.96", "--by", "region")
     assert status == 1
     assert set(failed) == {("signs, region north", "consistency"), ("signs, region south", "consistency")}
-    assert "rows are too few: even if all agreed" in said
+    assert "rows are too few: even if all agreed" in printed
     assert judged(folder, "sound", "--fail-under", "0.96")[0] == 0
 
 
 def test_populations_are_printed_by_every_measure_with_explainer_and_column(folder):
     words = ("evaluate", "--system", "my_module:guarded", "--data", "X.parquet", "--by", "region", "--drop", "region")
-    told = run(folder, *words).stdout
+    printed = run(folder, *words).stdout
     numbers = json.loads(run(folder, *words, "--json").stdout)
     for name, measure, held in [
         *((name, "consistency", numbers["populations"]) for name in ("signs", "hollow", "constant", "r")),
         ("hollow", "sufficiency", numbers["sufficiency_populations"]),
     ]:
-        part = told.split(f"{name}: {measure} by region")[1].split(" by region")[0]
-        for one in held[name]["groups"]:
-            assert one["measure"] == measure
-            line = next(line for line in part.splitlines() if line.startswith(one["group"]))
-            assert f"{one['value']:.3f}" in line
-            assert f"{one['low']:.3f}–{one['high']:.3f}" in line
-    assert "signs: sufficiency" not in told
+        part = printed.split(f"{name}: {measure} by region")[1].split(" by region")[0]
+        for group in held[name]["groups"]:
+            assert group["measure"] == measure
+            line = next(line for line in part.splitlines() if line.startswith(group["group"]))
+            assert f"{group['value']:.3f}" in line
+            assert f"{group['low']:.3f}–{group['high']:.3f}" in line
+    assert "signs: sufficiency" not in printed
 
 
 def test_rows_without_a_population_are_one_of_their_own_and_that_is_said(folder):
@@ -217,7 +216,7 @@ def test_rows_without_a_population_are_one_of_their_own_and_that_is_said(folder)
     words = ("--system", "my_module:single", "--data", "holes.parquet", "--by", "region", "--drop", "region", "--json")
     done = run(folder, "evaluate", *words)
     (populations,) = json.loads(done.stdout)["populations"].values()
-    assert {one["group"]: one["n"] for one in populations["groups"]}["missing"] == 7
+    assert {group["group"]: group["n"] for group in populations["groups"]}["missing"] == 7
     assert "7 rows have no region: population 'missing'." in done.stderr
 
 
@@ -259,12 +258,12 @@ MISTAKES = {
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_one_line_and_status_2(folder, name):
-    words, said = MISTAKES[name]
+    words, message = MISTAKES[name]
     done = run(folder, "evaluate", *words)
     assert done.returncode == 2
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
-    assert said in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -272,8 +271,8 @@ def test_a_mistake_is_one_line_and_status_2(folder, name):
     "command", [[Path(sys.executable).parent / "faithscope"], [sys.executable, "-m", "faithscope"]]
 )
 def test_the_installed_command_prints_its_version(command):
-    found = subprocess.run([*command, "--version"], capture_output=True, text=True)
-    assert re.fullmatch(r"faithscope \d+\.\d+\.\d+\n", found.stdout)
+    done = subprocess.run([*command, "--version"], capture_output=True, text=True)
+    assert re.fullmatch(r"faithscope \d+\.\d+\.\d+\n", done.stdout)
 
 
 def test_completion_can_be_shown(folder):

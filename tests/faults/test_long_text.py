@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from faithscope.cli import sizes
-from faithscope.cli.evaluating import read_rows
+from faithscope.cli.rows import read_rows
 from faithscope.errors import TooLarge
 from faithscope.inputs.arrays import to_vector
 from faithscope.runtime import memory

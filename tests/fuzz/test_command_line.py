@@ -77,10 +77,10 @@ NEEDED = {
 @cache
 def folder():
     """Files of every kind: whole, cut short, empty, in another encoding, and no files at all."""
-    here = Path(mkdtemp())
-    (here / "fuzzed_module.py").write_text(MODULE)
-    LOG.to_parquet(here / "log.parquet")
-    whole = (here / "log.parquet").read_bytes()
+    path = Path(mkdtemp())
+    (path / "fuzzed_module.py").write_text(MODULE)
+    LOG.to_parquet(path / "log.parquet")
+    whole = (path / "log.parquet").read_bytes()
     text = LOG.to_csv(index=False)
     lines = LOG.to_json(orient="records", lines=True)
     contents = {
@@ -109,10 +109,10 @@ def folder():
         "packed.csv.gz": b"\x1f\x8b not packed",
     }
     for name, content in contents.items():
-        (here / name).write_bytes(content)
-    (here / "folder.csv").mkdir()
-    (here / "loop.csv").symlink_to("loop.csv")
-    return here
+        (path / name).write_bytes(content)
+    (path / "folder.csv").mkdir()
+    (path / "loop.csv").symlink_to("loop.csv")
+    return path
 
 
 FILES = [
@@ -172,11 +172,11 @@ def holds(name, *words):
 
 def typed(command):
     """Words for a command: what it needs, and options with hostile values in any order."""
-    word = st.sampled_from([one for one in WORDS if "\0" not in one])
+    word = st.sampled_from([word for word in WORDS if "\0" not in word])
     option = st.tuples(st.sampled_from(OPTIONS[command]), word).map(list)
-    bare = word.map(lambda one: [one])
+    bare = word.map(lambda word: [word])
     more = st.lists(st.one_of(option, option, bare), max_size=3).map(
-        lambda lists: [one for some in lists for one in some]
+        lambda lists: [word for words in lists for word in words]
     )
     return more.map(lambda words: [*(["log.csv"] if command in ("audit", "plan") else []), *NEEDED[command], *words])
 
@@ -194,7 +194,7 @@ def test_hostile_words_end_in_a_status_and_at_most_one_line(command):
     @given(typed(command))
     def fuzzed(words):
         if "--json" in words and words[words.index("--json") - 1].startswith("--"):
-            words = [one for one in words if one != "--json"]  # it is the value of the option before it
+            words = [word for word in words if word != "--json"]  # it is the value of the option before it
         holds(command, command, *words)
 
     fuzzed()

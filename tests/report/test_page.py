@@ -15,7 +15,8 @@ import report_examples as examples
 from faithscope.charts.theme import DARK, LIGHT
 from faithscope.report import summarize, write_report
 from faithscope.report.glossary import GLOSSARY
-from faithscope.report.html import render, safe_json
+from faithscope.report.html import render
+from faithscope.report.offline_page import safe_json
 from faithscope.report.terminal import render as in_terminal
 
 SECTIONS = ("verdicts", "picture", "rows", "contradictions", "populations", "discretizations", "method", "glossary")
@@ -69,39 +70,41 @@ def test_sections_come_in_the_order_a_reader_asks(page):
 
 def test_every_verdict_and_every_number_is_on_the_page(summary, page):
     text = "".join(page.texts)
-    for one in summary.explainers:
-        assert one.verdict.word in text
-        assert one.verdict.sentence.split(": ", 1)[1][1:] in text
-        for measure in one.measures:
-            assert f"{measure.low:.3f} to {measure.high:.3f}" in text
+    for explainer in summary.explainers:
+        assert explainer.verdict.word in text
+        assert explainer.verdict.sentence.split(": ", 1)[1][1:] in text
+        for estimate in explainer.measures:
+            assert f"{estimate.low:.3f} to {estimate.high:.3f}" in text
     assert all(meaning in text for meaning in GLOSSARY.values())
 
 
 def test_terminal_and_page_tell_the_same(summary, page):
-    told = in_terminal(summary, width=1000)
+    printed = in_terminal(summary, width=1000)
     text = "".join(page.texts)
-    for one in summary.explainers:
-        assert one.verdict.sentence in told
-        for measure in one.measures:
-            assert f"{measure.low:.3f}–{measure.high:.3f}" in told
-            assert f"{measure.low:.3f} to {measure.high:.3f}" in text
+    for explainer in summary.explainers:
+        assert explainer.verdict.sentence in printed
+        for estimate in explainer.measures:
+            assert f"{estimate.low:.3f}–{estimate.high:.3f}" in printed
+            assert f"{estimate.low:.3f} to {estimate.high:.3f}" in text
 
 
 def test_nothing_is_fetched(page, hostile):
-    for one in (page, hostile):
-        addresses = [a[name] for _, a in one.tags for name in ("src", "href", "action", "data", "poster") if name in a]
+    for shown in (page, hostile):
+        addresses = [
+            a[name] for _, a in shown.tags for name in ("src", "href", "action", "data", "poster") if name in a
+        ]
         assert all(address.startswith(("#", "data:,")) for address in addresses)
-        assert not any("src" in attrs for attrs in one.all("script"))
-        policy = next(a["content"] for a in one.all("meta") if a.get("http-equiv") == "Content-Security-Policy")
+        assert not any("src" in attrs for attrs in shown.all("script"))
+        policy = next(a["content"] for a in shown.all("meta") if a.get("http-equiv") == "Content-Security-Policy")
         assert policy.startswith("default-src 'none'; script-src 'sha256-")
         assert "unsafe-eval" not in policy
 
 
 def test_only_our_scripts_may_run(page, hostile):
-    for one in (page, hostile):
-        policy = next(a["content"] for a in one.all("meta") if "http-equiv" in a)
+    for shown in (page, hostile):
+        policy = next(a["content"] for a in shown.all("meta") if "http-equiv" in a)
         runnable = [
-            s for s, a in zip(one.scripts, one.all("script"), strict=True) if a.get("type") != "application/json"
+            s for s, a in zip(shown.scripts, shown.all("script"), strict=True) if a.get("type") != "application/json"
         ]
         digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in runnable]
         assert re.findall(r"'sha256-([^']+)'", policy) == digests
@@ -154,7 +157,7 @@ def test_a_large_comparison_stays_below_three_megabytes(tmp_path):
     assert (tmp_path / "report.html").stat().st_size < 3_000_000
 
 
-def test_one_explainer_has_a_report_too(tmp_path):
+def test_a_single_explainer_has_a_report_too(tmp_path):
     X = examples.rows(80)
     evaluation = fs.evaluate(examples.predict, examples.by_age, X, progress=False)
     evaluation.to_html(tmp_path / "report.html", groups=X["job"])
@@ -185,9 +188,9 @@ def test_text_and_marks_stand_out(palette):
 
 def test_pairs_of_rows_with_values_missing_of_nullable_types_are_shown(tmp_path):
     rows = pd.DataFrame({"age": pd.array([1, None, 3, None], "Int64"), "flag": pd.array([True, None, None, None])})
-    found = fs.evaluate([0, 1, 0, 1], ["same"] * 4, rows)
-    found.to_html(tmp_path / "r.html")
-    pairs = summarize(found).explainers[0].contradictions
-    shown = {(one.a, one.b, one.differs) for pair in pairs for one in pair.features}
+    evaluation = fs.evaluate([0, 1, 0, 1], ["same"] * 4, rows)
+    evaluation.to_html(tmp_path / "r.html")
+    pairs = summarize(evaluation).explainers[0].contradictions
+    shown = {(feature.a, feature.b, feature.differs) for pair in pairs for feature in pair.features}
     assert all(differs == (a != b) for a, b, differs in shown)
     assert {differs for _, _, differs in shown} == {True, False}

@@ -1,7 +1,6 @@
 """One summary holds what every rendering tells."""
 
 import json
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -9,69 +8,70 @@ import pytest
 
 import faithscope as fs
 import report_examples as examples
-from faithscope.cli.options import tell
+from faithscope.cli.outcome import tell
 from faithscope.errors import BadInput, TooLarge, WrongType
 from faithscope.report import summarize
-from faithscope.report.contradictions import Rows
+from faithscope.report.contradictions import FeatureColumns
 from faithscope.report.html import render
+from faithscope.report.result import Contents, Provenance, row_pairs
 from faithscope.report.terminal import render as in_terminal
 from faithscope.report.wording import two_values, wording
 from faithscope.tables.audit import audit
 
 
 @pytest.fixture(scope="module")
-def found():
+def comparison():
     return examples.comparison()
 
 
 @pytest.fixture(scope="module")
-def summary(found):
-    return summarize(found)
+def summary(comparison):
+    return summarize(comparison)
 
 
-def test_a_summary_is_json_whatever_was_found(summary):
-    for one in (summary, summarize(examples.hostile())):
-        assert json.loads(json.dumps(one.to_dict(), allow_nan=False))["title"] == one.title
+def test_a_summary_is_json_whatever_was_measured(summary):
+    for told in (summary, summarize(examples.hostile())):
+        assert json.loads(json.dumps(told.to_dict(), allow_nan=False))["title"] == told.title
 
 
-def test_numbers_are_those_of_the_estimates(found, summary):
-    for one in summary.explainers:
-        evaluation = found.evaluations[one.name]
-        for measure in one.measures:
-            estimate = getattr(evaluation, measure.measure)
-            assert (measure.value, measure.low, measure.high) == (estimate.value, estimate.low, estimate.high)
-            assert measure.chance == estimate.chance
+def test_numbers_are_those_of_the_estimates(comparison, summary):
+    for explainer in summary.explainers:
+        evaluation = comparison.evaluations[explainer.name]
+        for told in explainer.measures:
+            estimate = getattr(evaluation, told.measure)
+            assert (told.value, told.low, told.high) == (estimate.value, estimate.low, estimate.high)
+            assert told.chance == estimate.chance
 
 
-def test_every_explainer_difference_and_population_is_told(found, summary):
-    assert [one.name for one in summary.explainers] == list(found.evaluations)
-    assert len(summary.differences) == len(found.differences)
-    assert all([name for name, _ in one.populations[0].groups] == ["a", "b"] for one in summary.explainers)
+def test_every_explainer_difference_and_population_is_told(comparison, summary):
+    assert [explainer.name for explainer in summary.explainers] == list(comparison.evaluations)
+    assert len(summary.differences) == len(comparison.differences)
+    assert all([name for name, _ in explainer.populations[0].groups] == ["a", "b"] for explainer in summary.explainers)
 
 
-def test_contradictions_share_an_explanation_and_not_a_prediction(found, summary):
-    told = next(one for one in summary.explainers if one.name == "rules by age").contradictions
-    evaluation = found.evaluations["rules by age"]
-    assert {one.measure for one in told} == {"consistency", "sufficiency"}
-    for one in told:
-        assert evaluation.predictions[one.row_a] != evaluation.predictions[one.row_b]
-        assert one.prediction_a != one.prediction_b
-        if one.measure == "consistency":
-            assert evaluation.explanations.describe(one.row_a) == evaluation.explanations.describe(one.row_b)
+def test_contradictions_share_an_explanation_and_not_a_prediction(comparison, summary):
+    pairs = next(explainer for explainer in summary.explainers if explainer.name == "rules by age").contradictions
+    evaluation = comparison.evaluations["rules by age"]
+    assert {pair.measure for pair in pairs} == {"consistency", "sufficiency"}
+    for pair in pairs:
+        assert evaluation.predictions[pair.row_a] != evaluation.predictions[pair.row_b]
+        assert pair.prediction_a != pair.prediction_b
+        if pair.measure == "consistency":
+            assert evaluation.explanations.describe(pair.row_a) == evaluation.explanations.describe(pair.row_b)
 
 
 def test_differing_features_are_marked_farthest_first():
     X = pd.DataFrame({"near": [0.0, 1.0, 10.0], "far": [0.0, 9.0, 10.0], "same": [3, 3, 4], "word": ["a", "b", "a"]})
-    features = Rows.of(X).side_by_side(0, 1)
-    assert [one.name for one in features] == ["word", "far", "near", "same"]
-    assert [one.differs for one in features] == [True, True, True, False]
-    assert [one.gap for one in features] == [None, 0.9, 0.1, 0.0]
+    features = FeatureColumns.of(X).side_by_side(0, 1)
+    assert [feature.name for feature in features] == ["word", "far", "near", "same"]
+    assert [feature.differs for feature in features] == [True, True, True, False]
+    assert [feature.gap for feature in features] == [None, 0.9, 0.1, 0.0]
 
 
 @pytest.mark.parametrize("X", [np.arange(6.0).reshape(3, 2), [[0, 1], [2, 3], [4, 5]], ["one text", "two", "three"]])
 def test_rows_of_any_kind_can_be_shown_side_by_side(X):
-    features = Rows.of(X).side_by_side(0, 2)
-    assert all(one.differs for one in features)
+    features = FeatureColumns.of(X).side_by_side(0, 2)
+    assert all(feature.differs for feature in features)
     assert features[0].a != features[0].b
 
 
@@ -88,12 +88,15 @@ def test_what_cannot_be_seen_is_written_as_its_code():
 
 def test_a_weighted_evaluation_is_summarized_without_a_curve():
     X = examples.rows(60)
-    found = fs.evaluate(examples.predict, examples.by_age, X, weights=np.arange(1.0, 61.0), progress=False)
-    told = summarize(found).explainers[0]
-    assert told.curves == ()
-    assert [(one.section, one.measure) for one in told.missing] == [("rows", "consistency"), ("rows", "sufficiency")]
-    assert "weighted" in told.missing[0].reason
-    assert [one.measure for one in told.measures] == ["consistency", "sufficiency"]
+    evaluation = fs.evaluate(examples.predict, examples.by_age, X, weights=np.arange(1.0, 61.0), progress=False)
+    explainer = summarize(evaluation).explainers[0]
+    assert explainer.curves == ()
+    assert [(part.section, part.measure) for part in explainer.missing] == [
+        ("rows", "consistency"),
+        ("rows", "sufficiency"),
+    ]
+    assert "weighted" in explainer.missing[0].reason
+    assert [estimate.measure for estimate in explainer.measures] == ["consistency", "sufficiency"]
 
 
 ASKED = {
@@ -110,8 +113,8 @@ def test_a_section_that_cannot_be_made_says_so_everywhere(monkeypatch, question,
         raise problem
 
     monkeypatch.setattr(fs.Evaluation, question, fails)
-    found = fs.evaluate(examples.predict, examples.by_age, examples.rows(60), progress=False)
-    summary = summarize(found)
+    evaluation = fs.evaluate(examples.predict, examples.by_age, examples.rows(60), progress=False)
+    summary = summarize(evaluation)
     (missing,) = summary.explainers[0].missing
     assert (missing.section, missing.measure) == ASKED[question]
     assert ("9 GiB" if str(problem) else "Memory ran out") in missing.reason
@@ -134,29 +137,53 @@ def test_json_of_the_command_line_has_what_is_missing(monkeypatch, capsys):
 
 def test_notes_are_told_in_a_terminal_with_whom_and_what_they_speak_of():
     X = examples.rows(30)
-    found = fs.compare(examples.predict, {"rules": examples.by_age}, X, groups=X["job"], progress=False)
-    told = in_terminal(summarize(found), width=1000)
-    parts = (found.populations["rules"], found.sufficiency_populations["rules"])
-    for words, one in [
-        *((f"rules, {one.measure}", one) for one in found["rules"]._estimates()),
-        *((f"rules, job {job}, {one.measure}", one) for part in parts for job, one in part.estimates.items()),
+    comparison = fs.compare(examples.predict, {"rules": examples.by_age}, X, groups=X["job"], progress=False)
+    printed = in_terminal(summarize(comparison), width=1000)
+    parts = (comparison.populations["rules"], comparison.sufficiency_populations["rules"])
+    for words, estimate in [
+        *((f"rules, {estimate.measure}", estimate) for estimate in comparison["rules"]._estimates()),
+        *(
+            (f"rules, job {job}, {estimate.measure}", estimate)
+            for part in parts
+            for job, estimate in part.estimates.items()
+        ),
     ]:
-        assert all(f"{words}: {note}" in told for note in one.notes)
-    assert "a few rows decide" in told
+        assert all(f"{words}: {note}" in printed for note in estimate.notes)
+    assert "a few rows decide" in printed
 
 
-def test_what_has_no_rows_is_summarized_without_contradictions():
-    estimate = fs.consistency(["a", "a", "b"], [1, 0, 1])
-    told = summarize(SimpleNamespace(consistency=estimate, sufficiency=None, name="a log", notes=("2 rows dropped",)))
-    assert told.explainers[0].contradictions == ()
-    assert told.explainers[0].notes == ("2 rows dropped",)
+class Rowless:
+    """The least that a report can be made of: one estimate, and no rows."""
+
+    consistency = fs.consistency(["a", "a", "b"], [1, 0, 1])
+    sufficiency = uniqueness = X = None
+    _discretized = ()
+
+    def _contents(self):
+        return Contents({"a log": self})
+
+    def _provenance(self):
+        return Provenance("", "", notes=("2 rows dropped",))
+
+    def _plan(self, measure):
+        return fs.plan(self.consistency)
+
+    def _row_pairs(self, measure, k):
+        return row_pairs({"row_a": [0], "row_b": [1], "explanation": ["a"], "prediction_a": [1], "prediction_b": [0]})
 
 
-def test_populations_of_one_explainer_may_be_given_by_column(found):
-    evaluation = found.evaluations["constant"]
-    by_job = found.populations["constant"]
-    told = summarize(evaluation, populations={"job": by_job, "again": by_job}).explainers[0].populations
-    assert [one.by for one in told] == ["job", "again"]
+def test_whatever_answers_a_report_s_questions_is_summarized():
+    (explainer,) = summarize(Rowless()).explainers
+    assert (explainer.name, explainer.notes) == ("a log", ("2 rows dropped",))
+    (contradiction,) = explainer.contradictions
+    assert (contradiction.index_a, contradiction.index_b, contradiction.features) == ("0", "1", ())
+
+
+def test_populations_of_one_explainer_may_be_given_by_column(comparison):
+    evaluation = comparison.evaluations["constant"]
+    by_job = comparison.populations["constant"]
+    breakdowns = summarize(evaluation, populations={"job": by_job, "again": by_job}).explainers[0].populations
+    assert [groups.by for groups in breakdowns] == ["job", "again"]
     assert summarize(evaluation, populations=by_job).explainers[0].populations[0].by == "job"
     nameless = evaluation.by(list(examples.rows()["job"]))
     assert summarize(evaluation, populations=nameless).explainers[0].populations[0].by == ""
@@ -166,10 +193,10 @@ def test_of_many_populations_the_lowest_are_told_and_the_rest_counted():
     X = examples.rows(400)
     evaluation = fs.evaluate(examples.predict, fs.explainers.Constant(), X, progress=False)
     everyone = evaluation.by(X["age"])
-    told = summarize(evaluation, populations=everyone).explainers[0].populations[0]
-    lows = sorted(one.low for one in everyone.estimates.values())
-    assert len(told.groups) + told.left_out == len(everyone.estimates)
-    assert sorted(one.low for _, one in told.groups) == lows[: len(told.groups)]
+    shown = summarize(evaluation, populations=everyone).explainers[0].populations[0]
+    lows = sorted(estimate.low for estimate in everyone.estimates.values())
+    assert len(shown.groups) + shown.left_out == len(everyone.estimates)
+    assert sorted(estimate.low for _, estimate in shown.groups) == lows[: len(shown.groups)]
 
 
 def test_an_audit_is_summarized_with_its_windows_of_time():
@@ -177,16 +204,18 @@ def test_an_audit_is_summarized_with_its_windows_of_time():
     log = pd.DataFrame({"yhat": examples.predict(X), "why": X["age"] > 38, "job": X["job"]})
     log["day"] = pd.date_range("2024-01-01", periods=240, freq="6h")
     audited = audit(log, prediction="yhat", explanation="why", by="job", time="day", every="1mo")
-    told = summarize(audited).explainers[0]
-    assert [len(one.groups) for one in told.populations] == [2, len(audited.windows.estimates)]
-    assert {one.a for one in told.populations[1].differences} == {str(start) for start in audited.windows.compared}
-    assert told.contradictions[0].prediction_a != told.contradictions[0].prediction_b
+    explainer = summarize(audited).explainers[0]
+    assert [len(groups.groups) for groups in explainer.populations] == [2, len(audited.windows.estimates)]
+    assert {apart.a for apart in explainer.populations[1].differences} == {
+        str(start) for start in audited.windows.compared
+    }
+    assert explainer.contradictions[0].prediction_a != explainer.contradictions[0].prediction_b
 
 
-def test_what_is_no_evaluation_is_refused_in_one_sentence(found):
+def test_what_is_no_evaluation_is_refused_in_one_sentence(comparison):
     with pytest.raises(WrongType, match="evaluation, a comparison or an audit; got list"):
         summarize([1, 2])
     with pytest.raises(BadInput, match="Populations are given for 'nobody'"):
-        summarize(found, populations={"nobody": found.populations["constant"]})
+        summarize(comparison, populations={"nobody": comparison.populations["constant"]})
     with pytest.raises(BadInput, match="wanted"):
-        summarize(found, wanted=1.5)
+        summarize(comparison, wanted=1.5)

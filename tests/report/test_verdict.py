@@ -38,60 +38,56 @@ def estimates(draw, measure="consistency"):
     )
 
 
-def found(one, wanted=0.9):
-    return level(one, wanted)
+@given(estimates())
+def test_never_faithful_when_the_interval_reaches_chance(estimate):
+    if estimate.chance is not None and estimate.low <= estimate.chance:
+        assert level(estimate) != "faithful"
 
 
 @given(estimates())
-def test_never_faithful_when_the_interval_reaches_chance(one):
-    if one.chance is not None and one.low <= one.chance:
-        assert found(one) != "faithful"
+def test_cannot_tell_when_the_interval_holds_both_chance_and_the_bar(estimate):
+    if estimate.chance is not None and estimate.low <= estimate.chance and estimate.high >= bar(estimate.chance):
+        assert level(estimate) == "unknown"
 
 
 @given(estimates())
-def test_cannot_tell_when_the_interval_holds_both_chance_and_the_bar(one):
-    if one.chance is not None and one.low <= one.chance and one.high >= bar(one.chance):
-        assert found(one) == "unknown"
+def test_never_condemned_when_the_interval_reaches_the_bar(estimate):
+    if estimate.chance is not None and estimate.high >= bar(estimate.chance):
+        assert level(estimate) in {"faithful", "unknown"}
 
 
 @given(estimates())
-def test_never_condemned_when_the_interval_reaches_the_bar(one):
-    if one.chance is not None and one.high >= bar(one.chance):
-        assert found(one) in {"faithful", "unknown"}
+def test_no_better_than_chance_is_only_said_of_intervals_near_chance(estimate):
+    if level(estimate) == "chance":
+        assert not estimate.above_chance
+        assert estimate.chance < estimate.high
+        assert estimate.high - estimate.chance < bar(estimate.chance) - estimate.high
 
 
 @given(estimates())
-def test_no_better_than_chance_is_only_said_of_intervals_near_chance(one):
-    if found(one) == "chance":
-        assert not one.above_chance
-        assert one.chance < one.high
-        assert one.high - one.chance < bar(one.chance) - one.high
+def test_above_chance_is_said_of_what_is_above_it_whatever_silence_makes_of_the_interval(estimate):
+    if level(estimate) == "partly":
+        assert estimate.above_chance
+        assert estimate.high < bar(estimate.chance)
+    if estimate.above_chance:
+        assert level(estimate) not in {"chance", "unfaithful"} or estimate.high <= estimate.chance
 
 
 @given(estimates())
-def test_above_chance_is_said_of_what_is_above_it_whatever_silence_makes_of_the_interval(one):
-    if found(one) == "partly":
-        assert one.above_chance
-        assert one.high < bar(one.chance)
-    if one.above_chance:
-        assert found(one) not in {"chance", "unfaithful"} or one.high <= one.chance
-
-
-@given(estimates())
-def test_nothing_is_said_where_nothing_can_be_checked_or_all_predictions_are_the_same(one):
-    one.verified = None
-    assert found(one) == "unknown"
-    one.verified, one.chance = 1.0, 1.0
-    assert found(one) == "unknown"
+def test_nothing_is_said_if_nothing_can_be_checked_or_all_predictions_are_the_same(estimate):
+    estimate.verified = None
+    assert level(estimate) == "unknown"
+    estimate.verified, estimate.chance = 1.0, 1.0
+    assert level(estimate) == "unknown"
 
 
 @given(estimates(), shares, shares)
-def test_a_narrower_interval_is_never_less_decided(one, left, right):
-    before = found(one)
-    width = one.high - one.low
-    one.low, one.high = one.low + left * width / 2, one.high - right * width / 2
+def test_a_narrower_interval_is_never_less_decided(estimate, left, right):
+    before = level(estimate)
+    width = estimate.high - estimate.low
+    estimate.low, estimate.high = estimate.low + left * width / 2, estimate.high - right * width / 2
     if before not in {"unknown", "chance"}:
-        assert found(one) == before
+        assert level(estimate) == before
 
 
 @pytest.mark.parametrize(
@@ -109,8 +105,8 @@ def test_a_narrower_interval_is_never_less_decided(one, left, right):
     ],
 )
 def test_each_verdict_has_its_case(low, high, chance, above, expected):
-    one = SimpleNamespace(low=low, high=high, chance=chance, verified=0.9, above_chance=above)
-    assert level(one) == expected
+    estimate = SimpleNamespace(low=low, high=high, chance=chance, verified=0.9, above_chance=above)
+    assert level(estimate) == expected
 
 
 def test_the_bar_is_always_above_chance():
@@ -118,18 +114,18 @@ def test_the_bar_is_always_above_chance():
 
 
 @given(estimates(), estimates("sufficiency"))
-def test_an_explainer_is_as_faithful_as_its_weakest_measure(one, other):
-    verdict = judge([one, other], {})
-    assert LEVELS.index(verdict.level) == max(LEVELS.index(found(one)), LEVELS.index(found(other)))
+def test_an_explainer_is_as_faithful_as_its_weakest_measure(estimate, other):
+    verdict = judge([estimate, other], {})
+    assert LEVELS.index(verdict.level) == max(LEVELS.index(level(estimate)), LEVELS.index(level(other)))
     assert verdict.sentence.startswith(WORDS[verdict.level] + ": ")
 
 
 @given(estimates())
-def test_a_bound_is_never_said_tighter_than_it_is(one):
-    sentence = judge([one], {}).sentence
-    checked = found(one) in {"partly", "chance"}
-    low, high = (one.verified_low if checked else one.low), one.high
-    high = one.verified_high if checked and one.unverifiable else one.high
+def test_a_bound_is_never_said_tighter_than_it_is(estimate):
+    sentence = judge([estimate], {}).sentence
+    checked = level(estimate) in {"partly", "chance"}
+    low, high = (estimate.verified_low if checked else estimate.low), estimate.high
+    high = estimate.verified_high if checked and estimate.unverifiable else estimate.high
     least = re.search(r"(?:at least|between) ([\d.]+)%", sentence)
     most = re.search(r"(?:at most|and) ([\d.]+)%", sentence)
     assert least is None or float(least[1]) / 100 <= low + 1e-12
@@ -137,8 +133,8 @@ def test_a_bound_is_never_said_tighter_than_it_is(one):
 
 
 def test_a_silent_sample_says_how_silent_and_what_would_help():
-    one = SimpleNamespace(measure="consistency", value=0.35, low=0.3, high=1.0, unverifiable=0.62, verified=0.92)
-    one.chance, one.confidence, one.above_chance = 0.5, 0.95, True
-    sentence = judge([one], {"consistency": "; about 12,000 rows would leave only 5%"}).sentence
+    estimate = SimpleNamespace(measure="consistency", value=0.35, low=0.3, high=1.0, unverifiable=0.62, verified=0.92)
+    estimate.chance, estimate.confidence, estimate.above_chance = 0.5, 0.95, True
+    sentence = judge([estimate], {"consistency": "; about 12,000 rows would leave only 5% unverifiable"}).sentence
     assert sentence.startswith("Cannot tell yet: 62% of the rows have an explanation that no other row has")
-    assert sentence.endswith("about 12,000 rows would leave only 5%.")
+    assert sentence.endswith("about 12,000 rows would leave only 5% unverifiable.")

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import faithscope as fs
-from faithscope.cli.evaluating import read_rows
+from faithscope.cli.rows import read_rows
 from faithscope.counting.coverage import cover
 from faithscope.discretizers import Rank, Sign, SignOfTop
 from faithscope.errors import BadInput, FaithscopeError, TooLarge
@@ -344,9 +344,9 @@ def test_beyond_the_limit_a_process_ends_with_a_sentence_and_not_with_a_kill(wor
 @needs_linux
 def test_at_the_command_line_running_out_of_memory_is_one_line_and_status_2():
     code = (
-        "import sys\nimport faithscope.cli.auditing as auditing\nfrom faithscope.cli import main\n"
+        "import sys\nimport faithscope.cli.audit as command\nfrom faithscope.cli import main\n"
         "def audit(*_):\n    raise MemoryError('Unable to allocate 9 GiB')\n"
-        "auditing._opened = audit\nsys.argv = ['faithscope', 'audit', 'log.parquet']\nmain()"
+        "command.open_log_source = audit\nsys.argv = ['faithscope', 'audit', 'log.parquet']\nmain()"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ended.returncode == 2

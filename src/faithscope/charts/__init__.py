@@ -19,38 +19,71 @@ __all__ = ["against", "curve", "discretizations", "estimates", "populations", "w
 _WIDTH = 560
 
 
-class Told(Protocol):
-    """Anything that tells its numbers as an `Estimate` does."""
+class Drawable(Protocol):
+    """Anything that gives its numbers as an `Estimate` does."""
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers by name."""
 
 
-def estimates(found: Iterable[tuple[str, Told]], *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
-    """A line for each estimate: what was shown to agree, what cannot be checked, the interval, and chance.
+def estimates(named: Iterable[tuple[str, Drawable]], *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
+    """One line per estimate: what was shown to agree, what cannot be checked, the interval, and chance.
 
     Parameters
     ----------
-    found : pairs of a name and an Estimate
+    named : pairs of a name and an Estimate
         Those of the same name stand together.
+    title : str
+    width : int
+        In pixels.
+
+    Returns
+    -------
+    altair.LayerChart
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> estimate = fs.consistency(["old", "old", "young"], ["yes", "no", "no"])
+    >>> estimates([("by age", estimate)]).description
+    'by age: consistency 0.000, interval 0.000 to 1.000.'
     """
-    rows = _rows(found)
+    rows = _rows(named)
     return _chart(specs.estimates(rows), title, width, _described(rows), specs.KEY)
 
 
-def populations(found: Mapping[Any, Told], *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
-    """`estimates` by population."""
-    return estimates([(str(group), one) for group, one in found.items()], title=title, width=width)
+def populations(by_group: Mapping[Any, Drawable], *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
+    """`estimates` by population.
+
+    Parameters
+    ----------
+    by_group : mapping of group to Estimate
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> populations({"north": fs.consistency(["a", "a"], [0, 0])}).description
+    'north: consistency 1.000, interval 0.000 to 1.000.'
+    """
+    return estimates([(str(group), estimate) for group, estimate in by_group.items()], title=title, width=width)
 
 
-def against(found: Iterable[tuple[str, Told]], *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
+def against(named: Iterable[tuple[str, Drawable]], *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
     """Consistency against sufficiency, with both intervals, of the names that have both.
 
     Parameters
     ----------
-    found : pairs of a name and an Estimate
+    named : pairs of a name and an Estimate
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> rules = fs.Rules.from_conditions([[("x0", ">", 0)], [("x0", ">", 0)]], features=["x0"])
+    >>> evaluation = fs.evaluate([1, 1], rules, [[1.0], [2.0]])
+    >>> against([("rule", evaluation.consistency), ("rule", evaluation.sufficiency)]).description[:31]
+    'Consistency against sufficiency'
     """
-    rows = _rows(found)
+    rows = _rows(named)
     return _chart(specs.against(rows), title, width, f"Consistency against sufficiency. {_described(rows)}")
 
 
@@ -61,22 +94,34 @@ def discretizations(table: Any, *, title: str = "", width: int = _WIDTH) -> "alt
     ----------
     table : DataFrame
         What `Evaluation.discretizations` gives.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> evaluation = fs.evaluate([0, 0, 1], fs.Importances([[0.1, 0.2], [0.1, 0.3], [0.9, 0.2]]), [[1], [2], [3]])
+    >>> discretizations(evaluation.discretizations()).description[:57]
+    'Consistency against uniqueness. Original(): 0.000, 100% u'
     """
-    lines = table.to_dict("records")
     rows = [
         {"name": line["discretizer"], "upper": min(1.0, line["value"] + line["unverifiable"])} | _known(line)
-        for line in lines
+        for line in table.to_dict("records")
     ]
     words = "; ".join(f"{row['name']}: {row['value']:.3f}, {row['uniqueness']:.0%} unique" for row in rows)
     return _chart(specs.discretizations(rows), title, width, f"Consistency against uniqueness. {words}.")
 
 
 def curve(plan: Any, *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
-    """How the unverifiable share falls as rows are added, where you are, and what is forecast.
+    """How the unverifiable share falls as rows are added, where the sample ends, and what is forecast.
 
     Parameters
     ----------
     plan : Plan
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> curve(fs.plan(fs.consistency(["a", "a", "b"], [0, 0, 1]))).description
+    'Share of rows that cannot be checked, by number of rows: 33.3% at 3 rows.'
     """
     points = [_known(point) for point in plan.curve.to_dict("records")]
     words = f"Share of rows that cannot be checked, by number of rows: {plan.unverifiable:.1%} at {plan.n:,} rows."
@@ -84,7 +129,7 @@ def curve(plan: Any, *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart
 
 
 def within_curve(
-    taus: Sequence[float], found: Sequence[Told], *, title: str = "", width: int = _WIDTH
+    taus: Sequence[float], estimates: Sequence[Drawable], *, title: str = "", width: int = _WIDTH
 ) -> "alt.LayerChart":
     """The measure as more distant explanations count as the same.
 
@@ -92,18 +137,25 @@ def within_curve(
     ----------
     taus : sequence of float
         The distances.
-    found : sequence of Estimate
-        One for each.
+    estimates : sequence of Estimate
+        One per distance.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> estimate = fs.within([[0.0], [0.1], [2.0]], [0, 0, 1], 0.5)
+    >>> within_curve([0.5], [estimate]).description
+    'Consistency by distance. within 0.5: 0.667.'
     """
-    rows = [{"tau": tau, **one.to_dict()} for tau, one in zip(taus, found, strict=True)]
+    rows = [{"tau": tau, **estimate.to_dict()} for tau, estimate in zip(taus, estimates, strict=True)]
     words = "; ".join(f"within {row['tau']:g}: {row['value']:.3f}" for row in rows)
     return _chart(specs.within_curve(rows), title, width, f"Consistency by distance. {words}.")
 
 
-def _rows(found: Iterable[tuple[str, Told]]) -> list[dict[str, Any]]:
-    rows = [{"name": name, **one.to_dict()} for name, one in found]
+def _rows(named: Iterable[tuple[str, Drawable]]) -> list[dict[str, Any]]:
+    rows = [{"name": name, **estimate.to_dict()} for name, estimate in named]
     if not rows:
-        raise BadInput("There is nothing to draw: no estimate was given.")
+        raise BadInput("There is nothing to draw: no estimate was given. Pass pairs of a name and an estimate.")
     return rows
 
 

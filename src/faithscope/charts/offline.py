@@ -14,7 +14,7 @@ _PICTURE = '<img alt="{alt}" src="data:image/svg+xml;base64,{picture}" style="ma
 
 
 class OfflineChart(alt.LayerChart):
-    """An Altair chart whose picture is drawn here, where Altair's default would load its script from the network.
+    """An Altair chart whose picture is drawn in this process, while Altair's default loads a script from the network.
 
     A renderer of the user's own choice, such as ``alt.renderers.enable("mimetype")``, is respected, and Altair's state
     is never changed. What is derived by ``+``, ``|`` or ``&`` is Altair's own chart.
@@ -26,7 +26,7 @@ class OfflineChart(alt.LayerChart):
         return {"text/html": self._repr_html_(), "image/svg+xml": self._picture, "text/plain": self._words}
 
     def _repr_html_(self) -> str | None:
-        """The picture as an element; None where the user has chosen a renderer, which then speaks alone."""
+        """The picture as an element; None if the user has chosen a renderer, which then shows the chart alone."""
         if _chosen():
             return None
         # An image, since the identifiers of several drawings would clash in one page.
@@ -41,14 +41,14 @@ class OfflineChart(alt.LayerChart):
 
     @property
     def _words(self) -> str:
-        """What the picture shows, for whoever cannot see it."""
+        """What the picture shows, for readers who cannot see it."""
         return str(self.description)
 
     def save(self, fp: Any, format: Any = None, *more: Any, **options: Any) -> None:
         """Write the chart to a file, as Altair does; a page holds what draws it unless ``inline=False``."""
-        where = to_path(fp) if isinstance(fp, str | os.PathLike) else fp
-        page = format == "html" or (format is None and str(where).endswith(".html"))
-        super().save(where, format, *more, **({"inline": True} if page else {}) | options)
+        target = to_path(fp) if isinstance(fp, str | os.PathLike) else fp
+        page = format == "html" or (format is None and str(target).endswith(".html"))
+        super().save(target, format, *more, **({"inline": True} if page else {}) | options)
 
 
 def _chosen() -> bool:

@@ -1,6 +1,6 @@
-"""Vega-Lite specifications: rows in, a plain dictionary out, without size of its own or color."""
+"""Vega-Lite specifications: rows of numbers in, a plain dictionary out, without a width or colors of its own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 Row = Mapping[str, Any]
@@ -12,14 +12,14 @@ KEY = (
     "diamond: agreement where it can be checked, with its interval · tick: chance",
 )
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # a name; nothing reads it from there
-_STEP = 27  # pixels a line of bars takes
+_STEP = 27  # pixels per line of bars
 _GUTTER = 78  # pixels for the names of measures
 _HATCH = 0.0125  # from stroke to stroke of a bar, on the scale from 0 to 1; columns are shorter
 _SHARES = {"domain": [0, 1]}
 
 
 def estimates(rows: Rows) -> Spec:
-    """A line for each estimate, under its name."""
+    """One line per estimate, under its name."""
     lines, names = _lines(rows)
     several = len({row["measure"] for row in rows}) > 1
     order = sorted((line["line"] for line in (*lines, *names)), key=_place)
@@ -81,12 +81,12 @@ def _bars(lines: Rows) -> list[Spec]:
 
 
 def _having(rows: Rows, field: str) -> Rows:
-    """The rows with a value here; all of them, as they are, where none lacks it."""
+    """The rows with a value in this field; the same object if no row lacks it, so that a chart holds it once."""
     return rows if all(row[field] is not None for row in rows) else [row for row in rows if row[field] is not None]
 
 
 def _hatching(lines: Rows, step: float = _HATCH) -> list[dict[str, Any]]:
-    """A stroke every little step from what is known to what could be; at least one where anything is unknown."""
+    """Strokes at every step from the value to its upper end, at least one per line."""
     strokes: list[dict[str, Any]] = []
     for line in lines:
         low, high = line["value"], line["upper"]
@@ -98,7 +98,7 @@ def _hatching(lines: Rows, step: float = _HATCH) -> list[dict[str, Any]]:
 
 
 def against(rows: Rows) -> Spec:
-    """Consistency against sufficiency, for every name that has both."""
+    """Consistency against sufficiency of every name that has both."""
     points = list(_both(rows))
     x, y = (_titled(f"{measure}_value", measure) for measure in ("consistency", "sufficiency"))
     from_x, from_y = _titled("consistency_low", "consistency"), _titled("sufficiency_low", "sufficiency")
@@ -115,12 +115,12 @@ def against(rows: Rows) -> Spec:
     return _layered(layers, 300)
 
 
-def _both(rows: Rows) -> Any:
+def _both(rows: Rows) -> Iterator[dict[str, Any]]:
     for name in dict.fromkeys(row["name"] for row in rows):
-        found = {row["measure"]: row for row in rows if row["name"] == name}
-        if {"consistency", "sufficiency"} <= set(found):
+        by_measure = {row["measure"]: row for row in rows if row["name"] == name}
+        if {"consistency", "sufficiency"} <= set(by_measure):
             ends = ("value", "low", "high")
-            yield {"name": name} | {f"{m}_{end}": row[end] for m, row in found.items() for end in ends}
+            yield {"name": name} | {f"{m}_{end}": row[end] for m, row in by_measure.items() for end in ends}
 
 
 def discretizations(rows: Rows) -> Spec:
@@ -159,22 +159,22 @@ def curve(points: Rows, n: int, wanted: float, needed: int | None) -> Spec:
     axis = {"title": "rows", "values": powers, "format": ",d", "grid": False}
     x = {"field": "rows", "type": "quantitative", "scale": {"type": "log", "domain": [1, most]}, "axis": axis}
 
-    def line(some: Rows, field: str, style: str) -> Spec:
+    def line(rows: Rows, field: str, style: str) -> Spec:
         encoding = {"x": x, "y": _titled(field, "share of rows"), **_tips("rows", field, "kind")}
-        return _layer(some, {"type": "line", "style": style}, encoding)
+        return _layer(rows, {"type": "line", "style": style}, encoding)
 
     layers = [
         line(exact, "value", "value"),
         line(exact, "unverifiable", "exact"),
         line(beyond, "unverifiable", "forecast"),
         *_goal(x, wanted, needed, n),
-        *_here(x, n, exact[-1]),
+        *_sample_end(x, n, exact[-1]),
     ]
     return _layered(layers, 260)
 
 
-def _here(x: Spec, n: int, last: Row) -> list[Spec]:
-    """Where the sample ends, and the names of the two lines: one row alone can never be checked."""
+def _sample_end(x: Spec, n: int, last: Row) -> list[Spec]:
+    """Where the sample ends, and the names of the two lines."""
     now = [{**last, "rows": n, "text": f"you are here\n{n:,} rows"}]
     names = [{"rows": n, "y": last["value"], "text": "shown to agree"}]
     corner = [{"rows": 1, "y": 1, "text": "cannot be checked"}]
@@ -191,7 +191,7 @@ def _here(x: Spec, n: int, last: Row) -> list[Spec]:
 
 
 def _goal(x: Spec, wanted: float, needed: int | None, n: int) -> list[Spec]:
-    """The share wanted, and the rows it takes where that can be said."""
+    """The share wanted, and the number of rows it takes if that can be said."""
     text = f"{wanted:.0%} wanted" if needed is None else f"{wanted:.0%}: {needed:,} rows"
     goal = [{"wanted": wanted, "text": text, "rows": needed}]
     y, far = _share("wanted"), needed is None or needed > 3 * n
@@ -222,11 +222,14 @@ def within_curve(rows: Rows) -> Spec:
 
 
 def _spots(rows: Rows, x: str, y: str) -> list[Spec]:
-    """Names beside their points, toward the middle; points that would share a place share a line."""
+    """Names beside their points, toward the middle; points in the same place share one line of names."""
     places: dict[tuple[int, int], list[Row]] = {}
     for row in rows:
         places.setdefault((round(row[x] * 12), round(row[y] * 14)), []).append(row)
-    spots = [{x: here[0][x], y: here[0][y], "text": ", ".join(row["name"] for row in here)} for here in places.values()]
+    spots = [
+        {x: together[0][x], y: together[0][y], "text": ", ".join(row["name"] for row in together)}
+        for together in places.values()
+    ]
     spots.sort(key=lambda spot: (spot[x], spot[y]))
     encoding = {"x": _share(x), "y": _share(y), "text": _nominal("text")}
     text = {"type": "text", "style": "label", "limit": 260}
@@ -235,8 +238,8 @@ def _spots(rows: Rows, x: str, y: str) -> list[Spec]:
     for side in (False, True):
         for above in (False, True):  # in turn, so that neighbors do not collide; at the bottom always above
             turns = [spot for turn, spot in enumerate(spots) if (turn % 2 == 0 or spot[y] < 0.12) == above]
-            some = [spot for spot in turns if (spot[x] > 0.5) == side]
-            layers.append(_layer(some, {**text, **sides[side], "dy": -14 if above else 16}, encoding))
+            chosen = [spot for spot in turns if (spot[x] > 0.5) == side]
+            layers.append(_layer(chosen, {**text, **sides[side], "dy": -14 if above else 16}, encoding))
     return layers
 
 

@@ -51,7 +51,12 @@ def theme(palette: Mapping[str, str]) -> dict[str, Any]:
     Parameters
     ----------
     palette : mapping of str to str
-        As `LIGHT`; with a ``hatch``, a page's own pattern fills what is unknown.
+        Colors by the names that `LIGHT` has; ``hatch``, if given, fills what is unknown with a page's own pattern.
+
+    Examples
+    --------
+    >>> theme(LIGHT)["range"]
+    {'category': ['#0068a3', '#b8500b']}
     """
     ink, muted, line, paper = (palette[name] for name in ("ink", "muted", "line", "paper"))
     colors = {"labelColor": muted, "titleColor": muted, "gridColor": line, "domainColor": line, "tickColor": line}

@@ -8,9 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from faithscope.cli import auditing, evaluating
+from faithscope.cli import audit, demo, evaluate, plan, reproduce
 from faithscope.errors import FaithscopeError
-from faithscope.reproduce.command import reproduce
 from faithscope.runtime.memory import ran_out
 from faithscope.runtime.printing import json_alone, plain_letters
 
@@ -22,11 +21,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(json_alone(evaluating.demo))
-app.command()(json_alone(evaluating.evaluate))
-app.command()(json_alone(auditing.audit))
-app.command()(json_alone(auditing.plan))
-app.command()(json_alone(reproduce))
+for command in (demo.demo, evaluate.evaluate, audit.audit, plan.plan, reproduce.reproduce):
+    app.command()(json_alone(command))
 
 _WHOLE = "FAITHSCOPE_TRACEBACK"
 _INTERRUPTED = 130  # what typer makes of Ctrl-C
@@ -54,12 +50,12 @@ def main() -> None:
         sys.exit(_mistake(ran_out(error, "use fewer rows")))
     except KeyboardInterrupt:
         status = _INTERRUPTED
-    except Exception as error:  # 1 would say that something was measured below --fail-under
+    except Exception as error:  # Python's status 1 would say that a limit is below --fail-under
         if hasattr(error, "format_message"):
             sys.exit(_usage(error))
         if os.environ.get(_WHOLE):
             traceback.print_exc()
-        words = [f"{_where(error).rstrip('.')}.", *_notes(error), f"Set {_WHOLE}=1 to see the whole traceback."]
+        words = [f"{_location(error).rstrip('.')}.", *_notes(error), f"Set {_WHOLE}=1 to see the whole traceback."]
         sys.exit(_mistake(" ".join(words)))
     if status == _INTERRUPTED:
         typer.echo("faithscope: interrupted. With --cache, the next run goes on from here.", err=True)
@@ -67,7 +63,7 @@ def main() -> None:
 
 
 def _usage(error: Any) -> int:
-    """One line about what was typed wrong; all help where nothing was typed."""
+    """One line about what was typed wrong; the whole help if nothing was typed."""
     if type(error).__name__ == "NoArgsIsHelpError":
         error.show()
         return 2
@@ -82,12 +78,12 @@ def _mistake(message: str) -> int:
 
 
 def _notes(error: Exception) -> list[str]:
-    """What was going on when an error came up."""
+    """Notes on the error, which say what was going on when it came up."""
     return list(getattr(error, "__notes__", ()))
 
 
-def _where(error: Exception) -> str:
-    """What failed, and in which line of whose file."""
+def _location(error: Exception) -> str:
+    """What failed, and in which line of which file."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     words = " ".join(str(error).split())
     return f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}: {words}"

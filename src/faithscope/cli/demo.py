@@ -1,48 +1,66 @@
-"""The demonstration: boosted trees on scikit-learn's breast-cancer data, explained in many ways."""
+"""faithscope demo: boosted trees on scikit-learn's breast-cancer data, explained in many ways."""
 
 from importlib.util import find_spec
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+import typer
 
-from faithscope import explainers
-from faithscope.discretizers import DeltaSign, SignOfTop
-from faithscope.evaluation.compare import Comparison, compare
-from faithscope.runtime.progress import Told
+from faithscope.cli.options import CacheFolder, Json, ReportFile
+from faithscope.cli.outcome import tell
 
-TITLE = "Breast cancer: boosted trees, explained in many ways"
+if TYPE_CHECKING:
+    from faithscope.evaluation.compare import Comparison
+
+_TITLE = "Breast cancer: boosted trees, explained in many ways"
 
 
-def demonstrate(*, cache: Any = None, progress: bool | Told | None = None) -> tuple[Comparison, list[str]]:
-    """Compare explainers on rows that the model has not seen; what was left out is said in words."""
+def demo(report: ReportFile = Path("report.html"), as_json: Json = False, cache: CacheFolder = None) -> None:
+    """Compare explainers of boosted trees on data that ships with scikit-learn.
+
+    Prints one table and writes report.html. Takes less than a minute on two cores.
+
+    Example: faithscope demo --report report.html
+    """
+    if not find_spec("shap"):
+        typer.echo(
+            "SHAP is left out, since the shap package is not installed: pip install 'faithscope[shap]'", err=True
+        )
+    tell(demonstrate(cache=cache), report, as_json, _TITLE)
+
+
+def demonstrate(*, cache: Any = None) -> "Comparison":
+    """Compare explainers on rows that the model has not seen; SHAP among them if its package is installed."""
+    import numpy as np
     from sklearn.datasets import load_breast_cancer
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.model_selection import train_test_split
+
+    from faithscope.discretizers import DeltaSign, SignOfTop
+    from faithscope.evaluation.compare import compare
 
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     X = X.iloc[:, :10]  # the mean of each measured property
     train, rows, labels, _ = train_test_split(X, y, test_size=0.5, random_state=0)
     model = HistGradientBoostingClassifier(max_iter=30, random_state=0).fit(train, labels)
-    methods, left_out = _explainers(model, train)
+    explainers = _explainers(model, train)
     groups = np.where(rows["mean radius"] > train["mean radius"].median(), "larger tumors", "smaller tumors")
-    coarser = {"SHAP": SignOfTop(5), "LIME": SignOfTop(5), "counterfactual": DeltaSign()}
-    chosen = {name: one for name, one in coarser.items() if name in methods}
-    options: dict[str, Any] = {"groups": groups, "cache": cache, "progress": progress}
-    return compare(model, methods, rows, discretizer=chosen, **options), left_out
+    discretizers = {"SHAP": SignOfTop(5), "LIME": SignOfTop(5), "counterfactual": DeltaSign()}
+    chosen = {name: discretizer for name, discretizer in discretizers.items() if name in explainers}
+    return compare(model, explainers, rows, discretizer=chosen, groups=groups, cache=cache)
 
 
-def _explainers(model: Any, train: Any) -> tuple[dict[str, Any], list[str]]:
-    methods: dict[str, Any] = {}
-    left_out = []
-    if find_spec("shap"):
-        methods["SHAP"] = explainers.Shap(model, train.sample(100, random_state=0))
-    else:
-        left_out.append("SHAP is left out, since the shap package is not installed: pip install 'faithscope[shap]'")
-    methods["LIME"] = explainers.Lime(model, train)
-    methods["anchors"] = explainers.Anchors(model, train, beam=2)
-    methods["surrogate tree"] = explainers.TreePath.surrogate(model, train, max_leaf_nodes=8)
-    methods["counterfactual"] = explainers.Counterfactual(model, train)
-    methods["always the same"] = explainers.Constant()
-    methods["at random"] = explainers.Random(8)
-    methods["all different"] = explainers.Unique()
-    return methods, left_out
+def _explainers(model: Any, train: Any) -> dict[str, Any]:
+    """Explainers by name, and three baselines that say nothing on purpose."""
+    from faithscope import explainers
+
+    shap = {"SHAP": explainers.Shap(model, train.sample(100, random_state=0))} if find_spec("shap") else {}
+    return shap | {
+        "LIME": explainers.Lime(model, train),
+        "anchors": explainers.Anchors(model, train, beam=2),
+        "surrogate tree": explainers.TreePath.surrogate(model, train, max_leaf_nodes=8),
+        "counterfactual": explainers.Counterfactual(model, train),
+        "always the same": explainers.Constant(),
+        "at random": explainers.Random(8),
+        "all different": explainers.Unique(),
+    }

@@ -1,4 +1,4 @@
-"""How much memory the rows of a file take: Parquet keeps a long text once, however many rows have it."""
+"""How much memory the rows of a file take; Parquet stores a long text once, however many rows have it."""
 
 from pathlib import Path
 from typing import Any
@@ -20,15 +20,15 @@ def bytes_of_rows(path: Path) -> int:
         cells = 16 * int(file.metadata.num_rows) * int(file.metadata.num_columns)
         texts = [field.name for field in file.schema_arrow if str(field.type) in _TEXTS]
         most = cells + _most(file.metadata, set(texts))
-    # Texts are read to be measured only where they might not fit.
+    # Texts are read to be measured only if they might not fit.
     return most if most <= max(SMALL, available()) else cells + _letters(path, texts)
 
 
 def _most(metadata: Any, texts: set[str]) -> int:
     """What texts take if every row has all that a group of rows keeps of them."""
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    columns = [(group.num_rows, group.column(j)) for group in groups for j in range(group.num_columns)]
-    return sum(int(rows) * int(one.total_uncompressed_size) for rows, one in columns if one.path_in_schema in texts)
+    chunks = [(int(group.num_rows), group.column(j)) for group in groups for j in range(group.num_columns)]
+    return sum(rows * int(chunk.total_uncompressed_size) for rows, chunk in chunks if chunk.path_in_schema in texts)
 
 
 def _letters(path: Path, texts: list[str]) -> int:

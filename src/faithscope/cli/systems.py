@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from faithscope.errors import BadInput, MissingExtra
@@ -18,48 +19,48 @@ _SHAPES = "(model, explainer), (model, {name: explainer, ...}), or a function wi
 class NamedSystem:
     """A model and its explainers by name."""
 
-    predict: Any
+    model: Any
     explainers: dict[str, Any]
 
 
-def load_system(named: str) -> NamedSystem:
+def load_system(path: str) -> NamedSystem:
     """The system that ``module:attribute`` names; the module may lie in the working folder.
 
     The attribute is ``(model, explainer)``, ``(model, {name: explainer, ...})``, or a function without arguments that
     returns either.
     """
-    module, _, attribute = named.partition(":")
+    module, _, attribute = path.partition(":")
     if not module or not attribute:
-        raise BadInput(f"--system must be module:attribute, such as my_module:system; got {named!r}.")
-    found = getattr(_imported(module), attribute, None)
-    if found is None:
+        raise BadInput(f"--system must be module:attribute, such as my_module:system; got {path!r}.")
+    value = getattr(_imported(module), attribute, None)
+    if value is None:
         raise BadInput(f"The module {module!r} has no {attribute!r}: name something that it defines.")
-    return to_system(_called(found, named) if callable(found) else found, named)
+    return to_system(_called(value, path) if callable(value) else value, path)
 
 
-def _called(function: Any, named: str) -> Any:
-    wanted = [one for one in signature(function).parameters.values() if one.default is one.empty]
-    if any(one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD) for one in wanted):
-        raise BadInput(f"{named} takes arguments: it must be {_SHAPES}.")
+def _called(function: Any, path: str) -> Any:
+    parameters = signature(function).parameters.values()
+    if any(p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters):
+        raise BadInput(f"{path} takes arguments: it must be {_SHAPES}.")
     return function()
 
 
-def to_system(found: Any, named: str) -> NamedSystem:
-    """A pair of a model and its explainers as a system."""
-    if not isinstance(found, tuple) or len(found) != 2:
-        raise BadInput(f"{named} must be {_SHAPES}; got {type(found).__name__}.")
-    predict, explainers = found
+def to_system(pair: Any, path: str) -> NamedSystem:
+    """A pair of a model and its explainers as a system; `path` names it in errors."""
+    if not isinstance(pair, tuple) or len(pair) != 2:
+        raise BadInput(f"{path} must be {_SHAPES}; got {type(pair).__name__}.")
+    model, explainers = pair
     if not isinstance(explainers, Mapping):
         explainers = {name_of(explainers): explainers}
     if not explainers:
-        raise BadInput(f"{named} has no explainer: give at least one.")
-    return NamedSystem(predict, {str(name): one for name, one in explainers.items()})
+        raise BadInput(f"{path} has no explainer: give at least one.")
+    return NamedSystem(model, {str(name): explainer for name, explainer in explainers.items()})
 
 
-def _imported(module: str) -> Any:
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
+def _imported(module: str) -> ModuleType:
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

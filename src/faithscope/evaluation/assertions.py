@@ -184,8 +184,7 @@ def _of_one(result: Any, measure: str | None, by: Any) -> list[Judged]:
             "assert_faithful reads an Estimate, an Evaluation, a Comparison, Populations or an Audit; "
             f"got {type(result).__name__}."
         )
-    populations = result.populations
-    held = list(populations.values()) if isinstance(populations, Mapping) else [populations]
+    held = [result.populations, getattr(result, "sufficiency_populations", None)]
     return _judged(result.name, result, measure, held if by is None else _asked(result, by))
 
 

@@ -37,6 +37,8 @@ from faithscope.visible import visible
 if TYPE_CHECKING:
     import pandas as pd
 
+    from faithscope.report.result import Contents
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -61,16 +63,14 @@ class Comparison:
     @property
     def populations(self) -> dict[str, Populations]:
         """The consistency of each explainer by group of rows; empty where no groups were given."""
-        return self._by_group("consistency")
+        pairs = [(name, ev.populations) for name, ev in self.evaluations.items()]
+        return {name: populations for name, populations in pairs if populations is not None}
 
     @property
     def sufficiency_populations(self) -> dict[str, Populations]:
         """The sufficiency of each explainer that says where it applies, by group of rows."""
-        return self._by_group("sufficiency")
-
-    def _by_group(self, measure: str) -> dict[str, Populations]:
-        having = {name: ev.populations.get(measure) for name, ev in self.evaluations.items()}
-        return {name: populations for name, populations in having.items() if populations is not None}
+        pairs = [(name, ev.sufficiency_populations) for name, ev in self.evaluations.items()]
+        return {name: populations for name, populations in pairs if populations is not None}
 
     def __getitem__(self, name: str) -> Evaluation:
         if name not in self:
@@ -143,6 +143,17 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         return str(shown(self.table()).style.hide(axis="index").format(precision=3, escape="html").to_html())
+
+    def _contents(self) -> "Contents":
+        """What there is to report."""
+        from faithscope.report.result import Breakdown, Contents
+
+        measured = (self.populations, self.sufficiency_populations)
+        breakdowns = {
+            name: [Breakdown.of(populations[name]) for populations in measured if name in populations]
+            for name in self.evaluations
+        }
+        return Contents(self.evaluations, breakdowns, self.pairs, self.rows_to_choose)
 
 
 @in_memory("compare fewer explainers, or on fewer rows")

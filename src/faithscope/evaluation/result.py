@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -30,6 +31,9 @@ from faithscope.sample import Sample
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from faithscope.measures.planning import Plan
+    from faithscope.report.result import Contents, Provenance, RowPair
 
 
 @dataclass(frozen=True)
@@ -64,8 +68,8 @@ class Evaluation:
         Whether the explainer says nothing on purpose, which its own attribute ``baseline = True`` says (`Constant`,
         `Random` and `Unique` have it), so that guards do not judge it beside others. Ready explanations do not say who
         made them: False.
-    populations : dict of str to Populations
-        By measure, where groups were given.
+    populations, sufficiency_populations : Populations or None
+        Consistency and sufficiency by group of rows, where groups were given.
     seconds : dict of str to float
         How long each phase took.
     """
@@ -79,7 +83,8 @@ class Evaluation:
     explainer: str = "ready explanations"
     discretizer: str = repr(Original())
     baseline: bool = False
-    populations: dict[str, Populations] = field(default_factory=dict, repr=False)
+    populations: Populations | None = field(default=None, repr=False)
+    sufficiency_populations: Populations | None = field(default=None, repr=False)
     seconds: dict[str, float] = field(default_factory=dict, repr=False)
     _coverage: Coverage | None = field(default=None, repr=False)
 
@@ -198,6 +203,11 @@ class Evaluation:
             self.sample, groups, lambda part: measure_sufficiency(part, options.relation, options.confidence)
         )
 
+    def _grouped(self, groups: Any) -> "Evaluation":
+        """The same evaluation with every measure by group of rows."""
+        sufficiency = None if self.sufficiency is None else self.by(groups, "sufficiency")
+        return replace(self, populations=self.by(groups), sufficiency_populations=sufficiency)
+
     def _measure_consistency(self, sample: Sample) -> Estimate:
         return measure_consistency(sample, self.options.confidence, self.options.method)
 
@@ -213,8 +223,9 @@ class Evaluation:
         sufficiency = None if self.sufficiency is None else self.sufficiency.to_dict()
         measured = {"consistency": self.consistency.to_dict(), "sufficiency": sufficiency}
         about = {name: getattr(self, name) for name in ("name", "explainer", "discretizer", "seed", "baseline")}
-        populations = {measure: groups.to_dict() for measure, groups in self.populations.items()}
-        return {**measured, "uniqueness": self.uniqueness, **about, "populations": populations}
+        populations = {name: getattr(self, name) for name in ("populations", "sufficiency_populations")}
+        told = {name: None if parts is None else parts.to_dict() for name, parts in populations.items()}
+        return {**measured, "uniqueness": self.uniqueness, **about, **told}
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write rows, predictions and explanations as a log, which `audit` reads back to the same numbers.
@@ -235,8 +246,7 @@ class Evaluation:
         """
         from faithscope.report import write_report
 
-        populations = self.populations if groups is None else by_measure(self, groups)
-        write_report(self, path, populations={self.name: list(populations.values())})
+        write_report(self if groups is None else self._grouped(groups), path)
 
     def plot(self) -> Any:
         """Value, interval, chance and the unverifiable part as an Altair chart."""
@@ -256,6 +266,39 @@ class Evaluation:
     def _counts(self) -> Any:
         """Every row counts once, whatever its weight."""
         return self.consistency.counts if self.weights is None else count_rows(replace(self.sample, weights=None))
+
+    def _contents(self) -> "Contents":
+        """What there is to report."""
+        from faithscope.report.result import Breakdown, Contents
+
+        groups = [self.populations, self.sufficiency_populations]
+        return Contents({self.name: self}, {self.name: [Breakdown.of(parts) for parts in groups if parts is not None]})
+
+    def _provenance(self) -> "Provenance":
+        """How the explanations came about."""
+        from faithscope.report.result import Provenance
+
+        return Provenance(self.explainer, self.discretizer, self.explanations.kind, self.seed, self.seconds)
+
+    def _plan(self, measure: str) -> "Plan":
+        """How many rows the measure needs."""
+        from faithscope.measures.planning import plan
+
+        return plan(getattr(self, measure))
+
+    def _row_pairs(self, measure: str, k: int) -> "tuple[RowPair, ...]":
+        """Up to k pairs of rows that lower the measure."""
+        from faithscope.report.result import row_pairs
+
+        columns = self.counterexamples(k) if measure == "consistency" else self.wrongly_covered(k)
+        return row_pairs({str(name): column for name, column in columns.items()}, self.rows)
+
+    @cached_property
+    def _discretized(self) -> list[dict[str, Any]]:
+        """The consistency of these explanations per discretization, finest first."""
+        return [
+            {str(name): value for name, value in line.items()} for line in self.discretizations().to_dict("records")
+        ]
 
 
 def uniqueness(estimate: Estimate) -> float:
@@ -289,8 +332,7 @@ def assess(
         evaluation = _with_sufficiency(evaluation)
     if groups is None:
         return evaluation
-    reported = groups if sample.positions is None else take_rows(groups, sample.positions)
-    return replace(evaluation, populations=by_measure(evaluation, reported))
+    return evaluation._grouped(groups if sample.positions is None else take_rows(groups, sample.positions))
 
 
 def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
@@ -302,16 +344,6 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
     else:
         estimate = measure_sufficiency(sample, evaluation.relation, confidence)
     return replace(evaluation, sufficiency=estimate, _coverage=coverage)
-
-
-def by_measure(evaluation: Evaluation, groups: Any) -> dict[str, Populations]:
-    """Every measure that an evaluation has, by group of rows."""
-    populations = {"consistency": evaluation.by(groups)}
-    return (
-        populations
-        if evaluation.sufficiency is None
-        else populations | {"sufficiency": evaluation.by(groups, "sufficiency")}
-    )
 
 
 def check_groups(groups: Any, X: Any) -> None:

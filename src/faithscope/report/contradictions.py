@@ -1,5 +1,6 @@
 """Rows that contradict an explanation, side by side, with the features that differ."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from faithscope.inputs.arrays import frame_columns, is_frame
 from faithscope.inputs.rows import take_rows
 from faithscope.report.missing import Missing, attempt
+from faithscope.report.result import ExplainerResult, RowPair
 from faithscope.report.wording import plain, same_value, two_values, wording
 
 _FEATURES = 30  # of two rows side by side
@@ -18,14 +20,14 @@ _NAME = 80  # characters of a row's label that are shown
 
 
 @dataclass(frozen=True)
-class Feature:
+class FeaturePair:
     """One feature of two rows."""
 
     name: str
     a: str
     b: str
     differs: bool
-    gap: float | None  # of the range of the feature in all rows; None where it has none
+    gap: float | None  # as a share of the feature's range in all rows; None for a feature without a range
 
 
 @dataclass(frozen=True)
@@ -39,11 +41,11 @@ class Contradiction:
     row_a, row_b : int
         Positions in the rows as they were handed over.
     index_a, index_b : str
-        What the rows are called there; their positions where they have no labels.
+        The row labels there; the positions of rows that have no labels.
     pairs : int or None
-        How many pairs of rows this explanation contradicts itself on, where known.
-    features : tuple of Feature
-        Those that differ most first; empty where rows were not kept or have no columns.
+        How many pairs of rows this explanation contradicts itself on, if known.
+    features : tuple of FeaturePair
+        Those that differ most first; empty if rows were not kept or have no columns.
     left_out : int
         Further features, which are no farther apart.
     """
@@ -57,66 +59,52 @@ class Contradiction:
     prediction_a: str
     prediction_b: str
     pairs: int | None
-    features: tuple[Feature, ...]
+    features: tuple[FeaturePair, ...]
     left_out: int
 
 
-def contradictions(evaluation: Any, k: int) -> tuple[tuple[Contradiction, ...], tuple[Missing, ...]]:
-    """Up to k pairs for consistency, and k for sufficiency where it was measured; and what could not be found."""
-    found: list[tuple[str, dict[str, Any]]] = []
+def contradictions(
+    result: ExplainerResult, measures: Sequence[str], k: int
+) -> tuple[tuple[Contradiction, ...], tuple[Missing, ...]]:
+    """Up to k contradictions per measure, and what could not be found."""
+    contradicting: list[tuple[str, RowPair]] = []
     missing: list[Missing] = []
-    for measure, question in (("consistency", "counterexamples"), ("sufficiency", "wrongly_covered")):
-        if getattr(evaluation, measure, None) is not None:
-            pairs, why = attempt("contradictions", measure, partial(_pairs, evaluation, question, k))
-            found += [(measure, pair) for pair in pairs or ()]
-            missing += why
-    rows = Rows.of(evaluation.X, getattr(evaluation, "rows", None)) if found else None
-    return tuple(_contradiction(rows, measure, pair) for measure, pair in found), tuple(missing)
+    for measure in measures:
+        pairs, why_not = attempt("contradictions", measure, partial(result._row_pairs, measure, k))
+        contradicting += [(measure, pair) for pair in pairs or ()]
+        missing += why_not
+    columns = FeatureColumns.of(result.X) if contradicting else None
+    return tuple(_contradiction(columns, measure, pair) for measure, pair in contradicting), tuple(missing)
 
 
-def _pairs(evaluation: Any, question: str, k: int) -> list[dict[str, Any]]:
-    """The answer's lines; none where this cannot be asked. An audit tells positions here, and to nobody else."""
-    ask = getattr(evaluation, f"_{question}", None) or getattr(evaluation, question, None)
-    return [] if ask is None else [_renamed(line) for line in ask(k).to_dict("records")]
-
-
-def _renamed(line: dict[str, Any]) -> dict[str, Any]:
-    names = {"row": "row_a", "wrong_row": "row_b", "index": "index_a", "wrong_index": "index_b"}
-    names |= {"prediction": "prediction_a", "wrong_prediction": "prediction_b"}
-    return {names.get(name, name): value for name, value in line.items()}
-
-
-def _contradiction(rows: "Rows | None", measure: str, pair: dict[str, Any]) -> Contradiction:
-    a, b = int(pair["row_a"]), int(pair["row_b"])
-    features = () if rows is None else rows.side_by_side(a, b)
-    names = [wording(pair.get(f"index_{end}", row), _NAME) for end, row in (("a", a), ("b", b))]
+def _contradiction(columns: "FeatureColumns | None", measure: str, pair: RowPair) -> Contradiction:
+    features = () if columns is None else columns.side_by_side(pair.a, pair.b)
     return Contradiction(
         measure=measure,
-        explanation=wording(pair["explanation"]),
-        row_a=a,
-        row_b=b,
-        index_a=names[0],
-        index_b=names[1],
-        prediction_a=wording(pair["prediction_a"]),
-        prediction_b=wording(pair["prediction_b"]),
-        pairs=plain(pair.get("disagreeing_pairs")),
+        explanation=wording(pair.explanation),
+        row_a=pair.row_a,
+        row_b=pair.row_b,
+        index_a=wording(pair.index_a, _NAME),
+        index_b=wording(pair.index_b, _NAME),
+        prediction_a=wording(pair.prediction_a),
+        prediction_b=wording(pair.prediction_b),
+        pairs=plain(pair.disagreeing_pairs),
         features=features[:_FEATURES],
         left_out=max(0, len(features) - _FEATURES),
     )
 
 
 @dataclass(frozen=True)
-class Rows:
-    """The columns of the rows, or documents as one column, with how far each number ranges."""
+class FeatureColumns:
+    """The columns of the rows, or documents as one column, with the range of each column of numbers."""
 
     names: tuple[str, ...]
     columns: tuple[NDArray[Any], ...]
     ranges: tuple[float, ...]  # 0 for what is no number
-    positions: NDArray[np.int64] | None = None  # by which rows are asked for, ascending; None for 0 to n - 1
 
     @classmethod
-    def of(cls, X: Any, positions: NDArray[np.int64] | None = None) -> "Rows | None":
-        """The columns of rows of any kind; None where there are none to show (no rows, or a sparse matrix)."""
+    def of(cls, X: Any) -> "FeatureColumns | None":
+        """The columns of rows of any kind; None if there are none to show (no rows, or a sparse matrix)."""
         if X is None or hasattr(X, "tocsr"):
             return None
         if is_frame(X):
@@ -126,15 +114,13 @@ class Rows:
             array = array.reshape(len(array), -1)
             columns = list(array.T)
             names = ("text",) if len(columns) == 1 else tuple(f"x{j}" for j in range(len(columns)))
-        return cls(tuple(map(str, names)), tuple(columns), tuple(map(_range, columns)), positions)
+        return cls(tuple(map(str, names)), tuple(columns), tuple(map(_range, columns)))
 
-    def side_by_side(self, a: int, b: int) -> tuple[Feature, ...]:
+    def side_by_side(self, a: int, b: int) -> tuple[FeaturePair, ...]:
         """Every feature of two rows: those farthest apart first, equal ones last, in the order of the columns."""
-        if self.positions is not None:
-            a, b = np.searchsorted(self.positions, [a, b]).tolist()
-        pairs = zip(self.names, self.columns, self.ranges, strict=True)
-        found = [_feature(name, column[a], column[b], spread) for name, column, spread in pairs]
-        return tuple(sorted(found, key=lambda one: (not one.differs, -(1.0 if one.gap is None else one.gap))))
+        columns = zip(self.names, self.columns, self.ranges, strict=True)
+        features = [_feature_pair(name, column[a], column[b], spread) for name, column, spread in columns]
+        return tuple(sorted(features, key=lambda pair: (not pair.differs, -(1.0 if pair.gap is None else pair.gap))))
 
 
 def _range(column: NDArray[Any]) -> float:
@@ -144,10 +130,8 @@ def _range(column: NDArray[Any]) -> float:
     return float(finite.max()) - float(finite.min()) if len(finite) else 0.0
 
 
-def _feature(name: str, a: Any, b: Any, spread: float) -> Feature:
+def _feature_pair(name: str, a: Any, b: Any, spread: float) -> FeaturePair:
     gap = abs(float(a) - float(b)) / spread if spread > 0 else None
-    if isinstance(a, str) and isinstance(b, str):
-        shown = wording(a, _DOCUMENT), wording(b, _DOCUMENT)
-    else:
-        shown = two_values(a, b)
-    return Feature(wording(name), *shown, differs=not same_value(a, b), gap=plain(gap))
+    both_texts = isinstance(a, str) and isinstance(b, str)
+    shown = (wording(a, _DOCUMENT), wording(b, _DOCUMENT)) if both_texts else two_values(a, b)
+    return FeaturePair(wording(name), *shown, differs=not same_value(a, b), gap=plain(gap))

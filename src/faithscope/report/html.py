@@ -1,24 +1,20 @@
 """The report as one HTML file: no network, opens from disk."""
 
-import base64
-import hashlib
-import json
 import os
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from faithscope.charts import specs
-from faithscope.charts.theme import DARK, FONT, LIGHT, theme
-from faithscope.report.contradictions import Feature
+from faithscope.charts.theme import LIGHT, theme
+from faithscope.measures.estimate import Estimate
+from faithscope.report.contradictions import FeaturePair
 from faithscope.report.glossary import GLOSSARY
-from faithscope.report.summary import Curve, Explainer, Measure, Summary
-from faithscope.report.verdict import LEVELS, WORDS, Verdict
+from faithscope.report.offline_page import fill_page
+from faithscope.report.summary import Curve, Explainer, Groups, Summary, notes, numbers
+from faithscope.report.verdict import LEVELS, WORDS, ExplainerVerdict
 from faithscope.runtime.files import write_atomically
 
 _ICONS = {"faithful": "✓", "unknown": "?", "partly": "◐", "chance": "≈", "unfaithful": "✕"}
 _SHOWN = 6  # features of two rows that are shown at first
-_UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
 def write(summary: Summary, path: str | os.PathLike[str]) -> None:
@@ -29,76 +25,22 @@ def write(summary: Summary, path: str | os.PathLike[str]) -> None:
 
 def render(summary: Summary) -> str:
     """The report as one page, which needs nothing else."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-
-    loader = PackageLoader("faithscope.report", "page")
-    jinja = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    charting, script = bundle(), _part("page.js")
-    made = {"bundle": charting, "script": script, "style": style(), "charts": safe_json(_charts(summary))}
-    page = jinja.get_template("page.html.j2").render(
-        summary=summary,
-        **{name: Markup(text) for name, text in made.items()},  # ours, or made safe above
-        policy=policy(charting, script),
-        **_told(summary),
-    )
-    return page.lstrip()
-
-
-def safe_json(value: Any) -> str:
-    """JSON that can stand inside a script element whatever strings it holds."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False).translate(_UNSAFE)
-
-
-@cache
-def bundle() -> str:
-    """Vega, Vega-Lite and what embeds them, as one script."""
-    import vl_convert
-
-    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
-
-
-def _part(name: str) -> str:
-    return files("faithscope.report").joinpath("page", name).read_text(encoding="utf-8")
-
-
-def style() -> str:
-    """The page's style, with the colors of light and dark."""
-
-    def variables(palette: dict[str, str]) -> str:
-        return "".join(f"--{name}:{color};" for name, color in palette.items())
-
-    light, dark = variables(LIGHT) + "color-scheme:light;", variables(DARK) + "color-scheme:dark;"
-    themes = (
-        f":root{{{light}}}\n@media screen{{:root[data-theme=dark]{{{dark}}}}}\n"
-        f"@media screen and (prefers-color-scheme:dark){{:root:not([data-theme]){{{dark}}}}}\n"
-    )
-    return themes + _part("page.css").replace("FONT", FONT)
-
-
-def policy(*scripts: str) -> str:
-    """Nothing may be fetched, and only our own scripts may run."""
-    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
-    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
-    rest = "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-    return f"default-src 'none'; script-src {allowed}; {rest}"
+    return fill_page("faithscope.report", _charts(summary), summary=summary, **_template_names(summary))
 
 
 def _charts(summary: Summary) -> dict[str, Any]:
     """Every chart of the page by the id of its place, in the page's own colors."""
     rows = _picture(summary)
     drawn = {"chart-picture": specs.estimates(rows), "chart-against": specs.against(rows)}
-    for place, one in enumerate(summary.explainers):
-        for number, curve in enumerate(one.curves):
-            found = specs.curve(curve.points, curve.n, curve.wanted, curve.needed)
-            drawn[f"chart-rows-{place}-{number}"] = found
-        for number, groups in enumerate(one.populations):
-            rows = [_row(name, measure) for name, measure in groups.groups]
-            drawn[f"chart-populations-{place}-{number}"] = specs.estimates(rows)
-        if len(one.discretizations) > 1:
-            drawn[f"chart-discretizations-{place}"] = specs.discretizations(one.discretizations)
+    for place, explainer in enumerate(summary.explainers):
+        for number, curve in enumerate(explainer.curves):
+            drawn[f"chart-rows-{place}-{number}"] = specs.curve(curve.points, curve.n, curve.wanted, curve.needed)
+        for number, groups in enumerate(explainer.populations):
+            drawn[f"chart-populations-{place}-{number}"] = specs.estimates(_groups_rows(groups))
+        if len(explainer.discretizations) > 1:
+            drawn[f"chart-discretizations-{place}"] = specs.discretizations(explainer.discretizations)
     colors = {name: f"var(--{name})" for name in LIGHT} | {"hatch": "url(#hatch)"}
-    names = [one.name for one in summary.explainers]
+    names = [explainer.name for explainer in summary.explainers]
     # The words for a chart are its place's; what Vega would add says less.
     config = theme(colors) | {"aria": False, "mark": {"aria": False}, "background": "transparent"}
     return {"specs": {place: _patterned(spec) for place, spec in drawn.items()}, "config": config, "names": names}
@@ -113,32 +55,40 @@ def _patterned(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def _picture(summary: Summary) -> list[dict[str, Any]]:
-    return [_row(one.name, measure) for one in summary.explainers for measure in one.measures]
+    return [_row(explainer.name, estimate) for explainer in summary.explainers for estimate in explainer.measures]
 
 
-def _row(name: str, found: Measure) -> dict[str, Any]:
+def _groups_rows(groups: Groups) -> list[dict[str, Any]]:
+    return [_row(name, estimate) for name, estimate in groups.groups]
+
+
+def _row(name: str, estimate: Estimate) -> dict[str, Any]:
+    """The numbers of an estimate that a chart draws, under a name."""
     fields = ("measure", "value", "low", "high", "unverifiable", "upper", "chance", "n")
     checked = ("verified", "verified_low", "verified_high")
-    return {"name": name} | {field: getattr(found, field) for field in (*fields, *checked)}
+    told = numbers(estimate)
+    return {"name": name} | {field: told[field] for field in (*fields, *checked)}
 
 
-def _told(summary: Summary) -> dict[str, Any]:
-    """What the template says and asks."""
-    found = summary.explainers
+def _template_names(summary: Summary) -> dict[str, Any]:
+    """The values and functions that the template uses."""
+    explainers = summary.explainers
     has = {
-        "against": any(len(one.measures) > 1 for one in found),
-        "populations": any(one.populations for one in found),
-        "discretizations": any(len(one.discretizations) > 1 or one.why_not("discretizations") for one in found),
+        "against": any(len(explainer.measures) > 1 for explainer in explainers),
+        "populations": any(explainer.populations for explainer in explainers),
+        "discretizations": any(
+            len(explainer.discretizations) > 1 or explainer.why_not("discretizations") for explainer in explainers
+        ),
     }
     return {
-        "several": len(found) > 1,
+        "several": len(explainers) > 1,
         "has": has,
         "sections": _sections(has),
         "lead": _lead(summary),
         "method": _method(summary),
-        "alts": {"picture": _alt(_picture(summary)), "against": _against_alt(found)},
+        "alts": {"picture": _alt(_picture(summary)), "against": _against_alt(explainers)},
         "curve_alt": _curve_alt,
-        "groups_alt": lambda groups: _alt([_row(name, measure) for name, measure in groups.groups]),
+        "groups_alt": lambda groups: _alt(_groups_rows(groups)),
         "facts": _facts,
         "marked": _marked,
         "spoken": _spoken,
@@ -163,49 +113,49 @@ def _sections(has: dict[str, bool]) -> list[tuple[str, str]]:
     return [(anchor, label) for anchor, label in named if has.get(anchor, True)]
 
 
-def _spoken(verdict: Verdict) -> str:
+def _spoken(verdict: ExplainerVerdict) -> str:
     """The sentence without its first word, which the badge says."""
     rest = verdict.sentence.removeprefix(f"{WORDS[verdict.level]}: ")
     return rest[:1].upper() + rest[1:]
 
 
 def _lead(summary: Summary) -> str:
-    found, first = summary.explainers, summary.explainers[0].measures[0]
-    who = "One explainer" if len(found) == 1 else f"{len(found)} explainers of the same model"
-    kept = ""
+    count, first = len(summary.explainers), summary.explainers[0].measures[0]
+    subject = "One explainer" if count == 1 else f"{count} explainers of the same model"
+    choosing = ""
     if summary.rows_to_choose:
-        kept = f" Discretizations were chosen on {summary.rows_to_choose:,} other rows."
-    sure = f"Every statement about the truth holds with {100 * first.confidence:g}% confidence."
-    return f"{who}, measured on {first.n:,} rows.{kept} {sure} Written {summary.created}."
+        choosing = f" Discretizations were chosen on {summary.rows_to_choose:,} other rows."
+    confidence = f"Every statement about the truth holds with {100 * first.confidence:g}% confidence."
+    return f"{subject}, measured on {first.n:,} rows.{choosing} {confidence} Written {summary.created}."
 
 
 def _method(summary: Summary) -> str:
     first = summary.explainers[0].measures[0]
     return (
         "Every row is compared with the other rows that its explanation covers, never with itself. "
-        f"Intervals are at {100 * first.confidence:g}% confidence ({first.interval}). An explainer is called faithful "
+        f"Intervals are at {100 * first.confidence:g}% confidence ({first.method}). An explainer is called faithful "
         f"when its whole interval reaches {summary.wanted:.0%} and at least half of what chance leaves open, "
         "and no better than chance when rows that can be checked do not agree more than shuffled predictions would "
         "and its interval stays nearer to chance than to that."
     )
 
 
-def _facts(one: Explainer) -> list[tuple[str, str]]:
-    first = one.measures[0]
-    seconds = ", ".join(f"{phase} {spent:.2f} s" for phase, spent in one.seconds.items())
-    notes = [*one.notes, *(f"{found.measure}: {note}" for found in one.measures for note in found.notes)]
-    weighted = "" if first.effective_n == first.n else f"{first.effective_n:,.0f} (rows are weighted)"
+def _facts(explainer: Explainer) -> list[tuple[str, str]]:
+    """How an explainer was measured: names with values, without those that have nothing to say."""
+    estimates = explainer.measures
+    first = estimates[0]
+    noted = [f"{estimate.measure}: {note}" for estimate in estimates for note in notes(estimate)]
     facts = {
-        "Explainer": one.settings,
-        "Explanations": one.kind,
-        "Discretization": one.discretizer,
+        "Explainer": explainer.settings,
+        "Explanations": explainer.kind,
+        "Discretization": explainer.discretizer,
         "Rows": f"{first.n:,}",
-        "Effective rows": weighted,
+        "Effective rows": "" if first.effective_n == first.n else f"{first.effective_n:,.0f} (rows are weighted)",
         "Different explanations": f"{first.distinct:,}",
-        "Intervals": ", ".join(f"{found.measure}: {found.interval}" for found in one.measures),
-        "Seed": "" if one.seed is None else str(one.seed),
-        "Time": seconds,
-        "Notes": "; ".join(notes),
+        "Intervals": ", ".join(f"{estimate.measure}: {estimate.method}" for estimate in estimates),
+        "Seed": "" if explainer.seed is None else str(explainer.seed),
+        "Time": ", ".join(f"{phase} {spent:.2f} s" for phase, spent in explainer.seconds.items()),
+        "Notes": "; ".join([*explainer.notes, *noted]),
     }
     return [(name, value) for name, value in facts.items() if value]
 
@@ -219,22 +169,24 @@ def _alt(rows: list[dict[str, Any]]) -> str:
     return "Bars with intervals. " + "; ".join(lines) + "."
 
 
-def _against_alt(found: tuple[Explainer, ...]) -> str:
-    both = [one for one in found if len(one.measures) > 1]
-    points = [", ".join(f"{m.measure} {m.value:.3f}" for m in one.measures) for one in both]
-    told = [f"{one.name}: {point}" for one, point in zip(both, points, strict=True)]
-    return "Consistency against sufficiency. " + "; ".join(told) + "."
+def _against_alt(explainers: tuple[Explainer, ...]) -> str:
+    lines = [
+        f"{explainer.name}: {', '.join(f'{m.measure} {m.value:.3f}' for m in explainer.measures)}"
+        for explainer in explainers
+        if len(explainer.measures) > 1
+    ]
+    return "Consistency against sufficiency. " + "; ".join(lines) + "."
 
 
-def _curve_alt(one: Explainer, curve: Curve) -> str:
-    now = next(point for point in reversed(curve.points) if point["kind"] == "exact")
-    here = f"{now['unverifiable']:.0%} at the {curve.n:,} rows there are"
+def _curve_alt(explainer: Explainer, curve: Curve) -> str:
+    last = next(point for point in reversed(curve.points) if point["kind"] == "exact")
     return (
-        f"Share of rows that cannot be checked by number of rows, {one.name}, {curve.measure}: {here}; {curve.reason}."
+        f"Share of rows that cannot be checked by number of rows, {explainer.name}, {curve.measure}: "
+        f"{last['unverifiable']:.0%} at the {curve.n:,} rows there are; {curve.reason}."
     )
 
 
-def _marked(feature: Feature) -> tuple[Any, Any]:
+def _marked(feature: FeaturePair) -> tuple[Any, Any]:
     """Two values with what differs marked: the words of texts, all of anything else."""
     from markupsafe import Markup
 

@@ -11,7 +11,7 @@ from faithscope.runtime.memory import ran_out
 Section = Literal["rows", "contradictions", "discretizations"]
 Answer = TypeVar("Answer")
 
-_WHAT: dict[Section, str] = {
+_SUBJECT: dict[Section, str] = {
     "rows": "how many rows are enough",
     "contradictions": "where it fails",
     "discretizations": "how fine explanations should be",
@@ -25,9 +25,9 @@ class Missing:
     Attributes
     ----------
     section : str
-        Of the page.
+        The section of the page that lacks it.
     measure : str
-        What it would have been about.
+        The measure that it would have been about.
     reason : str
     """
 
@@ -38,13 +38,15 @@ class Missing:
     @property
     def sentence(self) -> str:
         """What is missing and why."""
-        return f"{self.measure}: {_WHAT[self.section]} is not shown. {self.reason}"
+        return f"{self.measure}: {_SUBJECT[self.section]} is not shown. {self.reason}"
 
 
-def attempt(section: Section, measure: str, ask: Callable[[], Answer]) -> tuple[Answer | None, tuple[Missing, ...]]:
-    """The answer to a question, or why there is none."""
+def attempt(
+    section: Section, measure: str, question: Callable[[], Answer]
+) -> tuple[Answer | None, tuple[Missing, ...]]:
+    """The answer to a question; if it cannot be answered, None and the reason."""
     try:
-        return ask(), ()
+        return question(), ()
     except FaithscopeError as problem:
         return None, (Missing(section, measure, wording(problem)),)
     except MemoryError as problem:

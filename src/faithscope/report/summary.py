@@ -1,8 +1,8 @@
-"""One summary of what was found: terminal, page, notebook and JSON all read it, so that they cannot disagree."""
+"""One summary of a result: terminal, page, notebook and JSON all read it, so that they cannot disagree."""
 
 import platform
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
@@ -10,46 +10,29 @@ from typing import Any
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.checks import check_share, check_whole
-from faithscope.measures.planning import FARTHEST, Plan, plan
-from faithscope.measures.populations import Populations
+from faithscope.inputs.hints import hint
+from faithscope.measures.estimate import Estimate
+from faithscope.measures.paired import PairedDifference
+from faithscope.measures.planning import FARTHEST, Plan
+from faithscope.measures.populations import Difference, Populations
 from faithscope.report.contradictions import Contradiction, contradictions
 from faithscope.report.missing import Missing, Section, attempt
-from faithscope.report.verdict import WANTED, Verdict, judge
+from faithscope.report.result import Breakdown, Contents, ExplainerResult, Result
+from faithscope.report.verdict import WANTED, ExplainerVerdict, judge
 from faithscope.report.wording import plain, wording
 
 _MOST_GROUPS = 12  # told in full, with their differences
 _MEASURED_WITH = ("faithscope", "numpy", "scipy", "scikit-learn", "pandas")
 
 
-@dataclass(frozen=True)
-class Measure:
-    """An estimate's numbers; `Estimate` says what each is."""
+def numbers(estimate: Estimate) -> dict[str, Any]:
+    """All numbers of an estimate and its notes, ready for JSON and to be read."""
+    return {name: plain(value) for name, value in estimate.to_dict().items()} | {"notes": list(notes(estimate))}
 
-    measure: str
-    value: float
-    low: float
-    high: float
-    confidence: float
-    interval: str
-    unverifiable: float
-    upper: float
-    verified: float | None
-    verified_low: float | None
-    verified_high: float | None
-    chance: float | None
-    above_chance: bool | None
-    adjusted: float | None
-    n: int
-    distinct: int
-    effective_n: float
-    notes: tuple[str, ...]
 
-    @classmethod
-    def of(cls, estimate: Any) -> "Measure":
-        """The numbers of an `Estimate`."""
-        found = estimate.to_dict()
-        named = {name: plain(found[name]) for name in cls.__dataclass_fields__ if name != "notes"}
-        return cls(**named, notes=tuple(map(wording, found["notes"])))
+def notes(estimate: Estimate) -> tuple[str, ...]:
+    """What a reader should know before trusting the interval, as text that can be shown."""
+    return tuple(map(wording, estimate.notes))
 
 
 @dataclass(frozen=True)
@@ -62,23 +45,22 @@ class Curve:
     needed: int | None
     reason: str
     backtest: str
-    points: tuple[dict[str, Any], ...]  # rows, unverifiable, value (None where forecast), kind
+    points: tuple[dict[str, Any], ...]  # rows, unverifiable, value (None for forecasts), kind
 
     @classmethod
-    def of(cls, measure: str, found: Plan) -> "Curve":
+    def of(cls, measure: str, plan: Plan) -> "Curve":
         """The curve of a plan."""
-        tried, back = "", found.backtest
-        if back is not None:
-            forecast = f"a forecast of {back.forecast:.1%} where {back.observed:.1%} was observed"
-            tried = f"The same forecast, made from half of the rows, gave {forecast}."
-        lines = found.curve.to_dict("records")
-        points = tuple({name: plain(value) for name, value in line.items()} for line in lines)
-        return cls(measure, found.n, found.wanted, found.rows_needed, found.reason, tried, points)
+        sentence, backtest = "", plan.backtest
+        if backtest is not None:
+            forecast = f"a forecast of {backtest.forecast:.1%} where {backtest.observed:.1%} was observed"
+            sentence = f"The same forecast, made from half of the rows, gave {forecast}."
+        points = tuple({name: plain(value) for name, value in point.items()} for point in plan.curve.to_dict("records"))
+        return cls(measure, plan.n, plan.wanted, plan.rows_needed, plan.reason, sentence, points)
 
 
 @dataclass(frozen=True)
-class Difference:
-    """One less the other, with an interval."""
+class DifferenceLine:
+    """The measure of a less that of b, with its interval: two explainers, two populations, or a window of time."""
 
     a: str
     b: str
@@ -89,45 +71,50 @@ class Difference:
     differ: bool
 
     @classmethod
-    def of(cls, line: dict[str, Any], measure: str = "consistency") -> "Difference":
-        """A line of a table of differences."""
-        value, low, high = (plain(line[name]) for name in ("value", "low", "high"))
-        a, b, differ = wording(line["a"]), wording(line["b"]), bool(line["differ"])
-        return cls(a, b, line.get("measure", measure), value, low, high, differ)
+    def of(cls, difference: Difference | PairedDifference, measure: str) -> "DifferenceLine":
+        """The line of a difference in this measure."""
+        value, low, high = map(plain, (difference.value, difference.low, difference.high))
+        return cls(wording(difference.a), wording(difference.b), measure, value, low, high, bool(difference.differ))
 
 
 @dataclass(frozen=True)
 class Groups:
-    """One measure for each population, and how any two differ."""
+    """One measure per population or per window of time, and how they differ.
 
-    by: str  # the column that tells them apart; "" where nobody said
+    Attributes
+    ----------
+    by : str
+        The column that tells groups apart; empty if nobody said.
+    groups : tuple of (str, Estimate)
+        If there are many, those with the lowest intervals.
+    left_out : int
+        Groups that are not among them.
+    over_time : bool
+        Whether the groups are windows of time.
+    """
+
+    by: str
     measure: str
-    groups: tuple[tuple[str, Measure], ...]  # the lowest intervals where there are many
-    differences: tuple[Difference, ...]
-    left_out: int  # populations that are not told
-    over_time: bool  # whether these are windows of time
+    groups: tuple[tuple[str, Estimate], ...]
+    differences: tuple[DifferenceLine, ...]
+    left_out: int
+    over_time: bool
 
     @classmethod
-    def of(cls, by: str, found: Any) -> "Groups":
-        """The numbers of populations, or of windows of time, which are compared with one reference."""
-        by = by or getattr(found, "by", "")
-        everyone = found.estimates
-        lowest = set(sorted(everyone, key=lambda name: everyone[name].low)[:_MOST_GROUPS])
-        told = {name: one for name, one in everyone.items() if name in lowest}
-        measures = tuple((wording(name), Measure.of(one)) for name, one in told.items())
-        measure = measures[0][1].measure if measures else "consistency"
-        pairs = tuple(Difference.of(line, measure) for line in _differences(found, told))
-        over_time = not isinstance(found, Populations)
-        return cls(wording(by), measure, measures, pairs, len(everyone) - len(told), over_time)
-
-
-def _differences(found: Any, told: dict[Any, Any]) -> list[dict[str, Any]]:
-    if isinstance(found, Populations):
-        lines: list[dict[str, Any]] = Populations(told).differences.to_dict("records")
-        return lines
-    names = ("a", "b", "value", "low", "high", "differ")
-    apart = [one for name, one in found.compared.items() if name in told]
-    return [{name: getattr(one, name) for name in names} for one in apart]
+    def of(cls, breakdown: Breakdown) -> "Groups":
+        """The groups of a breakdown that are told."""
+        estimates = breakdown.estimates
+        lowest = set(sorted(estimates, key=lambda group: estimates[group].low)[:_MOST_GROUPS])
+        told = [group for group in estimates if group in lowest]
+        measure = estimates[told[0]].measure if told else "consistency"
+        return cls(
+            by=wording(breakdown.by),
+            measure=measure,
+            groups=tuple((wording(group), estimates[group]) for group in told),
+            differences=tuple(DifferenceLine.of(apart, measure) for apart in breakdown.differences(told)),
+            left_out=len(estimates) - len(told),
+            over_time=breakdown.over_time,
+        )
 
 
 @dataclass(frozen=True)
@@ -135,8 +122,8 @@ class Explainer:
     """All that is told about one explainer."""
 
     name: str
-    verdict: Verdict
-    measures: tuple[Measure, ...]
+    verdict: ExplainerVerdict
+    measures: tuple[Estimate, ...]
     uniqueness: float | None
     kind: str
     settings: str
@@ -151,17 +138,13 @@ class Explainer:
     missing: tuple[Missing, ...] = ()  # parts that could not be made
 
     def why_not(self, section: Section) -> tuple[str, ...]:
-        """Why a section lacks something, one sentence for each measure."""
-        return tuple(one.sentence for one in self.missing if one.section == section)
-
-    def measure(self, name: str) -> Measure | None:
-        """The measure of this name, where there is one."""
-        return next((one for one in self.measures if one.measure == name), None)
+        """Why a section lacks something, one sentence per measure."""
+        return tuple(missing.sentence for missing in self.missing if missing.section == section)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What was found about one or several explainers, ready to be told.
+    """What is told about one or several explainers.
 
     Attributes
     ----------
@@ -170,12 +153,12 @@ class Summary:
     rows_to_choose : int
         Rows on which discretizations were chosen, none of them reported on.
     versions : dict of str to str
-        Of what measured it.
+        The versions of what measured it.
     """
 
     title: str
     explainers: tuple[Explainer, ...]
-    differences: tuple[Difference, ...]
+    differences: tuple[DifferenceLine, ...]
     wanted: float
     rows_to_choose: int
     created: str
@@ -183,13 +166,21 @@ class Summary:
 
     def to_dict(self) -> dict[str, Any]:
         """The whole summary, ready for JSON."""
-        return asdict(self)
+        return {name: _for_json(value) for name, value in vars(self).items()}
+
+
+def _for_json(value: Any) -> Any:
+    if isinstance(value, Estimate):
+        return numbers(value)
+    if is_dataclass(value):
+        return {field.name: _for_json(getattr(value, field.name)) for field in fields(value)}
+    return [_for_json(item) for item in value] if isinstance(value, tuple) else value
 
 
 def summarize(
-    found: Any,
+    result: Result,
     *,
-    populations: Populations | Mapping[str, Populations] | None = None,
+    populations: "Populations | Mapping[str, Populations | Sequence[Populations]] | None" = None,
     title: str = "How faithful are these explanations?",
     wanted: float = WANTED,
     examples: int = 4,
@@ -198,118 +189,104 @@ def summarize(
 
     Parameters
     ----------
-    found : Evaluation, Comparison, or what an audit gives
+    result : Evaluation, Comparison or Audit
     populations : Populations or mapping of str to Populations, optional
-        Of one explainer, by column where there are several columns; of several explainers, by their names, each one
-        or a list of them. By default those that `found` has.
+        For one explainer: its populations, or several by column. For several explainers: populations by the
+        explainers' names, or a list of them per name. By default the populations that the result has.
     title : str
     wanted : float
         What a faithful explainer is asked to reach.
     examples : int
-        Contradictions shown for each explainer and measure.
+        Contradictions shown per explainer and measure.
 
     Returns
     -------
     Summary
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> result = fs.evaluate(["yes", "no", "no", "no"], ["old", "old", "young", "young"], [[7], [8], [1], [2]])
+    >>> summary = summarize(result, title="Who gets a loan?")
+    >>> [estimate.value for explainer in summary.explainers for estimate in explainer.measures]
+    [0.5]
     """
     check_share(wanted, "wanted")
     check_whole(examples, "examples", least=0)
-    evaluations = _evaluations(found)
-    groups = _by_name(found if populations is None else populations, evaluations)
-    lines = found.differences.to_dict("records") if hasattr(found, "differences") else []
+    if not isinstance(result, Result):
+        raise WrongType(
+            f"A report is made of an evaluation, a comparison or an audit; got {type(result).__name__}. "
+            "Call evaluate or compare first."
+        )
+    contents = result._contents()
+    breakdowns = contents.breakdowns if populations is None else _breakdowns(populations, contents)
     return Summary(
         title=wording(title),
         explainers=tuple(
-            _explainer(name, one, groups.get(name, []), wanted, examples) for name, one in evaluations.items()
+            _explainer(name, explainer, breakdowns.get(name, ()), wanted, examples)
+            for name, explainer in contents.explainers.items()
         ),
-        differences=tuple(Difference.of(line) for line in lines),
+        differences=tuple(DifferenceLine.of(pair, pair.measure) for pair in contents.differences),
         wanted=wanted,
-        rows_to_choose=getattr(found, "rows_to_choose", 0),
+        rows_to_choose=contents.rows_to_choose,
         created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         versions={"python": platform.python_version()} | {name: version(name) for name in _MEASURED_WITH},
     )
 
 
-def _evaluations(found: Any) -> dict[str, Any]:
-    if hasattr(found, "evaluations"):
-        return dict(found.evaluations)
-    if not hasattr(found, "consistency"):
-        raise WrongType(
-            f"A report is made of an evaluation, a comparison or an audit; got {type(found).__name__}. "
-            "Call evaluate or compare first."
-        )
-    return {getattr(found, "name", "explainer"): found}
-
-
-Columns = list[tuple[str, Any]]  # populations or windows of time, each with the column that tells them apart
-
-
-def _by_name(given: Any, evaluations: dict[str, Any]) -> dict[str, Columns]:
-    """For each explainer's name, its populations."""
-    held = given if isinstance(given, Populations | Mapping) else getattr(given, "populations", None) or {}
-    if isinstance(held, Populations):
-        held = {"": held}
-    first = next(iter(evaluations))
-    if len(evaluations) == 1 and first not in held:
-        return {first: list(held.items())}
-    unknown = next((name for name in held if name not in evaluations), None)
+def _breakdowns(populations: Any, contents: Contents) -> dict[str, list[Breakdown]]:
+    """The populations that a caller gave, by the explainers' names."""
+    named = {"": populations} if isinstance(populations, Populations) else populations
+    first = next(iter(contents.explainers))
+    if len(contents.explainers) == 1 and first not in named:
+        return {first: [Breakdown.of(of_column, by=column) for column, of_column in named.items()]}
+    unknown = next((name for name in named if name not in contents.explainers), None)
     if unknown is not None:
-        raise BadInput(f"Populations are given for {unknown!r}, but explainers are {', '.join(evaluations)}.")
-    columns = {name: _columns(one) for name, one in held.items()}
-    for name, one in getattr(given, "sufficiency_populations", {}).items():
-        columns[name] += _columns(one)
-    return columns
+        raise BadInput(
+            f"Populations are given for {unknown!r}, which is no explainer here. {hint(unknown, contents.explainers)}"
+        )
+    lists = {name: [given] if isinstance(given, Populations) else given for name, given in named.items()}
+    return {name: list(map(Breakdown.of, given)) for name, given in lists.items()}
 
 
-def _columns(given: Any) -> Columns:
-    if isinstance(given, Mapping):
-        return list(given.items())
-    return [("", one) for one in ([given] if isinstance(given, Populations) else given)]
-
-
-def _explainer(name: str, found: Any, groups: Columns, wanted: float, examples: int) -> Explainer:
-    estimates = [one for one in (found.consistency, getattr(found, "sufficiency", None)) if one is not None]
-    tried = {one.measure: attempt("rows", one.measure, partial(plan, one)) for one in estimates}
-    plans = {measure: made for measure, (made, _) in tried.items()}
-    pairs, no_pairs = contradictions(found, examples) if examples else ((), ())
-    levels, no_levels = attempt("discretizations", "consistency", partial(_discretizations, found))
-    needed = {measure: _needed(made) for measure, made in plans.items()}
-    explanations, seed = getattr(found, "explanations", None), getattr(found, "seed", None)
-    windows = getattr(found, "windows", None)
-    parts = groups if windows is None else [*groups, (f"windows of {windows.every}", windows)]
+def _explainer(
+    name: str, result: ExplainerResult, breakdowns: Sequence[Breakdown], wanted: float, examples: int
+) -> Explainer:
+    estimates = [estimate for estimate in (result.consistency, result.sufficiency) if estimate is not None]
+    measures = [estimate.measure for estimate in estimates]
+    attempts = {measure: attempt("rows", measure, partial(result._plan, measure)) for measure in measures}
+    plans = {measure: plan for measure, (plan, _) in attempts.items() if plan is not None}
+    pairs, no_pairs = contradictions(result, measures, examples) if examples else ((), ())
+    discretizations, no_discretizations = attempt("discretizations", "consistency", lambda: result._discretized)
+    provenance = result._provenance()
     return Explainer(
         name=wording(name),
-        verdict=judge(estimates, needed, wanted),
-        measures=tuple(map(Measure.of, estimates)),
-        uniqueness=plain(getattr(found, "uniqueness", None)),
-        kind=wording(getattr(explanations, "kind", "")),
-        settings=wording(getattr(found, "explainer", ""), longest=1000),
-        discretizer=wording(getattr(found, "discretizer", "")),
-        seed=None if seed is None else int(seed),
-        seconds={wording(phase): float(spent) for phase, spent in getattr(found, "seconds", {}).items()},
-        curves=tuple(Curve.of(measure, made) for measure, made in plans.items() if made is not None),
+        verdict=judge(estimates, {measure: _needed(plan) for measure, plan in plans.items()}, wanted),
+        measures=tuple(estimates),
+        uniqueness=plain(result.uniqueness),
+        kind=wording(provenance.kind),
+        settings=wording(provenance.explainer, longest=1000),
+        discretizer=wording(provenance.discretizer),
+        seed=plain(provenance.seed),
+        seconds={wording(phase): float(spent) for phase, spent in provenance.seconds.items()},
+        curves=tuple(Curve.of(measure, plan) for measure, plan in plans.items()),
         contradictions=pairs,
-        populations=tuple(Groups.of(by, one) for by, one in parts),
-        discretizations=levels or (),
-        notes=tuple(map(wording, getattr(found, "notes", ()))),
-        missing=(*(why for _, made in tried.values() for why in made), *no_pairs, *no_levels),
+        populations=tuple(map(Groups.of, breakdowns)),
+        discretizations=tuple(map(_discretization, discretizations or ())),
+        notes=tuple(map(wording, provenance.notes)),
+        missing=(*(missing for _, no_plan in attempts.values() for missing in no_plan), *no_pairs, *no_discretizations),
     )
 
 
-def _needed(made: Plan | None) -> str:
-    """What more rows would do."""
-    if made is None or not made.forecastable or made.unverifiable <= made.wanted:
+def _needed(plan: Plan) -> str:
+    """What more rows would do, in words that end a sentence."""
+    if not plan.forecastable or plan.unverifiable <= plan.wanted:
         return ""
-    if made.rows_needed is None:
-        return f"; even {FARTHEST * made.n:,} rows would leave more than {made.wanted:.0%}"
-    return f"; about {made.rows_needed:,} rows would leave only {made.wanted:.0%}"
+    if plan.rows_needed is None:
+        return f"; even {FARTHEST * plan.n:,} rows would leave more than {plan.wanted:.0%} unverifiable"
+    return f"; about {plan.rows_needed:,} rows would leave only {plan.wanted:.0%} unverifiable"
 
 
-def _discretizations(found: Any) -> tuple[dict[str, Any], ...]:
-    ask = getattr(found, "discretizations", None)
-    lines = [] if ask is None else ask().to_dict("records")
-    return tuple(
-        {"name": wording(line.pop("discretizer")), "upper": min(1.0, line["value"] + line["unverifiable"])}
-        | {name: plain(value) for name, value in line.items()}
-        for line in lines
-    )
+def _discretization(line: Mapping[str, Any]) -> dict[str, Any]:
+    told = {"name": wording(line["discretizer"]), "upper": min(1.0, line["value"] + line["unverifiable"])}
+    return told | {name: plain(value) for name, value in line.items() if name != "discretizer"}

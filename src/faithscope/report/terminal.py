@@ -3,7 +3,8 @@
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from faithscope.report.summary import Explainer, Groups, Measure, Summary
+from faithscope.measures.estimate import Estimate
+from faithscope.report.summary import Explainer, Groups, Summary, notes
 from faithscope.report.verdict import Level
 
 if TYPE_CHECKING:
@@ -21,21 +22,23 @@ _COLUMNS = ("value", "interval", "unverifiable", "checked", "chance")
 
 
 def show(summary: Summary, console: "Console | None" = None) -> None:
-    """Print the summary: one table, a sentence for each explainer, a table for its populations, then remarks."""
+    """Print the summary: one table, one sentence per explainer, tables of its populations, then remarks."""
     from rich.console import Console
     from rich.text import Text
 
     console = console or Console()
     console.print(_table(summary), "")
-    for one in summary.explainers:
-        line = Text(one.name, style="bold")
+    for explainer in summary.explainers:
+        line = Text(explainer.name, style="bold")
         # Names are never read as markup, whatever they hold.
-        console.print(line.append("  ").append(Text(one.verdict.sentence, style=_STYLES[one.verdict.level])))
-    for one in summary.explainers:
-        for groups in one.populations:
+        console.print(
+            line.append("  ").append(Text(explainer.verdict.sentence, style=_STYLES[explainer.verdict.level]))
+        )
+    for explainer in summary.explainers:
+        for groups in explainer.populations:
             if not groups.over_time:
-                console.print("", _populations(one, groups))
-    remarks = [remark for one in summary.explainers for remark in _remarks(one)]
+                console.print("", _populations(explainer, groups))
+    remarks = [remark for explainer in summary.explainers for remark in _remarks(explainer)]
     console.print(*map(Text, ["", *remarks] if remarks else []), sep="\n", end="\n" if remarks else "")
 
 
@@ -61,52 +64,49 @@ def _table(summary: Summary) -> "Table":
     table.add_column("measure", no_wrap=True)
     for name in _COLUMNS:
         table.add_column(name, justify="right", no_wrap=True)
-    for one in summary.explainers:
-        for measure in one.measures:
-            table.add_row(*map(Text, _cells(one, measure)))
+    for explainer in summary.explainers:
+        for estimate in explainer.measures:
+            name = explainer.name if estimate is explainer.measures[0] else ""
+            table.add_row(*map(Text, (name, estimate.measure, *_numbers(estimate))))
     return table
 
 
-def _populations(one: Explainer, found: Groups) -> "Table":
+def _populations(explainer: Explainer, groups: Groups) -> "Table":
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    by = found.by or "population"
-    more = f"{found.left_out:,} more, whose intervals begin higher, are not shown" if found.left_out else ""
-    title, caption = Text(f"{one.name}: {found.measure} by {by}"), Text(more)
+    by = groups.by or "population"
+    more = f"{groups.left_out:,} more, whose intervals begin higher, are not shown" if groups.left_out else ""
+    title, caption = Text(f"{explainer.name}: {groups.measure} by {by}"), Text(more)
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", show_edge=False, pad_edge=False)
     table.caption, table.caption_justify = caption if more else None, "left"
     table.add_column(Text(by), overflow="fold")
     for name in ("rows", *_COLUMNS):
         table.add_column(name, justify="right", no_wrap=True)
-    for name, measure in found.groups:
-        table.add_row(*map(Text, (name, f"{measure.n:,}", *_numbers(measure))))
+    for name, estimate in groups.groups:
+        table.add_row(*map(Text, (name, f"{estimate.n:,}", *_numbers(estimate))))
     return table
 
 
-def _remarks(one: Explainer) -> list[str]:
-    """What a reader should know, each line with whom and which measure it speaks of."""
-    measures = [(f"{one.name}, {found.measure}", found) for found in one.measures]
-    measures += [
-        (f"{one.name}, {groups.by or 'population'} {name}, {found.measure}", found)
-        for groups in one.populations
+def _remarks(explainer: Explainer) -> list[str]:
+    """What a reader should know, each line with the explainer, population and measure that it is about."""
+    estimates = [(f"{explainer.name}, {estimate.measure}", estimate) for estimate in explainer.measures]
+    estimates += [
+        (f"{explainer.name}, {groups.by or 'population'} {name}, {estimate.measure}", estimate)
+        for groups in explainer.populations
         if not groups.over_time
-        for name, found in groups.groups
+        for name, estimate in groups.groups
     ]
-    noted = [f"{who}: {note}" for who, found in measures for note in found.notes]
-    missing = [f"{one.name}, {why.sentence}" for why in one.missing]
-    return [*(f"{one.name}: {note}" for note in one.notes), *noted, *missing]
+    noted = [f"{subject}: {note}" for subject, estimate in estimates for note in notes(estimate)]
+    missing = [f"{explainer.name}, {missing.sentence}" for missing in explainer.missing]
+    return [*(f"{explainer.name}: {note}" for note in explainer.notes), *noted, *missing]
 
 
-def _cells(one: Explainer, found: Measure) -> tuple[str, ...]:
-    return (one.name if found is one.measures[0] else "", found.measure, *_numbers(found))
-
-
-def _numbers(found: Measure) -> tuple[str, ...]:
-    interval = f"{found.low:.3f}–{found.high:.3f}"
-    shares = (f"{found.value:.3f}", interval, f"{found.unverifiable:.1%}")
-    return (*shares, _number(found.verified), _number(found.chance))
+def _numbers(estimate: Estimate) -> tuple[str, ...]:
+    interval = f"{estimate.low:.3f}–{estimate.high:.3f}"
+    shares = (f"{estimate.value:.3f}", interval, f"{estimate.unverifiable:.1%}")
+    return (*shares, _number(estimate.verified), _number(estimate.chance))
 
 
 def _number(value: float | None) -> str:

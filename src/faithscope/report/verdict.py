@@ -2,7 +2,9 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal, cast
+
+from faithscope.measures.estimate import Estimate
 
 Level = Literal["faithful", "unknown", "partly", "chance", "unfaithful"]
 
@@ -24,115 +26,129 @@ _ALONE = {"consistency": "that no other row has", "sufficiency": "that applies t
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What was found, in a word and in a sentence."""
+class ExplainerVerdict:
+    """How faithful an explainer is, in a word and in a sentence."""
 
     level: Level
     sentence: str
 
     @property
     def word(self) -> str:
-        """The level, to read."""
+        """The level as a word to read."""
         return WORDS[self.level]
 
 
 def bar(chance: float, wanted: float = WANTED) -> float:
     """What a faithful explainer reaches: `wanted`, and at least half of what chance leaves open.
 
-    Where nine rows in ten share a prediction, any explanation reaches 0.8; 0.9 would then be little.
+    If nine rows in ten share a prediction, any explanation reaches 0.8; 0.9 would then be little.
+
+    Examples
+    --------
+    >>> bar(chance=0.5), bar(chance=0.9)
+    (0.9, 0.95)
     """
     return max(wanted, (1 + chance) / 2)
 
 
-def level(found: Any, wanted: float = WANTED) -> Level:
+def level(estimate: Estimate, wanted: float = WANTED) -> Level:
     """What an estimate says beside the chance level.
 
-    Low and high count silent rows against and for it, so they are compared with the `bar`; chance is what rows that
-    can be checked would reach, so it is agreement among those that is compared with it (`Estimate.above_chance`).
+    `low` counts every silent row as disagreeing and `high` counts it as agreeing, so both are compared with the `bar`.
+    Chance is what the rows that can be checked would reach, so their agreement alone is compared with it
+    (`Estimate.above_chance`).
 
     - faithful: all of [low, high] reaches the bar, which is above chance;
     - unfaithful: all of it is at or below chance, even if every silent row agreed;
     - partly: it is below the bar, and rows that can be checked agree more than chance;
     - chance: they do not, and the interval stays nearer to chance than to the bar;
-    - unknown: anything else; and where no row can be checked, or all predictions are the same and anything agrees.
+    - unknown: anything else; also if no row can be checked, or if all predictions are the same and anything agrees.
     """
-    if found.verified is None or found.chance is None or found.chance >= 1:
+    if estimate.verified is None or estimate.chance is None or estimate.chance >= 1:
         return "unknown"
-    reach = bar(found.chance, wanted)
-    if found.low >= reach:
+    threshold = bar(estimate.chance, wanted)
+    if estimate.low >= threshold:
         return "faithful"
-    if found.high >= reach:
+    if estimate.high >= threshold:
         return "unknown"
-    if found.above_chance:
+    if estimate.above_chance:
         return "partly"
-    if found.high <= found.chance:
+    if estimate.high <= estimate.chance:
         return "unfaithful"
-    return "chance" if found.high < (found.chance + reach) / 2 else "unknown"
+    return "chance" if estimate.high < (estimate.chance + threshold) / 2 else "unknown"
 
 
-def judge(estimates: list[Any], needed: dict[str, str], wanted: float = WANTED) -> Verdict:
+def judge(estimates: list[Estimate], needed: dict[str, str], wanted: float = WANTED) -> ExplainerVerdict:
     """The verdict on an explainer: that of its weakest measure, and in a few words the other one's.
 
     Parameters
     ----------
     estimates : list of Estimate
-        Consistency, and sufficiency where there is one.
+        Consistency, and sufficiency if it was measured.
     needed : dict of str to str
-        For a measure, what more rows would do, in words.
+        Per measure, what more rows would do, in words.
     """
-    found = [(level(one, wanted), one) for one in estimates]
-    found.sort(key=lambda pair: -LEVELS.index(pair[0]))
-    (weakest, first), others = found[0], found[1:]
-    sentence = f"{WORDS[weakest]}: {_clause(weakest, first, needed.get(first.measure, ''), wanted)}."
-    return Verdict(weakest, " ".join([sentence, *(_aside(found, one, same=found == weakest) for found, one in others)]))
+    judged = [(level(estimate, wanted), estimate) for estimate in estimates]
+    judged.sort(key=lambda pair: -LEVELS.index(pair[0]))
+    (weakest, decisive), others = judged[0], judged[1:]
+    sentence = f"{WORDS[weakest]}: {_clause(weakest, decisive, needed.get(decisive.measure, ''), wanted)}."
+    asides = [_aside(reached, estimate, same=reached == weakest) for reached, estimate in others]
+    return ExplainerVerdict(weakest, " ".join([sentence, *asides]))
 
 
-def _clause(found: Level, one: Any, needed: str, wanted: float) -> str:
-    subject = _SUBJECT.get(one.measure, f"{one.measure} holds")
-    alone = _ALONE.get(one.measure, "that covers no other row")
-    if one.verified is None:
+def _clause(reached: Level, estimate: Estimate, needed: str, wanted: float) -> str:
+    subject = _SUBJECT.get(estimate.measure, f"{estimate.measure} holds")
+    alone = _ALONE.get(estimate.measure, "that covers no other row")
+    if estimate.verified is None:
         return f"every row has an explanation {alone}, so that nothing can be checked"
-    if one.chance is None or one.chance >= 1:
+    if estimate.chance is None or estimate.chance >= 1:
         return "all predictions are the same, so that any explanation would agree"
-    chance, between = f"{one.chance:.1%}", f"between {_down(one.low)} and {_up(one.high)}"
-    if found == "faithful":
-        return f"{subject} at least {_down(one.low)} of the time, where chance alone gives {chance}"
-    if found == "unfaithful":
-        return f"{subject} at most {_up(one.high)} of the time, no more than chance alone gives, {chance}"
-    where = "where it can be checked, " if one.unverifiable else ""
-    if found == "chance":
-        return f"{where}{subject} {_checked(one)} of the time, and chance alone gives {chance}"
-    if found == "partly":
-        reach = f"{bar(one.chance, wanted):.0%}"
+    chance, between = f"{estimate.chance:.1%}", _between(estimate.low, estimate.high)
+    if reached == "faithful":
+        return f"{subject} at least {_down(estimate.low)} of the time, while chance alone gives {chance}"
+    if reached == "unfaithful":
+        return f"{subject} at most {_up(estimate.high)} of the time, no more than chance alone gives, {chance}"
+    where = "where it can be checked, " if estimate.unverifiable else ""
+    if reached == "chance":
+        return f"{where}{subject} {_checked(estimate)} of the time, and chance alone gives {chance}"
+    if reached == "partly":
+        threshold = f"{bar(estimate.chance, wanted):.0%}"
         overall = (
-            f"; over all rows at most {_up(one.high)}, below {reach}" if one.unverifiable else f" but below {reach}"
+            f"; over all rows at most {_up(estimate.high)}, below {threshold}"
+            if estimate.unverifiable
+            else f" but below {threshold}"
         )
-        return f"{where}{subject} {_checked(one)} of the time, above chance ({chance}){overall}"
-    if 2 * one.unverifiable < one.high - one.low:
+        return f"{where}{subject} {_checked(estimate)} of the time, above chance ({chance}){overall}"
+    if 2 * estimate.unverifiable < estimate.high - estimate.low:
         return f"the rows are too few to say more than that {subject} {between} of the time (chance: {chance}){needed}"
-    silent = f"{one.unverifiable:.0%} of the rows have an explanation {alone}"
+    silent = f"{estimate.unverifiable:.0%} of the rows have an explanation {alone}"
     return f"{silent}, so that the truth is {between} (chance: {chance}){needed}"
 
 
-def _checked(one: Any) -> str:
+def _checked(estimate: Estimate) -> str:
     """The interval that is compared with chance: among the rows that can be checked."""
-    return f"between {_down(one.verified_low)} and {_up(one.verified_high if one.unverifiable else one.high)}"
+    low, high = cast(tuple[float, float], (estimate.verified_low, estimate.verified_high))  # known if `verified` is
+    return _between(low, high if estimate.unverifiable else estimate.high)
 
 
-def _aside(found: Level, one: Any, *, same: bool) -> str:
+def _between(low: float, high: float) -> str:
+    return f"between {_down(low)} and {_up(high)}"
+
+
+def _aside(reached: Level, estimate: Estimate, *, same: bool) -> str:
     """The measure that did not decide, in a few words."""
-    if found == "unknown" and (one.verified is None or one.chance is None or one.chance >= 1):
+    if reached == "unknown" and (estimate.verified is None or estimate.chance is None or estimate.chance >= 1):
         bounds = "nothing can be checked"
-    elif found == "faithful":
-        bounds = f"at least {_down(one.low)}"
-    elif found == "unfaithful":
-        bounds = f"at most {_up(one.high)}"
-    elif found == "unknown":
-        bounds = f"between {_down(one.low)} and {_up(one.high)}"
+    elif reached == "faithful":
+        bounds = f"at least {_down(estimate.low)}"
+    elif reached == "unfaithful":
+        bounds = f"at most {_up(estimate.high)}"
+    elif reached == "unknown":
+        bounds = _between(estimate.low, estimate.high)
     else:
-        bounds = f"{_checked(one)}{' where it can be checked' if one.unverifiable else ''}"
-    alone = f"By {one.measure} alone: {WORDS[found].lower()}, {bounds}."
-    return f"{one.measure.capitalize()} likewise: {bounds}." if same else alone
+        bounds = f"{_checked(estimate)}{' where it can be checked' if estimate.unverifiable else ''}"
+    alone = f"By {estimate.measure} alone: {WORDS[reached].lower()}, {bounds}."
+    return f"{estimate.measure.capitalize()} likewise: {bounds}." if same else alone
 
 
 def _down(share: float) -> str:

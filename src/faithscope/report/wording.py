@@ -13,7 +13,7 @@ _LONGEST = 400
 
 
 def wording(value: object, longest: int = _LONGEST) -> str:
-    r"""One value to read: what would change how a page or a terminal is read is written as its code.
+    r"""A value as text; characters that would change how a page or a terminal is read are written as their codes.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def wording(value: object, longest: int = _LONGEST) -> str:
 
 
 def two_values(a: Any, b: Any) -> tuple[str, str]:
-    """Two values to be read side by side: rounded, but never so that different ones look alike."""
+    """Two values to be read side by side: rounded, unless rounding would make different values look alike."""
     short = _rounded(a), _rounded(b)
     return short if short[0] != short[1] or same_value(a, b) else (wording(a), wording(b))
 
@@ -44,8 +44,8 @@ def same_value(a: Any, b: Any) -> bool:
     return all(missing) or (not any(missing) and bool(a == b))
 
 
-def plain(number: Any) -> Any:
-    """A number ready for JSON: None for what is not one."""
-    if isinstance(number, np.generic):
-        number = number.item()
-    return None if isinstance(number, float) and not math.isfinite(number) else number
+def plain(value: Any) -> Any:
+    """A value ready for JSON: numpy scalars as Python's own, and None for NaN and infinities."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

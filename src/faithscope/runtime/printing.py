@@ -1,4 +1,4 @@
-"""Where commands print: JSON alone on standard output, and plain letters where an encoding has no others."""
+"""What commands print: JSON alone on standard output, and plain letters if its encoding has no others."""
 
 import codecs
 import os
@@ -8,8 +8,8 @@ from contextlib import contextmanager, redirect_stdout
 from functools import wraps
 from typing import Any, ParamSpec, TextIO, TypeVar
 
-Given = ParamSpec("Given")
-Found = TypeVar("Found")
+Arguments = ParamSpec("Arguments")
+Returned = TypeVar("Returned")
 
 _PLAIN = {"–": "-", "−": "-", "—": "-", "…": "...", "×": "x", "·": "*", "≤": "<=", "≥": ">=", "²": "^2", "’": "'"}
 _HANDLER = "faithscope.plain"
@@ -32,11 +32,11 @@ def plain_letters() -> None:
 
 
 def _substitute(problem: UnicodeError) -> tuple[str, int]:
-    """Signs that have a plain form by it, any other letter by its code."""
+    """Replace letters that an encoding lacks: by their plain form if they have one, otherwise by their code."""
     if not isinstance(problem, UnicodeEncodeError):
         raise problem
     unknown = problem.object[problem.start : problem.end]
-    return "".join(_PLAIN.get(one) or ascii(one)[1:-1] for one in unknown), problem.end
+    return "".join(_PLAIN.get(letter) or ascii(letter)[1:-1] for letter in unknown), problem.end
 
 
 class _Encoder(codecs.IncrementalEncoder):
@@ -51,11 +51,11 @@ def _find(name: str) -> codecs.CodecInfo | None:
     return codecs.CodecInfo(known.encode, known.decode, incrementalencoder=_Encoder, name=_ASCII)
 
 
-def json_alone(command: Callable[Given, Found]) -> Callable[Given, Found]:
-    """A command whose standard output, asked for JSON, holds what `print_json` writes and nothing else."""
+def json_alone(command: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
+    """The command, except that with --json its standard output holds what `print_json` writes and nothing else."""
 
     @wraps(command)
-    def run(*args: Given.args, **kwargs: Given.kwargs) -> Found:
+    def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Returned:
         if not kwargs.get("as_json"):
             return command(*args, **kwargs)
         with _diverted():
@@ -72,10 +72,10 @@ def print_json(text: str) -> None:
 @contextmanager
 def _diverted() -> Iterator[None]:
     """Send to standard error what anybody prints: a model, a C library, a child process."""
-    real: Any = sys.stdout
-    if _number(real) == _OUTPUT:
-        real = _moved()  # for the rest of the process: what is printed at its end does not follow the answer
-    _answers.append(real)
+    answers: Any = sys.stdout
+    if _number(answers) == _OUTPUT:
+        answers = _moved()  # for the rest of the process: what is printed at its end does not follow the answer
+    _answers.append(answers)
     try:
         with redirect_stdout(sys.stderr):
             yield
@@ -86,10 +86,10 @@ def _diverted() -> Iterator[None]:
 def _moved() -> TextIO:
     """Standard output under another number; its own number becomes that of standard error."""
     sys.stdout.flush()
-    kept = os.dup(_OUTPUT)
-    elsewhere = _number(sys.stderr)
-    os.dup2(os.open(os.devnull, os.O_WRONLY) if elsewhere is None else elsewhere, _OUTPUT)
-    return os.fdopen(kept, "w", encoding="utf-8")
+    original = os.dup(_OUTPUT)
+    errors = _number(sys.stderr)
+    os.dup2(os.open(os.devnull, os.O_WRONLY) if errors is None else errors, _OUTPUT)
+    return os.fdopen(original, "w", encoding="utf-8")
 
 
 def _number(stream: Any) -> int | None:

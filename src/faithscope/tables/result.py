@@ -12,6 +12,7 @@ from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.local import per_explanation
 from faithscope.measures.populations import Populations
+from faithscope.sample import Sample
 from faithscope.tables.log.columns import Names, named_columns, one_column
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.windows import Windows, over_time
@@ -21,6 +22,9 @@ from faithscope.visible import visible
 if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
+
+    from faithscope.measures.planning import Plan
+    from faithscope.report.result import Contents, Provenance, RowPair
 
 _SHOWN = 100  # explanations whose rows are fetched to be shown
 
@@ -97,7 +101,7 @@ class Audit:
         with self._measured.asked():
             examples = self._examples
             counts = worst_counts(self._measured.rows, _SHOWN)
-        return counterexamples(counts, examples.explanations, examples.labels, examples.compared, k)
+        return counterexamples(counts, Sample(examples.explanations, examples.labels, examples.compared), k)
 
     @property
     def X(self) -> "pd.DataFrame":  # noqa: N802
@@ -153,3 +157,36 @@ class Audit:
 
     def _repr_html_(self) -> str:
         return "".join(estimate._repr_html_() for estimate in self._estimates())
+
+    def _contents(self) -> "Contents":
+        """What there is to report."""
+        from faithscope.report.result import Breakdown, Contents
+
+        breakdowns = [] if self.populations is None else [Breakdown.of(self.populations)]
+        if self.windows is not None:
+            by = f"windows of {self.windows.every}"
+            breakdowns.append(Breakdown(by, self.windows.estimates, self.windows.compared))
+        return Contents({self.name: self}, {self.name: breakdowns})
+
+    def _provenance(self) -> "Provenance":
+        """How the explanations came about."""
+        from faithscope.report.result import Provenance
+
+        return Provenance(self.explainer, self.discretizer, notes=self.notes)
+
+    def _plan(self, measure: str) -> "Plan":
+        """How many rows the measure needs."""
+        from faithscope.measures.planning import plan
+
+        return plan(getattr(self, measure))
+
+    def _row_pairs(self, measure: str, k: int) -> "tuple[RowPair, ...]":
+        """Up to k pairs of rows that lower consistency; none for sufficiency."""
+        from faithscope.report.result import row_pairs
+
+        return row_pairs(dict(self._counterexamples(k).items())) if measure == "consistency" else ()
+
+    @property
+    def _discretized(self) -> tuple[()]:
+        """Empty: an audit measures one discretization."""
+        return ()

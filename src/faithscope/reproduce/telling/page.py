@@ -1,12 +1,11 @@
 """A run as one HTML file: tables, figures, what is met and which claims hold; it needs no network."""
 
 from collections.abc import Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from faithscope.charts.theme import LIGHT, theme
-from faithscope.report import html
+from faithscope.report.offline_page import fill_page
 from faithscope.reproduce.running import Part
 from faithscope.reproduce.telling import summary
 from faithscope.reproduce.telling.drawing import draw, spoken_of
@@ -22,31 +21,18 @@ def write(parts: Sequence[Part], path: Path, command: str) -> None:
 
 def render(parts: Sequence[Part], command: str) -> str:
     """The whole run as one page."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-
-    loader = PackageLoader("faithscope.reproduce", "page")
-    jinja = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    bundle, script = html.bundle(), _part("page.js")
-    made = {"bundle": bundle, "script": script, "charts": html.safe_json(_charts(parts))}
-    made["style"] = html.style() + _part("page.css")
-    page = jinja.get_template("page.html.j2").render(
+    return fill_page(
+        "faithscope.reproduce.telling",
+        _charts(parts),
         parts=parts,
         command=command,
-        **{name: Markup(text) for name, text in made.items()},  # ours, or made safe above
-        policy=html.policy(bundle, script),
-        claims=[one for part in parts for one in part.outcome.claims],
+        claims=[claim for part in parts for claim in part.outcome.claims],
         seconds=summary.spoken(sum(part.outcome.seconds for part in parts)),
         icons=_ICONS,
         summary=summary,
         spoken_of=spoken_of,
         marked=_marked,
     )
-    return page.lstrip()
-
-
-def _part(name: str) -> str:
-    return files("faithscope.reproduce.telling").joinpath("page", name).read_text(encoding="utf-8")
 
 
 def _charts(parts: Sequence[Part]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The command ``faithscope reproduce``."""
+"""faithscope reproduce: the paper's tables and figures, beside its printed numbers."""
 
 import os
 from dataclasses import replace
@@ -7,47 +7,50 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from faithscope.cli.options import Json, ReportFile
+from faithscope.cli.outcome import say_where
 from faithscope.runtime.printing import print_json
-from faithscope.visible import visible
 
 if TYPE_CHECKING:
     from faithscope.reproduce.running import Part
     from faithscope.reproduce.settings import Settings
 
 _MOST_WORKERS = 4  # each has data sets and models of its own in memory
-Names = Annotated[list[str] | None, typer.Argument(metavar="[TABLE ...]", help="table1, figure4, …; all by default.")]
+TableNames = Annotated[
+    list[str] | None, typer.Argument(metavar="[TABLE ...]", help="table1, figure4, …; all by default.")
+]
 DataFolder = Annotated[
     Path | None, typer.Option("--data", help="A folder of data sets as Parquet files; or set FAITHSCOPE_DATA.")
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="Few rows, small models: minutes, and numbers that mean little.")]
-AllRows = Annotated[bool, typer.Option("--all-rows", help="Explain every test row: many hours.")]
+AllRows = Annotated[bool, typer.Option("--all-rows", help="Explain every test row; takes many hours.")]
 Search = Annotated[bool, typer.Option("--search", help="Choose the models' settings by the paper's whole grid.")]
 Dice = Annotated[
     bool, typer.Option("--dice", help="Counterfactuals by the dice-ml package rather than our own search.")
 ]
-CacheFolder = Annotated[Path | None, typer.Option("--cache", help="Keep what was computed here; a second run goes on.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print all numbers as JSON, and nothing else.")]
+StepsFolder = Annotated[
+    Path | None, typer.Option("--cache", help="Folder of finished steps, where a second run continues.")
+]
 CsvFolder = Annotated[Path | None, typer.Option("--csv", help="Write tables and curves as CSV files to this folder.")]
 Markdown = Annotated[Path | None, typer.Option("--markdown", help="Write everything to this Markdown file.")]
-Report = Annotated[Path, typer.Option("--report", help="Where the report goes.")]
 Workers = Annotated[
-    int | None, typer.Option("--workers", min=1, help="Parts that run at once; by default one for each core, up to 4.")
+    int | None, typer.Option("--workers", min=1, help="Parts that run at once; by default one per core, at most 4.")
 ]
-Seed = Annotated[int, typer.Option(help="Of splits, models, samples and explainers.")]
+Seed = Annotated[int, typer.Option(help="Seed of splits, models, samples and explainers.")]
 
 
 def reproduce(
-    tables: Names = None,
+    tables: TableNames = None,
     data: DataFolder = None,
     quick: Quick = False,
     all_rows: AllRows = False,
     search: Search = False,
     dice: Dice = False,
-    cache: CacheFolder = None,
-    as_json: AsJson = False,
+    cache: StepsFolder = None,
+    as_json: Json = False,
     to_csv: CsvFolder = None,
     markdown: Markdown = None,
-    report: Report = Path("reproduction.html"),
+    report: ReportFile = Path("reproduction.html"),
     workers: Workers = None,
     seed: Seed = 0,
 ) -> None:
@@ -61,8 +64,8 @@ def reproduce(
     from faithscope.reproduce.settings import Settings
     from faithscope.runtime.files import to_path
 
-    found = Settings(data, quick=quick, all_rows=all_rows, search=search, dice=dice, seed=seed)
-    settings = found if cache is None else replace(found, cache=to_path(cache))
+    settings = Settings(data, quick=quick, all_rows=all_rows, search=search, dice=dice, seed=seed)
+    settings = settings if cache is None else replace(settings, cache=to_path(cache))
     parts = running.run(tables or [], settings, lambda line: typer.echo(line, err=True), workers or _cores())
     _write(parts, _command(tables or [], settings), as_json, to_csv, markdown, report)
 
@@ -86,11 +89,11 @@ def _write(
     if markdown is not None:
         write_atomically(markdown, written.to_markdown(parts, command).encode())
     page.write(parts, report, command)
-    typer.echo(f"The report is {visible(str(report))}", err=True)
+    say_where(report)
 
 
 def _command(tables: list[str], settings: "Settings") -> str:
-    """The command that gives these numbers, whatever folders it is given."""
+    """The command that gives these numbers, without the folders, which change none of them."""
     chosen = [
         f"--{name.replace('_', '-')}" for name in ("quick", "all_rows", "search", "dice") if getattr(settings, name)
     ]

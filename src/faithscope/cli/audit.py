@@ -1,0 +1,89 @@
+"""faithscope audit: how faithful the explanations in a log are."""
+
+from typing import Annotated, Any, cast
+
+import typer
+
+from faithscope.cli.logs import open_log_source
+from faithscope.cli.options import (
+    Confidence,
+    Connect,
+    Discretize,
+    Explanation,
+    FailUnder,
+    Json,
+    Kind,
+    LogFiles,
+    MeasureName,
+    NullsPolicy,
+    Prediction,
+    Report,
+    TableName,
+)
+from faithscope.cli.outcome import check_gate, gate, tell
+from faithscope.visible import visible_lines
+
+By = Annotated[list[str] | None, typer.Option("--by", help="A column that names populations; repeatable.")]
+ByTime = Annotated[str | None, typer.Option("--by-time", help="A column of moments.")]
+WindowLength = Annotated[str, typer.Option("--every", help="How long a window of time is: 1d, 6h, 30min, 1w, 1mo.")]
+Reference = Annotated[str | None, typer.Option("--reference", help="A baseline log for --by-time.")]
+RowId = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--id", help="A column that identifies rows, shown with pairs of rows and never measured; repeatable."
+    ),
+]
+IntervalMethod = Annotated[str, typer.Option("--interval", help="jackknife, or mcdiarmid, which is proven and wide.")]
+
+
+def audit(
+    log: LogFiles = None,
+    prediction: Prediction = None,
+    explanation: Explanation = None,
+    kind: Kind = None,
+    discretize: Discretize = None,
+    by: By = None,
+    by_time: ByTime = None,
+    every: WindowLength = "1d",
+    reference: Reference = None,
+    nulls: NullsPolicy = "error",
+    row_id: RowId = None,
+    connect: Connect = None,
+    table: TableName = None,
+    confidence: Confidence = 0.95,
+    interval: IntervalMethod = "jackknife",
+    report: Report = None,
+    as_json: Json = False,
+    fail_under: FailUnder = None,
+    measure: MeasureName = None,
+) -> None:
+    """Measure the explanations in a log of predictions; no model is needed, and nothing is written to the log.
+
+    Example: faithscope audit log.parquet --prediction yhat --explanation 'phi_*' --discretize sign-of-top-5
+    --by region --report r.html --fail-under 0.9
+    """
+    from faithscope.tables.audit import audit as audit_log
+
+    check_gate(fail_under, measure)
+    source = open_log_source(log, table, connect)
+    with source.one_state():  # the report is about the rows that were measured
+        result = audit_log(
+            source,
+            prediction=prediction,
+            explanation=explanation or None,
+            kind=kind,
+            discretizer=discretize,
+            by=by or None,
+            time=by_time,
+            every=every,
+            reference=reference,
+            nulls=cast(Any, nulls),  # `audit` refuses words that it does not know
+            confidence=confidence,
+            interval=cast(Any, interval),
+            connect=connect,  # a reference is in the same database
+            id=row_id or None,
+        )
+        tell(result, report, as_json, f"How faithful are the explanations in {result.name}?")
+    if result.windows is not None and not as_json:
+        typer.echo(visible_lines(f"\nconsistency in windows of {result.windows.every}\n{result.windows}"))
+    gate(result, fail_under, measure)

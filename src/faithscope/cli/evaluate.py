@@ -1,0 +1,74 @@
+"""faithscope evaluate: the explainers of your own model on your own rows."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from faithscope.cli.options import CacheFolder, Confidence, FailUnder, Json, MeasureName, Report
+from faithscope.cli.outcome import check_gate, gate, tell
+from faithscope.cli.rows import populations, read_rows, without_columns
+from faithscope.errors import UnknownName
+from faithscope.inputs.hints import hint
+
+SystemPath = Annotated[str, typer.Option(help="Your model and explainers, as module:attribute.")]
+DataFile = Annotated[Path, typer.Option(help="Rows without labels: a Parquet or CSV file.")]
+DiscretizeOrBest = Annotated[
+    str | None,
+    typer.Option("--discretize", help="original, 2-fp, 1-fp, sign, rank, sign-of-top-5, delta, …; best chooses."),
+]
+ByColumn = Annotated[str | None, typer.Option(help="A column of the rows that names populations.")]
+Drop = Annotated[list[str] | None, typer.Option(help="A column that the model does not get; repeatable.")]
+HalvesSeed = Annotated[int, typer.Option(help="Seed of the halves of --discretize best.")]
+GatedExplainers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--gate",
+        help="An explainer that --fail-under judges; repeatable. By default all but Constant, Random, Unique.",
+    ),
+]
+
+
+def evaluate(
+    system: SystemPath,
+    data: DataFile,
+    discretize: DiscretizeOrBest = None,
+    by: ByColumn = None,
+    drop: Drop = None,
+    confidence: Confidence = 0.95,
+    seed: HalvesSeed = 0,
+    cache: CacheFolder = None,
+    report: Report = None,
+    as_json: Json = False,
+    fail_under: FailUnder = None,
+    measure: MeasureName = None,
+    judged: GatedExplainers = None,
+) -> None:
+    """Measure the explainers of your own model on your own rows.
+
+    The attribute is (model, explainer), (model, {name: explainer, ...}), or a function that returns either.
+
+    Example: faithscope evaluate --system my_module:system --data X.parquet --discretize sign-of-top-5 --report r.html
+    """
+    from faithscope.cli.systems import load_system
+    from faithscope.evaluation.best import to_choice
+    from faithscope.evaluation.compare import compare
+
+    check_gate(fail_under, measure, judged)
+    named = load_system(system)
+    for name in judged or ():
+        if name not in named.explainers:
+            raise UnknownName(f"--gate names {name!r}, no explainer of {system}. {hint(name, named.explainers)}")
+    rows = read_rows(data)
+    comparison = compare(
+        named.model,
+        named.explainers,
+        without_columns(rows, drop or []),
+        discretizer=to_choice(discretize),
+        confidence=confidence,
+        groups=None if by is None else populations(rows, by),
+        seed=seed,
+        cache=cache,
+    )
+    tell(comparison, report, as_json, f"How faithful are the explanations of {system}?")
+    gate(comparison, fail_under, measure, judged)

@@ -1,0 +1,64 @@
+"""How a command ends: its result is printed, written as a report, and judged."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from faithscope.errors import BadInput
+from faithscope.evaluation.assertions import MEASURES, judge
+from faithscope.inputs.checks import check_share
+from faithscope.report.wording import wording
+from faithscope.runtime.printing import print_json
+from faithscope.visible import visible
+
+
+def tell(result: Any, report: Path | None, as_json: bool, title: str) -> None:
+    """Print the result as a table or as JSON, and write a report if one is wanted."""
+    from faithscope.report import summarize
+    from faithscope.report.html import write
+    from faithscope.report.terminal import show
+
+    summary = summarize(result, title=title)
+    if as_json:
+        verdicts = {explainer.name: asdict(explainer.verdict) for explainer in summary.explainers}
+        missing = {
+            explainer.name: list(map(asdict, explainer.missing))
+            for explainer in summary.explainers
+            if explainer.missing
+        }
+        print_json(json.dumps({**result.to_dict(), "verdicts": verdicts, "missing": missing}, default=str))
+    else:
+        show(summary)
+    if report is not None:
+        write(summary, report)
+        say_where(report)
+
+
+def say_where(report: Path) -> None:
+    """Say on standard error where the report is."""
+    typer.echo(f"The report is {visible(str(report))}", err=True)
+
+
+def check_gate(fail_under: float | None, measure: str | None, explainers: list[str] | None = None) -> None:
+    """Refuse options of --fail-under that mean nothing, before anything is computed."""
+    if fail_under is not None:
+        check_share(fail_under, "--fail-under")
+    for option, value in (("--measure", measure), ("--gate", explainers)):
+        if value and fail_under is None:
+            raise BadInput(f"{option} says what --fail-under judges: give a threshold too, such as --fail-under 0.9.")
+    if measure and measure not in MEASURES:
+        raise BadInput(f"--measure must be consistency or sufficiency; got {measure!r}.")
+
+
+def gate(result: Any, fail_under: float | None, measure: str | None, explainers: list[str] | None = None) -> None:
+    """Exit with 1, and one line per failure, if a lower limit is below the threshold."""
+    if fail_under is None:
+        return
+    judgment = judge(result, fail_under, measure, explainers=explainers)
+    for line in judgment.lines():
+        typer.echo(wording(line, longest=1000), err=True)
+    if judgment.failures:
+        raise typer.Exit(1)

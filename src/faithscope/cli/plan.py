@@ -1,0 +1,53 @@
+"""faithscope plan: how many rows a log needs."""
+
+import json
+from typing import Annotated, Any, cast
+
+import typer
+
+from faithscope.cli.logs import open_log_source
+from faithscope.cli.options import (
+    Connect,
+    Discretize,
+    Explanation,
+    Json,
+    Kind,
+    LogFiles,
+    NullsPolicy,
+    Prediction,
+    TableName,
+)
+from faithscope.runtime.printing import print_json
+
+Unverifiable = Annotated[float, typer.Option(help="The share of rows that may stay unverifiable.")]
+
+
+def plan(
+    log: LogFiles = None,
+    prediction: Prediction = None,
+    explanation: Explanation = None,
+    kind: Kind = None,
+    discretize: Discretize = None,
+    nulls: NullsPolicy = "error",
+    connect: Connect = None,
+    table: TableName = None,
+    unverifiable: Unverifiable = 0.05,
+    as_json: Json = False,
+) -> None:
+    """Say how many rows a log needs until only so many of them are unverifiable.
+
+    Example: faithscope plan log.parquet --prediction yhat --explanation 'phi_*' --unverifiable 0.05
+    """
+    from faithscope.measures.planning import plan as plan_rows
+    from faithscope.tables.audit import audit
+
+    result = audit(
+        open_log_source(log, table, connect),
+        prediction=prediction,
+        explanation=explanation or None,
+        kind=kind,
+        discretizer=discretize,
+        nulls=cast(Any, nulls),  # `audit` refuses words that it does not know
+    )
+    rows = plan_rows(result.consistency, unverifiable=unverifiable)
+    print_json(json.dumps(rows.to_dict())) if as_json else typer.echo(str(rows))

@@ -1,0 +1,61 @@
+"""The rows that a command measures: a Parquet or CSV file, its columns, and the populations that one of them names."""
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from faithscope.cli.sizes import bytes_of_rows
+from faithscope.errors import BadInput, TooLarge, UnknownName
+from faithscope.inputs.hints import hint
+from faithscope.runtime.files import to_path
+from faithscope.runtime.memory import need
+from faithscope.visible import visible
+
+
+def read_rows(path: Path) -> Any:
+    """A pandas frame from a Parquet or CSV file."""
+    import pandas as pd
+
+    path = to_path(path)
+    readers = {".parquet": pd.read_parquet, ".csv": pd.read_csv}
+    read = readers.get(path.suffix.lower())
+    if read is None:
+        raise BadInput(f"{str(path)!r} is neither .parquet nor .csv: convert it first.")
+    try:
+        need(bytes_of_rows(path), f"The rows of {str(path)!r}", "sample them, or audit a log of their predictions")
+        return read(path)
+    except TooLarge:
+        raise
+    except FileNotFoundError:
+        raise BadInput(f"There is no file {str(path)!r}: check the path.") from None
+    except (OSError, ValueError, pd.errors.ParserError) as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
+        raise BadInput(f"{str(path)!r} cannot be read: {reason}. Is it a complete {path.suffix} file?") from None
+
+
+def without_columns(rows: Any, names: list[str]) -> Any:
+    """The rows without these columns, each of which they must have."""
+    return rows.drop(columns=[name for name in names if column(rows, name) is not None])
+
+
+def populations(rows: Any, name: str) -> Any:
+    """The population of each row by a column; rows without a value are a population of their own, and that is said."""
+    from faithscope.explanations.base import readable, several
+
+    groups = column(rows, name)
+    missing = groups.isna()
+    if not missing.any():
+        return groups
+    known = groups[~missing].map(readable)
+    own = "missing" if "missing" not in set(known) else "(missing)"
+    having = several(int(missing.sum()), "row has", "rows have")
+    typer.echo(f"{having} no {visible(name)}: population {own!r}.", err=True)
+    return known.astype(object).reindex(groups.index, fill_value=own)
+
+
+def column(rows: Any, name: str) -> Any:
+    """A column by its name; an unknown name is refused with a hint at similar ones."""
+    if name in rows.columns:
+        return rows[name]
+    raise UnknownName(f"The rows have no column {name!r}. {hint(name, rows.columns)}")

@@ -1,0 +1,207 @@
+"""What a report reads: `Evaluation`, `Comparison` and `Audit` provide it, and compute it when they are asked."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.measures.estimate import Estimate
+from faithscope.measures.paired import PairedDifference
+from faithscope.measures.planning import Plan
+from faithscope.measures.populations import Difference, Populations, difference
+
+_NAMES_OF_WRONGLY_COVERED = {
+    "row": "row_a",
+    "wrong_row": "row_b",
+    "index": "index_a",
+    "wrong_index": "index_b",
+    "prediction": "prediction_a",
+    "wrong_prediction": "prediction_b",
+}
+
+
+@runtime_checkable
+class Result(Protocol):
+    """What `Evaluation`, `Comparison` and `Audit` share: they say what there is to report."""
+
+    def _contents(self) -> "Contents": ...
+
+
+class ExplainerResult(Protocol):
+    """What a report asks about one explainer: an `Evaluation` or an `Audit` answers.
+
+    The questions begin with an underscore because only our own packages ask them.
+    """
+
+    @property
+    def consistency(self) -> Estimate: ...
+
+    @property
+    def sufficiency(self) -> Estimate | None: ...
+
+    @property
+    def uniqueness(self) -> float | None: ...
+
+    @property
+    def X(self) -> Any: ...  # noqa: N802
+
+    def _provenance(self) -> "Provenance":
+        """How the explanations came about."""
+
+    def _plan(self, measure: str) -> Plan:
+        """How many rows the measure needs."""
+
+    def _row_pairs(self, measure: str, k: int) -> "Sequence[RowPair]":
+        """Up to k pairs of rows that lower the measure."""
+
+    @property
+    def _discretized(self) -> Sequence[Mapping[str, Any]]:
+        """The consistency of these explanations per discretization, finest first; empty if that cannot be asked."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What there is to report.
+
+    Attributes
+    ----------
+    explainers : mapping of str to ExplainerResult
+        By the explainers' names.
+    breakdowns : mapping of str to sequence of Breakdown
+        By the explainers' names; explainers without any may be left out.
+    differences : sequence of PairedDifference
+        Between any two explainers, on the same rows.
+    rows_to_choose : int
+        Rows on which discretizations were chosen, none of them reported on.
+    """
+
+    explainers: Mapping[str, ExplainerResult]
+    breakdowns: "Mapping[str, Sequence[Breakdown]]" = field(default_factory=dict)
+    differences: Sequence[PairedDifference] = ()
+    rows_to_choose: int = 0
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """How explanations came about.
+
+    Attributes
+    ----------
+    explainer, discretizer, kind : str
+        The explainer's settings, what made its explanations coarser, and what its explanations are.
+    seed : int or None
+        None if nothing was random.
+    seconds : mapping of str to float
+        How long each phase took.
+    notes : tuple of str
+        What could not be measured, and why.
+    """
+
+    explainer: str
+    discretizer: str
+    kind: str = ""
+    seed: int | None = None
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RowPair:
+    """Two rows that one explanation covers and the model predicts differently.
+
+    Attributes
+    ----------
+    a, b : int
+        Positions in the `X` of the result.
+    row_a, row_b : int
+        Positions in the rows as they were handed over, which may be more than the result reports on.
+    index_a, index_b : object
+        The row labels; the positions of rows that have no labels.
+    disagreeing_pairs : int or None
+        How many pairs of rows this explanation contradicts itself on, if known.
+    """
+
+    explanation: Any
+    a: int
+    b: int
+    row_a: int
+    row_b: int
+    index_a: Any
+    index_b: Any
+    prediction_a: Any
+    prediction_b: Any
+    disagreeing_pairs: int | None = None
+
+
+def row_pairs(columns: Mapping[str, Any], positions: NDArray[np.int64] | None = None) -> tuple[RowPair, ...]:
+    """Row pairs from the columns of `Evaluation.counterexamples` or of `Evaluation.wrongly_covered`.
+
+    Parameters
+    ----------
+    columns : mapping of str to column
+    positions : array, (n,), optional
+        Where each row of the result stands among those that were handed over, ascending; by default at its own place.
+
+    Examples
+    --------
+    >>> columns = {"explanation": ["old"], "row_a": [4], "row_b": [6], "prediction_a": ["yes"], "prediction_b": ["no"]}
+    >>> [(pair.a, pair.b, pair.row_a) for pair in row_pairs(columns, np.array([2, 4, 6]))]
+    [(1, 2, 4)]
+    """
+    named = {_NAMES_OF_WRONGLY_COVERED.get(name, name): column for name, column in columns.items()}
+    lines = zip(*named.values(), strict=True)
+    return tuple(_row_pair(dict(zip(named, line, strict=True)), positions) for line in lines)
+
+
+def _row_pair(line: Mapping[str, Any], positions: NDArray[np.int64] | None) -> RowPair:
+    rows = [int(line["row_a"]), int(line["row_b"])]
+    a, b = rows if positions is None else np.searchsorted(positions, rows).tolist()
+    return RowPair(
+        explanation=line["explanation"],
+        a=a,
+        b=b,
+        row_a=rows[0],
+        row_b=rows[1],
+        index_a=line.get("index_a", rows[0]),
+        index_b=line.get("index_b", rows[1]),
+        prediction_a=line["prediction_a"],
+        prediction_b=line["prediction_b"],
+        disagreeing_pairs=line.get("disagreeing_pairs"),
+    )
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """One measure per group of rows: per population, or per window of time.
+
+    Attributes
+    ----------
+    by : str
+        What tells the groups apart, such as a column; empty if nobody said.
+    estimates : mapping of group to Estimate
+    from_reference : mapping of group to Difference, or None
+        For windows of time, what each differs by from the reference; None if any two groups may be compared.
+    """
+
+    by: str
+    estimates: Mapping[Any, Estimate]
+    from_reference: Mapping[Any, Difference] | None = None
+
+    @classmethod
+    def of(cls, populations: Populations, by: str = "") -> "Breakdown":
+        """The breakdown by populations, under a name of your choice or under their own."""
+        return cls(by or populations.by, populations.estimates)
+
+    @property
+    def over_time(self) -> bool:
+        """Whether the groups are windows of time."""
+        return self.from_reference is not None
+
+    def differences(self, groups: Collection[Any]) -> list[Difference]:
+        """Differences of these groups: from the reference if there is one, otherwise between any two of them."""
+        if self.from_reference is not None:
+            return [apart for group, apart in self.from_reference.items() if group in groups]
+        return [difference(self.estimates[a], self.estimates[b], (a, b)) for a, b in combinations(groups, 2)]
