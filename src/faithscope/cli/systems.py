@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from faithscope.errors import BadInput, MissingExtra
-from faithscope.evaluation.evaluate import name_of
+from faithscope.evaluation.asker import Identity
 
 _SHAPES = "(model, explainer), (model, {name: explainer, ...}), or a function without arguments that returns either"
 
@@ -51,7 +51,7 @@ def to_system(pair: Any, path: str) -> NamedSystem:
         raise BadInput(f"{path} must be {_SHAPES}; got {type(pair).__name__}.")
     model, explainers = pair
     if not isinstance(explainers, Mapping):
-        explainers = {name_of(explainers): explainers}
+        explainers = {Identity.of(explainers).name: explainers}
     if not explainers:
         raise BadInput(f"{path} has no explainer: give at least one.")
     return NamedSystem(model, {str(name): explainer for name, explainer in explainers.items()})

@@ -4,7 +4,7 @@ from typing import Any
 
 from faithscope.discretizers import Discretizer, Original, to_discretizer
 from faithscope.errors import BadInput
-from faithscope.measures.estimate import Interval
+from faithscope.measures.estimate import Method
 from faithscope.runtime.memory import in_memory
 from faithscope.tables.engine.missing import Nulls
 from faithscope.tables.log.columns import Names, named_columns, one_column
@@ -32,7 +32,7 @@ def audit(
     reference: Any = None,
     nulls: Nulls = "error",
     confidence: float = 0.95,
-    interval: Interval = "jackknife",
+    interval: Method = "jackknife",
     connect: str | None = None,
     id: Names | None = None,
 ) -> Audit:

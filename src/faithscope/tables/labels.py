@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.counts import number_labels
 from faithscope.errors import BadInput
 from faithscope.inputs.labels import refuse_numbers, to_keys
+from faithscope.sample import number_labels
 from faithscope.tables.engine.answers import fetch, numbers_of
 from faithscope.tables.engine.protocol import Table
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from faithscope.discretizers import Discretizer
 from faithscope.errors import WrongType
-from faithscope.measures.estimate import Interval, check_interval
+from faithscope.measures.estimate import Method, check_method
 from faithscope.measures.intervals import check_confidence
 from faithscope.tables.engine.missing import Nulls, check_nulls
 from faithscope.tables.log.columns import Names
@@ -21,11 +21,11 @@ class AuditOptions:
     nulls: Nulls
     ids: Names | None
     confidence: float
-    interval: Interval
+    interval: Method
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
-        check_interval(self.interval)
+        check_method(self.interval)
         check_nulls(self.nulls)
         if not isinstance(self.discretizer, Discretizer):
             raise WrongType(

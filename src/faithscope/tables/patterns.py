@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.counts import Counts, sums
-from faithscope.counting.leave_out import Change, LeftOut, ratio, weight_of_blocks
+from faithscope.counting.counts import Counts
+from faithscope.counting.leave_out import BlockSums, CoveredBlocks, Influence
+from faithscope.counting.terms import LeftOut
 from faithscope.explanations.base import Explanations
 from faithscope.relations import Applies
 from faithscope.runtime.memory import need
@@ -16,6 +17,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _CELLS = 2**24  # of masks worked on at once
+_TABLE = 2**21  # entries of tables by block worked on at once
 _FEWER = "audit a part of the log, or log bins of the predictions"  # if memory is short
 
 
@@ -76,30 +78,28 @@ class Patterns:
 
     def left_out(self, counts: Counts, own: NDArray[np.bool_]) -> LeftOut | None:
         """Leave out every row in turn: its own term, and the terms of all explanations that cover it."""
-        n, change = int(self.rows.sum()), Change(counts)
+        n, influence = int(self.rows.sum()), Influence(counts)
         if n < 2:
             return None
         # Once more with no rows behind them, so that there are at least two to leave out.
         twice = np.tile(np.arange(len(self.rows)), 2)
-        influence = self._influence(change, counts)[:, twice]
-        left_out = change.left_out(influence, self.code[twice], self.label[twice], own[twice])
+        sums = self._influence(influence)[:, twice]
+        left_out = influence.left_out(sums, self.code[twice], self.label[twice], own[twice])
         scale = (len(twice) - 1) / (n - 1)
         rows = np.concatenate([self.rows, 0 * self.rows])
         return LeftOut(left_out.value * scale, left_out.silent * scale, left_out.reach, left_out.weight, rows)
 
-    def _influence(self, change: Change, counts: Counts) -> Floats:
-        """For each pattern, the sum over the explanations that cover it of what they lose with one of its rows."""
-        weights = np.stack([sums(change.explanation, weight, counts.distinct) for weight in change.weights[:3]])
-        same = np.zeros((counts.distinct, len(counts.labels)))
-        same[change.explanation, change.label] = change.weights[3]
-        influence = np.zeros((3, len(self.rows)))
+    def _influence(self, influence: Influence) -> Floats:
+        """For each pattern, sums of the influence of its rows on the explanations that cover it."""
+        weights, same_label = influence.by_explanation
+        total = np.zeros((3, len(self.rows)))
         for start, stop in self.blocks():
             mask = self.covers(start, stop).astype(np.float64)
-            influence += weights[:, start:stop] @ mask.T
-            for label in range(len(counts.labels)):
+            total += weights[:, start:stop] @ mask.T
+            for label in range(influence.labels):
                 rows = self.label == label
-                influence[0, rows] -= mask[rows] @ same[start:stop, label]
-        return influence
+                total[0, rows] -= mask[rows] @ same_label[start:stop, label]
+        return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,24 +112,19 @@ class RowBlocks:
 
     def left_out(self) -> LeftOut:
         """Leave out every block in turn."""
-        agreeing, silent, reach = (np.zeros(self.given.shape[2]) for _ in range(3))
-        for tables in zip(self.given, self.covered, self.missed, strict=True):
-            self._leave_out(tables, agreeing, silent, reach)
-        rows = self.given.sum(axis=(0, 1))
-        left = rows.sum() - rows
-        reach *= rows.mean() / rows  # as if all blocks were of one size, which a digest makes them only nearly
-        weight = weight_of_blocks(reach, np.full(len(rows), rows.mean()))
-        return LeftOut(agreeing / left, silent / left, 1 + float((reach - reach.mean()).max()), weight)
+        explanations, labels, blocks = self.given.shape
+        sums = BlockSums(blocks)
+        step = max(1, _TABLE // (labels * blocks))
+        for start in range(0, explanations, step):
+            sums.add(self._tables(slice(start, start + step)))
+        rows = self.given.sum(axis=(0, 1)).astype(np.float64)
+        sums.leaning *= rows.mean() / rows  # as if all blocks were of one size, which a digest makes them only nearly
+        return sums.left_out(rows)
 
-    @staticmethod
-    def _leave_out(tables: tuple[Ints, Ints, Ints], agreeing: Floats, silent: Floats, reach: Floats) -> None:
-        """Add one explanation's agreeing and silent rows without each block; tables are (labels, blocks)."""
-        given, covered, missed = tables
-        inside, whole = given - missed, int(covered.sum())
-        total, same = whole - covered.sum(axis=0), covered.sum(axis=1, keepdims=True) - covered
-        for rows, own in ((inside, 1), (missed, 0)):
-            stay = rows.sum(axis=1, keepdims=True) - rows
-            agreeing += (stay * ratio(same - own, total - own)).sum(axis=0)
-            silent += (stay * (total == own)).sum(axis=0)
-        per_row = ratio(inside.sum(), np.array(whole - 1)) + ratio(missed.sum(), np.array(whole))
-        reach += per_row * covered.sum(axis=0) - ratio(inside.sum(axis=0), np.array(whole - 1))
+    def _tables(self, chosen: slice) -> CoveredBlocks:
+        given, covered, missed = (table[chosen] for table in (self.given, self.covered, self.missed))
+        explanation, label = cells = np.nonzero(given.sum(axis=2))
+        inside = (given - missed)[cells].astype(np.float64)
+        whole = covered.sum(axis=1)
+        same = covered[explanation, label].astype(np.float64)
+        return CoveredBlocks(explanation, inside, inside, missed[cells].astype(np.float64), same, whole, whole)

@@ -12,7 +12,6 @@ from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.local import per_explanation
 from faithscope.measures.populations import Populations
-from faithscope.sample import Sample
 from faithscope.tables.log.columns import Names, named_columns, one_column
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.windows import Windows, over_time
@@ -101,7 +100,7 @@ class Audit:
         with self._measured.asked():
             examples = self._examples
             counts = worst_counts(self._measured.rows, _SHOWN)
-        return counterexamples(counts, Sample(examples.explanations, examples.labels, examples.compared), k)
+        return counterexamples(counts, examples.sample, k)
 
     @property
     def X(self) -> "pd.DataFrame":  # noqa: N802

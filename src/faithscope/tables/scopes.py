@@ -23,7 +23,7 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Conjunctions
 from faithscope.explanations.highlights import Highlights
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.sufficiency import to_estimate
+from faithscope.measures.sufficiency import coverage_estimate
 from faithscope.runtime.memory import need
 from faithscope.tables.engine.answers import fetch, in_fixed_order, numbers_of
 from faithscope.tables.engine.conditions import contains, holds
@@ -59,7 +59,7 @@ def sufficiency(measured: MeasuredLog, *, exact: int = EXACT) -> tuple[Estimate 
     if isinstance(scoped, str):
         return None, (f"sufficiency was not measured: {scoped}",)
     coverage = scoped.by_patterns(exact) or scoped.by_blocks()
-    return to_estimate(coverage, "sufficiency", log.options.confidence), ()
+    return coverage_estimate(coverage, "sufficiency", log.options.confidence), ()
 
 
 @dataclass(frozen=True, eq=False)

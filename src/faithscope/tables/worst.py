@@ -9,7 +9,9 @@ import numpy as np
 from faithscope.counting.counts import Counts
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.checks import check_whole
+from faithscope.inputs.labels import to_labels
 from faithscope.measures.counterexamples import disagreeing_pairs
+from faithscope.sample import Sample
 from faithscope.tables.cells import CountedCells, cells
 from faithscope.tables.engine.answers import fetch
 from faithscope.tables.engine.dialects import engine_of
@@ -48,6 +50,11 @@ class Examples:
     labels: list[Any]
     rows: NamedRows
     compared: Any
+
+    @property
+    def sample(self) -> Sample:
+        """These rows, with what says how near two of them are."""
+        return Sample(self.explanations, to_labels(self.labels), self.compared)
 
     @classmethod
     def of(cls, log: AuditedLog, rows: KeyedRows, k: int) -> "Examples":

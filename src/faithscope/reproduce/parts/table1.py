@@ -118,6 +118,6 @@ def _claims(compared: fs.Comparison, texts: list[str], setting: Setting) -> list
 
 
 def _truth(compared: fs.Comparison, measure: str, better: str, worse: str) -> str:
-    table = compared.differences
+    table = compared.differences()
     line = table[(table["measure"] == measure) & (table["a"] == better) & (table["b"] == worse)].iloc[0]
     return f"the true measures differ by {line['low']:.2f} to {line['high']:.2f}: many explanations cannot be checked"
