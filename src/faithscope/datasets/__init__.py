@@ -87,9 +87,9 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
         return _dataset(name, source, _from_folder(name, source, to_path(chosen)))
     kept = cache_folder() / "datasets" / f"{name}.parquet"
     if kept.exists():
-        found = _kept(kept)
-        if found is not None and content_of(found) == source.content:
-            return _dataset(name, source, found)
+        table = _kept(kept)
+        if table is not None and content_of(table) == source.content:
+            return _dataset(name, source, table)
         warnings.warn(f"{str(kept)!r} was changed since it was downloaded, so it is downloaded again.", stacklevel=2)
     return _dataset(name, source, _downloaded(name, source, kept))
 
@@ -97,27 +97,27 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
 def _from_folder(name: str, source: Source, folder: Path) -> "pd.DataFrame":
     path = folder / f"{name}.parquet"
     if not path.exists():
-        there = ", ".join(sorted(one.name for one in folder.glob("*.parquet"))) or "no Parquet file"
+        there = ", ".join(sorted(file.name for file in folder.glob("*.parquet"))) or "no Parquet file"
         raise BadInput(f"{str(folder)!r} has no {path.name}; it has {there}. Name a folder with all data sets.")
-    found = _read(path)
-    if content_of(found) != source.content:
+    table = _read(path)
+    if content_of(table) != source.content:
         warnings.warn(
             f"{str(path)!r} does not hold the rows that the paper used: numbers cannot be compared with its.",
             stacklevel=3,
         )
-    return found
+    return table
 
 
 def _read(path: Path) -> "pd.DataFrame":
     import pandas as pd
 
     try:
-        found = pd.read_parquet(path)
+        table = pd.read_parquet(path)
     except (OSError, ValueError) as error:
         raise BadInput(f"{str(path)!r} cannot be read as Parquet: {str(error).splitlines()[0]}") from None
-    if len(found.columns) < 2 or found.columns[-1] != "label":
+    if len(table.columns) < 2 or table.columns[-1] != "label":
         raise BadInput(f"{str(path)!r} must have features and, as its last column, 'label'.")
-    return found
+    return table
 
 
 def _kept(path: Path) -> "pd.DataFrame | None":
@@ -139,7 +139,7 @@ def _downloaded(name: str, source: Source, kept: Path) -> "pd.DataFrame":
             f"reached ({error}). Name a folder that has {name}.parquet with --data or {_FOLDER}."
         ) from None
     try:
-        found = source.parse(part.read_bytes())
+        table = source.parse(part.read_bytes())
     except BadInput:
         raise
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, tarfile.TarError) as error:
@@ -147,17 +147,17 @@ def _downloaded(name: str, source: Source, kept: Path) -> "pd.DataFrame":
         raise BadInput(f"What {source.url} sent is not the archive that it should be: {first}") from None
     finally:
         part.unlink()  # whole or wrong: what is wrong is not resumed
-    if content_of(found) != source.content:
+    if content_of(table) != source.content:
         raise BadInput(f"What {source.url} sent is not the data set {name!r} that the paper used: its content differs.")
-    write_atomically(kept, found.to_parquet(None, index=False, compression="zstd"))
-    return found
+    write_atomically(kept, table.to_parquet(None, index=False, compression="zstd"))
+    return table
 
 
-def _dataset(name: str, source: Source, found: "pd.DataFrame") -> Dataset:
+def _dataset(name: str, source: Source, table: "pd.DataFrame") -> Dataset:
     from pandas.api.types import is_numeric_dtype
 
-    X, y = found.iloc[:, :-1], found["label"].to_numpy()
+    X, y = table.iloc[:, :-1], table["label"].to_numpy()
     present = set(y.tolist())
-    classes = tuple(one for one in source.classes if one in present) or tuple(np.unique(y).tolist())
-    categorical = tuple(str(one) for one in X.columns if not is_numeric_dtype(X[one]))
+    classes = tuple(label for label in source.classes if label in present) or tuple(np.unique(y).tolist())
+    categorical = tuple(str(name) for name in X.columns if not is_numeric_dtype(X[name]))
     return Dataset(name, X, y, classes, categorical)

@@ -89,15 +89,15 @@ def content_of(table: "pd.DataFrame") -> str:
     """A digest of names and values, whatever file or types they come in: all numbers count as double precision."""
     from pandas.api.types import is_numeric_dtype
 
-    found = hashlib.blake2b(digest_size=20)
+    digest = hashlib.blake2b(digest_size=20)
     for name in table.columns:
         column = table[name]
-        found.update(f"\x1e{name}\x1e".encode())
+        digest.update(f"\x1e{name}\x1e".encode())
         if is_numeric_dtype(column):
-            found.update(np.ascontiguousarray(column.to_numpy(np.float64, na_value=np.nan), "<f8").tobytes())
+            digest.update(np.ascontiguousarray(column.to_numpy(np.float64, na_value=np.nan), "<f8").tobytes())
         else:
-            found.update("\x1f".join(column.fillna("\x1d").astype(str)).encode())
-    return found.hexdigest()
+            digest.update("\x1f".join(column.fillna("\x1d").astype(str)).encode())
+    return digest.hexdigest()
 
 
 def _member(archive: bytes, name: str) -> bytes:
@@ -105,21 +105,21 @@ def _member(archive: bytes, name: str) -> bytes:
 
     Nothing is unpacked to disk, so no name can lead out of a folder.
     """
-    found = _within(archive, name)
-    if found is None:
+    content = _within(archive, name)
+    if content is None:
         raise BadInput(f"The archive that was downloaded has no {name}.")
-    return found
+    return content
 
 
 def _within(archive: bytes, name: str, deeper: bool = True) -> bytes | None:
     with zipfile.ZipFile(io.BytesIO(archive)) as opened:
         members = opened.infolist()
-        for one in members:
-            if one.filename.rpartition("/")[2] == name:
-                return _bounded(opened.open(one), name)
-        inner = [one for one in members if deeper and one.filename.endswith(".zip")]
-        nested = (_within(_bounded(opened.open(one), one.filename), name, deeper=False) for one in inner)
-        return next((one for one in nested if one is not None), None)
+        for member in members:
+            if member.filename.rpartition("/")[2] == name:
+                return _bounded(opened.open(member), name)
+        inner = [member for member in members if deeper and member.filename.endswith(".zip")]
+        nested = (_within(_bounded(opened.open(content), content.filename), name, deeper=False) for content in inner)
+        return next((content for content in nested if content is not None), None)
 
 
 def _bounded(opened: Any, name: str) -> bytes:
@@ -137,8 +137,8 @@ def _table(content: bytes, **options: Any) -> "pd.DataFrame":
 
 def _heart(archive: bytes) -> "pd.DataFrame":
     content = _member(archive, "processed.cleveland.data")
-    found = _table(content, header=None, names=_HEART.split(), na_values="?", dtype=np.float64)
-    return found.assign(label=(found["label"] > 0).astype(int))
+    table = _table(content, header=None, names=_HEART.split(), na_values="?", dtype=np.float64)
+    return table.assign(label=(table["label"] > 0).astype(int))
 
 
 def _chess(archive: bytes) -> "pd.DataFrame":
@@ -175,14 +175,16 @@ def _rt_polarity(archive: bytes) -> "pd.DataFrame":
     with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as opened:
         for label, ending in enumerate(("neg", "pos")):
             members = [
-                one for one in opened.getmembers() if one.isfile() and one.name.endswith(f"rt-polarity.{ending}")
+                member
+                for member in opened.getmembers()
+                if member.isfile() and member.name.endswith(f"rt-polarity.{ending}")
             ]
             if not members:
                 raise BadInput(f"The archive that was downloaded has no rt-polarity.{ending}.")
             content = _bounded(opened.extractfile(members[0]), members[0].name)
             texts[label] = content.decode("cp1252").split("\n")[:-1]
-    labels = [label for label, some in texts.items() for _ in some]
-    return pd.DataFrame({"text": [text for some in texts.values() for text in some], "label": labels})
+    labels = [label for label, documents in texts.items() for _ in documents]
+    return pd.DataFrame({"text": [text for documents in texts.values() for text in documents], "label": labels})
 
 
 CATALOG = {

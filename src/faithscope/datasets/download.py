@@ -45,11 +45,11 @@ def fetch(url: str, part: Path) -> None:
 def _go_on(url: str, part: Path) -> None:
     """Ask for the rest of a file and append it; raises where the connection ends before the file does."""
     part.parent.mkdir(parents=True, exist_ok=True)
-    here = part.stat().st_size if part.exists() else 0
-    asked = urllib.request.Request(url, headers={"Range": f"bytes={here}-"} if here else {})
+    held = part.stat().st_size if part.exists() else 0
+    asked = urllib.request.Request(url, headers={"Range": f"bytes={held}-"} if held else {})
     with urllib.request.urlopen(asked, timeout=_PATIENCE) as answer:
         resumed = answer.status == 206
-        whole = _whole(answer.headers, here if resumed else 0)
+        whole = _whole(answer.headers, held if resumed else 0)
         with part.open("ab" if resumed else "wb") as file:
             while block := answer.read(_BLOCK):
                 file.write(block)
@@ -57,7 +57,7 @@ def _go_on(url: str, part: Path) -> None:
         raise EOFError(f"the connection ended after {part.stat().st_size:,} of {whole:,} bytes")
 
 
-def _whole(headers: object, here: int) -> int | None:
+def _whole(headers: object, held: int) -> int | None:
     """How long the whole file is, where the server says so."""
     length = headers.get("Content-Length")  # type: ignore[attr-defined]
-    return None if length is None else here + int(length)
+    return None if length is None else held + int(length)

@@ -33,7 +33,7 @@ def by_p(p: float, against: float, **about: Any) -> Claim:
 
 def by_signs(differences: Sequence[float], **about: Any) -> Claim:
     """A claim that differences are positive, by the sign test; those that are zero say nothing and are left out."""
-    signs = np.sign([one for one in differences if one])
+    signs = np.sign([difference for difference in differences if difference])
     above = int(np.sum(signs > 0))
     return by_p(_at_least(above, len(signs)), _at_least(len(signs) - above, len(signs)), **about)
 

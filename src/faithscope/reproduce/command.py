@@ -61,8 +61,8 @@ def reproduce(
     from faithscope.reproduce.settings import Settings
     from faithscope.runtime.files import to_path
 
-    found = Settings(data, quick=quick, all_rows=all_rows, search=search, dice=dice, seed=seed)
-    settings = found if cache is None else replace(found, cache=to_path(cache))
+    asked = Settings(data, quick=quick, all_rows=all_rows, search=search, dice=dice, seed=seed)
+    settings = asked if cache is None else replace(asked, cache=to_path(cache))
     parts = running.run(tables or [], settings, lambda line: typer.echo(line, err=True), workers or _cores())
     _write(parts, _command(tables or [], settings), as_json, to_csv, markdown, report)
 

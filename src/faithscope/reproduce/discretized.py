@@ -19,12 +19,14 @@ from faithscope.reproduce.settings import Settings, Steps
 _NEAR = 0.05  # a difference up to this needs no explanation
 
 
-def on_six_data_sets(part: Any, one: Callable[[str, Setting, Settings], Outcome], settings: Settings) -> Outcome:
+def on_six_data_sets(part: Any, step: Callable[[str, Setting, Settings], Outcome], settings: Settings) -> Outcome:
     """A part's records of every data set in both settings, and the claims about them."""
     steps = Steps(settings, part)
-    found = total(steps.do(f"{name} {setting}", one, name, setting, settings) for name in NAMES for setting in SETTINGS)
-    said = [claim for setting in SETTINGS for claim in claims(part.ID, setting, found.records)]
-    return found + Outcome(claims=tuple(said))
+    outcome = total(
+        steps.do(f"{name} {setting}", step, name, setting, settings) for name in NAMES for setting in SETTINGS
+    )
+    tested = [claim for setting in SETTINGS for claim in claims(part.ID, setting, outcome.records)]
+    return outcome + Outcome(claims=tuple(tested))
 
 
 def importances(setting: Setting) -> dict[str, Any]:
@@ -51,27 +53,29 @@ def measured(
     why : str
         The note where ours differs from the printed number.
     """
-    found: list[Record] = []
+    records: list[Record] = []
     for word, discretizer in discretizers.items():
         est = fs.consistency(given, predictions, discretizer=discretizer)
         # The printed tables show distinct explanations / n; the text defines the share of rows.
         unique = est.distinct / est.n if like.setting == "as_run" else est.unverifiable
-        one, other = _beside(like, word)
-        found += [noted(record_of(est, one), why), noted(replace(other, n=est.n, ours=unique), why)]
-    return tuple(found)
+        consistency, uniqueness = _beside(like, word)
+        records += [noted(record_of(est, consistency), why), noted(replace(uniqueness, n=est.n, ours=unique), why)]
+    return tuple(records)
 
 
 def unmeasured(like: Record, discretizers: Mapping[str, Any], why: str) -> tuple[Record, ...]:
     """Records without a number of ours, and the reason."""
-    return tuple(replace(one, note=why) for word in discretizers for one in _beside(like, word))
+    return tuple(replace(record, note=why) for word in discretizers for record in _beside(like, word))
 
 
 def _beside(like: Record, word: str) -> list[Record]:
     """Records of consistency and uniqueness, with the printed numbers alone."""
     case = f"{like.case} {word}"
     return [
-        replace(like, case=case, measure=one, printed=printed(like.table, one, dataset=like.case, discretizer=word))
-        for one in ("consistency", "uniqueness")
+        replace(
+            like, case=case, measure=measure, printed=printed(like.table, measure, dataset=like.case, discretizer=word)
+        )
+        for measure in ("consistency", "uniqueness")
     ]
 
 
@@ -85,9 +89,9 @@ def claims(table: str, setting: Setting, records: Sequence[Record]) -> tuple[Cla
     values = _by_data_set(setting, records)
     first = {name: next(iter(words)) for name, words in values.items()}
     gains = [
-        one[0] - words[first[name]][0]
+        estimate[0] - words[first[name]][0]
         for name, words in values.items()
-        for word, one in words.items()
+        for word, estimate in words.items()
         if word != first[name]
     ]
     return (
@@ -104,14 +108,14 @@ def claims(table: str, setting: Setting, records: Sequence[Record]) -> tuple[Cla
 
 def _by_data_set(setting: Setting, records: Sequence[Record]) -> dict[str, dict[str, tuple[float, float]]]:
     """For each data set and discretization the estimate and half the width of its interval, below."""
-    found: dict[str, dict[str, tuple[float, float]]] = {}
-    for one in records:
-        if (one.measure, one.setting) != ("consistency", setting) or one.printed is None:
+    values: dict[str, dict[str, tuple[float, float]]] = {}
+    for record in records:
+        if (record.measure, record.setting) != ("consistency", setting) or record.printed is None:
             continue
-        if one.ours is not None and one.low is not None:
-            name, _, word = one.case.partition(" ")
-            found.setdefault(name, {})[word] = (one.ours, one.ours - one.low)
-    return found
+        if record.ours is not None and record.low is not None:
+            name, _, word = record.case.partition(" ")
+            values.setdefault(name, {})[word] = (record.ours, record.ours - record.low)
+    return values
 
 
 def _depends(table: str, setting: Setting, values: Mapping[str, Mapping[str, tuple[float, float]]]) -> Claim:
@@ -132,8 +136,8 @@ def _depends(table: str, setting: Setting, values: Mapping[str, Mapping[str, tup
     return by_interval(ahead[0], ahead[1], table=table, setting=setting, words=words, test=test, note=note)
 
 
-def _ahead(words: Mapping[str, tuple[float, float]], one: str, other: str, wider: float) -> tuple[float, float]:
+def _ahead(words: Mapping[str, tuple[float, float]], better: str, worse: str, wider: float) -> tuple[float, float]:
     """Interval of how far one discretization's estimate is ahead of another's."""
-    gap = words[one][0] - words[other][0]
-    margin = wider * hypot(words[one][1], words[other][1])
+    gap = words[better][0] - words[worse][0]
+    margin = wider * hypot(words[better][1], words[worse][1])
     return gap - margin, gap + margin

@@ -73,4 +73,4 @@ def grid(most: int) -> list[int]:
 
 def joined(columns: Sequence[dict[str, list[Any]]]) -> dict[str, list[Any]]:
     """The columns of several curves as those of one figure."""
-    return {name: [value for one in columns for value in one[name]] for name in columns[0]}
+    return {name: [value for curve in columns for value in curve[name]] for name in columns[0]}

@@ -79,16 +79,16 @@ class Split:
         return pd.DataFrame(rows, columns=list(self.names))
 
 
-def encode(found: Dataset) -> tuple[Floats, tuple[tuple[Any, ...] | None, ...]]:
+def encode(dataset: Dataset) -> tuple[Floats, tuple[tuple[Any, ...] | None, ...]]:
     """Rows as numbers: categories by their place in the alphabet, a missing one as a category of its own.
 
     A missing number becomes -1, below all others of the two columns that have any (Heart's ``ca`` and ``thal``).
     """
     columns: list[Floats] = []
     known: list[tuple[Any, ...] | None] = []
-    for name in found.X.columns:
-        column = found.X[name]
-        if name in found.categorical:
+    for name in dataset.X.columns:
+        column = dataset.X[name]
+        if name in dataset.categorical:
             words, codes = np.unique(column.fillna("?").astype(str).to_numpy(object), return_inverse=True)
             columns.append(codes.astype(np.float64))
             known.append(tuple(words.tolist()))
@@ -106,18 +106,18 @@ def split(name: str, folder: Path | None = None, seed: int = 0, setting: Setting
     """
     from sklearn.model_selection import train_test_split
 
-    found = load(name, folder)
-    matrix, known = encode(found)
-    places = {label: place for place, label in enumerate(found.classes)}
-    labels = np.array([places[label] for label in found.y.tolist()], np.int64)
+    dataset = load(name, folder)
+    matrix, known = encode(dataset)
+    places = {label: place for place, label in enumerate(dataset.classes)}
+    labels = np.array([places[label] for label in dataset.y.tolist()], np.int64)
     boundary = _BOUNDARY.get(name) if setting == "as_run" else None
     how: dict[str, Any] = {"test_size": 1 / 3, "random_state": seed}
     if boundary is not None and boundary < len(labels):
         how = {"train_size": boundary, "shuffle": False}
     train, test, y_train, y_test = train_test_split(matrix, labels, **how)
-    names = tuple(str(one) for one in found.X.columns)
-    categorical = tuple(j for j, one in enumerate(known) if one is not None)
-    return Split(name, names, categorical, known, train, test, y_train, y_test, found.classes)
+    names = tuple(str(name) for name in dataset.X.columns)
+    categorical = tuple(j for j, words in enumerate(known) if words is not None)
+    return Split(name, names, categorical, known, train, test, y_train, y_test, dataset.classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,9 +144,9 @@ class Boosted:
     @cached_property
     def estimator(self) -> Any:
         """The model as xgboost has it."""
-        found = _xgboost().XGBClassifier()
-        found.load_model(bytearray(self.content))
-        return found
+        classifier = _xgboost().XGBClassifier()
+        classifier.load_model(bytearray(self.content))
+        return classifier
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Positions of the predicted labels."""
@@ -162,22 +162,22 @@ def boosted(name: str, settings: Settings, setting: Setting = "as_defined") -> t
 
     Trained once: kept in the cache as xgboost writes it.
     """
-    found = split(name, settings.folder, settings.seed, setting)
-    asked = ("boosted", name, str(_xgboost().__version__), _rows_digest(found))
+    data = split(name, settings.folder, settings.seed, setting)
+    asked = ("boosted", name, str(_xgboost().__version__), _rows_digest(data))
     question = settings.question(*asked, of=("quick", "search", "seed"))
     path = settings.cache / "models" / f"{name}-{question}"
     kept = _kept(path)
     if kept is not None:
-        return found, kept
+        return data, kept
     began = time.monotonic()
-    X, y = _few(found) if settings.quick else (found.train, found.y_train)
+    X, y = _few(data) if settings.quick else (data.train, data.y_train)
     chosen = _searched(X, y, settings) if settings.search else _printed(name, settings)
     fitted = _classifier(**chosen, seed=settings.seed).fit(X, y)
     model = Boosted(bytes(fitted.get_booster().save_raw("ubj")), chosen, time.monotonic() - began)
     write_atomically(path.with_suffix(".ubj"), model.content)
     about = {"chosen": dict(chosen), "seconds": model.seconds, "content": model.__fingerprint__()}
     write_atomically(path.with_suffix(".json"), json.dumps(about).encode())
-    return found, model
+    return data, model
 
 
 def _kept(path: Path) -> Boosted | None:
@@ -190,20 +190,20 @@ def _kept(path: Path) -> Boosted | None:
     return model if model.__fingerprint__() == about["content"] else None
 
 
-def _rows_digest(found: Split) -> str:
-    return hashlib.blake2b(np.ascontiguousarray(found.train).tobytes(), digest_size=16).hexdigest()
+def _rows_digest(data: Split) -> str:
+    return hashlib.blake2b(np.ascontiguousarray(data.train).tobytes(), digest_size=16).hexdigest()
 
 
-def _few(found: Split) -> tuple[Floats, NDArray[np.int64]]:
+def _few(data: Split) -> tuple[Floats, NDArray[np.int64]]:
     """A few training rows that still have every class, the first of each before all others."""
-    first = np.unique(found.y_train, return_index=True)[1]
-    kept = np.unique(np.concatenate([first, np.arange(min(_QUICK_TRAIN, len(found.y_train)))]))
-    return found.train[kept], found.y_train[kept]
+    first = np.unique(data.y_train, return_index=True)[1]
+    kept = np.unique(np.concatenate([first, np.arange(min(_QUICK_TRAIN, len(data.y_train)))]))
+    return data.train[kept], data.y_train[kept]
 
 
 def _printed(name: str, settings: Settings) -> dict[str, Any]:
     """The settings of Table 4."""
-    line = next(one for one in printed_rows("table4") if one["dataset"] == name)
+    line = next(row for row in printed_rows("table4") if row["dataset"] == name)
     trees = min(int(line["n_estimators"]), _QUICK_TREES) if settings.quick else int(line["n_estimators"])
     depth = int(line["max_depth"])
     return {"learning_rate": float(line["learning_rate"]), "n_estimators": trees, "max_depth": depth}
@@ -216,16 +216,16 @@ def _searched(X: Floats, y: NDArray[np.int64], settings: Settings) -> dict[str, 
     """
     from sklearn.model_selection import KFold
 
-    found: dict[tuple[float, int, int], list[float]] = {}
+    accuracies: dict[tuple[float, int, int], list[float]] = {}
     for train, test in KFold(3, shuffle=True, random_state=settings.seed).split(X):
         for rate in _RATES:
             for depth in _DEPTHS:
                 model = _classifier(learning_rate=rate, n_estimators=_TREES[-1], max_depth=depth, seed=settings.seed)
                 model.fit(X[train], y[train])
                 for trees in _TREES:
-                    said = model.predict(X[test], iteration_range=(0, trees))
-                    found.setdefault((rate, trees, depth), []).append(float(np.mean(said == y[test])))
-    rate, trees, depth = max(found, key=lambda one: float(np.mean(found[one])))
+                    predicted = model.predict(X[test], iteration_range=(0, trees))
+                    accuracies.setdefault((rate, trees, depth), []).append(float(np.mean(predicted == y[test])))
+    rate, trees, depth = max(accuracies, key=lambda choice: float(np.mean(accuracies[choice])))
     return {"learning_rate": rate, "n_estimators": trees, "max_depth": depth}
 
 
@@ -269,9 +269,9 @@ def by_scikit_learn(name: str, settings: Settings, setting: Setting = "as_run") 
 
     if name not in _SMALL:
         return None
-    found = split(name, settings.folder, settings.seed, setting)
-    X, y = _few(found) if settings.quick else (found.train, found.y_train)
+    data = split(name, settings.folder, settings.seed, setting)
+    X, y = _few(data) if settings.quick else (data.train, data.y_train)
     chosen = _printed(name, settings)
-    asked = (name, chosen, str(sklearn.__version__), _rows_digest(found))
+    asked = (name, chosen, str(sklearn.__version__), _rows_digest(data))
     mark = settings.question("scikit-learn", *asked, of=("quick", "seed"))
     return Fitted(GradientBoostingClassifier(random_state=settings.seed, **chosen).fit(X, y), mark)

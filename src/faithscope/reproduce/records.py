@@ -138,14 +138,14 @@ class Outcome:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, found: Mapping[str, Any]) -> "Outcome":
+    def from_dict(cls, values: Mapping[str, Any]) -> "Outcome":
         """An outcome from what `to_dict` gave."""
         return cls(
-            tuple(Record(**one) for one in found["records"]),
-            tuple(Figure(**one) for one in found["figures"]),
-            tuple(Claim(**one) for one in found["claims"]),
-            float(found["seconds"]),
-            tuple(found["notes"]),
+            tuple(Record(**record) for record in values["records"]),
+            tuple(Figure(**figure) for figure in values["figures"]),
+            tuple(Claim(**claim) for claim in values["claims"]),
+            float(values["seconds"]),
+            tuple(values["notes"]),
         )
 
 

@@ -77,10 +77,10 @@ def run(
     workers : int
         Processes that run parts at the same time: most of the work is done by one core.
     """
-    found = chosen(names)
-    if workers > 1 and len(found) > 1:
-        return _at_once(found, settings, workers)
-    return [_part(name, settings, told) for name in found]
+    asked = chosen(names)
+    if workers > 1 and len(asked) > 1:
+        return _at_once(asked, settings, workers)
+    return [_part(name, settings, told) for name in asked]
 
 
 def _part(name: str, settings: Settings, told: Callable[[str], None]) -> Part:

@@ -27,30 +27,32 @@ def mean_of(
     number : callable, optional
         From an estimate to a number.
     """
-    values = [one.value if number is None else number(one) for one in estimates]
+    values = [estimate.value if number is None else number(estimate) for estimate in estimates]
     mean, std = float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else None
     first: dict[str, Any] = {"n": estimates[0].n, "ours": mean, "repeats": len(values), "std": std}
     if number is not None:
         return replace(like, **first)
     names = ("low", "high", "unverifiable")
-    limits: dict[str, Any] = {name: float(np.mean([getattr(one, name) for one in estimates])) for name in names}
-    chances = [one.chance for one in estimates if one.chance is not None]
+    limits: dict[str, Any] = {
+        name: float(np.mean([getattr(estimate, name) for estimate in estimates])) for name in names
+    }
+    chances = [estimate.chance for estimate in estimates if estimate.chance is not None]
     return replace(like, **first, **limits, chance=float(np.mean(chances)) if chances else None)
 
 
-def unique_share(found: fs.Estimate) -> float:
+def unique_share(estimate: fs.Estimate) -> float:
     """Share of rows whose explanation no other row was given: uniqueness as the paper defines it."""
-    return float(np.sum(found.counts.per_explanation == 1) / found.n)
+    return float(np.sum(estimate.counts.per_explanation == 1) / estimate.n)
 
 
-def distinct_share(found: fs.Estimate) -> float:
+def distinct_share(estimate: fs.Estimate) -> float:
     """Different explanations / rows: uniqueness as the paper's tables print it."""
-    return found.distinct / found.n
+    return estimate.distinct / estimate.n
 
 
-def itself_counted(found: fs.Estimate) -> float:
+def itself_counted(estimate: fs.Estimate) -> float:
     """The measure with every row among its own witnesses, where it has any other: ``N_{π,y} / N_π``, 0 for N_π = 1."""
-    profile = found.counts.profile()
+    profile = estimate.counts.profile()
     shares = (profile.agreeing + 1) / (profile.others + 1)
     return float(np.sum(profile.rows * np.where(profile.others > 0, shares, 0.0)) / profile.n)
 
@@ -73,6 +75,6 @@ def by_blocks(
     from scipy.stats import t
 
     block = np.random.default_rng(seed).permutation(n) % _BLOCKS
-    left_out = np.array([measure(np.flatnonzero(block != one)) for one in range(_BLOCKS)])
+    left_out = np.array([measure(np.flatnonzero(block != left)) for left in range(_BLOCKS)])
     squares = np.sum((left_out - left_out.mean(axis=0)) ** 2, axis=0)
     return measure(np.arange(n)), t.ppf(0.975, _BLOCKS - 1) * np.sqrt((_BLOCKS - 1) / _BLOCKS * squares)

@@ -106,10 +106,10 @@ class Steps:
         if kept is not None:
             return kept
         began = time.monotonic()
-        found = compute(*given)
-        found = replace(found, seconds=found.seconds + time.monotonic() - began)
-        write_atomically(path, json.dumps(found.to_dict()).encode())
-        return found
+        outcome = compute(*given)
+        outcome = replace(outcome, seconds=outcome.seconds + time.monotonic() - began)
+        write_atomically(path, json.dumps(outcome.to_dict()).encode())
+        return outcome
 
     def _path(self, name: str) -> Path:
         return self.settings.cache / "results" / f"{self.part.ID}-{self.settings.question(self.source, name)}.json"

@@ -53,11 +53,11 @@ class System:
     def of(cls, name: str, settings: Settings, most: int | None = None) -> "System":
         """Train or fetch the model of a data set; at most so many of its test rows, of a quick run fewer yet."""
         most = min(most or _QUICK_ROWS, _QUICK_ROWS) if settings.quick else most
-        found, trees = boosted(name, settings)
-        chosen = found.chosen(settings)[: None if settings.all_rows else most]
-        model = tabulated(found, trees)
-        rows = found.test[chosen]
-        return cls(found, trees, model, rows, model.predict(rows), found.y_test[chosen], settings)
+        data, trees = boosted(name, settings)
+        chosen = data.chosen(settings)[: None if settings.all_rows else most]
+        model = tabulated(data, trees)
+        rows = data.test[chosen]
+        return cls(data, trees, model, rows, model.predict(rows), data.y_test[chosen], settings)
 
     @property
     def known(self) -> Floats:

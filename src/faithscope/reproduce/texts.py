@@ -31,9 +31,9 @@ def reviews(settings: Settings) -> Reviews:
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.linear_model import LogisticRegression
 
-    found = load("rt_polarity", settings.folder)
-    kept = found.X["text"].map(str.isascii).to_numpy()
-    train, test, y_train, y_test = _split(found.X["text"][kept].tolist(), found.y[kept])
+    dataset = load("rt_polarity", settings.folder)
+    kept = dataset.X["text"].map(str.isascii).to_numpy()
+    train, test, y_train, y_test = _split(dataset.X["text"][kept].tolist(), dataset.y[kept])
     vectorizer = CountVectorizer().fit(train)
     model = LogisticRegression(max_iter=1000).fit(vectorizer.transform(train), y_train)
     return Reviews(vectorizer, model, test, np.asarray(y_test))

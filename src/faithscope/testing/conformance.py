@@ -44,7 +44,7 @@ class Conformance:
     @property
     def passed(self) -> int:
         """How many answers are right."""
-        return sum(one.passed for one in self.verdicts)
+        return sum(verdict.passed for verdict in self.verdicts)
 
     @property
     def conforms(self) -> bool:

@@ -34,12 +34,12 @@ class ScopedCase:
     @property
     def global_consistency(self) -> float:
         """M̂ of consistency: rows that nobody can check count 0."""
-        return sum(one or 0.0 for one in self.consistency) / len(self.rows)
+        return sum(agreement or 0.0 for agreement in self.consistency) / len(self.rows)
 
     @property
     def global_sufficiency(self) -> float:
         """M̂ of sufficiency."""
-        return sum(one or 0.0 for one in self.sufficiency) / len(self.rows)
+        return sum(agreement or 0.0 for agreement in self.sufficiency) / len(self.rows)
 
 
 _WIDE: Conditions = [("x", "<=", 10.0)]

@@ -66,11 +66,11 @@ class LabelShap:
         count = features.shape[1]
         if count < 2:
             return np.repeat(gains[:, None], count, axis=1)
-        found = draw(rows, count, self.coalitions, self.seed)
-        worths = self._worths(rows, features, found.members) - null
+        coalitions = draw(rows, count, self.coalitions, self.seed)
+        worths = self._worths(rows, features, coalitions.members) - null
         everything = 2.0**count - 2
-        select = found.members.shape[1] / everything < _WELL_COVERED
-        return solve(found, worths, gains, select=select)
+        select = coalitions.members.shape[1] / everything < _WELL_COVERED
+        return solve(coalitions, worths, gains, select=select)
 
     def _worths(self, rows: Floats, features: Ints, members: Masks) -> Floats:
         """Mean label over the background where only members have the row's values: (n, coalitions)."""
@@ -104,7 +104,7 @@ class LiteralTop:
         return fs.Importances(np.where(order > values.shape[1] - self.k, np.sign(values), 0.0))
 
 
-def solve(found: Coalitions, worths: Floats, gains: Floats, *, select: bool) -> Floats:
+def solve(coalitions: Coalitions, worths: Floats, gains: Floats, *, select: bool) -> Floats:
     """Least squares under the kernel's weights, the values held to the sum `gains`.
 
     Parameters
@@ -121,7 +121,7 @@ def solve(found: Coalitions, worths: Floats, gains: Floats, *, select: bool) -> 
     -------
     (n, m) array
     """
-    members, weights = found.members.astype(np.float64), found.weights
+    members, weights = coalitions.members.astype(np.float64), coalitions.weights
     taken = _selected(members, weights, worths, gains) if select else np.ones(members.shape[::2], bool)
     weighted = (members * weights[:, :, None]).transpose(0, 2, 1)
     gram = np.where(taken[:, :, None] & taken[:, None, :], weighted @ members, 0.0)

@@ -114,7 +114,7 @@ class _Copies:
     @classmethod
     def of(cls, rows: Floats, ranges: _Ranges, samples: int, seed: int) -> "_Copies":
         words = np.ascontiguousarray(rows + 0.0).view(np.uint32).tolist()
-        rngs = [np.random.default_rng([seed, *one]) for one in words]
+        rngs = [np.random.default_rng([seed, *row_words]) for row_words in words]
         values = ranges.at(np.array([rng.random((samples, rows.shape[1])) for rng in rngs]))
         copies = np.repeat(rows[:, None, :], samples, axis=1)
         return cls(rngs, values, copies, np.full(rows.shape, NONE), np.full(len(rows), -1.0))
@@ -131,7 +131,7 @@ class _Copies:
     def keep(self, left: Ints, part: Floats, flipped: Masks) -> None:
         """Every flipped copy that there was is as likely as any other to be the one that is kept."""
         luck = np.where(flipped, [self.rngs[row].random(part.shape[1]) for row in left], -1.0)
-        pick, found = luck.argmax(axis=1), luck.max(axis=1)
-        better = found > self.best[left]
+        pick, luckiest = luck.argmax(axis=1), luck.max(axis=1)
+        better = luckiest > self.best[left]
         self.points[left[better]] = part[better, pick[better]]
-        self.best[left[better]] = found[better]
+        self.best[left[better]] = luckiest[better]

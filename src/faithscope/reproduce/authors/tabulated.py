@@ -35,7 +35,7 @@ class Tabulated:
     def of(cls, model: Boosted, features: int) -> "Tabulated":
         """Ask the model about every cell."""
         thresholds = _thresholds(model, features)
-        ends = [np.concatenate([one[:1] - 1, one]) if len(one) else np.zeros(1) for one in thresholds]
+        ends = [np.concatenate([splits[:1] - 1, splits]) if len(splits) else np.zeros(1) for splits in thresholds]
         every = np.stack([axis.ravel() for axis in np.meshgrid(*ends, indexing="ij")], axis=1)
         return cls(model, thresholds, model.predict_proba(every))
 
@@ -54,14 +54,15 @@ class Tabulated:
     def _cells(self, X: Any) -> NDArray[np.intp]:
         columns = np.asarray(X, np.float32).T
         places = [
-            np.searchsorted(one, column, side="right") for one, column in zip(self.thresholds, columns, strict=True)
+            np.searchsorted(splits, column, side="right")
+            for splits, column in zip(self.thresholds, columns, strict=True)
         ]
-        return np.asarray(np.ravel_multi_index(places, [len(one) + 1 for one in self.thresholds]))
+        return np.asarray(np.ravel_multi_index(places, [len(splits) + 1 for splits in self.thresholds]))
 
 
-def tabulated(found: Split, model: Boosted) -> Any:
+def tabulated(data: Split, model: Boosted) -> Any:
     """The model as a table where the data set has few different inputs, else the model itself."""
-    values = [len(np.unique(column)) for column in found.train.T]
+    values = [len(np.unique(column)) for column in data.train.T]
     return Tabulated.of(model, len(values)) if float(np.prod(values, dtype=float)) <= _MOST else model
 
 

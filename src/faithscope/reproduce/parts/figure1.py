@@ -32,28 +32,28 @@ def run(settings: Settings) -> Outcome:
     curves = total(steps.do(name, _curves, name, settings) for name in names)
     seeds = range(settings.seed, settings.seed + _TREES)
     again = total(steps.do(f"adult {seed}", _needed, replace(settings, seed=seed)) for seed in seeds)
-    found = curves + Outcome(tuple(_means(again.records)), seconds=again.seconds)
-    return found + Outcome(claims=(*_larger(found.records), _printed(again.records)))
+    outcome = curves + Outcome(tuple(_means(again.records)), seconds=again.seconds)
+    return outcome + Outcome(claims=(*_larger(outcome.records), _printed(again.records)))
 
 
-def _tree(found: Split, leaves: int, settings: Settings) -> tuple[Growth, float]:
+def _tree(data: Split, leaves: int, settings: Settings) -> tuple[Growth, float]:
     """A tree that explains itself, on all test rows; and its accuracy."""
     from sklearn.tree import DecisionTreeClassifier
 
     rows = slice(_QUICK_TRAIN if settings.quick else None)
     tree = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=settings.seed)
-    tree.fit(found.train[rows], found.y_train[rows])
-    said = tree.predict(found.test)
-    accuracy = float(np.mean(said == found.y_test))
-    given = fs.explainers.TreePath(tree).explain(found.test)
-    return Growth.of(f"{leaves:,} leaves ({accuracy:.2f})", given, said), accuracy
+    tree.fit(data.train[rows], data.y_train[rows])
+    predictions = tree.predict(data.test)
+    accuracy = float(np.mean(predictions == data.y_test))
+    given = fs.explainers.TreePath(tree).explain(data.test)
+    return Growth.of(f"{leaves:,} leaves ({accuracy:.2f})", given, predictions), accuracy
 
 
 def _curves(name: str, settings: Settings) -> Outcome:
-    found = split(name, settings.folder, settings.seed)
+    data = split(name, settings.folder, settings.seed)
     records, columns = [], []
     for leaves in LEAVES:
-        growth, accuracy = _tree(found, leaves, settings)
+        growth, accuracy = _tree(data, leaves, settings)
         columns.append(growth.columns(_MOST, settings.seed))
         records += _records(name, leaves, growth, accuracy)
     figure = "figure1" if name == "adult" else "figure6"
@@ -82,35 +82,38 @@ def _records(name: str, leaves: int, growth: Growth, accuracy: float) -> list[Re
 
 def _needed(settings: Settings) -> Outcome:
     """Rows needed on Adult as UCI splits it: the tree's own chance is all that is left."""
-    found = split("adult", settings.folder, settings.seed, "as_run")
+    data = split("adult", settings.folder, settings.seed, "as_run")
     records = []
     for leaves in LEAVES:
-        growth, _ = _tree(found, leaves, settings)
+        growth, _ = _tree(data, leaves, settings)
         records.append(Record(ID, f"adult {leaves} leaves", NEEDED, "as_run", growth.estimate.n, growth.needed()))
     return Outcome(tuple(records))
 
 
 def _means(records: tuple[Record, ...]) -> list[Record]:
     """One record a size, over all trees."""
-    found = []
+    means = []
     for leaves in LEAVES:
         case = f"adult {leaves} leaves"
-        rows = [one.ours for one in records if one.case == case and one.ours is not None]
+        rows = [record.ours for record in records if record.case == case and record.ours is not None]
         known = in_figure(ID, "samples") if leaves == LEAVES[-1] else None
         mean, std = float(np.mean(rows)), float(np.std(rows, ddof=1))
-        n = max(one.n for one in records)
-        found.append(Record(ID, case, NEEDED, "as_run", n, mean, known, repeats=len(rows), std=std, note=_NOTE))
-    return found
+        n = max(record.n for record in records)
+        means.append(Record(ID, case, NEEDED, "as_run", n, mean, known, repeats=len(rows), std=std, note=_NOTE))
+    return means
 
 
 def _larger(records: tuple[Record, ...]) -> list[Claim]:
     """On each data set, do larger trees take more rows?"""
     claims = []
-    for name in dict.fromkeys(one.case.split()[0] for one in records):
+    for name in dict.fromkeys(record.case.split()[0] for record in records):
         rows = [
-            (int(one.case.split()[1]), one.ours)
-            for one in records
-            if one.case.split()[0] == name and one.measure == NEEDED and one.setting == "as_defined" and one.ours
+            (int(record.case.split()[1]), record.ours)
+            for record in records
+            if record.case.split()[0] == name
+            and record.measure == NEEDED
+            and record.setting == "as_defined"
+            and record.ours
         ]
         growing = sum(b > a for (_, a), (_, b) in pairwise(rows))
         claims.append(
@@ -131,7 +134,7 @@ def _printed(records: tuple[Record, ...]) -> Claim:
     from scipy.stats import t
 
     known = in_figure(ID, "samples")
-    rows = np.array([one.ours for one in records if one.case == f"adult {LEAVES[-1]} leaves"], np.float64)
+    rows = np.array([record.ours for record in records if record.case == f"adult {LEAVES[-1]} leaves"], np.float64)
     margin = t.ppf(0.975, len(rows) - 1) * rows.std(ddof=1) / np.sqrt(len(rows))
     off = abs(float(rows.mean()) - known)
     tolerated = 0.05 * known

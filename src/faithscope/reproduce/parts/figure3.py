@@ -31,12 +31,12 @@ def run(settings: Settings) -> Outcome:
     """Consistency, sufficiency and uniqueness of anchors for every threshold, in both settings."""
     steps = Steps(settings, sys.modules[__name__])
     names = _QUICK_NAMES if settings.quick else NAMES
-    found = total(
+    outcome = total(
         steps.do(f"{name} {setting}", _curves, name, setting, settings) for name in names for setting in SETTINGS
     )
-    said = [_claim(setting, measure, found.records) for setting in SETTINGS for measure in _EXPECTED]
-    said += [_claim(setting, "sufficiency", found.records, checked=True) for setting in SETTINGS]
-    return found + Outcome(claims=tuple(said))
+    claims = [_claim(setting, measure, outcome.records) for setting in SETTINGS for measure in _EXPECTED]
+    claims += [_claim(setting, "sufficiency", outcome.records, checked=True) for setting in SETTINGS]
+    return outcome + Outcome(claims=tuple(claims))
 
 
 def _curves(name: str, setting: Setting, settings: Settings) -> Outcome:
@@ -44,28 +44,30 @@ def _curves(name: str, setting: Setting, settings: Settings) -> Outcome:
     like = Record(ID, name, "consistency", setting, len(system.rows), None, note=_NOTES[setting])
     records: list[Record] = []
     for threshold in _QUICK_THRESHOLDS if settings.quick else THRESHOLDS:
-        found = system.evaluated(system.anchors(setting, threshold))
-        records += _records(found, replace(like, case=f"{name} {threshold}"))
+        evaluation = system.evaluated(system.anchors(setting, threshold))
+        records += _records(evaluation, replace(like, case=f"{name} {threshold}"))
     title = f"Anchors on {name}, {setting.replace('_', ' ')}"
     drawn = Figure(f"{ID}-{name}-{setting}", title, "precision threshold", "share", _columns(records))
     return Outcome(tuple(records), (drawn,))
 
 
-def _records(found: fs.Evaluation, like: Record) -> list[Record]:
+def _records(evaluation: fs.Evaluation, like: Record) -> list[Record]:
     unique = distinct_share if like.setting == "as_run" else unique_share
-    estimates = [found.consistency] if found.sufficiency is None else [found.consistency, found.sufficiency]
-    made = [record_of(one, replace(like, measure=one.measure)) for one in estimates]
-    return [*made, replace(like, measure="uniqueness", ours=unique(found.consistency))]
+    estimates = (
+        [evaluation.consistency] if evaluation.sufficiency is None else [evaluation.consistency, evaluation.sufficiency]
+    )
+    records = [record_of(estimate, replace(like, measure=estimate.measure)) for estimate in estimates]
+    return [*records, replace(like, measure="uniqueness", ours=unique(evaluation.consistency))]
 
 
 def _columns(records: Sequence[Record]) -> dict[str, list[Any]]:
-    ordered = sorted(records, key=lambda one: one.measure)
+    ordered = sorted(records, key=lambda record: record.measure)
     return {
-        "curve": [one.measure for one in ordered],
-        "x": [_threshold(one) for one in ordered],
-        "y": [one.ours for one in ordered],
-        "low": [one.low for one in ordered],
-        "high": [one.high for one in ordered],
+        "curve": [record.measure for record in ordered],
+        "x": [_threshold(record) for record in ordered],
+        "y": [record.ours for record in ordered],
+        "low": [record.low for record in ordered],
+        "high": [record.high for record in ordered],
     }
 
 
@@ -81,11 +83,17 @@ def _claim(setting: Setting, measure: str, records: Sequence[Record], *, checked
     x: list[float] = []
     y: list[float] = []
     for name in NAMES:
-        some = [r for r in records if (r.setting, r.measure) == (setting, measure) and r.case.split()[0] == name]
-        if not some:
+        chosen = [
+            record
+            for record in records
+            if (record.setting, record.measure) == (setting, measure) and record.case.split()[0] == name
+        ]
+        if not chosen:
             continue
-        x += [_threshold(one) for one in some]
-        y += (_EXPECTED[measure] * rankdata([_verified(one) if checked else one.ours for one in some])).tolist()
+        x += [_threshold(record) for record in chosen]
+        y += (
+            _EXPECTED[measure] * rankdata([_verified(record) if checked else record.ours for record in chosen])
+        ).tolist()
     way = "grows" if _EXPECTED[measure] > 0 else "falls"
     where = ", where it can be checked," if checked else ""
     return by_trend(

@@ -38,17 +38,17 @@ def xor(rows: Any) -> NDArray[np.float64]:
 
 
 def _one(setting: Setting, settings: Settings) -> Outcome:
-    found = np.array([_importances(setting, settings.seed + repeat) for repeat in range(_REPEATS)])
-    mean, spread = found.mean(axis=0), found.std(axis=0, ddof=1)
+    importances = np.array([_importances(setting, settings.seed + repeat) for repeat in range(_REPEATS)])
+    mean, spread = importances.mean(axis=0), importances.std(axis=0, ddof=1)
     records = []
     for row, point in enumerate(ROWS):
         for feature, word in enumerate(("first", "second")):
             printed = in_figure(ID, "lime importance of the second feature") if feature else 0.0
             case = f"{word} feature at ({point[0]} {point[1]})"
-            one = Record(ID, case, "importance", setting, _SAMPLES, float(mean[row, feature]), printed)
+            record = Record(ID, case, "importance", setting, _SAMPLES, float(mean[row, feature]), printed)
             spreads = float(spread[row, feature])
-            records.append(replace(one, std=spreads, repeats=_REPEATS, note=_NOTES[setting]))
-    return Outcome(tuple(records), claims=(_claim(setting, found),))
+            records.append(replace(record, std=spreads, repeats=_REPEATS, note=_NOTES[setting]))
+    return Outcome(tuple(records), claims=(_claim(setting, importances),))
 
 
 def _importances(setting: Setting, seed: int) -> NDArray[np.float64]:
@@ -61,11 +61,11 @@ def _importances(setting: Setting, seed: int) -> NDArray[np.float64]:
         return fs.explainers.Lime(xor, train, discretize=setting == "as_defined", **how).explain(ROWS).values
 
 
-def _claim(setting: Setting, found: NDArray[np.float64]) -> Claim:
+def _claim(setting: Setting, importances: NDArray[np.float64]) -> Claim:
     """Whether importances of the two rows, over seeds, are nearer than the printed two decimals can tell."""
     from scipy.stats import t
 
-    gaps = found[:, 0] - found[:, 1]
+    gaps = importances[:, 0] - importances[:, 1]
     margin = t.ppf(0.975, len(gaps) - 1) * gaps.std(axis=0, ddof=1) / np.sqrt(len(gaps))
     least, most = np.abs(gaps.mean(axis=0)) - margin, np.abs(gaps.mean(axis=0)) + margin
     return by_interval(

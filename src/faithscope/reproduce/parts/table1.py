@@ -38,13 +38,13 @@ def run(settings: Settings) -> Outcome:
     return steps.do("as_defined", _one, "as_defined", settings) + steps.do("as_run", _one, "as_run", settings)
 
 
-def _explainers(found: Reviews, setting: Setting) -> dict[str, Any]:
+def _explainers(reviewed: Reviews, setting: Setting) -> dict[str, Any]:
     defined = setting == "as_defined"
     by: Any = "absolute" if defined else "favor"
     return {
-        "top_coefficient": fs.explainers.TopCoefficient(found.model, found.vectorizer, by=by),
+        "top_coefficient": fs.explainers.TopCoefficient(reviewed.model, reviewed.vectorizer, by=by),
         "anchors": fs.explainers.TextAnchors(
-            found.predict, threshold=0.95 if defined else 0.7, beam=4 if defined else 1
+            reviewed.predict, threshold=0.95 if defined else 0.7, beam=4 if defined else 1
         ),
         "first_word": fs.explainers.FirstWord(),
         "all_words": fs.explainers.AllWords(),
@@ -52,15 +52,15 @@ def _explainers(found: Reviews, setting: Setting) -> dict[str, Any]:
 
 
 def _one(setting: Setting, settings: Settings) -> Outcome:
-    found = reviews(settings)
-    texts = found.test[:_QUICK_TEXTS] if settings.quick else found.test
+    reviewed = reviews(settings)
+    texts = reviewed.test[:_QUICK_TEXTS] if settings.quick else reviewed.test
     asked: dict[str, Any] = {"cache": settings.explanations, "progress": settings.progress}
-    compared = fs.compare(found.predict, _explainers(found, setting), texts, **asked)
+    compared = fs.compare(reviewed.predict, _explainers(reviewed, setting), texts, **asked)
     chosen = _samples(len(texts), settings)
     records = [
-        one
+        record
         for name, ev in compared.evaluations.items()
-        for one in _records(name, setting, [_sample(ev, texts, rows) for rows in chosen])
+        for record in _records(name, setting, [_sample(ev, texts, rows) for rows in chosen])
     ]
     return Outcome(tuple(records), claims=tuple(_claims(compared, texts, setting)))
 
@@ -78,13 +78,13 @@ def _sample(ev: fs.Evaluation, texts: list[str], rows: NDArray[np.int64]) -> tup
     return fs.consistency(given, labels), fs.sufficiency(given, [texts[row] for row in rows], labels)
 
 
-def _records(name: str, setting: Setting, found: list[tuple[fs.Estimate, fs.Estimate]]) -> list[Record]:
+def _records(name: str, setting: Setting, estimates: list[tuple[fs.Estimate, fs.Estimate]]) -> list[Record]:
     note = f"{_NOTES[setting]}; {_ANCHORS[setting]}" if name == "anchors" else _NOTES[setting]
 
     def like(measure: str) -> Record:
         return Record(ID, name, measure, setting, 0, None, printed(ID, measure, explainer=name), note=note)
 
-    consistent, sufficient = ([pair[place] for pair in found] for place in (0, 1))
+    consistent, sufficient = ([pair[place] for pair in estimates] for place in (0, 1))
     literal = setting == "as_run"
     return [
         mean_of(consistent, like("consistency")),
@@ -98,8 +98,8 @@ def _claims(compared: fs.Comparison, texts: list[str], setting: Setting) -> list
     evaluations = list(compared.evaluations.values())
 
     def steps(rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        found = np.array([[one.value for one in _sample(ev, texts, rows)] for ev in evaluations])
-        return np.asarray(found[:-1] - found[1:])
+        values = np.array([[estimate.value for estimate in _sample(ev, texts, rows)] for ev in evaluations])
+        return np.asarray(values[:-1] - values[1:])
 
     value, margin = by_blocks(steps, len(texts))
     return [

@@ -20,12 +20,12 @@ def run(settings: Settings) -> Outcome:
 
 
 def _one(name: str, settings: Settings) -> Outcome:
-    found = load(name, settings.folder)
-    rows, columns = found.X.shape
+    dataset = load(name, settings.folder)
+    rows, columns = dataset.X.shape
     if name != "rt_polarity":
-        sizes = {"classes": len(found.classes), "n": rows, "d": columns}
+        sizes = {"classes": len(dataset.classes), "n": rows, "d": columns}
         return Outcome((*_records(name, "as_defined", sizes), *_records(name, "as_run", sizes)))
-    texts = found.X["text"].tolist()
+    texts = dataset.X["text"].tolist()
     ascii_only = [text for text in texts if text.isascii()]
     whole = {"classes": 2, "n": rows, "d": vocabulary_size(texts)}
     used = {"classes": 2, "n": len(ascii_only), "d": vocabulary_size(ascii_only, train_only=True)}

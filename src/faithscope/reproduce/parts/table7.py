@@ -43,9 +43,9 @@ def _one(name: str, setting: Setting, settings: Settings) -> Outcome:
     points = _packaged(system) if packaged else system.values(system.counterfactual(setting))
     why = _WHY.get(name, "unexplained")
     records = [
-        one
+        record
         for word, given in as_run(points, system.rows).items()
-        for one in measured(like, given, system.predictions, {word: None}, why)
+        for record in measured(like, given, system.predictions, {word: None}, why)
     ]
     return Outcome(tuple(records))
 
@@ -54,33 +54,33 @@ def _nearest(system: System, like: Record) -> Outcome:
     """With the nearest counterfactual found; where a model never says anything else there is none."""
     if len(set(system.model.predict(system.known).tolist())) < 2:
         return Outcome(unmeasured(like, _defined(), "the model predicts the same for all training rows"))
-    found = system.evaluated(system.counterfactual("as_defined"))
-    measures = measured(like, found.explanations, found.predictions, _defined(), _DEFINED)
-    return Outcome((*measures, *_balls(found, like)))
+    evaluation = system.evaluated(system.counterfactual("as_defined"))
+    measures = measured(like, evaluation.explanations, evaluation.predictions, _defined(), _DEFINED)
+    return Outcome((*measures, *_balls(evaluation, like)))
 
 
 def _defined() -> dict[str, Any]:
     return {"original": None, "delta": fs.Delta(), "delta-sign": fs.DeltaSign(), "is-feature-modified": fs.Modified()}
 
 
-def _balls(found: fs.Evaluation, like: Record) -> list[Record]:
+def _balls(evaluation: fs.Evaluation, like: Record) -> list[Record]:
     """How far the balls that counterfactuals promise keep what they promise: section 3.3.2, not in the table."""
-    if found.sufficiency is None:
+    if evaluation.sufficiency is None:
         return []
-    return [record_of(found.sufficiency, replace(like, case=f"{like.case} original", measure="sufficiency"))]
+    return [record_of(evaluation.sufficiency, replace(like, case=f"{like.case} original", measure="sufficiency"))]
 
 
 def as_run(points: Any, rows: Any) -> dict[str, fs.Importances]:
     """Explanations by the paper's names; rows without a counterfactual share one explanation of their own."""
     none = (points == NONE).all(axis=1)[:, None]
     change = (points - rows).round(9)  # what differs by rounding alone is the same change
-    made = {"original": points, "delta": change, "delta-sign": np.sign(change), "is-feature-modified": change != 0}
-    return {word: fs.Importances(np.where(none, NONE, one)) for word, one in made.items()}
+    values = {"original": points, "delta": change, "delta-sign": np.sign(change), "is-feature-modified": change != 0}
+    return {word: fs.Importances(np.where(none, NONE, vectors)) for word, vectors in values.items()}
 
 
 def _packaged(system: System) -> Any:
     """Points by dice-ml itself."""
-    found, where = system.counterfactual("as_run").find(system.rows)
+    counterfactuals, places = system.counterfactual("as_run").find(system.rows)
     points = np.full(system.rows.shape, NONE)
-    points[where] = found.points
+    points[places] = counterfactuals.points
     return points

@@ -28,14 +28,14 @@ def render(parts: Sequence[Part], command: str) -> str:
     loader = PackageLoader("faithscope.reproduce", "page")
     jinja = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     bundle, script = html.bundle(), _part("page.js")
-    made = {"bundle": bundle, "script": script, "charts": html.safe_json(_charts(parts))}
-    made["style"] = html.style() + _part("page.css")
+    texts = {"bundle": bundle, "script": script, "charts": html.safe_json(_charts(parts))}
+    texts["style"] = html.style() + _part("page.css")
     page = jinja.get_template("page.html.j2").render(
         parts=parts,
         command=command,
-        **{name: Markup(text) for name, text in made.items()},  # ours, or made safe above
+        **{name: Markup(text) for name, text in texts.items()},  # ours, or made safe above
         policy=html.policy(bundle, script),
-        claims=[one for part in parts for one in part.outcome.claims],
+        claims=[claim for part in parts for claim in part.outcome.claims],
         seconds=summary.spoken(sum(part.outcome.seconds for part in parts)),
         icons=_ICONS,
         summary=summary,
