@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 
 import faithscope as fs
-from faithscope.reproduce.authors.as_run import LabelShap, LiteralTop, solve
 from faithscope.reproduce.authors.kernel_coalitions import draw
+from faithscope.reproduce.authors.label_shap import LabelShap, solve
 from faithscope.reproduce.authors.lars import supports
-from faithscope.reproduce.authors.random_flips import NONE, RandomFlips
-from faithscope.reproduce.authors.tabulated import Tabulated
+from faithscope.reproduce.authors.literal_top import LiteralTop
+from faithscope.reproduce.authors.random_flips import NONE, RandomFlips, discretized
 from faithscope.reproduce.discretized import claims, measured
+from faithscope.reproduce.models.tabulated import Tabulated
 from faithscope.reproduce.parts import figure3, figure4, figure5, table5, table6, table7
 from faithscope.reproduce.printed import rows as printed_rows
 from faithscope.reproduce.records import Record
-from faithscope.reproduce.systems import System
+from faithscope.reproduce.systems import BoostedSystem
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*does not hold the rows that the paper used")
 
@@ -151,13 +152,13 @@ def test_the_literal_sign_of_top_5_is_the_formula_read_aloud():
 
 
 def test_a_table_of_the_trees_says_what_the_trees_say(settings):
-    system = System.of("chess", settings)
+    system = BoostedSystem.of("chess", settings)
     assert isinstance(system.model, Tabulated)
     between = np.random.default_rng(0).uniform(-1, 9, (500, 6))
     for rows in (system.split.test, between):
         assert np.array_equal(system.model.predict(rows), system.trees.predict(rows))
         np.testing.assert_allclose(system.model.predict_proba(rows), system.trees.predict_proba(rows), atol=1e-6)
-    assert not isinstance(System.of("avila", settings).model, Tabulated)
+    assert not isinstance(BoostedSystem.of("avila", settings).model, Tabulated)
 
 
 def test_random_flips_reach_the_wanted_class_and_stay_in_range():
@@ -197,7 +198,7 @@ def test_a_row_that_cannot_be_flipped_says_so():
     rows = np.random.default_rng(0).normal(size=(4, 3))
     points = RandomFlips(Constant(), rows, wanted=1, samples=20).explain(rows).values
     assert (points == NONE).all()
-    for given in table7.as_run(points, rows).values():
+    for given in discretized(points, rows).values():
         assert fs.consistency(given, [0, 0, 1, 1]).distinct == 1
 
 
@@ -233,7 +234,7 @@ def test_a_difference_from_the_printed_number_is_never_left_without_a_word():
 
 
 def test_limes_of_class_1_are_among_those_of_all_classes(settings):
-    system = System.of("avila", settings)
+    system = BoostedSystem.of("avila", settings)
     np.testing.assert_allclose(
         table6._given(system, "as_run").values, system.lime("as_run").explain(system.rows).values, atol=1e-9
     )

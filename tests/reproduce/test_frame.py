@@ -14,9 +14,11 @@ from typer.testing import CliRunner
 import faithscope as fs
 from faithscope.cli import app
 from faithscope.errors import BadInput
-from faithscope.reproduce import claims, models, running, samples
+from faithscope.reproduce import claims, running, samples
+from faithscope.reproduce.models import boosted
+from faithscope.reproduce.models.splits import split
 from faithscope.reproduce.printed import in_figure, printed
-from faithscope.reproduce.records import Figure, Outcome, Record, record_of, total
+from faithscope.reproduce.records import Claim, Figure, Outcome, Record, record_of, total
 from faithscope.reproduce.settings import Settings, Steps
 from faithscope.reproduce.telling import page, summary, written
 from faithscope.reproduce.telling.drawing import draw
@@ -32,7 +34,7 @@ def part(*records, **more):
 
 def test_outcomes_add_and_survive_json():
     figure = Figure("f", "t", "x", "y", {"curve": ["a"], "x": [1], "y": [0.5], "low": [None], "high": [None]})
-    claim = claims.by_interval(0.1, 0.2, table="table1", setting="as_run", words="w", test="t")
+    claim = claims.by_interval(Claim("table1", "as_run", words="w", test="t"), 0.1, 0.2)
     one, other = Outcome((ONE,), (figure,), seconds=1.0), Outcome(claims=(claim,), seconds=2.0, notes=("n",))
     both = total([one, other])
     assert both.seconds == 3.0
@@ -108,22 +110,22 @@ def test_the_printed_numbers_are_found():
 
 
 def test_a_model_is_trained_once_and_says_the_same_when_it_is_read_back(settings):
-    found, model = models.boosted("adult", settings)
-    _, again = models.boosted("adult", settings)
+    found, model = boosted.boosted("adult", settings)
+    _, again = boosted.boosted("adult", settings)
     assert again.seconds == model.seconds
     assert np.array_equal(again.predict(found.test), model.predict(found.test))
     assert fs.evaluate(model, fs.explainers.Constant(), found.test[:9], cache=settings.explanations).consistency.n == 9
 
 
 def test_a_model_that_was_changed_on_disk_is_trained_anew(settings):
-    _, model = models.boosted("heart", settings)
+    _, model = boosted.boosted("heart", settings)
     kept = next((settings.cache / "models").glob("*.ubj"))
     kept.write_bytes(kept.read_bytes()[:-10])
-    assert models.boosted("heart", settings)[1].content == model.content
+    assert boosted.boosted("heart", settings)[1].content == model.content
 
 
 def test_codes_stand_for_categories_and_a_missing_one_is_its_own(settings):
-    found = models.split("adult", settings.folder)
+    found = split("adult", settings.folder)
     place = found.names.index("workclass")
     assert found.categories[place] == ("?", "a", "b", "c")
     assert set(np.unique(found.train[:, place])) <= {0.0, 1.0, 2.0, 3.0}
@@ -131,10 +133,10 @@ def test_codes_stand_for_categories_and_a_missing_one_is_its_own(settings):
 
 
 def test_the_grid_finds_the_best_mean_accuracy(settings, monkeypatch):
-    monkeypatch.setattr(models, "_RATES", (0.001, 0.5))
-    monkeypatch.setattr(models, "_TREES", (1, 10))
-    monkeypatch.setattr(models, "_DEPTHS", (3,))
-    _, model = models.boosted("heart", replace(settings, search=True))
+    monkeypatch.setattr(boosted, "_RATES", (0.001, 0.5))
+    monkeypatch.setattr(boosted, "_TREES", (1, 10))
+    monkeypatch.setattr(boosted, "_DEPTHS", (3,))
+    _, model = boosted.boosted("heart", replace(settings, search=True))
     assert model.chosen == {"learning_rate": 0.5, "n_estimators": 10, "max_depth": 3}
 
 
@@ -142,19 +144,19 @@ def test_the_grid_finds_the_best_mean_accuracy(settings, monkeypatch):
     ("low", "high", "verdict"), [(0.1, 0.3, "holds"), (-0.3, -0.1, "fails"), (-0.1, 0.1, "undecided")]
 )
 def test_an_interval_decides_only_where_it_excludes_zero(low, high, verdict):
-    assert claims.by_interval(low, high, table="t", setting="as_run", words="w", test="t").verdict == verdict
+    assert claims.by_interval(Claim("t", "as_run", words="w", test="t"), low, high).verdict == verdict
 
 
 def test_the_sign_test_is_the_binomial_tail():
     differences = [0.1] * 8 + [-0.1] * 2 + [0.0]
-    found = claims.by_signs(differences, table="t", setting="as_run", words="w", test="t")
+    found = claims.by_signs(Claim("t", "as_run", words="w", test="t"), differences)
     assert found.p == pytest.approx(binom.sf(7, 10, 0.5))
     assert found.verdict == "undecided"
 
 
 def test_a_trend_holds_fails_or_stays_undecided():
     def verdict(y):
-        return claims.by_trend(range(6), y, table="t", setting="as_run", words="w", test="t").verdict
+        return claims.by_trend(Claim("t", "as_run", words="w", test="t"), range(6), y).verdict
 
     assert [verdict([1, 2, 3, 4, 5, 6]), verdict([6, 5, 4, 3, 2, 1]), verdict([1] * 6)] == [
         "holds",

@@ -8,7 +8,7 @@ import pytest
 import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.reproduce.growth import Growth
-from faithscope.reproduce.models import split
+from faithscope.reproduce.models.splits import split
 from faithscope.reproduce.parts import figure1, figure2, figure7, table1, table3, table4
 from faithscope.reproduce.settings import Settings
 
@@ -57,7 +57,7 @@ def test_table_4_gives_accuracy_with_an_exact_interval(settings, monkeypatch):
 def test_with_search_table_4_says_what_was_chosen(settings, monkeypatch):
     monkeypatch.setattr(table4, "NAMES", ("heart",))
     for name, few in {"_RATES": (0.5,), "_TREES": (5,), "_DEPTHS": (3,)}.items():
-        monkeypatch.setattr(f"faithscope.reproduce.models.{name}", few)
+        monkeypatch.setattr(f"faithscope.reproduce.models.boosted.{name}", few)
     found = table4.run(replace(settings, search=True)).records
     chosen = {one.measure: one.ours for one in found if one.measure != "test_accuracy"}
     assert chosen == {"learning_rate": 0.5, "n_estimators": 5, "max_depth": 3}
@@ -141,5 +141,5 @@ def test_the_printed_anchors_cover_exactly_the_printed_rows_of_ucis_test_part(re
 
 def test_the_training_reviews_have_exactly_the_printed_number_of_words(real_folder, tmp_path):
     settings = Settings(real_folder, cache=tmp_path, progress=False)
-    found = by(table3._one("rt_polarity", settings).records, setting="as_run")
+    found = by(table3._of_data_set("rt_polarity", settings).records, setting="as_run")
     assert [one.ours for one in found] == [one.printed for one in found]

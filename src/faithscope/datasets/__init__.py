@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.datasets.catalog import CATALOG, Source, content_of
+from faithscope.datasets.catalog import CATALOG, ArchiveSource, content_of
 from faithscope.datasets.download import Unreachable, fetch
 from faithscope.errors import BadInput
 from faithscope.runtime.files import to_path, write_atomically
@@ -65,9 +65,9 @@ def cache_folder() -> Path:
 def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
     """A data set by its name.
 
-    Looked for in `folder`, in the folder that the environment's ``FAITHSCOPE_DATA`` names, in the cache, and at its
-    source, in this order. A folder that is named must have it; files are Parquet, ``name.parquet``, with the label as
-    last column. A download is checked against a digest of the whole content before it is kept.
+    It is looked for in `folder`, in the folder that the environment's ``FAITHSCOPE_DATA`` names, in the cache, and at
+    its source, in this order. A folder that is named must have it, as a Parquet file ``name.parquet`` whose last column
+    is the label. A download is checked against a digest of its whole content before it is kept.
 
     Parameters
     ----------
@@ -78,6 +78,16 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
     Returns
     -------
     Dataset
+
+    Examples
+    --------
+    >>> from faithscope import datasets
+    >>> datasets.NAMES
+    ('heart', 'chess', 'avila', 'bank', 'adult', 'covtype', 'rt_polarity')
+    >>> datasets.load("iris")
+    Traceback (most recent call last):
+        ...
+    faithscope.errors.BadInput: There is no data set 'iris': choose among heart, chess, avila, bank, adult, covtype, ...
     """
     if name not in CATALOG:
         raise BadInput(f"There is no data set {name!r}: choose among {', '.join(NAMES)}.")
@@ -90,11 +100,11 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
         table = _kept(kept)
         if table is not None and content_of(table) == source.content:
             return _dataset(name, source, table)
-        warnings.warn(f"{str(kept)!r} was changed since it was downloaded, so it is downloaded again.", stacklevel=2)
+        warnings.warn(f"{str(kept)!r} was changed after it was downloaded, so it is downloaded again.", stacklevel=2)
     return _dataset(name, source, _downloaded(name, source, kept))
 
 
-def _from_folder(name: str, source: Source, folder: Path) -> "pd.DataFrame":
+def _from_folder(name: str, source: ArchiveSource, folder: Path) -> "pd.DataFrame":
     path = folder / f"{name}.parquet"
     if not path.exists():
         there = ", ".join(sorted(file.name for file in folder.glob("*.parquet"))) or "no Parquet file"
@@ -102,7 +112,7 @@ def _from_folder(name: str, source: Source, folder: Path) -> "pd.DataFrame":
     table = _read(path)
     if content_of(table) != source.content:
         warnings.warn(
-            f"{str(path)!r} does not hold the rows that the paper used: numbers cannot be compared with its.",
+            f"{str(path)!r} does not hold the rows that the paper used, so the paper's numbers do not apply.",
             stacklevel=3,
         )
     return table
@@ -121,15 +131,15 @@ def _read(path: Path) -> "pd.DataFrame":
 
 
 def _kept(path: Path) -> "pd.DataFrame | None":
-    """What was kept after a download; None where it was damaged since."""
+    """The table that was kept after a download; None if its file was damaged."""
     try:
         return _read(path)
     except BadInput:
         return None
 
 
-def _downloaded(name: str, source: Source, kept: Path) -> "pd.DataFrame":
-    """The data set from its source, checked and then kept."""
+def _downloaded(name: str, source: ArchiveSource, kept: Path) -> "pd.DataFrame":
+    """The data set's table, downloaded from its source, checked, and kept."""
     part = kept.with_name(f"{name}.part")
     try:
         fetch(source.url, part)
@@ -146,14 +156,14 @@ def _downloaded(name: str, source: Source, kept: Path) -> "pd.DataFrame":
         first = (str(error).splitlines() or [type(error).__name__])[0]
         raise BadInput(f"What {source.url} sent is not the archive that it should be: {first}") from None
     finally:
-        part.unlink()  # whole or wrong: what is wrong is not resumed
+        part.unlink()  # a whole file was read; a wrong one must not be resumed
     if content_of(table) != source.content:
         raise BadInput(f"What {source.url} sent is not the data set {name!r} that the paper used: its content differs.")
     write_atomically(kept, table.to_parquet(None, index=False, compression="zstd"))
     return table
 
 
-def _dataset(name: str, source: Source, table: "pd.DataFrame") -> Dataset:
+def _dataset(name: str, source: ArchiveSource, table: "pd.DataFrame") -> Dataset:
     from pandas.api.types import is_numeric_dtype
 
     X, y = table.iloc[:, :-1], table["label"].to_numpy()

@@ -1,4 +1,4 @@
-"""What each data set is: where it comes from, how its source is read, and the digest of its content."""
+"""Where each data set comes from, how its archive is read, and the digest of its content."""
 
 import hashlib
 import io
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _UCI = "https://archive.ics.uci.edu/static/public"
-_LARGEST = 200 << 20  # bytes a member of an archive may unpack to: more is no data set of ours
+_LARGEST = 200 << 20  # most bytes that a member of an archive may unpack to; no data set here has more
 _DEPTHS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
 _HEART = "age sex cp trestbps chol fbs restecg thalach exang oldpeak slope ca thal label"
 _CHESS = [f"{piece}-{axis}" for piece in ("white-king", "white-rook", "black-king") for axis in ("file", "rank")]
@@ -64,19 +64,19 @@ _COVTYPE = [
 
 
 @dataclass(frozen=True)
-class Source:
-    """Where a data set comes from.
+class ArchiveSource:
+    """The archive that a data set comes from.
 
     Attributes
     ----------
     url : str
-        Of an archive.
+        The archive's address.
     parse : callable
         From the archive's bytes to a table whose last column is ``label``.
     content : str
         Digest of that table, by `content_of`.
     classes : tuple
-        Labels in an order that is not the alphabet's; empty where it is.
+        Labels in their natural order, if that is not the alphabet's; empty otherwise.
     """
 
     url: str
@@ -86,7 +86,7 @@ class Source:
 
 
 def content_of(table: "pd.DataFrame") -> str:
-    """A digest of names and values, whatever file or types they come in: all numbers count as double precision."""
+    """A digest of names and values that no file format or type changes: all numbers count as double precision."""
     from pandas.api.types import is_numeric_dtype
 
     digest = hashlib.blake2b(digest_size=20)
@@ -101,7 +101,7 @@ def content_of(table: "pd.DataFrame") -> str:
 
 
 def _member(archive: bytes, name: str) -> bytes:
-    """A member of a zip archive by the last part of its name, wherever it lies, also in an archive inside.
+    """A member of a zip archive by the last part of its name, in any folder, also in a zip archive inside.
 
     Nothing is unpacked to disk, so no name can lead out of a folder.
     """
@@ -125,7 +125,7 @@ def _within(archive: bytes, name: str, deeper: bool = True) -> bytes | None:
 def _bounded(opened: Any, name: str) -> bytes:
     content: bytes = opened.read(_LARGEST + 1)
     if len(content) > _LARGEST:
-        raise BadInput(f"{name} unpacks to more than {_LARGEST >> 20} MiB: that is not the data set.")
+        raise BadInput(f"{name} unpacks to more than {_LARGEST >> 20} MiB, so it is not the data set's archive.")
     return content
 
 
@@ -188,18 +188,18 @@ def _rt_polarity(archive: bytes) -> "pd.DataFrame":
 
 
 CATALOG = {
-    "heart": Source(f"{_UCI}/45/heart+disease.zip", _heart, "3213139a06f386631cd436d63e610507401f4e38"),
-    "chess": Source(
+    "heart": ArchiveSource(f"{_UCI}/45/heart+disease.zip", _heart, "3213139a06f386631cd436d63e610507401f4e38"),
+    "chess": ArchiveSource(
         f"{_UCI}/23/chess+king+rook+vs+king.zip",
         _chess,
         "1333f73f1936049a00d35e36ec5da615a599682b",
         ("draw", *_DEPTHS.split()),
     ),
-    "avila": Source(f"{_UCI}/459/avila.zip", _avila, "5a28a03a7557caebed881fe6bd10e46bee200ad8"),
-    "bank": Source(f"{_UCI}/222/bank+marketing.zip", _bank, "3526aef23eb4e7325a9e802ed78b9bcc7db461c1"),
-    "adult": Source(f"{_UCI}/2/adult.zip", _adult, "6740e34f9f0289431e2de3ca59e36cc7dcf82c29"),
-    "covtype": Source(f"{_UCI}/31/covertype.zip", _covtype, "7fd713a4d9c00faa04d765195c5dbfd25b2a7ae0"),
-    "rt_polarity": Source(
+    "avila": ArchiveSource(f"{_UCI}/459/avila.zip", _avila, "5a28a03a7557caebed881fe6bd10e46bee200ad8"),
+    "bank": ArchiveSource(f"{_UCI}/222/bank+marketing.zip", _bank, "3526aef23eb4e7325a9e802ed78b9bcc7db461c1"),
+    "adult": ArchiveSource(f"{_UCI}/2/adult.zip", _adult, "6740e34f9f0289431e2de3ca59e36cc7dcf82c29"),
+    "covtype": ArchiveSource(f"{_UCI}/31/covertype.zip", _covtype, "7fd713a4d9c00faa04d765195c5dbfd25b2a7ae0"),
+    "rt_polarity": ArchiveSource(
         "https://www.cs.cornell.edu/people/pabo/movie-review-data/rt-polaritydata.tar.gz",
         _rt_polarity,
         "83c0d1895c557470bf86f8b19e98bbe59659adb4",

@@ -20,20 +20,22 @@ DataFolder = Annotated[
     Path | None, typer.Option("--data", help="A folder of data sets as Parquet files; or set FAITHSCOPE_DATA.")
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="Few rows, small models: minutes, and numbers that mean little.")]
-AllRows = Annotated[bool, typer.Option("--all-rows", help="Explain every test row: many hours.")]
+AllRows = Annotated[bool, typer.Option("--all-rows", help="Explain every test row; takes many hours.")]
 Search = Annotated[bool, typer.Option("--search", help="Choose the models' settings by the paper's whole grid.")]
 Dice = Annotated[
     bool, typer.Option("--dice", help="Counterfactuals by the dice-ml package rather than our own search.")
 ]
-CacheFolder = Annotated[Path | None, typer.Option("--cache", help="Keep what was computed here; a second run goes on.")]
+CacheFolder = Annotated[
+    Path | None, typer.Option("--cache", help="Folder of finished steps, where a second run continues.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print all numbers as JSON, and nothing else.")]
 CsvFolder = Annotated[Path | None, typer.Option("--csv", help="Write tables and curves as CSV files to this folder.")]
 Markdown = Annotated[Path | None, typer.Option("--markdown", help="Write everything to this Markdown file.")]
 Report = Annotated[Path, typer.Option("--report", help="Where the report goes.")]
 Workers = Annotated[
-    int | None, typer.Option("--workers", min=1, help="Parts that run at once; by default one for each core, up to 4.")
+    int | None, typer.Option("--workers", min=1, help="Parts that run at once; by default one per core, at most 4.")
 ]
-Seed = Annotated[int, typer.Option(help="Of splits, models, samples and explainers.")]
+Seed = Annotated[int, typer.Option(help="Seed of splits, models, samples and explainers.")]
 
 
 def reproduce(
@@ -90,7 +92,7 @@ def _write(
 
 
 def _command(tables: list[str], settings: "Settings") -> str:
-    """The command that gives these numbers, whatever folders it is given."""
+    """The command that gives these numbers, without the folders, which change none of them."""
     chosen = [
         f"--{name.replace('_', '-')}" for name in ("quick", "all_rows", "search", "dice") if getattr(settings, name)
     ]

@@ -1,4 +1,4 @@
-"""How estimates grow with rows: exact curves, sampled runs, and rows needed for an estimate of 0.9."""
+"""Estimates as a function of the number of rows: exact curves, sampled runs, and rows needed to reach 0.9."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ _POINTS = 16
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """One system whose explanations decide its predictions, so that M̂ is one less the unverifiable share.
+    """A system whose explanations determine its predictions, so that M̂ = 1 - unverifiable.
 
     Attributes
     ----------
     name : str
-        In the legend.
+        The curve's name in the legend.
     estimate : Estimate
-        On all rows.
+        Consistency on all rows.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Growth:
 
     @classmethod
     def of(cls, name: str, explanations: Any, predictions: NDArray[Any]) -> "Growth":
-        """A system by what it explained and predicted."""
+        """The system that gave these explanations and predictions."""
         return cls(name, fs.consistency(explanations, predictions), explanations, predictions)
 
     def needed(self, goal: float = GOAL) -> int | None:

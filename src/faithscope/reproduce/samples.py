@@ -1,8 +1,7 @@
-"""Numbers that are means over repeated samples of rows."""
+"""Means over repeated samples of rows, and how far they may be off."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,23 +20,25 @@ def mean_of(
     Parameters
     ----------
     estimates : sequence of Estimate
-        One a sample. The limits of the interval are means too: those of one sample of that size.
+        One per sample. The limits of the interval are means too, so they hold for one sample of that size.
     like : Record
-        Table, case, measure, setting, printed and note.
+        The record's table, case, measure, setting, printed number and note.
     number : callable, optional
         From an estimate to a number.
     """
     values = [estimate.value if number is None else number(estimate) for estimate in estimates]
     mean, std = float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else None
-    first: dict[str, Any] = {"n": estimates[0].n, "ours": mean, "repeats": len(values), "std": std}
+    record = replace(like, n=estimates[0].n, ours=mean, repeats=len(values), std=std)
     if number is not None:
-        return replace(like, **first)
-    names = ("low", "high", "unverifiable")
-    limits: dict[str, Any] = {
-        name: float(np.mean([getattr(estimate, name) for estimate in estimates])) for name in names
-    }
+        return record
     chances = [estimate.chance for estimate in estimates if estimate.chance is not None]
-    return replace(like, **first, **limits, chance=float(np.mean(chances)) if chances else None)
+    return replace(
+        record,
+        low=float(np.mean([estimate.low for estimate in estimates])),
+        high=float(np.mean([estimate.high for estimate in estimates])),
+        unverifiable=float(np.mean([estimate.unverifiable for estimate in estimates])),
+        chance=float(np.mean(chances)) if chances else None,
+    )
 
 
 def unique_share(estimate: fs.Estimate) -> float:
@@ -51,7 +52,7 @@ def distinct_share(estimate: fs.Estimate) -> float:
 
 
 def itself_counted(estimate: fs.Estimate) -> float:
-    """The measure with every row among its own witnesses, where it has any other: ``N_{π,y} / N_π``, 0 for N_π = 1."""
+    """The measure with every row among its own witnesses: the mean of ``N_{π,y} / N_π``, or of 0 if N_π = 1."""
     profile = estimate.counts.profile()
     shares = (profile.agreeing + 1) / (profile.others + 1)
     return float(np.sum(profile.rows * np.where(profile.others > 0, shares, 0.0)) / profile.n)
@@ -62,15 +63,15 @@ def by_blocks(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Estimates on all rows and the half-widths of their 95% intervals, by leaving out each of 20 blocks of rows.
 
-    This is the error of estimates, such as the difference between two that the paper prints, at this number of rows.
-    Unlike the interval of an `Estimate` it says nothing about rows that cannot be checked.
+    The interval covers the sampling error of estimates, such as the difference between two estimates that the paper
+    prints. Unlike the interval of an `Estimate`, it says nothing about rows that cannot be checked.
 
     Parameters
     ----------
     measure : callable
-        From positions of rows to numbers.
+        From positions of rows to an array of numbers.
     n : int
-        How many rows there are.
+        Number of rows.
     """
     from scipy.stats import t
 

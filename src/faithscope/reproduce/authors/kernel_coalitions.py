@@ -30,7 +30,7 @@ class Coalitions:
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
-    """What is the same for all rows with so many features and coalitions.
+    """The part of the draw that all rows with equally many features and coalitions share.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ def _plan(count: int, coalitions: int) -> _Plan:
 
 
 def _every(count: int, size: int, complements: bool) -> Masks:
-    """All coalitions of a size, each followed by its complement where it has one of another size."""
+    """All coalitions of a size, each followed by its complement if that has another size."""
     chosen = np.array(list(combinations(range(count), size)))
     masks = np.zeros((len(chosen), count), bool)
     np.put_along_axis(masks, chosen, True, axis=1)

@@ -9,11 +9,11 @@ from scipy.stats import rankdata
 
 import faithscope as fs
 from faithscope.reproduce.claims import by_trend
-from faithscope.reproduce.models import NAMES
+from faithscope.reproduce.models.splits import NAMES
 from faithscope.reproduce.records import SETTINGS, Claim, Figure, Outcome, Record, Setting, record_of, total
 from faithscope.reproduce.samples import distinct_share, unique_share
 from faithscope.reproduce.settings import Settings, Steps
-from faithscope.reproduce.systems import System
+from faithscope.reproduce.systems import BoostedSystem
 
 ID = "figure3"
 TITLE = "Anchors by precision threshold (Figures 3 and 8)"
@@ -40,7 +40,7 @@ def run(settings: Settings) -> Outcome:
 
 
 def _curves(name: str, setting: Setting, settings: Settings) -> Outcome:
-    system = System.of(name, settings, _QUICK_ROWS if settings.quick else _FEWER.get(name, _ROWS))
+    system = BoostedSystem.of(name, settings, _QUICK_ROWS if settings.quick else _FEWER.get(name, _ROWS))
     like = Record(ID, name, "consistency", setting, len(system.rows), None, note=_NOTES[setting])
     records: list[Record] = []
     for threshold in _QUICK_THRESHOLDS if settings.quick else THRESHOLDS:
@@ -76,7 +76,7 @@ def _threshold(record: Record) -> float:
 
 
 def _claim(setting: Setting, measure: str, records: Sequence[Record], *, checked: bool = False) -> Claim:
-    """Whether a measure goes with the threshold, by ranks within each data set; or its part that can be checked.
+    """Whether a measure, or its verified part, follows the threshold, by ranks within each data set.
 
     Finer anchors cover fewer rows, and an anchor that covers nobody else counts as a failure in the estimate.
     """
@@ -97,16 +97,18 @@ def _claim(setting: Setting, measure: str, records: Sequence[Record], *, checked
     way = "grows" if _EXPECTED[measure] > 0 else "falls"
     where = ", where it can be checked," if checked else ""
     return by_trend(
+        Claim(
+            ID,
+            setting,
+            words=f"the estimated {measure} of anchors{where} {way} with the precision threshold",
+            test="Kendall's rank correlation over thresholds, ranks within each data set",
+        ),
         x,
         y,
-        table=ID,
-        setting=setting,
-        words=f"the estimated {measure} of anchors{where} {way} with the precision threshold",
-        test="Kendall's rank correlation over thresholds, ranks within each data set",
     )
 
 
 def _verified(record: Record) -> float:
-    """Agreement among the rows that can be checked; 0 where none can."""
+    """Agreement among the rows that can be checked; 0 if none can."""
     silent = record.unverifiable or 0.0
     return 0.0 if silent >= 1 else (record.ours or 0.0) / (1 - silent)

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import faithscope as fs
+from faithscope.reproduce.authors import random_flips
 from faithscope.reproduce.claims import by_interval
 from faithscope.reproduce.discretized import noted
-from faithscope.reproduce.parts.table7 import as_run
 from faithscope.reproduce.printed import in_figure
 from faithscope.reproduce.records import SETTINGS, Claim, Figure, Outcome, Record, Setting, total
 from faithscope.reproduce.samples import by_blocks, mean_of
 from faithscope.reproduce.settings import Settings, Steps
-from faithscope.reproduce.systems import System
+from faithscope.reproduce.systems import BoostedSystem
 
 ID = "figure4"
 TITLE = "Two populations of Adult, four explainers"
@@ -28,7 +28,7 @@ _NOTES = {
     "as_defined": "by the text, rows of label >50K are in population 1 with chance .75",
     "as_run": "by the caption, which contradicts the text, rows of label <=50K are in population 1 with chance .75",
 }
-Rows = NDArray[np.int64]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +36,11 @@ class _Given:
     """Coarse explanations of the same rows by each explainer, and the rows' predictions and labels."""
 
     explanations: dict[str, Any]
-    predictions: Rows
-    truth: Rows
+    predictions: Ints
+    truth: Ints
 
     @classmethod
-    def of(cls, system: System, setting: Setting) -> "_Given":
+    def of(cls, system: BoostedSystem, setting: Setting) -> "_Given":
         """Anchors at 0.7, SHAP and LIME with one decimal, and the signs of counterfactuals' changes."""
         explainers = {"anchors": system.anchors(setting, _THRESHOLD), "shap": system.shap(setting)}
         explainers |= {"lime": system.lime(setting), "counterfactuals": system.counterfactual(setting)}
@@ -53,7 +53,7 @@ class _Given:
             explanations["counterfactuals"] = fs.DeltaSign()(explanations["counterfactuals"])
         else:
             points = system.values(explainers["counterfactuals"])
-            explanations["counterfactuals"] = as_run(points, system.rows)["delta-sign"]
+            explanations["counterfactuals"] = random_flips.discretized(points, system.rows)["delta-sign"]
         return cls(explanations, system.predictions, system.truth)
 
     def first(self, setting: Setting, seed: int, repeat: int) -> NDArray[np.bool_]:
@@ -61,21 +61,21 @@ class _Given:
         often = self.truth == (1 if setting == "as_defined" else 0)
         return np.random.default_rng([seed, repeat]).random(len(often)) < np.where(often, _OFTEN, 1 - _OFTEN)
 
-    def consistency(self, name: str, rows: Rows) -> fs.Estimate:
-        """Of one explainer on some of the rows."""
+    def consistency(self, name: str, rows: Ints) -> fs.Estimate:
+        """Consistency of one explainer on these rows."""
         return fs.consistency(self.explanations[name].take(rows), self.predictions[rows])
 
 
 def run(settings: Settings) -> Outcome:
     """Consistency in both populations, over five ways to draw them, in both settings."""
     steps = Steps(settings, sys.modules[__name__])
-    return total(steps.do(setting, _one, setting, settings) for setting in SETTINGS)
+    return total(steps.do(setting, _in_setting, setting, settings) for setting in SETTINGS)
 
 
-def _one(setting: Setting, settings: Settings) -> Outcome:
+def _in_setting(setting: Setting, settings: Settings) -> Outcome:
     # The package that --dice asks for would take hours for these rows: it has its own run in Table 7.
     settings = replace(settings, dice=False)
-    system = System.of("adult", settings)
+    system = BoostedSystem.of("adult", settings)
     given = _Given.of(system, setting)
     parts = [given.first(setting, settings.seed, repeat) for repeat in range(REPEATS)]
     records = [_record(given, name, population, setting, parts) for name in given.explanations for population in (1, 2)]
@@ -107,11 +107,11 @@ def _claims(given: _Given, setting: Setting, first: NDArray[np.bool_]) -> list[C
     """Differences of estimates between populations, and between the explainer said to be best and the next."""
     names = list(given.explanations)
 
-    def both(rows: Rows) -> NDArray[np.float64]:
+    def both(rows: Ints) -> NDArray[np.float64]:
         parts = (rows[first[rows]], rows[~first[rows]])
         return np.array([[given.consistency(name, part).value for part in parts] for name in names])
 
-    def gaps(rows: Rows) -> NDArray[np.float64]:
+    def gaps(rows: Ints) -> NDArray[np.float64]:
         values = both(rows)
         best = [
             values[names.index(name), at] - np.delete(values[:, at], names.index(name)).max() for name, at in _best()
@@ -123,7 +123,7 @@ def _claims(given: _Given, setting: Setting, first: NDArray[np.bool_]) -> list[C
     words += [f"{name} has the highest estimated consistency in population {at + 1}" for name, at in _best()]
     test = f"95% jackknife interval of the difference, one draw of the populations from {len(first):,} rows"
     return [
-        by_interval(float(v - m), float(v + m), table=ID, setting=setting, words=claim, test=test)
+        by_interval(Claim(ID, setting, words=claim, test=test), float(v - m), float(v + m))
         for claim, v, m in zip(words, value, margin, strict=True)
     ]
 

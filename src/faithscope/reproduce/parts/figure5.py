@@ -29,15 +29,15 @@ _NOTES = {
 def run(settings: Settings) -> Outcome:
     """Importances of both features at both rows, in both settings."""
     steps = Steps(settings, sys.modules[__name__])
-    return total(steps.do(setting, _one, setting, settings) for setting in SETTINGS)
+    return total(steps.do(setting, _in_setting, setting, settings) for setting in SETTINGS)
 
 
 def xor(rows: Any) -> NDArray[np.float64]:
-    """The paper's model: 1 where both features have the same sign."""
+    """The paper's model: 1 if both features have the same sign, else 0."""
     return np.asarray(np.sign(rows[:, 0]) == np.sign(rows[:, 1]), np.float64)
 
 
-def _one(setting: Setting, settings: Settings) -> Outcome:
+def _in_setting(setting: Setting, settings: Settings) -> Outcome:
     importances = np.array([_importances(setting, settings.seed + repeat) for repeat in range(_REPEATS)])
     mean, spread = importances.mean(axis=0), importances.std(axis=0, ddof=1)
     records = []
@@ -52,13 +52,15 @@ def _one(setting: Setting, settings: Settings) -> Outcome:
 
 
 def _importances(setting: Setting, seed: int) -> NDArray[np.float64]:
-    """(rows, features)."""
+    """Importances of both rows: (rows, features)."""
     rng = np.random.default_rng(seed)
     reach = 5.0 if setting == "as_defined" else 1.0
     train = rng.uniform(-reach, reach, (_TRAIN, 2))
-    how: dict[str, Any] = {"class_index": "predicted", "samples": _SAMPLES, "seed": seed}
     with warnings.catch_warnings(action="ignore"):  # that two rows may speak of two classes is the point here
-        return fs.explainers.Lime(xor, train, discretize=setting == "as_defined", **how).explain(ROWS).values
+        lime = fs.explainers.Lime(
+            xor, train, class_index="predicted", discretize=setting == "as_defined", samples=_SAMPLES, seed=seed
+        )
+        return lime.explain(ROWS).values
 
 
 def _claim(setting: Setting, importances: NDArray[np.float64]) -> Claim:
@@ -69,10 +71,13 @@ def _claim(setting: Setting, importances: NDArray[np.float64]) -> Claim:
     margin = t.ppf(0.975, len(gaps) - 1) * gaps.std(axis=0, ddof=1) / np.sqrt(len(gaps))
     least, most = np.abs(gaps.mean(axis=0)) - margin, np.abs(gaps.mean(axis=0)) + margin
     return by_interval(
+        Claim(
+            ID,
+            setting,
+            words="LIME gives two rows with different labels the same explanation",
+            test=f"{_NEAR} less the largest difference between the rows' importances, 95% interval over {_REPEATS} "
+            "seeds",
+        ),
         float(_NEAR - most.max()),
         float(_NEAR - least.max()),
-        table=ID,
-        setting=setting,
-        words="LIME gives two rows with different labels the same explanation",
-        test=f"{_NEAR} less the largest difference between the rows' importances, 95% interval over {_REPEATS} seeds",
     )

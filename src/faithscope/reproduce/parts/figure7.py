@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 import faithscope as fs
 from faithscope.reproduce.claims import by_signs
 from faithscope.reproduce.growth import Growth, joined
-from faithscope.reproduce.models import Split, split
+from faithscope.reproduce.models.splits import Split, split
 from faithscope.reproduce.records import Claim, Figure, Outcome, Record, total
 from faithscope.reproduce.settings import Settings, Steps
 
@@ -83,11 +83,13 @@ def _claims(records: tuple[Record, ...]) -> tuple[Claim, ...]:
     by_size = [at(n, k, a) - at(n, k, b) for n in names for k in KS for a, b in pairwise(SIZES)]
     return tuple(
         by_signs(
+            Claim(
+                ID,
+                "as_defined",
+                words=f"as {what} increases, more rows are required to estimate consistency",
+                test=f"sign test over {len(falls)} steps ({sum(fall > 0 for fall in falls)} in that direction)",
+            ),
             falls,
-            table=ID,
-            setting="as_defined",
-            words=f"as {what} increases, more rows are required to estimate consistency",
-            test=f"sign test over {len(falls)} steps ({sum(fall > 0 for fall in falls)} in that direction)",
         )
         for what, falls in (("k", by_k), ("the number of training rows", by_size))
     )

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 import faithscope as fs
 from faithscope.reproduce.claims import by_interval
+from faithscope.reproduce.models.reviews import Reviews, reviews
 from faithscope.reproduce.printed import printed
 from faithscope.reproduce.records import Claim, Outcome, Record, Setting
 from faithscope.reproduce.samples import by_blocks, distinct_share, itself_counted, mean_of, unique_share
 from faithscope.reproduce.settings import Settings, Steps
-from faithscope.reproduce.texts import Reviews, reviews
 
 ID = "table1"
 TITLE = "Highlighted text: four explainers of a linear model of movie reviews"
@@ -35,7 +35,9 @@ _ANCHORS = {
 def run(settings: Settings) -> Outcome:
     """Consistency, sufficiency and uniqueness, with the text's definitions and as they seem to have been run."""
     steps = Steps(settings, sys.modules[__name__])
-    return steps.do("as_defined", _one, "as_defined", settings) + steps.do("as_run", _one, "as_run", settings)
+    return steps.do("as_defined", _in_setting, "as_defined", settings) + steps.do(
+        "as_run", _in_setting, "as_run", settings
+    )
 
 
 def _explainers(reviewed: Reviews, setting: Setting) -> dict[str, Any]:
@@ -51,11 +53,12 @@ def _explainers(reviewed: Reviews, setting: Setting) -> dict[str, Any]:
     }
 
 
-def _one(setting: Setting, settings: Settings) -> Outcome:
+def _in_setting(setting: Setting, settings: Settings) -> Outcome:
     reviewed = reviews(settings)
     texts = reviewed.test[:_QUICK_TEXTS] if settings.quick else reviewed.test
-    asked: dict[str, Any] = {"cache": settings.explanations, "progress": settings.progress}
-    compared = fs.compare(reviewed.predict, _explainers(reviewed, setting), texts, **asked)
+    compared = fs.compare(
+        reviewed.predict, _explainers(reviewed, setting), texts, cache=settings.explanations, progress=settings.progress
+    )
     chosen = _samples(len(texts), settings)
     records = [
         record
@@ -73,7 +76,7 @@ def _samples(n: int, settings: Settings) -> list[NDArray[np.int64]]:
 
 
 def _sample(ev: fs.Evaluation, texts: list[str], rows: NDArray[np.int64]) -> tuple[fs.Estimate, fs.Estimate]:
-    """Consistency and sufficiency on some of the rows."""
+    """Consistency and sufficiency on these rows."""
     given, labels = ev.explanations.take(rows), ev.predictions[rows]
     return fs.consistency(given, labels), fs.sufficiency(given, [texts[row] for row in rows], labels)
 
@@ -94,7 +97,7 @@ def _records(name: str, setting: Setting, estimates: list[tuple[fs.Estimate, fs.
 
 
 def _claims(compared: fs.Comparison, texts: list[str], setting: Setting) -> list[Claim]:
-    """The order that the paper sees in its estimates; of the true measures, the note tells."""
+    """The order that the paper sees in its estimates; a note says how far the true measures may differ."""
     evaluations = list(compared.evaluations.values())
 
     def steps(rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -104,13 +107,15 @@ def _claims(compared: fs.Comparison, texts: list[str], setting: Setting) -> list
     value, margin = by_blocks(steps, len(texts))
     return [
         by_interval(
+            Claim(
+                ID,
+                setting,
+                words=f"the estimated {measure} of {better} is above that of {worse}",
+                test=f"95% jackknife interval of the difference on the same {len(texts):,} documents",
+                note=_truth(compared, measure, better, worse),
+            ),
             value[place, column] - margin[place, column],
             value[place, column] + margin[place, column],
-            table=ID,
-            setting=setting,
-            words=f"the estimated {measure} of {better} is above that of {worse}",
-            test=f"95% jackknife interval of the difference on the same {len(texts):,} documents",
-            note=_truth(compared, measure, better, worse),
         )
         for column, measure in enumerate(("consistency", "sufficiency"))
         for place, (better, worse) in enumerate(pairwise(compared.evaluations))

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.reproduce.models import NAMES, Split, boosted, by_scikit_learn, split
+from faithscope.reproduce.models.boosted import boosted, by_scikit_learn
+from faithscope.reproduce.models.splits import NAMES, Split, split
 from faithscope.reproduce.printed import printed
-from faithscope.reproduce.records import Outcome, Record, Setting, total
+from faithscope.reproduce.records import NEAR, Outcome, Record, Setting, total
 from faithscope.reproduce.settings import Settings, Steps
-from faithscope.reproduce.telling.summary import NEAR
 
 ID = "table4"
 TITLE = "Models: settings and accuracy"
@@ -20,10 +20,10 @@ _SETTINGS = ("learning_rate", "n_estimators", "max_depth")
 def run(settings: Settings) -> Outcome:
     """Accuracy of xgboost (as defined) and of scikit-learn's gradient boosting (as run), with the same settings."""
     steps = Steps(settings, sys.modules[__name__])
-    return total(steps.do(name, _one, name, settings) for name in NAMES)
+    return total(steps.do(name, _of_data_set, name, settings) for name in NAMES)
 
 
-def _one(name: str, settings: Settings) -> Outcome:
+def _of_data_set(name: str, settings: Settings) -> Outcome:
     data, model = boosted(name, settings)
     records = [_accuracy(data, model, "as_defined", "xgboost")]
     records += _chosen(data, model.chosen) if settings.search else []
@@ -46,14 +46,14 @@ def _accuracy(data: Split, model: Any, setting: Setting, note: str) -> Record:
 
 
 def _why(ours: float, known: float | None, low: float, high: float) -> str:
-    """What is known of a difference of more than two printed digits."""
+    """What explains a difference that two printed digits show."""
     if known is None or abs(ours - known) <= NEAR:
         return ""
     return "; so few test rows do not tell them apart" if low <= known <= high else "; unexplained"
 
 
 def _chosen(data: Split, chosen: Mapping[str, Any]) -> list[Record]:
-    """What the paper's grid chose, beside what it is printed to have chosen."""
+    """The settings that the paper's grid chose, beside the printed ones."""
     return [
         Record(ID, data.name, name, "as_defined", len(data.train), chosen[name], printed(ID, name, dataset=data.name))
         for name in _SETTINGS

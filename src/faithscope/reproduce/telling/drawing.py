@@ -63,7 +63,7 @@ def _compact(point: dict[str, Any]) -> dict[str, Any]:
 
 
 def spoken_of(figure: Figure) -> str:
-    """A figure in words: where every curve starts and ends."""
+    """A figure in words: the first and the last point of every curve."""
     ends = []
     for name in dict.fromkeys(figure.columns["curve"]):
         places = [place for place, curve in enumerate(figure.columns["curve"]) if curve == name]

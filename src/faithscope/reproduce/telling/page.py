@@ -1,4 +1,4 @@
-"""A run as one HTML file: tables, figures, what is met and which claims hold; it needs no network."""
+"""A run as one HTML file that needs no network: tables, figures, printed numbers that are met, claims that hold."""
 
 from collections.abc import Sequence
 from importlib.resources import files
@@ -7,6 +7,7 @@ from typing import Any
 
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.report import html
+from faithscope.reproduce.records import FAR, NEAR
 from faithscope.reproduce.running import Part
 from faithscope.reproduce.telling import summary
 from faithscope.reproduce.telling.drawing import draw, spoken_of
@@ -25,7 +26,7 @@ def render(parts: Sequence[Part], command: str) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    loader = PackageLoader("faithscope.reproduce", "page")
+    loader = PackageLoader("faithscope.reproduce.telling", "page")
     jinja = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     bundle, script = html.bundle(), _part("page.js")
     texts = {"bundle": bundle, "script": script, "charts": html.safe_json(_charts(parts))}
@@ -50,7 +51,7 @@ def _part(name: str) -> str:
 
 
 def _charts(parts: Sequence[Part]) -> dict[str, Any]:
-    """Every figure by the id of its place, in the page's own colors."""
+    """Every figure by the id of its element, in the page's own colors."""
     colors = {name: f"var(--{name})" for name in LIGHT}
     drawn = {f"drawing-{figure.name}": draw(figure) for part in parts for figure in part.outcome.figures}
     legend = {"labelColor": colors["ink"], "labelFontSize": 11}
@@ -58,9 +59,9 @@ def _charts(parts: Sequence[Part]) -> dict[str, Any]:
 
 
 def _marked(line: summary.Line, place: int) -> str:
-    """How near a number is to the printed one, as a class of its cell: 3 is the column as run, 6 as defined."""
+    """CSS class of a cell by its distance from the printed number; column 3 is as run, column 6 as defined."""
     record = {3: line.run, 6: line.defined}.get(place)
     if record is None or record.off is None:
         return ""
     off = record.off - 1e-9
-    return "near" if off <= summary.NEAR else "far" if off <= summary.FAR else "off"
+    return "near" if off <= NEAR else "far" if off <= FAR else "off"

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from faithscope.reproduce.records import SETTINGS, Claim, Record, Setting
+from faithscope.reproduce.records import FAR, NEAR, SETTINGS, Claim, Record, Setting
 from faithscope.reproduce.running import Part
 
-NEAR, FAR = 0.02, 0.05
 _ROUNDING = 0.005  # printed numbers have two digits
 
 
@@ -17,7 +16,7 @@ class Match:
     Attributes
     ----------
     near, far, off : int
-        Within 0.02 of the printed number, beyond that but within 0.05, farther.
+        Numbers within 0.02 of the printed one, farther but within 0.05, and farther than that.
     missing : int
         Printed, but not measured.
     inside : int
@@ -43,7 +42,7 @@ class Match:
 
 
 def matches(parts: Iterable[Part]) -> list[Match]:
-    """One line a table and setting that has printed numbers, and one for all tables together."""
+    """One match per table and setting that has printed numbers, and one for all tables together."""
     records = [record for part in parts for record in part.outcome.records if record.printed is not None]
     tables = list(dict.fromkeys(record.table for record in records))
     every = [_match(table, setting, records) for table in [*tables, "all"] for setting in SETTINGS]
@@ -80,7 +79,7 @@ class Line:
 
     @property
     def notes(self) -> list[str]:
-        """What is said about either number."""
+        """Notes on either number, each once."""
         return list(
             dict.fromkeys(record.note for record in (self.defined, self.run) if record is not None and record.note)
         )
@@ -133,7 +132,7 @@ def cells(line: Line) -> tuple[str, ...]:
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    """A share with some digits, a count with none; nothing for nothing."""
+    """A share with `digits` digits, a count with none; an empty text for None."""
     if value is None:
         return ""
     return f"{value:,.0f}" if abs(value) > 1 else f"{value:.{digits}f}"
@@ -162,7 +161,7 @@ def match_cells(match: Match) -> tuple[str, ...]:
 
 
 def decided_by(claim: Claim) -> str:
-    """What decided on a claim: a p-value or an interval."""
+    """The p-value or the interval that decided on a claim."""
     if claim.p is not None:
         return f"p = {claim.p:.2g}"
     return "" if claim.low is None or claim.high is None else f"{_signed(claim.low)} to {_signed(claim.high)}"
@@ -173,7 +172,7 @@ def _signed(value: float) -> str:
 
 
 def spoken(seconds: float) -> str:
-    """A time as people say it."""
+    """A duration in seconds, minutes or hours."""
     if seconds < 60:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

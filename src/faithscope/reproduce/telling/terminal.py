@@ -1,4 +1,4 @@
-"""A run in the terminal: a table a part, then what is met and which claims hold."""
+"""A run in the terminal: one table per part, then how many printed numbers are met and which claims hold."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING

@@ -29,7 +29,7 @@ def to_json(parts: Sequence[Part]) -> str:
 
 
 def to_csv(parts: Sequence[Part], folder: Path) -> list[Path]:
-    """A file of records a part, one of claims, and one a figure; gives their paths."""
+    """Write one file of records per part, one file per figure and one of claims; returns their paths."""
     paths = []
     for part in parts:
         paths.append(_write(folder / f"{part.name}.csv", Record, part.outcome.records))

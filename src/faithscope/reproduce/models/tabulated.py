@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.reproduce.models import Boosted, Split
+from faithscope.reproduce.models.boosted import Boosted
+from faithscope.reproduce.models.splits import Split
 
 Floats = NDArray[np.float64]
 
@@ -16,13 +17,13 @@ _MOST = 2**18
 
 @dataclass(frozen=True, eq=False)
 class Tabulated:
-    """Boosted trees as a table: between two thresholds of a feature they always say the same.
+    """Boosted trees as a table: between two neighboring thresholds of every feature their answer is constant.
 
     Parameters
     ----------
     model : Boosted
-    thresholds : one array a feature
-        Where the trees split, in single precision as they compare.
+    thresholds : one array per feature
+        The values at which the trees split, in single precision, in which they compare.
     chances : (cells, classes) array
         Probabilities in every cell between thresholds.
     """
@@ -40,7 +41,7 @@ class Tabulated:
         return cls(model, thresholds, model.predict_proba(every))
 
     def __fingerprint__(self) -> str:
-        """What tells it from other models: it says what the trees say."""
+        """Identifies the table by its trees, whose answers it gives."""
         return f"tabulated {self.model.__fingerprint__()}"
 
     def predict(self, X: Any) -> NDArray[np.int64]:
@@ -61,7 +62,7 @@ class Tabulated:
 
 
 def tabulated(data: Split, model: Boosted) -> Any:
-    """The model as a table where the data set has few different inputs, else the model itself."""
+    """The model as a table if the data set has few different inputs, else the model itself."""
     values = [len(np.unique(column)) for column in data.train.T]
     return Tabulated.of(model, len(values)) if float(np.prod(values, dtype=float)) <= _MOST else model
 

@@ -1,4 +1,4 @@
-"""The paper's models: rows as ordinal codes, two thirds of them for training, boosted trees on top."""
+"""Boosted trees with the paper's settings: xgboost's, and scikit-learn's."""
 
 import hashlib
 import json
@@ -7,117 +7,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.datasets import Dataset, load
 from faithscope.errors import MissingExtra
+from faithscope.reproduce.models.splits import Floats, Split, split
 from faithscope.reproduce.printed import rows as printed_rows
 from faithscope.reproduce.records import Setting
 from faithscope.reproduce.settings import Settings
 from faithscope.runtime.files import write_atomically
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-Floats = NDArray[np.float64]
-NAMES = ("heart", "chess", "avila", "bank", "adult", "covtype")
 _QUICK_TRAIN, _QUICK_TREES = 3_000, 20
-_BOUNDARY = {"adult": 32_561}  # where UCI's training rows end
 _SMALL = ("heart", "chess", "adult")  # scikit-learn trains the others in more than ten minutes
 # The paper's grid.
 _RATES = tuple(2.0**power for power in range(-5, 3))
 _TREES = (50, 100, 150, 200, 250, 300)
 _DEPTHS = (3, 4, 5, 6, 7)
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """A data set as numbers, in a training and a test part.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The features.
-    categorical : tuple of int
-        Positions of features that are codes of categories.
-    categories : tuple of tuples, or None for numbers
-        What the codes of each feature stand for.
-    train, test : (m, d) arrays
-    y_train, y_test : (m,) arrays of int
-        Positions of labels among `classes`.
-    """
-
-    name: str
-    names: tuple[str, ...]
-    categorical: tuple[int, ...]
-    categories: tuple[tuple[Any, ...] | None, ...]
-    train: Floats
-    test: Floats
-    y_train: NDArray[np.int64]
-    y_test: NDArray[np.int64]
-    classes: tuple[Any, ...]
-
-    def rows(self, settings: Settings) -> Floats:
-        """The test rows that are explained under these settings: a random part of them where there is a cap."""
-        return self.test[self.chosen(settings)]
-
-    def chosen(self, settings: Settings) -> NDArray[np.int64]:
-        """Which test rows these are, in their order."""
-        cap = settings.rows(self.name)
-        if cap is None or cap >= len(self.test):
-            return np.arange(len(self.test))
-        rng = np.random.default_rng(settings.seed)
-        return np.sort(rng.choice(len(self.test), cap, replace=False))
-
-    def frame(self, rows: Floats) -> "pd.DataFrame":
-        """Rows as a table with the features' names."""
-        import pandas as pd
-
-        return pd.DataFrame(rows, columns=list(self.names))
-
-
-def encode(dataset: Dataset) -> tuple[Floats, tuple[tuple[Any, ...] | None, ...]]:
-    """Rows as numbers: categories by their place in the alphabet, a missing one as a category of its own.
-
-    A missing number becomes -1, below all others of the two columns that have any (Heart's ``ca`` and ``thal``).
-    """
-    columns: list[Floats] = []
-    known: list[tuple[Any, ...] | None] = []
-    for name in dataset.X.columns:
-        column = dataset.X[name]
-        if name in dataset.categorical:
-            words, codes = np.unique(column.fillna("?").astype(str).to_numpy(object), return_inverse=True)
-            columns.append(codes.astype(np.float64))
-            known.append(tuple(words.tolist()))
-        else:
-            columns.append(column.fillna(-1).to_numpy(np.float64))
-            known.append(None)
-    return np.column_stack(columns), tuple(known)
-
-
-@lru_cache(maxsize=6)
-def split(name: str, folder: Path | None = None, seed: int = 0, setting: Setting = "as_defined") -> Split:
-    """A data set by name, as numbers, in two thirds for training and one third for testing.
-
-    As run, Adult is split as UCI splits it: the counts of Figure 2 are exactly those of UCI's test rows.
-    """
-    from sklearn.model_selection import train_test_split
-
-    dataset = load(name, folder)
-    matrix, known = encode(dataset)
-    places = {label: place for place, label in enumerate(dataset.classes)}
-    labels = np.array([places[label] for label in dataset.y.tolist()], np.int64)
-    boundary = _BOUNDARY.get(name) if setting == "as_run" else None
-    how: dict[str, Any] = {"test_size": 1 / 3, "random_state": seed}
-    if boundary is not None and boundary < len(labels):
-        how = {"train_size": boundary, "shuffle": False}
-    train, test, y_train, y_test = train_test_split(matrix, labels, **how)
-    names = tuple(str(name) for name in dataset.X.columns)
-    categorical = tuple(j for j, words in enumerate(known) if words is not None)
-    return Split(name, names, categorical, known, train, test, y_train, y_test, dataset.classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +45,7 @@ class Boosted:
     seconds: float
 
     def __fingerprint__(self) -> str:
-        """What tells it from other models, without the seconds it took."""
+        """Identifies the model by its content, without the seconds of training."""
         return hashlib.blake2b(self.content, digest_size=16).hexdigest()
 
     @cached_property
@@ -160,7 +67,7 @@ class Boosted:
 def boosted(name: str, settings: Settings, setting: Setting = "as_defined") -> tuple[Split, Boosted]:
     """A data set and boosted trees trained on it, with the settings of the paper's Table 4 or by its grid.
 
-    Trained once: kept in the cache as xgboost writes it.
+    The model is trained once and kept in the cache as xgboost writes it.
     """
     data = split(name, settings.folder, settings.seed, setting)
     asked = ("boosted", name, str(_xgboost().__version__), _rows_digest(data))
@@ -181,7 +88,7 @@ def boosted(name: str, settings: Settings, setting: Setting = "as_defined") -> t
 
 
 def _kept(path: Path) -> Boosted | None:
-    """A model from the cache; None where there is none that is whole."""
+    """A model from the cache; None if there is no intact one."""
     try:
         about = json.loads(path.with_suffix(".json").read_text("utf-8"))
         model = Boosted(path.with_suffix(".ubj").read_bytes(), about["chosen"], about["seconds"])
@@ -195,7 +102,7 @@ def _rows_digest(data: Split) -> str:
 
 
 def _few(data: Split) -> tuple[Floats, NDArray[np.int64]]:
-    """A few training rows that still have every class, the first of each before all others."""
+    """The first training rows, and the first row of every class."""
     first = np.unique(data.y_train, return_index=True)[1]
     kept = np.unique(np.concatenate([first, np.arange(min(_QUICK_TRAIN, len(data.y_train)))]))
     return data.train[kept], data.y_train[kept]
@@ -212,7 +119,7 @@ def _printed(name: str, settings: Settings) -> dict[str, Any]:
 def _searched(X: Floats, y: NDArray[np.int64], settings: Settings) -> dict[str, Any]:
     """The best of all combinations of the paper's grid by mean accuracy over three folds; the first among equals.
 
-    Boosting adds a tree at a time, so the models with fewer trees are the beginnings of the one with most.
+    Boosting adds one tree at a time, so a model with fewer trees is the beginning of the model with most trees.
     """
     from sklearn.model_selection import KFold
 
@@ -243,13 +150,13 @@ def _xgboost() -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A model of scikit-learn's, known by what it was trained with and on."""
+    """A model of scikit-learn's, identified by its settings and training rows."""
 
     estimator: Any
     mark: str
 
     def __fingerprint__(self) -> str:
-        """What tells it from other models."""
+        """Identifies the model by its training."""
         return self.mark
 
     def predict(self, X: Any) -> NDArray[np.int64]:
@@ -263,7 +170,7 @@ class Fitted:
 
 @lru_cache(maxsize=2)
 def by_scikit_learn(name: str, settings: Settings, setting: Setting = "as_run") -> Fitted | None:
-    """The same settings with scikit-learn's gradient boosting; None for data sets on which that takes long."""
+    """The same settings with scikit-learn's gradient boosting; None for data sets on which training takes long."""
     import sklearn
     from sklearn.ensemble import GradientBoostingClassifier
 

@@ -27,7 +27,7 @@ class Reviews:
 
 
 def reviews(settings: Settings) -> Reviews:
-    """A default logistic regression on counts of words: 80% of the pure-ASCII documents are for training."""
+    """A default logistic regression on counts of words, trained on 80% of the pure-ASCII documents."""
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.linear_model import LogisticRegression
 
@@ -40,7 +40,7 @@ def reviews(settings: Settings) -> Reviews:
 
 
 def vocabulary_size(texts: list[str], train_only: bool = False) -> int:
-    """Different words of documents, or of the part of them that the model is trained on."""
+    """Number of different words in documents, or in the part of them that the model is trained on."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     kept = _split(texts, np.zeros(len(texts)))[0] if train_only else texts

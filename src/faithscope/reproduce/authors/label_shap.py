@@ -48,7 +48,7 @@ class LabelShap:
         return f"LabelShap(background={len(self.background)}, coalitions={self.coalitions}, seed={self.seed})"
 
     def explain(self, X: Any, *, progress: Callable[[int, int], None] | None = None) -> fs.Importances:
-        """One value a feature for each row."""
+        """One value per row and feature."""
         rows = np.asarray(X, np.float64)
         varying = _varying(rows, self.background)
         values, done = np.zeros(rows.shape), 0
@@ -88,22 +88,6 @@ class LabelShap:
         return np.asarray(self.model.predict(rows), np.float64)
 
 
-@dataclass(frozen=True)
-class LiteralTop:
-    """Sign-of-top-k by the letter of the paper's formula: the sign where ``argsort(|φ|)[i] > d - k``, 0 elsewhere.
-
-    The formula compares *which* feature is i-th in size with a rank, counted from 0, so it does not keep the largest.
-    """
-
-    k: int
-
-    def __call__(self, explanations: Any) -> fs.Importances:
-        """The same rows with coarser explanations."""
-        values = explanations.values
-        order = np.argsort(np.abs(values), axis=1, kind="stable")
-        return fs.Importances(np.where(order > values.shape[1] - self.k, np.sign(values), 0.0))
-
-
 def solve(coalitions: Coalitions, worths: Floats, gains: Floats, *, select: bool) -> Floats:
     """Least squares under the kernel's weights, the values held to the sum `gains`.
 
@@ -111,9 +95,9 @@ def solve(coalitions: Coalitions, worths: Floats, gains: Floats, *, select: bool
     ----------
     found : Coalitions
     worths : (n, coalitions) array
-        What coalitions give beyond the empty one.
+        What each coalition adds to the empty one.
     gains : (n,) array
-        What all features together give.
+        What all features together add.
     select : bool
         Whether features are selected first; the values of all others are 0.
 
@@ -153,7 +137,7 @@ def _varying(rows: Floats, background: Floats) -> Masks:
 
 
 def _alike(varying: Masks) -> Iterator[tuple[Ints, Ints]]:
-    """Rows, some at a time, of which equally many features vary, and these features."""
+    """Blocks of rows of which equally many features vary, and these features."""
     counts = varying.sum(axis=1)
     for count in np.unique(counts):
         every = np.flatnonzero(counts == count)
