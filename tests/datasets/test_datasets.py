@@ -34,9 +34,9 @@ def tarred(**members):
     held = io.BytesIO()
     with tarfile.open(fileobj=held, mode="w:gz") as archive:
         for name, content in members.items():
-            one = tarfile.TarInfo("rt-polaritydata/rt-polarity." + name)
-            one.size = len(content)
-            archive.addfile(one, io.BytesIO(content))
+            member = tarfile.TarInfo("rt-polaritydata/rt-polarity." + name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
     return held.getvalue()
 
 
@@ -108,8 +108,8 @@ def chess(server, cache, monkeypatch):
 
 @pytest.mark.parametrize("name", list(ARCHIVES))
 def test_every_source_is_read_as_a_table_with_the_label_last(name):
-    found = catalog.CATALOG[name].parse(ARCHIVES[name])
-    assert found.columns[-1] == "label"
+    table = catalog.CATALOG[name].parse(ARCHIVES[name])
+    assert table.columns[-1] == "label"
     expected = {
         "heart": [0, 1],
         "chess": ["draw", "zero"],
@@ -119,7 +119,7 @@ def test_every_source_is_read_as_a_table_with_the_label_last(name):
         "covtype": [5],
         "rt_polarity": [0, 0, 1],
     }
-    assert found["label"].tolist() == expected[name]
+    assert table["label"].tolist() == expected[name]
 
 
 def test_question_marks_are_missing_and_words_like_none_are_not():
@@ -134,7 +134,7 @@ def test_the_digest_of_the_content_sees_values_and_names_but_not_types():
     same = frame.astype({"a": "float64"}).astype({"b": object})
     assert catalog.content_of(frame) == catalog.content_of(same)
     others = [frame.rename(columns={"a": "c"}), frame.assign(a=[1, 3]), frame.assign(b=["x", "y"]), frame[::-1]]
-    assert len({catalog.content_of(one) for one in [frame, *others]}) == 5
+    assert len({catalog.content_of(table) for table in [frame, *others]}) == 5
 
 
 def test_a_download_is_checked_kept_and_not_repeated(server, chess, cache):
@@ -143,7 +143,7 @@ def test_a_download_is_checked_kept_and_not_repeated(server, chess, cache):
     assert first.X.equals(again.X)
     assert first.classes == ("draw", "zero")
     assert first.categorical == ("white-king-file", "white-rook-file", "black-king-file")
-    assert sorted(one.name for one in cache.iterdir()) == ["chess.parquet"]
+    assert sorted(file.name for file in cache.iterdir()) == ["chess.parquet"]
 
 
 def test_a_download_goes_on_where_it_was_cut_off(server, chess):
@@ -274,14 +274,14 @@ def as_source(name, frame):
     """A data set as its source writes it."""
     label = frame["label"]
     if name == "rt_polarity":
-        texts = [frame["text"][label == one] for one in (0, 1)]
-        neg, pos = (b"".join(text.encode("cp1252") + b"\n" for text in some) for some in texts)
+        texts = [frame["text"][label == sentiment] for sentiment in (0, 1)]
+        neg, pos = (b"".join(text.encode("cp1252") + b"\n" for text in documents) for documents in texts)
         return tarred(neg=neg, pos=pos)
     parts = {"avila": slice(10_430), "adult": slice(32_561)}
     first = parts.get(name, slice(None))
     lines = [
-        some.to_csv(index=False, header=name == "bank", na_rep="?", sep=";" if name == "bank" else ",").encode()
-        for some in (frame[first], frame[first.stop or len(frame) :])
+        part.to_csv(index=False, header=name == "bank", na_rep="?", sep=";" if name == "bank" else ",").encode()
+        for part in (frame[first], frame[first.stop or len(frame) :])
     ]
     if name == "adult":
         lines = [lines[0].replace(b",", b", "), b"|1x3\n" + lines[1].replace(b",", b", ").replace(b"\n", b".\n")]

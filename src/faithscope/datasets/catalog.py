@@ -118,7 +118,7 @@ def _within(archive: bytes, name: str, deeper: bool = True) -> bytes | None:
             if member.filename.rpartition("/")[2] == name:
                 return _bounded(opened.open(member), name)
         inner = [member for member in members if deeper and member.filename.endswith(".zip")]
-        nested = (_within(_bounded(opened.open(content), content.filename), name, deeper=False) for content in inner)
+        nested = (_within(_bounded(opened.open(member), member.filename), name, deeper=False) for member in inner)
         return next((content for content in nested if content is not None), None)
 
 
