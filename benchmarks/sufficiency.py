@@ -93,7 +93,7 @@ class Ruled:
 
 
 def columns_and_thresholds(rules: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Columns and thresholds of four conditions per rule; rules on the same columns have different thresholds, so that no two are equal."""
+    """Of four conditions per rule; rules on the same columns have different thresholds, so that no two are equal."""
     sets = random.permutation(list(combinations(range(COLUMNS), WIDTH)))
     turn, on = np.divmod(np.arange(rules), len(sets))
     number = random.integers(10**WIDTH, size=len(sets))[on] + 1237 * turn  # its digits choose the thresholds
