@@ -233,7 +233,7 @@ def test_a_name_with_dots_never_leaves_the_archive(tmp_path, monkeypatch):
 def test_a_cached_file_that_was_changed_is_downloaded_again(server, chess, cache):
     datasets.load("chess")
     pd.DataFrame({"a": [1], "label": ["draw"]}).to_parquet(cache / "chess.parquet")
-    with pytest.warns(UserWarning, match="changed since"):
+    with pytest.warns(UserWarning, match="changed after"):
         assert len(datasets.load("chess").y) == 2
     assert len(server.asked) == 2
 
