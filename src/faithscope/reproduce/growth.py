@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import faithscope as fs
+from faithscope.reproduce.samples import half_width
 
 RUNS = 5
 GOAL = 0.9
@@ -54,15 +55,12 @@ class Growth:
         }
 
     def _band(self, size: int, seed: int) -> tuple[float, float]:
-        from scipy.stats import t
-
         runs = []
         for run in range(RUNS):
             rng = np.random.default_rng([seed, run, size])
             rows = rng.choice(self.estimate.n, size, replace=False)
             runs.append(fs.consistency(self.explanations.take(rows), self.predictions[rows]).value)
-        margin = float(t.ppf(0.975, RUNS - 1) * np.std(runs, ddof=1) / np.sqrt(RUNS))
-        mean = float(np.mean(runs))
+        mean, margin = float(np.mean(runs)), float(half_width(np.array(runs)))
         return max(0.0, mean - margin), min(1.0, mean + margin)
 
 

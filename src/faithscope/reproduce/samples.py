@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,13 @@ def itself_counted(estimate: fs.Estimate) -> float:
     profile = estimate.counts.profile()
     shares = (profile.agreeing + 1) / (profile.others + 1)
     return float(np.sum(profile.rows * np.where(profile.others > 0, shares, 0.0)) / profile.n)
+
+
+def half_width(values: NDArray[np.float64]) -> Any:
+    """Half the width of the 95% interval of the mean over the first axis: ``t · s / √n``, t of n - 1 degrees."""
+    from scipy.stats import t
+
+    return t.ppf(0.975, len(values) - 1) * values.std(axis=0, ddof=1) / np.sqrt(len(values))
 
 
 def by_blocks(

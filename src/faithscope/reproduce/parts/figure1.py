@@ -12,6 +12,7 @@ from faithscope.reproduce.growth import GOAL, Growth, joined
 from faithscope.reproduce.models.splits import Split, split
 from faithscope.reproduce.printed import in_figure
 from faithscope.reproduce.records import Claim, Figure, Outcome, Record, total
+from faithscope.reproduce.samples import half_width
 from faithscope.reproduce.settings import Settings, Steps
 
 ID = "figure1"
@@ -133,11 +134,9 @@ def _larger(records: tuple[Record, ...]) -> list[Claim]:
 
 def _printed(records: tuple[Record, ...]) -> Claim:
     """Does the largest tree reach 0.9 at the number of rows that the paper prints?"""
-    from scipy.stats import t
-
     known = in_figure(ID, "samples")
     rows = np.array([record.ours for record in records if record.case == f"adult {LEAVES[-1]} leaves"], np.float64)
-    margin = t.ppf(0.975, len(rows) - 1) * rows.std(ddof=1) / np.sqrt(len(rows))
+    margin = float(half_width(rows))
     off = abs(float(rows.mean()) - known)
     tolerated = 0.05 * known
     return by_interval(

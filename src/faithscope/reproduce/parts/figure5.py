@@ -12,6 +12,7 @@ import faithscope as fs
 from faithscope.reproduce.claims import by_interval
 from faithscope.reproduce.printed import in_figure
 from faithscope.reproduce.records import SETTINGS, Claim, Outcome, Record, Setting, total
+from faithscope.reproduce.samples import half_width
 from faithscope.reproduce.settings import Settings, Steps
 
 ID = "figure5"
@@ -65,11 +66,9 @@ def _importances(setting: Setting, seed: int) -> NDArray[np.float64]:
 
 def _claim(setting: Setting, importances: NDArray[np.float64]) -> Claim:
     """Whether importances of the two rows, over seeds, are nearer than the printed two decimals can tell."""
-    from scipy.stats import t
-
     gaps = importances[:, 0] - importances[:, 1]
-    margin = t.ppf(0.975, len(gaps) - 1) * gaps.std(axis=0, ddof=1) / np.sqrt(len(gaps))
-    least, most = np.abs(gaps.mean(axis=0)) - margin, np.abs(gaps.mean(axis=0)) + margin
+    mean, margin = np.abs(gaps.mean(axis=0)), half_width(gaps)
+    least, most = mean - margin, mean + margin
     return by_interval(
         Claim(
             ID,
