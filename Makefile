@@ -3,13 +3,18 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check docs fuzz bench clean
+.PHONY: demo test quick check docs fuzz bench clean
 
 demo: $(VENV)/.shap ## install, compare explainers on bundled data, and write report.html
 	$(BIN)/faithscope demo
 
 test: check ## install, check style, types and imports, and run all tests
 	$(BIN)/pytest -n auto
+
+# Left out: tests marked slow (over two seconds; all of faults, fuzz, notebooks and reproduce), engine (Postgres or Spark)
+# and browser (Chromium). `make test` runs them too.
+quick: $(VENV)/.test ## the tests to run after every change: under a minute on two cores
+	$(BIN)/pytest -n auto -m "not slow and not engine and not browser"
 
 check: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -312,7 +312,7 @@ def test_a_rule_in_json_is_no_deeper_than_a_list_of_values(text):
 
 
 @pytest.mark.parametrize(
-    "said", [b"{}", b"[]", b"3", b"null", b"\xff", b"{", b'{"kind": 3, "version": 1}', b"[" * 100_000]
+    "content", [b"{}", b"[]", b"3", b"null", b"\xff", b"{", b'{"kind": 3, "version": 1}', b"[" * 100_000]
 )
 def test_a_table_that_says_nonsense_of_its_explanations_is_refused(content):
     table = pa.table({"explanation": [1, 2]}).replace_schema_metadata({METADATA: content})

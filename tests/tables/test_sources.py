@@ -97,6 +97,7 @@ def test_a_table_that_is_not_in_a_duckdb_file_says_which_are(tmp_path):
             audit(name, connect=address, **HOW)
 
 
+@pytest.mark.engine
 def test_a_postgres_table_outside_the_search_path_is_named():
     import psycopg
 
@@ -230,6 +231,7 @@ def test_no_rows_and_no_rows_left_are_errors():
         audit(holes, **HOW, nulls="drop")
 
 
+@pytest.mark.engine
 def test_a_wrong_password_and_a_database_that_is_not_there_are_one_line_without_the_password():
     server = engines.server()
     for url, said in {

@@ -137,6 +137,7 @@ def test_without_a_snapshot_a_change_is_an_error_and_never_an_answer(kind, monke
     assert ended or kind == "rank"  # for which the rows are copied in one question
 
 
+@pytest.mark.engine
 def test_in_spark_which_has_no_transactions_a_change_is_an_error(monkeypatch, tmp_path):
     own = engines.spark()
 
