@@ -183,7 +183,7 @@ def test_what_cannot_be_reached_is_said_in_one_sentence(server, chess, faults, w
 
 def test_content_that_is_not_the_papers_is_refused_and_not_kept(server, chess, cache):
     server.content = zipped(krkopt_Pdata=b"a,1,b,3,c,2,draw\n")
-    with pytest.raises(BadInput, match="content differs"):
+    with pytest.raises(BadInput, match="that the paper used"):
         datasets.load("chess")
     assert not list(cache.iterdir())
 

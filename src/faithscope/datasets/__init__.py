@@ -126,7 +126,8 @@ def _read(path: Path) -> "pd.DataFrame":
     except (OSError, ValueError) as error:
         raise BadInput(f"{str(path)!r} cannot be read as Parquet: {str(error).splitlines()[0]}") from None
     if len(table.columns) < 2 or table.columns[-1] != "label":
-        raise BadInput(f"{str(path)!r} must have features and, as its last column, 'label'.")
+        columns = ", ".join(map(repr, table.columns)) or "no column"
+        raise BadInput(f"{str(path)!r} must have features and, as its last column, 'label'; it has {columns}.")
     return table
 
 
@@ -146,7 +147,7 @@ def _downloaded(name: str, source: ArchiveSource, kept: Path) -> "pd.DataFrame":
     except Unreachable as error:
         raise BadInput(
             f"The data set {name!r} is in no folder that was named, not in the cache, and {source.url} cannot be "
-            f"reached ({error}). Name a folder that has {name}.parquet with --data or {_FOLDER}."
+            f"reached ({error}). {_instead(name)}"
         ) from None
     try:
         table = source.parse(part.read_bytes())
@@ -154,13 +155,18 @@ def _downloaded(name: str, source: ArchiveSource, kept: Path) -> "pd.DataFrame":
         raise
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, tarfile.TarError) as error:
         first = (str(error).splitlines() or [type(error).__name__])[0]
-        raise BadInput(f"What {source.url} sent is not the archive that it should be: {first}") from None
+        raise BadInput(f"What {source.url} sent is not the archive of {name!r} ({first}). {_instead(name)}") from None
     finally:
         part.unlink()  # a whole file was read; a wrong one must not be resumed
     if content_of(table) != source.content:
-        raise BadInput(f"What {source.url} sent is not the data set {name!r} that the paper used: its content differs.")
+        raise BadInput(f"What {source.url} sent is not the {name!r} that the paper used. {_instead(name)}")
     write_atomically(kept, table.to_parquet(None, index=False, compression="zstd"))
     return table
+
+
+def _instead(name: str) -> str:
+    """What to do if a data set cannot be downloaded."""
+    return f"Name a folder that has {name}.parquet with --data or {_FOLDER}."
 
 
 def _dataset(name: str, source: ArchiveSource, table: "pd.DataFrame") -> Dataset:

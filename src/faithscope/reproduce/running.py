@@ -10,13 +10,13 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from importlib import import_module
 from multiprocessing import active_children, get_context, parent_process
 from types import MappingProxyType
 from typing import Any
 
 from faithscope.errors import BadInput, FaithscopeError
+from faithscope.inputs.hints import hint
 from faithscope.reproduce.records import Outcome
 from faithscope.reproduce.settings import Settings
 
@@ -56,9 +56,7 @@ def chosen(names: Iterable[str]) -> list[str]:
     asked = [ALSO.get(name.strip().lower(), name.strip().lower()) for name in names]
     for name in asked:
         if name not in PARTS:
-            similar = get_close_matches(name, [*PARTS, *ALSO], 1)
-            hint = f" Did you mean {similar[0]!r}?" if similar else ""
-            raise BadInput(f"The paper has no {name!r}; choose among {', '.join([*PARTS, *ALSO])}.{hint}")
+            raise BadInput(f"The paper has no {name!r}. {hint(name, [*PARTS, *ALSO])}")
     return [name for name in PARTS if name in asked or not asked]
 
 
