@@ -162,7 +162,7 @@ def _worst(told: list[Forecast]) -> Iterator[str]:
     foreseen, observed = (
         np.mean([getattr(forecast, field) for forecast in worst]) for field in ("foreseen", "observed")
     )
-    yield f"worst on average: {name}, {what}, n = {n:,}: {foreseen:.3f} foreseen, {observed:.3f} observed"
+    yield f"worst on average: {name}, {what}, n = {n:,}: {foreseen:.3f} foreseen, {observed:.3f} found"
     tried = np.array(
         [(abs(forecast.backtest), abs(forecast.error)) for forecast in told if forecast.backtest is not None]
     )

@@ -210,7 +210,7 @@ def memory(sizes: Sizes) -> Iterator[Line]:
 
 
 def documents(count: int) -> tuple[list[list[str]], np.ndarray]:
-    """About 20 words a document, the r-th commonest with a chance proportional to 1/r, and one of two labels."""
+    """About 20 words per document, the r-th commonest with a chance proportional to 1/r, and one of two labels."""
     random, words = np.random.default_rng(0), 15_000
     chance = 1 / np.arange(1, words + 1)
     lengths = 1 + random.poisson(19, count)

@@ -53,7 +53,7 @@ ARCHIVES = {
 
 
 class Server(BaseHTTPRequestHandler):
-    """Sends one file; does as its server's list of faults says, one fault a request, and then as it should."""
+    """Sends one file; does as its server's list of faults says, one fault per request, and then as it should."""
 
     def do_GET(self):
         fault = self.server.faults.pop(0) if self.server.faults else None

@@ -177,7 +177,7 @@ def _odd_columns():
 
 @cache
 def columns(n):
-    """One value a row, mostly; clean, typed, mixed, or no column at all."""
+    """One value per row, mostly; clean, typed, mixed, or no column at all."""
     wrapped = st.tuples(st.sampled_from(WRAPPERS), clean_lists(n)).map(lambda pair: pair[0](pair[1]))
     mixed = st.tuples(st.sampled_from(WRAPPERS), lists(n, SCALARS)).map(lambda pair: pair[0](pair[1]))
     alike = st.tuples(st.sampled_from(WRAPPERS), SCALARS).map(lambda pair: pair[0]([pair[1]] * n))
