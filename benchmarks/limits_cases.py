@@ -100,7 +100,7 @@ def populations(groups: int) -> Work:
 
 
 def ruled(n: int, rules: int, many: int) -> tuple[fs.Rules, np.ndarray, np.ndarray]:
-    """Rules of three conditions on 20 columns, ten thresholds per column; every row has one, whether it holds or not."""
+    """Rules of three conditions on 20 columns, ten thresholds per column; every row has one, which may not hold."""
     X, random = numbers(n, 20), np.random.default_rng(2)
     at, on = random.integers(10, size=(rules, 3)), np.array([random.permutation(20)[:3] for _ in range(rules)])
     bounds = np.linspace(-1.35, 1.35, 10)

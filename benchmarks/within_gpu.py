@@ -9,7 +9,7 @@
    normal, tau is 3 for 14 features and about the nearest hundredth of distances otherwise; labels are three. The counts
    of 50 explanations are checked against plain distances.
 2. Limits: the operations of the counting kernel over what the chip can do. A pair takes 3 · 2 · k operations on the
-   tensor units (k numbers per row, in halves), held against the rate of a large half-precision product measured here, and
+   tensor units (k numbers per row, in halves), held against the rate of a large half-precision product measured, and
    3 instructions on the single-precision units, held against 128 a clock and multiprocessor at the highest clock.
 3. The same data on the CPU of the same machine: the counts must be equal and the intervals agree; then the ratio.
 4. Quantus 0.6.0 ``Sufficiency`` with ``batch_size=n``, called as in `sufficiency.py`, against the complete estimate.
