@@ -7,6 +7,7 @@ from hypothesis import settings
 
 settings.register_profile("explore", deadline=None)
 settings.register_profile("repeat", deadline=None, derandomize=True)
+settings.register_profile("quick", deadline=None, max_examples=20)
 settings.load_profile("repeat" if os.environ.get("CI") else "explore")
 
 TESTS = Path(__file__).parent

@@ -97,6 +97,7 @@ def assert_alike(printed, shown, where):
 
 
 @pytest.mark.parametrize("path", [page for page in PAGES if runs(page)], ids=lambda path: path.name)
+@pytest.mark.slow
 def test_what_a_page_shows_is_what_it_prints(path, tmp_path, monkeypatch):
     page = path.read_text()
     if missing(page):

@@ -105,6 +105,7 @@ def test_all_commands_are_listed(folder):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.slow
 def test_every_example_in_help_runs(folder, command):
     shown = examples(run(folder, command, "--help").stdout)
     assert shown

@@ -264,6 +264,7 @@ def test_an_unknown_name_is_answered_with_the_names():
 
 
 @pytest.mark.skipif("FAITHSCOPE_DATA" not in os.environ, reason="FAITHSCOPE_DATA names no folder of data sets")
+@pytest.mark.slow
 def test_the_real_files_hold_what_the_catalog_says(recwarn):
     sizes = {name: datasets.load(name).X.shape for name in datasets.NAMES}
     assert sizes["adult"] == (48_842, 14)
@@ -295,6 +296,7 @@ def as_source(name, frame):
 
 @pytest.mark.skipif("FAITHSCOPE_DATA" not in os.environ, reason="FAITHSCOPE_DATA names no folder of data sets")
 @pytest.mark.parametrize("name", ["heart", "chess", "avila", "bank", "adult", "rt_polarity"])
+@pytest.mark.slow
 def test_the_real_rows_as_their_source_writes_them_pass_the_check(name):
     frame = pd.read_parquet(os.path.join(os.environ["FAITHSCOPE_DATA"], f"{name}.parquet"))
     source = catalog.CATALOG[name]

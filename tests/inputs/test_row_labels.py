@@ -219,6 +219,7 @@ def test_wrongly_covered_rows_are_named():
         assert Y[line["wrong_index"]] == line["wrong_prediction"] != line["prediction"]
 
 
+@pytest.mark.slow
 def test_messages_and_the_page_speak_of_the_labels(tmp_path):
     found = fs.evaluate(Y, WHY, X, discretizer=fs.Best([fs.Sign()]))
     worst = found.counterexamples(1).iloc[0]

@@ -43,6 +43,7 @@ def test_numbers_that_pass_as_labels_are_told(name):
 
 
 @pytest.mark.parametrize("name", TOLD)
+@pytest.mark.slow
 def test_an_audit_and_a_report_tell_it_too(name, tmp_path):
     labels, said = TOLD[name]
     log = pd.DataFrame({"yhat": labels, "why": WHY, "half": WHY % 2})

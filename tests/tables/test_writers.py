@@ -84,6 +84,7 @@ def same(found, wanted):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("place", [in_duckdb, in_postgres])
+@pytest.mark.slow
 def test_an_audit_is_of_the_state_it_began_with(place, kind, monkeypatch):
     log, write = place()
     wanted = audit(LOG, **HOW, **KINDS[kind])
@@ -120,6 +121,7 @@ def test_who_holds_a_transaction_asks_one_state_for_as_long_as_it_is_open(place)
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_without_a_snapshot_a_change_is_an_error_and_never_an_answer(kind, monkeypatch):
     monkeypatch.setattr("faithscope.tables.sources.snapshot._in_duckdb", lambda connection: ((lambda: False), None))
     ended = []
