@@ -114,6 +114,7 @@ def test_a_forecast_is_held_against_what_four_times_the_rows_gave(study):
     assert (alone.foreseen, alone.observed) == (None, 1.0)
 
 
+@pytest.mark.slow
 def test_the_script_is_not_taken_for_the_coverage_package():
     code = f"import sys; sys.path.insert(0, {str(FOLDER)!r}); import coverage"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -127,6 +128,7 @@ def ask(*arguments):
     return run.stdout
 
 
+@pytest.mark.slow
 def test_the_quick_study_asks_every_interval_says_what_it_skips_and_can_be_told_again(tmp_path, monkeypatch):
     monkeypatch.delenv("FAITHSCOPE_DATA", raising=False)
     kept = tmp_path / "kept.json"

@@ -40,6 +40,7 @@ DISCRETIZERS = [
     fs.Floor(0) | fs.Rank(),
 ]
 CHANGES = [None, fs.Delta(), fs.DeltaSign(), fs.Modified(), fs.Delta() | fs.Floor(0)]
+pytestmark = pytest.mark.slow
 ENGINES = pytest.mark.parametrize("engine", engines.NAMES)
 
 
@@ -156,7 +157,6 @@ def assert_contradicts(found, explanations, labels):
 
 
 @ENGINES
-@pytest.mark.slow
 def test_importances_give_the_same_for_every_discretizer(engine):
     columns = {f"phi_{name}": pa.array(VALUES[:, j]) for j, name in enumerate(FEATURES)}
     log = engines.put(engine, "imp", _log(columns))
@@ -175,7 +175,6 @@ def test_importances_give_the_same_for_every_discretizer(engine):
 
 
 @pytest.mark.parametrize(("engine", "width"), [("duckdb", 14), ("postgres", 14), ("duckdb", 33)])
-@pytest.mark.slow
 def test_many_features_give_the_same(engine, width):
     rng = np.random.default_rng(width)
     values = np.tile(np.round(rng.normal(size=(ROWS // 4, width)), 1), (4, 1))
@@ -204,7 +203,6 @@ def _tied(width):
 
 @pytest.mark.parametrize("form", ["columns", "lists"])
 @ENGINES
-@pytest.mark.slow
 def test_any_number_of_features_gives_the_same(engine, form):
     width = 70
     values = _tied(width)
@@ -230,7 +228,6 @@ def test_any_number_of_features_gives_the_same(engine, form):
 
 
 @pytest.mark.parametrize("form", ["columns", "lists"])
-@pytest.mark.slow
 def test_two_thousand_features_give_the_same(form):
     values = _tied(2000)
     columns = {f"phi_{j}": pa.array(values[:, j]) for j in range(2000)}
@@ -243,7 +240,6 @@ def test_two_thousand_features_give_the_same(form):
 
 @pytest.mark.parametrize("form", ["columns", "lists"])
 @pytest.mark.parametrize("width", [7, 110])
-@pytest.mark.slow
 def test_missing_values_of_many_features_are_refused_dropped_or_a_value(width, form):
     values = _tied(width)
     values[::9, 2] = np.nan
