@@ -11,8 +11,8 @@ demo: $(VENV)/.shap ## install, compare explainers on bundled data, and write re
 test: check ## install, check style, types and imports, and run all tests
 	$(BIN)/pytest -n auto
 
-# Leaves out tests marked slow (more than about a second over all their parameters; all of faults, fuzz, notebooks and
-# reproduce), engine (Postgres or Spark) and browser (Chromium), and tries 20 examples per property instead of 100.
+# Leaves out tests marked slow (more than about a second over all their parameters; all of contracts, faults, fuzz,
+# notebooks, reproduce), engine (Postgres or Spark), browser (Chromium); tries 20 examples per property instead of 100.
 quick: $(VENV)/.test ## the tests for after every change: under a minute on two cores
 	$(BIN)/pytest -n auto -m "not slow and not engine and not browser" --hypothesis-profile=quick
 

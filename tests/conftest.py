@@ -11,7 +11,7 @@ settings.register_profile("quick", deadline=None, max_examples=20)
 settings.load_profile("repeat" if os.environ.get("CI") else "explore")
 
 TESTS = Path(__file__).parent
-MARKS = {"browser": "browser", "faults": "slow", "fuzz": "slow", "notebooks": "slow", "reproduce": "slow"}  # by folder
+SLOW = {"contracts", "faults", "fuzz", "notebooks", "reproduce"}  # folders
 ENGINES = {"postgres", "spark", "in_postgres"}
 
 
@@ -19,8 +19,10 @@ def pytest_collection_modifyitems(items):
     """Mark whole folders, and what is run with Postgres or Spark; single tests are marked where they stand."""
     for item in items:
         folder = item.path.relative_to(TESTS).parts[0] if item.path.is_relative_to(TESTS) else ""
-        if folder in MARKS:
-            item.add_marker(MARKS[folder])
+        if folder in SLOW:
+            item.add_marker("slow")
+        if folder == "browser":
+            item.add_marker("browser")
         chosen = item.callspec.params.values() if hasattr(item, "callspec") else ()
         if ENGINES & {str(getattr(value, "__name__", value)) for value in chosen}:
             item.add_marker("engine")

@@ -133,6 +133,7 @@ def test_the_reference_has_every_public_name():
     assert named == public
 
 
+@pytest.mark.slow
 def test_the_reference_of_the_command_line_is_what_the_program_says():
     words = [sys.executable, "-m", "typer", "faithscope.cli", "utils", "docs", "--name", "faithscope"]
     told = subprocess.run(words, capture_output=True, text=True, check=True).stdout

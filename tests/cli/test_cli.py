@@ -272,6 +272,7 @@ def test_a_mistake_is_one_line_and_status_2(folder, name):
 @pytest.mark.parametrize(
     "command", [[Path(sys.executable).parent / "faithscope"], [sys.executable, "-m", "faithscope"]]
 )
+@pytest.mark.slow
 def test_the_installed_command_prints_its_version(command):
     found = subprocess.run([*command, "--version"], capture_output=True, text=True)
     assert re.fullmatch(r"faithscope \d+\.\d+\.\d+\n", found.stdout)

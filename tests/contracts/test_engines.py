@@ -40,7 +40,6 @@ DISCRETIZERS = [
     fs.Floor(0) | fs.Rank(),
 ]
 CHANGES = [None, fs.Delta(), fs.DeltaSign(), fs.Modified(), fs.Delta() | fs.Floor(0)]
-pytestmark = pytest.mark.slow
 ENGINES = pytest.mark.parametrize("engine", engines.NAMES)
 
 

@@ -199,6 +199,7 @@ def test_labels_are_explained_by_their_shapley_values(family, name, classes):
 
 
 @pytest.mark.parametrize("name", REGRESSORS)
+@pytest.mark.slow
 def test_regressions_are_explained_by_their_shapley_values(name):
     model, background, rows = fitted("regressor", name, 2)
     assert_exact(Shap(model, background, evaluations=2**D), model.predict, background, rows)

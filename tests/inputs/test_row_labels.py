@@ -66,6 +66,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
+@pytest.mark.slow
 def test_the_same_labels_in_another_order_are_an_error_and_other_labels_a_note(name):
     call, given = CALLS[name]
     assert not any("row labels" in note for note in call(given).notes)

@@ -10,6 +10,8 @@ import pytest
 
 from laws.edits import EDITS
 
+pytestmark = pytest.mark.slow
+
 CHILD = """
 import hashlib, importlib, json, sys, warnings
 from pathlib import Path
@@ -69,7 +71,6 @@ def runs(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", EDITS)
-@pytest.mark.slow
 def test_after_an_edit_the_cache_answers_as_if_there_were_none(runs, name):
     first, _, edited = (run[package(name)] for run in runs)
     assert first["truth"] == first["kept"]

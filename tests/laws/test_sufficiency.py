@@ -147,6 +147,7 @@ def test_prototypes_cover_the_rows_whose_nearest_they_are(seed, k):
 @given(
     SEEDS, st.sampled_from([0.0, 0.5, 1.0, 2.0]), st.sampled_from(["euclidean", "manhattan", "chebyshev", "canberra"])
 )
+@pytest.mark.slow
 def test_explanations_within_tau_count_as_the_same(seed, tau, metric):
     pairwise_distances = pytest.importorskip("sklearn.metrics").pairwise_distances
     rng = np.random.default_rng(seed)

@@ -21,6 +21,7 @@ def random_sample(seed):
 
 @settings(max_examples=80)
 @given(SEEDS)
+@pytest.mark.slow
 def test_weighted_sufficiency_is_that_of_brute_force(seed):
     masks, which, labels, weights = random_sample(seed)
     X = np.zeros((len(labels), 1))

@@ -99,6 +99,7 @@ def test_best_takes_labels_that_evaluate_took():
 
 
 @pytest.mark.parametrize("word", ["sign-of-top-1", "Sign", "1-FP", "rank", "original"])
+@pytest.mark.slow
 def test_discretizers_may_be_given_by_word_everywhere(word):
     from faithscope.discretizers import from_word
 

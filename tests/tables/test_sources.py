@@ -275,6 +275,7 @@ SECRETS = [
 
 
 @pytest.mark.parametrize("address", SECRETS)
+@pytest.mark.slow
 def test_no_message_repeats_a_password_however_the_address_is_mistyped(address):
     for ask in (
         lambda: audit("log", connect=address, **HOW),
