@@ -3,13 +3,18 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check docs fuzz bench clean
+.PHONY: demo test quick check docs fuzz bench clean
 
 demo: $(VENV)/.shap ## install, compare explainers on bundled data, and write report.html
 	$(BIN)/faithscope demo
 
 test: check ## install, check style, types and imports, and run all tests
 	$(BIN)/pytest -n auto
+
+# Leaves out tests marked slow (more than about a second over all their parameters; all of contracts, faults, fuzz,
+# notebooks, reproduce), engine (Postgres or Spark), browser (Chromium); tries 20 examples per property instead of 100.
+quick: $(VENV)/.test ## the tests for after every change: under a minute on two cores
+	$(BIN)/pytest -n auto -m "not slow and not engine and not browser" --hypothesis-profile=quick
 
 check: $(VENV)/.test
 	$(BIN)/ruff check .

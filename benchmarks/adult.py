@@ -54,15 +54,15 @@ def system(folder: Path | None = None) -> tuple[Any, dict[str, Any]]:
     train, labels = X[:TRAINING_ROWS], y[:TRAINING_ROWS]
     model = HistGradientBoostingClassifier(categorical_features="from_dtype", max_iter=50, random_state=0)
     model.fit(train, labels)
-    some = train.sample(2_000, random_state=0)
+    sampled = train.sample(2_000, random_state=0)
     return model, {
         "surrogate tree": TreePath.surrogate(model, train, max_leaf_nodes=64),
         "SHAP": Shap(model, train.sample(50, random_state=0)),
         "LIME": Lime(model, train, samples=1_000),
         "anchors": Anchors(model, train, beam=1),
         "counterfactual": Counterfactual(model, train),
-        "DiCE": Dice(model, some),
-        "nearest neighbor": NearestNeighbors(some, metric="gower"),
+        "DiCE": Dice(model, sampled),
+        "nearest neighbor": NearestNeighbors(sampled, metric="gower"),
         "always the same": Constant(),
         "at random": Random(8),
         "all different": Unique(),
@@ -86,11 +86,11 @@ def command(folder: Path, rows: int) -> dict[str, Any]:
         "    model, methods = every()\n    return model, {'surrogate tree': methods['surrogate tree']}\n"
     )
     words = ["--system", "adult_system:system", "--data", "rows.parquet", "--by", "sex", "--json"]
-    here = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, "-m", "faithscope", "evaluate", *words, "--report", "cli.html"],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": here},
+        env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
     )
@@ -122,9 +122,9 @@ def main() -> None:
         f"compare, {len(methods)} explainers, {len(rows):,} rows",
         lambda: fs.compare(model, methods, rows, discretizer=coarser, groups=rows["sex"], progress=False),
     )
-    for name, one in compared.evaluations.items():
-        spent = sum(seconds for phase, seconds in one.seconds.items() if phase != "predicting")
-        print(f"  {name:<18}{spent:>8.1f} s   {one.consistency}")
+    for name, evaluation in compared.evaluations.items():
+        spent = sum(seconds for phase, seconds in evaluation.seconds.items() if phase != "predicting")
+        print(f"  {name:<18}{spent:>8.1f} s   {evaluation.consistency}")
     with tempfile.TemporaryDirectory() as temporary:
         folder = chosen.keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)

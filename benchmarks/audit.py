@@ -108,9 +108,9 @@ class Ours:
 
     def __call__(self) -> float:
         """Rows counted."""
-        found = audit(self.path, **HOW, discretizer=self.discretizer).consistency
-        self.distinct = found.distinct
-        return float(found.n)
+        estimate = audit(self.path, **HOW, discretizer=self.discretizer).consistency
+        self.distinct = estimate.distinct
+        return float(estimate.n)
 
 
 CASES = {
@@ -191,8 +191,8 @@ def peak_of(path: str) -> float:
 
 def peak_gigabytes(path: str, decimals: int) -> float:
     """The most memory a process holds that audits a large log with DuckDB's memory limited."""
-    found = audit(path, **HOW, discretizer=fs.Floor(decimals), connect="duckdb://?memory_limit=6GB")
-    print(f"  {found.consistency}", file=sys.stderr)
+    audited = audit(path, **HOW, discretizer=fs.Floor(decimals), connect="duckdb://?memory_limit=6GB")
+    print(f"  {audited.consistency}", file=sys.stderr)
     return peak_bytes() / 1e9
 
 

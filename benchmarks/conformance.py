@@ -55,7 +55,7 @@ def explainiverse_measures() -> dict[str, Measure]:
         given = padded(values)
         rows = np.broadcast_to(np.arange(len(given))[:, None], given.shape)  # rows are known by their number
         explainer = SimpleNamespace(explain=lambda row: _explanation(given[int(row.ravel()[0])]))
-        model = SimpleNamespace(predict=lambda some: labels[some[:, 0].astype(int)])
+        model = SimpleNamespace(predict=lambda rows: labels[rows[:, 0].astype(int)])
         k = values.shape[1] if top_k is None else top_k
         return float(evaluation.compute_consistency(explainer, model, rows.astype(float), top_k=k))
 
@@ -66,10 +66,10 @@ def explainiverse_measures() -> dict[str, Measure]:
 
 
 def _explanation(values: np.ndarray) -> Any:
-    made = importlib.import_module("explainiverse.core.explanation").Explanation
+    kind = importlib.import_module("explainiverse.core.explanation").Explanation
     names = [f"x{j}" for j in range(len(values))]
     attributions = {"feature_attributions": dict(zip(names, values.tolist(), strict=True))}
-    return made("given", "none", attributions, feature_names=names)
+    return kind("given", "none", attributions, feature_names=names)
 
 
 def main() -> None:

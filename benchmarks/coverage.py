@@ -32,7 +32,7 @@ from ratios import describe_machine, options
 
 @dataclass(frozen=True)
 class Findings:
-    """Everything a run found."""
+    """All results of a run."""
 
     machine: str
     cells: list[Cell]
@@ -44,14 +44,15 @@ class Findings:
         """What an earlier run has kept."""
         kept = json.loads(path.read_text())
         parts = {"cells": Cell, "bias": Bias, "forecasts": Forecast}
-        return cls(**kept | {name: [kind(**one) for one in kept[name]] for name, kind in parts.items()})
+        return cls(**kept | {name: [kind(**fields) for fields in kept[name]] for name, kind in parts.items()})
 
     @classmethod
     def make(cls, quick: bool, part: str | None) -> "Findings":
-        """A run, of seconds or of minutes; of one part or of both."""
+        """A run, of seconds or of minutes; of one part, or of both."""
         studies = STUDIES if part != "forecasts" else ()
-        found = study_all(studies, ROWS[:2] if quick else ROWS, 2 if quick else None)
-        cells, bias = [one for one in found if isinstance(one, Cell)], [one for one in found if isinstance(one, Bias)]
+        results = study_all(studies, ROWS[:2] if quick else ROWS, 2 if quick else None)
+        cells = [result for result in results if isinstance(result, Cell)]
+        bias = [result for result in results if isinstance(result, Bias)]
         sets, sizes, times = (TABLES[:1], (250,), 2) if quick else (TABLES + TEXTS, (250, 1_000, 4_000), 10)
         forecasts = list(foresee_all(sets, sizes, times)) if part != "intervals" else []
         return cls(describe_machine(("faithscope", "numpy", "scipy")), cells, bias, forecasts)
@@ -80,12 +81,12 @@ def arguments() -> Namespace:
 
 def main() -> None:
     chosen = arguments()
-    found = Findings.read(chosen.kept) if chosen.kept else Findings.make(chosen.quick, chosen.only)
-    found.tell()
+    findings = Findings.read(chosen.kept) if chosen.kept else Findings.make(chosen.quick, chosen.only)
+    findings.tell()
     if chosen.plot:
-        draw(found.cells, found.bias, found.forecasts, chosen.plot)
+        draw(findings.cells, findings.bias, findings.forecasts, chosen.plot)
     if chosen.json:
-        chosen.json.write_text(json.dumps(asdict(found), indent=1) + "\n")
+        chosen.json.write_text(json.dumps(asdict(findings), indent=1) + "\n")
 
 
 main()

@@ -29,20 +29,20 @@ CLOSE = 0.04  # what the design promises of forecasts at 4 n
 
 @dataclass(frozen=True)
 class Forecast:
-    """From n rows to 4 n: unverifiable share now, foreseen and found; and the plan's own back-test from n/2 to n."""
+    """From n rows to 4 n: unverifiable share now, foreseen and observed; and the plan's own back-test from n/2 to n."""
 
     rows_of: str
     explanations: str
     n: int
     now: float
     foreseen: float | None
-    found: float
+    observed: float
     backtest: float | None
 
     @property
     def error(self) -> float:
-        """Foreseen less found; only where something was foreseen."""
-        return float("nan") if self.foreseen is None else self.foreseen - self.found
+        """Foreseen less observed share; NaN if nothing was foreseen."""
+        return float("nan") if self.foreseen is None else self.foreseen - self.observed
 
 
 def numbers(table: Any) -> NDArray[np.float64]:
@@ -67,17 +67,18 @@ def explain_table(rows: Dataset) -> dict[str, Any]:
     learned = min(10_000, len(order) - 16_000)
     train, rest = order[:learned], order[learned : learned + MOST]
     X = numbers(rows.X)
-    found: dict[str, Any] = {}
+    explanations: dict[str, Any] = {}
     for power in (6, 8, 11):
         tree = DecisionTreeClassifier(max_leaf_nodes=2**power, random_state=0).fit(X[train], rows.y[train])
-        found[f"tree, 2^{power} leaves"] = tree.apply(X[rest])
+        explanations[f"tree, 2^{power} leaves"] = tree.apply(X[rest])
     scale = StandardScaler().fit(X[train])
     linear = LogisticRegression(max_iter=200).fit(scale.transform(X[train]), rows.y[train])
     given = fs.Importances(scale.transform(X[rest]) * linear.coef_[0])
-    found["linear, sign of top 5"], found["linear, 1 decimal"] = fs.SignOfTop(5)(given), fs.Floor(1)(given)
-    near = NearestNeighbors(n_neighbors=1).fit(scale.transform(X[train[:1_000]]))
-    found["nearest of 1,000 rows"] = near.kneighbors(scale.transform(X[rest]), return_distance=False)[:, 0]
-    return found
+    explanations["linear, sign of top 5"] = fs.SignOfTop(5)(given)
+    explanations["linear, 1 decimal"] = fs.Floor(1)(given)
+    neighbors = NearestNeighbors(n_neighbors=1).fit(scale.transform(X[train[:1_000]]))
+    explanations["nearest of 1,000 rows"] = neighbors.kneighbors(scale.transform(X[rest]), return_distance=False)[:, 0]
+    return explanations
 
 
 def explain_texts(rows: Dataset) -> dict[str, Any]:
@@ -99,7 +100,7 @@ def explain_texts(rows: Dataset) -> dict[str, Any]:
 def foresee(name: str, what: str, codes: NDArray[np.int64], n: int, rng: np.random.Generator) -> Forecast:
     """One draw of 4 n rows, of which the plan sees n; rows are given by the numbers of their explanations."""
     rows = rng.permutation(len(codes))[: TIMES * n]
-    seen, whole = (fs.consistency(codes[some], np.zeros(len(some))) for some in (rows[:n], rows))
+    seen, whole = (fs.consistency(codes[part], np.zeros(len(part))) for part in (rows[:n], rows))
     plan = fs.plan(seen)
     foreseen = plan.at(TIMES * n) if plan.forecastable else None
     tried = None if plan.backtest is None else plan.backtest.error
@@ -129,38 +130,42 @@ def foresee_all(names: tuple[str, ...], sizes: tuple[int, ...], times: int) -> I
 def table(forecasts: list[Forecast]) -> Iterator[str]:
     """Errors by rows, by data set and by kind of explanation; beside them the error of expecting no change."""
     yield f"{'':<30}{'draws':>6}{'mean':>8}{'mean abs':>9}{'9 in 10':>8}{'most':>7}{'≤ .04':>7}{'no change':>11}"
-    told = [one for one in forecasts if one.foreseen is not None]
-    sizes = sorted({one.n for one in told})
+    told = [forecast for forecast in forecasts if forecast.foreseen is not None]
+    sizes = sorted({forecast.n for forecast in told})
     for n in sizes:
-        yield _line(f"n = {n:,} to {TIMES * n:,}", [one for one in told if one.n == n])
+        yield _line(f"n = {n:,} to {TIMES * n:,}", [forecast for forecast in told if forecast.n == n])
     for field in ("rows_of", "explanations"):
         for n in sizes:
             yield f"{'data set' if field == 'rows_of' else 'explanations'}, n = {n:,}"
-            for value in dict.fromkeys(getattr(one, field) for one in told):
-                some = [one for one in told if getattr(one, field) == value and one.n == n]
-                if some:
-                    yield _line(f"  {value}", some)
+            for value in dict.fromkeys(getattr(forecast, field) for forecast in told):
+                chosen = [forecast for forecast in told if getattr(forecast, field) == value and forecast.n == n]
+                if chosen:
+                    yield _line(f"  {value}", chosen)
     yield f"not forecastable, every explanation being different: {len(forecasts) - len(told)} of {len(forecasts)} draws"
     yield from _worst(told)
 
 
-def _line(what: str, some: list[Forecast]) -> str:
-    errors = np.array([one.error for one in some])
-    off, still = np.abs(errors), np.mean([one.now - one.found for one in some])
+def _line(what: str, forecasts: list[Forecast]) -> str:
+    errors = np.array([forecast.error for forecast in forecasts])
+    off, still = np.abs(errors), np.mean([forecast.now - forecast.observed for forecast in forecasts])
     numbers = f"{errors.mean():>+8.3f}{off.mean():>9.3f}{np.quantile(off, 0.9):>8.3f}{off.max():>7.3f}"
-    return f"{what:<30}{len(some):>6}{numbers}{np.mean(off <= CLOSE):>7.0%}{still:>11.3f}"
+    return f"{what:<30}{len(forecasts):>6}{numbers}{np.mean(off <= CLOSE):>7.0%}{still:>11.3f}"
 
 
 def _worst(told: list[Forecast]) -> Iterator[str]:
     """The kind of rows and explanations that are forecast worst, and what the back-test would have said."""
     cases: dict[tuple[str, str, int], list[Forecast]] = {}
-    for one in told:
-        cases.setdefault((one.rows_of, one.explanations, one.n), []).append(one)
-    name, what, n = max(cases, key=lambda case: abs(np.mean([one.error for one in cases[case]])))
+    for forecast in told:
+        cases.setdefault((forecast.rows_of, forecast.explanations, forecast.n), []).append(forecast)
+    name, what, n = max(cases, key=lambda case: abs(np.mean([forecast.error for forecast in cases[case]])))
     worst = cases[name, what, n]
-    foreseen, found = (np.mean([getattr(one, field) for one in worst]) for field in ("foreseen", "found"))
-    yield f"worst on average: {name}, {what}, n = {n:,}: {foreseen:.3f} foreseen, {found:.3f} found"
-    tried = np.array([(abs(one.backtest), abs(one.error)) for one in told if one.backtest is not None])
+    foreseen, observed = (
+        np.mean([getattr(forecast, field) for forecast in worst]) for field in ("foreseen", "observed")
+    )
+    yield f"worst on average: {name}, {what}, n = {n:,}: {foreseen:.3f} foreseen, {observed:.3f} found"
+    tried = np.array(
+        [(abs(forecast.backtest), abs(forecast.error)) for forecast in told if forecast.backtest is not None]
+    )
     calm = tried[:, 0] <= CLOSE / 2
     yield (
         f"back-test off by at most {CLOSE / 2:.2f}: {calm.mean():.0%} of draws, then mean abs error "

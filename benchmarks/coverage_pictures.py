@@ -37,7 +37,7 @@ def as_svg(picture: Any) -> str:
     """The picture with coordinates to a tenth of a pixel; labels have fewer digits and stay as they are."""
     drawn = io.StringIO()
     themed(picture).save(drawn, format="svg")
-    return re.sub(r"\d+\.\d{4,}", lambda found: f"{float(found[0]):.1f}", drawn.getvalue())
+    return re.sub(r"\d+\.\d{4,}", lambda number: f"{float(number[0]):.1f}", drawn.getvalue())
 
 
 def themed(chart: Any) -> Any:
@@ -68,11 +68,11 @@ def _rows(alt: Any) -> Any:
     return alt.X("n:Q", title="rows", axis=axis).scale(type="log", domain=[40, 6_300], nice=False)
 
 
-def _panels(alt: Any, layers: list[Any], found: list[dict[str, Any]], by: str, columns: int) -> Any:
-    order = list(dict.fromkeys(one[by] for one in found))
+def _panels(alt: Any, layers: list[Any], points: list[dict[str, Any]], by: str, columns: int) -> Any:
+    order = list(dict.fromkeys(point[by] for point in points))
     header = alt.Header(labelExpr="split(datum.label, ', ')", title=None)
     facet = alt.Facet(f"{by}:N", sort=order, header=header)
-    return alt.layer(*layers, data=alt.Data(values=found)).facet(
+    return alt.layer(*layers, data=alt.Data(values=points)).facet(
         facet, columns=columns, spacing={"row": 14, "column": 22}
     )
 
@@ -80,9 +80,9 @@ def _panels(alt: Any, layers: list[Any], found: list[dict[str, Any]], by: str, c
 def coverage(alt: Any, cells: Sequence[Cell]) -> Any:
     """Every system as a dot, those that fall short in another color and shape; the mean as a line."""
     kinds = ("at .95 or within Monte-Carlo error", "falls short")
-    found = [
-        {**asdict(one), "shown": max(one.covered, _LOWEST), "kind": kinds[one.short], "nominal": NOMINAL}
-        for one in cells
+    points = [
+        {**asdict(cell), "shown": max(cell.covered, _LOWEST), "kind": kinds[cell.short], "nominal": NOMINAL}
+        for cell in cells
     ]
 
     def y(number: str) -> Any:
@@ -101,12 +101,12 @@ def coverage(alt: Any, cells: Sequence[Cell]) -> Any:
         alt.Chart().mark_line(color=BLUE, strokeWidth=2, clip=True).encode(x=_rows(alt), y=y("mean(covered):Q")),
         dot.encode(x=_rows(alt), y=y("shown:Q"), **kind),
     ]
-    return _panels(alt, [layer.properties(width=215, height=105) for layer in layers], found, "interval", 3)
+    return _panels(alt, [layer.properties(width=215, height=105) for layer in layers], points, "interval", 3)
 
 
 def width(alt: Any, cells: Sequence[Cell]) -> Any:
     """Every system as a dot, the median as a line."""
-    found = [asdict(one) for one in cells if one.width > 0]
+    points = [asdict(cell) for cell in cells if cell.width > 0]
 
     def y(number: str) -> Any:
         axis = alt.Axis(values=[0.001, 0.01, 0.1, 1], format="~g")
@@ -116,16 +116,16 @@ def width(alt: Any, cells: Sequence[Cell]) -> Any:
         alt.Chart().mark_line(color=BLUE, strokeWidth=2).encode(x=_rows(alt), y=y("median(width):Q")),
         alt.Chart().mark_point(filled=True, size=30, opacity=0.7, color=GRAY).encode(x=_rows(alt), y=y("width:Q")),
     ]
-    return _panels(alt, [layer.properties(width=215, height=105) for layer in layers], found, "interval", 3)
+    return _panels(alt, [layer.properties(width=215, height=105) for layer in layers], points, "interval", 3)
 
 
 def biased(alt: Any, bias: Sequence[Bias]) -> Any:
     """The theorem as a line, the mean of M̂ as dots on it, the truth dashed."""
     what = ("mean estimate over the trials", "expected by the theorem", "true consistency, dashed")
-    found = [
-        {**asdict(one), "dots": what[0], "line": what[1], "dashes": what[2]}
-        for one in bias
-        if one.measure == "consistency"
+    points = [
+        {**asdict(bias_cell), "dots": what[0], "line": what[1], "dashes": what[2]}
+        for bias_cell in bias
+        if bias_cell.measure == "consistency"
     ]
     color = alt.Scale(domain=list(what), range=[ORANGE, BLUE, INK])
 
@@ -139,14 +139,14 @@ def biased(alt: Any, bias: Sequence[Bias]) -> Any:
         layer(alt.Chart().mark_line(strokeWidth=2), "theorem", "line"),
         layer(alt.Chart().mark_point(filled=True, size=42, opacity=1), "mean", "dots"),
     ]
-    return _panels(alt, [one.properties(width=158, height=90) for one in layers], found, "system", 4)
+    return _panels(alt, [layer.properties(width=158, height=90) for layer in layers], points, "system", 4)
 
 
 def foreseen(alt: Any, forecasts: Sequence[Forecast]) -> Any:
     """Every draw as a dot; on the diagonal the forecast is right."""
-    told = [one for one in forecasts if one.foreseen is not None]
-    found = [{**asdict(one), "from": f"from {one.n:,} rows to {4 * one.n:,}"} for one in told]
-    names = list(dict.fromkeys(one.rows_of for one in told))
+    told = [forecast for forecast in forecasts if forecast.foreseen is not None]
+    points = [{**asdict(forecast), "from": f"from {forecast.n:,} rows to {4 * forecast.n:,}"} for forecast in told]
+    names = list(dict.fromkeys(forecast.rows_of for forecast in told))
     ends = [{"x": 0, "y": 0}, {"x": 1, "y": 1}]
     marks = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
     share = {"domain": [0, 1], "nice": False}
@@ -155,7 +155,7 @@ def foreseen(alt: Any, forecasts: Sequence[Forecast]) -> Any:
         alt.Chart()
         .mark_point(filled=True, size=30, opacity=0.6)
         .encode(
-            x=alt.X("found:Q", title="unverifiable at 4 n", axis=axis).scale(**share),
+            x=alt.X("observed:Q", title="unverifiable at 4 n", axis=axis).scale(**share),
             y=alt.Y("foreseen:Q", title="foreseen from n rows", axis=axis).scale(**share),
             color=alt.Color("rows_of:N", legend=alt.Legend(orient="top", columns=6, title=None)).scale(
                 domain=names, range=SETS
@@ -165,4 +165,4 @@ def foreseen(alt: Any, forecasts: Sequence[Forecast]) -> Any:
     )
     line = alt.Chart(alt.Data(values=ends)).mark_line(color=INK, strokeDash=[5, 4], strokeWidth=1.3)
     layers = [line.encode(x="x:Q", y="y:Q"), dots]
-    return _panels(alt, [one.properties(width=215, height=215) for one in layers], found, "from", 3)
+    return _panels(alt, [layer.properties(width=215, height=215) for layer in layers], points, "from", 3)

@@ -72,8 +72,8 @@ def repeat(trial: Trial, name: str, system: Any, n: int, times: int) -> Iterator
         for interval, (low, high, truth) in trial(system, n, rng).items():
             over, under = np.mean(low > truth + _EXACT), np.mean(high < truth - _EXACT)
             kept.setdefault(interval, []).append((over, under, np.mean(np.subtract(high, low)), np.mean(low)))
-    for interval, found in kept.items():
-        above, below, width, low = np.array(found, float).T
+    for interval, answers in kept.items():
+        above, below, width, low = np.array(answers, float).T
         if interval == "M̂":
             measure = "consistency" if trial.__name__ == "consistent" else "sufficiency"
             mean, error = low.mean(), low.std(ddof=1) / np.sqrt(times)
@@ -87,52 +87,55 @@ def repeat(trial: Trial, name: str, system: Any, n: int, times: int) -> Iterator
 def study_all(studies: tuple[Study, ...], rows: tuple[int, ...], times: int | None) -> list[Cell | Bias]:
     """All cells of all studies; `times` replaces how often each trial is made."""
     return [
-        found
+        cell
         for study in studies
         for name, system in study.systems.items()
         for n in rows
         if n <= study.most
-        for found in repeat(study.trial, name, system, n, times or study.times_at(n))
+        for cell in repeat(study.trial, name, system, n, times or study.times_at(n))
     ]
 
 
 def by_interval(cells: list[Cell]) -> dict[str, list[Cell]]:
     """Cells by interval, in the order in which they were asked."""
-    return {name: [one for one in cells if one.interval == name] for name in dict.fromkeys(c.interval for c in cells)}
+    return {
+        name: [cell for cell in cells if cell.interval == name] for name in dict.fromkeys(c.interval for c in cells)
+    }
 
 
 def summary(cells: list[Cell]) -> Iterator[str]:
     """A line an interval: how often it falls short, and where most."""
     yield f"{'interval':<42}{'cells':>6}{'short':>6}{'mean':>7}{'worst':>7}{'± MC':>6}  {'where it is worst'}"
-    for name, found in by_interval(cells).items():
-        worst = min(found, key=lambda one: (one.covered, one.n))
-        mean, short = np.mean([one.covered for one in found]), sum(one.short for one in found)
+    for name, chosen in by_interval(cells).items():
+        worst = min(chosen, key=lambda cell: (cell.covered, cell.n))
+        mean, short = np.mean([cell.covered for cell in chosen]), sum(cell.short for cell in chosen)
         place = f"{worst.system}, n = {worst.n:,} ({worst.above:.3f} above, {worst.below:.3f} below the truth)"
         place = place if worst.covered < 1 else "nowhere: it always held the truth"
-        yield f"{name:<42}{len(found):>6}{short:>6}{mean:>7.3f}{worst.covered:>7.3f}{worst.error:>6.3f}  {place}"
+        yield f"{name:<42}{len(chosen):>6}{short:>6}{mean:>7.3f}{worst.covered:>7.3f}{worst.error:>6.3f}  {place}"
 
 
 def grids(cells: list[Cell]) -> Iterator[str]:
     """Coverage and mean width of every interval on every system; a * marks coverage that falls short."""
-    for name, found in by_interval(cells).items():
-        rows = sorted({one.n for one in found})
-        yield f"\n{name} ({', '.join(f'{n:,}: {max(c.times for c in found if c.n == n):,} times' for n in rows)})"
+    for name, chosen in by_interval(cells).items():
+        rows = sorted({cell.n for cell in chosen})
+        times = {n: max(cell.times for cell in chosen if cell.n == n) for n in rows}
+        yield f"\n{name} ({', '.join(f'{n:,}: {most:,} times' for n, most in times.items())})"
         yield f"  {'':<24}" + "".join(f"{'n = ' + format(n, ','):>18}" for n in rows)
-        for system in dict.fromkeys(one.system for one in found):
-            line = {one.n: one for one in found if one.system == system}
-            shown = (f"{c.covered:.3f}{'*' if c.short else ' '} w {c.width:.3f}" for c in line.values())
+        for system in dict.fromkeys(cell.system for cell in chosen):
+            line = {cell.n: cell for cell in chosen if cell.system == system}
+            shown = (f"{cell.covered:.3f}{'*' if cell.short else ' '} w {cell.width:.3f}" for cell in line.values())
             yield f"  {system:<24}" + "".join(f"{text:>18}" for text in shown)
 
 
-def biases(found: list[Bias]) -> Iterator[str]:
+def biases(cells: list[Bias]) -> Iterator[str]:
     """Mean M̂ beside the theorem and the truth."""
     head = f"{'mean M̂':>10}{'± MC':>8}{'theorem':>9}{'off by':>8}{'truth':>8}{'bias':>8}"  # the hat takes no room
     yield f"{'measure':<13}{'system':<24}{'n':>6}{head}"
-    for one in found:
-        numbers = f"{one.mean:>9.4f}{one.error:>8.4f}{one.theorem:>9.4f}{one.errors_off:>6.1f}SE{one.truth:>8.4f}"
-        yield f"{one.measure:<13}{one.system:<24}{one.n:>6,}{numbers}{one.mean - one.truth:>8.4f}"
-    off = np.abs([one.errors_off for one in found])
+    for cell in cells:
+        numbers = f"{cell.mean:>9.4f}{cell.error:>8.4f}{cell.theorem:>9.4f}{cell.errors_off:>6.1f}SE{cell.truth:>8.4f}"
+        yield f"{cell.measure:<13}{cell.system:<24}{cell.n:>6,}{numbers}{cell.mean - cell.truth:>8.4f}"
+    off = np.abs([cell.errors_off for cell in cells])
     yield (
-        f"{len(found)} cells: {np.sum(off > 2)} more than 2 Monte-Carlo errors from the theorem (by chance: "
-        f"{0.0455 * len(found):.1f}), {np.sum(off > 3)} more than 3; most {np.nanmax(off):.1f}"
+        f"{len(cells)} cells: {np.sum(off > 2)} more than 2 Monte-Carlo errors from the theorem (by chance: "
+        f"{0.0455 * len(cells):.1f}), {np.sum(off > 3)} more than 3; most {np.nanmax(off):.1f}"
     )

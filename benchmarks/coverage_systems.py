@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 RARE = 4.0  # a row of any label but the first counts so many times, where rows are weighted
 
 
-class System(systems.System):
+class SimulatedSystem(systems.System):
     """Explanations drawn with chances p; what a thousand draws share is computed once."""
 
     @cached_property
@@ -45,12 +45,12 @@ class System(systems.System):
             return super().expected(n)
 
     @cached_property
-    def target(self) -> "System":
+    def target(self) -> "SimulatedSystem":
         """The population in which any label but the first counts four times."""
         return _from_joint(self.p[:, None] * self.q * np.where(np.arange(self.q.shape[1]) > 0, RARE, 1.0))
 
     @cached_property
-    def coarser(self) -> "System":
+    def coarser(self) -> "SimulatedSystem":
         """The same rows with explanations merged in pairs: a coarser explainer."""
         pair = np.arange(len(self.p)) // 2
         joint = np.zeros((pair[-1] + 1, self.q.shape[1]))
@@ -58,15 +58,15 @@ class System(systems.System):
         return _from_joint(joint)
 
     @cached_property
-    def noisier(self) -> "System":
+    def noisier(self) -> "SimulatedSystem":
         """The same explanations, one label in ten replaced by any label: another population."""
-        return System(self.p, 0.9 * self.q + 0.1 / self.q.shape[1])
+        return SimulatedSystem(self.p, 0.9 * self.q + 0.1 / self.q.shape[1])
 
 
-def _from_joint(joint: Floats) -> System:
+def _from_joint(joint: Floats) -> SimulatedSystem:
     """A system from the mass of each (explanation, label) cell."""
     mass = joint.sum(axis=1)
-    return System(mass / mass.sum(), joint / mass[:, None])
+    return SimulatedSystem(mass / mass.sum(), joint / mass[:, None])
 
 
 def label_weights(labels: Ints) -> Floats:
@@ -95,10 +95,10 @@ def noisy(cells: int) -> Floats:
     return two_labels(np.where(np.arange(cells) % 2, purity, 1 - purity))
 
 
-def _half_unique() -> System:
+def _half_unique() -> SimulatedSystem:
     """Half of the rows have one of ten explanations, the other half one of 100,000 that contradict themselves."""
     p = np.concatenate([np.full(10, 0.05), np.full(100_000, 0.5 / 100_000)])
-    return System(p, two_labels(np.concatenate([np.full(10, 0.02), np.full(100_000, 0.5)])))
+    return SimulatedSystem(p, two_labels(np.concatenate([np.full(10, 0.02), np.full(100_000, 0.5)])))
 
 
 def _three() -> Floats:
@@ -110,19 +110,19 @@ def _many() -> Floats:
 
 
 GIVEN = {
-    "4 explanations": System(np.array([0.4, 0.3, 0.2, 0.1]), two_labels(np.array([0.05, 0.9, 0.3, 0.6]))),
-    "100 equal": System(equal(100), noisy(100)),
-    "1,000 equal": System(equal(1_000), noisy(1_000)),
-    "long tail of 3,000": System(long_tail(3_000), noisy(3_000)),
-    "one label only": System(long_tail(100), two_labels(np.zeros(100))),
-    "one pure class": System(equal(40), two_labels(np.where(np.arange(40) < 20, 0.0, 0.7))),
-    "5% contradictions": System(equal(20), two_labels(np.full(20, 0.05))),
-    "near 1": System(equal(50), two_labels(np.where(np.arange(50) == 0, 0.2, 0.0))),
-    "near 0, 50 labels": System(equal(5), np.full((5, 50), 0.02)),
-    "fair coin": System(equal(1), two_labels(np.full(1, 0.5))),
-    "three labels": System(long_tail(30), _three()),
-    "100 labels": System(equal(50), _many()),
-    "sparse, 20,000": System(equal(20_000), noisy(20_000)),
+    "4 explanations": SimulatedSystem(np.array([0.4, 0.3, 0.2, 0.1]), two_labels(np.array([0.05, 0.9, 0.3, 0.6]))),
+    "100 equal": SimulatedSystem(equal(100), noisy(100)),
+    "1,000 equal": SimulatedSystem(equal(1_000), noisy(1_000)),
+    "long tail of 3,000": SimulatedSystem(long_tail(3_000), noisy(3_000)),
+    "one label only": SimulatedSystem(long_tail(100), two_labels(np.zeros(100))),
+    "one pure class": SimulatedSystem(equal(40), two_labels(np.where(np.arange(40) < 20, 0.0, 0.7))),
+    "5% contradictions": SimulatedSystem(equal(20), two_labels(np.full(20, 0.05))),
+    "near 1": SimulatedSystem(equal(50), two_labels(np.where(np.arange(50) == 0, 0.2, 0.0))),
+    "near 0, 50 labels": SimulatedSystem(equal(5), np.full((5, 50), 0.02)),
+    "fair coin": SimulatedSystem(equal(1), two_labels(np.full(1, 0.5))),
+    "three labels": SimulatedSystem(long_tail(30), _three()),
+    "100 labels": SimulatedSystem(equal(50), _many()),
+    "sparse, 20,000": SimulatedSystem(equal(20_000), noisy(20_000)),
     "half never repeat": _half_unique(),
 }
 
@@ -174,8 +174,8 @@ class Windows:
     @cached_property
     def target(self) -> "Windows":
         """The population in which any label but the first counts four times."""
-        found = self._points.target
-        return Windows(found.p, found.q, self.first, self.last, self.half)
+        points = self._points.target
+        return Windows(points.p, points.q, self.first, self.last, self.half)
 
     @cached_property
     def other(self) -> "Windows":
@@ -187,8 +187,8 @@ class Windows:
         return self._points.draw(n, rng)
 
     @cached_property
-    def _points(self) -> System:
-        return System(self.p, self.q)
+    def _points(self) -> SimulatedSystem:
+        return SimulatedSystem(self.p, self.q)
 
     @cached_property
     def _rules(self) -> fs.Rules:

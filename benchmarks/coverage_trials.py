@@ -1,7 +1,7 @@
 """Every interval that faithscope offers, asked about one drawn sample whose truth is known.
 
 A trial is a function ``(system, n, rng)`` that draws n rows and gives, by the interval's name, its two limits and the
-truth; arrays where a sample gets many intervals, such as one a row.
+truth; arrays where a sample gets many intervals, such as one per row.
 """
 
 from collections.abc import Callable
@@ -11,17 +11,18 @@ from typing import Any
 import numpy as np
 
 import faithscope as fs
-from coverage_systems import COVERED, GIVEN, HUB_COVERS, HUBS, System, Windows, label_weights
+from coverage_systems import COVERED, GIVEN, HUB_COVERS, HUBS, SimulatedSystem, Windows, label_weights
 from faithscope.counting.coverage import cover
 from faithscope.explanations import as_explanations
 from faithscope.measures.estimate import estimate
 from faithscope.measures.local import per_explanation, per_row
-from faithscope.measures.paired import Measured, consistency_left_out, paired_difference
+from faithscope.measures.paired import LeftOutEstimate, consistency_left_out, paired_difference
 from faithscope.measures.populations import difference
 from faithscope.measures.scopes import per_row as per_covered_row
 from faithscope.measures.scopes import per_scope
-from faithscope.measures.sufficiency import to_estimate
+from faithscope.measures.sufficiency import coverage_estimate
 from faithscope.relations import Applies
+from faithscope.sample import Sample
 from faithscope.testing.scoped_systems import Hub
 
 Answer = tuple[Any, Any, Any]  # low, high, truth
@@ -42,22 +43,22 @@ class Study:
         return self.few if self.few and n > 1_000 else self.times
 
 
-def _answer(found: Any, truth: float) -> Answer:
-    return found.low, found.high, truth
+def _answer(result: Any, truth: float) -> Answer:
+    return result.low, result.high, truth
 
 
-def consistent(system: System, n: int, rng: np.random.Generator) -> dict[str, Answer]:
+def consistent(system: SimulatedSystem, n: int, rng: np.random.Generator) -> dict[str, Answer]:
     """Both intervals of consistency; and M̂, as an interval without width, for its bias."""
-    found = fs.consistency(*system.draw(n, rng))
-    wide = estimate(found.counts, interval="mcdiarmid")
+    estimated = fs.consistency(*system.draw(n, rng))
+    wide = estimate(estimated.counts, interval="mcdiarmid")
     return {
-        "consistency, jackknife": _answer(found, system.truth),
+        "consistency, jackknife": _answer(estimated, system.truth),
         "consistency, McDiarmid": _answer(wide, system.truth),
-        "M̂": (found.value, found.value, system.truth),
+        "M̂": (estimated.value, estimated.value, system.truth),
     }
 
 
-def weighted(system: System, n: int, rng: np.random.Generator) -> dict[str, Answer]:
+def weighted(system: SimulatedSystem, n: int, rng: np.random.Generator) -> dict[str, Answer]:
     """Weights that undo a sampling by label, and weights that have nothing to do with the rows."""
     explanations, labels = system.draw(n, rng)
     by_label = fs.consistency(explanations, labels, weights=label_weights(labels))
@@ -68,14 +69,14 @@ def weighted(system: System, n: int, rng: np.random.Generator) -> dict[str, Answ
     }
 
 
-def certified(system: System, n: int, rng: np.random.Generator) -> dict[str, Answer]:
+def certified(system: SimulatedSystem, n: int, rng: np.random.Generator) -> dict[str, Answer]:
     """Lower bounds on the finest explainer from three granularities."""
     explanations, labels = system.draw(n, rng)
     family = [None, *(_Merge(every) for every in (4, 16))]
     given = explanations.astype(float)[:, None]
-    found = {how: fs.certify(given, labels, family, interval=how).low for how in ("mcdiarmid", "jackknife")}
+    bounds = {how: fs.certify(given, labels, family, interval=how).low for how in ("mcdiarmid", "jackknife")}
     names = {"mcdiarmid": "certify, McDiarmid", "jackknife": "certify, jackknife"}
-    return {names[how]: (low, 1.0, system.truth) for how, low in found.items()}
+    return {names[how]: (low, 1.0, system.truth) for how, low in bounds.items()}
 
 
 @dataclass(frozen=True)
@@ -88,31 +89,31 @@ class _Merge:
         return fs.Importances(np.floor(explanations.values / self.every))
 
 
-def paired(system: System, n: int, rng: np.random.Generator) -> dict[str, Answer]:
+def paired(system: SimulatedSystem, n: int, rng: np.random.Generator) -> dict[str, Answer]:
     """`compare`: explanations as they are less explanations merged in pairs, on the same rows."""
     explanations, labels = system.draw(n, rng)
     measured = []
     for given in (explanations, explanations // 2):
-        found, kept = fs.consistency(given, labels), as_explanations(given)
-        measured.append(Measured("", found, consistency_left_out(found.counts, kept, labels)))
+        estimate, kept = fs.consistency(given, labels), as_explanations(given)
+        measured.append(LeftOutEstimate("", estimate, consistency_left_out(estimate.counts, Sample(kept, labels))))
     truth = system.truth - system.coarser.truth
     return {"difference of two explainers, consistency": _answer(paired_difference(*measured, 0.95), truth)}
 
 
-def populations(system: System, n: int, rng: np.random.Generator) -> dict[str, Answer]:
+def populations(system: SimulatedSystem, n: int, rng: np.random.Generator) -> dict[str, Answer]:
     """`ev.by`: n rows of one population less n/2 rows of a noisier one."""
-    found = difference(fs.consistency(*system.draw(n, rng)), fs.consistency(*system.noisier.draw(n // 2, rng)))
-    return {"difference of two populations": _answer(found, system.truth - system.noisier.truth)}
+    gap = difference(fs.consistency(*system.draw(n, rng)), fs.consistency(*system.noisier.draw(n // 2, rng)))
+    return {"difference of two populations": _answer(gap, system.truth - system.noisier.truth)}
 
 
-def local(system: System, n: int, rng: np.random.Generator) -> dict[str, Answer]:
+def local(system: SimulatedSystem, n: int, rng: np.random.Generator) -> dict[str, Answer]:
     """Clopper-Pearson: `ev.local()` for every row, `ev.table()` for every explanation."""
     explanations, labels = system.draw(n, rng)
     given = as_explanations(explanations)
-    found = fs.consistency(given, labels).counts
-    rows = per_row(found, given, labels, 0.95)
-    table = per_explanation(found, 0.95)
-    named = np.array([int(float(one)) for one in table["explanation"]])
+    counts = fs.consistency(given, labels).counts
+    rows = per_row(counts, Sample(given, labels), 0.95)
+    table = per_explanation(counts, 0.95)
+    named = np.array([int(float(name)) for name in table["explanation"]])
     share = system.q[named, table["label"].astype(int)]
     return {
         "local consistency, a row": (
@@ -128,16 +129,16 @@ def sufficient(system: Windows | Hub, n: int, rng: np.random.Generator) -> dict[
     """Sufficiency, every row left out or blocks of rows; and M̂ for its bias."""
     if isinstance(system, Hub):
         places, labels = system.draw(n, rng)
-        found = fs.sufficiency(places, labels, places[:, None], relation=HUB_COVERS)
-        return {"sufficiency, jackknife": _answer(found, system.truth)}
+        estimate = fs.sufficiency(places, labels, places[:, None], relation=HUB_COVERS)
+        return {"sufficiency, jackknife": _answer(estimate, system.truth)}
     points, labels = system.draw(n, rng)
     rules, X = system.rules(points), points[:, None].astype(float)
-    found = fs.sufficiency(rules, labels, X)
-    blocks = to_estimate(cover(rules, labels, X, Applies(), exact=0), "sufficiency", 0.95)
+    estimate = fs.sufficiency(rules, labels, X)
+    blocks = coverage_estimate(cover(Sample(rules, labels, X), Applies(), exact=0), "sufficiency", 0.95)
     return {
-        "sufficiency, jackknife": _answer(found, system.truth),
+        "sufficiency, jackknife": _answer(estimate, system.truth),
         "sufficiency, jackknife by blocks": _answer(blocks, system.truth),
-        "M̂": (found.value, found.value, system.truth),
+        "M̂": (estimate.value, estimate.value, system.truth),
     }
 
 
@@ -145,31 +146,31 @@ def weighted_sufficient(system: Windows, n: int, rng: np.random.Generator) -> di
     """Sufficiency with weights that undo a sampling by label."""
     points, labels = system.draw(n, rng)
     X, weights = points[:, None].astype(float), label_weights(labels)
-    found = fs.sufficiency(system.rules(points), labels, X, weights=weights)
-    return {"sufficiency, weights by label": _answer(found, system.target.truth)}
+    estimate = fs.sufficiency(system.rules(points), labels, X, weights=weights)
+    return {"sufficiency, weights by label": _answer(estimate, system.target.truth)}
 
 
 def paired_sufficient(system: Windows, n: int, rng: np.random.Generator) -> dict[str, Answer]:
     """`compare`: a system's rules less rules that reach four points to either side, on the same rows."""
     points, labels = system.draw(n, rng)
     X, measured = points[:, None].astype(float), []
-    for one in (system, system.other):
-        found = cover(one.rules(points), labels, X, Applies())
-        measured.append(Measured("", to_estimate(found, "sufficiency", 0.95), found.left_out))
-    found = paired_difference(*measured, 0.95)
-    return {"difference of two explainers, sufficiency": _answer(found, system.truth - system.other.truth)}
+    for windows in (system, system.other):
+        coverage = cover(Sample(windows.rules(points), labels, X), Applies())
+        measured.append(LeftOutEstimate("", coverage_estimate(coverage, "sufficiency", 0.95), coverage.left_out))
+    gap = paired_difference(*measured, 0.95)
+    return {"difference of two explainers, sufficiency": _answer(gap, system.truth - system.other.truth)}
 
 
 def locally_sufficient(system: Windows, n: int, rng: np.random.Generator) -> dict[str, Answer]:
     """Clopper-Pearson: `ev.local()` for every row, `ev.scopes()` for every rule."""
     points, labels = system.draw(n, rng)
     X = points[:, None].astype(float)
-    found = cover(system.rules(points), labels, X, Applies(), interval=False)
-    rows = per_covered_row(found, labels, 0.95)
+    coverage = cover(Sample(system.rules(points), labels, X), Applies(), interval=False)
+    rows = per_covered_row(coverage, labels, 0.95)
     shares = system.covered_shares
-    scopes = per_scope(found, 0.95)
-    order = {found.counts.explanations.describe(k): k for k in range(found.counts.distinct)}
-    example = points[np.unique(found.codes, return_index=True)[1]]  # a row that was given each rule
+    scopes = per_scope(coverage, 0.95)
+    order = {coverage.counts.explanations.describe(k): k for k in range(coverage.counts.distinct)}
+    example = points[np.unique(coverage.codes, return_index=True)[1]]  # a row that was given each rule
     which = example[[order[text] for text in scopes["explanation"]]]
     return {
         "local sufficiency, a row": (rows["sufficiency_low"], rows["sufficiency_high"], shares[points, labels]),
@@ -181,11 +182,11 @@ def locally_sufficient(system: Windows, n: int, rng: np.random.Generator) -> dic
     }
 
 
-def near(system: Windows, n: int, rng: np.random.Generator) -> dict[str, Answer]:
+def within_distance(system: Windows, n: int, rng: np.random.Generator) -> dict[str, Answer]:
     """`within`: explanations on a line, close ones counted as the same."""
     points, labels = system.draw(n, rng)
-    found = fs.within(points[:, None].astype(float), labels, system.half + 0.5)
-    return {"within": _answer(found, system.truth)}
+    estimate = fs.within(points[:, None].astype(float), labels, system.half + 0.5)
+    return {"within": _answer(estimate, system.truth)}
 
 
 WITHIN = {name: system for name, system in COVERED.items() if system.half is not None}
@@ -201,5 +202,5 @@ STUDIES = (
     Study(weighted_sufficient, COVERED, 300, few=100),
     Study(paired_sufficient, COVERED, 300, few=100),
     Study(locally_sufficient, COVERED, 50, few=25),
-    Study(near, WITHIN, 300, 1_000),
+    Study(within_distance, WITHIN, 300, 1_000),
 )

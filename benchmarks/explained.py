@@ -23,7 +23,7 @@ DEFAULTS = {"n_estimators": 100, "max_depth": 6, "learning_rate": 0.3}  # xgboos
 
 
 @dataclass(frozen=True)
-class System:
+class AdultSystem:
     """Rows that a model was trained on and rows that it was not, categories as codes."""
 
     names: list[str]
@@ -43,7 +43,7 @@ class System:
 
 
 @cache
-def system() -> System:
+def system() -> AdultSystem:
     """Adult where there is a folder with it, else what scikit-learn brings along; two rows in three are trained on."""
     folder = os.environ.get("FAITHSCOPE_DATA")
     if folder and Path(folder, "adult.parquet").exists():
@@ -52,7 +52,7 @@ def system() -> System:
         bunch = importlib.import_module("sklearn.datasets").load_breast_cancer()
         names, categories, X, y = list(bunch.feature_names[:10]), {}, bunch.data[:, :10], bunch.target
     order, cut = np.random.default_rng(0).permutation(len(X)), 2 * len(X) // 3
-    return System(names, categories, X[order[:cut]], y[order[:cut]], X[order[cut:]])
+    return AdultSystem(names, categories, X[order[:cut]], y[order[:cut]], X[order[cut:]])
 
 
 def adult(path: Path) -> tuple[list[str], dict[int, list[str]], np.ndarray, np.ndarray]:
@@ -110,7 +110,7 @@ class AnchorExp:
 class DiceRandom:
     """dice-ml with method "random": from frames, in which categories are text."""
 
-    system: System
+    system: AdultSystem
     model: Clocked
 
     def frame(self, rows: np.ndarray) -> Any:
@@ -131,28 +131,28 @@ class DiceRandom:
         dice = importlib.import_module("dice_ml")
         numbers = [name for j, name in enumerate(self.system.names) if j not in self.system.categories]
         known = self.frame(self.system.known).assign(outcome=self.system.labels)
-        made = dice.Dice(
+        rival = dice.Dice(
             dice.Data(dataframe=known, continuous_features=numbers, outcome_name="outcome"),
             dice.Model(model=self, backend="sklearn"),
             method="random",
         )
-        return lambda rows: [count for row in rows if (count := self._changed(made, row)) is not None]
+        return lambda rows: [count for row in rows if (count := self._changed(rival, row)) is not None]
 
     def _changed(self, explainer: Any, row: np.ndarray) -> int | None:
         query, failed = self.frame(row[None]), importlib.import_module("dice_ml.dice").UserConfigValidationException
         with contextlib.redirect_stderr(io.StringIO()):  # a progress bar
             try:
-                made = explainer.generate_counterfactuals(query, total_CFs=1, verbose=False).cf_examples_list[0]
+                example = explainer.generate_counterfactuals(query, total_CFs=1, verbose=False).cf_examples_list[0]
             except failed:  # none was found
                 return None
-        point = made.final_cfs_df if made.final_cfs_df_sparse is None else made.final_cfs_df_sparse
+        point = example.final_cfs_df if example.final_cfs_df_sparse is None else example.final_cfs_df_sparse
         return int((point[self.system.names].astype(float).to_numpy()[0] != row).sum())
 
 
 def versions() -> str:
     """Of the libraries that are installed, by the names they are installed under."""
-    found = []
+    installed = []
     for name in ("scikit-learn", "xgboost-cpu", "lime", "anchor-exp", "dice-ml"):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            found.append(f"{name} {importlib.metadata.version(name)}")
-    return ", ".join(found)
+            installed.append(f"{name} {importlib.metadata.version(name)}")
+    return ", ".join(installed)

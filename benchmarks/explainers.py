@@ -77,34 +77,34 @@ class Contestant:
 
 
 def compete(contestants: dict[str, Contestant], runs: int) -> dict[str, Any]:
-    """What each contestant found, after a few runs in turns."""
-    found: dict[str, Any] = {}
+    """The answer of each contestant, after a few runs in turns."""
+    answers: dict[str, Any] = {}
     for _ in range(runs):
-        found |= {name: one.run() for name, one in contestants.items()}
-    return found
+        answers |= {name: contestant.run() for name, contestant in contestants.items()}
+    return answers
 
 
 def faster(what: str, pair: dict[str, Contestant], at_least: float | None, note: str = "") -> Line:
     """How much faster the first is than the second."""
-    ours, theirs = pair.values()
-    inside = ", ".join(f"{one.inside:.0%}" for one in pair.values())
+    ours, rival = pair.values()
+    inside = ", ".join(f"{contestant.inside:.0%}" for contestant in pair.values())
     note = f"{inside} of it in the model; {note}" if note else f"{inside} of it in the model"
-    seconds = {name: one.pace for name, one in pair.items()}
-    return Line(what, theirs.pace / ours.pace, at_least=at_least, seconds=seconds, note=note)
+    seconds = {name: contestant.pace for name, contestant in pair.items()}
+    return Line(what, rival.pace / ours.pace, at_least=at_least, seconds=seconds, note=note)
 
 
 def against_lime(sizes: Sizes) -> Iterator[Line]:
     if is_missing("lime"):
         return
-    one, rival = system(), importlib.import_module("lime.lime_tabular").LimeTabularExplainer
-    asked = {"categorical_features": list(one.categories), "feature_selection": "none", "random_state": 0}
-    theirs = rival(one.known, **asked)
+    setup, rival = system(), importlib.import_module("lime.lime_tabular").LimeTabularExplainer
+    asked = {"categorical_features": list(setup.categories), "feature_selection": "none", "random_state": 0}
+    package = rival(setup.known, **asked)
     for what, settings, bar in (("Lime, faster than lime", PAPERS, 5), ("  100 trees of depth 6", DEFAULTS, None)):
-        model = one.train(**settings)
+        model = setup.train(**settings)
         a, b = Clocked(model.predict_proba), Clocked(model.predict_proba)
-        ours = Lime(a, one.known, categorical=one.categories)
-        rows, few = one.rows[: sizes.rows], one.rows[: sizes.lime]
-        each = partial(theirs.explain_instance, predict_fn=b, num_features=len(one.names))
+        ours = Lime(a, setup.known, categorical=setup.categories)
+        rows, few = setup.rows[: sizes.rows], setup.rows[: sizes.lime]
+        each = partial(package.explain_instance, predict_fn=b, num_features=len(setup.names))
         pair = {
             "faithscope": Contestant(partial(ours.explain, rows), a, len(rows)),
             "lime": Contestant(lambda each=each, few=few: [each(row) for row in few], b, len(few)),
@@ -132,61 +132,63 @@ def judge(rule: list[Condition], row: np.ndarray, model: Any, known: np.ndarray,
 
 def quality(rules: list[list[Condition]], model: Any, sizes: Sizes) -> tuple[float, float]:
     """Mean precision of rules for the first rows, and on how many features they have a condition."""
-    one = system()
-    precision = [judge(rule, row, model, one.known, sizes.judged) for rule, row in zip(rules, one.rows, strict=False)]
+    setup = system()
+    precision = [
+        judge(rule, row, model, setup.known, sizes.judged) for rule, row in zip(rules, setup.rows, strict=False)
+    ]
     return float(np.mean(precision)), float(np.mean([len({j for j, _, _ in rule}) for rule in rules]))
 
 
 def against_anchor_exp(sizes: Sizes) -> Iterator[Line]:
     if is_missing("anchor"):
         return
-    one, rival = system(), importlib.import_module("anchor.anchor_tabular").AnchorTabularExplainer
-    theirs, model = rival([0, 1], one.names, one.known, one.categories), one.train(**PAPERS)
-    rows, few = one.rows[: sizes.rows], one.rows[: sizes.anchors]
+    setup, rival = system(), importlib.import_module("anchor.anchor_tabular").AnchorTabularExplainer
+    package, model = rival([0, 1], setup.names, setup.known, setup.categories), setup.train(**PAPERS)
+    rows, few = setup.rows[: sizes.rows], setup.rows[: sizes.anchors]
     for threshold in (0.5, 0.7, 0.95):
         clocks = [Clocked(model.predict) for _ in range(3)]
-        work = {"anchor-exp": partial(AnchorExp(one.known, theirs, threshold).explain, few, clocks[0])}
+        work = {"anchor-exp": partial(AnchorExp(setup.known, package, threshold).explain, few, clocks[0])}
         for beam in (1, 4):
-            ours = Anchors(clocks[len(work)], one.known, threshold=threshold, beam=beam, categorical=one.categories)
+            ours = Anchors(clocks[len(work)], setup.known, threshold=threshold, beam=beam, categorical=setup.categories)
             work[f"beam {beam}"] = partial(ours.explain, rows)
         counts = len(few), len(rows), len(rows)
-        made = {who: Contestant(work[who], *them) for who, *them in zip(work, clocks, counts, strict=True)}
-        found = compete(made, min(2, sizes.runs))
-        yield from judged(threshold, made, found, model, sizes)
+        contestants = {who: Contestant(work[who], *them) for who, *them in zip(work, clocks, counts, strict=True)}
+        answers = compete(contestants, min(2, sizes.runs))
+        yield from judged(threshold, contestants, answers, model, sizes)
 
 
 def judged(
-    threshold: float, made: dict[str, Contestant], found: dict[str, Any], model: Any, sizes: Sizes
+    threshold: float, contestants: dict[str, Contestant], answers: dict[str, Any], model: Any, sizes: Sizes
 ) -> Iterator[Line]:
     """The lines of one threshold: how fast, how precise and how long, on the rows that all explained."""
-    theirs = found["anchor-exp"]
-    ours = {beam: conditions_of(found[beam])[: len(theirs)] for beam in ("beam 1", "beam 4")}
-    good = {who: quality(rules, model, sizes) for who, rules in (ours | {"anchor-exp": theirs}).items()}
-    empty = sum(not rule for rule in theirs)
+    package = answers["anchor-exp"]
+    ours = {beam: conditions_of(answers[beam])[: len(package)] for beam in ("beam 1", "beam 4")}
+    good = {who: quality(rules, model, sizes) for who, rules in (ours | {"anchor-exp": package}).items()}
+    empty = sum(not rule for rule in package)
     for beam, bar in (("beam 1", 30), ("beam 4", None)):
         what = f"Anchors at {threshold}, faster than anchor-exp" if bar else "  with a beam of 4"
-        yield faster(what, {"faithscope": made[beam], "anchor-exp": made["anchor-exp"]}, bar)
+        yield faster(what, {"faithscope": contestants[beam], "anchor-exp": contestants["anchor-exp"]}, bar)
         gain = 100 * (good[beam][0] - good["anchor-exp"][0])
         note = f"{good[beam][0]:.3f} and {good['anchor-exp'][0]:.3f}; {good[beam][1]:.2f} and "
-        note += f"{good['anchor-exp'][1]:.2f} features a rule; {empty} of {len(theirs)} of anchor-exp's have none"
+        note += f"{good['anchor-exp'][1]:.2f} features per rule; {empty} of {len(package)} of anchor-exp's have none"
         yield Line("  more precise, on fresh draws", gain, "pp", at_least=-1 if bar else None, note=note)
 
 
 def against_dice(sizes: Sizes) -> Iterator[Line]:
     if is_missing("dice_ml"):
         return
-    one = system()
-    model = one.train(**PAPERS)
+    setup = system()
+    model = setup.train(**PAPERS)
     a, b = Clocked(model.predict), Clocked(model.predict_proba)
-    ours, rows, few = Counterfactual(a, one.known, categorical=one.categories), one.rows[: sizes.rows], sizes.dice
+    ours, rows, few = Counterfactual(a, setup.known, categorical=setup.categories), setup.rows[: sizes.rows], sizes.dice
     ours.explain(rows[:1])  # learns the training rows, once for all
-    theirs = DiceRandom(one, b).explainer()
+    package = DiceRandom(setup, b).explainer()
     pair = {
         "faithscope": Contestant(partial(ours.find, rows), a, len(rows)),
-        "dice-ml": Contestant(partial(theirs, one.rows[:few]), b, few),
+        "dice-ml": Contestant(partial(package, setup.rows[:few]), b, few),
     }
-    found = compete(pair, min(2, sizes.runs))
-    (points, where), others = found["faithscope"], found["dice-ml"]
+    answers = compete(pair, min(2, sizes.runs))
+    (points, where), others = answers["faithscope"], answers["dice-ml"]
     changed = np.mean((points.points != points.originals).sum(axis=1))
     note = f"{changed:.2f} and {np.mean(others):.2f} features changed; none found for {len(rows) - len(where)} of "
     note += f"{len(rows)} and {few - len(others)} of {few} rows"
@@ -224,9 +226,11 @@ def main() -> None:
     chosen = parser.parse_args()
     sizes = QUICK if chosen.quick else Sizes()
     sizes = replace(sizes, rows=chosen.rows or sizes.rows)
-    machine, one = f"{describe_machine(('faithscope', 'numpy'))}, {versions()}", system()
+    machine, setup = f"{describe_machine(('faithscope', 'numpy'))}, {versions()}", system()
     print(machine)
-    print(f"{len(one.known):,} training rows of {len(one.names)} features, {len(one.categories)} of them categories")
+    print(
+        f"{len(setup.known):,} training rows of {len(setup.names)} features, {len(setup.categories)} of them categories"
+    )
     lines = measure((against_lime, against_anchor_exp, against_dice), sizes, not chosen.quick)
     if chosen.plot:
         draw(lines, chosen.plot)

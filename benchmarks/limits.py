@@ -86,22 +86,22 @@ def grow(name: str, seconds: float, budget: int) -> Iterator[Run]:
     """Larger and larger sizes, as long as the next one is expected to fit."""
     size, before, steps = CASES[name].start, None, [4.0, 2.0]
     while steps and size <= CASES[name].most:
-        found = in_process(name, size, seconds, budget)
-        if found is None:
+        run = in_process(name, size, seconds, budget)
+        if run is None:
             return
-        yield found
-        grown = (1.0, 1.0) if before is None else exponents(before, found)
-        fits = [step for step in steps if expected(found, grown, step, seconds, budget)]
+        yield run
+        grown = (1.0, 1.0) if before is None else exponents(before, run)
+        fits = [step for step in steps if expected(run, grown, step, seconds, budget)]
         if not fits:
             return
-        before, steps = found, [step for step in steps if step <= fits[0]]
+        before, steps = run, [step for step in steps if step <= fits[0]]
         size = int(size * fits[0])
 
 
-def expected(found: Run, grown: tuple[float, float], step: float, seconds: float, budget: int) -> bool:
+def expected(run: Run, grown: tuple[float, float], step: float, seconds: float, budget: int) -> bool:
     """Whether a size so many times larger is expected to fit; at least as much growth as the size's own is."""
-    slow, large = (step ** max(1.0, one) for one in grown)
-    return found.seconds * slow <= seconds and found.peak * large <= budget
+    slow, large = (step ** max(1.0, power) for power in grown)
+    return run.seconds * slow <= seconds and run.peak * large <= budget
 
 
 def in_process(name: str, size: int, seconds: float, budget: int) -> Run | None:
@@ -116,12 +116,12 @@ def in_process(name: str, size: int, seconds: float, budget: int) -> Run | None:
                 child.kill()
                 child.wait()
                 return None
-        said, problem = child.communicate()
+        output, problem = child.communicate()
     if child.returncode:
         print(f"{name}, {size:,}: {problem.strip().splitlines()[-1] if problem.strip() else child.returncode}")
         return None
-    found = json.loads(said.splitlines()[-1])
-    return Run(size, found["seconds"], found["peak"], found["note"])
+    answer = json.loads(output.splitlines()[-1])
+    return Run(size, answer["seconds"], answer["peak"], answer["note"])
 
 
 def resident(pid: int) -> int:
@@ -138,11 +138,11 @@ def available() -> int:
     return int(available())
 
 
-def exponents(before: Run, found: Run) -> tuple[float, float]:
+def exponents(before: Run, after: Run) -> tuple[float, float]:
     """How time and memory grow with the size: 1 where they double when it doubles."""
-    larger = math.log(found.size / before.size)
-    slower = math.log(max(found.seconds, 1e-3) / max(before.seconds, 1e-3)) / larger
-    return slower, math.log(max(found.peak, 1) / max(before.peak, 1)) / larger
+    larger = math.log(after.size / before.size)
+    slower = math.log(max(after.seconds, 1e-3) / max(before.seconds, 1e-3)) / larger
+    return slower, math.log(max(after.peak, 1) / max(before.peak, 1)) / larger
 
 
 HEAD = (
@@ -176,8 +176,8 @@ def refusals() -> None:
         setting = f"from limits_cases import within_addresses; within_addresses({2 * GIB})\n"
         command = [sys.executable, "-c", setting + code]
         ended = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent)
-        said = ended.stderr.strip().splitlines()[-1:] or ["(nothing)"]
-        print(f"\n{name}, exit status {ended.returncode}\n  {said[0]}")
+        last = ended.stderr.strip().splitlines()[-1:] or ["(nothing)"]
+        print(f"\n{name}, exit status {ended.returncode}\n  {last[0]}")
 
 
 if __name__ == "__main__":

@@ -69,8 +69,8 @@ def consistency_keys(n: int) -> Work:
 
 @case("consistency, texts", "rows, texts as keys and labels", 10**5)
 def consistency_texts(n: int) -> Work:
-    keys = [f"leaf {one}" for one in labels(n, n // 10).tolist()]
-    predicted = [f"class {one}" for one in labels(n, 20).tolist()]
+    keys = [f"leaf {code}" for code in labels(n, n // 10).tolist()]
+    predicted = [f"class {code}" for code in labels(n, 20).tolist()]
     return lambda: fs.consistency(keys, predicted)
 
 
@@ -94,13 +94,13 @@ def consistency_labels(n: int) -> Work:
 
 @case("populations", "groups of 1,000,000 rows", 250, 10**3)
 def populations(groups: int) -> Work:
-    found = fs.evaluate(labels(10**6), labels(10**6, 1000), np.zeros((10**6, 1)), progress=False)
+    evaluation = fs.evaluate(labels(10**6), labels(10**6, 1000), np.zeros((10**6, 1)), progress=False)
     parts = labels(10**6, groups)
-    return lambda: found.by(parts)
+    return lambda: evaluation.by(parts)
 
 
 def ruled(n: int, rules: int, many: int) -> tuple[fs.Rules, np.ndarray, np.ndarray]:
-    """Rules of three conditions on 20 columns, ten thresholds a column; every row has one, whether it holds or not."""
+    """Rules of three conditions on 20 columns, ten thresholds per column; every row has one, which may not hold."""
     X, random = numbers(n, 20), np.random.default_rng(2)
     at, on = random.integers(10, size=(rules, 3)), np.array([random.permutation(20)[:3] for _ in range(rules)])
     bounds = np.linspace(-1.35, 1.35, 10)
@@ -132,7 +132,7 @@ def sufficiency_labels(many: int) -> Work:
 
 def texts(n: int, words: int) -> tuple[list[str], list[list[str]]]:
     drawn = np.random.default_rng(3).zipf(1.3, size=(n, 20)) % words
-    documents = [" ".join(f"w{one}" for one in row) for row in drawn.tolist()]
+    documents = [" ".join(f"w{word}" for word in row) for row in drawn.tolist()]
     return documents, [[f"w{row[0]}"] for row in drawn.tolist()]
 
 
@@ -248,11 +248,11 @@ def anchors_features(d: int) -> Work:
 
 @case("report", f"explanations of {D} numbers, all different", 25_000)
 def report(n: int) -> Work:
-    found = fs.evaluate(labels(n), numbers(n), numbers(n, 4), progress=False)
+    evaluation = fs.evaluate(labels(n), numbers(n), numbers(n, 4), progress=False)
 
     def write() -> str:
         with tempfile.TemporaryDirectory() as folder:
-            found.to_html(Path(folder) / "report.html")
+            evaluation.to_html(Path(folder) / "report.html")
             return f"the report has {(Path(folder) / 'report.html').stat().st_size / 1e3:,.0f} kB"
 
     return write

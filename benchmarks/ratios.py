@@ -68,8 +68,8 @@ def clock(work: Callable[[], Any]) -> tuple[float, Any]:
 
 def in_fresh_process(code: str) -> float:
     """The number that this code prints, run beside this file by a Python that has imported nothing yet."""
-    command, here = [sys.executable, "-c", code], Path(__file__).resolve().parent
-    return float(subprocess.run(command, cwd=here, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    command, folder = [sys.executable, "-c", code], Path(__file__).resolve().parent
+    return float(subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True, check=True).stdout)
 
 
 def is_missing(library: str) -> bool:
@@ -91,10 +91,12 @@ def quantus_value(
     unused = "model s_batch custom_batch channel_first explain_func explain_func_kwargs model_predict_kwargs softmax"
 
     def value() -> float:
-        made = metric()
-        prepared = made.general_preprocess(**given, **dict.fromkeys(unused.split()), device=None) | {"model": model}
-        batches = made.generate_batches(data=prepared, batch_size=batch_size or len(values))
-        return float(np.mean(np.concatenate([made.evaluate_batch(**made.batch_preprocess(one)) for one in batches])))
+        measure = metric()
+        prepared = measure.general_preprocess(**given, **dict.fromkeys(unused.split()), device=None) | {"model": model}
+        batches = measure.generate_batches(data=prepared, batch_size=batch_size or len(values))
+        return float(
+            np.mean(np.concatenate([measure.evaluate_batch(**measure.batch_preprocess(batch)) for batch in batches]))
+        )
 
     return value
 
@@ -113,8 +115,8 @@ def peak_bytes() -> int:
 
 def describe_machine(libraries: Iterable[str]) -> str:
     known = importlib.metadata.packages_distributions()
-    found = [known[name][0] for name in libraries if name in known]
-    versions = [f"{name} {importlib.metadata.version(name)}" for name in found]
+    distributions = [known[name][0] for name in libraries if name in known]
+    versions = [f"{name} {importlib.metadata.version(name)}" for name in distributions]
     return f"{platform.machine()}, {os.cpu_count()} cores; Python {platform.python_version()}, {', '.join(versions)}"
 
 
@@ -140,8 +142,8 @@ def conclude(lines: list[Line], machine: str, chosen: argparse.Namespace) -> Non
     """Write the numbers where asked, and exit 1 where a bar is missed."""
     judged = not chosen.quick
     if chosen.json:
-        found = [asdict(line) | {"met": line.met if judged else None} for line in lines]
-        chosen.json.write_text(json.dumps({"machine": machine, "lines": found}, indent=2) + "\n")
+        numbers = [asdict(line) | {"met": line.met if judged else None} for line in lines]
+        chosen.json.write_text(json.dumps({"machine": machine, "lines": numbers}, indent=2) + "\n")
     missed = [line.what.strip() for line in lines if not line.met]
     if judged and missed:
         sys.exit("Missed: " + "; ".join(missed))

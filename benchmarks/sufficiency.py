@@ -34,6 +34,7 @@ from faithscope.counting.bitmaps import in_blocks
 from faithscope.counting.blocks import Content
 from faithscope.counting.coverage import number_rows
 from faithscope.relations import to_relation
+from faithscope.sample import Sample
 from pictures import draw
 from ratios import (
     FEATURES,
@@ -93,7 +94,7 @@ class Ruled:
 
 
 def columns_and_thresholds(rules: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Of four conditions a rule; rules on the same columns have different thresholds, so that no two are equal."""
+    """Of four conditions per rule; rules on the same columns have different thresholds, so that no two are equal."""
     sets = random.permutation(list(combinations(range(COLUMNS), WIDTH)))
     turn, on = np.divmod(np.arange(rules), len(sets))
     number = random.integers(10**WIDTH, size=len(sets))[on] + 1237 * turn  # its digits choose the thresholds
@@ -136,7 +137,8 @@ def loop_over_rules(sample: Ruled, rules: int, holds: Callable[..., np.ndarray])
 def our_counts(rules: fs.Rules, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Whom each rule covers, by label, by the steps of `cover`: `count_covered` pays for the interval as well."""
     relation = to_relation(None, rules)
-    sample = number_rows(relation.scopes(rules), None, sys.maxsize, Content(labels, (rules,), X))
+    scopes, content = relation.scopes(rules), Content(labels, (rules,), X)
+    sample = number_rows(Sample(rules, labels, X), scopes, sys.maxsize, content)
     layout, covers = sample.layout(), relation.cover(sample.distinct, rules, X)
     bitmaps = in_blocks(covers, layout, len(sample.distinct), sys.maxsize)
     return np.concatenate([layout.count(bits) for _, bits in bitmaps])
@@ -150,19 +152,22 @@ def covered_by_label(estimate: fs.Estimate) -> np.ndarray:
 
 
 def against_a_loop(sizes: Sizes) -> Iterator[Line]:
-    sample, some = ruled(sizes.rows, sizes.rules), sizes.looped
+    sample, looped = ruled(sizes.rows, sizes.rules), sizes.looped
     building, rules = clock(sample.to_rules)
     comparing = partial(compare, sample.X)
     work = {
-        "loop": partial(loop_over_rules, sample, some, comparing),
-        "loop over kept masks": partial(loop_over_rules, sample, some, cache(comparing)),
+        "loop": partial(loop_over_rules, sample, looped, comparing),
+        "loop over kept masks": partial(loop_over_rules, sample, looped, cache(comparing)),
         "counts": lambda: our_counts(rules, sample.X, sample.labels),
         "sufficiency": lambda: covered_by_label(fs.sufficiency(rules, sample.labels, sample.X)),
     }
-    check_counts({name: one() for name, one in work.items()}, some, sizes.rules)
-    best = race({name: lambda one=one: float(one()[:some].sum()) for name, one in work.items()}, sizes.runs)
-    scaled = {name: best[name] * sizes.rules / some for name in ("loop", "loop over kept masks")}
-    notes = {"counts": f"loops scaled from {some} rules", "sufficiency": f"making the rules took {building:.1f} s"}
+    check_counts({name: counting() for name, counting in work.items()}, looped, sizes.rules)
+    best = race(
+        {name: lambda counting=counting: float(counting()[:looped].sum()) for name, counting in work.items()},
+        sizes.runs,
+    )
+    scaled = {name: best[name] * sizes.rules / looped for name in ("loop", "loop over kept masks")}
+    notes = {"counts": f"loops scaled from {looped} rules", "sufficiency": f"making the rules took {building:.1f} s"}
     for ours, bar in (("counts", 15), ("sufficiency", 3)):
         whats = {
             "loop": f"{ours} of {sizes.rules:,} rules, faster than a loop",
@@ -173,8 +178,8 @@ def against_a_loop(sizes: Sizes) -> Iterator[Line]:
             yield Line(what, scaled[loop] / best[ours], at_least=least, seconds=times, note=notes[ours])
 
 
-def check_counts(tables: dict[str, np.ndarray], some: int, rules: int) -> None:
-    wrong = [name for name, table in tables.items() if not np.array_equal(table[:some], tables["loop"])]
+def check_counts(tables: dict[str, np.ndarray], looped: int, rules: int) -> None:
+    wrong = [name for name, table in tables.items() if not np.array_equal(table[:looped], tables["loop"])]
     if wrong or any(len(tables[ours]) != rules for ours in ("counts", "sufficiency")):
         sys.exit(f"The counts differ, or not all rules do, so the times mean nothing: {wrong}")
 
@@ -207,7 +212,7 @@ def memory(sizes: Sizes) -> Iterator[Line]:
 
 
 def documents(count: int) -> tuple[list[list[str]], np.ndarray]:
-    """About 20 words a document, the r-th commonest with a chance proportional to 1/r, and one of two labels."""
+    """About 20 words per document, the r-th commonest with a chance proportional to 1/r, and one of two labels."""
     random, words = np.random.default_rng(0), 15_000
     chance = 1 / np.arange(1, words + 1)
     lengths = 1 + random.poisson(19, count)
@@ -220,10 +225,10 @@ def highlights(sizes: Sizes) -> Iterator[Line]:
     texts, labels = documents(sizes.documents)
     rare = [max(words, key=lambda word: int(word[1:])) for words in texts]
     for what, chosen in (("the rarest word", rare), ("all words", texts)):
-        building, found = clock(lambda chosen=chosen: fs.Highlights(chosen))
-        work = {"faithscope": lambda found=found: fs.sufficiency(found, labels, texts).value}
+        building, given = clock(lambda chosen=chosen: fs.Highlights(chosen))
+        work = {"faithscope": lambda given=given: fs.sufficiency(given, labels, texts).value}
         best = race(work, sizes.runs)["faithscope"]
-        note = f"{len(found.distinct):,} different; making them took {building:.2f} s"
+        note = f"{len(given.distinct):,} different; making them took {building:.2f} s"
         yield Line(f"{sizes.documents:,} documents, {what} highlighted", best, "s", at_most=1, note=note)
 
 
@@ -258,8 +263,8 @@ def against_quantus(sizes: Sizes) -> Iterator[Line]:
 
 def seconds_of(rows: int, rules: int, runs: int) -> float:
     sample = ruled(rows, rules)
-    made = sample.to_rules()
-    return race({"": lambda: fs.sufficiency(made, sample.labels, sample.X).value}, runs)[""]
+    given = sample.to_rules()
+    return race({"": lambda: fs.sufficiency(given, sample.labels, sample.X).value}, runs)[""]
 
 
 def growth(sizes: Sizes) -> Iterator[Line]:

@@ -9,7 +9,7 @@
    normal, tau is 3 for 14 features and about the nearest hundredth of distances otherwise; labels are three. The counts
    of 50 explanations are checked against plain distances.
 2. Limits: the operations of the counting kernel over what the chip can do. A pair takes 3 · 2 · k operations on the
-   tensor units (k numbers a row, in halves), held against the rate of a large half-precision product measured here, and
+   tensor units (k numbers per row, in halves), held against the rate of a large half-precision product measured, and
    3 instructions on the single-precision units, held against 128 a clock and multiprocessor at the highest clock.
 3. The same data on the CPU of the same machine: the counts must be equal and the intervals agree; then the ratio.
 4. Quantus 0.6.0 ``Sufficiency`` with ``batch_size=n``, called as in `sufficiency.py`, against the complete estimate.
@@ -103,7 +103,7 @@ def timed_kernels() -> Iterator[list[float]]:
 
     from faithscope.counting.gpu import pairs as _gpu
 
-    plain, events, found = _gpu._launch, [], []
+    plain, events, milliseconds = _gpu._launch, [], []
 
     def launch(*given: Any) -> None:
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
@@ -114,11 +114,11 @@ def timed_kernels() -> Iterator[list[float]]:
 
     _gpu._launch = launch
     try:
-        yield found
+        yield milliseconds
     finally:
         _gpu._launch = plain
         torch.cuda.synchronize()
-        found += [begin.elapsed_time(end) for begin, end in events]
+        milliseconds += [begin.elapsed_time(end) for begin, end in events]
 
 
 def times(counting: Counting, runs: int = 3) -> tuple[dict[str, float], Any]:
@@ -179,9 +179,9 @@ def counts(sizes: Sizes) -> Iterator[Line]:
             yield Line("  the whole call, with the interval", 1e3 * whole if small else whole, unit)
 
 
-def check_some(counting: Counting, cells: Any, some: int = 50) -> None:
+def check_some(counting: Counting, cells: Any, count: int = 50) -> None:
     """Exit where the counts of a few explanations are not those of plain distances."""
-    chosen = np.random.default_rng(1).choice(len(counting.values), some, replace=False)
+    chosen = np.random.default_rng(1).choice(len(counting.values), count, replace=False)
     inside = cdist(counting.values[chosen], counting.values) <= counting.tau
     table = np.zeros((len(counting.values), 3), np.int64)
     table[cells.explanation, cells.label] = cells.covered
@@ -203,8 +203,8 @@ def other_metrics(sizes: Sizes) -> Iterator[Line]:
         yield Line(f"within, {metric}, n = {n:,}", clock(work)[0], "s", note=f"tau {tau:.4g}, with the interval")
     work = partial(fs.within, np.round(4 * values) / 4, labels, TAU, device="cuda")
     work()
-    seconds, found = clock(work)
-    yield Line(f"within, euclidean on a grid, n = {n:,}", seconds, "s", note=found.notes[-1])
+    seconds, estimate = clock(work)
+    yield Line(f"within, euclidean on a grid, n = {n:,}", seconds, "s", note=estimate.notes[-1])
     taus = np.linspace(1, 4, 8)
     curve = partial(fs.within_curve, values, labels, taus, device="cuda")
     curve()
@@ -214,27 +214,29 @@ def other_metrics(sizes: Sizes) -> Iterator[Line]:
 def against_cpu(sizes: Sizes) -> Iterator[Line]:
     for n in (sizes.few, sizes.compared):
         values, labels = normal(n, FEATURES)
-        here = partial(fs.within, values, labels, TAU, device="cpu")
+        on_cpu = partial(fs.within, values, labels, TAU, device="cpu")
         if not has_gpu():
             if n == sizes.few:
-                yield Line(f"within on the CPU, n = {n:,}", min(clock(here)[0] for _ in range(3)), "s")
+                yield Line(f"within on the CPU, n = {n:,}", min(clock(on_cpu)[0] for _ in range(3)), "s")
             return
-        there = partial(fs.within, values, labels, TAU, device="cuda")
-        found, expected = there(), here()
-        check_same(found, expected)
-        best = race({"GPU": lambda one=there: one().value}, 3) | race({"CPU": lambda one=here: one().value}, 1)
-        note = (
-            f"equal counts; intervals [{found.low:.5f}, {found.high:.5f}] and [{expected.low:.5f}, {expected.high:.5f}]"
-        )
+        on_gpu = partial(fs.within, values, labels, TAU, device="cuda")
+        estimate, expected = on_gpu(), on_cpu()
+        check_same(estimate, expected)
+        best = race({"GPU": lambda within=on_gpu: within().value}, 3)
+        best |= race({"CPU": lambda within=on_cpu: within().value}, 1)
+        limits = (f"[{answer.low:.5f}, {answer.high:.5f}]" for answer in (estimate, expected))
+        note = f"equal counts; intervals {' and '.join(limits)}"
         what = f"within, faster than on the CPU, n = {n:,}"
         yield Line(what, best["CPU"] / best["GPU"], seconds=best, note=note)
 
 
-def check_same(found: fs.Estimate, expected: fs.Estimate) -> None:
+def check_same(estimate: fs.Estimate, expected: fs.Estimate) -> None:
     """Exit where counts differ, pair by pair as far as cells tell."""
     names = ("explanation", "label", "given", "covered", "missed")
-    wrong = [name for name in names if not np.array_equal(getattr(found.counts, name), getattr(expected.counts, name))]
-    if wrong or found.value != expected.value:
+    wrong = [
+        name for name in names if not np.array_equal(getattr(estimate.counts, name), getattr(expected.counts, name))
+    ]
+    if wrong or estimate.value != expected.value:
         sys.exit(f"The GPU counts otherwise than the CPU, so its times mean nothing: {wrong}")
 
 
@@ -246,11 +248,11 @@ def against_metrics_of_the_cpu(sizes: Sizes) -> Iterator[Line]:
     for metric in ("euclidean", *METRICS):
         given = np.round(values) if metric == "hamming" else values
         tau = distance_for(given, {"manhattan": "cityblock"}.get(metric, metric))
-        found, expected = (fs.within(given, labels, tau, metric=metric, device=device) for device in ("cuda", "cpu"))
-        check_same(found, expected)
-        gap = max(abs(found.low - expected.low), abs(found.high - expected.high))
+        estimate, expected = (fs.within(given, labels, tau, metric=metric, device=device) for device in ("cuda", "cpu"))
+        check_same(estimate, expected)
+        gap = max(abs(estimate.low - expected.low), abs(estimate.high - expected.high))
         what = f"{metric}, n = {n:,}: equal counts, intervals off by"
-        yield Line(what, 1e9 * gap, "e-9", note=found.notes[-1])
+        yield Line(what, 1e9 * gap, "e-9", note=estimate.notes[-1])
 
 
 def against_quantus(sizes: Sizes) -> Iterator[Line]:

@@ -20,11 +20,11 @@ def same_explanation() -> alt.LayerChart:
     groups = {"income high": "AAAAA", "debt low": "AAAD", "young, no debt": "AD", "owns a boat": "D"}
     names = {"A": "approve", "D": "decline"}
     rows = [
-        {"explanation": why, "place": place, "prediction": names[one]}
+        {"explanation": why, "place": place, "prediction": names[label]}
         for why, given in groups.items()
-        for place, one in enumerate(given)
+        for place, label in enumerate(given)
     ]
-    found = fs.consistency([row["explanation"] for row in rows], [row["prediction"] for row in rows])
+    estimate = fs.consistency([row["explanation"] for row in rows], [row["prediction"] for row in rows])
     shares = [{"explanation": why, "says": _share(given)} for why, given in groups.items()]
     across = alt.X("explanation:N", sort=list(groups), title=None, axis=alt.Axis(labelAngle=0, labelFontSize=12))
     dots = alt.Chart(alt.Data(values=rows)).mark_point(filled=True, size=420, opacity=1)
@@ -35,7 +35,7 @@ def same_explanation() -> alt.LayerChart:
         width=560,
         height=230,
         title=alt.Title(
-            f"Consistency {found.value:.2f}; {found.unverifiable:.0%} of rows unverifiable",
+            f"Consistency {estimate.value:.2f}; {estimate.unverifiable:.0%} of rows unverifiable",
             subtitle="Each mark is a row above the explanation it was given. Below: pairs of rows predicted the same.",
         ),
     )
@@ -95,14 +95,14 @@ def four_answers() -> alt.LayerChart:
     n = 2_000
     labels = rng.integers(0, 2, n)
     noisy = np.where(rng.uniform(size=n) < 0.08, 1 - labels, labels)
-    some = np.where(rng.uniform(size=n) < 0.4, rng.integers(10, 10**9, n), 20 + labels)
-    found = {
+    often_unique = np.where(rng.uniform(size=n) < 0.4, rng.integers(10, 10**9, n), 20 + labels)
+    explainers = {
         "faithful": labels + 2 * rng.integers(0, 4, n),
         "mostly faithful": noisy + 2 * rng.integers(0, 4, n),
         "no better than chance": rng.integers(0, 8, n),
-        "cannot tell yet": some,
+        "cannot tell yet": often_unique,
     }
-    estimates = [(name, fs.consistency(list(map(int, one)), labels)) for name, one in found.items()]
+    estimates = [(name, fs.consistency(list(map(int, keys)), labels)) for name, keys in explainers.items()]
     return charts.estimates(estimates, title="Four answers")
 
 

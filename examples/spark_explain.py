@@ -49,8 +49,8 @@ def main(rows: int = 5_000) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "log.parquet")
         log.write.parquet(path)
-        found = ibis.pyspark.connect(spark).read_parquet(path)
-        print(fs.audit(found, prediction="prediction", explanation="phi_*", discretizer=fs.SignOfTop(3)))
+        written = ibis.pyspark.connect(spark).read_parquet(path)
+        print(fs.audit(written, prediction="prediction", explanation="phi_*", discretizer=fs.SignOfTop(3)))
     spark.stop()
 
 

@@ -40,9 +40,9 @@ def one_input(data: bytes) -> bool:
     return True
 
 
-def _valid(found: fs.Estimate) -> None:
-    if not 0 <= found.low <= found.value <= found.high <= 1:
-        raise AssertionError(f"no estimate: {found}")
+def _valid(estimate: fs.Estimate) -> None:
+    if not 0 <= estimate.low <= estimate.value <= estimate.high <= 1:
+        raise AssertionError(f"no estimate: {estimate}")
 
 
 def _file(content: bytes, suffix: str, **how: object) -> None:
@@ -64,9 +64,9 @@ def _json(content: bytes, kind: str | None) -> None:
 def logs() -> list[bytes]:
     """Whole logs of every kind of explanation, as Parquet."""
     sink = [pa.BufferOutputStream() for _ in _tables()]
-    for table, one in zip(_tables(), sink, strict=True):
-        pq.write_table(table, one)
-    return [one.getvalue().to_pybytes() for one in sink]
+    for table, buffer in zip(_tables(), sink, strict=True):
+        pq.write_table(table, buffer)
+    return [buffer.getvalue().to_pybytes() for buffer in sink]
 
 
 @cache
@@ -83,7 +83,10 @@ def _tables() -> list[pa.Table]:
         fs.Counterfactuals(X, X[::-1]),
     ]
     texts = ["a b", "b", "a", "c"]
-    return [to_log(one, [0, 1, 0, 1], texts if isinstance(one, fs.Highlights) else X) for one in kinds]
+    return [
+        to_log(explanations, [0, 1, 0, 1], texts if isinstance(explanations, fs.Highlights) else X)
+        for explanations in kinds
+    ]
 
 
 def _parquet(content: bytes, kind: str | None) -> None:
@@ -99,17 +102,19 @@ def _parquet(content: bytes, kind: str | None) -> None:
 def _settings(content: bytes, kind: str | None) -> None:
     """A log whose description of its explanations is these bytes."""
     table = _tables()[content[0] % len(_tables())] if content else _tables()[0]
-    said = table.replace_schema_metadata({METADATA: content[1:]})
-    found = from_arrow(said)
-    if len(found) != table.num_rows:
-        raise AssertionError(f"{len(found)} explanations of {table.num_rows} rows")
-    _valid(fs.audit(said).consistency)
+    hostile = table.replace_schema_metadata({METADATA: content[1:]})
+    explanations = from_arrow(hostile)
+    if len(explanations) != table.num_rows:
+        raise AssertionError(f"{len(explanations)} explanations of {table.num_rows} rows")
+    _valid(fs.audit(hostile).consistency)
 
 
 def _cells(content: bytes, kind: str | None) -> None:
     """A log whose explanations are these bytes as text, a line each."""
     texts = content.decode("utf-8", "replace").split("\n")
-    table = pa.table({"yhat": [len(one) % 2 for one in texts], "e": texts, "x0": [float(len(one)) for one in texts]})
+    table = pa.table(
+        {"yhat": [len(text) % 2 for text in texts], "e": texts, "x0": [float(len(text)) for text in texts]}
+    )
     _valid(fs.audit(table, prediction="yhat", explanation="e", kind=kind).consistency)
 
 

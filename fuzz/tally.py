@@ -20,7 +20,7 @@ START, END = "<!-- made by fuzz/tally.py -->\n", "<!-- end -->\n"
 def grid(names: Sequence[str], rows: Iterable[Sequence[object]], *, right: bool = True) -> str:
     """A Markdown table; numbers on the right."""
     head = [f"| {' | '.join(names)} |", "|---|" + ("---:|" if right else "---|") * (len(names) - 1)]
-    told = [f"{one:,}" if isinstance(one, int) else str(one) for row in rows for one in row]
+    told = [f"{cell:,}" if isinstance(cell, int) else str(cell) for row in rows for cell in row]
     lines = [f"| {' | '.join(told[start : start + len(names)])} |" for start in range(0, len(told), len(names))]
     return "\n".join([*head, *lines]) + "\n"
 
@@ -30,7 +30,7 @@ def inputs(tried: Counter[tuple[str, str, str]]) -> str:
     rows = []
     for family in [*dict.fromkeys(family for family, _, _ in tried), "all"]:
         chosen = {key: times for key, times in tried.items() if family in (key[0], "all")}
-        ended = [sum(n for (_, _, how), n in chosen.items() if how == one) for one in _ENDS]
+        ended = [sum(n for (_, _, how), n in chosen.items() if how == ending) for ending in _ENDS]
         rows.append((family, len({(key[0], key[1]) for key in chosen}), sum(ended), *ended))
     return grid(("what was called", "functions", "inputs tried", "answered", "refused in one sentence", _ENDS[2]), rows)
 
@@ -88,7 +88,9 @@ def main() -> int:
     texts = {ENGINES: f"\n{engines(outcomes.ENGINES)}\n"}
     if not alone:
         texts[START] = f"\n{inputs(outcomes.TRIED)}\n{faults(outcomes.INJECTED, lost)}\n"
-    texts = {mark: text + "".join(f"Not tried here: {one}\n" for one in watch.skipped) for mark, text in texts.items()}
+    texts = {
+        mark: text + "".join(f"Not tried here: {engine}\n" for engine in watch.skipped) for mark, text in texts.items()
+    }
     print("".join(texts.values()))
     if "--write" in sys.argv and status == 0:
         for mark, text in texts.items():

@@ -87,10 +87,10 @@ def gower(table: Any, known: Any = None) -> Any:
 
     n, total = len(table), np.zeros((len(table), len(table)))
     for name in table:
-        learned = [one for one in (table if known is None else known)[name] if not pd.isna(one)]
-        values = [None if pd.isna(one) else _as_number(one) for one in table[name]]
-        counts = all(isinstance(_as_number(one), int | float | np.number) for one in learned)
-        finite = [_as_number(one) for one in learned if counts and np.isfinite(_as_number(one))]
+        learned = [value for value in (table if known is None else known)[name] if not pd.isna(value)]
+        values = [None if pd.isna(value) else _as_number(value) for value in table[name]]
+        counts = all(isinstance(_as_number(value), int | float | np.number) for value in learned)
+        finite = [_as_number(value) for value in learned if counts and np.isfinite(_as_number(value))]
         width = (max(finite) - min(finite) if finite else 0) or 1
         for i in range(n):
             for j in range(n):

@@ -97,6 +97,7 @@ def assert_alike(printed, shown, where):
 
 
 @pytest.mark.parametrize("path", [page for page in PAGES if runs(page)], ids=lambda path: path.name)
+@pytest.mark.slow
 def test_what_a_page_shows_is_what_it_prints(path, tmp_path, monkeypatch):
     page = path.read_text()
     if missing(page):
@@ -132,6 +133,7 @@ def test_the_reference_has_every_public_name():
     assert named == public
 
 
+@pytest.mark.slow
 def test_the_reference_of_the_command_line_is_what_the_program_says():
     words = [sys.executable, "-m", "typer", "faithscope.cli", "utils", "docs", "--name", "faithscope"]
     told = subprocess.run(words, capture_output=True, text=True, check=True).stdout

@@ -152,6 +152,7 @@ ELSEWHERE = {"batch_size", "discretize_continuous", "l1_reg"}  # parameters of o
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@pytest.mark.slow
 def test_inline_code_names_what_exists(path):
     problems = [f"`{code}`: {problem}" for code in snippets(path.read_text()) for problem in wrong(code)]
     assert problems == []

@@ -44,6 +44,7 @@ def printed(program, folders, *options):
     return found.stdout
 
 
+@pytest.mark.slow
 def test_the_measures_need_numpy_and_scipy_alone(tmp_path):
     source = Path(__file__).parents[1] / "src"
     for library in (numpy, scipy):

@@ -36,6 +36,7 @@ def imports(tree):
 
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
+@pytest.mark.slow
 def test_nothing_in_the_package_can_run_what_it_read(path):
     tree = ast.parse(path.read_text())
     assert not MODULES & set(imports(tree))

@@ -143,6 +143,7 @@ def run(folder, *words, **environment):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the C library is loaded as on Unix")
+@pytest.mark.slow
 def test_json_stands_alone_on_standard_output_whatever_a_model_prints(folder):
     found = run(folder, "--json")
     assert found.returncode == 0, found.stderr
@@ -152,6 +153,7 @@ def test_json_stands_alone_on_standard_output_whatever_a_model_prints(folder):
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8"])
+@pytest.mark.slow
 def test_any_encoding_of_a_terminal_will_do(folder, encoding):
     found = run(folder, "--report", "r.html", PYTHONIOENCODING=encoding)
     assert found.returncode == 0, found.stderr

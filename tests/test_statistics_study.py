@@ -67,7 +67,7 @@ def test_the_expected_sufficiency_is_the_mean_over_all_samples(study, name):
 
 
 def test_true_and_expected_consistency_are_those_of_all_pairs_and_samples(study):
-    system = study("systems").System(np.array([0.6, 0.3, 0.1]), np.array([[0.9, 0.1], [0.5, 0.5], [0.0, 1.0]]))
+    system = study("systems").SimulatedSystem(np.array([0.6, 0.3, 0.1]), np.array([[0.9, 0.1], [0.5, 0.5], [0.0, 1.0]]))
     assert system.truth == pytest.approx(pairs_that_agree(system.p, system.q, int.__eq__), abs=1e-12)
     mean = sum(chance * fs.consistency(e, y).value for e, y, chance in every_sample(system, 3))
     assert system.expected(3) == pytest.approx(mean, abs=1e-9)
@@ -107,13 +107,14 @@ def test_an_interval_that_misses_falls_short_and_one_that_holds_does_not(study):
 
 def test_a_forecast_is_held_against_what_four_times_the_rows_gave(study):
     codes = np.random.default_rng(0).integers(0, 2_000, 8_000)
-    found = study("forecasts").foresee("simulated", "equal", codes, 1_000, np.random.default_rng(1))
-    assert found.found == pytest.approx((1 - 1 / 2_000) ** 3_999, abs=0.03)
-    assert abs(found.error) < 0.08
+    forecast = study("forecasts").foresee("simulated", "equal", codes, 1_000, np.random.default_rng(1))
+    assert forecast.observed == pytest.approx((1 - 1 / 2_000) ** 3_999, abs=0.03)
+    assert abs(forecast.error) < 0.08
     alone = study("forecasts").foresee("simulated", "all different", np.arange(400), 100, np.random.default_rng(1))
-    assert (alone.foreseen, alone.found) == (None, 1.0)
+    assert (alone.foreseen, alone.observed) == (None, 1.0)
 
 
+@pytest.mark.slow
 def test_the_script_is_not_taken_for_the_coverage_package():
     code = f"import sys; sys.path.insert(0, {str(FOLDER)!r}); import coverage"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -127,6 +128,7 @@ def ask(*arguments):
     return run.stdout
 
 
+@pytest.mark.slow
 def test_the_quick_study_asks_every_interval_says_what_it_skips_and_can_be_told_again(tmp_path, monkeypatch):
     monkeypatch.delenv("FAITHSCOPE_DATA", raising=False)
     kept = tmp_path / "kept.json"

@@ -32,6 +32,7 @@ def home(tmp_path, monkeypatch):
     assert not Path("~").exists()
 
 
+@pytest.mark.slow
 def test_a_path_that_begins_with_a_tilde_lies_in_the_home_folder(home, monkeypatch):
     ev = fs.evaluate(
         [0, 1, 0, 1], lambda rows: [[1], [2], [1], [2]], pd.DataFrame({"a": [1.0, 2, 3, 4]}), cache="~/kept"

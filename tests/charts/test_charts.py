@@ -26,6 +26,7 @@ def drawn(chart):
     return spec, [row for rows in spec["datasets"].values() for row in rows]
 
 
+@pytest.mark.slow
 def test_everything_that_plots_gives_an_altair_chart(comparison):
     evaluation = comparison.evaluations["rules by age"]
     within = fs.within_curve(np.random.default_rng(0).normal(size=(50, 2)), [0, 1] * 25, [0.0, 0.1, 1.0])
@@ -52,6 +53,7 @@ def test_an_estimate_is_drawn_where_it_is(comparison):
     }
 
 
+@pytest.mark.slow
 def test_what_cannot_be_checked_is_hatched_from_the_value_to_the_upper_end(comparison):
     estimate = comparison.evaluations["importances"].consistency
     _, rows = drawn(estimate.plot())

@@ -32,6 +32,7 @@ def run(*words):
     return CliRunner().invoke(app, list(map(str, words)))
 
 
+@pytest.mark.slow
 def test_a_log_is_audited(log, tmp_path):
     done = run("audit", log, *HOW, "--by", "region", "--by-time", "when", "--report", tmp_path / "r.html")
     assert done.exit_code == 0, done.output
@@ -104,6 +105,7 @@ def test_mistakes_are_one_clear_line(words, log):
     assert "hunter2" not in str(done.exception)
 
 
+@pytest.mark.slow
 def test_a_mistake_exits_with_2_and_no_traceback(log):
     start = "from faithscope.cli import main; main()"
     done = subprocess.run(

@@ -105,6 +105,7 @@ def test_all_commands_are_listed(folder):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.slow
 def test_every_example_in_help_runs(folder, command):
     shown = examples(run(folder, command, "--help").stdout)
     assert shown
@@ -270,6 +271,7 @@ def test_a_mistake_is_one_line_and_status_2(folder, name):
 @pytest.mark.parametrize(
     "command", [[Path(sys.executable).parent / "faithscope"], [sys.executable, "-m", "faithscope"]]
 )
+@pytest.mark.slow
 def test_the_installed_command_prints_its_version(command):
     done = subprocess.run([*command, "--version"], capture_output=True, text=True)
     assert re.fullmatch(r"faithscope \d+\.\d+\.\d+\n", done.stdout)

@@ -390,6 +390,7 @@ def _top_one(row):
     return _top(row, 1)
 
 
+@pytest.mark.engine
 def test_a_role_that_may_only_read_is_enough_and_nothing_is_left_behind():
     server = engines.server()
     import psycopg

@@ -79,6 +79,7 @@ def check_cells(cells, inside, codes, labels):
 @pytest.mark.parametrize("grid", [False, True])
 @pytest.mark.parametrize("is_open", [False, True])
 @pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.slow
 def test_counts_are_those_of_plain_distances(gpu, metric, is_open, grid):
     _, rows, codes, labels = random_points(metric, 3, grid=grid)
     distance = cdist(rows[:30], rows, metric)
@@ -103,6 +104,7 @@ def test_counts_do_not_depend_on_how_many_features_are_multiplied_at_once(gpu, d
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cityblock", "hamming"])
+@pytest.mark.slow
 def test_many_radii_are_counted_as_each_by_itself(gpu, metric):
     _, rows, codes, labels = random_points(metric, 1)
     distance = cdist(rows[:30], rows, metric)
@@ -123,6 +125,7 @@ def test_where_too_much_is_in_doubt_all_is_counted_in_double_precision(gpu, monk
     assert cells.close == np.sum(np.abs(distance - near.radii[:, None]) <= 1e-5 * near.radii[:, None])
 
 
+@pytest.mark.slow
 def test_tables_that_do_not_fit_are_counted_in_pieces(gpu, monkeypatch):
     _, rows, codes, _ = random_points("euclidean", 4)
     labels = np.arange(60)  # every row has a label of its own
@@ -143,6 +146,7 @@ def test_points_far_from_the_others_cost_no_exactness(gpu):
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "chebyshev"])
+@pytest.mark.slow
 def test_rows_feel_the_weights_of_the_explanations_that_cover_them(gpu, metric):
     rng, rows, codes, labels = random_points(metric, 6)
     distance = cdist(rows[:30], rows, metric)
@@ -175,6 +179,7 @@ def same_estimate(found, expected):
     assert any(note.startswith("counted on a GPU") for note in found.notes)
 
 
+@pytest.mark.slow
 def test_an_estimate_is_the_one_of_the_cpu(gpu):
     rng = np.random.default_rng(7)
     phi, labels = np.round(rng.normal(size=(70, 3)), 1), rng.choice(["yes", "no", "maybe"], 70)
@@ -195,6 +200,7 @@ def test_a_vector_of_zeros_has_no_direction_and_is_near_to_none(gpu):
     assert found.counts.missed.sum() == 2
 
 
+@pytest.mark.slow
 def test_a_curve_is_the_one_of_the_cpu(gpu):
     rng = np.random.default_rng(9)
     phi, labels = rng.normal(size=(50, 2)), rng.integers(0, 2, 50)
@@ -203,6 +209,7 @@ def test_a_curve_is_the_one_of_the_cpu(gpu):
         same_estimate(found, expected)
 
 
+@pytest.mark.slow
 def test_balls_are_those_of_the_cpu(gpu):
     rng = np.random.default_rng(10)
     X = rng.integers(0, 5, (60, 2)).astype(float)

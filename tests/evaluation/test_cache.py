@@ -269,6 +269,7 @@ print(repr(ev.consistency.to_dict()))
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.slow
 def test_a_killed_run_goes_on_from_its_cache_with_the_same_answer(tmp_path, how):
     command = [sys.executable, "-c", WAITING]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
@@ -286,6 +287,7 @@ def test_a_killed_run_goes_on_from_its_cache_with_the_same_answer(tmp_path, how)
     assert resumed.splitlines()[-1] == whole.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_two_processes_share_a_cache(tmp_path):
     command = [sys.executable, "-c", WAITING, str(tmp_path), "8"]
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]

@@ -90,6 +90,7 @@ def test_best_chooses_on_one_half_and_reports_on_the_other():
     assert alone.consistency.value == ev.consistency.value
 
 
+@pytest.mark.slow
 def test_choosing_honestly_does_not_make_noise_look_good():
     """The best of many random partitions looks better than chance on the rows it was chosen on, not on others."""
     rng = np.random.default_rng(1)

@@ -51,6 +51,7 @@ def as_frame(points, like):
 
 @with_dice
 @pytest.mark.parametrize("method", ["random", "genetic", "kdtree"])
+@pytest.mark.slow
 def test_every_point_is_predicted_otherwise_than_its_row(method, mixed):
     table, model = mixed
     rows = people(5, seed=1)
@@ -61,6 +62,7 @@ def test_every_point_is_predicted_otherwise_than_its_row(method, mixed):
 
 
 @with_dice
+@pytest.mark.slow
 def test_whole_numbers_stay_whole_and_categories_known(mixed):
     table, model = mixed
     counterfactuals = Dice(model, table).explain(people(4, seed=2))
@@ -70,6 +72,7 @@ def test_whole_numbers_stay_whole_and_categories_known(mixed):
 
 
 @with_dice
+@pytest.mark.slow
 def test_of_three_classes_another_one_is_reached(flowers):
     X, model = flowers
     counterfactuals, where = Dice(model, X).find(X[::30])
@@ -78,6 +81,7 @@ def test_of_three_classes_another_one_is_reached(flowers):
 
 
 @with_dice
+@pytest.mark.slow
 def test_a_row_is_explained_alike_in_any_batch_and_by_its_seed(mixed):
     table, model = mixed
     rows = people(4, seed=3)
@@ -100,6 +104,7 @@ def test_chance_outside_is_left_as_it_was_and_nothing_is_printed(mixed, capfd):
 
 
 @with_dice
+@pytest.mark.slow
 def test_the_ball_is_by_gowers_distance_learned_from_the_training_rows(mixed):
     table, model = mixed
     rows = people(4, seed=5)
@@ -109,6 +114,7 @@ def test_the_ball_is_by_gowers_distance_learned_from_the_training_rows(mixed):
 
 
 @with_dice
+@pytest.mark.slow
 def test_where_a_model_predicts_one_class_that_is_said_and_nothing_invented():
     X = np.random.default_rng(0).normal(size=(40, 2)).round(1)
     never = DummyClassifier(strategy="constant", constant=0).fit(X, np.arange(40) % 2)

@@ -85,6 +85,7 @@ def test_no_changed_cell_can_be_put_back_alone(system):
         assert not (changed & flips).any()
 
 
+@pytest.mark.slow
 def test_no_training_row_that_flips_is_nearer_by_brute_force(system):
     train, rows, explanations = system
     after = frame_of(explanations.points, train)
@@ -173,6 +174,7 @@ def test_numbers_of_two_types_are_numbers_to_gower():
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "Arrow", "objects"])
+@pytest.mark.slow
 def test_nearest_neighbors_by_gower_are_those_of_brute_force(library):
     train, rows = people(40), people(8, 1, new=True)
     given = {
@@ -210,6 +212,7 @@ def test_a_metric_of_numbers_names_gower_and_counts_what_is_missing():
 
 
 @pytest.mark.parametrize("model", ["HistGB", "pipeline", "LightGBM", "CatBoost"])
+@pytest.mark.slow
 def test_models_that_take_missing_values_are_explained_with_them(model):
     train, rows = people(300), people(12, 1, new=True)
     labels = Rule().predict(train)
@@ -240,6 +243,7 @@ def test_models_that_take_missing_values_are_explained_with_them(model):
 
 @with_dice
 @pytest.mark.parametrize("method", ["random", "kdtree"])
+@pytest.mark.slow
 def test_dice_takes_missing_values_new_categories_and_dates(method):
     train, rows = people(150), people(8, 1, new=True)
     explanations, where = Dice(Rule(), train, method=method).find(rows)
@@ -283,6 +287,7 @@ EXPECTED = [[0.126, -0.1851, 0.64], [0.105, -0.1533, 0.362], [-0.9126, 0.947, -0
 
 @pytest.mark.parametrize("discretizer", [None, fs.Delta(), fs.DeltaSign(), fs.Modified()])
 @pytest.mark.parametrize("columns", [["job", "x"], ["x", "z"]])
+@pytest.mark.slow
 def test_a_log_with_missing_cells_is_counted_as_in_memory(columns, discretizer, tmp_path):
     rng = np.random.default_rng(0)
     kinds = {"job": np.array([None, "a", "b"], object), "x": np.array([np.nan, 1.0, 2.0]), "z": np.array([1.0, 2, 4])}

@@ -64,6 +64,7 @@ def test_anchors_treat_a_missing_category_like_one_with_a_name():
     assert "job is missing" in {holey.describe(row) for row in range(60)}
 
 
+@pytest.mark.slow
 def test_a_surrogate_treats_a_missing_category_like_one_with_a_name():
     named, holey = (TreePath.surrogate(label, rows).explain(rows) for rows in (NAMED, HOLEY))
     np.testing.assert_array_equal(named.group()[0], holey.group()[0])
@@ -75,6 +76,7 @@ def test_a_surrogate_treats_a_missing_category_like_one_with_a_name():
 
 
 @pytest.mark.parametrize("explainer", [Lime, Anchors, TreePath.surrogate])
+@pytest.mark.slow
 def test_a_row_gets_the_same_explanation_alone_and_in_any_batch(explainer):
     fitted = explainer(boosted(), NUMBERS)
     rows = NUMBERS[:12].copy()
@@ -161,6 +163,7 @@ def test_columns_that_are_missing_throughout_say_nothing(make):
 @given(seed=st.integers(0, 10_000), clean=st.booleans())
 @example(seed=120, clean=False)  # a split at infinity, which asks for nothing but missing values
 @settings(max_examples=50)
+@pytest.mark.slow
 def test_the_rules_of_a_tree_hold_for_their_rows_and_part_the_rows(seed, clean):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 6, (60, 3)).astype(float)
@@ -182,6 +185,7 @@ def test_a_tree_without_missing_values_speaks_as_it_always_did():
 
 
 @pytest.mark.parametrize("clean", [True, False])
+@pytest.mark.slow
 def test_a_surrogates_rules_cover_exactly_their_leaves(clean):
     train = pd.DataFrame(NUMBERS, columns=list("abc")).assign(job=HOLEY["job"].reindex(range(500)))
     train = train[:400].dropna() if clean else train[:400]
@@ -256,6 +260,7 @@ def dated(dtype, holes):
 
 @pytest.mark.parametrize("holes", [False, True])
 @pytest.mark.parametrize("dtype", ["datetime64[s]", "datetime64[us]", "datetime64[ns]", "datetime64[us, UTC]"])
+@pytest.mark.slow
 def test_dates_are_numbers_and_the_model_gets_dates(dtype, holes):
     rows = dated(dtype, holes)
     model = After(rows["when"].dtype)

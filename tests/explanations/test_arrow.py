@@ -125,6 +125,7 @@ def test_a_tree_stays_a_partition_and_rules_stay_positional():
     st.lists(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=2), min_size=1),
     st.lists(st.text(), min_size=2, max_size=2),
 )
+@pytest.mark.slow
 def test_any_importances_survive(values, names):
     explanations = fs.Importances(values, names=names)
     again = from_arrow(to_arrow(explanations))

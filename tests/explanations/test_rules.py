@@ -245,6 +245,7 @@ def test_a_rule_covers_the_rows_on_which_all_its_conditions_hold(conjunction, gi
     "dtype", [np.bool_, np.int8, np.uint8, np.int64, np.uint64, np.float16, np.float32, np.float64]
 )
 @given(some=st.lists(on_age, min_size=1, max_size=3))
+@pytest.mark.slow
 def test_numbers_of_every_type_are_compared_exactly(dtype, some):
     limits = [0, 1] if dtype is np.bool_ else [0, 1, 2, 100]
     big = [2**53, 2**53 + 1, 2**53 + 2] if dtype in {np.int64, np.uint64} else []
@@ -552,6 +553,7 @@ def around(thresholds):
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("kind", [DecisionTreeClassifier, DecisionTreeRegressor])
+@pytest.mark.slow
 def test_a_path_covers_exactly_the_rows_of_its_leaf(kind, seed):
     rng = np.random.default_rng(seed)
     crowded = np.float32(1) + np.arange(40, dtype=np.float32) * np.spacing(np.float32(1))  # next to each other
@@ -628,6 +630,7 @@ SPLITTERS = ["best", "random"][: 1 if version("scikit-learn").startswith("1.5.")
 
 
 @given(seed=st.integers(0, 10_000), splitter=st.sampled_from(SPLITTERS), clean=st.booleans())
+@pytest.mark.slow
 def test_a_path_covers_exactly_the_rows_of_its_leaf_missing_ones_too(seed, splitter, clean):
     X, y = holey(seed, share=0.0 if clean else 0.3)
     tree = DecisionTreeClassifier(splitter=splitter, max_leaf_nodes=7, random_state=0).fit(X, y)
@@ -773,6 +776,7 @@ def test_pickling_keeps_rules(some):
 @given(
     some=st.lists(conjunctions, min_size=1, max_size=8), others=st.lists(conjunctions, max_size=8), pick=st.randoms()
 )
+@pytest.mark.slow
 def test_rules_are_taken_joined_located_and_grouped_as_if_made_together(some, others, pick):
     rules, more = Rules.from_conditions(some, FEATURES), Rules.from_conditions(others, FEATURES)
     together = Rules.from_conditions(some + others, FEATURES)
@@ -801,6 +805,7 @@ def test_conditions_compare_by_value_and_stay_small():
         a.low = 3
 
 
+@pytest.mark.slow
 def test_rules_are_the_same_in_every_process():
     program = (
         "import pickle, sys; from faithscope.explanations.rules import Rules; import numpy as np;"

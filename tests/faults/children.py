@@ -46,11 +46,13 @@ def expected():
     return fs.evaluate(above, Slow(), ROWS, progress=False)
 
 
-def same(found, wanted):
+def same(evaluation, wanted):
     """Whether two evaluations say the same, to the last bit."""
-    values = found.explanations.values.tobytes() == wanted.explanations.values.tobytes()
+    values = evaluation.explanations.values.tobytes() == wanted.explanations.values.tobytes()
     return (
-        values and found.consistency == wanted.consistency and found.predictions.tolist() == wanted.predictions.tolist()
+        values
+        and evaluation.consistency == wanted.consistency
+        and evaluation.predictions.tolist() == wanted.predictions.tolist()
     )
 
 

@@ -89,7 +89,7 @@ def test_many_processes_and_a_vandal_share_a_cache(tmp_path):
 
     workers = [child(work) for _ in range(3)]
     vandals = child(vandal)
-    ended = [ended_well(one) for one in (*workers, vandals)]
+    ended = [ended_well(process) for process in (*workers, vandals)]
     assert all(ended)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

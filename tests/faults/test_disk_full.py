@@ -36,8 +36,8 @@ def test_a_full_disk_loses_no_part_that_was_kept_and_keeps_no_half(tmp_path, sha
     for path in tmp_path.iterdir():
         path.unlink()
     with disk_full(room):
-        said = refused(lambda: evaluate(tmp_path))
-    assert "No space left on device" in said
+        message = refused(lambda: evaluate(tmp_path))
+    assert "No space left on device" in message
     assert not [name for name in everything(tmp_path) if name.endswith(".part")]
     kept = everything(tmp_path)
     assert same(evaluate(tmp_path), expected())
@@ -129,14 +129,14 @@ for number, room in enumerate(map(int, sys.argv[2:])):
 def test_a_limit_on_the_size_of_files_is_survived(tmp_path):
     rooms = ["0", "1", "64", "1000", "2000", "3000"]
     tests = str(Path(__file__).parents[1])
-    found = subprocess.run(
+    child = subprocess.run(
         [sys.executable, "-c", LIMITED, str(tmp_path), *rooms],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": tests},
     )
-    assert found.returncode == 0, found.stderr
-    assert found.stdout.count("survived") == len(rooms)
+    assert child.returncode == 0, child.stderr
+    assert child.stdout.count("survived") == len(rooms)
     for _ in rooms:
         injected("a real limit on the size of files (RLIMIT_FSIZE)")
 

@@ -45,9 +45,9 @@ def outside(table, rng):
 
 
 def inside(table, rng):
-    said = json.loads(table.schema.metadata[METADATA])
-    said["points"]["table"] = base64.b64encode(damaged(base64.b64decode(said["points"]["table"]), rng)).decode()
-    return table.replace_schema_metadata({METADATA: json.dumps(said).encode()})
+    metadata = json.loads(table.schema.metadata[METADATA])
+    metadata["points"]["table"] = base64.b64encode(damaged(base64.b64decode(metadata["points"]["table"]), rng)).decode()
+    return table.replace_schema_metadata({METADATA: json.dumps(metadata).encode()})
 
 
 table, rng = to_arrow(KINDS[sys.argv[1]]()), np.random.default_rng(int(sys.argv[3]))
@@ -60,9 +60,9 @@ while tried < int(sys.argv[4]):
         continue
     tried += 1
     try:
-        found = from_arrow(hostile)
-        for row in range(len(found)):
-            found.describe(row)
+        explanations = from_arrow(hostile)
+        for row in range(len(explanations)):
+            explanations.describe(row)
     except fs.errors.FaithscopeError as error:
         assert len(str(error).splitlines()) == 1
         refused += 1
@@ -77,10 +77,10 @@ print("refused", refused)
 def test_a_damaged_table_is_refused_and_ends_no_process(kind, where):
     tests = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     words = [kind, where, "0", str(TRIES)]
-    found = subprocess.run(
+    child = subprocess.run(
         [sys.executable, "-c", DAMAGED, *words], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": tests}
     )
-    assert found.returncode == 0, (found.returncode, found.stderr[-2000:])
-    assert int(found.stdout.split()[-1]) > 0
+    assert child.returncode == 0, (child.returncode, child.stderr[-2000:])
+    assert int(child.stdout.split()[-1]) > 0
     for _ in range(TRIES):
         injected("a table of explanations whose bytes are damaged")

@@ -40,14 +40,14 @@ print("survived")
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits on addresses are Linux's")
 def test_one_long_text_does_not_make_every_row_long(tmp_path):
-    found = subprocess.run(
+    child = subprocess.run(
         [sys.executable, "-c", LIMITED, str(tmp_path / "report.html")],
         capture_output=True,
         text=True,
         env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     )
-    assert found.returncode == 0, found.stderr[-2000:]
-    assert found.stdout.split() == ["survived"]
+    assert child.returncode == 0, child.stderr[-2000:]
+    assert child.stdout.split() == ["survived"]
     assert (tmp_path / "report.html").stat().st_size < 3_000_000
     injected("one long text under a real limit of memory")
 

@@ -77,7 +77,7 @@ def test_workers_end_with_their_parent(tmp_path, how):
     workers = []
     try:
         wait_until(lambda: len(list(begun.iterdir())) == 2 or parent.poll() is not None, "no worker began")
-        workers = [int(one.name) for one in begun.iterdir()]
+        workers = [int(file.name) for file in begun.iterdir()]
         assert len(workers) == 2, parent.communicate()[1]
         parent.send_signal(how)  # to the parent alone, as a scheduler does
         parent.communicate(timeout=PATIENCE)

@@ -97,8 +97,8 @@ def _constructor(name, settings):
         first = [draw(st.one_of(st.just(FIRST[name]), st.just(FIRST[name]), MODELS))] if name in FIRST else []
 
         def call():
-            made = getattr(EX, name)(*first, train, **{**FAST.get(name, {}), **how})
-            return made.explain(train)
+            explainer = getattr(EX, name)(*first, train, **{**FAST.get(name, {}), **how})
+            return explainer.explain(train)
 
         return call
 

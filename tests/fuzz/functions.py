@@ -113,10 +113,18 @@ def _(draw):
 @target("local", WHOLE, 40)
 def _(draw):
     n = draw(SIZES)
-    found, said, X = draw(of_any_kind(max(1, n))), draw(labels(max(1, n))), draw(some_rows(max(1, n)))
+    explanations, predictions, X = draw(of_any_kind(max(1, n))), draw(labels(max(1, n))), draw(some_rows(max(1, n)))
     x = draw(st.one_of(grid(1), grid(1).map(lambda m: m[0]), SCALARS, hostile.columns(1), hostile.tables(1)))
-    predict = draw(st.sampled_from([lambda rows: said[: len(rows)] if isinstance(said, list) else said, 3, said]))
-    explain = draw(st.sampled_from([lambda rows: found.take(np.arange(min(len(found), len(rows)))), found, None]))
+    predict = draw(
+        st.sampled_from(
+            [lambda rows: predictions[: len(rows)] if isinstance(predictions, list) else predictions, 3, predictions]
+        )
+    )
+    explain = draw(
+        st.sampled_from(
+            [lambda rows: explanations.take(np.arange(min(len(explanations), len(rows)))), explanations, None]
+        )
+    )
     how = draw(options(discretizer=DISCRETIZERS, confidence=SHARES, relation=RELATIONS))
     return lambda: fs.local(x, predict, explain, X, **how)
 
@@ -126,11 +134,11 @@ def _(draw):
     n = draw(st.sampled_from([1, 3, 8]))
     batch = st.one_of(st.tuples(explanations(n), labels(n)), SCALARS, st.tuples(SCALARS, SCALARS))
     source = draw(st.one_of(st.lists(batch, max_size=3), SCALARS))
-    one = draw(st.one_of(of_any_kind(1), SCALARS, grid(1)))
+    explanation = draw(st.one_of(of_any_kind(1), SCALARS, grid(1)))
     given = draw(st.sampled_from([0.1, 0.3, 0.9])), draw(st.sampled_from([1, 5, 100]))
     epsilon, budget = draw(st.one_of(st.just(given), st.tuples(SHARES, COUNTS)))
     how = draw(options(prediction=SCALARS, discretizer=DISCRETIZERS, confidence=SHARES))
-    return lambda: fs.sample_until(source, one, epsilon, budget, **how)
+    return lambda: fs.sample_until(source, explanation, epsilon, budget, **how)
 
 
 @target("plan", PLANS, 60)
@@ -165,8 +173,8 @@ def _(draw):
 @target("assert_faithful", PLANS)
 def _(draw):
     groups = evaluations().map(lambda ev: ev.by([0] * len(ev.predictions)))
-    one = evaluations().map(lambda ev: ev.consistency)
-    given = draw(st.one_of(evaluations(), one, comparisons(), groups, SCALARS))
+    estimates = evaluations().map(lambda ev: ev.consistency)
+    given = draw(st.one_of(evaluations(), estimates, comparisons(), groups, SCALARS))
     measures = st.sampled_from([None, "consistency", "sufficiency", "", 3, ["consistency"]])
     names = st.one_of(SCALARS, st.lists(SCALARS, max_size=2), st.just("a"))
     how = draw(options(at_least=SHARES, measure=measures, by=SIZES.flatmap(labels), explainers=names))
@@ -221,8 +229,8 @@ def _(draw):
 
 def _written_rules(n):
     odd = st.tuples(SCALARS, st.one_of(st.sampled_from(["<=", "in", "between", "not in", "=="]), SCALARS), SCALARS)
-    one = st.one_of(conditions(), conditions(), odd, SCALARS)
-    return st.lists(st.one_of(st.lists(one, max_size=3), SCALARS), min_size=n, max_size=n)
+    condition = st.one_of(conditions(), conditions(), odd, SCALARS)
+    return st.lists(st.one_of(st.lists(condition, max_size=3), SCALARS), min_size=n, max_size=n)
 
 
 @target("Rules.from_conditions", KINDS, 80)
@@ -258,12 +266,12 @@ def _discretizer(kind, settings):
     @target(kind.__name__, DISCRETE)
     def _(draw):
         n = draw(SIZES)
-        made, given = draw(settings), draw(of_any_kind(max(1, n)))
+        options, given = draw(settings), draw(of_any_kind(max(1, n)))
         wild = draw(st.one_of(st.just(given), hostile.matrices(n)))
 
         def call():
-            found = wild if wild is given else fs.Importances(wild)
-            return kind(*made)(found)
+            explanations = wild if wild is given else fs.Importances(wild)
+            return kind(*options)(explanations)
 
         return call
 

@@ -97,7 +97,7 @@ def _guessed(items):
 
 
 def _polars(items):
-    if any(isinstance(one, Decimal) and one.is_snan() for one in items):
+    if any(isinstance(item, Decimal) and item.is_snan() for item in items):
         return items  # polars panics, and says so at length
     try:
         return pl.Series(items, strict=False)
@@ -113,14 +113,14 @@ def _arrow(items):
 
 
 def _chunked(items):
-    made = _arrow(items)
-    return pa.chunked_array([made, made[:0]]) if isinstance(made, pa.Array) else items
+    array = _arrow(items)
+    return pa.chunked_array([array, array[:0]]) if isinstance(array, pa.Array) else items
 
 
 def _dictionary(items):
-    made = _arrow(items)
+    array = _arrow(items)
     try:
-        return made.dictionary_encode()
+        return array.dictionary_encode()
     except (AttributeError, pa.ArrowException):
         return items
 
@@ -131,29 +131,29 @@ WRAPPERS = (list, list, tuple, iter, _series, _categories, _objects, _guessed, _
 @cache
 def typed_columns(n):
     """Columns that libraries type: nullable, with time zones, sparse, nested, with nulls."""
-    some = list(range(n))
-    holes = [None if one % 2 else one for one in some]
+    numbers = list(range(n))
+    holes = [None if number % 2 else number for number in numbers]
     return st.sampled_from(
         [
             pd.Series(holes, dtype="Int64"),
-            pd.Series(pd.array([bool(one % 2) for one in some], "boolean")),
+            pd.Series(pd.array([bool(number % 2) for number in numbers], "boolean")),
             pd.Series(pd.array(["a"] * n, "string")),
             pd.Series(pd.date_range("2026-01-01", periods=n, tz="UTC")),
             pd.Series(pd.period_range("2026-01", periods=n, freq="M")),
             pd.Series(pd.arrays.SparseArray([0.0] * n)),
             pd.Series(["a"] * n, dtype="category").cat.add_categories(["unseen"]),
-            pd.MultiIndex.from_arrays([some, some]),
+            pd.MultiIndex.from_arrays([numbers, numbers]),
             pl.Series("p", holes),
             pl.Series("p", ["a"] * n, dtype=pl.Categorical),
-            pl.Series("p", [[one] for one in some]),
-            pl.Series("p", [{"a": one} for one in some]),
+            pl.Series("p", [[number] for number in numbers]),
+            pl.Series("p", [{"a": number} for number in numbers]),
             pa.array(holes),
             pa.array(["a"] * n).dictionary_encode(),
-            pa.array([[one] for one in some], pa.list_(pa.int64())),
-            pa.array([{"a": one} for one in some], pa.struct([("a", pa.int64())])),
-            pa.array([Decimal(one) for one in some], pa.decimal128(5, 1)),
+            pa.array([[number] for number in numbers], pa.list_(pa.int64())),
+            pa.array([{"a": number} for number in numbers], pa.struct([("a", pa.int64())])),
+            pa.array([Decimal(number) for number in numbers], pa.decimal128(5, 1)),
             pa.array([None] * n, pa.null()),
-            pa.chunked_array([], pa.int64()) if n == 0 else pa.chunked_array([some[:1], some[1:]], pa.int64()),
+            pa.chunked_array([], pa.int64()) if n == 0 else pa.chunked_array([numbers[:1], numbers[1:]], pa.int64()),
             np.arange(n, dtype=np.uint64) + np.uint64(2**63),
             np.arange(n).astype("datetime64[D]"),
             np.array(["a"] * n),
@@ -161,7 +161,7 @@ def typed_columns(n):
             np.zeros(n, [("a", "f8"), ("b", "i4")]),
             np.zeros(n, np.complex128),
             np.zeros(n, np.longdouble),
-            np.ma.masked_array(np.zeros(n), mask=[one % 2 == 1 for one in some]),
+            np.ma.masked_array(np.zeros(n), mask=[number % 2 == 1 for number in numbers]),
             np.zeros((n, 1)),
             np.zeros((n, 1, 2)),
             np.array(3.0),
@@ -177,7 +177,7 @@ def _odd_columns():
 
 @cache
 def columns(n):
-    """One value a row, mostly; clean, typed, mixed, or no column at all."""
+    """One value per row, mostly; clean, typed, mixed, or no column at all."""
     wrapped = st.tuples(st.sampled_from(WRAPPERS), clean_lists(n)).map(lambda pair: pair[0](pair[1]))
     mixed = st.tuples(st.sampled_from(WRAPPERS), lists(n, SCALARS)).map(lambda pair: pair[0](pair[1]))
     alike = st.tuples(st.sampled_from(WRAPPERS), SCALARS).map(lambda pair: pair[0]([pair[1]] * n))
@@ -206,7 +206,7 @@ def matrices(n):
         )
     )
     as_lists = filled(small).map(lambda m: m.tolist())
-    ragged = st.just([[0.0] * (1 + one % 2) for one in range(n)])
+    ragged = st.just([[0.0] * (1 + row % 2) for row in range(n)])
     masked = filled(small).map(lambda m: np.ma.masked_array(m, mask=m > 0.9))
     return st.one_of(filled(small), filled(small), filled(wild), shaped, as_lists, ragged, masked)
 

@@ -53,7 +53,7 @@ def records(n):
 @cache
 def rules(n):
     given = lists(n, st.lists(conditions(), max_size=3))
-    return given.map(lambda one: fs.Rules.from_conditions(one, features=["x0", "x1"]))
+    return given.map(lambda conditions: fs.Rules.from_conditions(conditions, features=["x0", "x1"]))
 
 
 @cache
@@ -118,9 +118,9 @@ def some_rows(n):
     return st.one_of(grid(n), grid(n), lists(n, st.sampled_from(TEXTS)), rows(n).flatmap(tables))
 
 
-def fitting_rows(found, n):
+def fitting_rows(given, n):
     """Rows that explanations of this kind apply to."""
-    if isinstance(found, fs.Highlights):
+    if isinstance(given, fs.Highlights):
         return lists(n, st.sampled_from(TEXTS))
     return grid(n)
 
@@ -137,10 +137,10 @@ def options(draw, **strategies):
 def evaluations(draw, n=SAMPLES):
     """An evaluation of explanations of any kind, weighted or not."""
     size = draw(n)
-    found = draw(of_any_kind(size))
+    given = draw(of_any_kind(size))
     weights = draw(st.sampled_from([None, None, [1.0] * size, list(range(1, size + 1))]))
     labels = draw(clean_lists(size))
-    return fs.evaluate(labels, found, draw(fitting_rows(found, size)), weights=weights, progress=False)
+    return fs.evaluate(labels, given, draw(fitting_rows(given, size)), weights=weights, progress=False)
 
 
 @st.composite
@@ -148,6 +148,8 @@ def comparisons(draw):
     """A comparison of two explainers, by group or not."""
     size = draw(st.sampled_from([2, 3, 5, 8]))
     methods = {name: draw(of_any_kind(size)) for name in draw(st.sampled_from([("a",), ("a", TEXTS[8])]))}
-    methods = {name: one for name, one in methods.items() if not isinstance(one, fs.Highlights)} or {"a": ["w"] * size}
+    methods = {
+        name: explanations for name, explanations in methods.items() if not isinstance(explanations, fs.Highlights)
+    } or {"a": ["w"] * size}
     groups = draw(st.one_of(st.none(), clean_lists(size)))
     return fs.compare(draw(clean_lists(size)), methods, draw(grid(size)), groups=groups, progress=False)

@@ -49,7 +49,7 @@ INSTANCES = {
     "Local": UNWEIGHTED.map(_local),
     "Certificate": UNWEIGHTED.map(lambda ev: fs.certify(ev.explanations, ev.predictions)),
     "WithinCurve": kinds.grid(5).map(lambda m: fs.within_curve(m, list("aabba"), [0, 1.0])),
-    "Windows": st.builds(audits).map(lambda found: found.windows),
+    "Windows": st.builds(audits).map(lambda audit: audit.windows),
     "Audit": st.builds(audits),
     "GibbsDecoder": _decoder(fs.GibbsDecoder),
     "OptimalDecoder": _decoder(fs.OptimalDecoder),
@@ -63,11 +63,11 @@ def _reader(owner, instances, name, family):
 
     @target(f"{owner}.{name}", family, SLOW.get(name, 10))
     def _(draw):
-        one = draw(instances)
+        instance = draw(instances)
 
         def call():
-            found = getattr(one, name)
-            return found() if callable(found) and not isinstance(found, float) else found
+            answer = getattr(instance, name)
+            return answer() if callable(answer) and not isinstance(answer, float) else answer
 
         return call
 
@@ -78,7 +78,7 @@ def needs_nothing(kind, name):
     if not callable(value):
         return True
     wanted = list(signature(value).parameters.values())[1:]
-    return all(one.default is not Parameter.empty for one in wanted)
+    return all(parameter.default is not Parameter.empty for parameter in wanted)
 
 
 def _with(name, family, examples, instances, arguments):
@@ -87,12 +87,12 @@ def _with(name, family, examples, instances, arguments):
 
     @target(name, family, examples)
     def _(draw):
-        one = draw(instances)
-        given, how = draw(arguments(one))
-        return lambda: getattr(one, method)(*given, **how)
+        instance = draw(instances)
+        given, how = draw(arguments(instance))
+        return lambda: getattr(instance, method)(*given, **how)
 
 
-def _k(one):
+def _k(instance):
     return st.tuples(st.tuples(st.one_of(COUNTS, SCALARS)), st.just({}))
 
 
@@ -110,8 +110,10 @@ def _groups(ev):
 
 
 _with("Evaluation.by", RESULT, 40, INSTANCES["Evaluation"], _groups)
-_with("Audit.by", AUDIT, 15, INSTANCES["Audit"], lambda one: st.tuples(st.tuples(NAMES), st.just({})))
-_with("Audit.over_time", AUDIT, 15, INSTANCES["Audit"], lambda one: st.tuples(st.tuples(NAMES, WORDS), st.just({})))
+_with("Audit.by", AUDIT, 15, INSTANCES["Audit"], lambda instance: st.tuples(st.tuples(NAMES), st.just({})))
+_with(
+    "Audit.over_time", AUDIT, 15, INSTANCES["Audit"], lambda instance: st.tuples(st.tuples(NAMES, WORDS), st.just({}))
+)
 _with("Plan.at", RESULT, 30, INSTANCES["Plan"], _k)
 
 
@@ -120,7 +122,7 @@ def _paths(name, instances, family, examples):
 
     @target(name, family, examples)
     def _(draw):
-        one, where = (
+        instance, where = (
             draw(instances),
             draw(st.sampled_from(["new", "new", "deep/er", ".", "a\0b", "x" * 300, None, 3, b"x"])),
         )
@@ -128,7 +130,7 @@ def _paths(name, instances, family, examples):
         def call():
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / where if isinstance(where, str) else where
-                getattr(one, name.rpartition(".")[2])(path)
+                getattr(instance, name.rpartition(".")[2])(path)
                 assert Path(path).stat().st_size
 
         return call
@@ -140,7 +142,7 @@ _paths("Comparison.to_html", INSTANCES["Comparison"], RESULT, 4)
 _paths("Audit.to_html", INSTANCES["Audit"], AUDIT, 3)
 
 for owner in INSTANCES:
-    kind = getattr(fs, owner, None) or next(one for one in (*RESULTS, Audit) if one.__name__ == owner)
+    kind = getattr(fs, owner, None) or next(kind for kind in (*RESULTS, Audit) if kind.__name__ == owner)
     for name, _ in members(kind):
         if f"{owner}.{name}" not in TARGETS and needs_nothing(kind, name):
             _reader(owner, INSTANCES[owner], name, FAMILIES.get(owner, RESULT))
@@ -151,14 +153,14 @@ for owner in ("GibbsDecoder", "OptimalDecoder"):
         DECODER,
         30,
         INSTANCES[owner],
-        lambda one: hostile.SIZES.flatmap(lambda n: st.tuples(st.tuples(explanations(n), labels(n)), st.just({}))),
+        lambda instance: hostile.SIZES.flatmap(lambda n: st.tuples(st.tuples(explanations(n), labels(n)), st.just({}))),
     )
     _with(
         f"{owner}.predict",
         DECODER,
         30,
         INSTANCES[owner],
-        lambda one: hostile.SIZES.flatmap(lambda n: st.tuples(st.tuples(explanations(n)), st.just({}))),
+        lambda instance: hostile.SIZES.flatmap(lambda n: st.tuples(st.tuples(explanations(n)), st.just({}))),
     )
 
 # Methods of kinds take positions that exist, as indexing does; everything else about them is hostile.
@@ -166,23 +168,23 @@ SIZED = st.sampled_from([1, 3, 8])
 EVERY_KIND = {name: make for name, make in kinds.KINDS.items() if name != "Rankings"}
 
 
-def _position(one):
-    return st.tuples(st.tuples(st.integers(-len(one), len(one) - 1)), st.just({}))
+def _position(given):
+    return st.tuples(st.tuples(st.integers(-len(given), len(given) - 1)), st.just({}))
 
 
-def _positions(one):
-    masks = st.lists(st.booleans(), min_size=len(one), max_size=len(one))
-    places = st.lists(st.integers(0, len(one) - 1), max_size=5)
+def _positions(given):
+    masks = st.lists(st.booleans(), min_size=len(given), max_size=len(given))
+    places = st.lists(st.integers(0, len(given) - 1), max_size=5)
     return st.tuples(st.tuples(st.one_of(masks, places, st.just(slice(0, 1)))), st.just({}))
 
 
-def _other(one):
+def _other(given):
     return st.tuples(st.tuples(SIZED.flatmap(of_any_kind)), st.just({}))
 
 
-def _parts(one):
-    found = [part for conjunction in getattr(one, "distinct", ()) for part in conjunction]
-    return st.tuples(st.tuples(st.just(found), some_rows(len(one))), st.just({}))
+def _parts(given):
+    parts = [part for conjunction in getattr(given, "distinct", ()) for part in conjunction]
+    return st.tuples(st.tuples(st.just(parts), some_rows(len(given))), st.just({}))
 
 
 ARGUMENTS = {
@@ -195,26 +197,26 @@ ARGUMENTS = {
     "check_comparable": _other,
     "holds": _parts,
     "postings": _parts,
-    "nearest": lambda one: st.tuples(st.tuples(some_rows(3), st.integers(1, 3)), st.just({})),
-    "within": lambda one: st.tuples(st.tuples(st.just([0, 1]), some_rows(3), st.just(1.0)), st.just({})),
+    "nearest": lambda instance: st.tuples(st.tuples(some_rows(3), st.integers(1, 3)), st.just({})),
+    "within": lambda instance: st.tuples(st.tuples(st.just([0, 1]), some_rows(3), st.just(1.0)), st.just({})),
 }
 
 
 def _kind_method(owner, make, name, arguments):
     @target(f"{owner}.{name}", KIND, 10)
     def _(draw):
-        one = draw(SIZED.flatmap(make))
-        given, how = draw(arguments(one))
+        instance = draw(SIZED.flatmap(make))
+        given, how = draw(arguments(instance))
 
         def call():
-            found = getattr(one, name)(*given, **how)
-            return list(found) if hasattr(found, "__next__") else found
+            answer = getattr(instance, name)(*given, **how)
+            return list(answer) if hasattr(answer, "__next__") else answer
 
         return call
 
 
 for owner, make in EVERY_KIND.items():
-    kind = next(one for one in (*RESULTS, *vars(fs).values()) if getattr(one, "__name__", "") == owner)
+    kind = next(kind for kind in (*RESULTS, *vars(fs).values()) if getattr(kind, "__name__", "") == owner)
     for name, _ in members(kind):
         if name in ARGUMENTS:
             _kind_method(owner, make, name, ARGUMENTS[name])
@@ -227,14 +229,14 @@ def _relation(relation):
 
     @target(f"{owner}.cover", KIND, 15)
     def _(draw):
-        one = draw(SIZED.flatmap(of_any_kind))
-        X = draw(st.one_of(fitting_rows(one, len(one)), some_rows(len(one))))
-        return lambda: relation.cover(one.take(one.group()[1]), one, X)
+        given = draw(SIZED.flatmap(of_any_kind))
+        X = draw(st.one_of(fitting_rows(given, len(given)), some_rows(len(given))))
+        return lambda: relation.cover(given.take(given.group()[1]), given, X)
 
     @target(f"{owner}.scopes", KIND, 15)
     def _(draw):
-        one = draw(SIZED.flatmap(of_any_kind))
-        return lambda: to_relation(relation, one).scopes(one)
+        given = draw(SIZED.flatmap(of_any_kind))
+        return lambda: to_relation(relation, given).scopes(given)
 
     _reader(owner, st.just(relation), "partitions", KIND)
 
@@ -259,7 +261,7 @@ def _(draw):
 
 def _records_of_testing():
     """Simulated systems and known answers: what they are made of is given, only numbers of rows are drawn."""
-    made = {
+    simulated = {
         "Conformance": st.just(faithscope.testing.check_sufficiency(lambda e, X, y: 0.5)),
         "Verdict": st.sampled_from(faithscope.testing.check_sufficiency(lambda e, X, y: 0.5).verdicts),
         "ScopedCase": st.sampled_from(faithscope.testing.SCOPED_CASES),
@@ -268,13 +270,13 @@ def _records_of_testing():
         "Hub": st.builds(faithscope.testing.Hub, st.floats(0, 1), st.floats(0, 1)),
     }
     rng = np.random.default_rng(0)
-    for owner, instances in made.items():
+    for owner, instances in simulated.items():
         for name, _ in members(getattr(faithscope.testing, owner)):
             if name == "draw":
-                drawn = lambda one: st.tuples(st.tuples(st.integers(0, 50), st.just(rng)), st.just({}))  # noqa: E731
+                drawn = lambda instance: st.tuples(st.tuples(st.integers(0, 50), st.just(rng)), st.just({}))  # noqa: E731
                 _with(f"testing.{owner}.draw", "faithscope.testing", 10, instances, drawn)
             elif name == "expected":
-                drawn = lambda one: st.tuples(st.tuples(st.integers(1, 50)), st.just({}))  # noqa: E731
+                drawn = lambda instance: st.tuples(st.tuples(st.integers(1, 50)), st.just({}))  # noqa: E731
                 _with(f"testing.{owner}.expected", "faithscope.testing", 10, instances, drawn)
             else:
                 _reader_in_testing(owner, instances, name)

@@ -70,7 +70,7 @@ def survives(family, name, call):
             except FaithscopeError as error:
                 one_sentence(str(error))
                 answer = REFUSED
-        ours = [str(one.message) for one in caught if one.filename.startswith(OURS)]
+        ours = [str(warning.message) for warning in caught if warning.filename.startswith(OURS)]
         assert not ours, f"our own code warned: {ours[0]}"
         ended = "refused" if answer is REFUSED else "answered"
     finally:
@@ -102,76 +102,82 @@ def share(value):
     assert value is None or -1e-9 <= value <= 1 + 1e-9, value
 
 
-def _estimate(found):
-    share(found.low), share(found.high), share(found.unverifiable), share(found.verified), share(found.chance)
-    assert found.low <= found.value <= found.high, found
-    assert found.n >= 1
-    assert 1 <= found.distinct <= found.n
-    assert math.isfinite(found.effective_n)
-    assert "\n" not in str(found)
-    assert "<script" not in found._repr_html_()
-    json.dumps(found.to_dict(), allow_nan=False)
+def _estimate(estimate):
+    (
+        share(estimate.low),
+        share(estimate.high),
+        share(estimate.unverifiable),
+        share(estimate.verified),
+        share(estimate.chance),
+    )
+    assert estimate.low <= estimate.value <= estimate.high, estimate
+    assert estimate.n >= 1
+    assert 1 <= estimate.distinct <= estimate.n
+    assert math.isfinite(estimate.effective_n)
+    assert "\n" not in str(estimate)
+    assert "<script" not in estimate._repr_html_()
+    json.dumps(estimate.to_dict(), allow_nan=False)
 
 
-def _evaluation(found):
-    _estimate(found.consistency)
-    share(found.uniqueness)
-    if found.sufficiency is not None:
-        _estimate(found.sufficiency)
-    json.dumps(found.to_dict(), allow_nan=False, default=str)
+def _evaluation(evaluation):
+    _estimate(evaluation.consistency)
+    share(evaluation.uniqueness)
+    if evaluation.sufficiency is not None:
+        _estimate(evaluation.sufficiency)
+    json.dumps(evaluation.to_dict(), allow_nan=False, default=str)
 
 
-def _comparison(found):
-    for one in found.evaluations.values():
-        _evaluation(one)
-    for pair in found.pairs:
+def _comparison(comparison):
+    for evaluation in comparison.evaluations.values():
+        _evaluation(evaluation)
+    for pair in comparison.pairs:
         assert -1 <= pair.low <= pair.high <= 1
-    for one in (*found.populations.values(), *found.sufficiency_populations.values()):
-        valid(one)
+    for populations in (*comparison.populations.values(), *comparison.sufficiency_populations.values()):
+        valid(populations)
 
 
-def _populations(found):
-    for one in found.estimates.values():
-        _estimate(one)
+def _populations(populations):
+    for estimate in populations.estimates.values():
+        _estimate(estimate)
 
 
-def _local(found):
-    share(found.value)
-    assert found.low <= found.high
-    assert found.value is None or found.low <= found.value <= found.high
-    assert found.agreeing <= found.others
+def _local(local):
+    share(local.value)
+    assert local.low <= local.high
+    assert local.value is None or local.low <= local.value <= local.high
+    assert local.agreeing <= local.others
 
 
-def _certificate(found):
-    share(found.low)
-    for one in found.estimates:
-        _estimate(one)
-    json.dumps(found.to_dict(), allow_nan=False)
+def _certificate(certificate):
+    share(certificate.low)
+    for estimate in certificate.estimates:
+        _estimate(estimate)
+    json.dumps(certificate.to_dict(), allow_nan=False)
 
 
-def _plan(found):
-    share(found.unverifiable)
-    assert found.rows_needed is None or found.rows_needed >= 1
-    json.dumps(found.to_dict(), allow_nan=False)
+def _plan(plan):
+    share(plan.unverifiable)
+    assert plan.rows_needed is None or plan.rows_needed >= 1
+    json.dumps(plan.to_dict(), allow_nan=False)
 
 
-def _frame(found):
-    for name in found.columns:
+def _frame(frame):
+    for name in frame.columns:
         if str(name) in {"value", "low", "high", "unverifiable", "verified", "chance", "purity"}:
-            numbers = pd.to_numeric(found[name]).dropna()
+            numbers = pd.to_numeric(frame[name]).dropna()
             assert numbers.between(-1 - 1e-9, 1 + 1e-9).all(), name
 
 
-def _explanations(found):
-    codes, first = found.group()
-    assert len(codes) == len(found)
+def _explanations(explanations):
+    codes, first = explanations.group()
+    assert len(codes) == len(explanations)
     assert sorted(set(codes.tolist())) == list(range(len(first)))
-    for row in range(min(3, len(found))):
-        assert isinstance(found.describe(row), str)
+    for row in range(min(3, len(explanations))):
+        assert isinstance(explanations.describe(row), str)
 
 
-def _number(found):
-    assert math.isfinite(found), found
+def _number(number):
+    assert math.isfinite(number), number
 
 
 def _checks():
@@ -188,7 +194,7 @@ def _checks():
         ((faithscope.Evaluation, Audit), _evaluation),
         (faithscope.Comparison, _comparison),
         (Populations, _populations),
-        (WithinCurve, lambda found: [_estimate(one) for one in found.estimates]),
+        (WithinCurve, lambda curve: [_estimate(estimate) for estimate in curve.estimates]),
         (Local, _local),
         (Certificate, _certificate),
         (Plan, _plan),

@@ -66,7 +66,7 @@ def _line(function):
 
 def members(kind):
     """Methods and properties of a class that are neither private nor fields."""
-    held = {one.name for one in fields(kind)} if is_dataclass(kind) else set()
+    held = {field.name for field in fields(kind)} if is_dataclass(kind) else set()
     for name, value in inspect.getmembers(kind):
         if not name.startswith("_") and name not in held and (callable(value) or hasattr(value, "__get__")):
             yield name, value
@@ -74,15 +74,15 @@ def members(kind):
 
 def public_names():
     """Every public function, class, method and property."""
-    found = set()
+    names = set()
     for module, prefix in ((fs, ""), (fs.explainers, "explainers."), (faithscope.testing, "testing.")):
         for name in module.__all__:
             thing = getattr(module, name)
             if not isinstance(thing, ModuleType) and callable(thing):
-                found |= _names(prefix + name, thing)
+                names |= _names(prefix + name, thing)
     for kind in RESULTS:
-        found |= _names(kind.__name__, kind)
-    return found
+        names |= _names(kind.__name__, kind)
+    return names
 
 
 def _names(name, thing):

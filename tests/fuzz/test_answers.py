@@ -61,14 +61,16 @@ def columns(draw, n):
     """Values of one family in some container, and the values themselves."""
     family = draw(st.sampled_from(sorted(VALUES)))
     values = draw(st.lists(st.sampled_from(VALUES[family]), min_size=n, max_size=n))
-    made = draw(st.sampled_from(CONTAINERS[family]))(values)
-    return made, made.tolist() if isinstance(made, pd.Series) else values  # pandas' categories merge "" and NUL
+    container = draw(st.sampled_from(CONTAINERS[family]))(values)
+    return container, container.tolist() if isinstance(
+        container, pd.Series
+    ) else values  # pandas' categories merge "" and NUL
 
 
 def answered(name, call):
-    found = survives(FAMILY, name, call)
-    assert found is not REFUSED, "what is clean was refused"
-    return found
+    answer = survives(FAMILY, name, call)
+    assert answer is not REFUSED, "what is clean was refused"
+    return answer
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -79,13 +81,13 @@ def test_consistency_is_brute_force_s_in_whatever_input_comes(weighted):
         n = data.draw(st.sampled_from([1, 2, 3, 5, 9]))
         (given_e, keys), (given_y, labels) = data.draw(columns(n)), data.draw(columns(n))
         mass = data.draw(st.lists(st.sampled_from([1, 2, 0.5]), min_size=n, max_size=n)) if weighted else None
-        found = answered("consistency", lambda: fs.consistency(given_e, given_y, weights=mass))
+        estimate = answered("consistency", lambda: fs.consistency(given_e, given_y, weights=mass))
         if weighted:
             value, silent = brute.weighted(keys, labels, mass)
         else:
             value, silent = brute.consistency(keys, labels), brute.unverifiable(keys)
-        assert math.isclose(found.value, value, abs_tol=1e-9)
-        assert math.isclose(found.unverifiable, silent, abs_tol=1e-9)
+        assert math.isclose(estimate.value, value, abs_tol=1e-9)
+        assert math.isclose(estimate.unverifiable, silent, abs_tol=1e-9)
 
     fuzzed()
 
@@ -123,19 +125,19 @@ def test_sufficiency_is_brute_force_s_in_whatever_rows_come():
         given_y, labels = data.draw(columns(n))
         rows = data.draw(st.sampled_from(FRAMES))(X)
         rules = fs.Rules.from_conditions(given_rules, features=["x0", "x1"])
-        covers = [[all(_holds(x, one) for one in rule) for x in X.tolist()] for rule in given_rules]
-        found = answered("sufficiency", lambda: fs.sufficiency(rules, given_y, rows))
+        covers = [[all(_holds(x, condition) for condition in rule) for x in X.tolist()] for rule in given_rules]
+        estimate = answered("sufficiency", lambda: fs.sufficiency(rules, given_y, rows))
         value, silent = brute.sufficiency(covers, labels)
-        assert math.isclose(found.value, value, abs_tol=1e-9)
-        assert math.isclose(found.unverifiable, silent, abs_tol=1e-9)
+        assert math.isclose(estimate.value, value, abs_tol=1e-9)
+        assert math.isclose(estimate.unverifiable, silent, abs_tol=1e-9)
 
     fuzzed()
 
 
 def _holds(x, condition):
     name, operator, value = condition
-    here = x[int(name[1])]
-    return not math.isnan(here) and COMPARE[operator](here, value)
+    number = x[int(name[1])]
+    return not math.isnan(number) and COMPARE[operator](number, value)
 
 
 def test_an_audit_agrees_with_the_measures_on_hostile_texts():
@@ -147,7 +149,7 @@ def test_an_audit_agrees_with_the_measures_on_hostile_texts():
         keys, labels = data.draw(texts), data.draw(texts)
         frame = pd.DataFrame({"'; DROP TABLE log; --": labels, "</script>": keys})
         how = {"prediction": "'; DROP TABLE log; --", "explanation": ["</script>"], "kind": "keys"}
-        found = answered("audit", lambda: fs.audit(frame, **how))
-        assert math.isclose(found.consistency.value, brute.consistency(keys, labels), abs_tol=1e-9)
+        audited = answered("audit", lambda: fs.audit(frame, **how))
+        assert math.isclose(audited.consistency.value, brute.consistency(keys, labels), abs_tol=1e-9)
 
     fuzzed()

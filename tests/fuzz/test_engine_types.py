@@ -41,29 +41,32 @@ def log_of(engine, odd, usual):
 
 
 def ask(log, role):
-    found = audit(**log, **ROLES[role])
-    found.to_dict(), found.table(2)
+    audited = audit(**log, **ROLES[role])
+    audited.to_dict(), audited.table(2)
     if role in ("id", "shown"):
-        assert len(found.counterexamples(2)) == 2
-    return found
+        assert len(audited.counterexamples(2)) == 2
+    return audited
 
 
-@pytest.mark.parametrize(("engine", "kind", "extreme"), CASES, ids=lambda one: str(one))
+@pytest.mark.parametrize(("engine", "kind", "extreme"), CASES, ids=lambda parameter: str(parameter))
 def test_a_column_of_any_type_gives_a_right_answer_or_one_sentence(engine, kind, extreme):
     log = log_of(engine, *TYPES[engine][kind][extreme])
     for role in ROLES if engine != "spark" else (*IN_SPARK, *(["time"] if "date" in kind or "time" in kind else [])):
-        found = survives(f"columns in {engine}", f"{kind} as {role}", lambda role=role: ask(log, role))
-        ENGINES[kind, extreme, engine][role] = found is not REFUSED
-        if found is REFUSED:
+        audited = survives(f"columns in {engine}", f"{kind} as {role}", lambda role=role: ask(log, role))
+        ENGINES[kind, extreme, engine][role] = audited is not REFUSED
+        if audited is REFUSED:
             assert role != "shown", "what is only shown is never refused"
             continue
         assert role in ("shown", "id", "time") or extreme not in NOT_NUMBERS, "an engine that takes it for a number"
-        assert found.consistency.n == ROWS
+        assert audited.consistency.n == ROWS
         if role == "prediction":
-            assert sorted(found.consistency.counts.profile().label_rows) == [ODD, ROWS - ODD]
+            assert sorted(audited.consistency.counts.profile().label_rows) == [ODD, ROWS - ODD]
         elif role == "explanation":
-            assert found.consistency.distinct == 2
+            assert audited.consistency.distinct == 2
         elif role == "by":
-            assert sorted(one.n for one in found.populations.estimates.values()) == [ODD, ROWS - ODD]
+            assert sorted(estimate.n for estimate in audited.populations.estimates.values()) == [ODD, ROWS - ODD]
         elif role == "time":
-            assert [one.n for one in found.windows.estimates.values()] in ([ODD, ROWS - ODD], [ROWS - ODD, ODD])
+            assert [estimate.n for estimate in audited.windows.estimates.values()] in (
+                [ODD, ROWS - ODD],
+                [ROWS - ODD, ODD],
+            )

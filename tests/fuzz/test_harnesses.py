@@ -17,8 +17,11 @@ RULES = (
     b"true",
 )
 LOGS = (
-    *(bytes([0]) + one for one in (b"1,2\n0,3\n", b'"a",\n', b"\xff,1\n", b"nan,inf\n1,-0.0\n")),
-    *(bytes([1]) + one for one in (b'{"yhat": 1, "e": "a"}\n{"yhat": 1, "e": "a"}\n', b'{"yhat": [1], "e": {}}', b"{")),
+    *(bytes([0]) + lines for lines in (b"1,2\n0,3\n", b'"a",\n', b"\xff,1\n", b"nan,inf\n1,-0.0\n")),
+    *(
+        bytes([1]) + lines
+        for lines in (b'{"yhat": 1, "e": "a"}\n{"yhat": 1, "e": "a"}\n', b'{"yhat": [1], "e": {}}', b"{")
+    ),
     *(bytes([2, kind]) for kind in range(8)),
     *(bytes([3, kind]) + b'{"version": 1, "kind": "Plain", "columns": ["explanation"]}' for kind in range(8)),
     *(bytes([4 + 5 * kind]) + b"x0 <= 3\nx0 <= 3\ntrue" for kind in range(7)),
@@ -26,9 +29,9 @@ LOGS = (
 
 
 def harness(name):
-    found = importlib.util.spec_from_file_location(f"fuzz_{name}", FOLDER / f"{name}.py")
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
+    spec = importlib.util.spec_from_file_location(f"fuzz_{name}", FOLDER / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
     return module
 
 

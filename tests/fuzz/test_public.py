@@ -15,10 +15,10 @@ def test_every_public_function_and_method_is_fuzzed():
 
 @pytest.mark.parametrize("name", sorted(TARGETS))
 def test_hostile_input_gets_a_valid_answer_or_one_sentence(name):
-    one = TARGETS[name]
+    target = TARGETS[name]
 
     @settings(
-        max_examples=max(1, round(one.examples * MORE)),
+        max_examples=max(1, round(target.examples * MORE)),
         derandomize=MORE == 1,
         database=None,
         deadline=None,
@@ -27,7 +27,7 @@ def test_hostile_input_gets_a_valid_answer_or_one_sentence(name):
     )
     @given(st.data())
     def fuzzed(data):
-        call = one.draw_call(data.draw)
-        survives(one.family, name, call)
+        call = target.draw_call(data.draw)
+        survives(target.family, name, call)
 
     fuzzed()

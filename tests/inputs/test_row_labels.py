@@ -66,6 +66,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
+@pytest.mark.slow
 def test_the_same_labels_in_another_order_are_an_error_and_other_labels_a_note(name):
     call, given = CALLS[name]
     assert not any("row labels" in note for note in call(given).notes)
@@ -219,6 +220,7 @@ def test_wrongly_covered_rows_are_named():
         assert Y[line["wrong_index"]] == line["wrong_prediction"] != line["prediction"]
 
 
+@pytest.mark.slow
 def test_messages_and_the_page_speak_of_the_labels(tmp_path):
     found = fs.evaluate(Y, WHY, X, discretizer=fs.Best([fs.Sign()]))
     worst = found.counterexamples(1).iloc[0]

@@ -25,6 +25,7 @@ def grouped(rng, n, groups, agreement, labels=2):
     return why, np.where(rng.random(n) < agreement, own[why], rng.integers(0, labels, n))
 
 
+@pytest.mark.slow
 def test_the_spread_of_shuffled_predictions_is_that_of_all_permutations():
     why, labels = np.array([0, 0, 0, 1, 1, 2, 3]), np.array([0, 0, 1, 1, 1, 0, 2])
     found = fs.consistency(why, labels)
@@ -34,6 +35,7 @@ def test_the_spread_of_shuffled_predictions_is_that_of_all_permutations():
 
 
 @pytest.mark.parametrize("common", [0.5, 0.9])
+@pytest.mark.slow
 def test_the_spread_of_shuffled_predictions_is_never_too_small_where_explanations_overlap(common):
     rng = np.random.default_rng(3)
     n = 120
@@ -59,6 +61,7 @@ def test_what_a_permutation_test_finds_is_never_called_chance_because_silent_row
     assert level(found) == "partly"
 
 
+@pytest.mark.slow
 def test_a_permutation_test_with_z_of_four_rules_chance_out():
     seen = 0
     for seed in range(40):
@@ -79,6 +82,7 @@ def test_a_permutation_test_with_z_of_four_rules_chance_out():
 @pytest.mark.parametrize(
     ("groups", "common"), [(2, 0.5), (2, 0.9), (10, 0.5), (10, 0.95), (150, 0.5), (150, 0.9), (1000, 0.5)]
 )
+@pytest.mark.slow
 def test_explanations_that_mean_nothing_are_above_chance_no_oftener_than_the_error_rate(groups, common):
     rng = np.random.default_rng(groups)
     times = 300
@@ -89,6 +93,7 @@ def test_explanations_that_mean_nothing_are_above_chance_no_oftener_than_the_err
 
 
 @pytest.mark.parametrize(("groups", "agreement"), [(5, 0.5), (40, 0.0), (40, 0.7), (300, 0.8), (2000, 0.6)])
+@pytest.mark.slow
 def test_the_interval_of_the_agreement_that_can_be_checked_covers(groups, agreement):
     """The truth is the ratio of expectations at this number of rows; its interval may not be too narrow."""
     rng = np.random.default_rng(groups)
@@ -123,6 +128,7 @@ def test_proven_intervals_and_weights_are_compared_with_chance_too():
     assert weighted.verified_low == pytest.approx(plain.verified_low, abs=0.01)
 
 
+@pytest.mark.slow
 def test_terminal_page_and_json_tell_the_same_verdict(tmp_path):
     rng = np.random.default_rng(0)
     why, labels = grouped(rng, 1500, 350, 0.5)

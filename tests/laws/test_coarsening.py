@@ -66,6 +66,7 @@ def test_a_trees_consistency_approaches_one_minus_the_weighted_gini_index():
 
 
 @pytest.mark.parametrize("method", ["mcdiarmid", "jackknife"])
+@pytest.mark.slow
 def test_a_certificate_bounds_the_raw_explainer(method):
     # Eight explanations, of which the sign merges those that differ in size alone.
     vectors = np.array([(a * size, b * size) for a in (-1.0, 1.0) for b in (-1.0, 1.0) for size in (1.0, 2.0)])

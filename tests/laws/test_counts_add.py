@@ -23,6 +23,7 @@ def counted(explanations, predictions):
 
 
 @given(samples(), samples(), samples())
+@pytest.mark.slow
 def test_addition_is_associative_and_commutative_with_a_zero(a, b, c):
     x, y, z = counted(*a), counted(*b), counted(*c)
     assert (x + y) + z == x + (y + z)
@@ -45,6 +46,7 @@ def test_how_the_sample_is_partitioned_does_not_matter(sample, data):
 
 
 @given(samples(), st.randoms())
+@pytest.mark.slow
 def test_the_order_of_the_rows_does_not_matter(sample, random):
     rows = list(zip(*sample, strict=True))
     random.shuffle(rows)

@@ -149,6 +149,7 @@ def tables(name):
 
 
 @pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.slow
 def test_in_memory_every_library_agrees_with_brute_force(name):
     conditions = conditions_on(name)
     expected = [[brute(cell, *one[1:]) for cell in rows_of(name)] for one in conditions]
@@ -158,6 +159,7 @@ def test_in_memory_every_library_agrees_with_brute_force(name):
 
 
 @pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.slow
 def test_an_engine_agrees_with_brute_force(name, tmp_path):
     conditions = conditions_on(name)
     rows = rows_of(name)
@@ -176,6 +178,7 @@ def test_an_engine_agrees_with_brute_force(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.slow
 def test_a_log_reads_back_to_the_same_sufficiency(name, tmp_path):
     conditions, rows = conditions_on(name), rows_of(name)
     chosen = random.Random(2).choices(conditions, k=len(rows))

@@ -72,6 +72,7 @@ def test_single_precision_is_compared_as_double():
     assert both.group()[0].tolist() == [0, 0, 1]
 
 
+@pytest.mark.slow
 def test_answers_are_the_same_in_every_process():
     program = (
         "import faithscope as fs; e = [frozenset('ab'), frozenset('ba'), frozenset('c')];"

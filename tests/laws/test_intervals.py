@@ -55,6 +55,7 @@ def test_replacing_one_row_moves_the_sums_by_at_most_three_and_two(sample, data)
 
 @pytest.mark.parametrize("n", [40, 150, 400])
 @pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.slow
 def test_intervals_cover_the_truth_as_often_as_they_say(name, n):
     system, rng, times = SYSTEMS[name], np.random.default_rng(7), 500
     covered = {"jackknife": 0, "mcdiarmid": 0}
@@ -96,6 +97,7 @@ def test_mcdiarmid_margins_are_the_closed_form():
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.slow
 def test_the_mean_squared_error_stays_below_both_bounds(name):
     system, rng, n = SYSTEMS[name], np.random.default_rng(4), 80
     found = [fs.consistency(*system.draw(n, rng)) for _ in range(400)]

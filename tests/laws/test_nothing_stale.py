@@ -10,6 +10,8 @@ import pytest
 
 from laws.edits import EDITS
 
+pytestmark = pytest.mark.slow
+
 CHILD = """
 import hashlib, importlib, json, sys, warnings
 from pathlib import Path

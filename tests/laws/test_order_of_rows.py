@@ -127,6 +127,7 @@ def test_within_does_not_depend_on_the_order(exact, monkeypatch):
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["unweighted", "weighted"])
+@pytest.mark.slow
 def test_consistency_and_its_populations_do_not_depend_on_the_order(weights):
     def evaluated(order):
         of_rows = None if weights is None else weights[order]

@@ -56,6 +56,7 @@ def test_silence_alone_is_no_difference():
 
 @pytest.mark.parametrize("n", [60, 300])
 @pytest.mark.parametrize("name", ["few common", "medium", "near-deterministic"])
+@pytest.mark.slow
 def test_intervals_of_paired_differences_cover_the_truth(name, n):
     """The second explainer merges explanations in pairs, so its truth is known and the two are strongly related."""
     system = SYSTEMS[name]

@@ -54,6 +54,7 @@ def draw(n, seed, kind):
 
 @pytest.mark.parametrize("kind", ["uniform", "zipf", "a third unique"])
 @pytest.mark.parametrize(("times", "error"), [(2, 0.03), (4, 0.04), (10, 0.06)])
+@pytest.mark.slow
 def test_the_forecast_beyond_n_comes_near_the_truth(kind, times, error):
     n, errors = 2000, []
     for seed in range(5):

@@ -45,6 +45,7 @@ def test_one_row_cannot_tell():
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.slow
 def test_the_mean_of_the_estimator_is_the_theorems_closed_form(name):
     system, rng, n = SYSTEMS[name], np.random.default_rng(3), 60
     draws = [count(as_explanations(e), y).profile() for e, y in (system.draw(n, rng) for _ in range(3000))]

@@ -66,6 +66,7 @@ def holds_on_text(row, condition):
 
 @settings(max_examples=150)
 @given(SEEDS)
+@pytest.mark.slow
 def test_rules_cover_the_rows_on_which_all_their_conditions_hold(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 25))
@@ -130,6 +131,7 @@ def test_prototypes_cover_the_rows_near_every_one_of_them(seed):
 
 @settings(max_examples=60)
 @given(SEEDS, st.integers(1, 3))
+@pytest.mark.slow
 def test_prototypes_cover_the_rows_whose_nearest_they_are(seed, k):
     rng = np.random.default_rng(seed)
     n, m = int(rng.integers(1, 20)), int(rng.integers(3, 6))
@@ -146,6 +148,7 @@ def test_prototypes_cover_the_rows_whose_nearest_they_are(seed, k):
 @given(
     SEEDS, st.sampled_from([0.0, 0.5, 1.0, 2.0]), st.sampled_from(["euclidean", "manhattan", "chebyshev", "canberra"])
 )
+@pytest.mark.slow
 def test_explanations_within_tau_count_as_the_same(seed, tau, metric):
     pairwise_distances = pytest.importorskip("sklearn.metrics").pairwise_distances
     rng = np.random.default_rng(seed)
@@ -160,6 +163,7 @@ def test_explanations_within_tau_count_as_the_same(seed, tau, metric):
 
 
 @given(SEEDS)
+@pytest.mark.slow
 def test_within_no_distance_is_consistency(seed):
     rng = np.random.default_rng(seed)
     phi, labels = rng.integers(0, 3, (20, 2)).astype(float), rng.integers(0, 3, 20)
@@ -207,6 +211,7 @@ def test_a_trees_sufficiency_is_its_consistency():
 
 
 @given(SEEDS)
+@pytest.mark.slow
 def test_sufficiency_is_the_mean_precision_of_the_rules_leaving_the_row_out(seed):
     rng = np.random.default_rng(seed)
     X, labels = rng.random((40, 1)), rng.integers(0, 2, 40)
@@ -240,6 +245,7 @@ def test_leaving_out_rows_or_blocks_of_rows_in_closed_form_is_leaving_them_out(s
 
 
 @given(SEEDS)
+@pytest.mark.slow
 def test_counting_parts_in_two_passes_is_counting_the_whole(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 25))

@@ -18,6 +18,7 @@ def rules_of(low, high):
 
 @pytest.mark.parametrize("n", [60, 300])
 @pytest.mark.parametrize("name", SCOPED)
+@pytest.mark.slow
 def test_intervals_cover_the_truth_of_overlapping_rules(name, n):
     system, rng, times = SCOPED[name], np.random.default_rng(5), 150
     covered = 0
@@ -31,6 +32,7 @@ def test_intervals_cover_the_truth_of_overlapping_rules(name, n):
 
 @pytest.mark.parametrize("n", [60, 300])
 @pytest.mark.parametrize("hub", [Hub(0.01, 1.0), Hub(0.01, 0.5), Hub(0.05, 0.8), Hub(0.2, 0.9)], ids=str)
+@pytest.mark.slow
 def test_intervals_cover_the_truth_where_everything_hangs_on_a_hub(hub, n):
     rng, times, covered = np.random.default_rng(6), 100, 0
     for _ in range(times):
@@ -66,6 +68,7 @@ def test_blocks_of_rows_give_nearly_the_interval_of_single_rows():
     assert blocks.high - blocks.low == pytest.approx(single.high - single.low, rel=0.35)
 
 
+@pytest.mark.slow
 def test_intervals_by_blocks_cover_too():
     system, rng, covered = SCOPED["nested"], np.random.default_rng(1), 0
     for _ in range(150):

@@ -21,6 +21,7 @@ def random_sample(seed):
 
 @settings(max_examples=80)
 @given(SEEDS)
+@pytest.mark.slow
 def test_weighted_sufficiency_is_that_of_brute_force(seed):
     masks, which, labels, weights = random_sample(seed)
     X = np.zeros((len(labels), 1))
@@ -32,6 +33,7 @@ def test_weighted_sufficiency_is_that_of_brute_force(seed):
 
 
 @given(SEEDS, st.floats(0.1, 10))
+@pytest.mark.slow
 def test_equal_weights_change_nothing(seed, weight):
     masks, which, labels, _ = random_sample(seed)
     X = np.zeros((len(labels), 1))
@@ -66,6 +68,7 @@ def test_rows_without_weight_are_left_out_and_said_to_be():
 
 
 @pytest.mark.parametrize("name", ["sliding, noisy", "nested"])
+@pytest.mark.slow
 def test_weighting_a_biased_sample_back_covers_the_truth_of_the_target(name):
     """Rows with large x are three times as likely to be drawn, and weighted by a third."""
     system, rng, trials, hits = SCOPED[name], np.random.default_rng(2), 120, 0

@@ -43,6 +43,7 @@ def test_numbers_that_pass_as_labels_are_told(name):
 
 
 @pytest.mark.parametrize("name", TOLD)
+@pytest.mark.slow
 def test_an_audit_and_a_report_tell_it_too(name, tmp_path):
     labels, said = TOLD[name]
     log = pd.DataFrame({"yhat": labels, "why": WHY, "half": WHY % 2})
@@ -98,6 +99,7 @@ def test_best_takes_labels_that_evaluate_took():
 
 
 @pytest.mark.parametrize("word", ["sign-of-top-1", "Sign", "1-FP", "rank", "original"])
+@pytest.mark.slow
 def test_discretizers_may_be_given_by_word_everywhere(word):
     from faithscope.discretizers import from_word
 

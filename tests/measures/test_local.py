@@ -20,6 +20,7 @@ def evaluated(sample, X=None):
 
 
 @given(samples(max_size=15))
+@pytest.mark.slow
 def test_every_row_has_its_local_consistency_and_the_counts_behind_it(sample):
     explanations, predictions = sample
     local = evaluated(sample).local()

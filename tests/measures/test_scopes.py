@@ -103,6 +103,7 @@ def test_an_evaluation_with_a_scope_reads_two_lines():
     assert ev._repr_html_().count("<table>") == 2
 
 
+@pytest.mark.slow
 def test_a_plan_for_sufficiency_reads_the_same_curves():
     rng = np.random.default_rng(0)
     x, labels = rng.random(200), rng.integers(0, 2, 200)

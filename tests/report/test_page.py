@@ -64,6 +64,7 @@ def hostile():
     return Page(render(summarize(examples.hostile())))
 
 
+@pytest.mark.slow
 def test_sections_come_in_the_order_a_reader_asks(page):
     assert [attrs["id"] for attrs in page.all("section")] == list(SECTIONS)
 
@@ -147,6 +148,7 @@ def test_ids_are_unique_and_links_lead_somewhere(page):
     assert set(inner) <= set(ids)
 
 
+@pytest.mark.slow
 def test_a_large_comparison_stays_below_three_megabytes(tmp_path):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(300, 60)), columns=[f"a feature with a rather long name {j}" for j in range(60)])

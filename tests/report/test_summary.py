@@ -108,6 +108,7 @@ ASKED = {
 
 @pytest.mark.parametrize("question", ASKED)
 @pytest.mark.parametrize("problem", [TooLarge("That needs 9 GiB: use fewer rows."), MemoryError()])
+@pytest.mark.slow
 def test_a_section_that_cannot_be_made_says_so_everywhere(monkeypatch, question, problem):
     def fails(*_):
         raise problem

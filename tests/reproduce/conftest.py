@@ -39,7 +39,7 @@ def _numbers(rng, n, names, classes):
 
 def _chess(rng, n):
     names = [f"{piece}-{axis}" for piece in ("white-king", "white-rook", "black-king") for axis in ("file", "rank")]
-    columns = {one: rng.choice(list("abcdefgh"), n) if "file" in one else rng.integers(1, 9, n) for one in names}
+    columns = {name: rng.choice(list("abcdefgh"), n) if "file" in name else rng.integers(1, 9, n) for name in names}
     frame = pd.DataFrame(columns)
     return frame.assign(label=np.array(DEPTHS)[np.minimum(frame["black-king-rank"] // 2, 4)])
 
@@ -54,8 +54,8 @@ def _reviews(rng, n):
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
     """A folder with a small data set for each of the paper's."""
-    here, rng = tmp_path_factory.mktemp("data"), np.random.default_rng(0)
-    made = {
+    path, rng = tmp_path_factory.mktemp("data"), np.random.default_rng(0)
+    frames = {
         "heart": _numbers(rng, 150, [f"h{j}" for j in range(6)], [0, 1]),
         "chess": _chess(rng, 900),
         "avila": _numbers(rng, 600, [f"a{j}" for j in range(5)], ["A", "B", "C"]),
@@ -64,10 +64,10 @@ def folder(tmp_path_factory):
         "covtype": _numbers(rng, 900, [f"c{j}" for j in range(8)], [1, 2, 3]),
         "rt_polarity": _reviews(rng, 400),
     }
-    assert set(made) == set(datasets.NAMES)
-    for name, frame in made.items():
-        frame.to_parquet(here / f"{name}.parquet", index=False)
-    return here
+    assert set(frames) == set(datasets.NAMES)
+    for name, frame in frames.items():
+        frame.to_parquet(path / f"{name}.parquet", index=False)
+    return path
 
 
 @pytest.fixture

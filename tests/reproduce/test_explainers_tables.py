@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 
 import faithscope as fs
-from faithscope.reproduce.authors.as_run import LabelShap, LiteralTop, solve
 from faithscope.reproduce.authors.kernel_coalitions import draw
+from faithscope.reproduce.authors.label_shap import LabelShap, solve
 from faithscope.reproduce.authors.lars import supports
-from faithscope.reproduce.authors.random_flips import NONE, RandomFlips
-from faithscope.reproduce.authors.tabulated import Tabulated
+from faithscope.reproduce.authors.literal_top import LiteralTop
+from faithscope.reproduce.authors.random_flips import NONE, RandomFlips, discretized
 from faithscope.reproduce.discretized import claims, measured
+from faithscope.reproduce.models.tabulated import Tabulated
 from faithscope.reproduce.parts import figure3, figure4, figure5, table5, table6, table7
 from faithscope.reproduce.printed import rows as printed_rows
 from faithscope.reproduce.records import Record
-from faithscope.reproduce.systems import System
+from faithscope.reproduce.systems import BoostedSystem
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*does not hold the rows that the paper used")
 
@@ -50,9 +51,9 @@ def best_on_sklearns_path(X, y):
 def test_many_lasso_paths_at_once_select_what_scikit_learn_selects_one_by_one(samples, d):
     X, y = problems(np.random.default_rng(d), 40, samples, d)
     turned = X.transpose(0, 2, 1)
-    found = supports(turned @ X, (turned @ y[:, :, None])[:, :, 0], (y * y).sum(axis=1), samples)
-    wanted = np.array([best_on_sklearns_path(*one) for one in zip(X, y, strict=True)])
-    assert np.array_equal(found, wanted)
+    selected = supports(turned @ X, (turned @ y[:, :, None])[:, :, 0], (y * y).sum(axis=1), samples)
+    wanted = np.array([best_on_sklearns_path(*problem) for problem in zip(X, y, strict=True)])
+    assert np.array_equal(selected, wanted)
     assert 0 < wanted.mean() < 1
 
 
@@ -65,10 +66,10 @@ def test_nothing_is_selected_where_there_is_nothing_to_explain():
 @pytest.mark.parametrize("count", [2, 5, 10, 13, 40])
 def test_coalitions_come_once_each_and_their_weights_sum_to_one(count):
     rows = np.random.default_rng(1).random((6, count))
-    found = draw(rows, count, 100, seed=0)
-    assert found.members.shape[1] == min(100, 2**count - 2)
-    np.testing.assert_allclose(found.weights.sum(axis=1), 1)
-    for members in found.members:
+    coalitions = draw(rows, count, 100, seed=0)
+    assert coalitions.members.shape[1] == min(100, 2**count - 2)
+    np.testing.assert_allclose(coalitions.weights.sum(axis=1), 1)
+    for members in coalitions.members:
         assert len(np.unique(members, axis=0)) == len(members)
         assert set(members.sum(axis=1)) <= set(range(1, count))
 
@@ -95,15 +96,15 @@ def shapley(model, row, background):
         others = [k for k in range(d) if k != j]
         for size in range(d):
             share = factorial(size) * factorial(d - 1 - size) / factorial(d)
-            values[j] += share * sum(worth((*some, j)) - worth(some) for some in combinations(others, size))
+            values[j] += share * sum(worth((*members, j)) - worth(members) for members in combinations(others, size))
     return values
 
 
 def test_with_all_coalitions_kernel_shap_of_the_label_is_shapleys_value():
     rng = np.random.default_rng(0)
     background, rows = rng.normal(size=(15, 4)), rng.normal(size=(6, 4))
-    found = LabelShap(Labels(), background).explain(rows).values
-    np.testing.assert_allclose(found, [shapley(Labels(), row, background) for row in rows], atol=1e-9)
+    values = LabelShap(Labels(), background).explain(rows).values
+    np.testing.assert_allclose(values, [shapley(Labels(), row, background) for row in rows], atol=1e-9)
 
 
 def test_sampled_values_sum_to_the_label_less_its_mean_and_batches_change_nothing():
@@ -113,8 +114,8 @@ def test_sampled_values_sum_to_the_label_less_its_mean_and_batches_change_nothin
     explainer = LabelShap(Labels(), background, coalitions=60)
     values = explainer.explain(rows).values
     gains = Labels().predict(rows) - Labels().predict(background).mean()
-    some = values.any(axis=1)
-    np.testing.assert_allclose(values.sum(axis=1)[some], gains[some])
+    explained = values.any(axis=1)
+    np.testing.assert_allclose(values.sum(axis=1)[explained], gains[explained])
     assert (values[:3, 5] == 0).all()
     assert (values == 0).mean() > 0.3  # features are selected
     np.testing.assert_allclose(
@@ -124,11 +125,11 @@ def test_sampled_values_sum_to_the_label_less_its_mean_and_batches_change_nothin
 
 def test_values_are_the_constrained_least_squares_solution():
     rng = np.random.default_rng(2)
-    found = draw(rng.random((3, 7)), 7, 60, seed=0)
-    worths, gains = rng.normal(size=found.weights.shape), rng.normal(size=3)
-    values = solve(found, worths, gains, select=False)
+    coalitions = draw(rng.random((3, 7)), 7, 60, seed=0)
+    worths, gains = rng.normal(size=coalitions.weights.shape), rng.normal(size=3)
+    values = solve(coalitions, worths, gains, select=False)
     for row in range(3):
-        Z, w = found.members[row].astype(float), found.weights[row]
+        Z, w = coalitions.members[row].astype(float), coalitions.weights[row]
         system = np.block([[Z.T * w @ Z, np.ones((7, 1))], [np.ones((1, 7)), np.zeros((1, 1))]])
         wanted = np.linalg.solve(system, [*(Z.T * w @ worths[row]), gains[row]])[:7]
         np.testing.assert_allclose(values[row], wanted, atol=1e-9)
@@ -138,26 +139,26 @@ def test_sampled_kernel_shap_is_near_the_packages_where_it_selects_nothing():
     shap = pytest.importorskip("shap")
     rng = np.random.default_rng(0)
     background, rows = rng.normal(size=(20, 6)), rng.normal(size=(5, 6))
-    theirs = shap.KernelExplainer(Labels().predict, background).shap_values(rows, nsamples=1_000, silent=True)
-    np.testing.assert_allclose(LabelShap(Labels(), background).explain(rows).values, theirs, atol=1e-8)
+    expected = shap.KernelExplainer(Labels().predict, background).shap_values(rows, nsamples=1_000, silent=True)
+    np.testing.assert_allclose(LabelShap(Labels(), background).explain(rows).values, expected, atol=1e-8)
 
 
 def test_the_literal_sign_of_top_5_is_the_formula_read_aloud():
     values = np.random.default_rng(0).normal(size=(50, 8))
-    found = LiteralTop(5)(fs.Importances(values)).values
-    for phi, made in zip(values, found, strict=True):
+    coarse = LiteralTop(5)(fs.Importances(values)).values
+    for phi, signs in zip(values, coarse, strict=True):
         order = np.argsort(np.abs(phi))
-        assert made.tolist() == [np.sign(phi[i]) if order[i] > 8 - 5 else 0 for i in range(8)]
+        assert signs.tolist() == [np.sign(phi[i]) if order[i] > 8 - 5 else 0 for i in range(8)]
 
 
 def test_a_table_of_the_trees_says_what_the_trees_say(settings):
-    system = System.of("chess", settings)
+    system = BoostedSystem.of("chess", settings)
     assert isinstance(system.model, Tabulated)
     between = np.random.default_rng(0).uniform(-1, 9, (500, 6))
     for rows in (system.split.test, between):
         assert np.array_equal(system.model.predict(rows), system.trees.predict(rows))
         np.testing.assert_allclose(system.model.predict_proba(rows), system.trees.predict_proba(rows), atol=1e-6)
-    assert not isinstance(System.of("avila", settings).model, Tabulated)
+    assert not isinstance(BoostedSystem.of("avila", settings).model, Tabulated)
 
 
 def test_random_flips_reach_the_wanted_class_and_stay_in_range():
@@ -197,24 +198,24 @@ def test_a_row_that_cannot_be_flipped_says_so():
     rows = np.random.default_rng(0).normal(size=(4, 3))
     points = RandomFlips(Constant(), rows, wanted=1, samples=20).explain(rows).values
     assert (points == NONE).all()
-    for given in table7.as_run(points, rows).values():
+    for given in discretized(points, rows).values():
         assert fs.consistency(given, [0, 0, 1, 1]).distinct == 1
 
 
 @pytest.mark.parametrize("table", [table5, table6, table7])
 def test_every_printed_number_has_ours_beside_it_in_both_settings(settings, table):
-    found = table.run(settings)
+    outcome = table.run(settings)
     wanted = {f"{line['dataset']} {line['discretizer']}" for line in printed_rows(table.ID)}
     for setting in ("as_defined", "as_run"):
         for measure in ("consistency", "uniqueness"):
-            every = [one for one in found.records if (one.setting, one.measure) == (setting, measure)]
-            some = [one for one in every if one.printed is not None]
-            assert {one.case for one in some} == wanted
-            assert all(one.note if one.ours is None else 0 <= one.ours <= 1 for one in some)
-    known = [one for one in found.records if one.measure == "consistency" and one.ours is not None]
-    assert all(one.low <= one.ours <= one.high for one in known)
-    assert len({one.case for one in known}) > len(wanted) / 2
-    assert [one.setting for one in found.claims] == ["as_defined"] * 2 + ["as_run"] * 2
+            every = [record for record in outcome.records if (record.setting, record.measure) == (setting, measure)]
+            chosen = [record for record in every if record.printed is not None]
+            assert {record.case for record in chosen} == wanted
+            assert all(record.note if record.ours is None else 0 <= record.ours <= 1 for record in chosen)
+    known = [record for record in outcome.records if record.measure == "consistency" and record.ours is not None]
+    assert all(record.low <= record.ours <= record.high for record in known)
+    assert len({record.case for record in known}) > len(wanted) / 2
+    assert [claim.setting for claim in outcome.claims] == ["as_defined"] * 2 + ["as_run"] * 2
 
 
 def test_as_run_uniqueness_is_distinct_explanations_and_as_defined_it_is_unique_rows():
@@ -228,12 +229,12 @@ def test_as_run_uniqueness_is_distinct_explanations_and_as_defined_it_is_unique_
 
 def test_a_difference_from_the_printed_number_is_never_left_without_a_word():
     like = Record("table5", "heart", "consistency", "as_run", 4, None)
-    found = measured(like, fs.Importances(np.ones((4, 2))), [0, 0, 0, 0], {"original": None, "1-fp": fs.Floor(1)})
-    assert all(one.note for one in found if abs(one.ours - one.printed) > 0.05)
+    records = measured(like, fs.Importances(np.ones((4, 2))), [0, 0, 0, 0], {"original": None, "1-fp": fs.Floor(1)})
+    assert all(record.note for record in records if abs(record.ours - record.printed) > 0.05)
 
 
 def test_limes_of_class_1_are_among_those_of_all_classes(settings):
-    system = System.of("avila", settings)
+    system = BoostedSystem.of("avila", settings)
     np.testing.assert_allclose(
         table6._given(system, "as_run").values, system.lime("as_run").explain(system.rows).values, atol=1e-9
     )
@@ -251,25 +252,25 @@ def lines(setting, **values):
 def test_whether_the_best_discretization_depends_on_the_data_set_is_tested_both_ways():
     same = {"original": 0.0, "1-fp": 0.9, "sign": 0.5}
     other = {"original": 0.0, "1-fp": 0.4, "sign": 0.8}
-    near = {"original": 0.0, "1-fp": 0.5, "sign": 0.51}
+    close = {"original": 0.0, "1-fp": 0.5, "sign": 0.51}
     verdicts = [
         claims("table5", "as_run", lines("as_run", adult=same, chess=second))[1].verdict
-        for second in (same, other, near)
+        for second in (same, other, close)
     ]
     assert verdicts == ["undecided", "holds", "undecided"]
 
 
 def test_no_gain_by_any_discretization_does_not_pass_for_one():
     flat = {"original": 0.5, "1-fp": 0.4, "sign": 0.3, "rank": 0.2}
-    found = claims("table5", "as_run", lines("as_run", adult=flat, bank=flat, heart=flat))[0]
-    assert found.verdict == "fails"
+    claim = claims("table5", "as_run", lines("as_run", adult=flat, bank=flat, heart=flat))[0]
+    assert claim.verdict == "fails"
 
 
 def test_anchors_are_measured_at_every_threshold(settings):
-    found = figure3.run(settings)
-    assert {one.measure for one in found.records} == {"consistency", "sufficiency", "uniqueness"}
-    assert len(found.claims) == 8
-    for drawn in found.figures:
+    outcome = figure3.run(settings)
+    assert {record.measure for record in outcome.records} == {"consistency", "sufficiency", "uniqueness"}
+    assert len(outcome.claims) == 8
+    for drawn in outcome.figures:
         assert {len(column) for column in drawn.columns.values()} == {len(drawn.columns["curve"])}
         assert set(drawn.columns["x"]) == {0.5, 0.95}
 
@@ -282,20 +283,25 @@ def test_a_measure_that_goes_with_the_threshold_is_seen_to():
     ]
     assert figure3._claim("as_run", "sufficiency", rising).verdict == "holds"
     # Where fewer and fewer rows can be checked the estimate falls, though all that can be checked agree more.
-    silent = [replace(one, ours=(1 - one.ours) * one.ours, unverifiable=one.ours) for one in rising]
+    silent = [replace(record, ours=(1 - record.ours) * record.ours, unverifiable=record.ours) for record in rising]
     verdicts = [figure3._claim("as_run", "sufficiency", silent, checked=checked).verdict for checked in (False, True)]
     assert verdicts == ["fails", "holds"]
-    falling = [replace(one, ours=-one.ours) for one in rising]
+    falling = [replace(record, ours=-record.ours) for record in rising]
     assert figure3._claim("as_run", "sufficiency", falling).verdict == "fails"
 
 
 def test_every_explainer_is_measured_in_both_populations(settings):
-    found = figure4.run(settings)
-    cases = {f"{name} population {one}" for name in ("anchors", "shap", "lime", "counterfactuals") for one in (1, 2)}
+    outcome = figure4.run(settings)
+    cases = {
+        f"{name} population {record}" for name in ("anchors", "shap", "lime", "counterfactuals") for record in (1, 2)
+    }
     for setting in ("as_defined", "as_run"):
-        assert {one.case for one in found.records if one.setting == setting} == cases
-    assert all(one.repeats == 5 and one.std is not None for one in found.records)
-    assert {one.case for one in found.records if one.printed} == {"anchors population 1", "shap population 2"}
+        assert {record.case for record in outcome.records if record.setting == setting} == cases
+    assert all(record.repeats == 5 and record.std is not None for record in outcome.records)
+    assert {record.case for record in outcome.records if record.printed} == {
+        "anchors population 1",
+        "shap population 2",
+    }
 
 
 def test_three_quarters_of_one_label_are_in_the_first_population():
@@ -307,8 +313,8 @@ def test_three_quarters_of_one_label_are_in_the_first_population():
 
 
 def test_the_papers_picture_of_the_xor_model_comes_out(settings):
-    found = figure5.run(settings)
-    for one in (one for one in found.records if one.setting == "as_run"):
-        assert one.ours == pytest.approx(one.printed, abs=0.03)
+    outcome = figure5.run(settings)
+    for record in (record for record in outcome.records if record.setting == "as_run"):
+        assert record.ours == pytest.approx(record.printed, abs=0.03)
     assert figure5.xor(np.array(figure5.ROWS)).tolist() == [1, 0]
-    assert [one.verdict for one in found.claims] == ["holds", "holds"]
+    assert [claim.verdict for claim in outcome.claims] == ["holds", "holds"]

@@ -14,9 +14,11 @@ from typer.testing import CliRunner
 import faithscope as fs
 from faithscope.cli import app
 from faithscope.errors import BadInput
-from faithscope.reproduce import claims, models, running, samples
+from faithscope.reproduce import claims, running, samples
+from faithscope.reproduce.models import boosted
+from faithscope.reproduce.models.splits import split
 from faithscope.reproduce.printed import in_figure, printed
-from faithscope.reproduce.records import Figure, Outcome, Record, record_of, total
+from faithscope.reproduce.records import Claim, Figure, Outcome, Record, record_of, total
 from faithscope.reproduce.settings import Settings, Steps
 from faithscope.reproduce.telling import page, summary, written
 from faithscope.reproduce.telling.drawing import draw
@@ -32,19 +34,19 @@ def part(*records, **more):
 
 def test_outcomes_add_and_survive_json():
     figure = Figure("f", "t", "x", "y", {"curve": ["a"], "x": [1], "y": [0.5], "low": [None], "high": [None]})
-    claim = claims.by_interval(0.1, 0.2, table="table1", setting="as_run", words="w", test="t")
-    one, other = Outcome((ONE,), (figure,), seconds=1.0), Outcome(claims=(claim,), seconds=2.0, notes=("n",))
-    both = total([one, other])
+    claim = claims.by_interval(Claim("table1", "as_run", words="w", test="t"), 0.1, 0.2)
+    first, second = Outcome((ONE,), (figure,), seconds=1.0), Outcome(claims=(claim,), seconds=2.0, notes=("n",))
+    both = total([first, second])
     assert both.seconds == 3.0
     assert both.records == (ONE,)
     assert Outcome.from_dict(json.loads(json.dumps(both.to_dict()))) == both
 
 
 def test_a_record_takes_its_numbers_from_an_estimate():
-    found = fs.consistency([1, 1, 1, 2], ["a", "a", "b", "b"])
-    one = record_of(found, replace(ONE, ours=None))
-    assert (one.ours, one.n, one.low, one.high) == (found.value, 4, found.low, found.high)
-    assert (one.case, one.printed) == (ONE.case, ONE.printed)
+    estimate = fs.consistency([1, 1, 1, 2], ["a", "a", "b", "b"])
+    record = record_of(estimate, replace(ONE, ours=None))
+    assert (record.ours, record.n, record.low, record.high) == (estimate.value, 4, estimate.low, estimate.high)
+    assert (record.case, record.printed) == (ONE.case, ONE.printed)
 
 
 @pytest.mark.parametrize(("ours", "known", "off"), [(0.5, 0.54, 0.04), (4_400, 4_000, 0.1), (1.0, 1.0, 0.0)])
@@ -108,33 +110,33 @@ def test_the_printed_numbers_are_found():
 
 
 def test_a_model_is_trained_once_and_says_the_same_when_it_is_read_back(settings):
-    found, model = models.boosted("adult", settings)
-    _, again = models.boosted("adult", settings)
+    data, model = boosted.boosted("adult", settings)
+    _, again = boosted.boosted("adult", settings)
     assert again.seconds == model.seconds
-    assert np.array_equal(again.predict(found.test), model.predict(found.test))
-    assert fs.evaluate(model, fs.explainers.Constant(), found.test[:9], cache=settings.explanations).consistency.n == 9
+    assert np.array_equal(again.predict(data.test), model.predict(data.test))
+    assert fs.evaluate(model, fs.explainers.Constant(), data.test[:9], cache=settings.explanations).consistency.n == 9
 
 
 def test_a_model_that_was_changed_on_disk_is_trained_anew(settings):
-    _, model = models.boosted("heart", settings)
+    _, model = boosted.boosted("heart", settings)
     kept = next((settings.cache / "models").glob("*.ubj"))
     kept.write_bytes(kept.read_bytes()[:-10])
-    assert models.boosted("heart", settings)[1].content == model.content
+    assert boosted.boosted("heart", settings)[1].content == model.content
 
 
 def test_codes_stand_for_categories_and_a_missing_one_is_its_own(settings):
-    found = models.split("adult", settings.folder)
-    place = found.names.index("workclass")
-    assert found.categories[place] == ("?", "a", "b", "c")
-    assert set(np.unique(found.train[:, place])) <= {0.0, 1.0, 2.0, 3.0}
-    assert len(found.train) == 2 * len(found.test)
+    data = split("adult", settings.folder)
+    place = data.names.index("workclass")
+    assert data.categories[place] == ("?", "a", "b", "c")
+    assert set(np.unique(data.train[:, place])) <= {0.0, 1.0, 2.0, 3.0}
+    assert len(data.train) == 2 * len(data.test)
 
 
 def test_the_grid_finds_the_best_mean_accuracy(settings, monkeypatch):
-    monkeypatch.setattr(models, "_RATES", (0.001, 0.5))
-    monkeypatch.setattr(models, "_TREES", (1, 10))
-    monkeypatch.setattr(models, "_DEPTHS", (3,))
-    _, model = models.boosted("heart", replace(settings, search=True))
+    monkeypatch.setattr(boosted, "_RATES", (0.001, 0.5))
+    monkeypatch.setattr(boosted, "_TREES", (1, 10))
+    monkeypatch.setattr(boosted, "_DEPTHS", (3,))
+    _, model = boosted.boosted("heart", replace(settings, search=True))
     assert model.chosen == {"learning_rate": 0.5, "n_estimators": 10, "max_depth": 3}
 
 
@@ -142,19 +144,19 @@ def test_the_grid_finds_the_best_mean_accuracy(settings, monkeypatch):
     ("low", "high", "verdict"), [(0.1, 0.3, "holds"), (-0.3, -0.1, "fails"), (-0.1, 0.1, "undecided")]
 )
 def test_an_interval_decides_only_where_it_excludes_zero(low, high, verdict):
-    assert claims.by_interval(low, high, table="t", setting="as_run", words="w", test="t").verdict == verdict
+    assert claims.by_interval(Claim("t", "as_run", words="w", test="t"), low, high).verdict == verdict
 
 
 def test_the_sign_test_is_the_binomial_tail():
     differences = [0.1] * 8 + [-0.1] * 2 + [0.0]
-    found = claims.by_signs(differences, table="t", setting="as_run", words="w", test="t")
-    assert found.p == pytest.approx(binom.sf(7, 10, 0.5))
-    assert found.verdict == "undecided"
+    claim = claims.by_signs(Claim("t", "as_run", words="w", test="t"), differences)
+    assert claim.p == pytest.approx(binom.sf(7, 10, 0.5))
+    assert claim.verdict == "undecided"
 
 
 def test_a_trend_holds_fails_or_stays_undecided():
     def verdict(y):
-        return claims.by_trend(range(6), y, table="t", setting="as_run", words="w", test="t").verdict
+        return claims.by_trend(Claim("t", "as_run", words="w", test="t"), range(6), y).verdict
 
     assert [verdict([1, 2, 3, 4, 5, 6]), verdict([6, 5, 4, 3, 2, 1]), verdict([1] * 6)] == [
         "holds",
@@ -171,9 +173,9 @@ def test_block_jackknife_of_a_mean_is_about_the_textbook_interval():
 
 
 def test_uniqueness_is_told_both_ways():
-    found = fs.consistency(["a", "a", "b", "c"], [0, 0, 1, 1])
-    assert samples.unique_share(found) == 0.5
-    assert samples.distinct_share(found) == 0.75
+    estimate = fs.consistency(["a", "a", "b", "c"], [0, 0, 1, 1])
+    assert samples.unique_share(estimate) == 0.5
+    assert samples.distinct_share(estimate) == 0.75
 
 
 def test_counting_a_row_among_its_own_witnesses_is_brute_force():
@@ -195,16 +197,16 @@ def test_parts_are_chosen_by_any_of_their_names_once():
 
 
 def test_matches_count_every_printed_number_once():
-    some = [replace(ONE, ours=ours) for ours in (0.54, 0.56, 0.58, 0.7, None)] + [replace(ONE, printed=None)]
-    found = next(one for one in summary.matches([part(*some)]) if one.table == "table1")
-    assert (found.near, found.far, found.off, found.missing, found.printed) == (2, 1, 1, 1, 5)
-    assert found.inside == found.with_interval == 5
+    records = [replace(ONE, ours=ours) for ours in (0.54, 0.56, 0.58, 0.7, None)] + [replace(ONE, printed=None)]
+    match = next(match for match in summary.matches([part(*records)]) if match.table == "table1")
+    assert (match.near, match.far, match.off, match.missing, match.printed) == (2, 1, 1, 1, 5)
+    assert match.inside == match.with_interval == 5
 
 
 def test_json_is_a_list_of_records_with_the_agreed_fields():
-    found = json.loads(written.to_json([part(ONE)]))
-    assert {"table", "case", "measure", "setting", "n", "ours", "printed"} <= set(found[0])
-    assert found[0]["setting"] == "as_defined"
+    records = json.loads(written.to_json([part(ONE)]))
+    assert {"table", "case", "measure", "setting", "n", "ours", "printed"} <= set(records[0])
+    assert records[0]["setting"] == "as_defined"
 
 
 def test_csv_holds_what_was_found(tmp_path):
@@ -229,17 +231,25 @@ def test_markdown_and_page_show_numbers_notes_and_the_command():
 
 def test_a_figure_is_drawn_with_a_band_only_where_it_has_one():
     columns = {"curve": ["a", "a"], "x": [1, 2], "y": [0.5, None], "low": [0.4, None], "high": [0.6, None]}
-    found = draw(Figure("f", "t", "x", "y", columns))
-    assert [len(found["datasets"][name]) for name in ("points", "banded")] == [1, 1]
+    specification = draw(Figure("f", "t", "x", "y", columns))
+    assert [len(specification["datasets"][name]) for name in ("points", "banded")] == [1, 1]
 
 
 def test_the_command_prints_json_and_writes_the_report(folder, tmp_path):
     asked = ["reproduce", "table3", "--data", str(folder), "--cache", str(tmp_path / "c"), "--quick", "--json"]
     more = ["--report", str(tmp_path / "r.html"), "--csv", str(tmp_path / "csv"), "--markdown", str(tmp_path / "r.md")]
-    found = CliRunner().invoke(app, [*asked, *more])
-    assert found.exit_code == 0, found.output
-    records = json.loads(found.stdout)
-    assert {one["case"] for one in records} == {"heart", "chess", "avila", "bank", "adult", "covtype", "rt_polarity"}
+    result = CliRunner().invoke(app, [*asked, *more])
+    assert result.exit_code == 0, result.output
+    records = json.loads(result.stdout)
+    assert {record["case"] for record in records} == {
+        "heart",
+        "chess",
+        "avila",
+        "bank",
+        "adult",
+        "covtype",
+        "rt_polarity",
+    }
     assert "<html" in (tmp_path / "r.html").read_text()
     assert str(folder) not in (tmp_path / "r.md").read_text()
     assert (tmp_path / "csv" / "table3.csv").exists()

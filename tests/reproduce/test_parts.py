@@ -8,7 +8,7 @@ import pytest
 import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.reproduce.growth import Growth
-from faithscope.reproduce.models import split
+from faithscope.reproduce.models.splits import split
 from faithscope.reproduce.parts import figure1, figure2, figure7, table1, table3, table4
 from faithscope.reproduce.settings import Settings
 
@@ -16,65 +16,67 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*does not hold the rows that th
 
 
 def by(records, **where):
-    return [one for one in records if all(getattr(one, name) == wanted for name, wanted in where.items())]
+    return [record for record in records if all(getattr(record, name) == wanted for name, wanted in where.items())]
 
 
 def test_table_1_has_every_printed_number_under_both_settings(settings):
-    found = table1.run(settings)
+    outcome = table1.run(settings)
     for setting in ("as_defined", "as_run"):
-        some = by(found.records, setting=setting)
-        assert {(one.case, one.measure) for one in some} == {
+        chosen = by(outcome.records, setting=setting)
+        assert {(record.case, record.measure) for record in chosen} == {
             (case, measure)
             for case in ("top_coefficient", "anchors", "first_word", "all_words")
             for measure in ("consistency", "sufficiency", "uniqueness")
         }
-        assert all(one.printed is not None and one.repeats == 5 for one in some)
-    assert len(found.claims) == 12
+        assert all(record.printed is not None and record.repeats == 5 for record in chosen)
+    assert len(outcome.claims) == 12
 
 
 def test_as_defined_a_text_without_others_cannot_be_checked(settings):
-    found = by(table1.run(settings).records, case="first_word", setting="as_defined")
-    values = {one.measure: one for one in found}
+    records = by(table1.run(settings).records, case="first_word", setting="as_defined")
+    values = {record.measure: record for record in records}
     assert values["consistency"].low <= values["consistency"].ours <= values["consistency"].high
     assert values["consistency"].unverifiable == pytest.approx(values["uniqueness"].ours)
 
 
 def test_table_3_counts_rows_columns_and_labels(settings):
-    found = {(one.case, one.measure): one.ours for one in by(table3.run(settings).records, setting="as_run")}
-    assert (found["chess", "n"], found["chess", "d"], found["chess", "classes"]) == (900, 6, 5)
-    assert found["rt_polarity", "n"] == 399  # one document is not ASCII
+    sizes = {
+        (record.case, record.measure): record.ours for record in by(table3.run(settings).records, setting="as_run")
+    }
+    assert (sizes["chess", "n"], sizes["chess", "d"], sizes["chess", "classes"]) == (900, 6, 5)
+    assert sizes["rt_polarity", "n"] == 399  # one document is not ASCII
 
 
 def test_table_4_gives_accuracy_with_an_exact_interval(settings, monkeypatch):
     monkeypatch.setattr(table4, "NAMES", ("heart", "bank"))
-    found = table4.run(settings).records
-    assert {(one.case, one.setting) for one in found} == {
+    records = table4.run(settings).records
+    assert {(record.case, record.setting) for record in records} == {
         (case, setting) for case in ("heart", "bank") for setting in ("as_defined", "as_run")
     }
-    assert all(0.6 < one.low < one.ours < one.high <= 1 for one in found)
+    assert all(0.6 < record.low < record.ours < record.high <= 1 for record in records)
 
 
 def test_with_search_table_4_says_what_was_chosen(settings, monkeypatch):
     monkeypatch.setattr(table4, "NAMES", ("heart",))
     for name, few in {"_RATES": (0.5,), "_TREES": (5,), "_DEPTHS": (3,)}.items():
-        monkeypatch.setattr(f"faithscope.reproduce.models.{name}", few)
-    found = table4.run(replace(settings, search=True)).records
-    chosen = {one.measure: one.ours for one in found if one.measure != "test_accuracy"}
+        monkeypatch.setattr(f"faithscope.reproduce.models.boosted.{name}", few)
+    records = table4.run(replace(settings, search=True)).records
+    chosen = {record.measure: record.ours for record in records if record.measure != "test_accuracy"}
     assert chosen == {"learning_rate": 0.5, "n_estimators": 5, "max_depth": 3}
 
 
 def test_larger_trees_need_more_rows(settings, monkeypatch):
     monkeypatch.setattr(figure1, "LEAVES", (4, 16, 64))
-    found = figure1.run(settings)
+    outcome = figure1.run(settings)
     for name in ("chess", "adult"):
         needed = [
-            one.ours
-            for one in found.records
-            if one.case.startswith(name) and one.measure == figure1.NEEDED and one.setting == "as_defined"
+            record.ours
+            for record in outcome.records
+            if record.case.startswith(name) and record.measure == figure1.NEEDED and record.setting == "as_defined"
         ]
         assert needed == sorted(needed)
         assert needed[0] < needed[-1]
-    assert {one.name for one in found.figures} == {"figure6-chess", "figure1-adult"}
+    assert {figure.name for figure in outcome.figures} == {"figure6-chess", "figure1-adult"}
 
 
 def test_the_exact_curve_is_what_sampled_runs_average_to():
@@ -85,7 +87,7 @@ def test_the_exact_curve_is_what_sampled_runs_average_to():
     )
     columns = growth.columns(2_000, seed=0)
     runs = [growth.columns(2_000, seed=seed) for seed in range(8)]
-    middles = np.mean([np.add(one["low"], one["high"]) / 2 for one in runs], axis=0)
+    middles = np.mean([np.add(run["low"], run["high"]) / 2 for run in runs], axis=0)
     assert np.allclose(middles, columns["y"], atol=0.015)
 
 
@@ -99,9 +101,9 @@ def test_rows_needed_are_where_the_exact_curve_reaches_the_goal():
 
 
 def test_neighbors_explain_themselves_and_take_more_rows_with_k_and_with_training_rows(settings):
-    found = figure7.run(settings)
-    assert [one.verdict for one in found.claims] == ["holds", "holds"]
-    assert all(0 <= one.ours <= 1 for one in found.records)
+    outcome = figure7.run(settings)
+    assert [claim.verdict for claim in outcome.claims] == ["holds", "holds"]
+    assert all(0 <= record.ours <= 1 for record in outcome.records)
 
 
 def test_what_neighbors_explain_alike_they_predict_alike(settings):
@@ -111,35 +113,35 @@ def test_what_neighbors_explain_alike_they_predict_alike(settings):
 
 
 def test_figure_2_counts_whom_the_anchor_is_given_to_and_whom_it_covers(settings):
-    found = figure2.run(settings)
+    outcome = figure2.run(settings)
     for threshold in ("0.5", "0.95"):
         for setting in ("as_defined", "as_run"):
-            some = by(found.records, case=f"threshold {threshold}", setting=setting)
-            counts = {one.measure: one.ours for one in some}
+            chosen = by(outcome.records, case=f"threshold {threshold}", setting=setting)
+            counts = {record.measure: record.ours for record in chosen}
             assert counts["covered"] >= counts["given"] >= counts["given with label <=50K"]
             assert counts["covered"] >= counts["covered with label <=50K"]
-    assert len(found.claims) == 1
+    assert len(outcome.claims) == 1
 
 
 def test_figure_2_says_so_where_its_record_is_missing(settings):
-    found = split("adult", settings.folder)
+    data = split("adult", settings.folder)
     with pytest.raises(BadInput, match="lack the record"):
-        figure2._record(replace(found, train=found.train + 1000, test=found.test + 1000))
+        figure2._record(replace(data, train=data.train + 1000, test=data.test + 1000))
 
 
 def test_the_printed_anchors_cover_exactly_the_printed_rows_of_ucis_test_part(real_folder, tmp_path):
     settings = Settings(real_folder, cache=tmp_path, quick=True, progress=False)
-    found = split("adult", real_folder, 0, "as_run")
-    rows = found.frame(found.test)
+    data = split("adult", real_folder, 0, "as_run")
+    rows = data.frame(data.test)
     first = rows["education-num"] <= 9
     second = first & (rows["capital-gain"] <= 0) & (rows["fnlwgt"] <= 116_736)
     assert (first.sum(), second.sum()) == (7_438, 1_690)
     assert np.percentile(rows["fnlwgt"], 25) == 116_736
     records = figure2._as_printed(settings).records
-    assert [one.ours for one in records if one.measure == "covered"] == [7_438, 1_690]
+    assert [record.ours for record in records if record.measure == "covered"] == [7_438, 1_690]
 
 
 def test_the_training_reviews_have_exactly_the_printed_number_of_words(real_folder, tmp_path):
     settings = Settings(real_folder, cache=tmp_path, progress=False)
-    found = by(table3._one("rt_polarity", settings).records, setting="as_run")
-    assert [one.ours for one in found] == [one.printed for one in found]
+    records = by(table3._of_data_set("rt_polarity", settings).records, setting="as_run")
+    assert [record.ours for record in records] == [record.printed for record in records]

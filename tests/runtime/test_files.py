@@ -27,6 +27,7 @@ def evaluated(**more):
     return fs.evaluate(lambda rows: rows[:, 0] > 0, fs.explainers.Random(3), X, **more)
 
 
+@pytest.mark.slow
 def test_reports_logs_and_caches_may_be_read_by_their_owner_alone(tmp_path):
     found = evaluated(cache=tmp_path / "cache")
     found.to_html(tmp_path / "report.html")

@@ -52,6 +52,7 @@ def same(a, b):
 
 
 @given(VALUES, VALUES)
+@pytest.mark.slow
 def test_two_values_have_one_fingerprint_exactly_where_they_are_the_same(a, b):
     assert (fingerprint(a) == fingerprint(b)) == same(a, b)
 
@@ -213,6 +214,7 @@ def test_functions_remember_without_becoming_others():
     assert fingerprint(squared, told) == before
 
 
+@pytest.mark.slow
 def test_a_long_chain_of_functions_ends():
     known: dict = {}
     exec("\n".join(f"def f{i}(x): return f{i + 1}(x)" for i in range(3000)), known)
@@ -264,6 +266,7 @@ def test_numpys_global_chance_is_known_by_its_name():
     assert fingerprint(drawn, np.random.mtrand._rand) == before
 
 
+@pytest.mark.slow
 def test_another_process_finds_the_same():
     code = (
         "from sklearn.tree import DecisionTreeClassifier; import numpy as np;"
@@ -287,6 +290,7 @@ def run(code, *paths, seed="1"):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env).stdout
 
 
+@pytest.mark.slow
 def test_what_ordinary_code_holds_is_the_same_in_any_process():
     code = (
         "from ordinary_code import THINGS; from faithscope.runtime.fingerprint import fingerprint;"
@@ -297,6 +301,7 @@ def test_what_ordinary_code_holds_is_the_same_in_any_process():
     assert len(set(eval(first).values())) == len(eval(first)) > 30
 
 
+@pytest.mark.slow
 def test_our_own_explainers_are_known_by_our_sources(tmp_path):
     source = Path(faithscope.__file__).parent
     shutil.copytree(source, tmp_path / "faithscope", ignore=shutil.ignore_patterns("__pycache__"))

@@ -242,6 +242,7 @@ def test_leaving_rows_out_is_measuring_without_them_however_many_labels_there_ar
         assert found.silent[block] == pytest.approx(without.unverifiable, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_anchors_do_not_depend_on_how_many_are_tried_at_once(monkeypatch):
     rows = np.random.default_rng(4).normal(size=(300, 5))
 
@@ -332,6 +333,7 @@ BEYOND = {
 
 @needs_linux
 @pytest.mark.parametrize("words", BEYOND)
+@pytest.mark.slow
 def test_beyond_the_limit_a_process_ends_with_a_sentence_and_not_with_a_kill(words):
     code = LIMITED.format(work=BEYOND[words])
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
@@ -342,6 +344,7 @@ def test_beyond_the_limit_a_process_ends_with_a_sentence_and_not_with_a_kill(wor
 
 
 @needs_linux
+@pytest.mark.slow
 def test_at_the_command_line_running_out_of_memory_is_one_line_and_status_2():
     code = (
         "import sys\nimport faithscope.cli.audit as command\nfrom faithscope.cli import main\n"

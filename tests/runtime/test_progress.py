@@ -88,6 +88,7 @@ def test_a_bar_shows_names_as_they_are(clock, monkeypatch, capsys):
     assert "[red]x[/red]" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_true_clock_calls_once_it_is_time_and_leaves_no_thread():
     code = (
         "import threading; from faithscope.runtime.progress import Clock; rung = threading.Event();"

@@ -44,6 +44,7 @@ DECIMALS = {
     ],
     ids=["int and float", "narrow", "float32 and float64", "decimals", "int and decimal"],
 )
+@pytest.mark.slow
 def test_files_of_other_types_are_widened_exactly_in_any_order(tmp_path, engine, first, second, order):
     labels = [["a", "b", "a", "b"], ["a", "a", "b", "b"]]
     files = [
@@ -141,6 +142,7 @@ CELLS = (
 
 @pytest.mark.parametrize("form", ["file", "gz", "folder"])
 @pytest.mark.parametrize("engine", ["duckdb", "spark"])
+@pytest.mark.slow
 def test_cells_of_csv_stay_what_they_are(tmp_path, engine, form):
     connect = {} if engine == "duckdb" else {"connect": "spark"}
     if connect:

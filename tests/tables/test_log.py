@@ -55,6 +55,7 @@ def assert_same(estimate, expected):
 
 
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.slow
 def test_an_audit_of_a_written_log_finds_the_same_numbers(name, tmp_path):
     explanations, X = CASES[name]
     write_log(tmp_path / "log.parquet", explanations, LABELS, X)

@@ -45,6 +45,7 @@ def _holds(pair, explanations):
 
 @pytest.mark.parametrize("discretizer", [None, fs.Sign(), fs.SignOfTop(1), fs.Rank()])
 @pytest.mark.parametrize("engine", engines.NAMES)
+@pytest.mark.slow
 def test_ids_lead_to_the_rows_that_contradict_each_other(engine, discretizer):
     log = engines.put(engine, "people", pa.table({name: pa.array(LOG[name].tolist()) for name in LOG}))
     audited = audit(**log, **HOW, discretizer=discretizer, id=["customer", "visit"])
@@ -113,6 +114,7 @@ def test_ids_that_cannot_be_say_why(changes, message):
     assert message in str(caught.value)
 
 
+@pytest.mark.slow
 def test_the_report_and_the_command_line_tell_rows_by_their_ids(tmp_path):
     LOG.to_parquet(tmp_path / "log.parquet")
     audited = audit(tmp_path / "log.parquet", **HOW, discretizer=fs.SignOfTop(1), id="customer")
@@ -133,6 +135,7 @@ def test_the_report_and_the_command_line_tell_rows_by_their_ids(tmp_path):
 
 
 @pytest.mark.parametrize("discretizer", [None, fs.Rank()])
+@pytest.mark.slow
 def test_the_same_pairs_are_shown_every_time(discretizer):
     rng = np.random.default_rng(3)
     log = pd.DataFrame(np.repeat(rng.normal(size=(3_000, 4)), 2, axis=0)).add_prefix("phi_")

@@ -16,6 +16,7 @@ from faithscope.tables.scopes import sufficiency
 
 @given(strategies.samples(min_size=2))
 @settings(max_examples=25)
+@pytest.mark.slow
 def test_any_small_log_is_measured_as_brute_force_says(sample):
     explanations, predictions = sample
     frame = pd.DataFrame({"key": explanations, "y": predictions})

@@ -53,6 +53,7 @@ def files(tmp_path):
 @pytest.mark.parametrize(
     "name", ["log.parquet", "log.csv", "log.csv.gz", "log.jsonl", "parts", "parts/*.parquet", "parts/it's ?.parquet"]
 )
+@pytest.mark.slow
 def test_files_folders_and_globs_are_read(files, name):
     assert audit(files / name, **HOW).consistency.value == pytest.approx(EXPECTED.value)
     assert audit(str(files / name), **HOW, by="leaf").populations.estimates.keys() == {"l1", "l2"}
@@ -97,6 +98,7 @@ def test_a_table_that_is_not_in_a_duckdb_file_says_which_are(tmp_path):
             audit(name, connect=address, **HOW)
 
 
+@pytest.mark.engine
 def test_a_postgres_table_outside_the_search_path_is_named():
     import psycopg
 
@@ -149,6 +151,7 @@ def test_a_postgres_table_outside_the_search_path_is_named():
         ({"interval": "bootstrap"}, "interval must be"),
     ],
 )
+@pytest.mark.slow
 def test_what_cannot_be_audited_says_why(changes, message):
     with pytest.raises(FaithscopeError) as caught:
         audit(FRAME, **{**HOW, **changes})
@@ -230,6 +233,8 @@ def test_no_rows_and_no_rows_left_are_errors():
         audit(holes, **HOW, nulls="drop")
 
 
+@pytest.mark.engine
+@pytest.mark.slow
 def test_a_wrong_password_and_a_database_that_is_not_there_are_one_line_without_the_password():
     server = engines.server()
     for url, message in {
@@ -270,6 +275,7 @@ SECRETS = [
 
 
 @pytest.mark.parametrize("address", SECRETS)
+@pytest.mark.slow
 def test_no_message_repeats_a_password_however_the_address_is_mistyped(address):
     for ask in (
         lambda: audit("log", connect=address, **HOW),
@@ -307,6 +313,7 @@ def test_other_databases_are_not_opened_here(scheme, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_what_spills_to_disk_lies_in_a_folder_of_this_process_that_nobody_else_can_read():
     code = (
         "import os, stat; from faithscope.tables.sources.connections import embedded; "
@@ -337,6 +344,7 @@ def test_a_population_and_an_id_are_one_value():
                 audit(table, **{"prediction": "yhat", "explanation": "leaf", role: name})
 
 
+@pytest.mark.slow
 def test_an_audit_is_the_same_bytes_at_every_run(tmp_path):
     rng = np.random.default_rng(0)
     log = pd.DataFrame({f"phi_{j}": rng.normal(size=60_000) for j in range(3)})

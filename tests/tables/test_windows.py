@@ -168,6 +168,7 @@ def zone_of(engine, stored, zone):
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "postgres"])
+@pytest.mark.slow
 def test_moments_that_no_date_here_can_tell_are_refused(engine):
     for value, message in {
         "infinity": "infinite moment in 1 rows",

@@ -86,6 +86,7 @@ def same(audited, wanted):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("place", [in_duckdb, in_postgres])
+@pytest.mark.slow
 def test_an_audit_is_of_the_state_it_began_with(place, kind, monkeypatch):
     log, write = place()
     wanted = audit(LOG, **HOW, **KINDS[kind])
@@ -122,6 +123,7 @@ def test_who_holds_a_transaction_asks_one_state_for_as_long_as_it_is_open(place)
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_without_a_snapshot_a_change_is_an_error_and_never_an_answer(kind, monkeypatch):
     monkeypatch.setattr(DuckDB, "one_state", Backend.one_state)
     ended = []
@@ -139,6 +141,7 @@ def test_without_a_snapshot_a_change_is_an_error_and_never_an_answer(kind, monke
     assert ended or kind == "rank"  # for which the rows are copied in one question
 
 
+@pytest.mark.engine
 def test_in_spark_which_has_no_transactions_a_change_is_an_error(monkeypatch, tmp_path):
     own = engines.spark()
 

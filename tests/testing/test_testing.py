@@ -15,8 +15,8 @@ def ours(rules, X, predictions):
 
 
 def test_ours_passes_every_case():
-    found = check_consistency(lambda e, y: fs.consistency(e, y).value)
-    assert found.conforms, str(found)
+    conformance = check_consistency(lambda e, y: fs.consistency(e, y).value)
+    assert conformance.conforms, str(conformance)
     scoped = check_sufficiency(ours)
     assert scoped.conforms, str(scoped)
 
@@ -38,7 +38,7 @@ def test_local_measures_are_those_worked_out_by_hand(case):
     ev = fs.evaluate(case.predictions, fs.Rules.from_conditions(case.rules, features=["x"]), X)
     local = ev.local()
     for measure in ("consistency", "sufficiency"):
-        expected = [np.nan if one is None else one for one in getattr(case, measure)]
+        expected = [np.nan if value is None else value for value in getattr(case, measure)]
         assert local[measure].tolist() == pytest.approx(expected, nan_ok=True), measure
     assert ev.consistency.value == pytest.approx(case.global_consistency)
     assert ev.sufficiency.value == pytest.approx(case.global_sufficiency)
@@ -93,25 +93,25 @@ MISTAKES = {
 @pytest.mark.parametrize("name", MISTAKES)
 def test_each_case_catches_its_mistake(name):
     cases = [case for case in CASES if case.name == name]
-    found = check_consistency(MISTAKES[name], cases, as_vectors=True)
-    assert not found.conforms
-    assert "FAIL" in str(found)
-    assert cases[0].catches in str(found)
+    conformance = check_consistency(MISTAKES[name], cases, as_vectors=True)
+    assert not conformance.conforms
+    assert "FAIL" in str(conformance)
+    assert cases[0].catches in str(conformance)
 
 
 def test_an_implementation_that_raises_has_failed():
     def raises(explanations, predictions):
         raise RuntimeError("no such thing")
 
-    found = check_consistency(raises, CASES[:2])
-    assert found.passed == 0
-    assert "raised RuntimeError: no such thing" in str(found)
+    conformance = check_consistency(raises, CASES[:2])
+    assert conformance.passed == 0
+    assert "raised RuntimeError: no such thing" in str(conformance)
 
 
 def test_a_measure_of_given_rows_only_is_not_sufficiency():
     def consistency(rules, X, predictions):
         return fs.consistency(fs.Rules.from_conditions(rules, features=["x"]), predictions).value
 
-    failed = [one.case for one in check_sufficiency(consistency).verdicts if not one.passed]
+    failed = [verdict.case for verdict in check_sufficiency(consistency).verdicts if not verdict.passed]
     assert "local consistency above local sufficiency" in failed
     assert "local consistency below local sufficiency" in failed

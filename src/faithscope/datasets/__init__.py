@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.datasets.catalog import CATALOG, Source, content_of
+from faithscope.datasets.catalog import CATALOG, ArchiveSource, content_of
 from faithscope.datasets.download import Unreachable, fetch
 from faithscope.errors import BadInput
 from faithscope.runtime.files import to_path, write_atomically
@@ -65,9 +65,9 @@ def cache_folder() -> Path:
 def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
     """A data set by its name.
 
-    Looked for in `folder`, in the folder that the environment's ``FAITHSCOPE_DATA`` names, in the cache, and at its
-    source, in this order. A folder that is named must have it; files are Parquet, ``name.parquet``, with the label as
-    last column. A download is checked against a digest of the whole content before it is kept.
+    It is looked for in `folder`, in the folder that the environment's ``FAITHSCOPE_DATA`` names, in the cache, and at
+    its source, in this order. A folder that is named must have it, as a Parquet file ``name.parquet`` whose last column
+    is the label. A download is checked against a digest of its whole content before it is kept.
 
     Parameters
     ----------
@@ -78,6 +78,16 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
     Returns
     -------
     Dataset
+
+    Examples
+    --------
+    >>> from faithscope import datasets
+    >>> datasets.NAMES
+    ('heart', 'chess', 'avila', 'bank', 'adult', 'covtype', 'rt_polarity')
+    >>> datasets.load("iris")
+    Traceback (most recent call last):
+        ...
+    faithscope.errors.BadInput: There is no data set 'iris': choose among heart, chess, avila, bank, adult, covtype, ...
     """
     if name not in CATALOG:
         raise BadInput(f"There is no data set {name!r}: choose among {', '.join(NAMES)}.")
@@ -87,77 +97,83 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
         return _dataset(name, source, _from_folder(name, source, to_path(chosen)))
     kept = cache_folder() / "datasets" / f"{name}.parquet"
     if kept.exists():
-        found = _kept(kept)
-        if found is not None and content_of(found) == source.content:
-            return _dataset(name, source, found)
-        warnings.warn(f"{str(kept)!r} was changed since it was downloaded, so it is downloaded again.", stacklevel=2)
+        table = _kept(kept)
+        if table is not None and content_of(table) == source.content:
+            return _dataset(name, source, table)
+        warnings.warn(f"{str(kept)!r} was changed after it was downloaded, so it is downloaded again.", stacklevel=2)
     return _dataset(name, source, _downloaded(name, source, kept))
 
 
-def _from_folder(name: str, source: Source, folder: Path) -> "pd.DataFrame":
+def _from_folder(name: str, source: ArchiveSource, folder: Path) -> "pd.DataFrame":
     path = folder / f"{name}.parquet"
     if not path.exists():
-        there = ", ".join(sorted(one.name for one in folder.glob("*.parquet"))) or "no Parquet file"
+        there = ", ".join(sorted(file.name for file in folder.glob("*.parquet"))) or "no Parquet file"
         raise BadInput(f"{str(folder)!r} has no {path.name}; it has {there}. Name a folder with all data sets.")
-    found = _read(path)
-    if content_of(found) != source.content:
+    table = _read(path)
+    if content_of(table) != source.content:
         warnings.warn(
-            f"{str(path)!r} does not hold the rows that the paper used: numbers cannot be compared with its.",
+            f"{str(path)!r} does not hold the rows that the paper used, so the paper's numbers do not apply.",
             stacklevel=3,
         )
-    return found
+    return table
 
 
 def _read(path: Path) -> "pd.DataFrame":
     import pandas as pd
 
     try:
-        found = pd.read_parquet(path)
+        table = pd.read_parquet(path)
     except (OSError, ValueError) as error:
         raise BadInput(f"{str(path)!r} cannot be read as Parquet: {str(error).splitlines()[0]}") from None
-    if len(found.columns) < 2 or found.columns[-1] != "label":
-        raise BadInput(f"{str(path)!r} must have features and, as its last column, 'label'.")
-    return found
+    if len(table.columns) < 2 or table.columns[-1] != "label":
+        columns = ", ".join(map(repr, table.columns)) or "no column"
+        raise BadInput(f"{str(path)!r} must have features and, as its last column, 'label'; it has {columns}.")
+    return table
 
 
 def _kept(path: Path) -> "pd.DataFrame | None":
-    """What was kept after a download; None where it was damaged since."""
+    """The table that was kept after a download; None if its file was damaged."""
     try:
         return _read(path)
     except BadInput:
         return None
 
 
-def _downloaded(name: str, source: Source, kept: Path) -> "pd.DataFrame":
-    """The data set from its source, checked and then kept."""
+def _downloaded(name: str, source: ArchiveSource, kept: Path) -> "pd.DataFrame":
+    """The data set's table, downloaded from its source, checked, and kept."""
     part = kept.with_name(f"{name}.part")
     try:
         fetch(source.url, part)
     except Unreachable as error:
         raise BadInput(
             f"The data set {name!r} is in no folder that was named, not in the cache, and {source.url} cannot be "
-            f"reached ({error}). Name a folder that has {name}.parquet with --data or {_FOLDER}."
+            f"reached ({error}). {_instead(name)}"
         ) from None
     try:
-        found = source.parse(part.read_bytes())
+        table = source.parse(part.read_bytes())
     except BadInput:
         raise
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, tarfile.TarError) as error:
         first = (str(error).splitlines() or [type(error).__name__])[0]
-        raise BadInput(f"What {source.url} sent is not the archive that it should be: {first}") from None
+        raise BadInput(f"What {source.url} sent is not the archive of {name!r} ({first}). {_instead(name)}") from None
     finally:
-        part.unlink()  # whole or wrong: what is wrong is not resumed
-    if content_of(found) != source.content:
-        raise BadInput(f"What {source.url} sent is not the data set {name!r} that the paper used: its content differs.")
-    write_atomically(kept, found.to_parquet(None, index=False, compression="zstd"))
-    return found
+        part.unlink()  # a whole file was read; a wrong one must not be resumed
+    if content_of(table) != source.content:
+        raise BadInput(f"What {source.url} sent is not the {name!r} that the paper used. {_instead(name)}")
+    write_atomically(kept, table.to_parquet(None, index=False, compression="zstd"))
+    return table
 
 
-def _dataset(name: str, source: Source, found: "pd.DataFrame") -> Dataset:
+def _instead(name: str) -> str:
+    """What to do if a data set cannot be downloaded."""
+    return f"Name a folder that has {name}.parquet with --data or {_FOLDER}."
+
+
+def _dataset(name: str, source: ArchiveSource, table: "pd.DataFrame") -> Dataset:
     from pandas.api.types import is_numeric_dtype
 
-    X, y = found.iloc[:, :-1], found["label"].to_numpy()
+    X, y = table.iloc[:, :-1], table["label"].to_numpy()
     present = set(y.tolist())
-    classes = tuple(one for one in source.classes if one in present) or tuple(np.unique(y).tolist())
-    categorical = tuple(str(one) for one in X.columns if not is_numeric_dtype(X[one]))
+    classes = tuple(label for label in source.classes if label in present) or tuple(np.unique(y).tolist())
+    categorical = tuple(str(name) for name in X.columns if not is_numeric_dtype(X[name]))
     return Dataset(name, X, y, classes, categorical)

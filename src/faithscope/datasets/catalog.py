@@ -1,4 +1,4 @@
-"""What each data set is: where it comes from, how its source is read, and the digest of its content."""
+"""Where each data set comes from, how its archive is read, and the digest of its content."""
 
 import hashlib
 import io
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _UCI = "https://archive.ics.uci.edu/static/public"
-_LARGEST = 200 << 20  # bytes a member of an archive may unpack to: more is no data set of ours
+_LARGEST = 200 << 20  # most bytes that a member of an archive may unpack to; no data set here has more
 _DEPTHS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
 _HEART = "age sex cp trestbps chol fbs restecg thalach exang oldpeak slope ca thal label"
 _CHESS = [f"{piece}-{axis}" for piece in ("white-king", "white-rook", "black-king") for axis in ("file", "rank")]
@@ -64,19 +64,19 @@ _COVTYPE = [
 
 
 @dataclass(frozen=True)
-class Source:
-    """Where a data set comes from.
+class ArchiveSource:
+    """The archive that a data set comes from.
 
     Attributes
     ----------
     url : str
-        Of an archive.
+        The archive's address.
     parse : callable
         From the archive's bytes to a table whose last column is ``label``.
     content : str
         Digest of that table, by `content_of`.
     classes : tuple
-        Labels in an order that is not the alphabet's; empty where it is.
+        Labels in their natural order, if that is not the alphabet's; empty otherwise.
     """
 
     url: str
@@ -86,46 +86,46 @@ class Source:
 
 
 def content_of(table: "pd.DataFrame") -> str:
-    """A digest of names and values, whatever file or types they come in: all numbers count as double precision."""
+    """A digest of names and values that no file format or type changes: all numbers count as double precision."""
     from pandas.api.types import is_numeric_dtype
 
-    found = hashlib.blake2b(digest_size=20)
+    digest = hashlib.blake2b(digest_size=20)
     for name in table.columns:
         column = table[name]
-        found.update(f"\x1e{name}\x1e".encode())
+        digest.update(f"\x1e{name}\x1e".encode())
         if is_numeric_dtype(column):
-            found.update(np.ascontiguousarray(column.to_numpy(np.float64, na_value=np.nan), "<f8").tobytes())
+            digest.update(np.ascontiguousarray(column.to_numpy(np.float64, na_value=np.nan), "<f8").tobytes())
         else:
-            found.update("\x1f".join(column.fillna("\x1d").astype(str)).encode())
-    return found.hexdigest()
+            digest.update("\x1f".join(column.fillna("\x1d").astype(str)).encode())
+    return digest.hexdigest()
 
 
 def _member(archive: bytes, name: str) -> bytes:
-    """A member of a zip archive by the last part of its name, wherever it lies, also in an archive inside.
+    """A member of a zip archive by the last part of its name, in any folder, also in a zip archive inside.
 
     Nothing is unpacked to disk, so no name can lead out of a folder.
     """
-    found = _within(archive, name)
-    if found is None:
+    content = _within(archive, name)
+    if content is None:
         raise BadInput(f"The archive that was downloaded has no {name}.")
-    return found
+    return content
 
 
 def _within(archive: bytes, name: str, deeper: bool = True) -> bytes | None:
     with zipfile.ZipFile(io.BytesIO(archive)) as opened:
         members = opened.infolist()
-        for one in members:
-            if one.filename.rpartition("/")[2] == name:
-                return _bounded(opened.open(one), name)
-        inner = [one for one in members if deeper and one.filename.endswith(".zip")]
-        nested = (_within(_bounded(opened.open(one), one.filename), name, deeper=False) for one in inner)
-        return next((one for one in nested if one is not None), None)
+        for member in members:
+            if member.filename.rpartition("/")[2] == name:
+                return _bounded(opened.open(member), name)
+        inner = [member for member in members if deeper and member.filename.endswith(".zip")]
+        nested = (_within(_bounded(opened.open(member), member.filename), name, deeper=False) for member in inner)
+        return next((content for content in nested if content is not None), None)
 
 
 def _bounded(opened: Any, name: str) -> bytes:
     content: bytes = opened.read(_LARGEST + 1)
     if len(content) > _LARGEST:
-        raise BadInput(f"{name} unpacks to more than {_LARGEST >> 20} MiB: that is not the data set.")
+        raise BadInput(f"{name} unpacks to more than {_LARGEST >> 20} MiB, so it is not the data set's archive.")
     return content
 
 
@@ -137,8 +137,8 @@ def _table(content: bytes, **options: Any) -> "pd.DataFrame":
 
 def _heart(archive: bytes) -> "pd.DataFrame":
     content = _member(archive, "processed.cleveland.data")
-    found = _table(content, header=None, names=_HEART.split(), na_values="?", dtype=np.float64)
-    return found.assign(label=(found["label"] > 0).astype(int))
+    table = _table(content, header=None, names=_HEART.split(), na_values="?", dtype=np.float64)
+    return table.assign(label=(table["label"] > 0).astype(int))
 
 
 def _chess(archive: bytes) -> "pd.DataFrame":
@@ -175,29 +175,31 @@ def _rt_polarity(archive: bytes) -> "pd.DataFrame":
     with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as opened:
         for label, ending in enumerate(("neg", "pos")):
             members = [
-                one for one in opened.getmembers() if one.isfile() and one.name.endswith(f"rt-polarity.{ending}")
+                member
+                for member in opened.getmembers()
+                if member.isfile() and member.name.endswith(f"rt-polarity.{ending}")
             ]
             if not members:
                 raise BadInput(f"The archive that was downloaded has no rt-polarity.{ending}.")
             content = _bounded(opened.extractfile(members[0]), members[0].name)
             texts[label] = content.decode("cp1252").split("\n")[:-1]
-    labels = [label for label, some in texts.items() for _ in some]
-    return pd.DataFrame({"text": [text for some in texts.values() for text in some], "label": labels})
+    labels = [label for label, documents in texts.items() for _ in documents]
+    return pd.DataFrame({"text": [text for documents in texts.values() for text in documents], "label": labels})
 
 
 CATALOG = {
-    "heart": Source(f"{_UCI}/45/heart+disease.zip", _heart, "3213139a06f386631cd436d63e610507401f4e38"),
-    "chess": Source(
+    "heart": ArchiveSource(f"{_UCI}/45/heart+disease.zip", _heart, "3213139a06f386631cd436d63e610507401f4e38"),
+    "chess": ArchiveSource(
         f"{_UCI}/23/chess+king+rook+vs+king.zip",
         _chess,
         "1333f73f1936049a00d35e36ec5da615a599682b",
         ("draw", *_DEPTHS.split()),
     ),
-    "avila": Source(f"{_UCI}/459/avila.zip", _avila, "5a28a03a7557caebed881fe6bd10e46bee200ad8"),
-    "bank": Source(f"{_UCI}/222/bank+marketing.zip", _bank, "3526aef23eb4e7325a9e802ed78b9bcc7db461c1"),
-    "adult": Source(f"{_UCI}/2/adult.zip", _adult, "6740e34f9f0289431e2de3ca59e36cc7dcf82c29"),
-    "covtype": Source(f"{_UCI}/31/covertype.zip", _covtype, "7fd713a4d9c00faa04d765195c5dbfd25b2a7ae0"),
-    "rt_polarity": Source(
+    "avila": ArchiveSource(f"{_UCI}/459/avila.zip", _avila, "5a28a03a7557caebed881fe6bd10e46bee200ad8"),
+    "bank": ArchiveSource(f"{_UCI}/222/bank+marketing.zip", _bank, "3526aef23eb4e7325a9e802ed78b9bcc7db461c1"),
+    "adult": ArchiveSource(f"{_UCI}/2/adult.zip", _adult, "6740e34f9f0289431e2de3ca59e36cc7dcf82c29"),
+    "covtype": ArchiveSource(f"{_UCI}/31/covertype.zip", _covtype, "7fd713a4d9c00faa04d765195c5dbfd25b2a7ae0"),
+    "rt_polarity": ArchiveSource(
         "https://www.cs.cornell.edu/people/pabo/movie-review-data/rt-polaritydata.tar.gz",
         _rt_polarity,
         "83c0d1895c557470bf86f8b19e98bbe59659adb4",

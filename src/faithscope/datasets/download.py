@@ -1,4 +1,4 @@
-"""Downloads: retried, resumed where they were cut off, and never half kept."""
+"""Downloads that are retried, and resumed after a broken connection."""
 
 import time
 import urllib.error
@@ -13,17 +13,17 @@ _BLOCK = 1 << 20
 
 
 class Unreachable(Exception):
-    """Nothing could be downloaded; says why."""
+    """Nothing could be downloaded; the message says why."""
 
 
 def fetch(url: str, part: Path) -> None:
-    """Download a file to `part`; what is already there is gone on from.
+    """Download a file to `part`, and continue from what is already there.
 
     Parameters
     ----------
     url : str
     part : path
-        Whole when this returns; left as it is, for the next try, where it raises.
+        The whole file when this returns; an incomplete one, for the next try, if it raises.
     """
     why = ""
     for attempt in range(_TRIES):
@@ -32,8 +32,8 @@ def fetch(url: str, part: Path) -> None:
         try:
             return _go_on(url, part)
         except urllib.error.HTTPError as error:
-            why = f"it answered {error.code}"
-            if error.code == 416:  # more is here than there: start again
+            why = f"the server answered {error.code}"
+            if error.code == 416:  # we hold more bytes than the server: start again
                 part.unlink(missing_ok=True)
             elif error.code < 500:
                 break
@@ -43,13 +43,13 @@ def fetch(url: str, part: Path) -> None:
 
 
 def _go_on(url: str, part: Path) -> None:
-    """Ask for the rest of a file and append it; raises where the connection ends before the file does."""
+    """Ask for the rest of a file and append it; raises if the connection ends before the file does."""
     part.parent.mkdir(parents=True, exist_ok=True)
-    here = part.stat().st_size if part.exists() else 0
-    asked = urllib.request.Request(url, headers={"Range": f"bytes={here}-"} if here else {})
+    held = part.stat().st_size if part.exists() else 0
+    asked = urllib.request.Request(url, headers={"Range": f"bytes={held}-"} if held else {})
     with urllib.request.urlopen(asked, timeout=_PATIENCE) as answer:
         resumed = answer.status == 206
-        whole = _whole(answer.headers, here if resumed else 0)
+        whole = _whole(answer.headers, held if resumed else 0)
         with part.open("ab" if resumed else "wb") as file:
             while block := answer.read(_BLOCK):
                 file.write(block)
@@ -57,7 +57,7 @@ def _go_on(url: str, part: Path) -> None:
         raise EOFError(f"the connection ended after {part.stat().st_size:,} of {whole:,} bytes")
 
 
-def _whole(headers: object, here: int) -> int | None:
-    """How long the whole file is, where the server says so."""
+def _whole(headers: object, held: int) -> int | None:
+    """Length of the whole file; None if the server does not say."""
     length = headers.get("Content-Length")  # type: ignore[attr-defined]
-    return None if length is None else here + int(length)
+    return None if length is None else held + int(length)

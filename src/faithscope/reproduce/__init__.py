@@ -1,1 +1,1 @@
-"""The paper, reproduced: one file a table or figure, each with the printed numbers beside ours."""
+"""The paper, reproduced: one file per table or figure, each with the printed numbers beside ours."""

@@ -1,30 +1,33 @@
-"""Explanations under the paper's discretizations: what Tables 5, 6 and 7 and their claims have in common."""
+"""Explanations under the paper's discretizations: the measures and claims that Tables 5, 6 and 7 share."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
 from math import hypot
+from types import ModuleType
 from typing import Any
 
 from scipy.stats import norm
 
 import faithscope as fs
-from faithscope.reproduce.authors.as_run import LiteralTop
+from faithscope.reproduce.authors.literal_top import LiteralTop
 from faithscope.reproduce.claims import by_interval, by_signs
-from faithscope.reproduce.models import NAMES
+from faithscope.reproduce.models.splits import NAMES
 from faithscope.reproduce.printed import printed
-from faithscope.reproduce.records import SETTINGS, Claim, Outcome, Record, Setting, record_of, total
+from faithscope.reproduce.records import FAR, SETTINGS, Claim, Outcome, Record, Setting, record_of, total
 from faithscope.reproduce.settings import Settings, Steps
 
-_NEAR = 0.05  # a difference up to this needs no explanation
 
-
-def on_six_data_sets(part: Any, one: Callable[[str, Setting, Settings], Outcome], settings: Settings) -> Outcome:
+def on_six_data_sets(
+    part: ModuleType, step: Callable[[str, Setting, Settings], Outcome], settings: Settings
+) -> Outcome:
     """A part's records of every data set in both settings, and the claims about them."""
     steps = Steps(settings, part)
-    found = total(steps.do(f"{name} {setting}", one, name, setting, settings) for name in NAMES for setting in SETTINGS)
-    said = [claim for setting in SETTINGS for claim in claims(part.ID, setting, found.records)]
-    return found + Outcome(claims=tuple(said))
+    outcome = total(
+        steps.do(f"{name} {setting}", step, name, setting, settings) for name in NAMES for setting in SETTINGS
+    )
+    tested = [claim for setting in SETTINGS for claim in claims(part.ID, setting, outcome.records)]
+    return outcome + Outcome(claims=tuple(tested))
 
 
 def importances(setting: Setting) -> dict[str, Any]:
@@ -43,79 +46,83 @@ def measured(
     Parameters
     ----------
     like : Record
-        Its table and setting; its case is the data set.
+        Gives the table and the setting; its case is the data set.
     given : Explanations
     predictions : (n,) array
     discretizers : mapping of str to discretizer
         By the paper's names.
     why : str
-        The note where ours differs from the printed number.
+        The note if ours differs from the printed number.
     """
-    found: list[Record] = []
+    records: list[Record] = []
     for word, discretizer in discretizers.items():
         est = fs.consistency(given, predictions, discretizer=discretizer)
         # The printed tables show distinct explanations / n; the text defines the share of rows.
         unique = est.distinct / est.n if like.setting == "as_run" else est.unverifiable
-        one, other = _beside(like, word)
-        found += [noted(record_of(est, one), why), noted(replace(other, n=est.n, ours=unique), why)]
-    return tuple(found)
+        consistency, uniqueness = _beside(like, word)
+        records += [noted(record_of(est, consistency), why), noted(replace(uniqueness, n=est.n, ours=unique), why)]
+    return tuple(records)
 
 
 def unmeasured(like: Record, discretizers: Mapping[str, Any], why: str) -> tuple[Record, ...]:
     """Records without a number of ours, and the reason."""
-    return tuple(replace(one, note=why) for word in discretizers for one in _beside(like, word))
+    return tuple(replace(record, note=why) for word in discretizers for record in _beside(like, word))
 
 
 def _beside(like: Record, word: str) -> list[Record]:
     """Records of consistency and uniqueness, with the printed numbers alone."""
     case = f"{like.case} {word}"
     return [
-        replace(like, case=case, measure=one, printed=printed(like.table, one, dataset=like.case, discretizer=word))
-        for one in ("consistency", "uniqueness")
+        replace(
+            like, case=case, measure=measure, printed=printed(like.table, measure, dataset=like.case, discretizer=word)
+        )
+        for measure in ("consistency", "uniqueness")
     ]
 
 
 def noted(record: Record, why: str) -> Record:
-    """With a note where it is not near the printed number."""
-    return replace(record, note=why) if record.off is not None and record.off > _NEAR else record
+    """The record, with a note if it is far from the printed number."""
+    return replace(record, note=why) if record.off is not None and record.off > FAR else record
 
 
 def claims(table: str, setting: Setting, records: Sequence[Record]) -> tuple[Claim, ...]:
-    """What the paper says of discretizations in general, tested on all data sets of a table."""
+    """The paper's claims about discretizations in general, tested on all data sets of a table."""
     values = _by_data_set(setting, records)
     first = {name: next(iter(words)) for name, words in values.items()}
     gains = [
-        one[0] - words[first[name]][0]
+        estimate[0] - words[first[name]][0]
         for name, words in values.items()
-        for word, one in words.items()
+        for word, estimate in words.items()
         if word != first[name]
     ]
     return (
         by_signs(
+            Claim(
+                table,
+                setting,
+                words="every discretization raises the estimate above that of the explanations as they are",
+                test="sign test over data sets and discretizations",
+            ),
             gains,
-            table=table,
-            setting=setting,
-            words="every discretization raises the estimate above that of the explanations as they are",
-            test="sign test over data sets and discretizations",
         ),
         _depends(table, setting, values),
     )
 
 
 def _by_data_set(setting: Setting, records: Sequence[Record]) -> dict[str, dict[str, tuple[float, float]]]:
-    """For each data set and discretization the estimate and half the width of its interval, below."""
-    found: dict[str, dict[str, tuple[float, float]]] = {}
-    for one in records:
-        if (one.measure, one.setting) != ("consistency", setting) or one.printed is None:
+    """Per data set and discretization: the estimate, and how far its interval reaches below it."""
+    values: dict[str, dict[str, tuple[float, float]]] = {}
+    for record in records:
+        if (record.measure, record.setting) != ("consistency", setting) or record.printed is None:
             continue
-        if one.ours is not None and one.low is not None:
-            name, _, word = one.case.partition(" ")
-            found.setdefault(name, {})[word] = (one.ours, one.ours - one.low)
-    return found
+        if record.ours is not None and record.low is not None:
+            name, _, word = record.case.partition(" ")
+            values.setdefault(name, {})[word] = (record.ours, record.ours - record.low)
+    return values
 
 
 def _depends(table: str, setting: Setting, values: Mapping[str, Mapping[str, tuple[float, float]]]) -> Claim:
-    """Two data sets each of whose best discretization beats the other's, surely."""
+    """Whether there are two data sets on each of which its own best discretization beats the other's."""
     best = {name: max(words, key=lambda word: words[word][0]) for name, words in values.items()}
     pairs = [(a, b) for a, b in permutations(values, 2) if a < b and best[a] != best[b]]
     wider = norm.ppf(1 - 0.025 / max(1, len(pairs))) / norm.ppf(0.975)  # Bonferroni's correction
@@ -126,14 +133,14 @@ def _depends(table: str, setting: Setting, values: Mapping[str, Mapping[str, tup
     test = "differences of estimates on two data sets, 95% intervals corrected for all pairs"
     words = "the best discretization depends on the data set"
     if not least:
-        return by_interval(-1.0, 0.0, table=table, setting=setting, words=words, test=test)
+        return by_interval(Claim(table, setting, words=words, test=test), -1.0, 0.0)
     (a, b), ahead = max(least.items(), key=lambda item: item[1])
     note = f"{a}: {best[a]}; {b}: {best[b]}"
-    return by_interval(ahead[0], ahead[1], table=table, setting=setting, words=words, test=test, note=note)
+    return by_interval(Claim(table, setting, words=words, test=test, note=note), ahead[0], ahead[1])
 
 
-def _ahead(words: Mapping[str, tuple[float, float]], one: str, other: str, wider: float) -> tuple[float, float]:
+def _ahead(words: Mapping[str, tuple[float, float]], better: str, worse: str, wider: float) -> tuple[float, float]:
     """Interval of how far one discretization's estimate is ahead of another's."""
-    gap = words[one][0] - words[other][0]
-    margin = wider * hypot(words[one][1], words[other][1])
+    gap = words[better][0] - words[worse][0]
+    margin = wider * hypot(words[better][1], words[worse][1])
     return gap - margin, gap + margin

@@ -1,4 +1,4 @@
-"""How estimates grow with rows: exact curves, sampled runs, and rows needed for an estimate of 0.9."""
+"""Estimates as a function of the number of rows: exact curves, sampled runs, and rows needed to reach 0.9."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import faithscope as fs
+from faithscope.reproduce.samples import half_width
 
 RUNS = 5
 GOAL = 0.9
@@ -16,14 +17,14 @@ _POINTS = 16
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """One system whose explanations decide its predictions, so that M̂ is one less the unverifiable share.
+    """A system whose explanations determine its predictions, so that M̂ = 1 - unverifiable.
 
     Attributes
     ----------
     name : str
-        In the legend.
+        The curve's name in the legend.
     estimate : Estimate
-        On all rows.
+        Consistency on all rows.
     """
 
     name: str
@@ -33,7 +34,7 @@ class Growth:
 
     @classmethod
     def of(cls, name: str, explanations: Any, predictions: NDArray[Any]) -> "Growth":
-        """A system by what it explained and predicted."""
+        """The system that gave these explanations and predictions."""
         return cls(name, fs.consistency(explanations, predictions), explanations, predictions)
 
     def needed(self, goal: float = GOAL) -> int | None:
@@ -54,15 +55,12 @@ class Growth:
         }
 
     def _band(self, size: int, seed: int) -> tuple[float, float]:
-        from scipy.stats import t
-
         runs = []
         for run in range(RUNS):
             rng = np.random.default_rng([seed, run, size])
             rows = rng.choice(self.estimate.n, size, replace=False)
             runs.append(fs.consistency(self.explanations.take(rows), self.predictions[rows]).value)
-        margin = float(t.ppf(0.975, RUNS - 1) * np.std(runs, ddof=1) / np.sqrt(RUNS))
-        mean = float(np.mean(runs))
+        mean, margin = float(np.mean(runs)), float(half_width(np.array(runs)))
         return max(0.0, mean - margin), min(1.0, mean + margin)
 
 
@@ -73,4 +71,4 @@ def grid(most: int) -> list[int]:
 
 def joined(columns: Sequence[dict[str, list[Any]]]) -> dict[str, list[Any]]:
     """The columns of several curves as those of one figure."""
-    return {name: [value for one in columns for value in one[name]] for name in columns[0]}
+    return {name: [value for curve in columns for value in curve[name]] for name in columns[0]}

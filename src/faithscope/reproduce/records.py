@@ -1,4 +1,4 @@
-"""What a part of the paper gives: numbers beside the printed ones, figures as columns, claims with a verdict."""
+"""Results of a part of the paper: numbers beside the printed ones, figures as columns, claims with a verdict."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -8,12 +8,13 @@ import faithscope as fs
 
 Setting = Literal["as_defined", "as_run"]
 SETTINGS: tuple[Setting, ...] = ("as_defined", "as_run")
-Verdict = Literal["holds", "fails", "undecided"]
+ClaimVerdict = Literal["holds", "fails", "undecided"]
+NEAR, FAR = 0.02, 0.05  # of the printed number: met, and met to a digit; beyond, a difference needs an explanation
 
 
 @dataclass(frozen=True)
 class Record:
-    """One number of ours, beside the paper's where it prints one.
+    """One number of ours, beside the number that the paper prints, if it prints one.
 
     Attributes
     ----------
@@ -28,13 +29,13 @@ class Record:
     n : int
         Rows behind the number.
     ours : float or None
-        None where it could not be measured; `note` then says why.
+        None if it could not be measured; `note` then says why.
     low, high, unverifiable, chance : float or None
         The interval for the true measure, the share of rows on which the sample is silent, and the chance level.
     repeats, std : int, float or None
         How many samples of rows `ours` is the mean of, and their standard deviation.
     note : str
-        Why ours differs from the printed number where that is known, ``unexplained`` where it is not.
+        Why ours differs from the printed number, if that is known; ``unexplained`` if it is not.
     """
 
     table: str
@@ -54,9 +55,9 @@ class Record:
 
     @property
     def off(self) -> float | None:
-        """How far ours is from the printed number; None where there are not two.
+        """How far ours is from the printed number; None if either is missing.
 
-        Shares by their difference, numbers above 1 (rows, counts) by their relative difference.
+        Shares are compared by their difference, numbers above 1 (rows, counts) by their relative difference.
         """
         if self.ours is None or self.printed is None:
             return None
@@ -65,7 +66,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper's in words, and what our numbers say to it.
+    """A claim of the paper's in words, and whether our numbers bear it out; undecided until it is tested.
 
     Attributes
     ----------
@@ -77,14 +78,14 @@ class Claim:
     test : str
         What was computed, in words.
     p, low, high : float or None
-        The p-value, or the interval, that decided.
+        The p-value or the interval that decided on the claim.
     """
 
     table: str
     setting: Setting
     words: str
-    verdict: Verdict
-    test: str
+    verdict: ClaimVerdict = "undecided"
+    test: str = ""
     p: float | None = None
     low: float | None = None
     high: float | None = None
@@ -93,14 +94,14 @@ class Claim:
 
 @dataclass(frozen=True)
 class Figure:
-    """Curves as plain columns, one line a point.
+    """Curves as plain columns, one entry per point.
 
     Attributes
     ----------
     name, title, x, y : str
         What the figure and its axes are called; `name` is unique, such as ``figure6-chess``.
     columns : mapping of str to list
-        ``curve`` (its name in the legend), ``x``, ``y``, and the band ``low``, ``high`` (None where there is none).
+        ``curve`` (its name in the legend), ``x``, ``y``, and the band ``low``, ``high`` (None without a band).
     log : bool
         Whether the x axis is logarithmic.
     """
@@ -115,7 +116,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one part of the paper gave, or a step of it; outcomes add."""
+    """Results of a part of the paper, or of a step of it; outcomes add."""
 
     records: tuple[Record, ...] = ()
     figures: tuple[Figure, ...] = ()
@@ -124,7 +125,7 @@ class Outcome:
     notes: tuple[str, ...] = field(default=())
 
     def __add__(self, other: "Outcome") -> "Outcome":
-        """Both, one after the other."""
+        """The results of both, one after the other."""
         return Outcome(
             self.records + other.records,
             self.figures + other.figures,
@@ -134,18 +135,18 @@ class Outcome:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, ready for JSON."""
+        """The outcome as plain values, ready for JSON."""
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, found: Mapping[str, Any]) -> "Outcome":
+    def from_dict(cls, values: Mapping[str, Any]) -> "Outcome":
         """An outcome from what `to_dict` gave."""
         return cls(
-            tuple(Record(**one) for one in found["records"]),
-            tuple(Figure(**one) for one in found["figures"]),
-            tuple(Claim(**one) for one in found["claims"]),
-            float(found["seconds"]),
-            tuple(found["notes"]),
+            tuple(Record(**record) for record in values["records"]),
+            tuple(Figure(**figure) for figure in values["figures"]),
+            tuple(Claim(**claim) for claim in values["claims"]),
+            float(values["seconds"]),
+            tuple(values["notes"]),
         )
 
 
@@ -156,5 +157,12 @@ def total(outcomes: Iterable[Outcome]) -> Outcome:
 
 def record_of(estimate: fs.Estimate, like: Record) -> Record:
     """A record with the numbers of an estimate; table, case, setting, printed and note are those of `like`."""
-    numbers: dict[str, Any] = {"ours": estimate.value, "n": estimate.n, "low": estimate.low, "high": estimate.high}
-    return replace(like, **numbers, unverifiable=estimate.unverifiable, chance=estimate.chance)
+    return replace(
+        like,
+        n=estimate.n,
+        ours=estimate.value,
+        low=estimate.low,
+        high=estimate.high,
+        unverifiable=estimate.unverifiable,
+        chance=estimate.chance,
+    )

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from faithscope.errors import BadInput, FaithscopeError
-from faithscope.inputs.hints import close, hint
+from faithscope.inputs.hints import hint
 from faithscope.reproduce.records import Outcome
 from faithscope.reproduce.settings import Settings
 
@@ -52,35 +52,33 @@ class Part:
 
 
 def chosen(names: Iterable[str]) -> list[str]:
-    """Parts by name, each once and in the paper's order; all of them where none is named."""
+    """Names of parts, each once and in the paper's order; all parts if no name is given."""
     asked = [ALSO.get(name.strip().lower(), name.strip().lower()) for name in names]
     for name in asked:
         if name not in PARTS:
-            known = [*PARTS, *ALSO]
-            meant = f" {hint(name, known)}" if close(name, known) else ""
-            raise BadInput(f"The paper has no {name!r}; choose among {', '.join(known)}.{meant}")
+            raise BadInput(f"The paper has no {name!r}. {hint(name, [*PARTS, *ALSO])}")
     return [name for name in PARTS if name in asked or not asked]
 
 
 def run(
     names: Iterable[str], settings: Settings, told: Callable[[str], None] = lambda _: None, workers: int = 1
 ) -> list[Part]:
-    """Run parts of the paper, in their order or several at once.
+    """Run parts of the paper, one after the other or several at once.
 
     Parameters
     ----------
     names : iterable of str
-        As in `PARTS` or `ALSO`; all where there are none.
+        As in `PARTS` or `ALSO`; none for all parts.
     settings : Settings
     told : callable
-        Called with a line before each part; workers write their lines to standard error.
+        Called with a line of progress before each part; workers write their lines to standard error.
     workers : int
         Processes that run parts at the same time: most of the work is done by one core.
     """
-    found = chosen(names)
-    if workers > 1 and len(found) > 1:
-        return _at_once(found, settings, workers)
-    return [_part(name, settings, told) for name in found]
+    asked = chosen(names)
+    if workers > 1 and len(asked) > 1:
+        return _at_once(asked, settings, workers)
+    return [_part(name, settings, told) for name in asked]
 
 
 def _part(name: str, settings: Settings, told: Callable[[str], None]) -> Part:
@@ -101,7 +99,8 @@ def _at_once(names: list[str], settings: Settings, workers: int) -> list[Part]:
             return [asked[name].result() for name in names]
         except BrokenProcessPool:
             raise FaithscopeError(
-                "A worker was killed, most likely for want of memory; what was done is kept: go on with --workers 1."
+                "A worker process was killed, most likely because memory ran out. Finished steps are kept; "
+                "continue with --workers 1."
             ) from None
         except BaseException:  # the pool would wait until all parts are done
             pool.shutdown(wait=False, cancel_futures=True)
@@ -111,7 +110,7 @@ def _at_once(names: list[str], settings: Settings, workers: int) -> list[Part]:
 
 
 def _follow_parent() -> None:
-    """Let this worker end when its parent does, however that ends; who presses Ctrl-C means the parent."""
+    """End this worker when its parent ends, for whatever reason; Ctrl-C is for the parent to handle."""
     parent = parent_process()
     if parent is not None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -120,24 +119,24 @@ def _follow_parent() -> None:
 
 def _end_after(parent: Any) -> None:
     parent.join()
-    os._exit(1)  # nothing else of this process needs to be heard: files are written whole or not at all
+    os._exit(1)  # safe: files are written whole or not at all
 
 
 def _in_worker(name: str, settings: Settings) -> Part:
-    lines = Lines(name)
+    lines = WorkerLines(name)
     settings = settings if settings.progress is False else replace(settings, progress=lines)
     return _part(name, settings, lines.say)
 
 
 @dataclass(eq=False)
-class Lines:
-    """Tells how far a worker is, a line now and then, under the name of its part."""
+class WorkerLines:
+    """Reports a worker's progress: at most one line per `_BETWEEN` seconds, with the name of its part."""
 
     name: str
     last: float = field(default_factory=time.monotonic)
 
     def __call__(self, phase: str, done: int, total: int) -> None:
-        """So many rows of a phase are done."""
+        """Report that `done` of `total` rows of a phase are done."""
         if time.monotonic() - self.last >= _BETWEEN:
             self.last = time.monotonic()
             self.say(f"{self.name}: {phase}, {done:,} of {total:,} rows")
@@ -149,7 +148,7 @@ class Lines:
 
 @contextmanager
 def _threads_of_each(workers: int) -> Iterator[None]:
-    """The processes that begin here share the cores among their threads."""
+    """Processes that are started inside share the cores among their threads."""
     before = os.environ.get(_THREADS)
     if before is None:
         os.environ[_THREADS] = str(max(1, (os.cpu_count() or 1) // workers))

@@ -1,4 +1,4 @@
-"""Numbers that are means over repeated samples of rows."""
+"""Means over repeated samples of rows, and how far they may be off."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -21,38 +21,49 @@ def mean_of(
     Parameters
     ----------
     estimates : sequence of Estimate
-        One a sample. The limits of the interval are means too: those of one sample of that size.
+        One per sample. The limits of the interval are means too, so they hold for one sample of that size.
     like : Record
-        Table, case, measure, setting, printed and note.
+        The record's table, case, measure, setting, printed number and note.
     number : callable, optional
         From an estimate to a number.
     """
-    values = [one.value if number is None else number(one) for one in estimates]
+    values = [estimate.value if number is None else number(estimate) for estimate in estimates]
     mean, std = float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else None
-    first: dict[str, Any] = {"n": estimates[0].n, "ours": mean, "repeats": len(values), "std": std}
+    record = replace(like, n=estimates[0].n, ours=mean, repeats=len(values), std=std)
     if number is not None:
-        return replace(like, **first)
-    names = ("low", "high", "unverifiable")
-    limits: dict[str, Any] = {name: float(np.mean([getattr(one, name) for one in estimates])) for name in names}
-    chances = [one.chance for one in estimates if one.chance is not None]
-    return replace(like, **first, **limits, chance=float(np.mean(chances)) if chances else None)
+        return record
+    chances = [estimate.chance for estimate in estimates if estimate.chance is not None]
+    return replace(
+        record,
+        low=float(np.mean([estimate.low for estimate in estimates])),
+        high=float(np.mean([estimate.high for estimate in estimates])),
+        unverifiable=float(np.mean([estimate.unverifiable for estimate in estimates])),
+        chance=float(np.mean(chances)) if chances else None,
+    )
 
 
-def unique_share(found: fs.Estimate) -> float:
+def unique_share(estimate: fs.Estimate) -> float:
     """Share of rows whose explanation no other row was given: uniqueness as the paper defines it."""
-    return float(np.sum(found.counts.per_explanation == 1) / found.n)
+    return float(np.sum(estimate.counts.per_explanation == 1) / estimate.n)
 
 
-def distinct_share(found: fs.Estimate) -> float:
+def distinct_share(estimate: fs.Estimate) -> float:
     """Different explanations / rows: uniqueness as the paper's tables print it."""
-    return found.distinct / found.n
+    return estimate.distinct / estimate.n
 
 
-def itself_counted(found: fs.Estimate) -> float:
-    """The measure with every row among its own witnesses, where it has any other: ``N_{π,y} / N_π``, 0 for N_π = 1."""
-    profile = found.counts.profile()
+def itself_counted(estimate: fs.Estimate) -> float:
+    """The measure with every row among its own witnesses: the mean of ``N_{π,y} / N_π``, or of 0 if N_π = 1."""
+    profile = estimate.counts.profile()
     shares = (profile.agreeing + 1) / (profile.others + 1)
     return float(np.sum(profile.rows * np.where(profile.others > 0, shares, 0.0)) / profile.n)
+
+
+def half_width(values: NDArray[np.float64]) -> Any:
+    """Half the width of the 95% interval of the mean over the first axis: ``t · s / √n``, t of n - 1 degrees."""
+    from scipy.stats import t
+
+    return t.ppf(0.975, len(values) - 1) * values.std(axis=0, ddof=1) / np.sqrt(len(values))
 
 
 def by_blocks(
@@ -60,19 +71,19 @@ def by_blocks(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Estimates on all rows and the half-widths of their 95% intervals, by leaving out each of 20 blocks of rows.
 
-    This is the error of estimates, such as the difference between two that the paper prints, at this number of rows.
-    Unlike the interval of an `Estimate` it says nothing about rows that cannot be checked.
+    The interval covers the sampling error of estimates, such as the difference between two estimates that the paper
+    prints. Unlike the interval of an `Estimate`, it says nothing about rows that cannot be checked.
 
     Parameters
     ----------
     measure : callable
-        From positions of rows to numbers.
+        From positions of rows to an array of numbers.
     n : int
-        How many rows there are.
+        Number of rows.
     """
     from scipy.stats import t
 
     block = np.random.default_rng(seed).permutation(n) % _BLOCKS
-    left_out = np.array([measure(np.flatnonzero(block != one)) for one in range(_BLOCKS)])
+    left_out = np.array([measure(np.flatnonzero(block != left)) for left in range(_BLOCKS)])
     squares = np.sum((left_out - left_out.mean(axis=0)) ** 2, axis=0)
     return measure(np.arange(n)), t.ppf(0.975, _BLOCKS - 1) * np.sqrt((_BLOCKS - 1) / _BLOCKS * squares)

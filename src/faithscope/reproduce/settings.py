@@ -1,4 +1,4 @@
-"""How the paper is reproduced: where rows come from, how many, and what was done before."""
+"""Settings of a run: where rows come from and how many are explained; and the steps that earlier runs have kept."""
 
 import hashlib
 import json
@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import faithscope as fs
@@ -18,8 +19,9 @@ from faithscope.runtime.files import write_atomically
 CAPS = {"chess": 2_800, "avila": 5_000, "adult": 5_000, "covtype": 4_650}
 _QUICK = 200
 _SHARED = (
-    *("discretized", "growth", "models", "samples", "systems", "texts"),
-    *("authors/as_run", "authors/kernel_coalitions", "authors/lars", "authors/random_flips", "authors/tabulated"),
+    *("discretized", "growth", "samples", "systems"),
+    *("models/boosted", "models/reviews", "models/splits", "models/tabulated"),
+    *("authors/kernel_coalitions", "authors/label_shap", "authors/lars", "authors/literal_top", "authors/random_flips"),
 )
 _FORMAT = 1
 _ALL = ("quick", "all_rows", "search", "dice", "seed")
@@ -32,11 +34,11 @@ class Settings:
     Parameters
     ----------
     folder : path, optional
-        Where the data sets are; as for `datasets.load`.
+        The folder of data sets, as for `datasets.load`.
     cache : path
         Keeps data sets, models, explanations and results, so that an interrupted run goes on.
     quick : bool
-        Few rows, small models: whether everything works, not what the numbers are.
+        Few rows and small models: shows that everything runs; the numbers mean little.
     all_rows : bool
         Explain every test row.
     search : bool
@@ -59,10 +61,10 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.quick and self.all_rows:
-            raise BadInput("Quick is a few rows and all rows are all: choose one of the two.")
+            raise BadInput("A run cannot be both quick (few rows) and over all rows; choose one of the two.")
 
     def rows(self, name: str) -> int | None:
-        """The most test rows of a data set that are explained; None for all of them."""
+        """Cap on the number of test rows of a data set that are explained; None for no cap."""
         if self.all_rows:
             return None
         return _QUICK if self.quick else CAPS.get(name)
@@ -73,50 +75,50 @@ class Settings:
         return self.cache / "explanations"
 
     def question(self, *parts: Any, of: tuple[str, ...] = _ALL) -> str:
-        """A name for the answer to something under these settings, or those `of` them that can change it."""
+        """A digest of the parts and of those settings that can change the answer (`of`): names the answer's file."""
         asked = [_FORMAT, fs.__version__, *([name, getattr(self, name)] for name in of), *parts]
         return hashlib.blake2b(json.dumps(asked).encode(), digest_size=16).hexdigest()
 
 
 @dataclass
 class Steps:
-    """The steps of one part, each kept with the seconds it took: what was done before is not done again.
+    """The steps of one part. Each result is kept with the seconds it took, so that no step is computed twice.
 
     Parameters
     ----------
     settings : Settings
     part : module
-        The part's module: its ``ID``, its source and that of what parts share name the answers, so a changed part is
-        computed anew.
+        The part's module. Its ``ID`` and a digest of its source, and of the modules that parts share, name the files
+        of results, so that a changed part is computed anew.
     """
 
     settings: Settings
-    part: Any
+    part: ModuleType
 
     def __post_init__(self) -> None:
         # Read now: files may be edited while a long step runs what they held before.
-        here = Path(__file__).parent
-        files = [Path(self.part.__file__), *(here / f"{name}.py" for name in _SHARED)]
-        self.source = hashlib.blake2b(b"".join(one.read_bytes() for one in files), digest_size=8).hexdigest()
+        folder = Path(__file__).parent
+        files = [Path(str(self.part.__file__)), *(folder / f"{name}.py" for name in _SHARED)]
+        self.source = hashlib.blake2b(b"".join(file.read_bytes() for file in files), digest_size=8).hexdigest()
 
     def do(self, name: str, compute: Callable[..., Outcome], *given: Any) -> Outcome:
-        """The outcome of a step, from the cache where it is there; its seconds are those it took when it was done."""
+        """The outcome of a step, read from the cache if it is there; its seconds are those of the first time."""
         path = self._path(name)
         kept = _read(path)
         if kept is not None:
             return kept
         began = time.monotonic()
-        found = compute(*given)
-        found = replace(found, seconds=found.seconds + time.monotonic() - began)
-        write_atomically(path, json.dumps(found.to_dict()).encode())
-        return found
+        outcome = compute(*given)
+        outcome = replace(outcome, seconds=outcome.seconds + time.monotonic() - began)
+        write_atomically(path, json.dumps(outcome.to_dict()).encode())
+        return outcome
 
     def _path(self, name: str) -> Path:
         return self.settings.cache / "results" / f"{self.part.ID}-{self.settings.question(self.source, name)}.json"
 
 
 def _read(path: Path) -> Outcome | None:
-    """A step that was kept; None where there is none that is whole."""
+    """The outcome of a step that was kept; None if there is no intact file."""
     try:
         return Outcome.from_dict(json.loads(path.read_text("utf-8")))
     except (OSError, ValueError, KeyError, TypeError):

@@ -7,16 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 import faithscope as fs
-from faithscope.reproduce.authors.as_run import LabelShap
+from faithscope.reproduce.authors.label_shap import LabelShap
 from faithscope.reproduce.authors.random_flips import RandomFlips
-from faithscope.reproduce.authors.tabulated import tabulated
-from faithscope.reproduce.models import Boosted, Split, boosted
+from faithscope.reproduce.models.boosted import Boosted, boosted
+from faithscope.reproduce.models.splits import Split
+from faithscope.reproduce.models.tabulated import tabulated
 from faithscope.reproduce.records import Setting
 from faithscope.reproduce.settings import Settings
 
 Floats = NDArray[np.float64]
 
-_BACKGROUND = {"as_run": 100, "as_defined": 25}  # rows of SHAP's: exact values take their time for each
+_BACKGROUND = {"as_run": 100, "as_defined": 25}  # rows of SHAP's background: exact values take time for each
 _QUICK_ROWS, _QUICK_BACKGROUND = 60, 20
 _LIME_SAMPLES, _QUICK_LIME_SAMPLES = 5_000, 300
 _FLIPS, _QUICK_FLIPS = 1_000, 100
@@ -25,7 +26,7 @@ _FRACTIONS = ("heart",)  # its whole numbers are written 1.0, which dice-ml take
 
 
 @dataclass(frozen=True, eq=False)
-class System:
+class BoostedSystem:
     """Boosted trees on a data set, the test rows to be explained, and what the trees predict for them.
 
     Attributes
@@ -33,7 +34,7 @@ class System:
     split : Split
     trees : Boosted
     model : Boosted or Tabulated
-        The same, faster where it can be.
+        The same model, as a table if the data set has few different inputs.
     rows : (n, d) array
     predictions : (n,) array
     truth : (n,) array
@@ -50,14 +51,14 @@ class System:
     settings: Settings
 
     @classmethod
-    def of(cls, name: str, settings: Settings, most: int | None = None) -> "System":
-        """Train or fetch the model of a data set; at most so many of its test rows, of a quick run fewer yet."""
+    def of(cls, name: str, settings: Settings, most: int | None = None) -> "BoostedSystem":
+        """Train or read the model of a data set; explain at most `most` of its test rows, fewer in a quick run."""
         most = min(most or _QUICK_ROWS, _QUICK_ROWS) if settings.quick else most
-        found, trees = boosted(name, settings)
-        chosen = found.chosen(settings)[: None if settings.all_rows else most]
-        model = tabulated(found, trees)
-        rows = found.test[chosen]
-        return cls(found, trees, model, rows, model.predict(rows), found.y_test[chosen], settings)
+        data, trees = boosted(name, settings)
+        chosen = data.chosen(settings)[: None if settings.all_rows else most]
+        model = tabulated(data, trees)
+        rows = data.test[chosen]
+        return cls(data, trees, model, rows, model.predict(rows), data.y_test[chosen], settings)
 
     @property
     def known(self) -> Floats:
@@ -65,7 +66,7 @@ class System:
         return self.split.train[:_KNOWN]
 
     def shap(self, setting: Setting) -> Any:
-        """As run: Kernel SHAP of the label. As defined: exact SHAP of probabilities, of many classes' margins."""
+        """As run: Kernel SHAP of the label. As defined: exact SHAP of probabilities, or of margins for many classes."""
         seed = self.settings.seed
         count = _QUICK_BACKGROUND if self.settings.quick else _BACKGROUND[setting]
         background = self.split.train[np.random.default_rng(seed).choice(len(self.split.train), count, replace=False)]
@@ -79,15 +80,20 @@ class System:
         )
 
     def lime(self, setting: Setting) -> Any:
-        """As run: of class 1 alone, all columns numbers. As defined: of all classes, categories as categories."""
+        """As run: class 1 alone, every column a number. As defined: all classes, categories as categories."""
         samples = _QUICK_LIME_SAMPLES if self.settings.quick else _LIME_SAMPLES
-        how: dict[str, Any] = {"samples": samples, "seed": self.settings.seed}
-        if setting == "as_run":
-            return fs.explainers.Lime(self.model, self.known, class_index=1, **how)
-        return fs.explainers.Lime(self.model, self.known, categorical=self.split.categorical, **how)
+        as_run = setting == "as_run"
+        return fs.explainers.Lime(
+            self.model,
+            self.known,
+            class_index=1 if as_run else None,
+            categorical=() if as_run else self.split.categorical,
+            samples=samples,
+            seed=self.settings.seed,
+        )
 
     def counterfactual(self, setting: Setting) -> Any:
-        """As run: dice-ml's random method, its package where the settings say so; of many classes the first one."""
+        """As run: dice-ml's random method, or its package if the settings say so; of many classes, always the first."""
         if setting == "as_defined":
             return fs.explainers.Counterfactual(self.model, self.known, categorical=self.split.categorical)
         if self.settings.dice:
@@ -102,16 +108,17 @@ class System:
         )
 
     def anchors(self, setting: Setting, threshold: float) -> Any:
-        """With beam 1, as the package anchor-exp searches whatever one asks for; as run, all columns are numbers."""
+        """With beam 1, which the package anchor-exp always uses; as run, all columns are numbers."""
         categorical = () if setting == "as_run" else self.split.categorical
-        how: dict[str, Any] = {"categorical": categorical, "seed": self.settings.seed}
-        return fs.explainers.Anchors(self.model, self.known, threshold=threshold, beam=1, **how)
+        return fs.explainers.Anchors(
+            self.model, self.known, threshold=threshold, beam=1, categorical=categorical, seed=self.settings.seed
+        )
 
     def evaluated(self, explainer: Any) -> fs.Evaluation:
-        """What an explainer says of the rows, measured; explanations come from the cache where they are there."""
-        kept: dict[str, Any] = {"cache": self.settings.explanations, "progress": self.settings.progress}
-        return fs.evaluate(self.predictions, explainer, self.rows, **kept)
+        """The evaluation of an explainer on the rows; explanations are read from the cache if they are there."""
+        cache, progress = self.settings.explanations, self.settings.progress
+        return fs.evaluate(self.predictions, explainer, self.rows, cache=cache, progress=progress)
 
     def values(self, explainer: Any) -> Floats:
-        """The vectors that an explainer gives the rows, one a row."""
+        """The vectors that an explainer gives the rows, one per row."""
         return cast("fs.Importances", self.evaluated(explainer).explanations).values

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Sample = tuple[Any, Any]
+Inputs = tuple[Any, Any]  # explanations and predictions
 
 
 @dataclass(frozen=True)
@@ -20,14 +20,20 @@ class Case:
     catches : str
         The mistake that gives another answer.
     make : function
-        Of no arguments: explanations (an (n, d) array, or one key a row) and predictions.
+        Takes no arguments; returns explanations (an (n, d) array, or one key per row) and predictions.
     consistency : float
         ``(1/n) Σ_i 1(N_π > 1) (N_{π,y} - 1) / (N_π - 1)``, by hand.
+
+    Examples
+    --------
+    >>> from faithscope.testing import CASES
+    >>> CASES[0].name, CASES[0].make(), CASES[0].consistency
+    ('two pairs, one of them split', (['a', 'a', 'b', 'b'], [1, 1, 0, 1]), 0.5)
     """
 
     name: str
     catches: str
-    make: Callable[[], Sample] = field(repr=False)
+    make: Callable[[], Inputs] = field(repr=False)
     consistency: float
 
 
@@ -35,20 +41,20 @@ def _columns(*values: Sequence[float]) -> NDArray[np.float64]:
     return np.array(values, np.float64)
 
 
-def _apart(rows: int, distance: int) -> Sample:
+def _apart(rows: int, distance: int) -> Inputs:
     """Every explanation occurs twice, this many rows apart, with one label."""
     keys = np.arange(rows) % distance
     return keys[:, None].astype(float), keys % 2
 
 
-def _hub(rows: int) -> Sample:
+def _hub(rows: int) -> Inputs:
     """Half of the rows share one explanation and two labels; the others are all different."""
     half = rows // 2
     keys = np.concatenate([np.zeros(half), np.arange(1, rows - half + 1)])
     return keys[:, None], np.arange(rows) % 2
 
 
-def _shuffled(rows: int) -> Sample:
+def _shuffled(rows: int) -> Inputs:
     """Ten explanations, each with three rows of a label to one of another, in no order."""
     order = np.random.default_rng(0).permutation(rows)
     keys, place = order % 10, order // 10

@@ -15,13 +15,30 @@ _NEAR = 1e-6  # a small constant in a denominator is forgiven
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an implementation answered to one case."""
+    """The answer of an implementation to one case.
+
+    Attributes
+    ----------
+    case, catches : str
+        The case's name, and the mistake that it catches.
+    expected : float
+    answered : float or None
+        None if the implementation raised.
+    said : str
+        The exception that it raised.
+
+    Examples
+    --------
+    >>> from faithscope.testing import Verdict
+    >>> print(Verdict("signs", "taking absolute values", expected=1.0, answered=0.5))
+    FAIL  signs: expected 1, answered 0.5 (catches: taking absolute values)
+    """
 
     case: str
     catches: str
     expected: float
-    answered: float | None  # None where it raised
-    said: str = ""  # what it raised
+    answered: float | None
+    said: str = ""
 
     @property
     def passed(self) -> bool:
@@ -37,18 +54,27 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Conformance:
-    """What an implementation answered to all cases."""
+    """The answers of an implementation to all cases: ``verdicts``, one `Verdict` per case.
+
+    Examples
+    --------
+    >>> from faithscope.testing import CASES, check_consistency
+    >>> print(check_consistency(lambda explanations, predictions: 0.5, CASES[:2]))
+    pass  two pairs, one of them split
+    FAIL  groups of three and two: expected 0.6, answered 0.5 (catches: weighting explanations alike instead of rows)
+    1 of 2 cases passed
+    """
 
     verdicts: tuple[Verdict, ...]
 
     @property
     def passed(self) -> int:
-        """How many answers are right."""
-        return sum(one.passed for one in self.verdicts)
+        """Number of right answers."""
+        return sum(verdict.passed for verdict in self.verdicts)
 
     @property
     def conforms(self) -> bool:
-        """Whether all are."""
+        """Whether all answers are right."""
         return self.passed == len(self.verdicts)
 
     def __str__(self) -> str:
@@ -63,7 +89,7 @@ def check_consistency(
     Parameters
     ----------
     measure : callable
-        Explanations are (n, d) arrays of numbers or one key a row; predictions one label a row.
+        Explanations are (n, d) arrays of numbers or one key per row; predictions are one label per row.
     as_vectors : bool
         Hand over keys and labels as numbers, for implementations that take nothing else.
 

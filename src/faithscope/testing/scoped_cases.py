@@ -15,12 +15,18 @@ class ScopedCase:
     name : str
     catches : str
     rules : list of lists of conditions
-        One conjunction a row, as `Rules.from_conditions` takes them.
+        One conjunction per row, as `Rules.from_conditions` takes them.
     rows : list of float
-        The only feature, ``x``, of each row.
+        Value of the only feature, ``x``, per row.
     predictions : list
     consistency, sufficiency : list of float or None
-        Of each row, leaving the row itself out; None where no other row can tell.
+        Local value of each row, leaving the row itself out; None if there is no other row to compare with.
+
+    Examples
+    --------
+    >>> from faithscope.testing import SCOPED_CASES
+    >>> SCOPED_CASES[0].rules[0], SCOPED_CASES[0].sufficiency[0]
+    ([('x', '<=', 10.0)], 0.3333333333333333)
     """
 
     name: str
@@ -33,13 +39,13 @@ class ScopedCase:
 
     @property
     def global_consistency(self) -> float:
-        """M̂ of consistency: rows that nobody can check count 0."""
-        return sum(one or 0.0 for one in self.consistency) / len(self.rows)
+        """M̂ of consistency: rows without any other row to compare with count 0."""
+        return sum(agreement or 0.0 for agreement in self.consistency) / len(self.rows)
 
     @property
     def global_sufficiency(self) -> float:
         """M̂ of sufficiency."""
-        return sum(one or 0.0 for one in self.sufficiency) / len(self.rows)
+        return sum(agreement or 0.0 for agreement in self.sufficiency) / len(self.rows)
 
 
 _WIDE: Conditions = [("x", "<=", 10.0)]

@@ -15,14 +15,24 @@ GRID = (np.arange(20_000) + 0.5) / 20_000
 
 @dataclass(frozen=True)
 class Scoped:
-    """Rows x; a chance p(x) of label 1; and for each row the interval of x that its explanation covers."""
+    """Rows x, a probability p(x) of label 1, and per row the interval of x that its explanation covers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from faithscope.testing import SCOPED
+    >>> system = SCOPED["sliding, noisy"]
+    >>> round(system.truth, 3)
+    0.788
+    >>> x, labels, low, high = system.draw(100, np.random.default_rng(0))
+    """
 
     chance: Callable[[Floats], Floats]
     interval: Interval
 
     @property
     def truth(self) -> float:
-        """E over x of the chance that a covered row has x's label, on a fine grid of x."""
+        """Sufficiency: the mean over x of the probability that a covered row has x's label, on a fine grid of x."""
         p = self.chance(GRID)
         upto = np.concatenate([[0.0], np.cumsum(p)])
         low, high = (np.searchsorted(GRID, bound, side="right") for bound in self.interval(GRID))
@@ -54,14 +64,21 @@ SCOPED = {
 
 @dataclass(frozen=True)
 class Hub:
-    """Every explanation covers its own row and a hub that holds a share of all rows; labels of the hub vary."""
+    """Every explanation covers its own row and a hub that holds a share of all rows; labels of the hub vary.
+
+    Examples
+    --------
+    >>> from faithscope.testing import Hub
+    >>> Hub(share=0.1, ones=1.0).truth
+    1.0
+    """
 
     share: float
     ones: float  # chance of label 1 in the hub; all other rows have label 1
 
     @property
     def truth(self) -> float:
-        """Other rows meet only the hub; the hub meets itself."""
+        """Sufficiency: rows outside the hub are compared with the hub, rows of the hub with each other."""
         return (1 - self.share) * self.ones + self.share * (self.ones**2 + (1 - self.ones) ** 2)
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Floats, Ints]:

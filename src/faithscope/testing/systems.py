@@ -12,14 +12,23 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class System:
-    """Explanations drawn with chances p; each then has its own chances of the labels (one row of q)."""
+    """Explanations drawn with probabilities p; row i of q holds the probabilities of the labels given explanation i.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from faithscope.testing import SYSTEMS
+    >>> round(SYSTEMS["noisy"].truth, 3)
+    0.2
+    >>> explanations, labels = SYSTEMS["noisy"].draw(100, np.random.default_rng(0))
+    """
 
     p: Floats
     q: Floats
 
     @property
     def truth(self) -> float:
-        """Global consistency: the chance that two rows with one explanation share a label."""
+        """Global consistency: the probability that two rows with the same explanation share a label."""
         return float(self.p @ (self.q**2).sum(axis=1))
 
     def expected(self, n: int) -> float:

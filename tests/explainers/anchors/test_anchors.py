@@ -51,6 +51,7 @@ def test_the_rule_of_a_threshold_at_the_median_is_that_threshold():
 
 
 @pytest.mark.parametrize("beam", [1, 4])
+@pytest.mark.slow
 def test_a_rule_is_the_same_alone_shuffled_and_together(beam):
     explainer = Anchors(FOREST, CANCER[:400], beam=beam, threshold=0.9, max_conditions=4)
     rows = CANCER[400:430]
@@ -69,6 +70,7 @@ def test_precision_of_a_row_does_not_depend_on_the_batch_either():
     assert (alone[0], covered[0]) == (precision[10], coverage[10])
 
 
+@pytest.mark.slow
 def test_other_seeds_draw_anew():
     rules = [written(Anchors(FOREST, CANCER[:400], beam=1, seed=seed).explain(CANCER[400:440])) for seed in (0, 1, -1)]
     assert rules[0] != rules[1] != rules[2]
@@ -82,6 +84,7 @@ def test_rules_cover_their_own_row(threshold):
 
 
 @pytest.mark.parametrize("threshold", [0.7, 0.95])
+@pytest.mark.slow
 def test_precision_is_what_the_definition_gives_on_draws_of_ones_own(threshold):
     rows = CANCER[400:440]
     rules, precision, _ = Anchors(FOREST, CANCER[:400], threshold=threshold, beam=1).explain_with_precision(rows)
@@ -108,6 +111,7 @@ def test_coverage_of_many_rows_is_estimated_on_some(monkeypatch):
     assert (coverage * 300 == np.round(coverage * 300)).all()
 
 
+@pytest.mark.slow
 def test_a_higher_threshold_gives_longer_rules_on_average():
     rows = CANCER[400:460]
     mean = [
@@ -246,6 +250,7 @@ def test_draws_are_those_of_anchor_exp(anchor_exp):
 
 
 @pytest.mark.parametrize("threshold", [0.5, 0.7, 0.95])
+@pytest.mark.slow
 def test_rules_are_as_precise_as_those_of_anchor_exp_and_about_as_long(anchor_exp, threshold):
     from anchor.anchor_base import AnchorBaseBeam
 

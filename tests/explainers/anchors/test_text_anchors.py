@@ -60,6 +60,7 @@ def test_two_words_that_decide_together_are_both_found():
     assert items(both.explain(["this was not at all bad to see"])) == [{"not", "bad"}]
 
 
+@pytest.mark.slow
 def test_precision_is_what_the_definition_gives_on_draws_of_ones_own():
     sample = TEXTS[:40]
     highlights, precision = TextAnchors(opinion, threshold=0.9).explain_with_precision(sample)
@@ -68,6 +69,7 @@ def test_precision_is_what_the_definition_gives_on_draws_of_ones_own():
     assert np.mean(brute >= 0.85) >= 0.9
 
 
+@pytest.mark.slow
 def test_words_are_those_that_weigh_in_favor():
     names = VECTORIZER.vocabulary_
     highlights = TextAnchors(opinion, beam=2).explain(TEXTS[:60])
@@ -77,6 +79,7 @@ def test_words_are_those_that_weigh_in_favor():
 
 
 @pytest.mark.parametrize("beam", [1, 4])
+@pytest.mark.slow
 def test_words_are_the_same_alone_shuffled_and_together(beam):
     explainer, sample = TextAnchors(opinion, beam=beam), TEXTS[:16]
     together = items(explainer.explain(sample))
@@ -86,17 +89,20 @@ def test_words_are_the_same_alone_shuffled_and_together(beam):
     assert items(TextAnchors(opinion, beam=beam).explain(sample)) == together
 
 
+@pytest.mark.slow
 def test_other_seeds_draw_anew():
     precision = [TextAnchors(opinion, seed=seed).explain_with_precision(TEXTS[:10])[1].tolist() for seed in (0, 1, -7)]
     assert precision[0] != precision[1] != precision[2]
 
 
+@pytest.mark.slow
 def test_words_are_those_of_the_text_and_cover_it():
     highlights = TextAnchors(opinion).explain(TEXTS[:50])
     assert all(words <= set(text.split()) for words, text in zip(items(highlights), TEXTS, strict=False))
     assert fs.sufficiency(highlights, opinion(TEXTS[:50]), TEXTS[:50]).counts.missed.sum() == 0
 
 
+@pytest.mark.slow
 def test_a_higher_threshold_highlights_more_words_on_average():
     mean = [
         np.mean([*map(len, items(TextAnchors(opinion, threshold=threshold).explain(TEXTS[:40])))])
@@ -152,6 +158,7 @@ def test_another_tokenizer_is_kept_for_the_highlights():
     assert highlights.tokenizer == words
 
 
+@pytest.mark.slow
 def test_no_more_words_than_allowed():
     highlights = TextAnchors(opinion, threshold=0.99, max_words=1).explain(TEXTS[:30])
     assert max(map(len, items(highlights))) <= 1
@@ -200,6 +207,7 @@ class Token:
         self.text, self.idx = text, 0
 
 
+@pytest.mark.slow
 def test_words_are_as_precise_as_those_of_anchor_exp_and_about_as_many():
     pytest.importorskip("anchor")
     from anchor.anchor_text import AnchorText

@@ -263,6 +263,7 @@ def test_the_order_of_known_rows_does_not_matter(system):
     assert (again.points == counterfactuals.points).all()
 
 
+@pytest.mark.slow
 def test_more_candidates_are_seldom_worse_and_one_is_enough():
     X, model = tumors()
     radii = {k: Counterfactual(model, X, candidates=k).explain(X[:100]).balls().radii.mean() for k in (1, 10, 1000)}

@@ -75,17 +75,20 @@ def assert_alike(lime_values, ours):
     assert 1 / 1.2 < np.median(noise) < 1.2
 
 
+@pytest.mark.slow
 def test_coefficients_agree_with_lime_within_its_own_noise_on_numbers_and_a_category():
     train = mixed_rows()
     assert_alike(*both_over_seeds(train, train[:4], mixed_model, 1000, 40, categorical=[4]))
 
 
+@pytest.mark.slow
 def test_coefficients_agree_with_lime_within_its_own_noise_on_thirty_features():
     tree = DecisionTreeClassifier(max_depth=4, random_state=0).fit(TUMORS, MALIGNANT)
     lime_values, ours = both_over_seeds(TUMORS, TUMORS[:2], lambda rows: tree.predict_proba(rows)[:, 1], 1000, 20)
     assert_alike(lime_values, ours)
 
 
+@pytest.mark.slow
 def test_numbers_as_they_are_give_coefficients_that_agree_with_lime_within_its_own_noise():
     train = mixed_rows()
     assert_alike(*both_over_seeds(train, train[:4], mixed_model, 1000, 40, categorical=[4], discretize=False))

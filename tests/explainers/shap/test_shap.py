@@ -63,12 +63,14 @@ def system(request):
     return make(), output
 
 
+@pytest.mark.slow
 def test_values_sum_to_the_output_less_its_mean_over_the_background(system):
     explainer, output = system
     gains = output(ROWS) - output(BACKGROUND).mean()
     np.testing.assert_allclose(explainer.explain(ROWS).values.sum(axis=1), gains, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_row_is_explained_alike_in_any_batch(system):
     explainer, _ = system
     together = explainer.explain(ROWS).values
@@ -125,6 +127,7 @@ def test_few_features_are_explained_exactly_by_either_algorithm():
         assert explanations.values.tolist() == [[3.0, 3.0, 5.0]]
 
 
+@pytest.mark.slow
 def test_sampled_values_miss_the_exact_ones_no_more_than_those_of_shap():
     shap = pytest.importorskip("shap")
     rows, asked = ROWS[:10], 500
@@ -196,6 +199,7 @@ def test_explainers_pickle(system):
         assert repr(again) == repr(explainer)
 
 
+@pytest.mark.slow
 def test_progress_ends_with_all_rows(system):
     told = []
     system[0].explain(np.vstack([ROWS, ROWS[:5]]), progress=lambda done, total: told.append((done, total)))
@@ -337,6 +341,7 @@ def test_boosters_of_other_libraries_are_read_as_trees():
             np.testing.assert_allclose(sums, margins[:30] - margins[:20].mean(axis=0), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_what_no_known_function_makes_of_trees_is_sampled_instead():
     lightgbm = pytest.importorskip("lightgbm", reason="LightGBM is not installed")
     model = lightgbm.LGBMClassifier(n_estimators=10, objective="multiclassova", verbose=-1).fit(X3, Y3)

@@ -167,6 +167,7 @@ ALL = [("classifier", name) for name in CLASSIFIERS] + [(None, name) for name in
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize(("family", "name"), ALL, ids=[name for _, name in ALL])
+@pytest.mark.slow
 def test_probabilities_are_explained_by_their_shapley_values(family, name, classes):
     model, background, rows = fitted(family, name, classes)
     if not hasattr(model, "predict_proba"):
@@ -179,6 +180,7 @@ def test_probabilities_are_explained_by_their_shapley_values(family, name, class
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize(("family", "name"), ALL, ids=[name for _, name in ALL])
+@pytest.mark.slow
 def test_the_margin_is_explained_by_its_shapley_values_where_there_is_one_else_the_probability(family, name, classes):
     model, background, rows = fitted(family, name, classes)
     explainer = Shap(model, background, evaluations=2**D)
@@ -189,6 +191,7 @@ def test_the_margin_is_explained_by_its_shapley_values_where_there_is_one_else_t
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize(("family", "name"), ALL, ids=[name for _, name in ALL])
+@pytest.mark.slow
 def test_labels_are_explained_by_their_shapley_values(family, name, classes):
     model, background, rows = fitted(family, name, classes)
     explainer = Shap(model, background, output="label", evaluations=2**D)
@@ -196,6 +199,7 @@ def test_labels_are_explained_by_their_shapley_values(family, name, classes):
 
 
 @pytest.mark.parametrize("name", REGRESSORS)
+@pytest.mark.slow
 def test_regressions_are_explained_by_their_shapley_values(name):
     model, background, rows = fitted("regressor", name, 2)
     assert_exact(Shap(model, background, evaluations=2**D), model.predict, background, rows)
@@ -271,6 +275,7 @@ INCOMPLETE = {
 
 @pytest.mark.parametrize("output", [None, "probability", "label"])
 @pytest.mark.parametrize("name", INCOMPLETE)
+@pytest.mark.slow
 def test_missing_values_are_values_like_any_other(name, output):
     make, prepared = INCOMPLETE[name]
     table, labels = mixed(0, 300)
@@ -328,6 +333,7 @@ def smooth(rows):
 
 
 @pytest.mark.parametrize(("algorithm", "evaluations"), [("permutation", None), ("permutation", 700), ("kernel", 500)])
+@pytest.mark.slow
 def test_the_error_told_is_the_error_made(algorithm, evaluations):
     background, rows = WIDE[:10], WIDE[10:40]
     exact = Shap(smooth, background, evaluations=2**12)
@@ -343,6 +349,7 @@ def test_the_error_told_is_the_error_made(algorithm, evaluations):
     assert 0.7 < np.mean(ratios) < 1.5
 
 
+@pytest.mark.slow
 def test_sampled_values_say_so_wherever_they_are_measured(tmp_path):
     background, rows = WIDE[:10], WIDE[10:40]
     explainer = Shap(smooth, background)
@@ -431,6 +438,7 @@ def test_a_booster_that_takes_zeros_for_missing_is_not_read_as_if_it_did_not():
 
 
 @pytest.mark.parametrize("name", ["tree", "forest", "boosting", "histograms", "lightgbm", "xgboost", "catboost"])
+@pytest.mark.slow
 def test_trees_over_whole_numbers_and_truth_values_are_read(name):
     rng = np.random.default_rng(0)
     columns = {

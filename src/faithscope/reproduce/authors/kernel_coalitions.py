@@ -30,7 +30,7 @@ class Coalitions:
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
-    """What is the same for all rows with so many features and coalitions.
+    """The part of the draw that all rows with equally many features and coalitions share.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ def _plan(count: int, coalitions: int) -> _Plan:
 
 
 def _every(count: int, size: int, complements: bool) -> Masks:
-    """All coalitions of a size, each followed by its complement where it has one of another size."""
+    """All coalitions of a size, each followed by its complement if that has another size."""
     chosen = np.array(list(combinations(range(count), size)))
     masks = np.zeros((len(chosen), count), bool)
     np.put_along_axis(masks, chosen, True, axis=1)
@@ -117,10 +117,10 @@ def _drawn(rows: Floats, count: int, plan: _Plan, seed: int) -> tuple[Masks, Flo
     members = np.zeros((len(rows), plan.left, count), bool)
     often = np.zeros((len(rows), plan.left))
     for offset, kept in ((0, new & counted), (1, new & (size <= plan.paired) & (before + 1 < plan.left))):
-        row, one = np.nonzero(kept)
-        at = before[row, one] + offset
-        members[row, at] = masks[row, one] ^ bool(offset)
-        often[row, at] = times[row, one]
+        row, attempt = np.nonzero(kept)
+        at = before[row, attempt] + offset
+        members[row, at] = masks[row, attempt] ^ bool(offset)
+        often[row, at] = times[row, attempt]
     return members, often
 
 
@@ -129,13 +129,13 @@ def _same(masks: Masks) -> Masks:
     packed = np.zeros((*masks.shape[:2], 8 * -(-masks.shape[2] // 64)), np.uint8)
     packed[:, :, : -(-masks.shape[2] // 8)] = np.packbits(masks, axis=2)
     words = packed.view(np.uint64)
-    found = np.ones((masks.shape[0], masks.shape[1], masks.shape[1]), bool)
+    equal = np.ones((masks.shape[0], masks.shape[1], masks.shape[1]), bool)
     for word in np.moveaxis(words, 2, 0):
-        found &= word[:, :, None] == word[:, None, :]
-    return found
+        equal &= word[:, :, None] == word[:, None, :]
+    return equal
 
 
 def _chance(rows: Floats, shape: tuple[int, int], seed: int) -> Floats:
     """Uniform numbers that belong to each row: (n, *shape)."""
     words = np.ascontiguousarray(rows + 0.0).view(np.uint32).tolist()
-    return np.array([np.random.default_rng([seed, *one]).random(shape) for one in words])
+    return np.array([np.random.default_rng([seed, *row_words]).random(shape) for row_words in words])

@@ -33,8 +33,8 @@ class RandomFlips:
     known : (m, d) array
         Training rows, which say what the ranges are and which features are whole numbers.
     wanted : int or None
-        The class that all counterfactuals have, as dice-ml asks for where there are more than two, even of rows that
-        have it already; None for the opposite of two classes.
+        The class that all counterfactuals get, even those of rows that have it already, as dice-ml demands if there are
+        more than two classes; None for the opposite of two classes.
     fractions : bool
         Whether whole numbers may get a decimal: dice-ml takes 1.0 for a number with one.
     samples : int
@@ -53,7 +53,7 @@ class RandomFlips:
         return f"RandomFlips(wanted={self.wanted}, samples={self.samples}, seed={self.seed})"
 
     def explain(self, X: Any, *, progress: Callable[[int, int], None] | None = None) -> fs.Importances:
-        """A point for each row, `NONE` throughout where none was found."""
+        """One point per row; `NONE` throughout if none was found."""
         rows = np.asarray(X, np.float64)
         points = np.full(rows.shape, NONE)
         step = max(1, _ASKED // self.samples)
@@ -95,7 +95,7 @@ class _Ranges:
     step: Floats
 
     def at(self, share: Floats) -> Floats:
-        """Values so far up the range, which is 1 step wider than from the least to the greatest value."""
+        """Values at these shares of the range, which ends one step above the greatest value."""
         values = self.low + share * (self.high - self.low + self.step)
         steps = np.floor((values - self.low) / np.where(self.step, self.step, 1.0))
         return np.where(self.step > 0, (self.low + steps * self.step).round(9), values)
@@ -103,7 +103,7 @@ class _Ranges:
 
 @dataclass
 class _Copies:
-    """Copies of rows that change feature by feature, and the luckiest of those that were flipped so far."""
+    """Copies of rows that change feature by feature, and a random one of those that were flipped so far."""
 
     rngs: list[np.random.Generator]
     values: Floats  # drawn for each copy and feature
@@ -114,13 +114,13 @@ class _Copies:
     @classmethod
     def of(cls, rows: Floats, ranges: _Ranges, samples: int, seed: int) -> "_Copies":
         words = np.ascontiguousarray(rows + 0.0).view(np.uint32).tolist()
-        rngs = [np.random.default_rng([seed, *one]) for one in words]
+        rngs = [np.random.default_rng([seed, *row_words]) for row_words in words]
         values = ranges.at(np.array([rng.random((samples, rows.shape[1])) for rng in rngs]))
         copies = np.repeat(rows[:, None, :], samples, axis=1)
         return cls(rngs, values, copies, np.full(rows.shape, NONE), np.full(len(rows), -1.0))
 
     def change(self, left: Ints) -> Floats:
-        """One more feature of each copy of these rows, which may be one that was changed before."""
+        """Change one more feature of each copy of these rows; it may have been changed before."""
         samples, features = self.copies.shape[1:]
         place = np.array([self.rngs[row].integers(features, size=samples) for row in left])[:, :, None]
         part = self.copies[left]
@@ -129,9 +129,24 @@ class _Copies:
         return part
 
     def keep(self, left: Ints, part: Floats, flipped: Masks) -> None:
-        """Every flipped copy that there was is as likely as any other to be the one that is kept."""
+        """Keep one flipped copy per row; all copies that were ever flipped are equally likely."""
         luck = np.where(flipped, [self.rngs[row].random(part.shape[1]) for row in left], -1.0)
-        pick, found = luck.argmax(axis=1), luck.max(axis=1)
-        better = found > self.best[left]
+        pick, luckiest = luck.argmax(axis=1), luck.max(axis=1)
+        better = luckiest > self.best[left]
         self.points[left[better]] = part[better, pick[better]]
-        self.best[left[better]] = found[better]
+        self.best[left[better]] = luckiest[better]
+
+
+def discretized(points: Floats, rows: Floats) -> dict[str, fs.Importances]:
+    """The points under each discretization, by the paper's names; rows without a counterfactual share one explanation.
+
+    Parameters
+    ----------
+    points : (n, d) array
+        One counterfactual per row; `NONE` throughout if there is none.
+    rows : (n, d) array
+    """
+    none = (points == NONE).all(axis=1)[:, None]
+    change = (points - rows).round(9)  # what differs by rounding alone is the same change
+    values = {"original": points, "delta": change, "delta-sign": np.sign(change), "is-feature-modified": change != 0}
+    return {word: fs.Importances(np.where(none, NONE, vectors)) for word, vectors in values.items()}

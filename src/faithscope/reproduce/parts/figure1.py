@@ -9,9 +9,10 @@ import numpy as np
 import faithscope as fs
 from faithscope.reproduce.claims import by_interval, by_trend
 from faithscope.reproduce.growth import GOAL, Growth, joined
-from faithscope.reproduce.models import Split, split
+from faithscope.reproduce.models.splits import Split, split
 from faithscope.reproduce.printed import in_figure
 from faithscope.reproduce.records import Claim, Figure, Outcome, Record, total
+from faithscope.reproduce.samples import half_width
 from faithscope.reproduce.settings import Settings, Steps
 
 ID = "figure1"
@@ -32,28 +33,28 @@ def run(settings: Settings) -> Outcome:
     curves = total(steps.do(name, _curves, name, settings) for name in names)
     seeds = range(settings.seed, settings.seed + _TREES)
     again = total(steps.do(f"adult {seed}", _needed, replace(settings, seed=seed)) for seed in seeds)
-    found = curves + Outcome(tuple(_means(again.records)), seconds=again.seconds)
-    return found + Outcome(claims=(*_larger(found.records), _printed(again.records)))
+    outcome = curves + Outcome(tuple(_means(again.records)), seconds=again.seconds)
+    return outcome + Outcome(claims=(*_larger(outcome.records), _printed(again.records)))
 
 
-def _tree(found: Split, leaves: int, settings: Settings) -> tuple[Growth, float]:
+def _tree(data: Split, leaves: int, settings: Settings) -> tuple[Growth, float]:
     """A tree that explains itself, on all test rows; and its accuracy."""
     from sklearn.tree import DecisionTreeClassifier
 
     rows = slice(_QUICK_TRAIN if settings.quick else None)
     tree = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=settings.seed)
-    tree.fit(found.train[rows], found.y_train[rows])
-    said = tree.predict(found.test)
-    accuracy = float(np.mean(said == found.y_test))
-    given = fs.explainers.TreePath(tree).explain(found.test)
-    return Growth.of(f"{leaves:,} leaves ({accuracy:.2f})", given, said), accuracy
+    tree.fit(data.train[rows], data.y_train[rows])
+    predictions = tree.predict(data.test)
+    accuracy = float(np.mean(predictions == data.y_test))
+    given = fs.explainers.TreePath(tree).explain(data.test)
+    return Growth.of(f"{leaves:,} leaves ({accuracy:.2f})", given, predictions), accuracy
 
 
 def _curves(name: str, settings: Settings) -> Outcome:
-    found = split(name, settings.folder, settings.seed)
+    data = split(name, settings.folder, settings.seed)
     records, columns = [], []
     for leaves in LEAVES:
-        growth, accuracy = _tree(found, leaves, settings)
+        growth, accuracy = _tree(data, leaves, settings)
         columns.append(growth.columns(_MOST, settings.seed))
         records += _records(name, leaves, growth, accuracy)
     figure = "figure1" if name == "adult" else "figure6"
@@ -81,65 +82,70 @@ def _records(name: str, leaves: int, growth: Growth, accuracy: float) -> list[Re
 
 
 def _needed(settings: Settings) -> Outcome:
-    """Rows needed on Adult as UCI splits it: the tree's own chance is all that is left."""
-    found = split("adult", settings.folder, settings.seed, "as_run")
+    """Rows needed on Adult as UCI splits it, so that only the tree's own randomness is left."""
+    data = split("adult", settings.folder, settings.seed, "as_run")
     records = []
     for leaves in LEAVES:
-        growth, _ = _tree(found, leaves, settings)
+        growth, _ = _tree(data, leaves, settings)
         records.append(Record(ID, f"adult {leaves} leaves", NEEDED, "as_run", growth.estimate.n, growth.needed()))
     return Outcome(tuple(records))
 
 
 def _means(records: tuple[Record, ...]) -> list[Record]:
-    """One record a size, over all trees."""
-    found = []
+    """Mean over all trees: one record per size."""
+    means = []
     for leaves in LEAVES:
         case = f"adult {leaves} leaves"
-        rows = [one.ours for one in records if one.case == case and one.ours is not None]
+        rows = [record.ours for record in records if record.case == case and record.ours is not None]
         known = in_figure(ID, "samples") if leaves == LEAVES[-1] else None
         mean, std = float(np.mean(rows)), float(np.std(rows, ddof=1))
-        n = max(one.n for one in records)
-        found.append(Record(ID, case, NEEDED, "as_run", n, mean, known, repeats=len(rows), std=std, note=_NOTE))
-    return found
+        n = max(record.n for record in records)
+        means.append(Record(ID, case, NEEDED, "as_run", n, mean, known, repeats=len(rows), std=std, note=_NOTE))
+    return means
 
 
 def _larger(records: tuple[Record, ...]) -> list[Claim]:
     """On each data set, do larger trees take more rows?"""
     claims = []
-    for name in dict.fromkeys(one.case.split()[0] for one in records):
+    for name in dict.fromkeys(record.case.split()[0] for record in records):
         rows = [
-            (int(one.case.split()[1]), one.ours)
-            for one in records
-            if one.case.split()[0] == name and one.measure == NEEDED and one.setting == "as_defined" and one.ours
+            (int(record.case.split()[1]), record.ours)
+            for record in records
+            if record.case.split()[0] == name
+            and record.measure == NEEDED
+            and record.setting == "as_defined"
+            and record.ours
         ]
         growing = sum(b > a for (_, a), (_, b) in pairwise(rows))
         claims.append(
             by_trend(
+                Claim(
+                    ID,
+                    "as_defined",
+                    words=f"on {name}, the larger the tree, the more rows it takes to estimate its consistency",
+                    test=f"Kendall's rank correlation over {len(rows)} trees ({growing} of {len(rows) - 1} steps up)",
+                ),
                 [leaves for leaves, _ in rows],
                 [needed for _, needed in rows],
-                table=ID,
-                setting="as_defined",
-                words=f"on {name}, the larger the tree, the more rows it takes to estimate its consistency",
-                test=f"Kendall's rank correlation over {len(rows)} trees ({growing} of {len(rows) - 1} steps up)",
             )
         )
     return claims
 
 
 def _printed(records: tuple[Record, ...]) -> Claim:
-    """Does the largest tree reach 0.9 where the paper says it does?"""
-    from scipy.stats import t
-
+    """Does the largest tree reach 0.9 at the number of rows that the paper prints?"""
     known = in_figure(ID, "samples")
-    rows = np.array([one.ours for one in records if one.case == f"adult {LEAVES[-1]} leaves"], np.float64)
-    margin = t.ppf(0.975, len(rows) - 1) * rows.std(ddof=1) / np.sqrt(len(rows))
+    rows = np.array([record.ours for record in records if record.case == f"adult {LEAVES[-1]} leaves"], np.float64)
+    margin = float(half_width(rows))
     off = abs(float(rows.mean()) - known)
     tolerated = 0.05 * known
     return by_interval(
+        Claim(
+            ID,
+            "as_run",
+            words=f"the 2,048-leaf tree on Adult takes {known:,.0f} rows to reach an estimate of 0.9, to within 5%",
+            test=f"95% interval of what is left of the 5% by the mean over {len(rows)} trees ({rows.mean():,.0f} rows)",
+        ),
         tolerated - off - margin,
         tolerated - off + margin,
-        table=ID,
-        setting="as_run",
-        words=f"the 2,048-leaf tree on Adult takes {known:,.0f} rows to reach an estimate of 0.9, to within 5%",
-        test=f"95% interval of what is left of the 5% by the mean over {len(rows)} trees ({rows.mean():,.0f} rows)",
     )

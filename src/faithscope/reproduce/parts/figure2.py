@@ -8,7 +8,8 @@ import numpy as np
 import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.reproduce.claims import by_interval
-from faithscope.reproduce.models import Split, boosted, by_scikit_learn, split
+from faithscope.reproduce.models.boosted import boosted, by_scikit_learn
+from faithscope.reproduce.models.splits import Split, split
 from faithscope.reproduce.printed import in_figure
 from faithscope.reproduce.records import Claim, Outcome, Record, Setting, total
 from faithscope.reproduce.settings import Settings, Steps
@@ -28,24 +29,23 @@ _QUICK = 30
 def run(settings: Settings) -> Outcome:
     """Counts and local measures of both anchors; as run, also of the very anchors that the paper prints."""
     steps = Steps(settings, sys.modules[__name__])
-    found = [
-        steps.do(f"{setting} {threshold}", _one, threshold, setting, settings)
+    outcomes = [
+        steps.do(f"{setting} {threshold}", _local_measures, threshold, setting, settings)
         for setting in ("as_defined", "as_run")
         for threshold in THRESHOLDS
     ]
-    return total(found) + steps.do("printed anchors", _as_printed, settings)
+    return total(outcomes) + steps.do("printed anchors", _as_printed, settings)
 
 
-def _one(threshold: float, setting: Setting, settings: Settings) -> Outcome:
+def _local_measures(threshold: float, setting: Setting, settings: Settings) -> Outcome:
     """The anchor of the record at one threshold, among the anchors of all test rows."""
-    found, model = _system(setting, settings)
-    rows = found.frame(found.test[:_QUICK] if settings.quick else found.test)
-    anchors = _anchors(found, model, threshold, setting)
-    asked: dict[str, Any] = {"cache": settings.explanations, "progress": settings.progress}
-    ev = fs.evaluate(model, anchors, rows, **asked)
-    record = found.frame(_record(found)[None, :])
+    data, model = _system(setting, settings)
+    rows = data.frame(data.test[:_QUICK] if settings.quick else data.test)
+    anchors = _anchors(data, model, threshold, setting)
+    ev = fs.evaluate(model, anchors, rows, cache=settings.explanations, progress=settings.progress)
+    record = data.frame(_record(data)[None, :])
     # All rows were just explained; only the record is explained anew.
-    local = fs.local(record, model, lambda some: ev.explanations if len(some) > 1 else anchors.explain(some), rows)
+    local = fs.local(record, model, lambda asked: ev.explanations if len(asked) > 1 else anchors.explain(asked), rows)
     return Outcome(tuple(_records(local, threshold, setting)))
 
 
@@ -56,20 +56,22 @@ def _system(setting: Setting, settings: Settings) -> tuple[Split, Any]:
     return split("adult", settings.folder, settings.seed, "as_run"), by_scikit_learn("adult", settings)
 
 
-def _anchors(found: Split, model: Any, threshold: float, setting: Setting) -> Any:
+def _anchors(data: Split, model: Any, threshold: float, setting: Setting) -> Any:
     if setting == "as_defined":
-        train = found.frame(found.train)
-        return fs.explainers.Anchors(model, train, threshold=threshold, categorical=found.categorical)
-    return fs.explainers.Anchors(model, found.frame(found.test), threshold=threshold, beam=1)
+        train = data.frame(data.train)
+        return fs.explainers.Anchors(model, train, threshold=threshold, categorical=data.categorical)
+    return fs.explainers.Anchors(model, data.frame(data.test), threshold=threshold, beam=1)
 
 
-def _record(found: Split) -> Any:
-    """The record that the paper shows, wherever it is."""
-    every = np.concatenate([found.train, found.test])
-    columns = [found.names.index(name) for name in _RECORD]
+def _record(data: Split) -> Any:
+    """The record that the paper shows, from either part of the split."""
+    every = np.concatenate([data.train, data.test])
+    columns = [data.names.index(name) for name in _RECORD]
     place = np.flatnonzero((every[:, columns] == list(_RECORD.values())).all(axis=1))
     if not len(place):
-        raise BadInput("These rows of Adult lack the record of the paper's Figure 2 (age 38, fnlwgt 89814).")
+        raise BadInput(
+            "These rows of Adult lack the record of the paper's Figure 2 (age 38, fnlwgt 89814); use UCI's data set."
+        )
     return every[place[0]]
 
 
@@ -90,7 +92,7 @@ def _records(local: Any, threshold: float, setting: Setting) -> list[Record]:
 
 
 def _given(measure: str) -> str:
-    """Why more rows are given the same anchor here than in print."""
+    """Why we find more rows with the same anchor than the paper prints."""
     if not measure.startswith("given"):
         return ""
     return "; probably the paper's package drew anew for every row, so that rows alike were given different anchors"
@@ -102,15 +104,15 @@ def _like(threshold: float, measure: str, setting: Setting, n: int, ours: float 
 
 
 def _as_printed(settings: Settings) -> Outcome:
-    """The anchors that the paper prints, applied to UCI's test rows: whom they cover needs no explainer."""
-    found, model = _system("as_run", settings)
-    labels = model.predict(found.test)
+    """The anchors that the paper prints, applied to UCI's test rows; counting covered rows needs no explainer."""
+    data, model = _system("as_run", settings)
+    labels = model.predict(data.test)
     anchors = [[("education-num", "<=", 9.0)]]
     anchors.append([*anchors[0], ("capital-gain", "<=", 0.0), ("fnlwgt", "<=", 116_736.0)])
     records: list[Record] = []
     shares = []
     for threshold, anchor in zip(THRESHOLDS, anchors, strict=True):
-        holds = np.all([found.test[:, found.names.index(name)] <= value for name, _, value in anchor], axis=0)
+        holds = np.all([data.test[:, data.names.index(name)] <= value for name, _, value in anchor], axis=0)
         counts = (int(holds.sum()), int(np.sum(holds & (labels == 0))))
         shares.append(counts)
         for measure, ours in zip(("covered", "covered with label <=50K"), counts, strict=True):
@@ -121,15 +123,17 @@ def _as_printed(settings: Settings) -> Outcome:
 
 
 def _claim(wide: tuple[int, int], narrow: tuple[int, int]) -> Claim:
-    """Is the longer anchor more often right where it holds? Its rows are among those of the shorter."""
+    """Is the longer anchor more often right? The rows that it covers are a subset of those of the shorter."""
     rest = (wide[0] - narrow[0], wide[1] - narrow[1])
     inside, outside = narrow[1] / narrow[0], rest[1] / rest[0]
     spread = np.sqrt(inside * (1 - inside) / narrow[0] + outside * (1 - outside) / rest[0])
     return by_interval(
+        Claim(
+            ID,
+            "as_run",
+            words="a higher threshold improved the sufficiency of the printed anchors",
+            test="95% interval of the share of <=50K in the longer anchor less that in the rest of the shorter",
+        ),
         inside - outside - 1.96 * spread,
         inside - outside + 1.96 * spread,
-        table=ID,
-        setting="as_run",
-        words="a higher threshold improved the sufficiency of the printed anchors",
-        test="95% interval of the share of <=50K in the longer anchor less that in the rest of the shorter",
     )

@@ -9,11 +9,11 @@ from scipy.stats import rankdata
 
 import faithscope as fs
 from faithscope.reproduce.claims import by_trend
-from faithscope.reproduce.models import NAMES
+from faithscope.reproduce.models.splits import NAMES
 from faithscope.reproduce.records import SETTINGS, Claim, Figure, Outcome, Record, Setting, record_of, total
 from faithscope.reproduce.samples import distinct_share, unique_share
 from faithscope.reproduce.settings import Settings, Steps
-from faithscope.reproduce.systems import System
+from faithscope.reproduce.systems import BoostedSystem
 
 ID = "figure3"
 TITLE = "Anchors by precision threshold (Figures 3 and 8)"
@@ -31,41 +31,43 @@ def run(settings: Settings) -> Outcome:
     """Consistency, sufficiency and uniqueness of anchors for every threshold, in both settings."""
     steps = Steps(settings, sys.modules[__name__])
     names = _QUICK_NAMES if settings.quick else NAMES
-    found = total(
+    outcome = total(
         steps.do(f"{name} {setting}", _curves, name, setting, settings) for name in names for setting in SETTINGS
     )
-    said = [_claim(setting, measure, found.records) for setting in SETTINGS for measure in _EXPECTED]
-    said += [_claim(setting, "sufficiency", found.records, checked=True) for setting in SETTINGS]
-    return found + Outcome(claims=tuple(said))
+    claims = [_claim(setting, measure, outcome.records) for setting in SETTINGS for measure in _EXPECTED]
+    claims += [_claim(setting, "sufficiency", outcome.records, checked=True) for setting in SETTINGS]
+    return outcome + Outcome(claims=tuple(claims))
 
 
 def _curves(name: str, setting: Setting, settings: Settings) -> Outcome:
-    system = System.of(name, settings, _QUICK_ROWS if settings.quick else _FEWER.get(name, _ROWS))
+    system = BoostedSystem.of(name, settings, _QUICK_ROWS if settings.quick else _FEWER.get(name, _ROWS))
     like = Record(ID, name, "consistency", setting, len(system.rows), None, note=_NOTES[setting])
     records: list[Record] = []
     for threshold in _QUICK_THRESHOLDS if settings.quick else THRESHOLDS:
-        found = system.evaluated(system.anchors(setting, threshold))
-        records += _records(found, replace(like, case=f"{name} {threshold}"))
+        evaluation = system.evaluated(system.anchors(setting, threshold))
+        records += _records(evaluation, replace(like, case=f"{name} {threshold}"))
     title = f"Anchors on {name}, {setting.replace('_', ' ')}"
     drawn = Figure(f"{ID}-{name}-{setting}", title, "precision threshold", "share", _columns(records))
     return Outcome(tuple(records), (drawn,))
 
 
-def _records(found: fs.Evaluation, like: Record) -> list[Record]:
+def _records(evaluation: fs.Evaluation, like: Record) -> list[Record]:
     unique = distinct_share if like.setting == "as_run" else unique_share
-    estimates = [found.consistency] if found.sufficiency is None else [found.consistency, found.sufficiency]
-    made = [record_of(one, replace(like, measure=one.measure)) for one in estimates]
-    return [*made, replace(like, measure="uniqueness", ours=unique(found.consistency))]
+    estimates = (
+        [evaluation.consistency] if evaluation.sufficiency is None else [evaluation.consistency, evaluation.sufficiency]
+    )
+    records = [record_of(estimate, replace(like, measure=estimate.measure)) for estimate in estimates]
+    return [*records, replace(like, measure="uniqueness", ours=unique(evaluation.consistency))]
 
 
 def _columns(records: Sequence[Record]) -> dict[str, list[Any]]:
-    ordered = sorted(records, key=lambda one: one.measure)
+    ordered = sorted(records, key=lambda record: record.measure)
     return {
-        "curve": [one.measure for one in ordered],
-        "x": [_threshold(one) for one in ordered],
-        "y": [one.ours for one in ordered],
-        "low": [one.low for one in ordered],
-        "high": [one.high for one in ordered],
+        "curve": [record.measure for record in ordered],
+        "x": [_threshold(record) for record in ordered],
+        "y": [record.ours for record in ordered],
+        "low": [record.low for record in ordered],
+        "high": [record.high for record in ordered],
     }
 
 
@@ -74,31 +76,39 @@ def _threshold(record: Record) -> float:
 
 
 def _claim(setting: Setting, measure: str, records: Sequence[Record], *, checked: bool = False) -> Claim:
-    """Whether a measure goes with the threshold, by ranks within each data set; or its part that can be checked.
+    """Whether a measure, or its verified part, follows the threshold, by ranks within each data set.
 
     Finer anchors cover fewer rows, and an anchor that covers nobody else counts as a failure in the estimate.
     """
     x: list[float] = []
     y: list[float] = []
     for name in NAMES:
-        some = [r for r in records if (r.setting, r.measure) == (setting, measure) and r.case.split()[0] == name]
-        if not some:
+        chosen = [
+            record
+            for record in records
+            if (record.setting, record.measure) == (setting, measure) and record.case.split()[0] == name
+        ]
+        if not chosen:
             continue
-        x += [_threshold(one) for one in some]
-        y += (_EXPECTED[measure] * rankdata([_verified(one) if checked else one.ours for one in some])).tolist()
+        x += [_threshold(record) for record in chosen]
+        y += (
+            _EXPECTED[measure] * rankdata([_verified(record) if checked else record.ours for record in chosen])
+        ).tolist()
     way = "grows" if _EXPECTED[measure] > 0 else "falls"
     where = ", where it can be checked," if checked else ""
     return by_trend(
+        Claim(
+            ID,
+            setting,
+            words=f"the estimated {measure} of anchors{where} {way} with the precision threshold",
+            test="Kendall's rank correlation over thresholds, ranks within each data set",
+        ),
         x,
         y,
-        table=ID,
-        setting=setting,
-        words=f"the estimated {measure} of anchors{where} {way} with the precision threshold",
-        test="Kendall's rank correlation over thresholds, ranks within each data set",
     )
 
 
 def _verified(record: Record) -> float:
-    """Agreement among the rows that can be checked; 0 where none can."""
+    """Agreement among the rows that can be checked; 0 if none can."""
     silent = record.unverifiable or 0.0
     return 0.0 if silent >= 1 else (record.ours or 0.0) / (1 - silent)

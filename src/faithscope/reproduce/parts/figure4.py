@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import faithscope as fs
+from faithscope.reproduce.authors import random_flips
 from faithscope.reproduce.claims import by_interval
 from faithscope.reproduce.discretized import noted
-from faithscope.reproduce.parts.table7 import as_run
 from faithscope.reproduce.printed import in_figure
 from faithscope.reproduce.records import SETTINGS, Claim, Figure, Outcome, Record, Setting, total
 from faithscope.reproduce.samples import by_blocks, mean_of
 from faithscope.reproduce.settings import Settings, Steps
-from faithscope.reproduce.systems import System
+from faithscope.reproduce.systems import BoostedSystem
 
 ID = "figure4"
 TITLE = "Two populations of Adult, four explainers"
@@ -28,7 +28,7 @@ _NOTES = {
     "as_defined": "by the text, rows of label >50K are in population 1 with chance .75",
     "as_run": "by the caption, which contradicts the text, rows of label <=50K are in population 1 with chance .75",
 }
-Rows = NDArray[np.int64]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,47 +36,49 @@ class _Given:
     """Coarse explanations of the same rows by each explainer, and the rows' predictions and labels."""
 
     explanations: dict[str, Any]
-    predictions: Rows
-    truth: Rows
+    predictions: Ints
+    truth: Ints
 
     @classmethod
-    def of(cls, system: System, setting: Setting) -> "_Given":
+    def of(cls, system: BoostedSystem, setting: Setting) -> "_Given":
         """Anchors at 0.7, SHAP and LIME with one decimal, and the signs of counterfactuals' changes."""
         explainers = {"anchors": system.anchors(setting, _THRESHOLD), "shap": system.shap(setting)}
         explainers |= {"lime": system.lime(setting), "counterfactuals": system.counterfactual(setting)}
-        found: dict[str, Any] = {name: system.evaluated(one).explanations for name, one in explainers.items()}
+        explanations: dict[str, Any] = {
+            name: system.evaluated(explainer).explanations for name, explainer in explainers.items()
+        }
         decimal: Any = fs.Floor(1) if setting == "as_defined" else fs.Truncate(1)
-        found |= {name: decimal(found[name]) for name in ("shap", "lime")}
+        explanations |= {name: decimal(explanations[name]) for name in ("shap", "lime")}
         if setting == "as_defined":
-            found["counterfactuals"] = fs.DeltaSign()(found["counterfactuals"])
+            explanations["counterfactuals"] = fs.DeltaSign()(explanations["counterfactuals"])
         else:
             points = system.values(explainers["counterfactuals"])
-            found["counterfactuals"] = as_run(points, system.rows)["delta-sign"]
-        return cls(found, system.predictions, system.truth)
+            explanations["counterfactuals"] = random_flips.discretized(points, system.rows)["delta-sign"]
+        return cls(explanations, system.predictions, system.truth)
 
     def first(self, setting: Setting, seed: int, repeat: int) -> NDArray[np.bool_]:
         """Which rows are in the first population, by chance and by their label."""
         often = self.truth == (1 if setting == "as_defined" else 0)
         return np.random.default_rng([seed, repeat]).random(len(often)) < np.where(often, _OFTEN, 1 - _OFTEN)
 
-    def consistency(self, name: str, rows: Rows) -> fs.Estimate:
-        """Of one explainer on some of the rows."""
+    def consistency(self, name: str, rows: Ints) -> fs.Estimate:
+        """Consistency of one explainer on these rows."""
         return fs.consistency(self.explanations[name].take(rows), self.predictions[rows])
 
 
 def run(settings: Settings) -> Outcome:
     """Consistency in both populations, over five ways to draw them, in both settings."""
     steps = Steps(settings, sys.modules[__name__])
-    return total(steps.do(setting, _one, setting, settings) for setting in SETTINGS)
+    return total(steps.do(setting, _in_setting, setting, settings) for setting in SETTINGS)
 
 
-def _one(setting: Setting, settings: Settings) -> Outcome:
+def _in_setting(setting: Setting, settings: Settings) -> Outcome:
     # The package that --dice asks for would take hours for these rows: it has its own run in Table 7.
     settings = replace(settings, dice=False)
-    system = System.of("adult", settings)
+    system = BoostedSystem.of("adult", settings)
     given = _Given.of(system, setting)
     parts = [given.first(setting, settings.seed, repeat) for repeat in range(REPEATS)]
-    records = [_record(given, name, one, setting, parts) for name in given.explanations for one in (1, 2)]
+    records = [_record(given, name, population, setting, parts) for name in given.explanations for population in (1, 2)]
     return Outcome(tuple(records), (_figure(setting, records),), tuple(_claims(given, setting, parts[0])))
 
 
@@ -85,16 +87,16 @@ def _record(given: _Given, name: str, population: int, setting: Setting, parts: 
     like = Record(ID, f"{name} population {population}", "consistency", setting, 0, None, note=_NOTES[setting])
     like = replace(like, printed=None if what is None else in_figure(ID, what))
     rows = [np.flatnonzero(first if population == 1 else ~first) for first in parts]
-    found = mean_of([given.consistency(name, some) for some in rows], like)
-    return noted(found, f"{_NOTES[setting]}; unexplained")
+    record = mean_of([given.consistency(name, members) for members in rows], like)
+    return noted(record, f"{_NOTES[setting]}; unexplained")
 
 
 def _figure(setting: Setting, records: Sequence[Record]) -> Figure:
     columns: dict[str, list[Any]] = {"curve": [], "x": [], "y": [], "low": [], "high": []}
-    for one in records:
-        spread = one.std or 0.0
-        mean = one.ours or 0.0
-        point = (one.case.split()[0], int(one.case.split()[-1]), mean, mean - spread, mean + spread)
+    for record in records:
+        spread = record.std or 0.0
+        mean = record.ours or 0.0
+        point = (record.case.split()[0], int(record.case.split()[-1]), mean, mean - spread, mean + spread)
         for column, value in zip(columns.values(), point, strict=True):
             column.append(value)
     title = f"Two populations of Adult, {setting.replace('_', ' ')} (bands: standard deviation of five draws)"
@@ -105,22 +107,24 @@ def _claims(given: _Given, setting: Setting, first: NDArray[np.bool_]) -> list[C
     """Differences of estimates between populations, and between the explainer said to be best and the next."""
     names = list(given.explanations)
 
-    def both(rows: Rows) -> NDArray[np.float64]:
+    def both(rows: Ints) -> NDArray[np.float64]:
         parts = (rows[first[rows]], rows[~first[rows]])
         return np.array([[given.consistency(name, part).value for part in parts] for name in names])
 
-    def gaps(rows: Rows) -> NDArray[np.float64]:
-        found = both(rows)
-        best = [found[names.index(name), at] - np.delete(found[:, at], names.index(name)).max() for name, at in _best()]
-        return np.array([*np.abs(found[:, 0] - found[:, 1]), *best])
+    def gaps(rows: Ints) -> NDArray[np.float64]:
+        values = both(rows)
+        best = [
+            values[names.index(name), at] - np.delete(values[:, at], names.index(name)).max() for name, at in _best()
+        ]
+        return np.array([*np.abs(values[:, 0] - values[:, 1]), *best])
 
     value, margin = by_blocks(gaps, len(first))
     words = [f"the estimated consistency of {name} differs between the populations" for name in names]
     words += [f"{name} has the highest estimated consistency in population {at + 1}" for name, at in _best()]
     test = f"95% jackknife interval of the difference, one draw of the populations from {len(first):,} rows"
     return [
-        by_interval(float(v - m), float(v + m), table=ID, setting=setting, words=one, test=test)
-        for one, v, m in zip(words, value, margin, strict=True)
+        by_interval(Claim(ID, setting, words=claim, test=test), float(v - m), float(v + m))
+        for claim, v, m in zip(words, value, margin, strict=True)
     ]
 
 

@@ -12,6 +12,7 @@ import faithscope as fs
 from faithscope.reproduce.claims import by_interval
 from faithscope.reproduce.printed import in_figure
 from faithscope.reproduce.records import SETTINGS, Claim, Outcome, Record, Setting, total
+from faithscope.reproduce.samples import half_width
 from faithscope.reproduce.settings import Settings, Steps
 
 ID = "figure5"
@@ -29,50 +30,53 @@ _NOTES = {
 def run(settings: Settings) -> Outcome:
     """Importances of both features at both rows, in both settings."""
     steps = Steps(settings, sys.modules[__name__])
-    return total(steps.do(setting, _one, setting, settings) for setting in SETTINGS)
+    return total(steps.do(setting, _in_setting, setting, settings) for setting in SETTINGS)
 
 
 def xor(rows: Any) -> NDArray[np.float64]:
-    """The paper's model: 1 where both features have the same sign."""
+    """The paper's model: 1 if both features have the same sign, else 0."""
     return np.asarray(np.sign(rows[:, 0]) == np.sign(rows[:, 1]), np.float64)
 
 
-def _one(setting: Setting, settings: Settings) -> Outcome:
-    found = np.array([_importances(setting, settings.seed + repeat) for repeat in range(_REPEATS)])
-    mean, spread = found.mean(axis=0), found.std(axis=0, ddof=1)
+def _in_setting(setting: Setting, settings: Settings) -> Outcome:
+    importances = np.array([_importances(setting, settings.seed + repeat) for repeat in range(_REPEATS)])
+    mean, spread = importances.mean(axis=0), importances.std(axis=0, ddof=1)
     records = []
     for row, point in enumerate(ROWS):
         for feature, word in enumerate(("first", "second")):
             printed = in_figure(ID, "lime importance of the second feature") if feature else 0.0
             case = f"{word} feature at ({point[0]} {point[1]})"
-            one = Record(ID, case, "importance", setting, _SAMPLES, float(mean[row, feature]), printed)
+            record = Record(ID, case, "importance", setting, _SAMPLES, float(mean[row, feature]), printed)
             spreads = float(spread[row, feature])
-            records.append(replace(one, std=spreads, repeats=_REPEATS, note=_NOTES[setting]))
-    return Outcome(tuple(records), claims=(_claim(setting, found),))
+            records.append(replace(record, std=spreads, repeats=_REPEATS, note=_NOTES[setting]))
+    return Outcome(tuple(records), claims=(_claim(setting, importances),))
 
 
 def _importances(setting: Setting, seed: int) -> NDArray[np.float64]:
-    """(rows, features)."""
+    """Importances of both rows: (rows, features)."""
     rng = np.random.default_rng(seed)
     reach = 5.0 if setting == "as_defined" else 1.0
     train = rng.uniform(-reach, reach, (_TRAIN, 2))
-    how: dict[str, Any] = {"class_index": "predicted", "samples": _SAMPLES, "seed": seed}
     with warnings.catch_warnings(action="ignore"):  # that two rows may speak of two classes is the point here
-        return fs.explainers.Lime(xor, train, discretize=setting == "as_defined", **how).explain(ROWS).values
+        lime = fs.explainers.Lime(
+            xor, train, class_index="predicted", discretize=setting == "as_defined", samples=_SAMPLES, seed=seed
+        )
+        return lime.explain(ROWS).values
 
 
-def _claim(setting: Setting, found: NDArray[np.float64]) -> Claim:
+def _claim(setting: Setting, importances: NDArray[np.float64]) -> Claim:
     """Whether importances of the two rows, over seeds, are nearer than the printed two decimals can tell."""
-    from scipy.stats import t
-
-    gaps = found[:, 0] - found[:, 1]
-    margin = t.ppf(0.975, len(gaps) - 1) * gaps.std(axis=0, ddof=1) / np.sqrt(len(gaps))
-    least, most = np.abs(gaps.mean(axis=0)) - margin, np.abs(gaps.mean(axis=0)) + margin
+    gaps = importances[:, 0] - importances[:, 1]
+    mean, margin = np.abs(gaps.mean(axis=0)), half_width(gaps)
+    least, most = mean - margin, mean + margin
     return by_interval(
+        Claim(
+            ID,
+            setting,
+            words="LIME gives two rows with different labels the same explanation",
+            test=f"{_NEAR} less the largest difference between the rows' importances, 95% interval over {_REPEATS} "
+            "seeds",
+        ),
         float(_NEAR - most.max()),
         float(_NEAR - least.max()),
-        table=ID,
-        setting=setting,
-        words="LIME gives two rows with different labels the same explanation",
-        test=f"{_NEAR} less the largest difference between the rows' importances, 95% interval over {_REPEATS} seeds",
     )

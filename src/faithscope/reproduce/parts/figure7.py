@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 import faithscope as fs
 from faithscope.reproduce.claims import by_signs
 from faithscope.reproduce.growth import Growth, joined
-from faithscope.reproduce.models import Split, split
+from faithscope.reproduce.models.splits import Split, split
 from faithscope.reproduce.records import Claim, Figure, Outcome, Record, total
 from faithscope.reproduce.settings import Settings, Steps
 
@@ -28,15 +28,15 @@ def run(settings: Settings) -> Outcome:
     """Exact curves and sampled runs for every k and N; model and explainer are the same, so consistency is 1."""
     steps = Steps(settings, sys.modules[__name__])
     names = ("chess",) if settings.quick else NAMES
-    found = total(steps.do(name, _curves, name, settings) for name in names)
-    return found + Outcome(claims=_claims(found.records))
+    outcome = total(steps.do(name, _curves, name, settings) for name in names)
+    return outcome + Outcome(claims=_claims(outcome.records))
 
 
 def _curves(name: str, settings: Settings) -> Outcome:
-    found = split(name, settings.folder, settings.seed)
+    data = split(name, settings.folder, settings.seed)
     records, columns = [], []
     for size, k in product(SIZES, KS):
-        growth, accuracy = _neighbors(found, k, size, _QUICK_ROWS if settings.quick else _ROWS)
+        growth, accuracy = _neighbors(data, k, size, _QUICK_ROWS if settings.quick else _ROWS)
         columns.append(growth.columns(_MOST, settings.seed))
         records += _records(f"{name} k={k} N={size}", growth, accuracy)
     title = f"Nearest neighbors on {name} (accuracy in parentheses)"
@@ -44,15 +44,15 @@ def _curves(name: str, settings: Settings) -> Outcome:
     return Outcome(tuple(records), (drawn,))
 
 
-def _neighbors(found: Split, k: int, size: int, most: int) -> tuple[Growth, float]:
+def _neighbors(data: Split, k: int, size: int, most: int) -> tuple[Growth, float]:
     """The k nearest of so many training rows as model and as explainer, on at most so many test rows."""
-    rows, labels = found.test[:most], found.y_test[:most]
-    given = fs.explainers.NearestNeighbors(found.train[:size], k=k).explain(rows)
+    rows, labels = data.test[:most], data.y_test[:most]
+    given = fs.explainers.NearestNeighbors(data.train[:size], k=k).explain(rows)
     # One vote for each set of neighbors: what is explained alike is predicted alike, however near rows tie.
-    votes = np.array([_majority(found.y_train[np.array(one)]) for one in given.distinct], np.int64)
-    said = votes[given.codes]
-    accuracy = float(np.mean(said == labels))
-    return Growth.of(f"k={k}, N={size:,} ({accuracy:.2f})", given, said), accuracy
+    votes = np.array([_majority(data.y_train[np.array(neighbors)]) for neighbors in given.distinct], np.int64)
+    predictions = votes[given.codes]
+    accuracy = float(np.mean(predictions == labels))
+    return Growth.of(f"k={k}, N={size:,} ({accuracy:.2f})", given, predictions), accuracy
 
 
 def _majority(labels: NDArray[np.int64]) -> int:
@@ -61,19 +61,19 @@ def _majority(labels: NDArray[np.int64]) -> int:
 
 
 def _records(case: str, growth: Growth, accuracy: float) -> list[Record]:
-    found = growth.estimate
-    at = min(_AT, found.n)
-    expected = 1 - fs.plan(found).at(at)
+    estimate = growth.estimate
+    at = min(_AT, estimate.n)
+    expected = 1 - fs.plan(estimate).at(at)
     return [
         Record(ID, case, f"consistency at {_AT:,} rows", "as_defined", at, expected, note=_NOTE),
-        Record(ID, case, "distinct", "as_defined", found.n, found.distinct / found.n, note=_NOTE),
-        Record(ID, case, "test_accuracy", "as_defined", found.n, accuracy, note=_NOTE),
+        Record(ID, case, "distinct", "as_defined", estimate.n, estimate.distinct / estimate.n, note=_NOTE),
+        Record(ID, case, "test_accuracy", "as_defined", estimate.n, accuracy, note=_NOTE),
     ]
 
 
 def _claims(records: tuple[Record, ...]) -> tuple[Claim, ...]:
     """At a given number of rows, does the estimate fall with k, and with N?"""
-    values = {one.case: one.ours or 0.0 for one in records if one.measure.startswith("consistency")}
+    values = {record.case: record.ours or 0.0 for record in records if record.measure.startswith("consistency")}
     names = list(dict.fromkeys(case.split()[0] for case in values))
 
     def at(name: str, k: int, size: int) -> float:
@@ -83,11 +83,13 @@ def _claims(records: tuple[Record, ...]) -> tuple[Claim, ...]:
     by_size = [at(n, k, a) - at(n, k, b) for n in names for k in KS for a, b in pairwise(SIZES)]
     return tuple(
         by_signs(
+            Claim(
+                ID,
+                "as_defined",
+                words=f"as {what} increases, more rows are required to estimate consistency",
+                test=f"sign test over {len(falls)} steps ({sum(fall > 0 for fall in falls)} in that direction)",
+            ),
             falls,
-            table=ID,
-            setting="as_defined",
-            words=f"as {what} increases, more rows are required to estimate consistency",
-            test=f"sign test over {len(falls)} steps ({sum(one > 0 for one in falls)} in that direction)",
         )
         for what, falls in (("k", by_k), ("the number of training rows", by_size))
     )

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 import faithscope as fs
 from faithscope.reproduce.claims import by_interval
+from faithscope.reproduce.models.reviews import Reviews, reviews
 from faithscope.reproduce.printed import printed
 from faithscope.reproduce.records import Claim, Outcome, Record, Setting
 from faithscope.reproduce.samples import by_blocks, distinct_share, itself_counted, mean_of, unique_share
 from faithscope.reproduce.settings import Settings, Steps
-from faithscope.reproduce.texts import Reviews, reviews
 
 ID = "table1"
 TITLE = "Highlighted text: four explainers of a linear model of movie reviews"
@@ -35,32 +35,35 @@ _ANCHORS = {
 def run(settings: Settings) -> Outcome:
     """Consistency, sufficiency and uniqueness, with the text's definitions and as they seem to have been run."""
     steps = Steps(settings, sys.modules[__name__])
-    return steps.do("as_defined", _one, "as_defined", settings) + steps.do("as_run", _one, "as_run", settings)
+    return steps.do("as_defined", _in_setting, "as_defined", settings) + steps.do(
+        "as_run", _in_setting, "as_run", settings
+    )
 
 
-def _explainers(found: Reviews, setting: Setting) -> dict[str, Any]:
+def _explainers(reviewed: Reviews, setting: Setting) -> dict[str, Any]:
     defined = setting == "as_defined"
     by: Any = "absolute" if defined else "favor"
     return {
-        "top_coefficient": fs.explainers.TopCoefficient(found.model, found.vectorizer, by=by),
+        "top_coefficient": fs.explainers.TopCoefficient(reviewed.model, reviewed.vectorizer, by=by),
         "anchors": fs.explainers.TextAnchors(
-            found.predict, threshold=0.95 if defined else 0.7, beam=4 if defined else 1
+            reviewed.predict, threshold=0.95 if defined else 0.7, beam=4 if defined else 1
         ),
         "first_word": fs.explainers.FirstWord(),
         "all_words": fs.explainers.AllWords(),
     }
 
 
-def _one(setting: Setting, settings: Settings) -> Outcome:
-    found = reviews(settings)
-    texts = found.test[:_QUICK_TEXTS] if settings.quick else found.test
-    asked: dict[str, Any] = {"cache": settings.explanations, "progress": settings.progress}
-    compared = fs.compare(found.predict, _explainers(found, setting), texts, **asked)
+def _in_setting(setting: Setting, settings: Settings) -> Outcome:
+    reviewed = reviews(settings)
+    texts = reviewed.test[:_QUICK_TEXTS] if settings.quick else reviewed.test
+    compared = fs.compare(
+        reviewed.predict, _explainers(reviewed, setting), texts, cache=settings.explanations, progress=settings.progress
+    )
     chosen = _samples(len(texts), settings)
     records = [
-        one
+        record
         for name, ev in compared.evaluations.items()
-        for one in _records(name, setting, [_sample(ev, texts, rows) for rows in chosen])
+        for record in _records(name, setting, [_sample(ev, texts, rows) for rows in chosen])
     ]
     return Outcome(tuple(records), claims=tuple(_claims(compared, texts, setting)))
 
@@ -73,18 +76,18 @@ def _samples(n: int, settings: Settings) -> list[NDArray[np.int64]]:
 
 
 def _sample(ev: fs.Evaluation, texts: list[str], rows: NDArray[np.int64]) -> tuple[fs.Estimate, fs.Estimate]:
-    """Consistency and sufficiency on some of the rows."""
+    """Consistency and sufficiency on these rows."""
     given, labels = ev.explanations.take(rows), ev.predictions[rows]
     return fs.consistency(given, labels), fs.sufficiency(given, [texts[row] for row in rows], labels)
 
 
-def _records(name: str, setting: Setting, found: list[tuple[fs.Estimate, fs.Estimate]]) -> list[Record]:
+def _records(name: str, setting: Setting, estimates: list[tuple[fs.Estimate, fs.Estimate]]) -> list[Record]:
     note = f"{_NOTES[setting]}; {_ANCHORS[setting]}" if name == "anchors" else _NOTES[setting]
 
     def like(measure: str) -> Record:
         return Record(ID, name, measure, setting, 0, None, printed(ID, measure, explainer=name), note=note)
 
-    consistent, sufficient = ([pair[place] for pair in found] for place in (0, 1))
+    consistent, sufficient = ([pair[place] for pair in estimates] for place in (0, 1))
     literal = setting == "as_run"
     return [
         mean_of(consistent, like("consistency")),
@@ -94,23 +97,25 @@ def _records(name: str, setting: Setting, found: list[tuple[fs.Estimate, fs.Esti
 
 
 def _claims(compared: fs.Comparison, texts: list[str], setting: Setting) -> list[Claim]:
-    """The order that the paper sees in its estimates; of the true measures, the note tells."""
+    """The order that the paper sees in its estimates; a note says how far the true measures may differ."""
     evaluations = list(compared.evaluations.values())
 
     def steps(rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        found = np.array([[one.value for one in _sample(ev, texts, rows)] for ev in evaluations])
-        return np.asarray(found[:-1] - found[1:])
+        values = np.array([[estimate.value for estimate in _sample(ev, texts, rows)] for ev in evaluations])
+        return np.asarray(values[:-1] - values[1:])
 
     value, margin = by_blocks(steps, len(texts))
     return [
         by_interval(
+            Claim(
+                ID,
+                setting,
+                words=f"the estimated {measure} of {better} is above that of {worse}",
+                test=f"95% jackknife interval of the difference on the same {len(texts):,} documents",
+                note=_truth(compared, measure, better, worse),
+            ),
             value[place, column] - margin[place, column],
             value[place, column] + margin[place, column],
-            table=ID,
-            setting=setting,
-            words=f"the estimated {measure} of {better} is above that of {worse}",
-            test=f"95% jackknife interval of the difference on the same {len(texts):,} documents",
-            note=_truth(compared, measure, better, worse),
         )
         for column, measure in enumerate(("consistency", "sufficiency"))
         for place, (better, worse) in enumerate(pairwise(compared.evaluations))

@@ -3,10 +3,10 @@
 import sys
 
 from faithscope.datasets import NAMES, load
+from faithscope.reproduce.models.reviews import vocabulary_size
 from faithscope.reproduce.printed import printed
 from faithscope.reproduce.records import Outcome, Record, Setting, total
 from faithscope.reproduce.settings import Settings, Steps
-from faithscope.reproduce.texts import vocabulary_size
 
 ID = "table3"
 TITLE = "Data sets"
@@ -16,16 +16,16 @@ _CHESS = "the file has 18 labels, draw and the depths zero to sixteen: 17 leaves
 def run(settings: Settings) -> Outcome:
     """How many classes, rows and features each data set has."""
     steps = Steps(settings, sys.modules[__name__])
-    return total(steps.do(name, _one, name, settings) for name in NAMES)
+    return total(steps.do(name, _of_data_set, name, settings) for name in NAMES)
 
 
-def _one(name: str, settings: Settings) -> Outcome:
-    found = load(name, settings.folder)
-    rows, columns = found.X.shape
+def _of_data_set(name: str, settings: Settings) -> Outcome:
+    dataset = load(name, settings.folder)
+    rows, columns = dataset.X.shape
     if name != "rt_polarity":
-        sizes = {"classes": len(found.classes), "n": rows, "d": columns}
+        sizes = {"classes": len(dataset.classes), "n": rows, "d": columns}
         return Outcome((*_records(name, "as_defined", sizes), *_records(name, "as_run", sizes)))
-    texts = found.X["text"].tolist()
+    texts = dataset.X["text"].tolist()
     ascii_only = [text for text in texts if text.isascii()]
     whole = {"classes": 2, "n": rows, "d": vocabulary_size(texts)}
     used = {"classes": 2, "n": len(ascii_only), "d": vocabulary_size(ascii_only, train_only=True)}

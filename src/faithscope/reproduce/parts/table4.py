@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.reproduce.models import NAMES, Split, boosted, by_scikit_learn, split
+from faithscope.reproduce.models.boosted import boosted, by_scikit_learn
+from faithscope.reproduce.models.splits import NAMES, Split, split
 from faithscope.reproduce.printed import printed
-from faithscope.reproduce.records import Outcome, Record, Setting, total
+from faithscope.reproduce.records import NEAR, Outcome, Record, Setting, total
 from faithscope.reproduce.settings import Settings, Steps
-from faithscope.reproduce.telling.summary import NEAR
 
 ID = "table4"
 TITLE = "Models: settings and accuracy"
@@ -20,44 +20,42 @@ _SETTINGS = ("learning_rate", "n_estimators", "max_depth")
 def run(settings: Settings) -> Outcome:
     """Accuracy of xgboost (as defined) and of scikit-learn's gradient boosting (as run), with the same settings."""
     steps = Steps(settings, sys.modules[__name__])
-    return total(steps.do(name, _one, name, settings) for name in NAMES)
+    return total(steps.do(name, _of_data_set, name, settings) for name in NAMES)
 
 
-def _one(name: str, settings: Settings) -> Outcome:
-    found, model = boosted(name, settings)
-    records = [_accuracy(found, model, "as_defined", "xgboost")]
-    records += _chosen(found, model.chosen) if settings.search else []
+def _of_data_set(name: str, settings: Settings) -> Outcome:
+    data, model = boosted(name, settings)
+    records = [_accuracy(data, model, "as_defined", "xgboost")]
+    records += _chosen(data, model.chosen) if settings.search else []
     other: Any = by_scikit_learn(name, settings)
     note = "scikit-learn's gradient boosting" if other is not None else "xgboost: scikit-learn's would take hours"
     if other is None:
-        found, other = boosted(name, settings, "as_run")
+        data, other = boosted(name, settings, "as_run")
     else:
-        found = split(name, settings.folder, settings.seed, "as_run")
-    records.append(_accuracy(found, other, "as_run", note))
+        data = split(name, settings.folder, settings.seed, "as_run")
+    records.append(_accuracy(data, other, "as_run", note))
     return Outcome(tuple(records))
 
 
-def _accuracy(found: Split, model: Any, setting: Setting, note: str) -> Record:
-    right, n = int(np.sum(model.predict(found.test) == found.y_test)), len(found.y_test)
+def _accuracy(data: Split, model: Any, setting: Setting, note: str) -> Record:
+    right, n = int(np.sum(model.predict(data.test) == data.y_test)), len(data.y_test)
     low, high = _exact(right, n)
-    known = printed(ID, "test_accuracy", dataset=found.name)
+    known = printed(ID, "test_accuracy", dataset=data.name)
     note += _why(right / n, known, low, high)
-    return Record(ID, found.name, "test_accuracy", setting, n, right / n, known, low, high, note=note)
+    return Record(ID, data.name, "test_accuracy", setting, n, right / n, known, low, high, note=note)
 
 
 def _why(ours: float, known: float | None, low: float, high: float) -> str:
-    """What is known of a difference of more than two printed digits."""
+    """What explains a difference that two printed digits show."""
     if known is None or abs(ours - known) <= NEAR:
         return ""
     return "; so few test rows do not tell them apart" if low <= known <= high else "; unexplained"
 
 
-def _chosen(found: Split, chosen: Mapping[str, Any]) -> list[Record]:
-    """What the paper's grid chose, beside what it is printed to have chosen."""
+def _chosen(data: Split, chosen: Mapping[str, Any]) -> list[Record]:
+    """The settings that the paper's grid chose, beside the printed ones."""
     return [
-        Record(
-            ID, found.name, name, "as_defined", len(found.train), chosen[name], printed(ID, name, dataset=found.name)
-        )
+        Record(ID, data.name, name, "as_defined", len(data.train), chosen[name], printed(ID, name, dataset=data.name))
         for name in _SETTINGS
     ]
 
@@ -66,5 +64,5 @@ def _exact(right: int, n: int) -> tuple[float, float]:
     """Clopper and Pearson's interval."""
     from scipy.stats import binomtest
 
-    found = binomtest(right, n).proportion_ci(0.95, method="exact")
-    return float(found.low), float(found.high)
+    limits = binomtest(right, n).proportion_ci(0.95, method="exact")
+    return float(limits.low), float(limits.high)

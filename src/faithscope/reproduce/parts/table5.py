@@ -5,7 +5,7 @@ import sys
 from faithscope.reproduce.discretized import importances, measured, on_six_data_sets
 from faithscope.reproduce.records import Outcome, Record, Setting
 from faithscope.reproduce.settings import Settings
-from faithscope.reproduce.systems import System
+from faithscope.reproduce.systems import BoostedSystem
 
 ID = "table5"
 TITLE = "SHAP under six discretizations (Tables 2 and 5)"
@@ -25,11 +25,11 @@ _WHY = {
 
 def run(settings: Settings) -> Outcome:
     """SHAP of boosted trees on six data sets, in both settings."""
-    return on_six_data_sets(sys.modules[__name__], _one, settings)
+    return on_six_data_sets(sys.modules[__name__], _of_data_set, settings)
 
 
-def _one(name: str, setting: Setting, settings: Settings) -> Outcome:
-    system = System.of(name, settings, _ROWS[setting].get(name))
+def _of_data_set(name: str, setting: Setting, settings: Settings) -> Outcome:
+    system = BoostedSystem.of(name, settings, _ROWS[setting].get(name))
     given = system.evaluated(system.shap(setting)).explanations
     like = Record(ID, name, "consistency", setting, len(system.rows), None)
     why = _DEFINED if setting == "as_defined" else _WHY.get(name, "unexplained")

@@ -4,15 +4,15 @@ import sys
 from typing import Any
 
 import faithscope as fs
-from faithscope.reproduce.authors.as_run import LiteralTop
+from faithscope.reproduce.authors.literal_top import LiteralTop
 from faithscope.reproduce.discretized import importances, measured, on_six_data_sets
 from faithscope.reproduce.records import Outcome, Record, Setting
 from faithscope.reproduce.settings import Settings
-from faithscope.reproduce.systems import System
+from faithscope.reproduce.systems import BoostedSystem
 
 ID = "table6"
 TITLE = "LIME under six discretizations"
-_ROWS = {"avila": 3_000, "bank": 5_000, "covtype": 1_500}  # models are slow, and LIME asks them 5,000 times a row
+_ROWS = {"avila": 3_000, "bank": 5_000, "covtype": 1_500}  # models are slow, and LIME asks them 5,000 times per row
 _DEFINED = (
     "LIME of every class with categories as categories, floored, the five largest, unique rows counted; the printed "
     "numbers fit class 1 alone, codes as numbers, cut off"
@@ -21,11 +21,11 @@ _DEFINED = (
 
 def run(settings: Settings) -> Outcome:
     """LIME of boosted trees on six data sets, in both settings."""
-    return on_six_data_sets(sys.modules[__name__], _one, settings)
+    return on_six_data_sets(sys.modules[__name__], _of_data_set, settings)
 
 
-def _one(name: str, setting: Setting, settings: Settings) -> Outcome:
-    system = System.of(name, settings, _ROWS.get(name))
+def _of_data_set(name: str, setting: Setting, settings: Settings) -> Outcome:
+    system = BoostedSystem.of(name, settings, _ROWS.get(name))
     like = Record(ID, name, "consistency", setting, len(system.rows), None)
     why = _DEFINED if setting == "as_defined" else "unexplained"
     # Of the two readings the five largest come nearer on most data sets; the other stands beside it.
@@ -35,7 +35,7 @@ def _one(name: str, setting: Setting, settings: Settings) -> Outcome:
     return Outcome(measured(like, _given(system, setting), system.predictions, discretizers, why))
 
 
-def _given(system: System, setting: Setting) -> Any:
+def _given(system: BoostedSystem, setting: Setting) -> Any:
     """LIME's explanations; without categories, those of class 1 are among those of all classes."""
     if setting == "as_defined" or system.split.categorical:
         return system.evaluated(system.lime(setting)).explanations

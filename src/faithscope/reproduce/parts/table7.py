@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 import faithscope as fs
-from faithscope.reproduce.authors.random_flips import NONE
+from faithscope.reproduce.authors.random_flips import NONE, discretized
 from faithscope.reproduce.discretized import measured, on_six_data_sets, unmeasured
 from faithscope.reproduce.records import Outcome, Record, Setting, record_of
 from faithscope.reproduce.settings import Settings
-from faithscope.reproduce.systems import System
+from faithscope.reproduce.systems import BoostedSystem
 
 ID = "table7"
 TITLE = "Counterfactuals under four discretizations"
 _MOST = {"avila": 2_000, "covtype": 2_000, "bank": 5_000}  # two models are slow; more rows of Bank fit less well
-_DICE_ROWS = 100  # of each data set, where the package is asked: it takes about a second a row
+_DICE_ROWS = 100  # of each data set if the package is asked: it takes about a second per row
 _DEFINED = (
     "the nearest counterfactual found, categories as categories, unique rows counted; the printed numbers fit "
     "dice-ml's random points of class 0, or of the other of two classes"
@@ -31,56 +31,48 @@ _WHY = {"avila": _AVILA, "bank": _BANK}
 
 def run(settings: Settings) -> Outcome:
     """Counterfactuals of boosted trees on six data sets, in both settings."""
-    return on_six_data_sets(sys.modules[__name__], _one, settings)
+    return on_six_data_sets(sys.modules[__name__], _of_data_set, settings)
 
 
-def _one(name: str, setting: Setting, settings: Settings) -> Outcome:
+def _of_data_set(name: str, setting: Setting, settings: Settings) -> Outcome:
     packaged = settings.dice and setting == "as_run"
-    system = System.of(name, settings, _DICE_ROWS if packaged else _MOST.get(name))
+    system = BoostedSystem.of(name, settings, _DICE_ROWS if packaged else _MOST.get(name))
     like = Record(ID, name, "consistency", setting, len(system.rows), None)
     if setting == "as_defined":
         return _nearest(system, like)
     points = _packaged(system) if packaged else system.values(system.counterfactual(setting))
     why = _WHY.get(name, "unexplained")
     records = [
-        one
-        for word, given in as_run(points, system.rows).items()
-        for one in measured(like, given, system.predictions, {word: None}, why)
+        record
+        for word, given in discretized(points, system.rows).items()
+        for record in measured(like, given, system.predictions, {word: None}, why)
     ]
     return Outcome(tuple(records))
 
 
-def _nearest(system: System, like: Record) -> Outcome:
-    """With the nearest counterfactual found; where a model never says anything else there is none."""
+def _nearest(system: BoostedSystem, like: Record) -> Outcome:
+    """Measures of the nearest counterfactuals; there are none if the model predicts the same for all rows."""
     if len(set(system.model.predict(system.known).tolist())) < 2:
         return Outcome(unmeasured(like, _defined(), "the model predicts the same for all training rows"))
-    found = system.evaluated(system.counterfactual("as_defined"))
-    measures = measured(like, found.explanations, found.predictions, _defined(), _DEFINED)
-    return Outcome((*measures, *_balls(found, like)))
+    evaluation = system.evaluated(system.counterfactual("as_defined"))
+    measures = measured(like, evaluation.explanations, evaluation.predictions, _defined(), _DEFINED)
+    return Outcome((*measures, *_balls(evaluation, like)))
 
 
 def _defined() -> dict[str, Any]:
     return {"original": None, "delta": fs.Delta(), "delta-sign": fs.DeltaSign(), "is-feature-modified": fs.Modified()}
 
 
-def _balls(found: fs.Evaluation, like: Record) -> list[Record]:
-    """How far the balls that counterfactuals promise keep what they promise: section 3.3.2, not in the table."""
-    if found.sufficiency is None:
+def _balls(evaluation: fs.Evaluation, like: Record) -> list[Record]:
+    """Sufficiency of the balls that counterfactuals claim (section 3.3.2); the table does not print it."""
+    if evaluation.sufficiency is None:
         return []
-    return [record_of(found.sufficiency, replace(like, case=f"{like.case} original", measure="sufficiency"))]
+    return [record_of(evaluation.sufficiency, replace(like, case=f"{like.case} original", measure="sufficiency"))]
 
 
-def as_run(points: Any, rows: Any) -> dict[str, fs.Importances]:
-    """Explanations by the paper's names; rows without a counterfactual share one explanation of their own."""
-    none = (points == NONE).all(axis=1)[:, None]
-    change = (points - rows).round(9)  # what differs by rounding alone is the same change
-    made = {"original": points, "delta": change, "delta-sign": np.sign(change), "is-feature-modified": change != 0}
-    return {word: fs.Importances(np.where(none, NONE, one)) for word, one in made.items()}
-
-
-def _packaged(system: System) -> Any:
-    """Points by dice-ml itself."""
-    found, where = system.counterfactual("as_run").find(system.rows)
+def _packaged(system: BoostedSystem) -> Any:
+    """The points that dice-ml itself finds."""
+    counterfactuals, places = system.counterfactual("as_run").find(system.rows)
     points = np.full(system.rows.shape, NONE)
-    points[where] = found.points
+    points[places] = counterfactuals.points
     return points

@@ -63,12 +63,12 @@ def _compact(point: dict[str, Any]) -> dict[str, Any]:
 
 
 def spoken_of(figure: Figure) -> str:
-    """A figure in words: where every curve starts and ends."""
+    """A figure in words: the first and the last point of every curve."""
     ends = []
     for name in dict.fromkeys(figure.columns["curve"]):
-        some = [place for place, one in enumerate(figure.columns["curve"]) if one == name]
-        first, last = (figure.columns["y"][place] for place in (some[0], some[-1]))
-        at = f"{figure.columns['x'][some[-1]]:,}"
+        places = [place for place, curve in enumerate(figure.columns["curve"]) if curve == name]
+        first, last = (figure.columns["y"][place] for place in (places[0], places[-1]))
+        at = f"{figure.columns['x'][places[-1]]:,}"
         ends.append(f"{name}: {_digits(first)} at first, {_digits(last)} at {at}")
     return f"{figure.title}. {figure.y} by {figure.x}. " + "; ".join(ends) + "."
 

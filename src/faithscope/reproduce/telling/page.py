@@ -1,4 +1,4 @@
-"""A run as one HTML file: tables, figures, what is met and which claims hold; it needs no network."""
+"""A run as one HTML file that needs no network: tables, figures, printed numbers that are met, claims that hold."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Any
 
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.report.offline_page import fill_page
+from faithscope.reproduce.records import FAR, NEAR
 from faithscope.reproduce.running import Part
 from faithscope.reproduce.telling import summary
 from faithscope.reproduce.telling.drawing import draw, spoken_of
@@ -36,7 +37,7 @@ def render(parts: Sequence[Part], command: str) -> str:
 
 
 def _charts(parts: Sequence[Part]) -> dict[str, Any]:
-    """Every figure by the id of its place, in the page's own colors."""
+    """Every figure by the id of its element, in the page's own colors."""
     colors = {name: f"var(--{name})" for name in LIGHT}
     drawn = {f"drawing-{figure.name}": draw(figure) for part in parts for figure in part.outcome.figures}
     legend = {"labelColor": colors["ink"], "labelFontSize": 11}
@@ -44,9 +45,9 @@ def _charts(parts: Sequence[Part]) -> dict[str, Any]:
 
 
 def _marked(line: summary.Line, place: int) -> str:
-    """How near a number is to the printed one, as a class of its cell: 3 is the column as run, 6 as defined."""
+    """CSS class of a cell by its distance from the printed number; column 3 is as run, column 6 as defined."""
     record = {3: line.run, 6: line.defined}.get(place)
     if record is None or record.off is None:
         return ""
     off = record.off - 1e-9
-    return "near" if off <= summary.NEAR else "far" if off <= summary.FAR else "off"
+    return "near" if off <= NEAR else "far" if off <= FAR else "off"

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from faithscope.reproduce.records import SETTINGS, Claim, Record, Setting
+from faithscope.reproduce.records import FAR, NEAR, SETTINGS, Claim, Record, Setting
 from faithscope.reproduce.running import Part
 
-NEAR, FAR = 0.02, 0.05
 _ROUNDING = 0.005  # printed numbers have two digits
 
 
@@ -17,7 +16,7 @@ class Match:
     Attributes
     ----------
     near, far, off : int
-        Within 0.02 of the printed number, beyond that but within 0.05, farther.
+        Numbers within 0.02 of the printed one, farther but within 0.05, and farther than that.
     missing : int
         Printed, but not measured.
     inside : int
@@ -43,28 +42,28 @@ class Match:
 
 
 def matches(parts: Iterable[Part]) -> list[Match]:
-    """One line a table and setting that has printed numbers, and one for all tables together."""
-    records = [one for part in parts for one in part.outcome.records if one.printed is not None]
-    tables = list(dict.fromkeys(one.table for one in records))
+    """One match per table and setting that has printed numbers, and one for all tables together."""
+    records = [record for part in parts for record in part.outcome.records if record.printed is not None]
+    tables = list(dict.fromkeys(record.table for record in records))
     every = [_match(table, setting, records) for table in [*tables, "all"] for setting in SETTINGS]
-    return [one for one in every if one.printed]
+    return [match for match in every if match.printed]
 
 
 def _match(table: str, setting: Setting, records: Sequence[Record]) -> Match:
-    some = [one for one in records if one.setting == setting and table in (one.table, "all")]
+    chosen = [record for record in records if record.setting == setting and table in (record.table, "all")]
     # A difference of 0.02 is within 0.02, however doubles round it.
-    off = [max(0.0, one.off - 1e-9) for one in some if one.off is not None]
-    near = sum(one <= NEAR for one in off)
-    far = sum(NEAR < one <= FAR for one in off)
-    sure = [one for one in some if one.low is not None and one.high is not None]
-    inside = sum(_inside(one) for one in sure)
-    shares = [one.off for one in some if one.off is not None and (one.printed or 0.0) <= 1]
+    off = [max(0.0, record.off - 1e-9) for record in chosen if record.off is not None]
+    near = sum(gap <= NEAR for gap in off)
+    far = sum(NEAR < gap <= FAR for gap in off)
+    sure = [record for record in chosen if record.low is not None and record.high is not None]
+    inside = sum(_inside(record) for record in sure)
+    shares = [record.off for record in chosen if record.off is not None and (record.printed or 0.0) <= 1]
     error = sum(shares) / len(shares) if shares else None
-    return Match(table, setting, near, far, len(off) - near - far, len(some) - len(off), inside, len(sure), error)
+    return Match(table, setting, near, far, len(off) - near - far, len(chosen) - len(off), inside, len(sure), error)
 
 
-def _inside(one: Record) -> bool:
-    low, high, known = one.low or 0.0, one.high or 0.0, one.printed or 0.0
+def _inside(record: Record) -> bool:
+    low, high, known = record.low or 0.0, record.high or 0.0, record.printed or 0.0
     return low - _ROUNDING <= known <= high + _ROUNDING
 
 
@@ -80,20 +79,22 @@ class Line:
 
     @property
     def notes(self) -> list[str]:
-        """What is said about either number."""
-        return list(dict.fromkeys(one.note for one in (self.defined, self.run) if one is not None and one.note))
+        """Notes on either number, each once."""
+        return list(
+            dict.fromkeys(record.note for record in (self.defined, self.run) if record is not None and record.note)
+        )
 
 
 def lines(records: Iterable[Record]) -> list[Line]:
     """Records side by side, in the order in which each number first appears."""
     pairs: dict[tuple[str, str], dict[Setting, Record]] = {}
-    for one in records:
-        pairs.setdefault((one.case, one.measure), {})[one.setting] = one
+    for record in records:
+        pairs.setdefault((record.case, record.measure), {})[record.setting] = record
     return [_line(case, measure, both) for (case, measure), both in pairs.items()]
 
 
 def _line(case: str, measure: str, both: dict[Setting, Record]) -> Line:
-    printed = next((one.printed for one in both.values() if one.printed is not None), None)
+    printed = next((record.printed for record in both.values() if record.printed is not None), None)
     return Line(case, measure, printed, both.get("as_defined"), both.get("as_run"))
 
 
@@ -131,7 +132,7 @@ def cells(line: Line) -> tuple[str, ...]:
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    """A share with some digits, a count with none; nothing for nothing."""
+    """A share with `digits` digits, a count with none; an empty text for None."""
     if value is None:
         return ""
     return f"{value:,.0f}" if abs(value) > 1 else f"{value:.{digits}f}"
@@ -152,18 +153,18 @@ MATCHES = (
 )
 
 
-def match_cells(one: Match) -> tuple[str, ...]:
+def match_cells(match: Match) -> tuple[str, ...]:
     """A match as texts, under `MATCHES`."""
-    counts = (one.printed, one.near, one.far, one.off, one.missing)
-    inside = f"{one.inside} of {one.with_interval}" if one.with_interval else ""
-    return (one.table, one.setting.replace("_", " "), *map(str, counts), number(one.error, 3), inside)
+    counts = (match.printed, match.near, match.far, match.off, match.missing)
+    inside = f"{match.inside} of {match.with_interval}" if match.with_interval else ""
+    return (match.table, match.setting.replace("_", " "), *map(str, counts), number(match.error, 3), inside)
 
 
-def found(one: Claim) -> str:
-    """What decided on a claim: a p-value or an interval."""
-    if one.p is not None:
-        return f"p = {one.p:.2g}"
-    return "" if one.low is None or one.high is None else f"{_signed(one.low)} to {_signed(one.high)}"
+def decided_by(claim: Claim) -> str:
+    """The p-value or the interval that decided on a claim."""
+    if claim.p is not None:
+        return f"p = {claim.p:.2g}"
+    return "" if claim.low is None or claim.high is None else f"{_signed(claim.low)} to {_signed(claim.high)}"
 
 
 def _signed(value: float) -> str:
@@ -171,7 +172,7 @@ def _signed(value: float) -> str:
 
 
 def spoken(seconds: float) -> str:
-    """A time as people say it."""
+    """A duration in seconds, minutes or hours."""
     if seconds < 60:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

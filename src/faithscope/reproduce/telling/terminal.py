@@ -1,4 +1,4 @@
-"""A run in the terminal: a table a part, then what is met and which claims hold."""
+"""A run in the terminal: one table per part, then how many printed numbers are met and which claims hold."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -28,17 +28,19 @@ def show(parts: Sequence[Part], console: "Console | None" = None) -> None:
         console.print(_table(title, COLUMNS, [cells(line) for line in lines(part.outcome.records)]))
         for note in part.outcome.notes:
             console.print(Text(note))
-    _claims([one for part in parts for one in part.outcome.claims], console)
-    console.print(_table("Printed numbers that are met", MATCHES, [match_cells(one) for one in matches(parts)]))
+    _claims([claim for part in parts for claim in part.outcome.claims], console)
+    console.print(_table("Printed numbers that are met", MATCHES, [match_cells(match) for match in matches(parts)]))
     console.print(f"{spoken(sum(part.outcome.seconds for part in parts))} in all")
 
 
 def _claims(claims: Sequence[Claim], console: "Console") -> None:
     from rich.text import Text
 
-    for one in claims:
-        line = Text(f"{one.verdict:9} ", style=_STYLES[one.verdict])
-        console.print(line.append(Text(f"{one.table}, {one.setting.replace('_', ' ')}: {one.words}", style="default")))
+    for claim in claims:
+        line = Text(f"{claim.verdict:9} ", style=_STYLES[claim.verdict])
+        console.print(
+            line.append(Text(f"{claim.table}, {claim.setting.replace('_', ' ')}: {claim.words}", style="default"))
+        )
 
 
 def _table(title: str, names: Sequence[str], rows: Iterable[tuple[str, ...]]) -> "Table":

@@ -9,32 +9,41 @@ from pathlib import Path
 
 from faithscope.reproduce.records import Claim, Record
 from faithscope.reproduce.running import Part
-from faithscope.reproduce.telling.summary import COLUMNS, MATCHES, cells, found, lines, match_cells, matches, spoken
+from faithscope.reproduce.telling.summary import (
+    COLUMNS,
+    MATCHES,
+    cells,
+    decided_by,
+    lines,
+    match_cells,
+    matches,
+    spoken,
+)
 from faithscope.runtime.files import write_atomically
 
 
 def to_json(parts: Sequence[Part]) -> str:
     """All records as a list of objects: ``table, case, measure, setting, n, ours, printed`` and more."""
-    records = [asdict(one) for part in parts for one in part.outcome.records]
+    records = [asdict(record) for part in parts for record in part.outcome.records]
     return json.dumps(records, indent=1, allow_nan=False)
 
 
 def to_csv(parts: Sequence[Part], folder: Path) -> list[Path]:
-    """A file of records a part, one of claims, and one a figure; gives their paths."""
-    made = []
+    """Write one file of records per part, one file per figure and one of claims; returns their paths."""
+    paths = []
     for part in parts:
-        made.append(_write(folder / f"{part.name}.csv", Record, part.outcome.records))
+        paths.append(_write(folder / f"{part.name}.csv", Record, part.outcome.records))
         for figure in part.outcome.figures:
             path = folder / f"{figure.name}.csv"
             _rows(path, list(figure.columns), zip(*figure.columns.values(), strict=True))
-            made.append(path)
-    claims = [one for part in parts for one in part.outcome.claims]
-    return [*made, _write(folder / "claims.csv", Claim, claims)]
+            paths.append(path)
+    claims = [claim for part in parts for claim in part.outcome.claims]
+    return [*paths, _write(folder / "claims.csv", Claim, claims)]
 
 
-def _write(path: Path, kind: type[Record] | type[Claim], some: Sequence[Record] | Sequence[Claim]) -> Path:
-    names = [one.name for one in fields(kind)]
-    _rows(path, names, ([getattr(one, name) for name in names] for one in some))
+def _write(path: Path, kind: type[Record] | type[Claim], items: Sequence[Record] | Sequence[Claim]) -> Path:
+    names = [field.name for field in fields(kind)]
+    _rows(path, names, ([getattr(item, name) for name in names] for item in items))
     return path
 
 
@@ -59,7 +68,7 @@ def to_markdown(parts: Sequence[Part], command: str) -> str:
         "",
         "## How many printed numbers are met",
         "",
-        *_grid(MATCHES, [match_cells(one) for one in matches(parts)]),
+        *_grid(MATCHES, [match_cells(match) for match in matches(parts)]),
         "",
         "## Which claims hold",
         "",
@@ -70,9 +79,16 @@ def to_markdown(parts: Sequence[Part], command: str) -> str:
 
 def _markdown_claims(parts: Sequence[Part]) -> list[str]:
     rows = [
-        (one.verdict, one.table, one.setting.replace("_", " "), one.words, f"{one.test}: {found(one)}", one.note)
+        (
+            claim.verdict,
+            claim.table,
+            claim.setting.replace("_", " "),
+            claim.words,
+            f"{claim.test}: {decided_by(claim)}",
+            claim.note,
+        )
         for part in parts
-        for one in part.outcome.claims
+        for claim in part.outcome.claims
     ]
     return _grid(("verdict", "table", "setting", "claim", "test", "note"), rows)
 
@@ -86,7 +102,7 @@ def _markdown_part(part: Part) -> list[str]:
         "",
         f"## {part.name}: {part.title}",
         "",
-        *_grid(COLUMNS, [cells(one) for one in shown]),
+        *_grid(COLUMNS, [cells(line) for line in shown]),
         "",
         *told,
         f"- {spent}",

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.reproduce.models import Boosted, Split
+from faithscope.reproduce.models.boosted import Boosted
+from faithscope.reproduce.models.splits import Split
 
 Floats = NDArray[np.float64]
 
@@ -16,13 +17,13 @@ _MOST = 2**18
 
 @dataclass(frozen=True, eq=False)
 class Tabulated:
-    """Boosted trees as a table: between two thresholds of a feature they always say the same.
+    """Boosted trees as a table: between two neighboring thresholds of every feature their answer is constant.
 
     Parameters
     ----------
     model : Boosted
-    thresholds : one array a feature
-        Where the trees split, in single precision as they compare.
+    thresholds : one array per feature
+        The values at which the trees split, in single precision, in which they compare.
     chances : (cells, classes) array
         Probabilities in every cell between thresholds.
     """
@@ -35,12 +36,12 @@ class Tabulated:
     def of(cls, model: Boosted, features: int) -> "Tabulated":
         """Ask the model about every cell."""
         thresholds = _thresholds(model, features)
-        ends = [np.concatenate([one[:1] - 1, one]) if len(one) else np.zeros(1) for one in thresholds]
+        ends = [np.concatenate([splits[:1] - 1, splits]) if len(splits) else np.zeros(1) for splits in thresholds]
         every = np.stack([axis.ravel() for axis in np.meshgrid(*ends, indexing="ij")], axis=1)
         return cls(model, thresholds, model.predict_proba(every))
 
     def __fingerprint__(self) -> str:
-        """What tells it from other models: it says what the trees say."""
+        """Identifies the table by its trees, whose answers it gives."""
         return f"tabulated {self.model.__fingerprint__()}"
 
     def predict(self, X: Any) -> NDArray[np.int64]:
@@ -54,14 +55,15 @@ class Tabulated:
     def _cells(self, X: Any) -> NDArray[np.intp]:
         columns = np.asarray(X, np.float32).T
         places = [
-            np.searchsorted(one, column, side="right") for one, column in zip(self.thresholds, columns, strict=True)
+            np.searchsorted(splits, column, side="right")
+            for splits, column in zip(self.thresholds, columns, strict=True)
         ]
-        return np.asarray(np.ravel_multi_index(places, [len(one) + 1 for one in self.thresholds]))
+        return np.asarray(np.ravel_multi_index(places, [len(splits) + 1 for splits in self.thresholds]))
 
 
-def tabulated(found: Split, model: Boosted) -> Any:
-    """The model as a table where the data set has few different inputs, else the model itself."""
-    values = [len(np.unique(column)) for column in found.train.T]
+def tabulated(data: Split, model: Boosted) -> Any:
+    """The model as a table if the data set has few different inputs, else the model itself."""
+    values = [len(np.unique(column)) for column in data.train.T]
     return Tabulated.of(model, len(values)) if float(np.prod(values, dtype=float)) <= _MOST else model
 
 

@@ -27,20 +27,20 @@ class Reviews:
 
 
 def reviews(settings: Settings) -> Reviews:
-    """A default logistic regression on counts of words: 80% of the pure-ASCII documents are for training."""
+    """A default logistic regression on counts of words, trained on 80% of the pure-ASCII documents."""
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.linear_model import LogisticRegression
 
-    found = load("rt_polarity", settings.folder)
-    kept = found.X["text"].map(str.isascii).to_numpy()
-    train, test, y_train, y_test = _split(found.X["text"][kept].tolist(), found.y[kept])
+    dataset = load("rt_polarity", settings.folder)
+    kept = dataset.X["text"].map(str.isascii).to_numpy()
+    train, test, y_train, y_test = _split(dataset.X["text"][kept].tolist(), dataset.y[kept])
     vectorizer = CountVectorizer().fit(train)
     model = LogisticRegression(max_iter=1000).fit(vectorizer.transform(train), y_train)
     return Reviews(vectorizer, model, test, np.asarray(y_test))
 
 
 def vocabulary_size(texts: list[str], train_only: bool = False) -> int:
-    """Different words of documents, or of the part of them that the model is trained on."""
+    """Number of different words in documents, or in the part of them that the model is trained on."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     kept = _split(texts, np.zeros(len(texts)))[0] if train_only else texts

@@ -27,7 +27,7 @@ def rows(table: str) -> tuple[dict[str, str], ...]:
 
 
 def printed(table: str, measure: str, **where: str) -> float | None:
-    """A printed number; None where the paper prints none.
+    """A printed number; None if the paper prints none.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def printed(table: str, measure: str, **where: str) -> float | None:
     measure : str
         A column, such as ``consistency``.
     **where : str
-        What the line says in other columns.
+        Entries of the line in other columns, such as ``dataset="adult"``.
 
     Examples
     --------
@@ -59,12 +59,14 @@ def in_figure(figure: str, what: str) -> float:
     figure : str
         Such as ``figure2``.
     what : str
-        How the description of the number starts.
+        Beginning of the number's description.
     """
     for line in _lines("figures"):
         if line["figure"].partition("_")[0] == figure and line["what"].startswith(what):
             return float(line["value"])
-    raise BadInput(f"The paper prints no {what!r} for {figure}.")
+    raise BadInput(
+        f"The paper prints no number for {figure} whose description starts with {what!r}; see printed/figures.csv."
+    )
 
 
 @cache

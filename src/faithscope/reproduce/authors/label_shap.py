@@ -48,7 +48,7 @@ class LabelShap:
         return f"LabelShap(background={len(self.background)}, coalitions={self.coalitions}, seed={self.seed})"
 
     def explain(self, X: Any, *, progress: Callable[[int, int], None] | None = None) -> fs.Importances:
-        """One value a feature for each row."""
+        """One value per row and feature."""
         rows = np.asarray(X, np.float64)
         varying = _varying(rows, self.background)
         values, done = np.zeros(rows.shape), 0
@@ -66,11 +66,11 @@ class LabelShap:
         count = features.shape[1]
         if count < 2:
             return np.repeat(gains[:, None], count, axis=1)
-        found = draw(rows, count, self.coalitions, self.seed)
-        worths = self._worths(rows, features, found.members) - null
+        coalitions = draw(rows, count, self.coalitions, self.seed)
+        worths = self._worths(rows, features, coalitions.members) - null
         everything = 2.0**count - 2
-        select = found.members.shape[1] / everything < _WELL_COVERED
-        return solve(found, worths, gains, select=select)
+        select = coalitions.members.shape[1] / everything < _WELL_COVERED
+        return solve(coalitions, worths, gains, select=select)
 
     def _worths(self, rows: Floats, features: Ints, members: Masks) -> Floats:
         """Mean label over the background where only members have the row's values: (n, coalitions)."""
@@ -88,32 +88,16 @@ class LabelShap:
         return np.asarray(self.model.predict(rows), np.float64)
 
 
-@dataclass(frozen=True)
-class LiteralTop:
-    """Sign-of-top-k by the letter of the paper's formula: the sign where ``argsort(|φ|)[i] > d - k``, 0 elsewhere.
-
-    The formula compares *which* feature is i-th in size with a rank, counted from 0, so it does not keep the largest.
-    """
-
-    k: int
-
-    def __call__(self, explanations: Any) -> fs.Importances:
-        """The same rows with coarser explanations."""
-        values = explanations.values
-        order = np.argsort(np.abs(values), axis=1, kind="stable")
-        return fs.Importances(np.where(order > values.shape[1] - self.k, np.sign(values), 0.0))
-
-
-def solve(found: Coalitions, worths: Floats, gains: Floats, *, select: bool) -> Floats:
+def solve(coalitions: Coalitions, worths: Floats, gains: Floats, *, select: bool) -> Floats:
     """Least squares under the kernel's weights, the values held to the sum `gains`.
 
     Parameters
     ----------
     found : Coalitions
     worths : (n, coalitions) array
-        What coalitions give beyond the empty one.
+        What each coalition adds to the empty one.
     gains : (n,) array
-        What all features together give.
+        What all features together add.
     select : bool
         Whether features are selected first; the values of all others are 0.
 
@@ -121,7 +105,7 @@ def solve(found: Coalitions, worths: Floats, gains: Floats, *, select: bool) -> 
     -------
     (n, m) array
     """
-    members, weights = found.members.astype(np.float64), found.weights
+    members, weights = coalitions.members.astype(np.float64), coalitions.weights
     taken = _selected(members, weights, worths, gains) if select else np.ones(members.shape[::2], bool)
     weighted = (members * weights[:, :, None]).transpose(0, 2, 1)
     gram = np.where(taken[:, :, None] & taken[:, None, :], weighted @ members, 0.0)
@@ -153,7 +137,7 @@ def _varying(rows: Floats, background: Floats) -> Masks:
 
 
 def _alike(varying: Masks) -> Iterator[tuple[Ints, Ints]]:
-    """Rows, some at a time, of which equally many features vary, and these features."""
+    """Blocks of rows of which equally many features vary, and these features."""
     counts = varying.sum(axis=1)
     for count in np.unique(counts):
         every = np.flatnonzero(counts == count)

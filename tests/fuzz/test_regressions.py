@@ -69,11 +69,11 @@ def test_prototypes_are_indices_or_refused_without_a_warning(index):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
-            found = fs.Prototypes([index])
+            prototypes = fs.Prototypes([index])
         except BadInput as error:
             one_sentence(str(error))
         else:
-            assert len(found) == 1
+            assert len(prototypes) == 1
 
 
 @pytest.mark.parametrize("sets", [np.full((2, 2), None), np.zeros((2, 1), complex), np.array([["a"]]), [None]])
@@ -312,9 +312,9 @@ def test_a_rule_in_json_is_no_deeper_than_a_list_of_values(text):
 
 
 @pytest.mark.parametrize(
-    "said", [b"{}", b"[]", b"3", b"null", b"\xff", b"{", b'{"kind": 3, "version": 1}', b"[" * 100_000]
+    "content", [b"{}", b"[]", b"3", b"null", b"\xff", b"{", b'{"kind": 3, "version": 1}', b"[" * 100_000]
 )
-def test_a_table_that_says_nonsense_of_its_explanations_is_refused(said):
-    table = pa.table({"explanation": [1, 2]}).replace_schema_metadata({METADATA: said})
+def test_a_table_that_says_nonsense_of_its_explanations_is_refused(content):
+    table = pa.table({"explanation": [1, 2]}).replace_schema_metadata({METADATA: content})
     refused(lambda: from_arrow(table))
     refused(lambda: fs.audit(table, prediction="explanation"))
