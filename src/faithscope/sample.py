@@ -49,6 +49,12 @@ class Sample:
         The positions of these rows among those that the caller handed over; None where they are all of them.
     share_memory : bool
         Whether no caller can change the explanations, so that a reference to them is as good as a copy.
+
+    Examples
+    --------
+    >>> sample = Sample.of(["a", "b", "a"], ["yes", "no", "no"])
+    >>> sample.n, {group: part.n for group, part in sample.split([0, 1, 1]).items()}
+    (3, {0: 1, 1: 2})
     """
 
     explanations: Explanations

@@ -47,6 +47,14 @@ class Counts:
         Rows given the explanation that it does not cover.
     weight, square : (m,) arrays, or None
         Sums of the rows' weights and of their squares, where rows are weighted.
+
+    Examples
+    --------
+    >>> counts = count(["a", "a", "b"], ["yes", "no", "no"])
+    >>> counts
+    <Counts of 3 rows: 2 explanations, 2 labels>
+    >>> counts + Counts.zero() == counts
+    True
     """
 
     source: Explanations

@@ -24,6 +24,11 @@ class Best:
     discretizers : sequence of discretizers or their words, optional
         Those to choose from; None among them stands for no discretization. By default the paper's for the kind of
         explanation.
+
+    Examples
+    --------
+    >>> Best(["sign", "rank"])
+    Best(discretizers=['sign', 'rank'])
     """
 
     discretizers: Sequence[Any] | None = None

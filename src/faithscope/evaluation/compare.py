@@ -54,6 +54,12 @@ class Comparison:
         Differences between any two explainers, measured on the same rows.
     rows_to_choose : int
         Rows on which discretizations were chosen; they are not among those reported.
+
+    Examples
+    --------
+    >>> comparison = compare([0, 0, 1, 1], {"right": ["a", "a", "b", "b"], "wrong": ["a", "b", "a", "b"]}, range(4))
+    >>> comparison.table()[["explainer", "value"]].values.tolist()
+    [['right', 1.0], ['wrong', 0.0]]
     """
 
     evaluations: dict[str, Evaluation]

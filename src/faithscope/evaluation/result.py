@@ -72,6 +72,13 @@ class Evaluation:
         Consistency and sufficiency by group of rows, where groups were given.
     seconds : dict of str to float
         How long each phase took.
+
+    Examples
+    --------
+    >>> from faithscope import evaluate
+    >>> evaluation = evaluate([0, 0, 1, 1], ["a", "a", "a", "b"], [[1.0], [2.0], [3.0], [4.0]])
+    >>> evaluation.table()[["explanation", "n", "label", "purity"]].round(2).values.tolist()
+    [['a', 3, 0, 0.67], ['b', 1, 1, 1.0]]
     """
 
     consistency: Estimate

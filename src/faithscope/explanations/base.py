@@ -25,6 +25,13 @@ class Explanations(ABC):
     ----------
     index : pandas.Index or None
         The row labels of the table they were made from; None if it had none.
+
+    Examples
+    --------
+    >>> from faithscope import Highlights
+    >>> explanations = Highlights([{"great"}, {"dull", "plot"}, {"great"}])
+    >>> len(explanations), explanations.take([0, 2])
+    (3, <2 explanations: highlighted words>)
     """
 
     index: Any = None

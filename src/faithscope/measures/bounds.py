@@ -59,6 +59,14 @@ def mse_bound(
     -------
     MeanSquaredErrorBound
         A float that knows the confidence it holds at.
+
+    Examples
+    --------
+    >>> from faithscope import consistency
+    >>> print(mse_bound(consistency(["a", "b"] * 500, [0, 1] * 500)))
+    mean squared error at most 0.009991, with confidence 95%
+    >>> print(mse_bound(p=[0.5, 0.5], n=100))
+    mean squared error at most 0.04
     """
     if (estimate is None) == (p is None):
         raise BadInput("Pass either an estimate, or the population's p (and q) with n.")

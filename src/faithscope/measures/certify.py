@@ -34,6 +34,12 @@ class Certificate:
         The estimate of each, in the same order, every one at its own ordinary confidence.
     proven : bool
         Whether the bound holds for every system (McDiarmid) or approximately (jackknife).
+
+    Examples
+    --------
+    >>> certificate = certify([[0.2], [0.3]] * 500, [0, 0] * 500, ["sign"])
+    >>> round(certificate.low, 3), certificate.proven
+    (0.884, True)
     """
 
     low: float
@@ -87,6 +93,11 @@ def certify(
     Returns
     -------
     Certificate
+
+    Examples
+    --------
+    >>> certify([[0.2], [-0.3]] * 500, [1, 0] * 500, interval="jackknife").low > 0.98
+    True
     """
     check_method(interval)
     sample = Sample.of(explanations, predictions)

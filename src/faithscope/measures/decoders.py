@@ -117,6 +117,11 @@ class OptimalDecoder(Decoder):
     """Answers the label seen most often with the explanation; among equals the first in order.
 
     Its error relates to the Gibbs decoder's by ``E_O ≤ E_G ≤ 2 E_O`` (the paper's Claim 1).
+
+    Examples
+    --------
+    >>> OptimalDecoder().fit(["a", "a", "a", "b"], [0, 0, 1, 1]).error
+    0.25
     """
 
     @property

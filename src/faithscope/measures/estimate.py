@@ -57,6 +57,13 @@ class Estimate:
         The effective sample size where rows are weighted, n otherwise.
     notes : tuple of str
         What a reader should know before trusting the interval.
+
+    Examples
+    --------
+    >>> from faithscope import consistency
+    >>> estimate = consistency(["a", "a", "b", "c"], [1, 1, 0, 0])
+    >>> estimate.value, estimate.unverifiable, estimate.verified
+    (0.5, 0.5, 1.0)
     """
 
     measure: str

@@ -110,6 +110,13 @@ class Local:
         Whether as many rows with its explanation were found as were wanted.
     wanted : int
         Rows with its explanation that were wanted; 0 where none were asked for.
+
+    Examples
+    --------
+    >>> rows = [(["a", "b", "a"], [1, 0, 0])]
+    >>> local = sample_until(rows, "a", epsilon=0.5, budget=100, prediction=1)
+    >>> local.agreeing, local.others, local.seen
+    (1, 2, 3)
     """
 
     value: float | None
@@ -194,6 +201,12 @@ def sample_until(
     -------
     Local
         ``reached`` is False, and ``others`` less than ``wanted``, where the budget or the source ran out first.
+
+    Examples
+    --------
+    >>> batches = [(["a", "b"] * 50, [1, 0] * 50)] * 10
+    >>> sample_until(batches, "a", epsilon=0.1, budget=1000).value
+    1.0
     """
     check_whole(budget, "budget, the number of rows to look at,")
     if not hasattr(source, "__iter__") or getattr(source, "shape", None) == ():

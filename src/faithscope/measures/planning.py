@@ -133,6 +133,13 @@ class Plan:
     guarantee : int
         Rows that the paper's Corollary asks for, for a mean squared error of at most `wanted`,
         if no explanation is left to be seen.
+
+    Examples
+    --------
+    >>> from faithscope import consistency
+    >>> estimate = consistency([row % 50 for row in range(200)], [0] * 200)
+    >>> planned = plan(estimate)
+    >>> planned.rows, planned.unverifiable
     """
 
     n: int
@@ -211,6 +218,12 @@ def plan(estimate: Any, *, unverifiable: float = 0.05) -> Plan:
     Returns
     -------
     Plan
+
+    Examples
+    --------
+    >>> from faithscope import consistency
+    >>> plan(consistency([row % 50 for row in range(200)], [0] * 200)).unverifiable
+    0.0
     """
     counts = to_counted(estimate, "plan")
     unverifiable = check_share(unverifiable, "unverifiable")

@@ -67,6 +67,13 @@ class Populations:
     estimates : dict of group to Estimate
     by : str
         The column that tells groups apart; empty where it has no name.
+
+    Examples
+    --------
+    >>> from faithscope import evaluate
+    >>> evaluation = evaluate([0, 0, 1, 1, 0, 1], ["a"] * 6, [[float(row)] for row in range(6)])
+    >>> evaluation.by(["x", "x", "x", "y", "y", "y"]).table()[["group", "n", "value"]].round(2).values.tolist()
+    [['x', 3, 0.33], ['y', 3, 0.33]]
     """
 
     estimates: dict[Any, Estimate]

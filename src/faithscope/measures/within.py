@@ -45,6 +45,11 @@ def within(
     device : {"auto", "cpu", "cuda"}
         "auto" takes a GPU where there is one and the pairs are many. The counts are the same, and the interval is
         then exact for any number of rows.
+
+    Examples
+    --------
+    >>> within([[0.0], [0.1], [0.9]], [0, 0, 1], 0.2).verified
+    1.0
     """
     sample = Sample.of(explanations, predictions)
     coverage = cover(sample, Within(tau, metric), device=device)
@@ -67,6 +72,11 @@ def within_curve(
     -------
     WithinCurve
         The estimates, smallest distance first, and a `table`.
+
+    Examples
+    --------
+    >>> [round(estimate.value, 2) for estimate in within_curve([[0.0], [0.1], [0.9]], [0, 0, 1], [0.2, 1.0]).estimates]
+    [0.67, 0.33]
     """
     sample = Sample.of(explanations, predictions)
     relations = [Within(float(tau), metric) for tau in np.unique(to_numbers(taus, "taus"))]
@@ -85,7 +95,14 @@ def _estimate(coverage: Coverage, tau: float, sample: Sample, confidence: float)
 
 @dataclass(frozen=True)
 class WithinCurve:
-    """Estimates for growing distances: from explanations that are all different to one that fits all."""
+    """Estimates for growing distances: from explanations that are all different to one that fits all.
+
+    Examples
+    --------
+    >>> curve = within_curve([[0.0], [0.1], [0.9]], [0, 0, 1], [0.2, 1.0])
+    >>> curve.table()[["tau", "value", "unverifiable"]].round(2).values.tolist()
+    [[0.2, 0.67, 0.33], [1.0, 0.33, 0.0]]
+    """
 
     taus: tuple[float, ...]
     estimates: tuple[Estimate, ...]
