@@ -107,10 +107,10 @@ def test_the_curve_is_a_frame_from_one_row_to_ten_times_n():
     plan = fs.plan(fs.consistency(draw(400, 0, "zipf"), np.zeros(400)))
     curve = plan.curve
     assert list(curve.columns) == ["rows", "unverifiable", "value", "kind"]
-    assert curve["rows"].iloc[0] == 1
-    assert curve["rows"].iloc[-1] == 4000
+    assert curve["n"].iloc[0] == 1
+    assert curve["n"].iloc[-1] == 4000
     assert curve["unverifiable"].is_monotonic_decreasing
-    assert curve.loc[curve["rows"] == 400, "unverifiable"].item() == pytest.approx(plan.unverifiable)
+    assert curve.loc[curve["n"] == 400, "unverifiable"].item() == pytest.approx(plan.unverifiable)
     assert set(curve["kind"]) == {"exact", "forecast"}
     assert fs.plan(fs.consistency([1, 2, 3], [0, 0, 0])).curve["kind"].eq("exact").all()
 

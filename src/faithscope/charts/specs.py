@@ -154,13 +154,13 @@ def curve(points: Rows, n: int, wanted: float, needed: int | None) -> Spec:
     """The unverifiable share by rows: exact up to n, forecast beyond."""
     exact = [point for point in points if point["kind"] == "exact"]
     beyond = [exact[-1], *(point for point in points if point["kind"] == "forecast")]
-    most = max(16 * n, *(point["rows"] for point in points))  # room for words beyond the forecast
+    most = max(16 * n, *(point["n"] for point in points))  # room for words beyond the forecast
     powers = [10**power for power in range(len(str(most)) + 1) if 10**power <= most]
     axis = {"title": "rows", "values": powers, "format": ",d", "grid": False}
-    x = {"field": "rows", "type": "quantitative", "scale": {"type": "log", "domain": [1, most]}, "axis": axis}
+    x = {"field": "n", "type": "quantitative", "scale": {"type": "log", "domain": [1, most]}, "axis": axis}
 
     def line(rows: Rows, field: str, style: str) -> Spec:
-        encoding = {"x": x, "y": _titled(field, "share of rows"), **_tips("rows", field, "kind")}
+        encoding = {"x": x, "y": _titled(field, "share of rows"), **_tips("n", field, "kind")}
         return _layer(rows, {"type": "line", "style": style}, encoding)
 
     layers = [
@@ -175,9 +175,9 @@ def curve(points: Rows, n: int, wanted: float, needed: int | None) -> Spec:
 
 def _sample_end(x: Spec, n: int, last: Row) -> list[Spec]:
     """Where the sample ends, and the names of the two lines."""
-    now = [{**last, "rows": n, "text": f"you are here\n{n:,} rows"}]
-    names = [{"rows": n, "y": last["value"], "text": "shown to agree"}]
-    corner = [{"rows": 1, "y": 1, "text": "cannot be checked"}]
+    now = [{**last, "n": n, "text": f"you are here\n{n:,} rows"}]
+    names = [{"n": n, "y": last["value"], "text": "shown to agree"}]
+    corner = [{"n": 1, "y": 1, "text": "cannot be checked"}]
     label = {"type": "text", "align": "right", "dx": 4, "lineBreak": "\n", "lineHeight": 13, "style": "label"}
     aside = {"type": "text", "align": "left", "dx": 6, "style": "aside"}
     text = {"text": _nominal("text")}
@@ -193,7 +193,7 @@ def _sample_end(x: Spec, n: int, last: Row) -> list[Spec]:
 def _goal(x: Spec, wanted: float, needed: int | None, n: int) -> list[Spec]:
     """The share wanted, and the number of rows it takes if that can be said."""
     text = f"{wanted:.0%} wanted" if needed is None else f"{wanted:.0%}: {needed:,} rows"
-    goal = [{"wanted": wanted, "text": text, "rows": needed}]
+    goal = [{"wanted": wanted, "text": text, "n": needed}]
     y, far = _share("wanted"), needed is None or needed > 3 * n
     label = {"type": "text", "style": "aside", "align": "right" if far else "left", "dx": 0, "dy": 8}
     at = {"x": {"value": "width"} if needed is None else x, "y": y, "text": _nominal("text")}
@@ -263,7 +263,7 @@ def _tips(*fields: str) -> Spec:
         words = {"field": field, "title": _WORDS.get(field, field.replace("_", " "))}
         if field in {"name", "measure", "kind"}:
             return {**words, "type": "nominal"}
-        return {**words, "type": "quantitative", "format": ",d" if field in {"n", "rows"} else ".3f"}
+        return {**words, "type": "quantitative", "format": ",d" if field in {"n"} else ".3f"}
 
     return {"tooltip": [tip(field) for field in fields]}
 

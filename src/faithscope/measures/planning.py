@@ -139,7 +139,8 @@ class Plan:
     >>> from faithscope import consistency
     >>> estimate = consistency([row % 50 for row in range(200)], [0] * 200)
     >>> planned = plan(estimate)
-    >>> planned.rows, planned.unverifiable
+    >>> planned.rows_needed, planned.unverifiable
+    (127, 0.0)
     """
 
     n: int
@@ -168,7 +169,7 @@ class Plan:
 
     @property
     def curve(self) -> "pd.DataFrame":
-        """Rows, unverifiable share and M̂ (``value``, up to n): ``kind`` is exact or forecast."""
+        """Rows (``n``), unverifiable share and M̂ (``value``, up to the rows measured); ``kind``: exact or forecast."""
         known = np.unique(np.geomspace(1, self.n, 60).round().astype(int))
         exact = [rarefy(self._profile, int(rows)) for rows in known]
         beyond: Any = (
@@ -176,12 +177,16 @@ class Plan:
         )
         return frame(
             {
-                "rows": [*known, *beyond],
+                "n": [*known, *beyond],
                 "unverifiable": [u for _, u in exact] + [self.at(int(rows)) for rows in beyond],
                 "value": [v for v, _ in exact] + [math.nan] * len(beyond),
                 "kind": ["exact"] * len(known) + ["forecast"] * len(beyond),
             }
         )
+
+    def table(self) -> "pd.DataFrame":
+        """The `curve`, one line per number of rows."""
+        return self.curve
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this plan, ready for JSON."""
