@@ -1,5 +1,6 @@
 """What the package shows of itself, and how it takes paths."""
 
+import inspect
 import json
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 
 import faithscope as fs
+import faithscope.testing
 from faithscope.cli.rows import read_rows
 from faithscope.datasets import cache_folder
 from faithscope.evaluation.cache import Cache
@@ -21,6 +23,14 @@ def test_everything_public_is_listed_before_it_is_used():
     listed, public = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
     assert set(public) <= set(listed)
     assert {"audit", "explainers", "__version__"} <= set(listed)
+
+
+@pytest.mark.parametrize("room", [fs, fs.explainers, fs.testing], ids=lambda room: room.__name__)
+def test_every_public_name_has_an_example(room):
+    public = [getattr(room, name) for name in room.__all__]
+    named = [thing for thing in public if inspect.isclass(thing) or inspect.isfunction(thing)]
+    assert len(named) > 3
+    assert [thing.__name__ for thing in named if ">>>" not in (thing.__doc__ or "")] == []
 
 
 @pytest.fixture
