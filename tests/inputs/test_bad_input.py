@@ -179,6 +179,8 @@ def test_what_cannot_be_measured_is_refused_in_a_sentence(explanations, predicti
         (lambda: fs.Prototypes(np.array([2**64 - 1], np.uint64)), BadInput, "row 0 holds"),
         (lambda: fs.Prototypes(["a"]), BadInput, "row 0 holds 'a'"),
         (lambda: fs.evaluate([0], ["a"], None), WrongType, "rows that can be counted"),
+        (lambda: fs.consistency(pd.NaT, [0]), WrongType, "one value per row; got a single NaTType"),
+        (lambda: fs.consistency(["a"], pd.Timestamp("2026-01-01")), WrongType, "got a single Timestamp"),
         (lambda: fs.evaluate([0, 1], ["a", "a"], np.zeros((2, 1))).counterexamples(2.5), BadInput, "got 2.5"),
         (lambda: fs.evaluate([0, 1], ["a", "a"], np.zeros((2, 1))).by([[1], [2]] * 2), BadInput, "groups have 4"),
         (lambda: fs.evaluate([0], ["a"], [[0]]).by(pd.DataFrame({"a": [1], "b": [2]})), BadInput, "got 2 columns"),

@@ -64,7 +64,10 @@ def to_vector(values: Any, what: str = "Input") -> NDArray[Any]:
     """One column as a NumPy array: numbers, booleans or dates by their dtype, anything else as Python objects."""
     array = to_array(values, what)
     if array is None:
-        array = _library_vector(values) if hasattr(values, "to_numpy") else sequence_vector(values, what)
+        column = hasattr(values, "to_numpy") and hasattr(
+            values, "__len__"
+        )  # a single moment of pandas has only the first
+        array = _library_vector(values) if column else sequence_vector(values, what)
     if array.ndim == 0:
         raise WrongType(f"{what} must be a list with one value per row; got a single {array.dtype} ({array}).")
     fits = array.dtype.kind in "biufMmO" and array.dtype.itemsize <= 8

@@ -160,3 +160,16 @@ def test_all_missing_values_are_alike_to_the_chance_of_a_row():
     }
     assert len(digests) == 1
     assert row_digests(0, pd.DataFrame({"a": ["None"]}))[0] not in digests
+
+
+def test_rows_with_the_columns_of_another_table_are_refused():
+    train = pd.DataFrame({"pay": [1.0, 2.0, 3.0], "age": [20.0, 30.0, 40.0]})
+    table = Table.learn(train)
+    with pytest.raises(BadInput, match=r"column 'height' that training rows do not have.*rows\.to_numpy\(\)"):
+        table.encode(train.rename(columns={"pay": "height", "age": "weight"}))
+    with pytest.raises(BadInput, match=r"column 'Pay' that training rows do not have\. Did you mean 'pay'"):
+        table.encode(train.rename(columns={"pay": "Pay"}))
+    plain = train.to_numpy()
+    for rows in (train, train[["age", "pay"]], plain, pd.DataFrame(plain)):
+        assert (table.encode(rows) == plain).all()
+    assert (Table.learn(plain).encode(train.rename(columns={"pay": "height"})) == plain).all()

@@ -22,6 +22,7 @@ from faithscope.explainers.shared.encodings import (
 from faithscope.explainers.shared.table_rows import Rebuild, rebuilder
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.dates import dated_columns, hold_dates
+from faithscope.inputs.hints import hint
 from faithscope.inputs.missing import is_missing, missing_values
 
 
@@ -116,12 +117,24 @@ class Table:
             raise BadInput(
                 f"Rows have {len(columns)} features but training rows have {len(self.names)}: pass the same columns."
             )
-        if is_frame(X) and names != self.names and set(names) == set(self.names):
-            columns = [columns[names.index(name)] for name in self.names]
+        if is_frame(X) and names != self.names:
+            columns = self._in_order(names, columns)
         coded = [self._encode(j, column) for j, column in enumerate(columns)]
         matrix = np.column_stack(coded) if len(coded[0]) else np.empty((0, len(coded)))
         strange = [j for j, known in enumerate(self.categories) if known is not None and (coded[j] > len(known)).any()]
         return matrix, Unseen({j: as_objects(columns[j].tolist()) for j in strange})
+
+    def _in_order(self, names: tuple[str, ...], columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
+        """The columns in the order of training, by name; by position if either table only numbers its columns."""
+        if set(names) == set(self.names):
+            return [columns[names.index(name)] for name in self.names]
+        if _only_numbered(names) or _only_numbered(self.names):
+            return columns
+        strange = next(name for name in names if name not in self.names)
+        raise BadInput(
+            f"Rows have a column {strange!r} that training rows do not have. {hint(strange, self.names)} "
+            "Pass the columns of training, or rows.to_numpy() if they are the same columns in the same order."
+        )
 
     def _encode(self, j: int, column: NDArray[Any]) -> Floats:
         known, dates = self.categories[j], self.dates[j]
@@ -197,3 +210,8 @@ def _with_unseen(column: NDArray[Any], where: Bools, strange: NDArray[Any] | Non
     column = column.astype(object)
     column[where] = strange[where]
     return column
+
+
+def _only_numbered(names: tuple[str, ...]) -> bool:
+    """Whether columns have no names of their own: those of an array, or of a frame that was made from one."""
+    return names in (tuple(map(str, range(len(names)))), tuple(f"x{j}" for j in range(len(names))))
