@@ -147,7 +147,7 @@ def test_a_system_is_a_pair_or_makes_one(folder, attribute):
 def test_populations_come_from_a_column(folder):
     words = ("evaluate", "--system", "my_module:single", "--data", "X.parquet", "--by", "region", "--drop", "region")
     numbers = json.loads(run(folder, *words, "--json").stdout)
-    groups = numbers["populations"]["importances"]["groups"]
+    groups = numbers["evaluations"]["importances"]["populations"]["groups"]
     assert {group["group"] for group in groups} == {"north", "south"}
 
 
@@ -198,11 +198,11 @@ def test_populations_are_printed_by_every_measure_with_explainer_and_column(fold
     printed = run(folder, *words).stdout
     numbers = json.loads(run(folder, *words, "--json").stdout)
     for name, measure, held in [
-        *((name, "consistency", numbers["populations"]) for name in ("signs", "hollow", "constant", "r")),
-        ("hollow", "sufficiency", numbers["sufficiency_populations"]),
+        *((name, "consistency", "populations") for name in ("signs", "hollow", "constant", "r")),
+        ("hollow", "sufficiency", "sufficiency_populations"),
     ]:
         part = printed.split(f"{name}: {measure} by region")[1].split(" by region")[0]
-        for group in held[name]["groups"]:
+        for group in numbers["evaluations"][name][held]["groups"]:
             assert group["measure"] == measure
             line = next(line for line in part.splitlines() if line.startswith(group["group"]))
             assert f"{group['value']:.3f}" in line
@@ -216,8 +216,8 @@ def test_rows_without_a_population_are_one_of_their_own_and_that_is_said(folder)
     rows.to_parquet(folder / "holes.parquet")
     words = ("--system", "my_module:single", "--data", "holes.parquet", "--by", "region", "--drop", "region", "--json")
     done = run(folder, "evaluate", *words)
-    (populations,) = json.loads(done.stdout)["populations"].values()
-    assert {group["group"]: group["n"] for group in populations["groups"]}["missing"] == 7
+    (evaluation,) = json.loads(done.stdout)["evaluations"].values()
+    assert {group["group"]: group["n"] for group in evaluation["populations"]["groups"]}["missing"] == 7
     assert "7 rows have no region: population 'missing'." in done.stderr
 
 

@@ -45,7 +45,7 @@ def test_numbers_are_those_of_the_estimates(comparison, summary):
 
 def test_every_explainer_difference_and_population_is_told(comparison, summary):
     assert [explainer.name for explainer in summary.explainers] == list(comparison.evaluations)
-    assert len(summary.differences) == len(comparison.differences)
+    assert len(summary.differences) == len(comparison.differences())
     assert all([name for name, _ in explainer.populations[0].groups] == ["a", "b"] for explainer in summary.explainers)
 
 

@@ -125,7 +125,7 @@ def check_sufficiency(
     >>> import faithscope as fs
     >>> from faithscope.testing import check_sufficiency
     >>> def ours(rules, X, predictions):
-    ...     return fs.sufficiency(fs.Rules.from_conditions(rules, features=["x"]), X, predictions).value
+    ...     return fs.sufficiency(fs.Rules.from_conditions(rules, features=["x"]), predictions, X).value
     >>> check_sufficiency(ours).conforms
     True
     """

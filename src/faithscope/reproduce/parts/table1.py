@@ -78,7 +78,7 @@ def _samples(n: int, settings: Settings) -> list[NDArray[np.int64]]:
 def _sample(ev: fs.Evaluation, texts: list[str], rows: NDArray[np.int64]) -> tuple[fs.Estimate, fs.Estimate]:
     """Consistency and sufficiency on these rows."""
     given, labels = ev.explanations.take(rows), ev.predictions[rows]
-    return fs.consistency(given, labels), fs.sufficiency(given, [texts[row] for row in rows], labels)
+    return fs.consistency(given, labels), fs.sufficiency(given, labels, [texts[row] for row in rows])
 
 
 def _records(name: str, setting: Setting, estimates: list[tuple[fs.Estimate, fs.Estimate]]) -> list[Record]:
