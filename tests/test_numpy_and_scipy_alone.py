@@ -24,8 +24,8 @@ ev = fs.evaluate(labels, phi, X, discretizer=fs.Sign(), progress=False)
 mixed = [[float(a), "x" if b > 1 else "y"] for a, b in X]
 for answer in (
     fs.consistency(phi, labels), fs.consistency(phi, labels, discretizer=fs.Rank(), weights=np.arange(1, 61)),
-    fs.sufficiency(rules, X, labels), fs.sufficiency(words, texts, labels), fs.sufficiency(points, X, labels),
-    fs.sufficiency(fs.Prototypes([[i % 5] for i in range(60)], points=mixed[:5], metric="gower"), mixed, labels),
+    fs.sufficiency(rules, labels, X), fs.sufficiency(words, labels, texts), fs.sufficiency(points, labels, X),
+    fs.sufficiency(fs.Prototypes([[i % 5] for i in range(60)], points=mixed[:5], metric="gower"), labels, mixed),
     fs.within(phi, labels, 0.6), fs.within_curve(phi, labels, [0.1, 1.0]), fs.certify(phi, labels), fs.plan(ev),
     fs.compare(labels, {"one": phi, "two": phi[:, :1]}, X, progress=False), ev, fs.GibbsDecoder(ev.consistency).error,
 ):

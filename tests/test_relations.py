@@ -68,7 +68,11 @@ X = np.array([[0.0], [1.0], [2.0]])
             WrongType,
             "float64",
         ),
-        (lambda: fs.sufficiency(fs.Counterfactuals(X, X + 1), [0, 1, 0], X[:2]), BadInput, "3 rows but X have 2"),
+        (
+            lambda: fs.sufficiency(fs.Counterfactuals(X, X + 1), [0, 1, 0], X[:2]),
+            BadInput,
+            "X have 2 rows but explanations have 3",
+        ),
         (
             lambda: fs.sufficiency(fs.Counterfactuals(X, X + 1), [0, 1, 0], np.zeros((3, 2))),
             BadInput,

@@ -17,9 +17,11 @@ from faithscope.discretizers import discretize
 from faithscope.errors import BadInput
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.frames import frame
+from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.local import per_explanation
-from faithscope.measures.populations import by
+from faithscope.measures.populations import measure_groups
+from faithscope.sample import Sample
 from faithscope.tables.audit import audit
 from faithscope.tables.log.writing import to_log
 from faithscope.tables.scopes import sufficiency
@@ -128,24 +130,28 @@ def assert_same_populations(populations, expected):
     assert list(populations.estimates) == list(expected.estimates)
     for name, estimate in populations.estimates.items():
         assert_same(estimate, expected.estimates[name])
-    assert populations.differences.round(12).equals(expected.differences.round(12))
+    assert populations.differences().round(12).equals(expected.differences().round(12))
+
+
+def by_group(explanations, labels, groups):
+    return measure_groups(Sample.of(explanations, labels), groups, measure_consistency)
 
 
 def assert_same_worst(audited, explanations, labels, k=5):
     counts = count(explanations, labels)
     expected = frame(per_explanation(counts, 0.95, k))
     worst = audited.table(k)
-    for name in ("disagreeing_pairs", "rows"):
+    for name in ("disagreeing_pairs", "n"):
         assert worst[name].tolist() == expected[name].tolist()
     every = frame(per_explanation(counts, 0.95))
-    names = ["explanation", "rows", "labels", "commonest", "purity", "purity_low", "consistency", "disagreeing_pairs"]
+    names = ["explanation", "n", "labels", "label", "purity", "purity_low", "consistency", "disagreeing_pairs"]
     lines = [table[names].sort_values(names).round(12).to_numpy().tolist() for table in (audited.table(None), every)]
     assert repr(lines[0]) == repr(lines[1])
 
 
 def assert_contradicts(audited, explanations, labels):
     pairs = audited.counterexamples(4)
-    worst = counterexamples(count(explanations, labels), explanations, labels, k=4)
+    worst = counterexamples(count(explanations, labels), Sample(explanations, np.asarray(labels)), k=4)
     assert pairs.disagreeing_pairs.tolist() == worst["disagreeing_pairs"].tolist()
     assert (pairs.prediction_a != pairs.prediction_b).all()
     described = {explanations.describe(row) for row in range(len(explanations))}
@@ -166,7 +172,7 @@ def test_importances_give_the_same_for_every_discretizer(engine):
         assert_same(audited.consistency, fs.consistency(coarse, LABELS))
         assert audited.uniqueness == pytest.approx(fs.evaluate(LABELS, coarse, VALUES).uniqueness, abs=1e-12)
         assert audited.sufficiency is None
-    assert_same_populations(audited.by(POPULATION), by(coarse, LABELS, POPULATIONS))
+    assert_same_populations(audited.by(POPULATION), by_group(coarse, LABELS, POPULATIONS))
     assert_same_worst(audited, coarse, LABELS)
     assert_contradicts(audited, coarse, LABELS)
     proven = audit(**log, prediction=LABEL, explanation="phi_*", interval="mcdiarmid", discretizer=fs.Sign())
@@ -216,9 +222,9 @@ def test_any_number_of_features_gives_the_same(engine, form):
         audited = audit(**how, discretizer=discretizer, by=POPULATION, time=MOMENT, every="1w")
         coarse = discretize(importances, discretizer)
         assert_same(audited.consistency, fs.consistency(coarse, LABELS))
-        assert_same_populations(audited.populations, by(coarse, LABELS, POPULATIONS))
-        assert_same_populations(audited.by(LABEL), by(coarse, LABELS, LABELS))
-        expected = by(coarse, LABELS, weeks).estimates
+        assert_same_populations(audited.populations, by_group(coarse, LABELS, POPULATIONS))
+        assert_same_populations(audited.by(LABEL), by_group(coarse, LABELS, LABELS))
+        expected = by_group(coarse, LABELS, weeks).estimates
         assert {str(start) for start in audited.windows.estimates} == set(expected)
         for start, estimate in audited.windows.estimates.items():
             assert_same(estimate, expected[str(start)])
@@ -278,7 +284,7 @@ def test_a_list_column_and_many_labels_give_the_same(engine):
     audited = audit(**log, prediction="n", explanation="phi", discretizer=fs.Sign(), by=[POPULATION, LABEL])
     assert_same(audited.consistency, fs.consistency(coarse, labels))
     pairs = [f"{a}|{b}" for a, b in zip(POPULATIONS, LABELS, strict=True)]
-    expected = by(coarse, labels, pairs).estimates
+    expected = by_group(coarse, labels, pairs).estimates
     assert {"|".join(name): estimate.value for name, estimate in audited.populations.estimates.items()} == {
         name: pytest.approx(estimate.value, abs=1e-12) for name, estimate in expected.items()
     }
@@ -320,7 +326,7 @@ def test_rules_and_words_are_as_sufficient_as_in_memory(engine):
         audited = audit(**log, prediction="prediction", explanation=table.column_names[0], by=POPULATION)
         expected = fs.evaluate(LABELS, explanations, rows)
         assert_same(audited.consistency, expected.consistency)
-        assert_same_populations(audited.populations, by(explanations, LABELS, POPULATIONS))
+        assert_same_populations(audited.populations, by_group(explanations, LABELS, POPULATIONS))
         assert_same(audited.sufficiency, expected.sufficiency)
         assert audited.sufficiency.notes == expected.sufficiency.notes
         assert_same_worst(audited, explanations, LABELS)
@@ -340,7 +346,7 @@ def test_windows_of_time_are_the_same(engine):
         "1mo": pd.Series(MOMENTS).dt.to_period("M").dt.start_time.tolist(),
     }.items():
         windows = audit(**log, **how, every=every).windows
-        expected = by(KEYS, LABELS, [str(estimate) for estimate in starts]).estimates
+        expected = by_group(KEYS, LABELS, [str(estimate) for estimate in starts]).estimates
         assert {str(start): estimate.value for start, estimate in windows.estimates.items()} == {
             start: pytest.approx(estimate.value, abs=1e-12) for start, estimate in expected.items()
         }

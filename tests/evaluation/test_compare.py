@@ -83,7 +83,7 @@ def test_best_chooses_on_one_half_and_reports_on_the_other():
     ev = found.evaluations["noise"]
     assert found.rows_to_choose == 200
     assert ev.consistency.n == 200
-    chosen = fs.Best().among(choosing, 0.95)
+    chosen = fs.Best()._among(choosing, 0.95)
     assert ev.discretizer == repr(chosen)
     assert ev.consistency.value == fs.consistency(noise[kept], labels[kept], discretizer=chosen).value
     alone = fs.evaluate(labels, noise, noise, discretizer=fs.Best(), seed=3)

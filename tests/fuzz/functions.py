@@ -43,6 +43,20 @@ def _(draw):
     return lambda: fs.consistency(*given, **how)
 
 
+@target("count", MEASURES, 40)
+def _(draw):
+    n = draw(SIZES)
+    given, how = (draw(explanations(n)), draw(labels(n))), draw(options(weights=weights(n)))
+    return lambda: fs.count(*given, **how)
+
+
+@target("Sample.of", MEASURES, 40)
+def _(draw):
+    n = draw(SIZES)
+    given = draw(explanations(n)), draw(labels(n)), draw(some_rows(n)), draw(weights(n))
+    return lambda: fs.Sample.of(*given)
+
+
 @target("sufficiency", MEASURES, 80)
 def _(draw):
     n = draw(SIZES)

@@ -13,7 +13,7 @@ import faithscope.testing
 from faithscope.relations import to_relation
 from faithscope.tables.audit import Audit
 from fuzz import hostile, kinds
-from fuzz.choices import COUNTS, SEEDS, SHARES, WORDS
+from fuzz.choices import COUNTS, DISCRETIZERS, SEEDS, WORDS
 from fuzz.functions import LOG, NAMES
 from fuzz.hostile import SCALARS
 from fuzz.kinds import clean_lists, comparisons, evaluations, explanations, fitting_rows, labels, of_any_kind, some_rows
@@ -51,6 +51,8 @@ INSTANCES = {
     "WithinCurve": kinds.grid(5).map(lambda m: fs.within_curve(m, list("aabba"), [0, 1.0])),
     "Windows": st.builds(audits).map(lambda audit: audit.windows),
     "Audit": st.builds(audits),
+    "Counts": UNWEIGHTED.map(lambda ev: ev.consistency.counts),
+    "Sample": evaluations().map(lambda ev: ev.sample),
     "GibbsDecoder": _decoder(fs.GibbsDecoder),
     "OptimalDecoder": _decoder(fs.OptimalDecoder),
 }
@@ -113,6 +115,17 @@ _with("Evaluation.by", RESULT, 40, INSTANCES["Evaluation"], _groups)
 _with("Audit.by", AUDIT, 15, INSTANCES["Audit"], lambda instance: st.tuples(st.tuples(NAMES), st.just({})))
 _with(
     "Audit.over_time", AUDIT, 15, INSTANCES["Audit"], lambda instance: st.tuples(st.tuples(NAMES, WORDS), st.just({}))
+)
+_with(
+    "Sample.split", RESULT, 30, INSTANCES["Sample"], lambda sample: st.tuples(st.tuples(labels(sample.n)), st.just({}))
+)
+_with("Sample.halves", RESULT, 10, INSTANCES["Sample"], lambda sample: st.tuples(st.tuples(SEEDS), st.just({})))
+_with(
+    "Sample.discretized",
+    RESULT,
+    15,
+    INSTANCES["Sample"],
+    lambda sample: st.tuples(st.tuples(DISCRETIZERS), st.just({})),
 )
 _with("Plan.at", RESULT, 30, INSTANCES["Plan"], _k)
 
@@ -243,20 +256,6 @@ def _relation(relation):
 
 _relation(fs.Ball(1.0))
 _relation(fs.Nearest())
-
-
-@target("Best.among", KIND, 15)
-def _(draw):
-    n = draw(SIZED)
-    given = draw(of_any_kind(n)), np.arange(n) % 2, draw(SHARES)
-    return lambda: fs.Best().among(*given)
-
-
-@target("Best.choose", KIND, 15)
-def _(draw):
-    n = draw(SIZED)
-    given = draw(of_any_kind(n)), np.arange(n) % 2, draw(SEEDS), draw(SHARES)
-    return lambda: fs.Best().choose(*given)
 
 
 def _records_of_testing():

@@ -319,7 +319,7 @@ BEYOND = {
     "Floor(decimals=1) of 800": "fs.consistency(np.zeros((800, 100_000)), [0] * 800, discretizer=fs.Floor(1))",
     "Bitmaps of 2,000,000 rows with 2,000,000 labels": (
         "rules = fs.Rules.from_conditions([[(0, '>', 1.0)], []], ['x']).take(np.arange(2_000_000) % 2)\n"
-        "    fs.sufficiency(rules, np.zeros((2_000_000, 1)), list(map(str, range(2_000_000))))"
+        "    fs.sufficiency(rules, list(map(str, range(2_000_000))), np.zeros((2_000_000, 1)))"
     ),
     "Distances of 500 vectors": "fs.within(np.random.default_rng(0).random((500, 60_000)), [0] * 500, 1.0)",
     "coalitions of 20,000 features": (

@@ -51,7 +51,7 @@ def test_two_texts_of_one_rule_are_one_explanation():
     frame = pd.DataFrame({"rule": ["a <= 3 and b > 1", "b > 1.0 and a <= 3 and a <= 7"] * 2, "y": [0, 0, 1, 0]})
     audited = audit(frame, prediction="y", explanation="rule")
     assert audited.consistency.distinct == 1
-    assert audited.table().rows.tolist() == [4]
+    assert audited.table()["n"].tolist() == [4]
     assert audited.counterexamples(2).disagreeing_pairs.tolist() == [3, 3]
 
 

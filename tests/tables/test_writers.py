@@ -117,7 +117,7 @@ def test_who_holds_a_transaction_asks_one_state_for_as_long_as_it_is_open(place)
         audited = audit(source, prediction="yhat", **KINDS["sign"])
         write(INSERT), write(DELETE)
         assert audited.by("region").to_dict() == wanted.by("region").to_dict()
-        assert audited.table(3)["rows"].tolist() == wanted.table(3)["rows"].tolist()
+        assert audited.table(3)["n"].tolist() == wanted.table(3)["n"].tolist()
         assert len(audited.counterexamples(3)) == 3
     write("DROP TABLE written")  # nothing of ours keeps it locked
 

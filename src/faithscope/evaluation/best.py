@@ -33,7 +33,7 @@ class Best:
 
     discretizers: Sequence[Any] | None = None
 
-    def among(self, sample: Sample, confidence: float) -> Any:
+    def _among(self, sample: Sample, confidence: float) -> Any:
         """The discretizer with the highest lower limit on these rows; the finest of those that tie."""
         chosen = None if self.discretizers is None else to_items(self.discretizers, "Best's discretizers")
         family = list(usual(sample.explanations)) if chosen is None else list(map(to_discretizer, chosen))

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import WrongType
-from faithscope.evaluation.asking import warn
 from faithscope.explanations import Explanations
 from faithscope.explanations.arrow.tables import from_arrow, to_arrow
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.rows import rows_of, take_rows
+from faithscope.runtime.caller import warn
 from faithscope.runtime.files import to_folder, write_atomically
 from faithscope.runtime.fingerprint import fingerprint
 from faithscope.runtime.origins import our_sources

@@ -267,7 +267,7 @@ def _for_one(choice: Any, name: str) -> Any:
 
 
 def _settled(choice: Any, sample: Sample, confidence: float) -> Any:
-    return choice.among(sample, confidence) if isinstance(choice, Best) else choice
+    return choice._among(sample, confidence) if isinstance(choice, Best) else choice
 
 
 def _fitting(discretizer: Any, explanations: Explanations, one_for_all: bool) -> Any:

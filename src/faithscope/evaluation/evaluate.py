@@ -87,7 +87,7 @@ def evaluate(
     choice, options = to_choice(discretizer), Options(confidence, interval, relation, seed)
     if isinstance(choice, Best):
         looked, sample = sample.halves(seed)
-        choice = choice.among(looked, confidence)
+        choice = choice._among(looked, confidence)
     with asker.watch.phase(f"measuring {who.name}", sample.n):
         evaluation = assess(sample, choice, options, who, groups)
     return replace(evaluation, seconds=asker.watch.seconds)

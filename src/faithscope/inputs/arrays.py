@@ -53,7 +53,7 @@ def to_array(values: Any, what: str) -> NDArray[Any] | None:
     """A NumPy array, or what turns itself into one (torch, JAX), no value of it masked; None for anything else."""
     if isinstance(values, np.ma.MaskedArray):
         mask = np.ma.getmaskarray(values)
-        rows = np.flatnonzero(mask.reshape(len(mask), -1).any(axis=1) if mask.ndim else mask)
+        rows = np.flatnonzero(mask.reshape(len(mask), -1).any(axis=1) if mask.size and mask.ndim else mask)
         refuse_rows(rows, what, lambda row: "masked")
     if isinstance(values, np.ndarray) or (hasattr(values, "__array__") and not hasattr(values, "to_numpy")):
         return np.asarray(values)
