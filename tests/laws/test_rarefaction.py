@@ -106,7 +106,7 @@ def test_what_cannot_be_forecast_is_not():
 def test_the_curve_is_a_frame_from_one_row_to_ten_times_n():
     plan = fs.plan(fs.consistency(draw(400, 0, "zipf"), np.zeros(400)))
     curve = plan.curve
-    assert list(curve.columns) == ["rows", "unverifiable", "value", "kind"]
+    assert list(curve.columns) == ["n", "unverifiable", "value", "kind"]
     assert curve["n"].iloc[0] == 1
     assert curve["n"].iloc[-1] == 4000
     assert curve["unverifiable"].is_monotonic_decreasing

@@ -140,7 +140,7 @@ def test_a_model_that_gives_probabilities_is_refused():
 
 
 def test_a_model_that_forgets_rows_is_refused():
-    with pytest.raises(BadInput, match="one per row"):
+    with pytest.raises(BadInput, match="pass one of each per row"):
         Anchors(lambda rows: np.zeros(len(rows) - 1), UNIFORM).explain(UNIFORM[:30])
 
 

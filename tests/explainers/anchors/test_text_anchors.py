@@ -190,7 +190,7 @@ def test_bad_input_is_refused_in_a_sentence():
         TextAnchors(is_great).explain(["great", 3])
     with pytest.raises(BadInput, match="continuous"):
         TextAnchors(lambda texts: np.linspace(0.1, 0.9, len(texts))).explain(TEXTS[:30])
-    with pytest.raises(BadInput, match="one per row"):
+    with pytest.raises(BadInput, match="pass one of each per row"):
         TextAnchors(lambda texts: [1]).explain(TEXTS[:2])
     with pytest.raises(WrongType, match="tokenizer"):
         TextAnchors(is_great, tokenizer=" ")
