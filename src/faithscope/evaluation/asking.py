@@ -1,7 +1,5 @@
 """How code of somebody's own is asked: with rows of its own, and with a word on where its errors came up."""
 
-import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -45,11 +43,3 @@ def framed(phase: str, start: int, rows: int, total: int) -> Iterator[None]:
             with suppress(Exception):  # an error may refuse to be changed
                 error.add_note(note)
         raise
-
-
-def warn(message: str) -> None:
-    """Warn at the line that called this package."""
-    level, frame = 1, sys._getframe(0)
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "faithscope":
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, stacklevel=level)

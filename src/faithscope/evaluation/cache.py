@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import WrongType
-from faithscope.evaluation.asking import warn
 from faithscope.explanations import Explanations
 from faithscope.explanations.arrow.tables import from_arrow, to_arrow
 from faithscope.explanations.keys import Plain
@@ -23,6 +22,7 @@ from faithscope.runtime.files import to_folder, write_atomically
 from faithscope.runtime.fingerprint import fingerprint
 from faithscope.runtime.origins import our_sources
 from faithscope.runtime.progress import Step
+from faithscope.runtime.warning import warn
 
 _FORMAT = "2"
 

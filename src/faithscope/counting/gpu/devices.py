@@ -3,7 +3,6 @@
 import ctypes
 import importlib.util
 import sys
-import warnings
 from collections.abc import Callable
 from types import ModuleType
 from typing import TypeVar
@@ -12,6 +11,7 @@ import numpy as np
 
 from faithscope.errors import BadInput, FaithscopeError, MissingExtra
 from faithscope.explanations.distances.near import Near
+from faithscope.runtime.warning import warn
 
 Answer = TypeVar("Answer")
 
@@ -56,7 +56,7 @@ def on_gpu(
         sentence = f"Counting on a GPU failed ({told.splitlines()[0].split('. ')[0].rstrip('.')})"
         if device == "cuda":
             raise FaithscopeError(f"{sentence}: {_HERE}.") from problem
-        warnings.warn(f"{sentence}: counting on the CPU instead.", RuntimeWarning, stacklevel=5)
+        warn(f"{sentence}: counting on the CPU instead.", RuntimeWarning)
         return None
 
 
