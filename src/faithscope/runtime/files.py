@@ -73,7 +73,7 @@ def to_path(path: str | os.PathLike[str]) -> Path:
     True
     """
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
-        raise WrongType(f"The path of a file must be a text or a Path; got {path!r}, a {type(path).__name__}.")
+        raise WrongType(f"The path of a file must be a text or a Path; got {path!r} ({type(path).__name__}).")
     return Path(expanded(path))
 
 
