@@ -31,7 +31,8 @@ MEANT = {
     "est": (fs.Estimate,),
     "estimate": (fs.Estimate,),
     "cmp": (fs.Comparison,),
-    "found": (fs.Comparison, fs.Evaluation, Audit, Populations, fs.Estimate, Plan),
+    "comparison": (fs.Comparison,),
+    "audited": (Audit,),
     "explanations": (Explanations,),
     "plan": (Plan,),
 }
@@ -59,7 +60,7 @@ def resolved(node):
             return MEANT[node.id]
         known = [getattr(place, node.id) for place in (fs, explainers, testing) if node.id in place.__all__]
         return tuple(known[:1]) or None
-    if isinstance(node, ast.Subscript) and resolved(node.value) == MEANT["found"]:
+    if isinstance(node, ast.Subscript) and resolved(node.value) == (fs.Comparison,):
         return (fs.Evaluation,)  # one of a comparison's
     if isinstance(node, ast.Attribute):
         owners = resolved(node.value)
@@ -165,14 +166,14 @@ def test_inline_code_names_what_exists(path):
         "fs.consistency(phi, predictions, discretiser=fs.Sign())",
         "ev.counterexample()",
         "ev.by(groups, 1, 2, 3)",
-        "found.nothing",
+        "comparison.nothing",
         "Lime(model, X_train, sample=5)",
         "discretiser=fs.Sign()",
         "fs.explainers.Lim(model)",
         "faithscope evaluat --system x",
         "faithscope audit log --fail-below 0.9",
         "--fail-below 0.9",
-        'found["tree"].counterexample()',
+        'comparison["tree"].counterexample()',
     ],
 )
 def test_what_does_not_exist_is_noticed(code):

@@ -67,9 +67,9 @@ def test_halves_are_every_row_once_in_order_and_depend_on_the_seed_alone(n, seed
             lambda: fs.sufficiency(fs.Highlights([{"a"}] * 3), ["a b", "a c", "a d"], ["pos", "neg", "pos"]),
             "more different predictions than different documents",
         ),
-        (lambda: fs.evaluate(fs.explainers.Constant(), lambda rows: LABELS, X), "The model is an explainer"),
-        (lambda: fs.evaluate(RULES, LABELS, X), "The model is an explainer"),
-        (lambda: fs.compare(fs.explainers.Constant(), {"a": RULES}, X), "The model is an explainer"),
+        (lambda: fs.evaluate(fs.explainers.Constant(), lambda rows: LABELS, X), "the model is an explainer"),
+        (lambda: fs.evaluate(RULES, LABELS, X), "the model is an explainer"),
+        (lambda: fs.compare(fs.explainers.Constant(), {"a": RULES}, X), "the model is an explainer"),
     ],
 )
 def test_arguments_in_each_others_place_are_an_error_that_says_so(call, message):
@@ -82,9 +82,9 @@ def test_a_model_in_the_explainers_place_is_told_apart():
     from sklearn.tree import DecisionTreeClassifier
 
     tree = DecisionTreeClassifier(random_state=0).fit(X, LABELS)
-    with pytest.raises(BadInput, match=r"The explainer is a model \(DecisionTreeClassifier\)"):
+    with pytest.raises(BadInput, match=r"the explainer is a model \(DecisionTreeClassifier\)"):
         fs.evaluate(LABELS, tree, X)
-    with pytest.raises(BadInput, match=r"The explainer is a model \(DecisionTreeClassifier\)"):
+    with pytest.raises(BadInput, match=r"the explainer is a model \(DecisionTreeClassifier\)"):
         fs.compare(LABELS, {"tree": tree}, X)
 
 

@@ -1,4 +1,4 @@
-"""Sample: rows with what was said about them, validated once. Everything that measures takes it."""
+"""Sample: rows with their explanations and predictions, validated once. Every measure takes a `Sample`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ _MOST_GROUPS = 1000
 class Sample:
     """Rows with their explanations, predictions and weights: what every measure takes.
 
-    Public functions make one with `Sample.of`, which is where all of it is checked; nothing inside checks it again.
+    Public functions make one with `Sample.of`, which checks all of it; nothing inside checks it again.
 
     Attributes
     ----------
@@ -40,15 +40,15 @@ class Sample:
     labels : (n,) array
         The model's predictions.
     X : rows, optional
-        The rows themselves, as the caller holds them; None where no measure needs them.
+        The rows themselves, as the caller holds them; None if no measure needs them.
     weights : (n,) array of float, optional
-        How much each row counts in the target population; None where all rows count the same.
+        How much each row counts in the target population; None if all rows count the same.
     notes : tuple of str
         What a reader should know about these rows, whatever is measured on them.
     positions : (n,) array of int, optional
-        The positions of these rows among those that the caller handed over; None where they are all of them.
+        The positions of these rows among those that the caller handed over; None if they are all of them.
     share_memory : bool
-        Whether no caller can change the explanations, so that a reference to them is as good as a copy.
+        Whether counts keep a reference to the explanations instead of a copy: only safe if no caller can change them.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class Sample:
 
     @classmethod
     def of(cls, explanations: Any, predictions: Any, X: Any = None, weights: Any = None) -> "Sample":
-        """The sample that a caller hands over, checked.
+        """A sample of what a caller hands over, after checking it.
 
         Parameters
         ----------
@@ -91,13 +91,13 @@ class Sample:
         *,
         row_labels: dict[str, Any],
     ) -> "Sample":
-        """A sample of explanations and labels that are arrays already, with lengths, row labels and weights checked.
+        """A sample of explanations and labels that were converted before; checks lengths, row labels and weights.
 
         Parameters
         ----------
         row_labels : dict of str to object
-            The caller's own explanations and predictions, by the names that an error calls them: pandas objects know
-            what their rows are called, and equal names in another order are refused.
+            What the caller handed over, under the names that an error message uses ("explanations", "predictions").
+            Pandas objects have row labels; the same labels in another order are refused.
         """
         known = {"explanations": len(explanations), "predictions": len(labels)}
         lengths = {name: known[name] for name in row_labels}
@@ -119,7 +119,7 @@ class Sample:
         return number_labels(self.labels)
 
     def take(self, rows: NDArray[Any]) -> "Sample":
-        """Some of the rows, by their positions in this sample."""
+        """The sample of some of the rows, given by their positions in this sample."""
         return replace(
             self,
             explanations=self.explanations.take(rows),
@@ -130,7 +130,7 @@ class Sample:
         )
 
     def counted(self) -> "Sample":
-        """The rows that count: those of weight 0 are left out, and a note says how many."""
+        """The sample without rows of weight 0; a note says how many were left out."""
         if self.weights is None or (self.weights > 0).all():
             return self
         kept = np.flatnonzero(self.weights > 0)
@@ -138,7 +138,7 @@ class Sample:
         return replace(self.take(kept), notes=(note, *self.notes))
 
     def split(self, groups: Any) -> "dict[Any, Sample]":
-        """The rows of each group, by the group's name.
+        """One sample per group, by the name of the group.
 
         Parameters
         ----------
@@ -149,15 +149,15 @@ class Sample:
         parts = {name: self.take(rows) for name, rows in self._members(groups).items()}
         for name, part in parts.items():
             if part.weights is not None and not part.weights.any():
-                raise BadInput(f"Group {name!r} has no weight: leave its rows out, or give them some.")
+                raise BadInput(f"All rows of group {name!r} have weight 0: leave them out, or give them some weight.")
         return {name: replace(part, notes=notes) for name, part in parts.items()}
 
     def _members(self, groups: Any) -> dict[Any, Ints]:
         column = to_labels(groups, "Groups")
         if self.positions is not None and len(column) > self.n:
             raise BadInput(
-                f"Groups have {len(column):,} rows, but only {self.n:,} are reported, since others were chosen on: "
-                "pass the groups of these, np.asarray(groups)[found.rows]."
+                f"Groups have {len(column):,} rows, but only {self.n:,} are reported: the others served to choose a "
+                "discretizer. Pass the groups of the reported rows, np.asarray(groups)[evaluation.rows]."
             )
         same_length(predictions=self.n, groups=len(column))
         names, numbers = number_labels(column)
@@ -167,14 +167,14 @@ class Sample:
         return dict(zip(names, np.split(order, np.cumsum(np.bincount(numbers))[:-1]), strict=True))
 
     def halves(self, seed: int) -> "tuple[Sample, Sample]":
-        """Two halves of the rows, each in its order: one to choose on, one to report on."""
+        """Two random halves of the rows, each in the order of this sample: one to choose on, one to report on."""
         if self.n < 4:
             raise BadInput(f"Choosing on one half of the rows takes at least 4 of them; got {self.n}.")
         order = np.random.default_rng(check_whole(seed, "seed", 0)).permutation(self.n)
         return self.take(np.sort(order[: self.n // 2])), self.take(np.sort(order[self.n // 2 :]))
 
     def discretized(self, discretizer: Discretize | None) -> "Sample":
-        """The same rows with coarser explanations, where a discretizer is given."""
+        """The same rows with coarser explanations; the sample itself if no discretizer is given."""
         coarse = discretize(self.explanations, discretizer)
         if coarse is self.explanations:
             return self
@@ -184,23 +184,26 @@ class Sample:
 
 
 def refuse_swapped(explanations: Any, predictions: Any, X: Any) -> None:
-    """Raise where predictions and rows, or predictions and explanations, were given in each other's place."""
+    """Raise if predictions and rows, or predictions and explanations, seem to be swapped."""
     order = "pass (explanations, predictions, X)" if X is not None else "pass (explanations, predictions)"
     if X is not None and _width(predictions) > 1 and _width(X) == 1:
         raise BadInput(
-            f"Predictions and X seem to be swapped: predictions have {_width(predictions)} columns, X has one: {order}."
+            f"Predictions and X seem to be swapped, since predictions have {_width(predictions)} columns and X has "
+            f"one: {order}."
         )
     if isinstance(predictions, Explanations):
-        raise BadInput(f"Predictions are explanations ({predictions!r}), which seem to be swapped: {order}.")
+        raise BadInput(
+            f"Explanations and predictions seem to be swapped, since predictions are {predictions!r}: {order}."
+        )
     if isinstance(explanations, Highlights) and _more_texts(predictions, X):
         raise BadInput(
-            "Predictions and X seem to be swapped: there are more different predictions than different documents, and "
-            f"both are texts: {order}."
+            "Predictions and X seem to be swapped: both are texts, and there are more different predictions than "
+            f"different documents: {order}."
         )
 
 
 def _width(values: Any) -> int:
-    """Number of columns; 0 where that cannot be told."""
+    """Number of columns; 0 if that cannot be told."""
     shape = getattr(values, "shape", None)
     if isinstance(shape, tuple) and shape and all(isinstance(size, int) for size in shape):
         return 1 if len(shape) == 1 else shape[1] if len(shape) == 2 else 0
@@ -211,7 +214,7 @@ def _width(values: Any) -> int:
 
 
 def _more_texts(predictions: Any, X: Any) -> bool:
-    """Whether both are texts, and predictions take more different values: no function of the documents can."""
+    """Whether both are texts and predictions have more different values, which no function of the documents can."""
     columns = [list(values) if isinstance(values, Sequence | np.ndarray) else [] for values in (predictions, X)]
     if not all(column and all(isinstance(item, str) for item in column) for column in columns):
         return False
@@ -239,7 +242,7 @@ def number_labels(labels: NDArray[Any]) -> tuple[tuple[Any, ...], Ints]:
 
 
 def in_order(names: list[Any]) -> list[int]:
-    """The positions of labels in ascending order; by type and text where they have no order of their own."""
+    """The positions of labels in ascending order; by type and text if they have no order of their own."""
     try:
         if not any(isinstance(name, frozenset | tuple) for name in names):  # sets have an order, but not a total one
             with np.errstate(over="ignore"):  # a number in half precision beside a larger one

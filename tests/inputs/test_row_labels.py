@@ -129,11 +129,11 @@ def test_labels_of_other_levels_or_missing_ones_can_be_compared():
 
 
 def test_groups_of_all_rows_are_told_which_rows_best_reports_on():
-    found, groups = fs.evaluate(Y, WHY, X, discretizer=fs.Best()), GROUPS
+    evaluation, groups = fs.evaluate(Y, WHY, X, discretizer=fs.Best()), GROUPS
     with pytest.raises(BadInput, match="only 40 are reported") as refused:
-        found.by(groups)
-    assert (code := "np.asarray(groups)[found.rows]") in str(refused.value)
-    assert found.by(eval(code)).estimates[True].n == GROUPS.loc[found.X.index].sum()
+        evaluation.by(groups)
+    assert (code := "np.asarray(groups)[evaluation.rows]") in str(refused.value)
+    assert evaluation.by(eval(code)).estimates[True].n == GROUPS.loc[evaluation.X.index].sum()
 
 
 def test_what_has_no_labels_cannot_disagree():

@@ -109,7 +109,7 @@ def test_a_part_is_not_refused_where_the_whole_was_measured():
 
 def test_a_group_without_weight_is_named():
     ev = evaluated(["a", "a", "b"], [0, 1, 1], weights=[1.0, 1.0, 0.0])
-    with pytest.raises(fs.errors.BadInput, match="Group 'y' has no weight"):
+    with pytest.raises(fs.errors.BadInput, match="All rows of group 'y' have weight 0"):
         ev.by(["x", "x", "y"])
 
 

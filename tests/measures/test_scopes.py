@@ -92,7 +92,7 @@ def test_weighted_rows_have_a_sufficiency_and_are_listed_once_each():
     parts = ev.by([0, 0, 0, 1, 1], measure="sufficiency")
     alone = fs.sufficiency(RULES.take([0, 1, 2]), LABELS[:3], X.iloc[:3], weights=[1, 2, 3])
     assert parts.estimates[0].value == alone.value
-    with pytest.raises(BadInput, match="has no weight"):
+    with pytest.raises(BadInput, match="have weight 0"):
         fs.evaluate(LABELS, RULES, X, weights=[1, 1, 1, 0, 0]).by([0, 0, 0, 1, 1], measure="sufficiency")
 
 

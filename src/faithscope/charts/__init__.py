@@ -1,6 +1,6 @@
-"""Charts: estimates in, Altair charts out; nothing is computed here.
+"""Charts: estimates in, Altair charts out; nothing is measured here.
 
-`specs` draws in plain Vega-Lite, `theme` colors it; here it becomes an Altair chart, for notebooks.
+`specs` makes plain Vega-Lite specifications and `theme` gives them colors; this file makes Altair charts of them.
 """
 
 import math
@@ -20,10 +20,10 @@ _WIDTH = 560
 
 
 class Drawable(Protocol):
-    """Anything that gives its numbers as an `Estimate` does."""
+    """Anything with a `to_dict` like that of `Estimate`."""
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers by name."""
+        """All numbers, by name."""
 
 
 def estimates(named: Iterable[tuple[str, Drawable]], *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
@@ -32,7 +32,7 @@ def estimates(named: Iterable[tuple[str, Drawable]], *, title: str = "", width: 
     Parameters
     ----------
     named : pairs of a name and an Estimate
-        Those of the same name stand together.
+        Estimates of the same name are drawn together.
     title : str
     width : int
         In pixels.
@@ -53,7 +53,7 @@ def estimates(named: Iterable[tuple[str, Drawable]], *, title: str = "", width: 
 
 
 def populations(by_group: Mapping[Any, Drawable], *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
-    """`estimates` by population.
+    """One line per population, as in `estimates`.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def populations(by_group: Mapping[Any, Drawable], *, title: str = "", width: int
 
 
 def against(named: Iterable[tuple[str, Drawable]], *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
-    """Consistency against sufficiency, with both intervals, of the names that have both.
+    """Consistency against sufficiency, with both intervals, for each name that has both.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def discretizations(table: Any, *, title: str = "", width: int = _WIDTH) -> "alt
     Parameters
     ----------
     table : DataFrame
-        What `Evaluation.discretizations` gives.
+        The result of `Evaluation.discretizations`.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def curve(plan: Any, *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart
 def within_curve(
     taus: Sequence[float], estimates: Sequence[Drawable], *, title: str = "", width: int = _WIDTH
 ) -> "alt.LayerChart":
-    """The measure as more distant explanations count as the same.
+    """Consistency by the distance within which explanations count as the same.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def _known(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _described(rows: Iterable[Mapping[str, Any]]) -> str:
-    """What bars show, in words."""
+    """The numbers that the bars show, in words."""
     lines = (
         f"{row['name']}: {row['measure']} {row['value']:.3f}, interval {row['low']:.3f} to {row['high']:.3f}"
         for row in rows
@@ -176,7 +176,7 @@ def _described(rows: Iterable[Mapping[str, Any]]) -> str:
 def _chart(spec: dict[str, Any], title: str, width: int, description: str, key: Sequence[str] = ()) -> "alt.LayerChart":
     from faithscope.charts.offline import OfflineChart
 
-    # Vega draws no subtitle under an empty title, so a key without a title is the title itself.
+    # Vega draws no subtitle under an empty title, so without a title the key itself becomes the title.
     alone = {"text": list(key), "fontSize": 11, "fontWeight": "normal", "color": LIGHT["muted"]}
     heading: dict[str, Any] = {"title": {"text": title, "subtitle": list(key)} if title else alone}
     heading = heading if title or key else {}

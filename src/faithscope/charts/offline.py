@@ -1,4 +1,4 @@
-"""A chart that shows without a network: notebooks get its picture, files what draws it."""
+"""A chart that needs no network: notebooks get an image, and HTML files contain the scripts that draw it."""
 
 import base64
 import html
@@ -14,10 +14,10 @@ _PICTURE = '<img alt="{alt}" src="data:image/svg+xml;base64,{picture}" style="ma
 
 
 class OfflineChart(alt.LayerChart):
-    """An Altair chart whose picture is drawn in this process, while Altair's default loads a script from the network.
+    """An Altair chart that is drawn in this process; Altair's default loads a script from the network.
 
-    A renderer of the user's own choice, such as ``alt.renderers.enable("mimetype")``, is respected, and Altair's state
-    is never changed. What is derived by ``+``, ``|`` or ``&`` is Altair's own chart.
+    A renderer that the user has chosen, such as ``alt.renderers.enable("mimetype")``, is respected, and Altair's state
+    is never changed. Charts made with ``+``, ``|`` or ``&`` are Altair's own.
     """
 
     def _repr_mimebundle_(self, *args: Any, **kwds: Any) -> Any:
@@ -26,10 +26,10 @@ class OfflineChart(alt.LayerChart):
         return {"text/html": self._repr_html_(), "image/svg+xml": self._picture, "text/plain": self._words}
 
     def _repr_html_(self) -> str | None:
-        """The picture as an element; None if the user has chosen a renderer, which then shows the chart alone."""
+        """The picture as an HTML element; None if the user has chosen a renderer, which then shows the chart."""
         if _chosen():
             return None
-        # An image, since the identifiers of several drawings would clash in one page.
+        # An image, since the identifiers of several inline drawings would clash in one page.
         picture = base64.b64encode(self._picture.encode()).decode()
         return _PICTURE.format(alt=html.escape(self._words, quote=True), picture=picture)
 
@@ -41,11 +41,11 @@ class OfflineChart(alt.LayerChart):
 
     @property
     def _words(self) -> str:
-        """What the picture shows, for readers who cannot see it."""
+        """The numbers in the picture, for readers who cannot see it."""
         return str(self.description)
 
     def save(self, fp: Any, format: Any = None, *more: Any, **options: Any) -> None:
-        """Write the chart to a file, as Altair does; a page holds what draws it unless ``inline=False``."""
+        """Write the chart to a file, as Altair does; a page contains its scripts unless ``inline=False``."""
         target = to_path(fp) if isinstance(fp, str | os.PathLike) else fp
         page = format == "html" or (format is None and str(target).endswith(".html"))
         super().save(target, format, *more, **({"inline": True} if page else {}) | options)

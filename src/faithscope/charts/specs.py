@@ -1,4 +1,4 @@
-"""Vega-Lite specifications: rows of numbers in, a plain dictionary out, without a width or colors of its own."""
+"""Vega-Lite specifications: rows of numbers in, plain dictionaries out, without width and colors."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,15 +11,15 @@ KEY = (
     "bar: shown to agree · hatched: cannot be checked · line below it: interval",
     "diamond: agreement where it can be checked, with its interval · tick: chance",
 )
-_SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # a name; nothing reads it from there
+_SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # an identifier; nothing is downloaded
 _STEP = 27  # pixels per line of bars
 _GUTTER = 78  # pixels for the names of measures
-_HATCH = 0.0125  # from stroke to stroke of a bar, on the scale from 0 to 1; columns are shorter
+_HATCH = 0.0125  # between strokes of a bar, on the scale from 0 to 1; doubled for columns, which are shorter
 _SHARES = {"domain": [0, 1]}
 
 
 def estimates(rows: Rows) -> Spec:
-    """One line per estimate, under its name."""
+    """One bar per estimate, under its name."""
     lines, names = _lines(rows)
     several = len({row["measure"] for row in rows}) > 1
     order = sorted((line["line"] for line in (*lines, *names)), key=_place)
@@ -40,7 +40,7 @@ def estimates(rows: Rows) -> Spec:
 
 
 def _lines(rows: Rows) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Rows and names, each with the line it stands on: the name's number, then the measure."""
+    """Rows and names, each with its ``line`` in the chart: the number of the name, then the measure."""
     numbers = {name: place for place, name in enumerate(dict.fromkeys(row["name"] for row in rows))}
     names = [{"name": name, "line": f"{place}"} for name, place in numbers.items()]
     return [{**row, "line": f"{numbers[row['name']]} {row['measure']}"} for row in rows], names
@@ -52,7 +52,7 @@ def _place(line: str) -> tuple[int, str]:
 
 
 def _bars(lines: Rows) -> list[Spec]:
-    """What was shown, what cannot be checked, chance, the interval and the checked rows' agreement."""
+    """Layers: value, unverifiable part, chance, interval, and the agreement of the rows that can be checked."""
     axis = {"title": "probability that the prediction is the same", "format": ".1f", "tickCount": 5}
     ends = ("verified_low", "verified_high")
     tips = _tips("name", "measure", "value", "low", "high", "unverifiable", "verified", *ends, "chance", "n")
@@ -81,12 +81,12 @@ def _bars(lines: Rows) -> list[Spec]:
 
 
 def _having(rows: Rows, field: str) -> Rows:
-    """The rows with a value in this field; the same object if no row lacks it, so that a chart holds it once."""
+    """The rows with a value in this field; the same object if all have one, so that the chart holds the rows once."""
     return rows if all(row[field] is not None for row in rows) else [row for row in rows if row[field] is not None]
 
 
 def _hatching(lines: Rows, step: float = _HATCH) -> list[dict[str, Any]]:
-    """Strokes at every step from the value to its upper end, at least one per line."""
+    """Strokes from the value to `upper`, one per step, and at least one per line."""
     strokes: list[dict[str, Any]] = []
     for line in lines:
         low, high = line["value"], line["upper"]
@@ -98,7 +98,7 @@ def _hatching(lines: Rows, step: float = _HATCH) -> list[dict[str, Any]]:
 
 
 def against(rows: Rows) -> Spec:
-    """Consistency against sufficiency of every name that has both."""
+    """Consistency against sufficiency, for every name that has both."""
     points = list(_both(rows))
     x, y = (_titled(f"{measure}_value", measure) for measure in ("consistency", "sufficiency"))
     from_x, from_y = _titled("consistency_low", "consistency"), _titled("sufficiency_low", "sufficiency")
@@ -174,7 +174,7 @@ def curve(points: Rows, n: int, wanted: float, needed: int | None) -> Spec:
 
 
 def _sample_end(x: Spec, n: int, last: Row) -> list[Spec]:
-    """Where the sample ends, and the names of the two lines."""
+    """Layers: the end of the sample, and the names of the two lines."""
     now = [{**last, "n": n, "text": f"you are here\n{n:,} rows"}]
     names = [{"n": n, "y": last["value"], "text": "shown to agree"}]
     corner = [{"n": 1, "y": 1, "text": "cannot be checked"}]
@@ -191,7 +191,7 @@ def _sample_end(x: Spec, n: int, last: Row) -> list[Spec]:
 
 
 def _goal(x: Spec, wanted: float, needed: int | None, n: int) -> list[Spec]:
-    """The share wanted, and the number of rows it takes if that can be said."""
+    """Layers: the wanted share, and the number of rows that it takes, if known."""
     text = f"{wanted:.0%} wanted" if needed is None else f"{wanted:.0%}: {needed:,} rows"
     goal = [{"wanted": wanted, "text": text, "n": needed}]
     y, far = _share("wanted"), needed is None or needed > 3 * n
@@ -222,7 +222,7 @@ def within_curve(rows: Rows) -> Spec:
 
 
 def _spots(rows: Rows, x: str, y: str) -> list[Spec]:
-    """Names beside their points, toward the middle; points in the same place share one line of names."""
+    """Layers of names beside their points, on the side of the middle; points in the same place share one text."""
     places: dict[tuple[int, int], list[Row]] = {}
     for row in rows:
         places.setdefault((round(row[x] * 12), round(row[y] * 14)), []).append(row)
@@ -236,7 +236,7 @@ def _spots(rows: Rows, x: str, y: str) -> list[Spec]:
     sides = ({"align": "left", "dx": 14}, {"align": "right", "dx": -14})
     layers = []
     for side in (False, True):
-        for above in (False, True):  # in turn, so that neighbors do not collide; at the bottom always above
+        for above in (False, True):  # alternately, so that neighbors do not collide; near the bottom always above
             turns = [spot for turn, spot in enumerate(spots) if (turn % 2 == 0 or spot[y] < 0.12) == above]
             chosen = [spot for spot in turns if (spot[x] > 0.5) == side]
             layers.append(_layer(chosen, {**text, **sides[side], "dy": -14 if above else 16}, encoding))
@@ -257,7 +257,7 @@ _WORDS = {
 
 
 def _tips(*fields: str) -> Spec:
-    """What hovering tells."""
+    """The tooltip: what hovering over a mark shows."""
 
     def tip(field: str) -> Spec:
         words = {"field": field, "title": _WORDS.get(field, field.replace("_", " "))}
@@ -273,7 +273,7 @@ def _layer(rows: Rows, mark: Spec, encoding: Spec) -> Spec:
 
 
 def _layered(layers: list[Spec], height: Any) -> Spec:
-    """The layers as one chart; rows that several of them draw are held once."""
+    """The layers as one chart; rows that several layers draw are stored once."""
     held: dict[int, tuple[str, Rows]] = {}
     for layer in layers:
         held.setdefault(id(layer["data"]), (f"rows{len(held)}", layer["data"]))
@@ -283,7 +283,7 @@ def _layered(layers: list[Spec], height: Any) -> Spec:
 
 
 def _compact(row: Row) -> dict[str, Any]:
-    """A row with no more digits than a drawing has pixels."""
+    """A row with its numbers rounded to 5 digits, which is finer than a pixel."""
     return {name: round(value, 5) if isinstance(value, float) else value for name, value in row.items()}
 
 

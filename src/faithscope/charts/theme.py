@@ -1,7 +1,7 @@
 """The colors of charts and pages, light and dark.
 
-Marks name a style or a range, never a color: `theme` gives both their colors, so that one chart can be shown light,
-dark, or in the colors of a page.
+Marks name a style or a range, never a color: `theme` assigns the colors, so that one chart can be shown light, dark,
+or in the colors of a page.
 """
 
 from collections.abc import Mapping
@@ -51,7 +51,7 @@ def theme(palette: Mapping[str, str]) -> dict[str, Any]:
     Parameters
     ----------
     palette : mapping of str to str
-        Colors by the names that `LIGHT` has; ``hatch``, if given, fills what is unknown with a page's own pattern.
+        Colors by the names that `LIGHT` has; ``hatch``, if given, is a page's own pattern for the unverifiable part.
 
     Examples
     --------

@@ -43,7 +43,7 @@ def main() -> None:
     """Run the command line; a mistake is one line and exit status 2."""
     plain_letters()
     try:
-        status = app(standalone_mode=False)  # what was typed wrong is raised, and told here
+        status = app(standalone_mode=False)  # wrong usage is raised, and reported here
     except FaithscopeError as error:
         sys.exit(_mistake(" ".join([str(error), *_notes(error)])))
     except MemoryError as error:

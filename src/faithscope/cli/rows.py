@@ -40,7 +40,7 @@ def without_columns(rows: Any, names: list[str]) -> Any:
 
 
 def populations(rows: Any, name: str) -> Any:
-    """The population of each row by a column; rows without a value are a population of their own, and that is said."""
+    """The population of each row by a column; rows without a value form their own population, and a line says so."""
     from faithscope.explanations.base import readable, several
 
     groups = column(rows, name)

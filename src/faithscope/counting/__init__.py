@@ -1,1 +1,1 @@
-"""The waist: explanations and predictions in, additive counts out."""
+"""The waist of the package: a `Sample` in, `Counts` out."""

@@ -1,4 +1,4 @@
-"""Bitmaps of whom explanations cover: one bit per row, so that one AND and one population count treat 64 rows."""
+"""Bitmaps of the rows that explanations cover: one bit per row, so that one AND or bit count treats 64 rows."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -25,7 +25,7 @@ _MASK_CELLS = 2**22  # booleans of a mask made at once
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Rows arranged by segment, every segment filled up to whole 64-bit words.
+    """The order of rows in a bitmap: by segment, with every segment padded to whole 64-bit words.
 
     Parameters
     ----------
@@ -59,14 +59,14 @@ class Layout:
 
     @cached_property
     def source(self) -> Ints:
-        """The row of each bit; some row or other where a bit only fills a word up."""
+        """The row of each bit; row 0 for padding bits, which `everybody` masks out."""
         source = np.zeros(64 * int(self.words[-1]), np.int64)
         source[self.position] = np.arange(len(self.segment))
         return source
 
     @cached_property
     def everybody(self) -> Bits:
-        """The bitmap of all rows."""
+        """The bitmap of all rows: 1 for every row, 0 for padding."""
         filled = np.zeros(64 * int(self.words[-1]), bool)
         filled[self.position] = True
         return np.packbits(filled, bitorder="little").view(np.uint64)
@@ -77,13 +77,13 @@ class Layout:
         return self.pack_arranged(np.take(masks, self.source, axis=1))
 
     def pack_arranged(self, masks: NDArray[np.bool_]) -> Bits:
-        """The same for masks whose rows are already those of `source`."""
+        """`pack` for masks whose columns are already in the order of `source`."""
         bits = np.packbits(masks, axis=1, bitorder="little").view(np.uint64)
         bits &= self.everybody
         return bits
 
     def pack_pairs(self, which: Ints, rows: Ints, bitmaps: int) -> Bits:
-        """Bitmaps in which bitmap ``which[i]`` holds row ``rows[i]``, and no others."""
+        """Bitmaps in which bitmap ``which[i]`` holds row ``rows[i]``, and no other bit is set."""
         bits = np.zeros((bitmaps, int(self.words[-1])), np.uint64)
         place = self.position[rows]
         ones = np.uint64(1) << (place & 63).astype(np.uint64)
@@ -91,7 +91,7 @@ class Layout:
         return bits
 
     def ones(self, bits: Bits) -> tuple[Ints, Ints, Ints]:
-        """Which bitmaps hold which bits, and of which segment: one entry for each bit that is set."""
+        """The bitmap, the bit and the segment of every bit that is set."""
         words = np.flatnonzero(bits)
         which, word = np.divmod(words, bits.shape[1])
         spread = np.unpackbits(bits.reshape(-1)[words].view(np.uint8), bitorder="little")
@@ -116,7 +116,7 @@ class Layout:
 
 
 def paint(cover: Parts | Blocks, layout: Layout) -> Callable[[int, int], Bits]:
-    """A function that gives the bitmaps of explanations start to stop."""
+    """A function (start, stop) that gives the bitmaps of the explanations in that range."""
     if isinstance(cover, Blocks):
         return _paint_blocks(cover, layout)
     parts = _paint_parts(cover, layout)
@@ -126,7 +126,7 @@ def paint(cover: Parts | Blocks, layout: Layout) -> Callable[[int, int], Bits]:
 
     def bits(start: int, stop: int) -> Bits:
         size, begin = sizes[start:stop], begins[start:stop]
-        # Part 0 holds everywhere: it stands for the first part of an empty list.
+        # Part 0 holds on every row: it is the first part of an explanation without conditions.
         first = np.where(size > 0, listed[np.minimum(begin, len(listed) - 1)], 0) if len(listed) else size
         bitmaps = parts[first]
         for place in range(1, int(size.max(initial=0))):
@@ -141,7 +141,7 @@ def paint(cover: Parts | Blocks, layout: Layout) -> Callable[[int, int], Bits]:
 
 
 def _paint_parts(cover: Parts, layout: Layout) -> Bits:
-    """A bitmap for each part, after that of part 0, which holds everywhere."""
+    """One bitmap per part; bitmap 0 holds every row, and part k has bitmap k + 1."""
     count, words, rows = len(cover.parts) + 1, int(layout.words[-1]), len(layout.segment)
     need(8 * count * words, f"Bitmaps of {count - 1:,} conditions over {rows:,} rows", "sample rows, or explanations")
     if cover.postings is not None:
@@ -171,7 +171,7 @@ def _paint_blocks(cover: Blocks, layout: Layout) -> Callable[[int, int], Bits]:
 
 
 def _one_blas_thread() -> AbstractContextManager[Any]:
-    """Where NumPy and SciPy stand alone, BLAS keeps its threads: the same numbers, more slowly."""
+    """Limit BLAS to one thread. Without threadpoolctl BLAS keeps its threads: the same numbers, more slowly."""
     if find_spec("threadpoolctl") is None:
         return nullcontext()
     from threadpoolctl import threadpool_limits
@@ -180,8 +180,8 @@ def _one_blas_thread() -> AbstractContextManager[Any]:
 
 
 def in_blocks(cover: Parts | Blocks, layout: Layout, explanations: int, most: int) -> Iterator[tuple[int, Bits]]:
-    """The bitmaps of all explanations, some at a time and in order, painted by several threads."""
-    # Small products gain nothing from BLAS's own threads, and those of several callers wait for one another.
+    """The bitmaps of all explanations in batches, in order; several threads compute them."""
+    # Small products gain nothing from BLAS's own threads, and those of several callers block each other.
     with _one_blas_thread() if isinstance(cover, Blocks) else nullcontext():
         draw = paint(cover, layout)
         step = max(1, min(most, _AT_A_TIME // max(1, int(layout.words[-1]))))

@@ -1,4 +1,4 @@
-"""Rows dealt into blocks that are left out one at a time: by what rows are, so that their order never matters."""
+"""Blocks of rows that are left out together; the content of a row decides its block, so the order never matters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """All that a measure looks at in rows, so that rows of equal content may change places.
+    """Everything that a measure reads of the rows: rows of equal content are interchangeable.
 
     Attributes
     ----------
     labels : (n,) array
     explanations : sequence of Explanations
-        What the rows were given, by one explainer or by several that are compared.
+        The explanations of these rows, by one explainer or by each of several that are compared.
     X : rows, optional
     weights : (n,) array, optional
     """
@@ -35,21 +35,22 @@ class Content:
 
     @cached_property
     def _of_rows(self) -> Words:
-        """A number for each row, whatever it was given."""
+        """One digest per row, without its explanation."""
         weights = [] if self.weights is None else [value_words(self.weights)]
         return combined([value_words(self.labels), *weights, *row_words(self.X)], len(self.labels))
 
     @cached_property
     def of_rows_alone(self) -> bool:
-        """Whether equal rows were given equal explanations: blocks are then the same for every such explainer."""
+        """Whether equal rows were given equal explanations; the blocks then depend on the rows alone."""
         _, first, codes = np.unique(self._of_rows, return_index=True, return_inverse=True)
         given = (explanations.group()[0] for explanations in self.explanations)
         return not any((numbers != numbers[first][codes]).any() for numbers in given)
 
     def deal(self, blocks: int) -> Ints:
-        """The block of each row: rows in an order of their own, dealt out at random (always alike), equally many each.
+        """The block of each row: rows are sorted by digest and dealt into blocks of equal size by a fixed permutation.
 
-        At random, since dealt in turn equal rows would be as many in every block, whose spread would be too small.
+        The permutation is random because equal rows dealt in turn would spread evenly over the blocks, and the
+        variance between blocks would be too small.
         """
         words = self._of_rows
         if not self.of_rows_alone:

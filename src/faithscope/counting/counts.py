@@ -1,4 +1,4 @@
-"""Counts: the narrow waist. Every statistic is a function of them, and they only add."""
+"""Counts: the waist of the package. Every statistic is a function of counts, and counts of parts add up."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -28,25 +28,25 @@ _MOST_ROWS = 3_000_000_000  # n(n - 1) must fit in 64 bits
 class Counts:
     """Rows counted by explanation and predicted label.
 
-    A cell is an (explanation, label) pair that occurs, in order of explanation, then label; empty ones are not kept.
-    ``a + b`` are the counts of both sets of rows, and `Counts.zero` changes nothing.
+    A cell is an (explanation, label) pair that occurs; cells are in order of explanation, then of label.
+    ``a + b`` are the counts of both sets of rows, and adding `Counts.zero()` changes nothing.
 
     Attributes
     ----------
     source, chosen : Explanations and (k,) array or None
-        Where the distinct explanations are kept, and which of them they are (None: all).
+        The distinct explanations are ``source.take(chosen)``, or all of `source` if `chosen` is None.
     labels : tuple
         The distinct predictions.
     explanation, label : (m,) arrays
-        Where each cell stands among the distinct explanations and predictions.
+        The positions of each cell's explanation and label among the distinct ones.
     given : (m,) array
-        Rows that were given the explanation and predicted the label.
+        Per cell, rows that were given the explanation and predicted the label.
     covered : (m,) array
-        Rows that the explanation covers and that are predicted the label.
+        Per cell, rows that the explanation covers and that are predicted the label.
     missed : (m,) array
-        Rows given the explanation that it does not cover.
+        Per cell, rows that were given the explanation and that it does not cover.
     weight, square : (m,) arrays, or None
-        Sums of the rows' weights and of their squares, where rows are weighted.
+        Per cell, sums of the rows' weights and of the squared weights; None if rows are not weighted.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class Counts:
 
     @property
     def masses(self) -> tuple[Floats, Floats]:
-        """The cells' weights and sums of squared weights; those of equal weights where rows are not weighted."""
+        """Per cell, the sum of weights and of squared weights; if rows are not weighted, each weighs 1."""
         rows = self.given.astype(np.float64)
         return rows if self.weight is None else self.weight, rows if self.square is None else self.square
 
@@ -132,14 +132,14 @@ class Counts:
         return sums(self.label, self.weight, len(self.labels)), sums(self.label, self.square, len(self.labels))
 
     def locate(self, explanations: Explanations, labels: NDArray[Any]) -> tuple[Ints, Ints]:
-        """For each row its explanation and its cell in these counts; -1 where they were never counted."""
+        """The explanation and the cell of each row in these counts; -1 if it was never counted."""
         if self.n == 0:
             nowhere = np.full(len(labels), -1)
             return nowhere, nowhere
         return self.locate_codes(self.explanations.locate(explanations), labels)
 
     def locate_codes(self, codes: Ints, labels: NDArray[Any]) -> tuple[Ints, Ints]:
-        """The same, where the explanation of each row is known by its number."""
+        """`locate` for rows whose explanations are given by number."""
         names, numbers = number_labels(labels)
         place = {label: j for j, label in enumerate(self.labels)}
         known = np.array([place.get(name, -1) for name in names], np.int64)[numbers]
@@ -149,7 +149,7 @@ class Counts:
         return codes, np.where((codes >= 0) & (known >= 0) & (cells[place_of] == wanted), place_of, -1)
 
     def kinds(self, sample: Sample) -> RowKinds:
-        """The rows of a sample, which are those that were counted, one by one and in their order."""
+        """One entry per row of a sample, in its order; the rows must be those that were counted."""
         codes, cells = self.locate(sample.explanations, sample.labels)
         weight, square = self.masses
         masses = (weight, square, weight**2 - square)
@@ -174,7 +174,7 @@ class Counts:
         return self if other == 0 else NotImplemented  # so that sum() works
 
     def __eq__(self, other: object) -> bool:
-        """The same cells hold the same numbers; the order in which they are kept does not matter."""
+        """Whether the same cells hold the same numbers, whatever the order in which they are kept."""
         if not isinstance(other, Counts):
             return NotImplemented
         if (self.n, self.distinct, len(self.given)) != (other.n, other.distinct, len(other.given)):
@@ -195,16 +195,16 @@ class Counts:
         return dict(zip(keys, zip(*(column.tolist() for column in numbers), strict=True), strict=True))
 
     def profile(self) -> Profile:
-        """These counts without their names: small, and all that most statistics read."""
+        """These counts without explanations and labels: small, and enough for most statistics."""
         return self._profile
 
     @cached_property
     def _profile(self) -> Profile:
         total = self.per_explanation
-        # Rows whose explanation covers nobody else may be nearly all there are: they are set aside at once.
+        # Nearly all rows may have an explanation that covers no other row: these become a single entry.
         alone = (total[self.explanation] == 1) & (self.missed == 0)
         single = int(self.given[alone].sum())
-        # Cells that are only covered have no rows, and with many labels they are most.
+        # Cells that no row was given have no terms, and with many labels most cells are such.
         cells = np.flatnonzero(~alone & (self.given > 0))
         which, given, missed, same = (c[cells] for c in (self.explanation, self.given, self.missed, self.covered))
         covered, agreeing = total[which], sum_by(which, given * (given - 1), self.distinct)[which]
@@ -243,14 +243,14 @@ def count(explanations: Any, predictions: Any, *, weights: Any = None) -> Counts
 
 
 def count_rows(sample: Sample) -> Counts:
-    """The counts of a sample, with sums of weights and of their squares where its rows are weighted."""
+    """The counts of a sample, with sums of weights and of squared weights if its rows are weighted."""
     explanations = sample.explanations
     need(64 * sample.n, f"Counts of {sample.n:,} rows", FEWER_ROWS)
     codes, first = explanations.group()
     names, numbers = sample.numbered_labels
     cells, given = _tabulate(codes, numbers, len(first), len(names))
     explanation, label = np.divmod(cells, max(1, len(names)))
-    # A second copy of nearly all rows would double the memory, so they are only referred to where nobody changes them.
+    # A second copy of nearly all rows would double the memory: keep a reference if no caller can change them.
     lazy = sample.share_memory and len(first) > len(codes) / 2
     source, chosen = (explanations, first) if lazy else (explanations.take(first), None)
     none = np.zeros(len(given), np.int64)
@@ -263,7 +263,7 @@ def count_rows(sample: Sample) -> Counts:
 
 
 def _tabulate(codes: Ints, numbers: Ints, groups: int, labels: int) -> tuple[Ints, Ints]:
-    """The (explanation, label) pairs that occur, as one ascending number each, and how often."""
+    """The cells that occur, as ascending numbers ``explanation * labels + label``, and their rows."""
     cells = codes * max(1, labels)
     cells += numbers
     if groups * labels <= 4 * len(codes) + 1024:
@@ -274,7 +274,7 @@ def _tabulate(codes: Ints, numbers: Ints, groups: int, labels: int) -> tuple[Int
 
 
 def sums(index: Ints, values: Floats, size: int) -> Floats:
-    """Sums of floats by index."""
+    """``result[i]`` is the sum of the values whose index is i; floats."""
     return np.bincount(index, weights=values, minlength=size).astype(np.float64, copy=False)
 
 
@@ -282,11 +282,11 @@ def _merge(a: Counts, b: Counts) -> Counts:
     if a.n + b.n > _MOST_ROWS:
         raise BadInput(f"Counts hold at most {_MOST_ROWS:,} rows; these add up to {a.n + b.n:,}.")
     if a.relation != b.relation:
-        raise Incompatible(f"One of these counts is by {a.relation}, the other by {b.relation}: count both alike.")
+        raise Incompatible(f"One of these counts is by {a.relation}, the other by {b.relation}: use one relation.")
     if a.relation != Same() and (a.distinct != b.distinct or (a.explanations.locate(b.explanations) < 0).any()):
         raise Incompatible(
-            "These counts are of whom different sets of explanations cover, which do not add up: collect the distinct "
-            "explanations of all parts first, then count each part against them."
+            "These counts are of the rows that different sets of explanations cover, and such counts do not add up: "
+            "collect the distinct explanations of all parts first, then count each part against them."
         )
     joined = a.explanations.join(b.explanations)
     codes, first = joined.group()
@@ -313,17 +313,17 @@ def _merge(a: Counts, b: Counts) -> Counts:
 
 
 def to_counted(given: Any, what: str) -> Counts | Profile:
-    """The counts of an estimate or an evaluation, or only their profile, or either itself, of at least one row."""
+    """The `Counts` or `Profile` that a caller gave, directly or within an estimate or evaluation; refuses no rows."""
     counts = getattr(getattr(given, "consistency", given), "counts", given)
     if not isinstance(counts, Counts | Profile):
         raise WrongType(f"{what} reads an Estimate or Counts; got {type(given).__name__}.")
     if counts.n == 0:
-        raise BadInput(f"{what} got counts of no rows, of which nothing can be said: count some rows first.")
+        raise BadInput(f"{what} got counts of no rows, so nothing can be said: count some rows first.")
     return counts
 
 
 def to_counts(given: Any, what: str) -> Counts:
-    """The same where the explanations themselves are needed."""
+    """`to_counted`, which also refuses a `Profile`, since the explanations themselves are needed."""
     counts = to_counted(given, what)
     if not isinstance(counts, Counts):
         raise WrongType(f"{what} needs the explanations, and an audit keeps only their profile: count them here.")

@@ -1,4 +1,4 @@
-"""Coverage: two passes over rows. Collect the distinct explanations, then count whom they cover."""
+"""Coverage: collect the distinct explanations of a sample, then count the rows that each of them covers."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -35,7 +35,23 @@ _WEIGHED = 2**22  # bits of masks multiplied by weights at once
 
 @dataclass(frozen=True, eq=False)
 class NumberedRows:
-    """Rows numbered by what they were given: their explanation, their label, their block."""
+    """The rows of a sample, with their explanations, labels and blocks as numbers.
+
+    Attributes
+    ----------
+    distinct : Explanations
+        The distinct explanations.
+    codes : (n,) array
+        The position of each row's explanation among the distinct ones.
+    names : tuple
+        The distinct labels.
+    labels : (n,) array
+        The position of each row's label among the distinct ones.
+    blocks : int
+        Number of blocks of rows that are left out in turn; 1 if single rows are.
+    content : Content
+        What decides the block of a row.
+    """
 
     distinct: Explanations
     codes: Ints
@@ -51,31 +67,31 @@ class NumberedRows:
 
     @property
     def weights(self) -> Floats | None:
-        """The weight of each row; None where rows are not weighted."""
+        """The weight of each row; None if rows are not weighted."""
         return self.content.weights
 
     @cached_property
     def block(self) -> Ints:
-        """The block of each row, by what it is, so that the order of the rows does not matter."""
+        """The block of each row; it depends on the content of the row and not on its position."""
         return np.zeros(self.n, np.int64) if self.blocks == 1 else self.content.deal(self.blocks)
 
     def layout(self) -> Layout:
-        """Rows by label, and by block within a label."""
+        """The order of rows in bitmaps: by label, and by block within a label."""
         segments = len(self.names) * self.blocks
-        words = self.n // 64 + min(self.n, segments)  # at most: every segment is filled up to whole words
+        words = self.n // 64 + min(self.n, segments)  # an upper bound: every segment is padded to whole words
         asked = f"Bitmaps of {self.n:,} rows with {len(self.names):,} labels"
         need(640 * words + 128 * segments + 64 * self.n, asked, "sample rows, or bin the predictions")
         return Layout(self.labels * self.blocks + self.block, segments)
 
 
 def number_rows(sample: Sample, scopes: Explanations, exact: int, content: Content) -> NumberedRows:
-    """Number the rows by their distinct scopes."""
+    """The rows with their distinct scopes as numbers."""
     codes, first = scopes.group()
     return _numbered(sample, scopes.take(first), codes, exact, content)
 
 
 def number_among(sample: Sample, scopes: Explanations, among: Explanations, content: Content) -> NumberedRows:
-    """Number the rows by explanations that were collected before, from these rows and others."""
+    """The rows numbered by explanations that were collected before, from these rows and from others."""
     codes = among.locate(scopes)
     if (codes < 0).any():
         raise Incompatible(
@@ -94,17 +110,17 @@ def _numbered(sample: Sample, distinct: Explanations, codes: Ints, exact: int, c
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """Counts of whom explanations cover, and what the interval needs besides."""
+    """Counts of the rows that explanations cover, and what the interval needs in addition."""
 
     counts: Counts
     codes: Ints  # the explanation of each row, among the distinct ones
     own: NDArray[np.bool_]  # whether each row is covered by its own explanation
     idle: tuple[str, ...] = ()  # conditions that hold on no row, such as unknown categories
-    left_out: LeftOut | None = None  # None for a single row, and where no interval was asked for
-    close: int | None = None  # pairs that a GPU decided in double precision; None where the CPU counted
-    block: Ints | None = None  # of each row, where blocks of rows were left out; None where single rows were
-    alike: bool = True  # whether any other explainer of these rows has the same blocks
-    sums: Sums | None = None  # of the terms, where rows are weighted; otherwise they follow from the counts
+    left_out: LeftOut | None = None  # None for a single row, and if no interval was asked for
+    close: int | None = None  # pairs that a GPU decided in double precision; None if the CPU counted
+    block: Ints | None = None  # the block of each row; None if single rows were left out
+    alike: bool = True  # whether every other explainer of these rows has the same blocks
+    sums: Sums | None = None  # the sums of weighted terms; None if rows are not weighted: counts give them
 
 
 def cover(
@@ -116,20 +132,21 @@ def cover(
     device: str = "cpu",
     beside: Sequence[Explanations] = (),
 ) -> Coverage:
-    """Count whom the explanations of a sample cover.
+    """Count the rows that the explanations of a sample cover.
 
     Parameters
     ----------
     sample : Sample
-        With X where the relation reads rows. Weighted rows are left out in blocks for the interval, others one by one
-        while explanations x rows is at most `exact`; a GPU always leaves out single rows.
+        It must have X if the relation reads rows.
     relation : Relation
     interval : bool
-        Whether to leave out rows for an interval; False where counts are all that is wanted.
+        Whether to leave out rows for an interval; False if only the counts are wanted.
     exact : int
+        Rows are left out one by one while explanations x rows is at most this, and in blocks beyond. Weighted rows are
+        always left out in blocks, and a GPU always leaves out single rows.
     device : {"auto", "cpu", "cuda"}
     beside : sequence of Explanations
-        Those of all explainers that are compared, these among them, so that all leave out the same blocks of rows.
+        The explanations of all explainers that are compared, including these, so that all leave out the same blocks.
     """
     scopes = relation.scopes(sample.explanations)
     limit = sys.maxsize if not interval else exact if sample.weights is None else 0
@@ -138,7 +155,7 @@ def cover(
 
 
 def count_among(sample: Sample, relation: Relation, among: Explanations) -> Counts:
-    """Counts of whom explanations cover that were collected before, from these rows and others: such counts add up."""
+    """Counts of the rows that the explanations `among` cover; counts of several samples among the same ones add up."""
     scopes = relation.scopes(sample.explanations)
     content = Content(sample.labels, (scopes,), sample.X)
     rows = number_among(sample, scopes, relation.scopes(among), content)
@@ -166,7 +183,7 @@ def _cover(
 
 
 def _watched(covers: Parts | Blocks) -> tuple[Parts | Blocks, list[Any]]:
-    """The same coverage, and a list that fills with the parts that hold on no row while it is counted."""
+    """The same coverage, and a list to which counting it adds the parts that hold on no row."""
     idle: list[Any] = []
     if isinstance(covers, Blocks):
         return covers, idle
@@ -208,7 +225,7 @@ def _cover_on_gpu(
 
 
 def _idle(covers: Parts | Blocks, counts: Counts) -> tuple[str, ...]:
-    """The parts that hold on no row, where every explanation is a single part."""
+    """The parts that hold on no row; requires that every explanation is a single part."""
     if isinstance(covers, Blocks):
         return ()
     empty = np.flatnonzero(counts.per_explanation == 0)
@@ -242,7 +259,7 @@ def cover_curve(sample: Sample, relations: Sequence[Within], *, device: str = "c
 
 
 class _Tally:
-    """Sums over blocks of explanations: cells of the counts, and what leaving out rows changes."""
+    """Accumulates counts, and what the interval needs, over batches of explanations."""
 
     def __init__(self, rows: NumberedRows, keep: bool) -> None:
         self.rows, self.keep = rows, keep
@@ -255,12 +272,12 @@ class _Tally:
         self.sums = BlockSums(rows.blocks)
 
     def step(self, layout: Layout) -> int:
-        """How many explanations to take in at once."""
+        """How many explanations to add at once."""
         most = _TABLE // layout.segments
         return max(1, most if self.rows.weights is None else min(most, _WEIGHED // (64 * int(layout.words[-1]))))
 
     def add(self, start: int, bits: Bits, layout: Layout) -> None:
-        """Take in the bitmaps of explanations from `start` on."""
+        """Add a batch of explanations by their bitmaps; `start` is the number of the first."""
         numbered, many = self.rows, len(bits)
         given_rows = self.order[self.bounds[start] : self.bounds[start + many]]
         which = numbered.codes[given_rows] - start
@@ -280,7 +297,7 @@ class _Tally:
             self.sums.add(_covered_blocks(cell, numbered.block[given_rows], own, weights, weighed, covered))
 
     def _weigh(self, bits: Bits, layout: Layout) -> Floats:
-        """The weight of the rows of each segment that each bitmap holds."""
+        """The weight of the rows that each bitmap holds, per segment: (bitmaps, segments)."""
         masks = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")
         weighed = np.zeros((len(bits), layout.segments))
         full = np.flatnonzero(layout.sizes)
@@ -298,7 +315,7 @@ class _Tally:
         need(self.held / 2, asked, "sample rows or explanations, or bin the predictions")  # to put them together
 
     def result(self, relation: Relation, layout: Layout, interval: bool = True) -> Coverage:
-        """Everything taken in, as counts and what leaving out rows changes."""
+        """The coverage of all explanations that were added."""
         counts = self._counts(relation)
         left_out = self._left_out(counts, layout) if self.rows.n > 1 and interval else None
         coverage = Coverage(counts, self.rows.codes, self.own, left_out=left_out, sums=self._weighted_sums())
@@ -351,15 +368,15 @@ def _covered_blocks(
     covered: NDArray[Any],
     rows: Ints,
 ) -> CoveredBlocks:
-    """Tables by block of some explanations, from the rows that were given them.
+    """Weights per block for a batch of explanations, from the rows that were given them.
 
     Parameters
     ----------
     cell, block, own, weights : (k,) arrays
-        Of the rows that were given these explanations: their cell, their block, whether their explanation covers them,
-        and their weight.
+        For the k rows that were given these explanations: the cell, the block, whether its explanation covers the row,
+        and the weight.
     covered, rows : (explanations, labels, blocks) arrays
-        The weight and the number of the rows that each explanation covers.
+        The weight and the number of the rows that each explanation covers, per label and block.
     """
     _, labels, blocks = covered.shape
     cells, at = np.unique(cell, return_inverse=True)

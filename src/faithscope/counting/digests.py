@@ -1,4 +1,4 @@
-"""A number for each row that depends on what the row is and not on where it stands: equal rows have equal numbers."""
+"""Digests: a 64-bit number per row that depends on its content and not on its position; equal rows have equal ones."""
 
 import hashlib
 from collections.abc import Iterable
@@ -16,13 +16,13 @@ from faithscope.inputs.grouping import Words, hash_rows
 
 
 def combined(words: Iterable[Words], n: int) -> Words:
-    """One number a row from several, their order counting."""
+    """One number per row from several; the order of `words` matters."""
     columns = [column[:, None] for column in words]
     return hash_rows(columns) if columns and n else np.zeros(n, np.uint64)
 
 
 def row_words(X: Any) -> list[Words]:
-    """Numbers for rows of whatever kind: tables, arrays, sparse matrices, documents or a caller's own objects."""
+    """Digests of the columns of X: a table, an array, a sparse matrix, documents or a caller's own objects."""
     if X is None:
         return []
     if hasattr(X, "tocsr"):
@@ -38,7 +38,7 @@ def row_words(X: Any) -> list[Words]:
 
 
 def explanation_words(explanations: Explanations) -> list[Words]:
-    """Numbers for what each row was given; rows with equal ones were given the same."""
+    """Digests of the explanation of each row: equal explanations have equal digests."""
     if isinstance(explanations, Shared):  # numbered in order of appearance
         return [_texts_words(explanations.distinct)[explanations.codes]]
     return [
@@ -49,7 +49,7 @@ def explanation_words(explanations: Explanations) -> list[Words]:
 
 
 def value_words(column: NDArray[Any]) -> Words:
-    """A number for each value of a column."""
+    """One digest per value of a column."""
     kind = column.dtype.kind
     if kind == "f":
         plain = column.astype(np.float64) + 0.0  # -0.0 is 0.0
@@ -61,14 +61,14 @@ def value_words(column: NDArray[Any]) -> Words:
 
 
 def _table_words(frame: Any, j: int) -> list[Words]:
-    """The numbers of a table's column; none of one that cannot be read, which no condition can read either."""
+    """The digest of one column of a table; none if it cannot be read, since no condition can read it either."""
     with suppress(FaithscopeError):
         return [value_words(to_vector(frame_column(frame, j)))]
     return []
 
 
 def _sparse(matrix: Any) -> Words:
-    """One number a row of a sparse matrix: a sum over its entries, so that their order does not count."""
+    """One digest per row of a sparse matrix: a sum over its entries, so that their order does not matter."""
     matrix = matrix.copy()
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
@@ -90,7 +90,7 @@ def _number(text: str) -> int:
 
 
 def _text(item: Any) -> str:
-    """A value as a text of its own; a set's parts in order."""
+    """A value as a text: equal values have equal texts. Members of a set are sorted."""
     if isinstance(item, str):
         return repr(item)
     if isinstance(item, np.ndarray):

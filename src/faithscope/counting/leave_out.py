@@ -1,4 +1,4 @@
-"""Leaving out a row, or a block of rows, where explanations cover other rows than those that were given them."""
+"""The measure without each row, or each block of rows, for relations in which explanations cover other rows too."""
 
 import math
 from collections.abc import Iterable
@@ -19,26 +19,27 @@ _CELLS = 2**17  # of masks multiplied at once, so that they stay in cache
 
 
 class CoveredBlocks(NamedTuple):
-    """Weights of some explanations by block of rows: what leaving out a block needs.
+    """Weights of a batch of explanations per block of rows: what leaving out a block needs.
 
-    Cells are (explanation, label) pairs with rows that were given the explanation, in order of explanation.
+    A cell is an (explanation, label) pair to which at least one row belongs; cells are in order of explanation.
     """
 
-    explanation: Ints  # (m,): of each cell, among the rows of `covered`
-    inside: Floats  # (m, blocks): rows given the explanation, and covered by it
+    explanation: Ints  # (m,): the explanation of each cell, a row of `covered`
+    inside: Floats  # (m, blocks): weight of the rows given the explanation and covered by it
     squares: Floats  # (m, blocks): the sums of their squared weights
-    missed: Floats  # (m, blocks): rows given the explanation that it does not cover
-    same: Floats  # (m, blocks): covered rows with the cell's label
-    covered: Floats  # (explanations, blocks): covered rows
-    rows: NDArray[Any]  # (explanations, blocks): covered rows, each counted once
+    missed: Floats  # (m, blocks): weight of the rows given the explanation that it does not cover
+    same: Floats  # (m, blocks): weight of the covered rows with the cell's label
+    covered: Floats  # (explanations, blocks): weight of the covered rows
+    rows: NDArray[Any]  # (explanations, blocks): number of the covered rows
 
 
 class BlockSums:
-    """Sums of terms with no block left out (the first entry), and without each block of rows (the others).
+    """Sums of terms over all rows, and over all rows but those of one block.
 
     Attributes
     ----------
     agreeing, silent : (1 + blocks,) arrays
+        The sums of M̂ and of U: entry 0 with all blocks, entry 1 + b without block b.
     leaning : (blocks,) array
         How much the terms of other rows lean on the rows of each block.
     """
@@ -47,10 +48,11 @@ class BlockSums:
         self.agreeing, self.silent, self.leaning = np.zeros(1 + blocks), np.zeros(1 + blocks), np.zeros(blocks)
 
     def add(self, tables: CoveredBlocks) -> None:
-        """Take in some more explanations.
+        """Add the terms of a batch of explanations.
 
-        With G the weight of rows given and covered, V the sum of their squares, and C the weight of all rows covered,
-        an explanation adds ``G Σ_y (G_y C_y - V_y) / (G C - V)``; rows that it misses add ``M_y C_y / C``.
+        An explanation adds ``G Σ_y (G_y C_y - V_y) / (G C - V)``, where G is the weight of the rows that were given it
+        and that it covers, V the sum of their squared weights, and C the weight of all rows that it covers. Rows that
+        were given it and that it misses, of weight M, add ``Σ_y M_y C_y / C``.
         """
         inside, squares, missed, same, covered, rows = (_without_each(table) for table in tables[1:])
         starts = np.searchsorted(tables.explanation, np.arange(len(covered)))
@@ -74,7 +76,7 @@ class BlockSums:
         weight : (blocks,) array
             The weight of the rows of each block.
         per_row : float, optional
-            The mean weight of a row; None where rows are not weighted.
+            The mean weight of a row; None if rows are not weighted.
         """
         left = weight.sum() - weight
         reach = 1 + float((self.leaning - self.leaning.mean()).max()) / (per_row or 1.0)
@@ -89,7 +91,7 @@ def _without_each(table: NDArray[Any]) -> Floats:
 
 
 def _by_explanation(cells: Floats, starts: Ints) -> Floats:
-    """Sums over the cells of each explanation, of which some may have none."""
+    """Sums over the cells of each explanation; 0 for an explanation without cells."""
     padded = np.concatenate([cells, np.zeros((1, cells.shape[1]))])
     total = np.add.reduceat(padded, starts, axis=0)
     total[np.diff(starts, append=len(cells)) == 0] = 0.0
@@ -97,9 +99,9 @@ def _by_explanation(cells: Floats, starts: Ints) -> Floats:
 
 
 def weight_of_blocks(leaning: Floats, rows: Floats) -> Floats:
-    """`LeftOut.weight` where blocks of rows were left out: the same for each block.
+    """`LeftOut.weight` if blocks of rows were left out: one value, repeated for every block.
 
-    Blocks are dealt at random, so the spread of their sums tells the spread among single rows.
+    Rows are dealt into blocks at random, so the variance between block sums gives the variance between single rows.
 
     Parameters
     ----------
@@ -113,15 +115,16 @@ def weight_of_blocks(leaning: Floats, rows: Floats) -> Floats:
 
 
 class Influence:
-    """What leaving out one row that explanations cover changes, by the cells in which rows were given them.
+    """How the terms of other rows change when one row that their explanations cover is left out.
 
     Attributes
     ----------
     explanation, label : (m,) arrays
-        The cells with rows that were given the explanation: only these have terms.
+        The cells to which at least one row belongs: only these have terms.
     weights : (4, m) array
-        When one row fewer is covered: how much the terms of the cell change, how many of its rows become silent, and
-        how much its terms lean on that row; and how much smaller the first is if that row has the cell's label.
+        Per cell, if its explanation covers one row fewer: [0] how much the terms of the cell change, [1] how many of
+        its rows become silent, [2] how much its terms lean on that row, and [3] what is subtracted from [0] if that
+        row has the cell's label.
     agreeing, silent : float
         The sums of all terms, and of all silent rows.
     """
@@ -136,7 +139,7 @@ class Influence:
         self.kinds = [(given - missed, covered - 1, total - 1), (missed, covered, total)]
         self.agreeing = float(_added(rows * ratio(same, others) for rows, same, others in self.kinds).sum())
         self.silent = float(_added(rows * (others == 0) for rows, _, others in self.kinds).sum())
-        # One other row fewer: s / (c - 1) instead of s / c, and s - 1 where that row had the same label.
+        # One other row fewer: s / (c - 1) instead of s / c, and (s - 1) / (c - 1) if that row had the same label.
         changed = _added(rows * (ratio(same, others - 1) - ratio(same, others)) for rows, same, others in self.kinds)
         silenced = _added(rows * (others == 1) for rows, _, others in self.kinds)
         leaning = _added(ratio(rows, others) for rows, _, others in self.kinds)
@@ -145,13 +148,13 @@ class Influence:
 
     @cached_property
     def by_explanation(self) -> tuple[Floats, Floats]:
-        """The first three weights by explanation, and the last by explanation and label."""
+        """`weights` 0 to 2 summed per explanation, and weight 3 as a table (explanations, labels)."""
         same_label = np.zeros((self.distinct, self.labels))
         same_label[self.explanation, self.label] = self.weights[3]
         return np.stack([sums(self.explanation, row, self.distinct) for row in self.weights[:3]]), same_label
 
     def add_sparsely(self, start: int, bits: Bits, layout: Layout, influence: Floats) -> None:
-        """Add to each place the changes of those explanations from `start` on that cover it."""
+        """Add, for every row, the weights of the explanations in this batch that cover it; `start` is the first."""
         which, place, label = layout.ones(bits)
         which += start
         (changed, silenced, leaning), same_label = self.by_explanation
@@ -160,7 +163,7 @@ class Influence:
             row += np.bincount(place, change, minlength=len(row))
 
     def add_densely(self, start: int, bits: Bits, layout: Layout, influence: Floats) -> None:
-        """The same by matrix products, one per label: faster where many places are covered."""
+        """The same by one matrix product per label: faster if the explanations cover many rows."""
         chosen = slice(start, start + len(bits))
         (changed, silenced, leaning), same_label = self.by_explanation
         for label, (first, last) in enumerate(zip(layout.words[:-1].tolist(), layout.words[1:].tolist(), strict=True)):
@@ -172,7 +175,7 @@ class Influence:
                 influence[:, 64 * a : 64 * b] += weights @ masks.astype(np.float64)
 
     def left_out(self, influence: Floats, codes: Ints, labels: Ints, own: NDArray[np.bool_]) -> LeftOut:
-        """The measure without each row in turn: less its own term, and changed by its influence on other terms.
+        """The measure without each row in turn: its own term is subtracted, its influence on other terms added.
 
         Parameters
         ----------

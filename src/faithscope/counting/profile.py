@@ -1,4 +1,4 @@
-"""Profile: counts without their names, all that most statistics read."""
+"""Profile: counts without explanations and labels, which is all that most statistics read."""
 
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
@@ -14,11 +14,11 @@ Ints = NDArray[np.int64]
 
 Floats = NDArray[np.float64]
 
-_SMALL = 5000  # entries of a profile that are not worth merging
+_SMALL = 5000  # a profile of so few entries is not worth merging
 
 
 class Counted(Protocol):
-    """What an estimate reads, of `Counts` and of a `Profile` alike."""
+    """What an estimate reads: `Counts` and `Profile` both have it."""
 
     @property
     def n(self) -> int:
@@ -34,7 +34,7 @@ class Counted(Protocol):
 
     @property
     def weight(self) -> Floats | None:
-        """Sums of weights; None where rows are not weighted."""
+        """Sums of weights; None if rows are not weighted."""
 
     @property
     def effective_n(self) -> float:
@@ -42,7 +42,7 @@ class Counted(Protocol):
 
     @property
     def relation(self) -> Relation:
-        """Whom explanations cover."""
+        """Which rows an explanation covers."""
 
     @property
     def covers_once(self) -> bool:
@@ -53,16 +53,16 @@ class Counted(Protocol):
         """By label, the weight of the rows predicted it and the sum of their squared weights."""
 
     def profile(self) -> "Profile":
-        """The counts without their names."""
+        """The counts without explanations and labels."""
 
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """What is left of counts when names are dropped: all that estimates and intervals need, and small.
+    """Counts without explanations and labels: small, and all that estimates and intervals need.
 
-    One entry for each kind of row: how many *other* rows its explanation covers (`others`), how many of
+    One entry per kind of row: how many *other* rows its explanation covers (`others`), how many of
     those share its prediction (`agreeing`), how many ordered pairs of rows given its explanation agree
-    (`pairs`), and how many such rows there are (`rows`).
+    (`pairs`), and how many rows are of this kind (`rows`).
     """
 
     others: Ints
@@ -73,20 +73,20 @@ class Profile:
     distinct: int  # explanations given to at least one row
     modal: int  # rows whose prediction is the commonest one for their explanation
     relation: Relation = field(default_factory=Same)
-    labels: tuple[Any, ...] = ()  # the different predictions, where they are known; nothing is counted by them
+    labels: tuple[Any, ...] = ()  # the different predictions, or empty if they are not known
 
-    weight: ClassVar[None] = None  # rows of a profile count once each
+    weight: ClassVar[None] = None  # the rows of a profile are not weighted
 
     @classmethod
     def of_groups(cls, which: Ints, given: Ints, times: Ints, label_rows: Ints) -> "Profile":
-        """From groups of rows with the same explanation, as an engine counts them.
+        """A profile from groups of rows with the same explanation, as an engine counts them.
 
         Parameters
         ----------
         which, given : (m,) arrays
-            The cells of the groups: which group, ascending, and how many rows of one label, at least one.
+            Per cell, its group (ascending) and its number of rows (at least 1).
         times : (k,) array
-            How many explanations have a group like this.
+            How many explanations have exactly these counts.
         label_rows : array
             Rows predicted each label.
         """
@@ -95,9 +95,8 @@ class Profile:
         np.add.at(pairs, which, given * (given - 1))
         np.maximum.at(most, which, given)
         entries = np.stack([total[which] - 1, given - 1, pairs[which], given * times[which]])
-        table = compact(
-            0, *entries[:, np.lexsort(entries)]
-        )  # an engine's order differs from run to run, and sums with it
+        # Sorted, since an engine's order differs from run to run, and rounding of sums with it.
+        table = compact(0, *entries[:, np.lexsort(entries)])
         return cls(*table, np.sort(label_rows), int(times.sum()), int((most * times).sum()))
 
     @property
@@ -112,7 +111,7 @@ class Profile:
 
     @property
     def label_masses(self) -> tuple[Ints, Ints]:
-        """By label, the rows predicted it, twice: each weighs 1, and so does its square."""
+        """Rows predicted each label, twice: each row weighs 1, and so does its squared weight."""
         return self.label_rows, self.label_rows
 
     @property
@@ -122,28 +121,28 @@ class Profile:
 
     @property
     def uniqueness(self) -> float:
-        """Share of rows whose explanation no other row was given, where explanations cover by equality."""
+        """Share of rows whose explanation no other row was given; for equality only."""
         return float(self.rows[self.others == 0].sum() / self.n)
 
     def kinds(self) -> RowKinds:
-        """Its rows by what decides their terms, where explanations cover by equality."""
+        """Its rows as `RowKinds`; for equality only."""
         size = self.others + 1
         return RowKinds(size, size, size, self.pairs, self.agreeing + 1, np.ones(len(size), np.int64), self.rows)
 
     def profile(self) -> "Profile":
-        """Itself, so that what reads counts by their profile reads either."""
+        """Itself: whoever reads counts through their profile can read either."""
         return self
 
 
 def sum_by(index: Ints, values: Ints, size: int) -> Ints:
-    """Sums of exact integers by index, which is ascending or short."""
+    """``result[i]`` is the sum of the values whose index is i; integers, exactly."""
     total = np.zeros(size, np.int64)
     np.add.at(total, index, values)
     return total
 
 
 def compact(single: int, others: Ints, agreeing: Ints, pairs: Ints, rows: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Merge entries that are alike, and add the one of rows whose explanation covers nobody else."""
+    """Merge equal entries, and add one entry for `single` rows whose explanation covers no other row."""
     kept, merged = np.column_stack([others, agreeing, pairs]), rows
     if len(kept) > _SMALL:
         codes, first = group([kept])

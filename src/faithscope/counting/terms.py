@@ -1,4 +1,4 @@
-"""Terms: what rows add to a measure, and what it becomes without one of them."""
+"""Terms: what each row adds to a measure, and the measure without one row."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -20,8 +20,8 @@ class LeftOut:
     reach : float
         How much the terms of other rows lean on one row at most: ``max_j Σ_i 1(π_i covers j) / c_i``; 1 for equality.
     weight : (k,) array, optional
-        How much a row takes part in the answer: 1 for its own term if it has one, and how much the terms of other
-        rows lean on it. None for equality, where a row that can be checked has 2 and any other none.
+        How much each row takes part in the measure: 1 if it has a term of its own, plus how much the terms of other
+        rows lean on it. None for equality: there, a row that can be checked has weight 2, and any other row 0.
     rows : (k,) array, optional
         How many rows each value stands for; None if it is one row, or one block, per value.
     """
@@ -34,9 +34,9 @@ class LeftOut:
 
 
 class RowKinds(NamedTuple):
-    """Rows by what decides their terms, where explanations cover by equality: each entry stands for some rows.
+    """Rows with the same term, for equality: each entry stands for one or more rows.
 
-    For entries of weight 1, `weight` and `square` are the `size`, and `pairs` counts ordered pairs.
+    If rows are not weighted, `weight` and `square` equal `size`, and `pairs` counts ordered pairs.
     """
 
     size: NDArray[Any]  # rows that were given the explanation
@@ -58,7 +58,7 @@ class Sums(NamedTuple):
 
 def sum_terms(kinds: RowKinds) -> Sums:
     """The sums of M̂ and U: an explanation adds ``W P / (W² - V)`` to M̂, or W to U if it has a single row."""
-    share = kinds.rows / kinds.size  # of one explanation
+    share = kinds.rows / kinds.size  # of its explanation's rows, the share that an entry stands for
     agreeing = float(np.sum(share * _term(kinds.weight, kinds.square, kinds.pairs, kinds.size)))
     alone = kinds.size == 1
     total = float(np.sum(kinds.rows * kinds.own))
@@ -88,6 +88,6 @@ def _term(weight: NDArray[Any], square: NDArray[Any], pairs: NDArray[Any], size:
 
 
 def ratio(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
-    """Part over whole; 0 where the whole is none or the part is negative."""
+    """Elementwise part / whole; 0 if the whole is 0 or the part is not positive."""
     part, whole = np.broadcast_arrays(part, whole)
     return np.asarray(np.divide(part, whole, out=np.zeros(part.shape), where=(whole > 0) & (part > 0)))

@@ -1,4 +1,4 @@
-"""Asker: how models and explainers are asked, through a cache or not, watched or not."""
+"""Asker: calls models and explainers, through a cache and with progress if wanted; Identity: who explained."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,14 +18,14 @@ from faithscope.runtime.progress import Step, Watch
 
 @dataclass(frozen=True)
 class Asker:
-    """How models and explainers are asked: through a cache or not, watched or not, each with rows of its own."""
+    """Calls models and explainers, each with its own copy of the rows; through a cache and with progress if wanted."""
 
     cache: Cache | None
     watch: Watch
     questions: dict[int, str | None] = field(default_factory=dict)
 
     def knowing(self, model: Any, *explainers: Any) -> "Asker":
-        """The same, with everybody's fingerprint taken before anybody is asked: answering may leave traces."""
+        """The same, after taking the fingerprints of model and explainers: a call may change them."""
         asked = [(model, "predict"), *((explainer, "explain") for explainer in explainers)]
         for thing, method in asked:
             if function_of(thing, method) is not None and not isinstance(thing, Explanations):
@@ -33,7 +33,7 @@ class Asker:
         return self
 
     def predictions(self, model: Any, X: Any) -> NDArray[Any]:
-        """What the model answers for rows, or the answers themselves."""
+        """The predictions of a model for rows, or the ready predictions that stand in its place."""
         function = function_of(model, "predict")
         if function is None:
             return to_predictions(model)
@@ -49,7 +49,7 @@ class Asker:
             return ask(X) if self.cache is None else self.cache.labels(self._question(model), ask, X)
 
     def explanations(self, explainer: Any, X: Any, name: str) -> Explanations:
-        """What the explainer answers for rows, or the answers themselves."""
+        """The explanations of an explainer for rows, or the ready explanations that stand in its place."""
         function = function_of(explainer, "explain")
         if isinstance(explainer, Explanations) or function is None:
             return as_explanations(explainer)
@@ -66,13 +66,13 @@ class Asker:
             if self.cache is None:
                 return explain(X, step)
             tokenizer, question = getattr(explainer, "tokenizer", None), self._question(explainer)
-            # A plain function may look at all rows at once; what explains by contract explains a row by itself.
+            # A plain function may look at all rows at once; an explainer explains each row by itself, by its contract.
             if function is explainer:
                 return self.cache.whole("explanations", question, explain, X, step, tokenizer)
             return self.cache.explanations(question, explain, X, step, tokenizer=tokenizer)
 
     def _question(self, asked: Any) -> str | None:
-        """What whoever is asked is known by in the cache; None where nothing is kept."""
+        """The key of a model or an explainer in the cache; None if nothing is kept."""
         if self.cache is not None and id(asked) not in self.questions:
             name = str(getattr(asked, "__name__", type(asked).__name__))
             self.questions[id(asked)] = self.cache.question(asked, name)
@@ -81,7 +81,7 @@ class Asker:
 
 @dataclass(frozen=True)
 class Identity:
-    """Who explained: a name, how the explainer was set up, and whether it says nothing on purpose."""
+    """Who explained: its name, its settings, and whether it is a baseline."""
 
     name: str
     explainer: str
@@ -89,49 +89,48 @@ class Identity:
 
     @classmethod
     def of(cls, explainer: Any, name: str | None = None) -> "Identity":
-        """The identity of an explainer, under a name of the caller's choice or its own."""
-        # A baseline says so itself, by True and nothing else: the `baseline` of Gradient is a row.
+        """The identity of an explainer, under the given name or its own."""
+        # Only True marks a baseline: the `baseline` of Gradient is a row.
         baseline = getattr(explainer, "baseline", False) is True
         return cls(_name_of(explainer) if name is None else name, _described(explainer), baseline)
 
 
 def _name_of(explainer: Any) -> str:
-    """What an explainer is called: the function's name or the object's class."""
+    """The name of an explainer: that of the function or of the object's class."""
     if is_ready(explainer):
         return "explanations"
     return str(getattr(explainer, "__name__", type(explainer).__name__)).strip("<>")
 
 
 def _described(explainer: Any) -> str:
-    """How an explainer was set up, in a line and without training rows; by its name if its repr takes more lines."""
+    """The settings of an explainer in one line, without training rows; its name if its repr has several lines."""
     if is_ready(explainer):
         return "ready explanations"
     silent = "__repr__" not in {name for kind in type(explainer).__mro__[:-1] for name in vars(kind)}
     if silent or explainer is function_of(explainer, "explain"):
         return _name_of(explainer)
-    from faithscope.explainers.shared.manners import line_of  # here, since it brings all explainers along
+    from faithscope.explainers.shared.manners import line_of  # imported here, since it loads all explainers
 
     line = line_of(explainer)
     return line if len(line.splitlines()) == 1 else _name_of(explainer)
 
 
 def is_ready(explainer: Any) -> bool:
-    """Whether these are explanations rather than somebody who can be asked for them."""
+    """Whether these are explanations, rather than an explainer that makes them."""
     return isinstance(explainer, Explanations) or function_of(explainer, "explain") is None
 
 
 def function_of(thing: Any, method: str) -> Callable[..., Any] | None:
-    """The method of this name, or the function itself; None if it is neither: then it is the answer itself."""
+    """The method of this name, or the function itself; None for ready predictions or explanations."""
     function = getattr(thing, method, None)
     return function if callable(function) else thing if callable(thing) else None
 
 
 def refuse_swapped(model: Any, explainer: Any) -> None:
-    """Raise where a model and an explainer were given in each other's place."""
+    """Raise if a model and an explainer seem to be swapped."""
     explains, predicts = callable(getattr(model, "explain", None)), callable(getattr(explainer, "predict", None))
+    swapped, order = "Model and explainer seem to be swapped", "pass (model, explainer, X)"
     if isinstance(model, Explanations) or (explains and not callable(getattr(model, "predict", None))):
-        told = type(model).__name__
-        raise BadInput(f"The model is an explainer ({told}), which seems to be swapped: pass (model, explainer, X).")
+        raise BadInput(f"{swapped}, since the model is an explainer ({type(model).__name__}): {order}.")
     if predicts and not callable(getattr(explainer, "explain", None)):
-        told = type(explainer).__name__
-        raise BadInput(f"The explainer is a model ({told}), which seems to be swapped: pass (model, explainer, X).")
+        raise BadInput(f"{swapped}, since the explainer is a model ({type(explainer).__name__}): {order}.")

@@ -1,4 +1,4 @@
-"""How code of somebody's own is asked: with rows of its own, and with a word on where its errors came up."""
+"""How a caller's own code is called: with its own copy of the rows, and with a note on its errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -8,10 +8,10 @@ import numpy as np
 
 
 def rows_of_its_own(X: Any) -> Any:
-    """The same rows in a copy, so that whoever changes them in place changes nobody else's.
+    """A copy of the rows, so that code that changes its input in place changes no other numbers.
 
-    Memory is laid out as before, so that sums round as before. Rows that cannot be changed, and those of a kind that
-    is not known here, are handed over as they are.
+    The copy has the same memory layout, so that sums round alike. Rows that cannot be changed, or whose type is not
+    known here, are handed over as they are.
     """
     if isinstance(X, np.ndarray):
         return X.copy(order="K")
@@ -25,7 +25,7 @@ def rows_of_its_own(X: Any) -> Any:
 
 
 def _copies_on_write() -> bool:
-    """Whether pandas itself keeps a change of one table from showing in another, as it does from version 3 on."""
+    """Whether pandas copies on write, as it does from version 3 on."""
     import pandas as pd
 
     return int(pd.__version__.partition(".")[0]) >= 3
@@ -33,7 +33,7 @@ def _copies_on_write() -> bool:
 
 @contextmanager
 def framed(phase: str, start: int, rows: int, total: int) -> Iterator[None]:
-    """Add to an error of whoever is asked what was going on and on which rows; the error stays what it is."""
+    """Add a note to an error of the caller's own code: in which phase and on which rows. The error stays what it is."""
     try:
         yield
     except Exception as error:

@@ -1,4 +1,4 @@
-"""assert_faithful(): a faithfulness requirement as a line of a test suite; the command line's gate judges alike."""
+"""assert_faithful(): a requirement in a test suite; `judge` is shared with ``--fail-under`` of the command line."""
 
 import math
 import warnings
@@ -26,12 +26,11 @@ class Unfaithful(AssertionError):
 def assert_faithful(
     result: Any, at_least: float = 0.9, measure: str | None = None, *, by: Any = None, explainers: Any = None
 ) -> None:
-    """Pass only if every true measure is at least this, with the estimates' confidence: ``low >= at_least``.
+    """Raise unless every measure is shown to be at least a threshold: ``low >= at_least``.
 
-    Of an explainer with two measures, the weakest decides. Of several explainers, all that are not baselines
-    (``baseline = True``, as `Constant`, `Random`, `Unique` have it) are judged; where there are only baselines, these
-    are, and a warning says so.
-    Populations that `result` holds are judged as well as the whole; windows of time are not.
+    If an explainer has two measures, both must pass. In a comparison, all explainers are judged but the baselines
+    (those with ``baseline = True``: `Constant`, `Random`, `Unique`); if there are only baselines, they are judged, and
+    a warning says so. Populations that `result` holds are judged as well as all rows; windows of time are not.
 
     Parameters
     ----------
@@ -39,18 +38,18 @@ def assert_faithful(
     at_least : float
         Between 0 and 1.
     measure : {"consistency", "sufficiency"}, optional
-        Judge only this one; an error where it was not measured.
+        Judge only this measure; it is an error if it was not measured.
     by : array-like, (n,), or names of columns of an audit's log, optional
-        Judge each population too, in place of those that `result` holds: what the method ``by`` of `result` takes.
+        Judge these populations, in place of those that `result` holds; passed to the method ``by`` of `result`.
     explainers : str or list of str, optional
-        The names of the explainers of a comparison to judge, baselines or not. Explanations that were handed over
-        ready do not say who made them, so name those to be judged where a baseline is among them.
+        The names of the explainers of a comparison to judge, baselines or not. Ready explanations do not say whether a
+        baseline made them: if one did, name the explainers to be judged.
 
     Raises
     ------
     Unfaithful
-        An ``AssertionError`` that names everyone who failed: explainer, population, measure, lower limit and
-        threshold, whether more rows could help, and where the weakest fails.
+        An ``AssertionError`` with one line per failure: explainer, population, measure, lower limit, threshold, and
+        whether more rows could help; then rows on which the weakest fails.
 
     Examples
     --------
@@ -67,26 +66,26 @@ def assert_faithful(
 
 @dataclass(frozen=True)
 class Judged:
-    """One estimate that is held against a threshold, and whose it is.
+    """One estimate that is compared with the threshold, and the explainer and population it belongs to.
 
     Attributes
     ----------
     explainer, population : str
-        Empty where there is no name, and for all rows.
+        The explainer is empty if it has no name, the population if the estimate is of all rows.
     """
 
     explainer: str
     population: str
     estimate: Estimate
-    evaluation: Any = field(default=None, repr=False)  # what can be asked for pairs of rows
+    evaluation: Any = field(default=None, repr=False)  # an Evaluation or Audit, which gives pairs of rows
 
     @property
     def who(self) -> str:
-        """Explainer and population, to begin a line with."""
+        """Explainer and population, as the beginning of a line."""
         return ", ".join(part for part in (self.explainer, self.population) if part)
 
     def line(self, at_least: float) -> str:
-        """Who failed, by which measure, and why."""
+        """One line: who failed, in which measure, and why."""
         estimate = self.estimate
         limits = f"{_down(estimate.low)}, {_up(estimate.high)}"
         low = f"its lower limit is {_down(estimate.low)} ({100 * estimate.confidence:g}% interval [{limits}])"
@@ -94,7 +93,7 @@ class Judged:
         return f"{self._begin}{short}; {_reason(estimate, at_least)}"
 
     def in_full(self) -> str:
-        """The whole estimate, and whose it is."""
+        """Explainer, population and the whole estimate."""
         return f"{self._begin}{self.estimate}"
 
     @property
@@ -104,7 +103,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Judgment:
-    """Everybody who was judged, and who failed.
+    """All estimates that were judged, and which of them failed.
 
     Attributes
     ----------
@@ -120,16 +119,16 @@ class Judgment:
 
     @property
     def failures(self) -> tuple[Judged, ...]:
-        """Those whose lower limit is below the threshold: whole samples first, the weakest first."""
+        """Those whose lower limit is below the threshold: of all rows first, then of populations; the weakest first."""
         failed = [judged for judged in self.judged if not judged.estimate.low >= self.at_least]
         return tuple(sorted(failed, key=lambda judged: (judged.population != "", round(judged.estimate.low, 9))))
 
     def lines(self) -> list[str]:
-        """One line for each failure, then the remarks."""
+        """One line per failure, then the remarks."""
         return [*(judged.line(self.at_least) for judged in self.failures), *self.remarks]
 
     def told(self) -> str:
-        """All lines, the weakest estimate in full, and pairs of rows on which it fails."""
+        """The lines, the weakest estimate in full, and pairs of rows on which it fails."""
         weakest = self.failures[0]
         return "\n".join([*self.lines(), f"In full: {weakest.in_full()}", *_pairs(weakest)])
 
@@ -137,7 +136,7 @@ class Judgment:
 def judge(
     result: Any, at_least: float, measure: str | None = None, *, by: Any = None, explainers: Any = None
 ) -> Judgment:
-    """Hold every estimate of a result against a threshold; parameters as for `assert_faithful`."""
+    """Compare every estimate of a result with a threshold; parameters as for `assert_faithful`."""
     check_share(at_least, "at_least")
     if measure is not None and measure not in MEASURES:
         raise BadInput(f"measure must be 'consistency' or 'sufficiency'; got {measure!r}.")
@@ -153,11 +152,11 @@ def judge(
 
 
 def _chosen(comparison: Comparison, explainers: Any) -> tuple[list[str], list[str]]:
-    """The explainers of a comparison that are judged, and what is to be said about that."""
+    """The names of the explainers to judge, and remarks about the choice."""
     if explainers is not None:
         names = [explainers] if isinstance(explainers, str) else to_items(explainers, "explainers=, the names,")
         for name in names:
-            comparison[name]  # a sentence with near names where there is none
+            comparison[name]  # raises, with similar names, if there is no such explainer
         if not names:
             raise BadInput("explainers= names nobody: name at least one, or leave it out.")
         return names, []
@@ -189,7 +188,7 @@ def _of_one(result: Any, measure: str | None, by: Any) -> list[Judged]:
 
 
 def _judged(name: str, result: Any, measure: str | None, populations: Iterable[Populations | None]) -> list[Judged]:
-    """The whole and every population, by the measures that are asked for."""
+    """The estimates of all rows and of every population, for the measures that are asked for."""
     estimates = [estimate for estimate in (result.consistency, result.sufficiency) if estimate is not None]
     wanted = [estimate for estimate in estimates if measure is None or estimate.measure == measure]
     if not wanted:
@@ -204,7 +203,7 @@ def _judged(name: str, result: Any, measure: str | None, populations: Iterable[P
 
 
 def _asked(result: Any, groups: Any) -> list[Populations]:
-    """The populations of an evaluation or an audit, by every measure it has."""
+    """The populations of an evaluation or an audit, for every measure that it has."""
     asked = [result.by(groups)]
     if isinstance(result, Evaluation) and result.sufficiency is not None:
         asked.append(result.by(groups, "sufficiency"))
@@ -212,7 +211,7 @@ def _asked(result: Any, groups: Any) -> list[Populations]:
 
 
 def _by_words(populations: Populations) -> Mapping[str, Estimate]:
-    """Estimates by what their population is called in a sentence."""
+    """Estimates by the words for their population, such as "region north"."""
     named = f"{populations.by} " if populations.by else "population "
     return {f"{named}{readable(group)}": estimate for group, estimate in populations.estimates.items()}
 
@@ -229,7 +228,7 @@ def _kind(result: Any) -> str:
 
 
 def _whole_only(judged: Iterable[Judged]) -> list[str]:
-    """A remark for each measure that was judged for all rows, and not by population where another was."""
+    """A remark for each measure that was judged for all rows only, although another was judged by population."""
     parts = {(part.explainer, part.estimate.measure) for part in judged if part.population}
     names = {name for name, _ in parts}
     return [
@@ -240,7 +239,7 @@ def _whole_only(judged: Iterable[Judged]) -> list[str]:
 
 
 def _reached_by_chance(judged: Iterable[Judged], at_least: float) -> list[str]:
-    """A remark where all rows pass a threshold that an explanation that means nothing would pass too."""
+    """A remark if the estimates of all rows pass a threshold that chance alone would pass too."""
     whole = [part for part in judged if not part.population and part.estimate.low >= at_least > 0]
     passed = {(part.explainer, part.estimate.measure): part.estimate.chance or 0.0 for part in whole}
     weak = {who: chance for who, chance in passed.items() if chance >= at_least}
@@ -248,7 +247,7 @@ def _reached_by_chance(judged: Iterable[Judged], at_least: float) -> list[str]:
         return []
     names = ", ".join(" ".join(filter(None, who)) for who in weak)
     chance = f"chance alone gives {max(weak.values()):.3f}"
-    return [f"{names}: passing {at_least:g} shows little, since {chance}; ask for more."]
+    return [f"{names}: passing {at_least:g} shows little, since {chance}; use a higher threshold."]
 
 
 def _reason(estimate: Estimate, wanted: float) -> str:
@@ -266,16 +265,15 @@ def _reason(estimate: Estimate, wanted: float) -> str:
 
 
 def _at_best(estimate: Estimate) -> float:
-    """What the lower limit of so many rows could be at most: that of perfect agreement."""
+    """The highest lower limit that this number of rows can reach: that of perfect agreement."""
     if estimate.method == "mcdiarmid":
         return max(0.0, 1 - estimate.margins.below)
-    return max(
-        0.0, 1 - 2 * math.log(2 / (1 - estimate.confidence)) / estimate.effective_n
-    )  # the jackknife's least margin
+    least = 2 * math.log(2 / (1 - estimate.confidence)) / estimate.effective_n  # the jackknife's least margin
+    return max(0.0, 1 - least)
 
 
 def _pairs(failed: Judged) -> list[str]:
-    """Pairs of rows that show the failure, where rows are at hand; the reason where they cannot be shown."""
+    """Lines with pairs of rows that show the failure, or with the reason why they cannot be shown."""
     question = "wrongly_covered" if failed.estimate.measure == "sufficiency" else "counterexamples"
     ask = getattr(failed.evaluation, question, None)
     if ask is None or failed.population:
@@ -304,7 +302,7 @@ def _covered(pair: Mapping[str, Any]) -> str:
 
 
 def _name(pair: Mapping[str, Any], position: str, label: str) -> Any:
-    """What a row is called: by its label, or by its position where rows have no labels."""
+    """The label of a row, or its position if rows have no labels."""
     return pair[label] if label in pair else pair[position]  # a log has no positions
 
 

@@ -1,4 +1,4 @@
-"""Choosing a discretization honestly: on one half of the rows, reported on the other."""
+"""Best: choose a discretizer on one half of the rows, and report it on the other."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,13 +17,13 @@ from faithscope.sample import Sample
 class Best:
     """The discretizer with the highest lower limit, chosen on one half of the rows and reported on the other.
 
-    The best of several on the same rows would look better than it is.
+    The best of several, reported on the rows on which it was chosen, would look better than it is.
 
     Parameters
     ----------
     discretizers : sequence of discretizers or their words, optional
-        Those to choose from; None among them stands for no discretization. By default the paper's for the kind of
-        explanation.
+        The discretizers to choose from; None among them means no discretization. By default the paper's for the kind
+        of explanation.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class Best:
     discretizers: Sequence[Any] | None = None
 
     def _among(self, sample: Sample, confidence: float) -> Any:
-        """The discretizer with the highest lower limit on these rows; the finest of those that tie."""
+        """The discretizer with the highest lower limit on these rows; of several such, the first."""
         chosen = None if self.discretizers is None else to_items(self.discretizers, "Best's discretizers")
         family = list(usual(sample.explanations)) if chosen is None else list(map(to_discretizer, chosen))
         if not family:
@@ -47,7 +47,7 @@ class Best:
 
 
 def to_choice(given: Any) -> Any:
-    """`Best`, by itself or by the word "best"; else a discretizer, by itself or by its word, or None."""
+    """What a caller gave as `discretizer`: `Best` or the word "best", a discretizer or its word, or None."""
     if isinstance(given, str) and given.strip().lower() == "best":
         return Best()
     return given if isinstance(given, Best) else to_discretizer(given)

@@ -1,4 +1,4 @@
-"""What was computed once is kept on disk: Parquet files named by what they answer and by what they hold."""
+"""Cache: predictions and explanations kept on disk, in Parquet files named by their question and their content."""
 
 import hashlib
 import os
@@ -18,30 +18,31 @@ from faithscope.explanations.arrow.tables import from_arrow, to_arrow
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.rows import rows_of, take_rows
-from faithscope.runtime.caller import warn
 from faithscope.runtime.files import to_folder, write_atomically
 from faithscope.runtime.fingerprint import fingerprint
 from faithscope.runtime.origins import our_sources
 from faithscope.runtime.progress import Step
+from faithscope.runtime.warning import warn
 
 _FORMAT = "2"
 
 
 @dataclass(frozen=True)
 class Cache:
-    """A folder of answers; an interrupted run goes on from it, and a second run finds everything there.
+    """A folder of predictions and explanations, from which an interrupted run continues and a second run is instant.
 
     A file's name holds a fingerprint of the question (rows, model, explainer, their code, settings, versions) and a
-    hash of the file's own bytes. A file that is cut short, changed or not ours does not match its name: it is named in
-    a warning and ignored. Files are written beside their place and then moved there, so no other process ever sees
-    half of one. What cannot be told from others is not kept: a warning says so, and it is computed each time.
+    hash of the file's own bytes. A file that was cut short or changed does not match its name: a warning names it, and
+    it is ignored. Files are written under another name and then renamed, so no process ever reads half of one. If a
+    model or explainer has no reliable fingerprint, its answers are not kept: a warning says so, and they are computed
+    each time.
 
     Parameters
     ----------
     folder : path
-        Made where it does not exist.
+        Created if it does not exist.
     rows : int
-        Rows in a file: how much an interruption can lose.
+        Rows per file: how much an interruption can lose.
 
     Examples
     --------
@@ -57,7 +58,7 @@ class Cache:
         check_whole(self.rows, "rows, the rows in a file,")
 
     def question(self, asked: Any, name: str) -> str | None:
-        """A fingerprint of whoever is asked; None, with a warning, where it cannot be told from others."""
+        """The fingerprint of a model or an explainer; None, with a warning, if it has no reliable one."""
         try:
             return fingerprint(asked)
         except WrongType as error:
@@ -67,15 +68,15 @@ class Cache:
     def explanations(
         self, question: str | None, explain: Callable[..., Any], X: Any, step: Step, *, tokenizer: Any = None
     ) -> Explanations:
-        """Explanations of rows, part by part, from the folder where they are there.
+        """The explanations of rows, part by part; those that the folder holds are read from it.
 
         Parameters
         ----------
         question : str or None
-            A fingerprint of everything but the rows; None where nothing is to be kept.
+            A fingerprint of everything but the rows; None if nothing is to be kept.
         explain : callable
-            From rows, a function to be told how far it is, and ``start``, the place of the first of these rows among
-            all, to explanations.
+            ``explain(rows, step, start=…)`` gives explanations; it calls `step` with its progress, and `start` is the
+            position of the first of these rows among all rows.
         """
         n = rows_of(X)
         parts = []
@@ -98,7 +99,7 @@ class Cache:
         step: Step | None = None,
         tokenizer: Any = None,
     ) -> Explanations:
-        """The answer for these rows, all in one file."""
+        """The answer for all of these rows, in one file."""
         key = None if question is None else self._key(what, question, X)
         table = None if key is None else self.read(what, key)
         if table is not None:
@@ -112,7 +113,7 @@ class Cache:
         try:
             return fingerprint(_FORMAT, our_sources(), what, question, X)
         except WrongType as error:
-            warn(f"What is said of these rows is not kept in the cache, and is computed each time: {error}")
+            warn(f"The answers for these rows are not kept in the cache, and are computed each time: {error}")
             return None
 
     def labels(self, question: str | None, predict: Callable[[Any], NDArray[Any]], X: Any) -> NDArray[Any]:
@@ -121,7 +122,7 @@ class Cache:
         return answers.values if isinstance(answers, Plain) else np.empty(0)
 
     def read(self, what: str, key: str) -> Any | None:
-        """The table kept under a key; None where there is none that is whole."""
+        """The table kept under a key; None if there is none, or none that is undamaged."""
         import pyarrow as pa
         from pyarrow import parquet
 
@@ -134,12 +135,12 @@ class Cache:
             if _digest(content) != path.stem.rpartition("-")[2]:
                 _ignored(path, "does not hold what its name says: it was cut short or changed")
                 continue
-            # On this thread alone: Arrow's threads may outlive the call, and abort if Python ends before they let go.
+            # On this thread alone: Arrow's threads may outlive the call, and abort if Python ends before them.
             return parquet.ParquetFile(pa.BufferReader(content), pre_buffer=False).read(use_threads=False)
         return None
 
     def write(self, what: str, key: str, table: Any) -> None:
-        """Keep a table; what was there under another name stays."""
+        """Keep a table under a key; no other file is touched."""
         import pyarrow as pa
         from pyarrow import parquet
 
@@ -150,7 +151,7 @@ class Cache:
 
 
 def to_cache(cache: Any) -> Cache | None:
-    """A cache from the path of its folder; None for none."""
+    """The cache that a caller gave, or that of the folder whose path was given; None if none was."""
     if cache is None or isinstance(cache, Cache):
         return cache
     if isinstance(cache, str | os.PathLike):
@@ -159,7 +160,7 @@ def to_cache(cache: Any) -> Cache | None:
 
 
 def takes_progress(explain: Any) -> bool:
-    """Whether an explainer can tell how far it is."""
+    """Whether an explainer takes a function to report its progress to."""
     try:
         return "progress" in signature(explain).parameters
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""compare(): several explainers of one model on the same rows, side by side."""
+"""compare(): several explainers of one model on the same rows, and the Comparison it gives."""
 
 import os
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
@@ -49,11 +49,11 @@ class Comparison:
     Attributes
     ----------
     evaluations : dict of str to Evaluation
-        By the explainers' names.
+        The evaluation of each explainer, by its name.
     pairs : tuple of PairedDifference
-        Differences between any two explainers, measured on the same rows.
+        The difference of every two explainers, measured on the same rows.
     rows_to_choose : int
-        Rows on which discretizations were chosen; they are not among those reported.
+        Number of rows on which `Best` chose discretizers; they are not among the rows reported.
 
     Examples
     --------
@@ -68,13 +68,13 @@ class Comparison:
 
     @property
     def populations(self) -> dict[str, Populations]:
-        """The consistency of each explainer by group of rows; empty where no groups were given."""
+        """The consistency of each explainer by group of rows; empty if no groups were given."""
         pairs = [(name, ev.populations) for name, ev in self.evaluations.items()]
         return {name: populations for name, populations in pairs if populations is not None}
 
     @property
     def sufficiency_populations(self) -> dict[str, Populations]:
-        """The sufficiency of each explainer that says where it applies, by group of rows."""
+        """The sufficiency, by group of rows, of each explainer whose explanations say where they apply."""
         pairs = [(name, ev.sufficiency_populations) for name, ev in self.evaluations.items()]
         return {name: populations for name, populations in pairs if populations is not None}
 
@@ -101,7 +101,7 @@ class Comparison:
         return self.evaluations.values()
 
     def items(self) -> ItemsView[str, Evaluation]:
-        """Names with their evaluations."""
+        """The explainers' names with their evaluations."""
         return self.evaluations.items()
 
     def table(self) -> "pd.DataFrame":
@@ -116,7 +116,7 @@ class Comparison:
         return frame(columns | {"uniqueness": [ev.uniqueness for _, ev, _ in lines]})
 
     def differences(self) -> "pd.DataFrame":
-        """One line per pair of explainers and measure; ``differ`` if the interval excludes zero.
+        """One line per pair of explainers and measure; ``differ`` is whether the interval excludes zero.
 
         Each interval has the stated confidence by itself; among many pairs some will differ by chance.
         """
@@ -138,7 +138,7 @@ class Comparison:
         write_report(self, path)
 
     def plot(self) -> Any:
-        """All explainers with intervals, chance and the unverifiable part as an Altair chart."""
+        """An Altair chart of all explainers, with intervals, chance and the unverifiable part."""
         from faithscope.charts import estimates
 
         return estimates([(name, estimate) for name, ev in self.evaluations.items() for estimate in ev._estimates()])
@@ -187,10 +187,10 @@ def compare(
     explainers : mapping of str to explainer
         Each as for `evaluate`, by a name of your choice.
     discretizer : discretizer, str or callable, or mapping of str to these, optional
-        One for all explainers whose kind it takes (the table says which), or one for each by name. `Best` chooses
-        for each explainer on half of the rows, and all are reported on the other half.
+        One for all explainers whose kind of explanation it takes (the table says which), or one per explainer by name.
+        `Best` chooses for each explainer on half of the rows, and all are reported on the other half.
     relation : Nearest, Ball or callable, or mapping of str to these, optional
-        As for `sufficiency`: one for all explainers, or one for each by name.
+        As for `sufficiency`: one for all explainers, or one per explainer by name.
 
     Returns
     -------
@@ -247,12 +247,14 @@ def _named(explainers: Any) -> dict[str, Any]:
     names = [str(name) for name in explainers]
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
-        raise BadInput(f"Two explainers are called {repeated!r} once their names are texts: give each its own.")
+        raise BadInput(
+            f"Two explainers are called {repeated!r} once their names are converted to text: give each its own name."
+        )
     return dict(zip(names, explainers.values(), strict=True))
 
 
 def _by_name(choice: Any, explainers: Mapping[str, Any], what: str) -> Any:
-    """One choice for all as it is; those of single explainers by the texts of their names, which must be known."""
+    """A choice for all explainers as it is; a mapping with its names as texts, each of which must be an explainer's."""
     if not isinstance(choice, Mapping):
         return choice
     chosen = {str(name): value for name, value in choice.items()}
@@ -271,7 +273,7 @@ def _settled(choice: Any, sample: Sample, confidence: float) -> Any:
 
 
 def _fitting(discretizer: Any, explanations: Explanations, one_for_all: bool) -> Any:
-    """The discretizer; None where one was given for all and these explanations are not of a kind that it takes."""
+    """The discretizer; None if it was given for all explainers and does not take this kind of explanation."""
     if not one_for_all or discretizer is None:
         return discretizer
     try:
@@ -288,7 +290,7 @@ def _seconds(watch: Watch, name: str) -> dict[str, float]:
 
 
 def _differences(evaluations: dict[str, Evaluation], confidence: float) -> tuple[PairedDifference, ...]:
-    """Every pair of explainers, by consistency and then by sufficiency."""
+    """The difference of every pair of explainers: in consistency, then in sufficiency."""
     consistent = [
         LeftOutEstimate(name, ev.consistency, consistency_left_out(ev.consistency.counts, ev.sample.counted()))
         for name, ev in evaluations.items()

@@ -1,4 +1,4 @@
-"""evaluate(): a model, an explainer and rows in; an Evaluation out."""
+"""evaluate(): measures an explainer of a model on rows; local(): measures it at one row outside the sample."""
 
 from dataclasses import replace
 from typing import Any
@@ -50,9 +50,9 @@ def evaluate(
     explainer : explainer, function or array-like
         Anything with ``explain``, a function from rows to explanations, or the explanations themselves.
     X : array-like or table, n rows
-        Rows the model will meet in use; no labels are needed.
+        Rows like those that the model meets in use; no labels are needed.
     discretizer : discretizer, str or callable, optional
-        As for `consistency`; or `Best` ("best"), which chooses one on half of the rows and reports on the other half.
+        As for `consistency`; or `Best` ("best"), which chooses one on half of the rows and reports it on the other.
     confidence, interval, weights
         As for `consistency`.
     relation : Nearest, Ball or callable, optional
@@ -60,11 +60,11 @@ def evaluate(
     groups : array-like, (n,), optional
         The population of each row: the explainer is then measured in each of them too (`Evaluation.populations`).
     seed : int
-        Of what is random here: the halves of `Best`. Explainers have seeds of their own.
+        The seed of what is random here: the halves of `Best`. Explainers have seeds of their own.
     cache : path or Cache, optional
-        A folder that keeps what was computed, so that an interrupted run goes on and a second run is instant.
+        A folder that keeps what was computed, so that an interrupted run continues and a second run is instant.
     progress : None, bool or callable
-        None shows phases that take more than a second, False nothing; or a function (phase, done, total).
+        None shows phases that take more than a second, False shows nothing; a function gets (phase, done, total).
 
     Returns
     -------
@@ -111,7 +111,7 @@ def local(
     x : one row
         A vector, or a table of one row.
     model, explainer, X, discretizer, relation
-        As for `evaluate`; model and explainer must be functions, since x is new to them.
+        As for `evaluate`; model and explainer cannot be ready predictions or explanations, since x is a new row.
 
     Returns
     -------
@@ -125,7 +125,8 @@ def local(
     """
     if function_of(model, "predict") is None or function_of(explainer, "explain") is None:
         raise WrongType(
-            "local needs a model and an explainer that can be called on x, not ready predictions or explanations."
+            "local needs a model and an explainer that can be called on x, not ready predictions or explanations: "
+            "pass (x, model, explainer, X)."
         )
     refuse_swapped(model, explainer)
     row, asker = _single_row(x), Asker(None, Watch(progress=False))

@@ -1,4 +1,4 @@
-"""Evaluation: how faithful one explainer is to one model, and every question one can ask about it."""
+"""Evaluation: how faithful one explainer is to one model, and the tables and charts that show it."""
 
 import os
 from dataclasses import dataclass, field, replace
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Options:
-    """What an evaluation was asked for besides its rows."""
+    """How an evaluation is made: confidence and method of its intervals, relation and seed."""
 
     confidence: float = 0.95
     method: Method = "jackknife"
@@ -55,21 +55,20 @@ class Evaluation:
     consistency : Estimate
         Same explanation, same prediction?
     sufficiency : Estimate or None
-        Wherever the explanation applies, same prediction? None where explanations do not say where they apply.
+        Wherever the explanation applies, same prediction? None if explanations do not say where they apply.
     sample : Sample
         The rows as they were measured; `explanations`, `predictions`, `X`, `weights` and `rows` read it.
     options : Options
         Confidence, method, relation and seed.
     undiscretized : Explanations
-        As the explainer made them.
+        The explanations as the explainer made them.
     name, explainer, discretizer : str
-        What the explainer is called, how it was set up, and what made its explanations coarser.
+        The explainer's name, its settings, and the discretizer of its explanations.
     baseline : bool
-        Whether the explainer says nothing on purpose, which its own attribute ``baseline = True`` says (`Constant`,
-        `Random` and `Unique` have it), so that guards do not judge it beside others. Ready explanations do not say who
-        made them: False.
+        Whether the explainer is a baseline, which its own attribute ``baseline = True`` says (`Constant`, `Random` and
+        `Unique` have it). `assert_faithful` does not judge baselines beside others. False for ready explanations.
     populations, sufficiency_populations : Populations or None
-        Consistency and sufficiency by group of rows, where groups were given.
+        Consistency and sufficiency by group of rows; None if no groups were given.
     seconds : dict of str to float
         How long each phase took.
 
@@ -112,12 +111,12 @@ class Evaluation:
 
     @property
     def weights(self) -> NDArray[np.float64] | None:
-        """How much each row counts; None where all count the same."""
+        """How much each row counts; None if all count the same."""
         return self.sample.weights
 
     @property
     def rows(self) -> NDArray[np.int64] | None:
-        """The positions of these rows among those that were handed over; None where they are all (see `Best`)."""
+        """The positions of these rows among those that were handed over; None if they are all (see `Best`)."""
         return self.sample.positions
 
     @property
@@ -138,7 +137,7 @@ class Evaluation:
     def local(self) -> "pd.DataFrame":
         """One line per row: local consistency and sufficiency with exact intervals, and the counts behind them.
 
-        The frame has the row labels of X; of rows without any, their positions.
+        The index of the frame holds the row labels of X, or positions if X has none.
         """
         columns = per_row(self._counts(), self.sample, self.options.confidence)
         if self._coverage is not None:
@@ -148,16 +147,16 @@ class Evaluation:
     def table(self, k: int | None = None) -> "pd.DataFrame":
         """One line per explanation, worst first; only the k worst if k is given.
 
-        The interval of the purity is exact for a label named beforehand; here it is the commonest of these rows, so
-        of many labels the purity looks too high (``docs/statistics.md``).
+        The interval of the purity is exact for a label that was named beforehand. Here it is the commonest label of
+        these rows, so with many labels the purity looks too high (``docs/statistics.md``).
         """
         return frame(per_explanation(self._counts(), self.options.confidence, k))
 
     def counterexamples(self, k: int = 10) -> "pd.DataFrame":
-        """Pairs of rows, same explanation, different prediction: worst explanations first, nearest rows first.
+        """Pairs of rows with the same explanation and different predictions: worst explanations and nearest rows first.
 
         ``row_a`` and ``row_b`` are positions in X as it was handed over, ``index_a`` and ``index_b`` its row labels
-        (the positions again where it has none).
+        (the positions again if it has none).
         """
         pairs = counterexamples(self._counts(), self.sample, k)
         return frame(self._named(pairs, {"row_a": "index_a", "row_b": "index_b"}))
@@ -165,7 +164,7 @@ class Evaluation:
     def scopes(self, k: int | None = None) -> "pd.DataFrame":
         """One line per explanation that says where it applies: its precision and coverage on these rows, worst first.
 
-        The interval of the precision is exact for a label named beforehand, as that of `table` is.
+        The interval of the precision is exact for a label that was named beforehand, like the interval in `table`.
         """
         return frame(scopes.per_scope(self._scoped(), self.options.confidence, k))
 
@@ -173,13 +172,13 @@ class Evaluation:
         """Rows that an explanation covers although they get another prediction, worst explanations first.
 
         ``row`` and ``wrong_row`` are positions in X as it was handed over, ``index`` and ``wrong_index`` its row
-        labels (the positions again where it has none).
+        labels (the positions again if it has none).
         """
         pairs = scopes.wrongly_covered(self._scoped(), self.sample, self._relation, k)
         return frame(self._named(pairs, {"row": "index", "wrong_row": "wrong_index"}))
 
     def _named(self, columns: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
-        """Columns of positions in these rows as positions in X as it was handed over, each followed by row labels."""
+        """Convert positions in these rows to positions in X as it was handed over, and add columns of row labels."""
         labels = row_labels(self.X)
         told: dict[str, Any] = {}
         for name, column in columns.items():
@@ -190,8 +189,8 @@ class Evaluation:
 
     def _scoped(self) -> Coverage:
         if self._coverage is None:
-            self._relation.scopes(self.explanations)  # says why, for most kinds
-            raise NotScoped("Sufficiency was not measured here.")
+            self._relation.scopes(self.explanations)  # raises with the reason, for most kinds
+            raise NotScoped("Sufficiency was not measured here: pass relation= to evaluate, or use consistency.")
         return self._coverage
 
     @property
@@ -219,7 +218,7 @@ class Evaluation:
         return measure_consistency(sample, self.options.confidence, self.options.method)
 
     def discretizations(self) -> "pd.DataFrame":
-        """Consistency against uniqueness for the paper's discretizations of these explanations, finest first."""
+        """One line per discretizer of the paper, finest first: the consistency and uniqueness of these explanations."""
         sample, family = replace(self.sample, explanations=self.undiscretized, notes=()), usual(self.undiscretized)
         estimates = [self._measure_consistency(sample.discretized(member)) for member in family]
         columns: dict[str, Any] = {"discretizer": [repr(member) for member in family], **estimate_columns(estimates)}
@@ -237,7 +236,7 @@ class Evaluation:
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write rows, predictions and explanations as a log, which `audit` reads back to the same numbers.
 
-        The row labels of a pandas frame are a column too, under their name or ``index``: ``audit(path, id="index")``.
+        The row labels of a pandas frame become a column, under their name or ``index``: ``audit(path, id="index")``.
         """
         from faithscope.tables.log.writing import write_log
 
@@ -249,14 +248,14 @@ class Evaluation:
         Parameters
         ----------
         groups : array-like, (n,), optional
-            The population of each row, to be compared in the report; by default those that were given to `evaluate`.
+            The population of each row, for the report to compare; by default those that were given to `evaluate`.
         """
         from faithscope.report import write_report
 
         write_report(self if groups is None else self._grouped(groups), path)
 
     def plot(self) -> Any:
-        """Value, interval, chance and the unverifiable part as an Altair chart."""
+        """An Altair chart of value, interval, chance and the unverifiable part."""
         from faithscope.charts import estimates
 
         return estimates([(self.name, estimate) for estimate in self._estimates()])
@@ -271,7 +270,7 @@ class Evaluation:
         return "".join(estimate._repr_html_() for estimate in self._estimates())
 
     def _counts(self) -> Any:
-        """Every row counts once, whatever its weight."""
+        """Counts in which every row counts once, whatever its weight."""
         return self.consistency.counts if self.weights is None else count_rows(replace(self.sample, weights=None))
 
     def _contents(self) -> "Contents":
@@ -282,13 +281,13 @@ class Evaluation:
         return Contents({self.name: self}, {self.name: [Breakdown.of(parts) for parts in groups if parts is not None]})
 
     def _provenance(self) -> "Provenance":
-        """How the explanations came about."""
+        """How the explanations were made."""
         from faithscope.report.result import Provenance
 
         return Provenance(self.explainer, self.discretizer, self.explanations.kind, self.seed, self.seconds)
 
     def _plan(self, measure: str) -> "Plan":
-        """How many rows the measure needs."""
+        """The plan of how many rows the measure needs."""
         from faithscope.measures.planning import plan
 
         return plan(getattr(self, measure))
@@ -321,7 +320,7 @@ def assess(
     Parameters
     ----------
     groups : array-like, optional
-        The population of each row that was handed over, also of those that are not reported.
+        The population of each row that was handed over, including rows that are not reported.
     """
     coarse = sample.discretized(discretizer)
     evaluation = Evaluation(
@@ -344,7 +343,7 @@ def assess(
 
 def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
     sample, confidence = evaluation.sample, evaluation.options.confidence
-    # Where explanations apply is asked about rows, each of which counts once, whatever its weight.
+    # Tables of scopes count every row once, whatever its weight.
     coverage = cover(replace(sample, weights=None), evaluation._relation, device="auto")
     if sample.weights is None:
         estimate = noted(coverage_estimate(coverage, "sufficiency", confidence), sample.notes)
@@ -354,7 +353,7 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
 
 
 def check_groups(groups: Any, X: Any) -> None:
-    """Raise, before anything long begins, if rows cannot be counted or there is not one group per row."""
+    """Raise, before any long computation, if rows cannot be counted or there is not one group per row."""
     rows = rows_of(X)
     if groups is not None:
         same_length(X=rows, groups=len(to_labels(groups, "Groups")))

@@ -64,9 +64,8 @@ def to_vector(values: Any, what: str = "Input") -> NDArray[Any]:
     """One column as a NumPy array: numbers, booleans or dates by their dtype, anything else as Python objects."""
     array = to_array(values, what)
     if array is None:
-        column = hasattr(values, "to_numpy") and hasattr(
-            values, "__len__"
-        )  # a single moment of pandas has only the first
+        # A column has both; a single moment of pandas has no length.
+        column = hasattr(values, "to_numpy") and hasattr(values, "__len__")
         array = _library_vector(values) if column else sequence_vector(values, what)
     if array.ndim == 0:
         raise WrongType(f"{what} must be a list with one value per row; got a single {array.dtype} ({array}).")
@@ -144,7 +143,7 @@ def to_items(values: Any, what: str) -> list[Any]:
     """The items of a list, a tuple or an array, in their order."""
     listed = hasattr(values, "__iter__") and not isinstance(values, str | bytes | dict | set | frozenset)
     if not listed or getattr(values, "shape", None) == ():
-        raise WrongType(f"{what} must be a list; got {values!r}, a {type(values).__name__}.")
+        raise WrongType(f"{what} must be a list; got {values!r} ({type(values).__name__}).")
     _refuse_sparse(values, what)
     return list(values)
 

@@ -14,6 +14,8 @@ from faithscope.inputs.numbers import as_floats, refuse_nonfinite, rows_to_array
 _FEWEST = 20  # rows below which nothing looks continuous
 _FEWEST_WHOLE = 50  # different whole numbers that may all be classes
 _NEARLY_ALL = 0.9
+_PROBABILITIES = ". If these are class probabilities, pass the predicted class, e.g. probabilities.argmax(axis=1)"
+_SWAPPED = "; if they are explanations, two arguments are swapped"
 _COMPARABLE = {str, bytes, int, float, bool, Decimal}  # with all of their own kind
 
 
@@ -80,7 +82,8 @@ def to_labels(given: Any, what: str = "Predictions") -> NDArray[Any]:
     if is_frame(given):
         _, columns = frame_columns(given)
         if len(columns) != 1:
-            raise BadInput(f"{what} must be one value per row; got {len(columns)} columns: pass one of them.")
+            swapped = _SWAPPED if what == "Predictions" else ""
+            raise BadInput(f"{what} must be one value per row; got {len(columns)} columns: pass one of them{swapped}.")
         return to_keys(columns[0], what)
     labels = to_vector(given, what)
     if labels.ndim == 1 and labels.dtype == object and len(labels) and is_row(labels[0]):
@@ -89,8 +92,8 @@ def to_labels(given: Any, what: str = "Predictions") -> NDArray[Any]:
         labels = labels[:, 0]
     if labels.ndim != 1:
         raise BadInput(
-            f"{what} must be one value per row; got shape {labels.shape}. If these are class probabilities, "
-            "pass the predicted class, e.g. probabilities.argmax(axis=1)."
+            f"{what} must be one value per row; got shape {labels.shape}"
+            f"{_PROBABILITIES + _SWAPPED if what == 'Predictions' else ': pass one column'}."
         )
     return to_keys(labels, what)
 

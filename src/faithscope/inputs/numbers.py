@@ -75,7 +75,14 @@ def _first_value(column: NDArray[Any]) -> str:
 
 def rows_to_array(values: Any, what: str) -> NDArray[Any]:
     """A list of rows as an array; raises, naming the first row of another length, if they are ragged."""
-    rows = [to_vector(row, f"{what} in row {i}") for i, row in enumerate(sequence_vector(values, what))]
+    items = list(sequence_vector(values, what))
+    single = next((i for i, row in enumerate(items) if isinstance(row, str) or not hasattr(row, "__iter__")), None)
+    if single is not None:
+        raise WrongType(
+            f"{what} must be a list of rows, each a list of numbers; row {single} is a single "
+            f"{type(items[single]).__name__} ({items[single]!r})."
+        )
+    rows = [to_vector(row, f"{what} in row {i}") for i, row in enumerate(items)]
     lengths = [row.shape for row in rows]
     odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
     if odd is not None:

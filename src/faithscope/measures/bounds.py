@@ -49,11 +49,14 @@ def mse_bound(
     Parameters
     ----------
     estimate : Estimate or Counts, optional
-        A measured sample.
+        A sample that was measured.
     p, q : array-like, optional
-        For each explanation of the population, the share of rows given it and the share it covers (default: p).
+        For each explanation of the population, the share of rows that are given it, and the share of rows that it
+        covers (by default p).
     n : int, optional
-        Number of rows, with `p`.
+        Number of rows; required with `p`.
+    confidence : float
+        With which a bound from a sample holds.
 
     Returns
     -------
@@ -97,7 +100,7 @@ def _known_population_bound(p: ArrayLike, q: ArrayLike, n: int | None) -> MeanSq
         )
     if np.any(covered < given - 1e-12):
         raise BadInput("q(π) cannot be smaller than p(π): an explanation covers the rows it was given to.")
-    others = float(min(rows - 1, 10**300))  # beyond it the share is the same
+    others = float(min(rows - 1, 10**300))  # larger numbers give the same bias
     bias = float(np.sum(given * np.exp(-others * covered)))
     return MeanSquaredErrorBound(4 / rows + bias**2)
 
@@ -118,7 +121,7 @@ def sample_size(range_size: int, epsilon: float) -> int:
 
 
 def local_sample_size(epsilon: float, confidence: float = 0.9) -> int:
-    """Rows with x's explanation that pin its local measure down to ±epsilon, by Hoeffding: ``ln(2/δ) / (2ε²)``.
+    """Rows with x's explanation that determine its local measure to ±epsilon, by Hoeffding: ``ln(2/δ) / (2ε²)``.
 
     Examples
     --------
@@ -134,4 +137,4 @@ def _whole_rows(rows: Callable[[], float]) -> int:
     try:
         return math.ceil(rows())
     except (OverflowError, ZeroDivisionError):
-        raise BadInput("So small an error takes more rows than can be counted: ask for a larger one.") from None
+        raise BadInput("So small an error takes more rows than can be counted: ask for a larger epsilon.") from None

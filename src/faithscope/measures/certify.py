@@ -1,4 +1,4 @@
-"""Certify: a lower bound on the undiscretized explainer, from the best of several discretizations."""
+"""A lower bound on the consistency of the undiscretized explainer: the best of several discretizations' bounds."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,22 +18,22 @@ Discretize = Callable[[Explanations], Any]
 
 @dataclass(frozen=True)
 class Certificate:
-    """A lower bound on a true consistency, and where it comes from.
+    """A lower bound on the true consistency of an explainer, and the discretization that gives it.
 
     Attributes
     ----------
     low : float
         With the stated confidence, the explainer's true consistency is at least this.
     discretizer : discretizer
-        The one whose bound won.
+        The discretizer with the highest bound.
     subject : str
         The explainer that the bound speaks of.
     bounds : tuple of (discretizer, float)
-        The bound of every discretizer tried; together they hold with the stated confidence.
+        The bound of every discretizer that was tried; all hold together with the stated confidence.
     estimates : tuple of Estimate
-        The estimate of each, in the same order, every one at its own ordinary confidence.
+        The estimate of each discretizer, in the same order; each interval has the stated confidence by itself.
     proven : bool
-        Whether the bound holds for every system (McDiarmid) or approximately (jackknife).
+        Whether the bound holds for every system (McDiarmid); False if it holds approximately (jackknife).
 
     Examples
     --------
@@ -76,19 +76,19 @@ def certify(
     confidence: float = 0.95,
     interval: Method = "mcdiarmid",
 ) -> Certificate:
-    """A lower bound on the true consistency of the explainer as it is.
+    """A lower bound on the true consistency of the explainer without any discretization.
 
-    Coarser explanations can only be less consistent, so a lower bound for any discretization is one for
-    the explainer itself. Each of k discretizations gets a one-sided bound at (1 - confidence) / k; the best wins.
+    Coarser explanations can only be less consistent, so a lower bound for any discretization is a lower bound for
+    the explainer itself. Each of k discretizations gets a one-sided bound at (1 - confidence) / k; the highest counts.
 
     Parameters
     ----------
     explanations, predictions
         As for `consistency`.
-    discretizers : sequence of discretizers or their words, or one, optional
-        By default the paper's for the kind of explanation; None among them stands for no discretization.
+    discretizers : discretizer, its word, or a sequence of these, optional
+        By default the paper's discretizers for the kind of explanation; None in the sequence means no discretization.
     interval : {"mcdiarmid", "jackknife"}
-        Proven for every system, or narrower and approximate.
+        How the bound is made: proven for every system, or tighter and approximate.
 
     Returns
     -------

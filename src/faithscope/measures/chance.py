@@ -1,4 +1,4 @@
-"""Against chance: do rows agree more than they would if predictions were dealt out anew at random?"""
+"""Against chance: do rows agree more than they would if predictions were shuffled over the rows?"""
 
 import math
 
@@ -8,7 +8,7 @@ from scipy.special import ndtri
 from faithscope.counting.profile import Profile
 from faithscope.measures.intervals import check_confidence
 
-_ROUNDING = 1e-9  # of the rows: sums of shares are not exact
+_ROUNDING = 1e-9  # times n: sums of shares are not exact
 
 
 def exceeds_chance(profile: Profile, agreeing: float, chance: float, confidence: float, weight: float | None) -> bool:
@@ -17,18 +17,18 @@ def exceeds_chance(profile: Profile, agreeing: float, chance: float, confidence:
     Shuffled predictions agree on ``chance * checked`` rows on average, where `checked` are the rows whose explanation
     covers another row; silent rows are on neither side. The spread of that number is known in closed form
     (`shuffled_spread`), so nothing is shuffled. With few explanations the number is skewed like chi-squared with one
-    degree of freedom, the most skewed of its limits, so that is the distribution it is held against.
+    degree of freedom, the most skewed of its limits, so the critical value is taken from that distribution.
 
     Parameters
     ----------
     agreeing : float
-        Rows, each counted by the share of its others that agree: ``n * value``.
+        The sum over rows of the share of their other rows that agree: ``n * value``.
     chance : float
         Probability that two rows share a prediction.
     confidence : float
         One minus twice the probability of a false alarm.
     weight : float, optional
-        Sum over rows of the squares of how much each takes part in the answer (`LeftOut.weight`); None for equality.
+        Sum over rows of the squared `LeftOut.weight`; None for equality.
     """
     checked = float(profile.rows[profile.others > 0].sum())
     excess = agreeing - chance * checked
@@ -40,10 +40,10 @@ def exceeds_chance(profile: Profile, agreeing: float, chance: float, confidence:
 def shuffled_spread(profile: Profile, weight: float | None = None) -> float:
     """Standard deviation of ``n * value`` when predictions are shuffled over the rows; infinite below four rows.
 
-    ``n * value`` is ``sum_ij a_ij b_ij`` with ``a_ij = 1 / c_i`` where row i's explanation covers row j, c_i of them,
-    and b_ij = 1 where the two share a prediction. Its variance under permutations is Mantel's, which reads three sums
-    of `a` and three of `b`. For equality it is exact; for other relations, where `a` is not symmetric, the sum of its
-    squares is an upper bound, and the result at most 1.42 times too large.
+    ``n * value`` is ``sum_ij a_ij b_ij`` with ``a_ij = 1 / c_i`` if row i's explanation covers row j (c_i is the number
+    of such rows) and ``b_ij = 1`` if both have the same prediction. Its variance under permutations is Mantel's, which
+    reads three sums of `a` and three of `b`. It is exact for equality. For other relations `a` is not symmetric and
+    the sum of its squares is an upper bound; the result is then at most 1.42 times too large.
     """
     n = float(profile.n)
     if n < 4:

@@ -38,12 +38,12 @@ def consistency(
     discretizer : discretizer, str or callable, optional
         Makes explanations coarser: ``Floor(1)``, ``SignOfTop(5)``, or the word for it, ``"1-fp"``, ``"sign-of-top-5"``.
     confidence : float
-        Of the interval.
+        The confidence of the interval.
     interval : {"jackknife", "mcdiarmid"}
         How the interval is made: approximate and narrow, or proven for every system and wide.
     weights : array-like, (n,), optional
         How much each row counts in the population you ask about; rows of weight 0 are left out, and the result says so.
-        Weights that depend on the prediction want tens of rows per explanation: of few, the estimate is too low.
+        Weights that depend on the prediction need tens of rows per explanation: with fewer, the estimate is too low.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method
     """The consistency of a sample.
 
     With weights, ``M̂_w = (1/W) Σ_π W_π · Σ_y (W_{πy}² - V_{πy}) / (W_π² - V_π)``, where W are sums of weights and V
-    sums of their squares; the jackknife then needs each row's weight, so it is one more pass over the rows.
+    sums of squared weights. The jackknife then needs the weight of each row, which takes one more pass over the rows.
     """
     check_method(method)
     counted = sample.counted()

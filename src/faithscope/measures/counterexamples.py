@@ -15,7 +15,7 @@ from faithscope.sample import Sample
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_EXACT = 40_000_000  # values compared outright for one explanation; beyond it, neighbors along projections
+_EXACT = 40_000_000  # values compared for one explanation; with more, only neighbors along projections are
 _PROJECTIONS = 16
 _WINDOW = 4  # neighbors on each side
 
@@ -23,9 +23,9 @@ _WINDOW = 4  # neighbors on each side
 def counterexamples(counts: Counts, sample: Sample, k: int = 10) -> dict[str, Any]:
     """Up to k pairs of rows that share an explanation but not a prediction.
 
-    Explanations with most disagreeing pairs come first, and give one pair each before any gives a second;
-    within one, the nearest rows come first (Gower distance on X, if the sample has X). Never compares all pairs: for
-    an explanation with very many rows, candidates are neighbors along a few fixed directions.
+    Explanations with most disagreeing pairs come first, and each gives one pair before any gives a second. Within an
+    explanation the nearest rows come first (Gower distance on X, if the sample has X). If an explanation has very many
+    rows, not all pairs are compared: candidates are neighbors along a few fixed directions.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def disagreeing_pairs(counts: Counts) -> Ints:
 
 
 def share_out(available: Ints, k: int) -> Ints:
-    """One pair for each explanation in turn, until k are given out or none is left."""
+    """How many of k pairs each explanation gives: one each in turn, up to the pairs that it has."""
     quota = np.zeros(len(available), np.int64)
     k = min(k, int(available.sum()))
     while quota.sum() < k and np.any(quota < available):
@@ -98,21 +98,21 @@ class _Rows:
 
     @classmethod
     def of(cls, X: Any) -> "_Rows | None":
-        """These rows; None if they have no columns to compare (none given, or sparse)."""
+        """The rows of X; None if there are no columns to compare (X is None or sparse)."""
         columns = [] if X is None or hasattr(X, "tocsr") else columns_of(X)
         if not columns:
             return None
         return cls(columns)
 
     def distance(self, a: Ints, b: Ints) -> Floats:
-        """Between rows a and rows b, one by one."""
+        """The distance between row ``a[i]`` and row ``b[i]``, for every i."""
         return self.metric.between([column[a] for column in self.columns], [column[b] for column in self.columns])
 
     def orders(self, rows: Ints) -> Iterator[Ints]:
-        """The rows in their order along a few fixed random directions.
+        """The rows sorted along a few fixed random directions.
 
-        Where there are categories or missing values, also by half of the features at a time, since rows that differ in
-        one of these are far apart along every direction that knows it.
+        If there are categories or missing values, also along directions of half of the features: rows that differ in
+        one category are far apart along every direction that uses it.
         """
         rng = np.random.default_rng(0)
         for _ in range(_PROJECTIONS):
@@ -127,7 +127,7 @@ class _Rows:
 
 
 def _along(column: NDArray[Any], rows: Ints, rng: np.random.Generator) -> Floats:
-    """One feature's part of a projection: a number times a weight; a category's own weight, or that of missing."""
+    """The part of a projection due to one feature: number times weight; categories and missing have own weights."""
     if column.dtype.kind == "i":
         return np.asarray(rng.normal(size=int(column.max()) + 1)[column[rows]])
     known = column[np.isfinite(column)]
@@ -139,14 +139,14 @@ def _along(column: NDArray[Any], rows: Ints, rng: np.random.Generator) -> Floats
 
 
 def _category_codes(digests: Ints) -> Ints:
-    """Categories numbered from 0, as sizes of arrays need it; Gower's digests of them are any 64 bits."""
+    """Categories numbered from 0, to index arrays with; Gower's digests of them are arbitrary 64-bit numbers."""
     return np.unique(digests, return_inverse=True)[1].reshape(-1)
 
 
 def _nearest_pairs(rows: Ints, labels: Ints, space: _Rows | None, wanted: int) -> tuple[Ints, Floats]:
-    """Pairs of these rows with different labels, nearest first; in order of rows where there is no distance."""
+    """Pairs of these rows with different labels: nearest first, or in order of rows if there is no distance."""
     commonest = int(np.bincount(labels[rows]).argmax())
-    rare = rows[labels[rows] != commonest]  # every disagreeing pair has at least one of these
+    rare = rows[labels[rows] != commonest]  # every disagreeing pair contains at least one of these rows
     if space is None:
         pairs = _first_pairs(rare, rows, labels, commonest, wanted)
         return pairs, np.full(len(pairs), np.nan)
@@ -167,7 +167,7 @@ def _distinct(pairs: Ints, rows: int) -> Ints:
 
 
 def _partners(row: int, rows: Ints, labels: Ints, commonest: int) -> Ints:
-    """Rows of another label, so that no pair comes twice: of the commonest label, or later ones."""
+    """Rows of another label to pair `row` with: of the commonest label, or later, so that no pair comes twice."""
     partners: Ints = rows[(labels[rows] != labels[row]) & ((labels[rows] == commonest) | (rows > row))]
     return partners
 
@@ -191,7 +191,7 @@ def _all_pairs(rare: Ints, rows: Ints, labels: Ints, commonest: int) -> Ints:
 
 
 def _neighbors(rows: Ints, labels: Ints, space: _Rows) -> Ints:
-    """Disagreeing neighbors in each order: linear many, and near pairs are among them."""
+    """Disagreeing pairs that are neighbors in one of the orders: linearly many, and the near pairs are among them."""
     pairs = []
     for ordered in space.orders(rows):
         for step in range(1, _WINDOW + 1):

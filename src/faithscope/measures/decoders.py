@@ -1,4 +1,4 @@
-"""Decoders: what the prediction must have been, judging by the explanation alone (paper, section 2.1)."""
+"""Decoders: guess the prediction from the explanation alone (paper, section 2.1)."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
@@ -18,9 +18,9 @@ from faithscope.sample import Sample
 
 @dataclass(frozen=True)
 class Decoder(ABC):
-    """Learned from counts: ``Decoder(estimate.counts)``, or ``Decoder().fit(explanations, predictions)``.
+    """The base of decoders: ``Decoder(estimate.counts)``, or ``Decoder().fit(explanations, predictions)``.
 
-    Unweighted counts only. Explanations that were never seen decode to None.
+    Counts must be unweighted. Explanations that were never seen decode to None.
     """
 
     counts: Counts = field(default_factory=Counts.zero)
@@ -32,7 +32,9 @@ class Decoder(ABC):
             counts = to_counts(counts, type(self).__name__)
         object.__setattr__(self, "counts", counts)
         if counts.weight is not None:
-            raise BadInput("Decoders read unweighted counts; these are weighted.")
+            raise BadInput(
+                "Decoders read unweighted counts, and these are weighted: count the same rows without weights."
+            )
 
     def fit(self, explanations: Any, predictions: Any) -> Self:
         """A new decoder that has learned from these rows."""
@@ -40,7 +42,7 @@ class Decoder(ABC):
         return replace(self, counts=count_rows(sample))
 
     def predict(self, explanations: Any) -> NDArray[np.object_]:
-        """The decoded label of each row, and None where the explanation was never seen.
+        """The decoded label of each row; None if its explanation was never seen.
 
         Returns
         -------
@@ -58,7 +60,7 @@ class Decoder(ABC):
 
     @abstractmethod
     def _cells(self, explanation: NDArray[np.int64]) -> NDArray[np.int64]:
-        """For each explanation, the cell of the label it decodes to."""
+        """For each explanation, the cell of the label that it decodes to."""
 
     @property
     @abstractmethod
@@ -76,7 +78,7 @@ class Decoder(ABC):
 
 @dataclass(frozen=True)
 class GibbsDecoder(Decoder):
-    """Draws a label as often as the explanation was seen with it; the draws follow `seed` and the order of the rows.
+    """Draws a label as often as the explanation was seen with it; `seed` and the order of rows determine the draws.
 
     Consistency is its accuracy: ``m = 1 - E_G``.
 
@@ -100,7 +102,7 @@ class GibbsDecoder(Decoder):
 
     @property
     def leave_one_out_error(self) -> float:
-        """The estimate of E_G in the population, ``1 - M̂``: no row is decoded by itself."""
+        """The estimate of E_G in the population, ``1 - M̂``: no row takes part in its own decoding."""
         self._check_rows()
         return 1 - agreement(self.counts.profile())
 
@@ -114,7 +116,7 @@ class GibbsDecoder(Decoder):
 
 @dataclass(frozen=True)
 class OptimalDecoder(Decoder):
-    """Answers the label seen most often with the explanation; among equals the first in order.
+    """Answers the label that was seen most often with the explanation; of several such labels, the first in order.
 
     Its error relates to the Gibbs decoder's by ``E_O ≤ E_G ≤ 2 E_O`` (the paper's Claim 1).
 

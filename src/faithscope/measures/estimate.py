@@ -1,4 +1,4 @@
-"""Counts to Estimate: the paper's estimator with its interval, its silence and its chance level."""
+"""Estimate: the paper's estimator from counts, with its interval, its unverifiable share and its chance level."""
 
 import html
 from collections.abc import Sequence
@@ -21,40 +21,50 @@ if TYPE_CHECKING:
 
 Method = Literal["jackknife", "mcdiarmid"]
 METHODS = {"jackknife": jackknife, "mcdiarmid": mcdiarmid}
-COLUMNS = ("n", "value", "low", "high", "unverifiable", "verified", "chance", "adjusted", "distinct")  # of tables
-_FEW = 10  # below so many degrees of freedom, a few rows decide the interval
+COLUMNS = (
+    "n",
+    "value",
+    "low",
+    "high",
+    "unverifiable",
+    "verified",
+    "chance",
+    "adjusted",
+    "distinct",
+)  # of every table of estimates
+_FEW = 10  # with fewer degrees of freedom, a few rows decide the interval
 
 
 @dataclass(frozen=True, repr=False)
 class Estimate:
-    """A measure of faithfulness on a sample, and how sure it is.
+    """A measure of faithfulness on a sample, with its interval.
 
     Attributes
     ----------
     value : float
-        The paper's M̂: rows whose explanation covers nobody else count 0.
+        The paper's M̂: rows whose explanation covers no other row count 0.
     low, high : float
-        Interval for the true measure: sampling error and silence both; `interval` is the pair.
+        Interval for the true measure, which allows for sampling error and for silence; `interval` is the pair.
     confidence : float
-        Of the interval.
+        The confidence of the interval.
     method : {"jackknife", "mcdiarmid"}
         How the interval was made.
     unverifiable : float
         Share of rows whose explanation covers no other row, on which the sample is silent.
     verified : float or None
-        Agreement among the rows that can be checked, ``value / (1 - unverifiable)``; None where none can.
+        Agreement among the rows that can be checked, ``value / (1 - unverifiable)``; None if none can.
     verified_low, verified_high : float or None
-        Interval of `verified`, a jackknife whatever the `method`. Unlike low and high it holds no silence, so it may
-        be compared with chance; its low end is above chance only where `above_chance` is true.
+        Interval of `verified`, a jackknife whatever the `method`. Unlike low and high it does not allow for silence, so
+        it may be compared with chance; its low end is above chance only if `above_chance` is true.
     chance : float or None
         What an explanation that means nothing would reach among rows that can be checked.
     above_chance : bool or None
         Whether rows agree more than shuffled predictions would, by a permutation test at the same confidence; with
-        weights, whether `verified_low` is above chance. None where there is no chance level or it is 1.
+        weights, whether `verified_low` is above chance. None if there is no chance level or it is 1.
     n, distinct : int
-        Rows, and different explanations among them.
+        Number of rows, and of different explanations.
     effective_n : float
-        The effective sample size where rows are weighted, n otherwise.
+        The effective sample size if rows are weighted, else n.
     notes : tuple of str
         What a reader should know before trusting the interval.
 
@@ -97,7 +107,7 @@ class Estimate:
 
     @property
     def adjusted(self) -> float | None:
-        """`verified` on a scale where chance is 0 and perfection 1; None where undefined."""
+        """`verified` on a scale where chance is 0 and perfection 1; None if undefined."""
         if self.verified is None or self.chance is None or self.chance >= 1:
             return None
         return (self.verified - self.chance) / (1 - self.chance)
@@ -159,7 +169,7 @@ def agreement(profile: Profile) -> float:
     """Probability that a row covered by x's explanation shares x's prediction.
 
     The paper's estimator (section 4.1): ``M̂ = (1/n) Σ_i 1(N_π > 1) (N_{π,y} - 1) / (N_π - 1)``.
-    Rows whose explanation covers nobody else count 0, so a low value means
+    Rows whose explanation covers no other row count 0, so a low value means
     *unfaithful or unverifiable*: read it beside `unverifiable`.
     """
     return sums(profile).agreeing / profile.n
@@ -188,9 +198,9 @@ def estimate(
     ----------
     counts : Counts or Profile
     measure : str
-        What it is called.
+        The name of the measure.
     confidence : float
-        Of the interval.
+        The confidence of the interval.
     interval : {"jackknife", "mcdiarmid"}
         How the interval is made: approximate and narrow, or proven for every system and wide.
     """
@@ -209,7 +219,7 @@ def estimate(
 
 
 def check_method(method: str) -> None:
-    """Raise where no interval is made by a method of this name."""
+    """Raise if there is no method of this name to make an interval."""
     if not isinstance(method, str) or method not in METHODS:
         raise BadInput(f"interval must be one of {', '.join(METHODS)}; got {method!r}.")
 
@@ -223,7 +233,7 @@ def assemble(
     method: str = "jackknife",
     notes: tuple[str, ...] = (),
 ) -> Estimate:
-    """An `Estimate` from its parts."""
+    """An `Estimate` from counts, sums of terms and margins."""
     check_confidence(confidence)
     value, silent = terms.agreeing / terms.total, terms.silent / terms.total
     notes = (*notes, *label_notes(counts.labels, counts.n))
@@ -261,7 +271,7 @@ def noted(estimate: Estimate, notes: tuple[str, ...]) -> Estimate:
 def _against_chance(
     counts: Counted, terms: Sums, margins: Margins, verified: float | None, chance: float | None, confidence: float
 ) -> tuple[float | None, float | None, bool | None]:
-    """The interval of `verified`, and whether it is above chance; the two never contradict each other."""
+    """(verified_low, verified_high, above_chance); the interval never contradicts the test."""
     if verified is None:
         return None, None, None
     low, high = max(0.0, verified - margins.verified), min(1.0, verified + margins.verified)

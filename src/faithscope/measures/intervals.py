@@ -1,4 +1,4 @@
-"""How sure: jackknife and McDiarmid margins, and the paper's mean-squared-error bound."""
+"""Intervals: jackknife and McDiarmid margins around a value."""
 
 import math
 from dataclasses import dataclass
@@ -17,24 +17,24 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Margins:
-    """How far the truth may lie below the value, and above the value plus what cannot be verified."""
+    """How far the truth may lie below the value, and how far above the value plus the unverifiable share."""
 
     below: float
     above: float
-    degrees_of_freedom: float = math.inf  # small where a few rows decide the spread
+    degrees_of_freedom: float = math.inf  # small if a few rows decide the spread
     verified: float = 1.0  # how far the agreement among rows that can be checked may be off, to either side
     weight: float | None = None  # sum over rows of their squared `LeftOut.weight`; None for equality
 
 
 def check_confidence(confidence: float) -> float:
-    """The chance allowed for being wrong, 1 - confidence."""
+    """The probability with which the interval may miss the truth, 1 - confidence."""
     return 1 - check_share(confidence, "confidence")
 
 
 def mcdiarmid(profile: Profile, confidence: float, sides: int = 2) -> Margins:
     """Margins that hold for any model, explainer and population, from n alone.
 
-    Replacing one row moves n·M̂ by at most 3 and n·(M̂ + U) by at most 2 (McDiarmid's inequality does the rest).
+    Replacing one row changes n·M̂ by at most 3 and n·(M̂ + U) by at most 2, so McDiarmid's inequality applies.
     """
     tail = math.log(sides / check_confidence(confidence)) / profile.n
     return Margins(math.sqrt(4.5 * tail), math.sqrt(2 * tail))
@@ -43,8 +43,8 @@ def mcdiarmid(profile: Profile, confidence: float, sides: int = 2) -> Margins:
 def jackknife(profile: Profile, confidence: float, sides: int = 2) -> Margins:
     """Margins from what M̂ and M̂ + U become when one row is left out, in closed form.
 
-    Never narrower than ``2 ln(2/δ) / n``: where no disagreement was seen the spread
-    is 0, yet a rare one may have been missed (the rule of three).
+    Never less than ``2 ln(2/δ) / n``: if no disagreement was seen the spread is 0, but rare disagreements may have
+    been missed (the rule of three).
     """
     if profile.n < 2:
         return Margins(1.0, 1.0)
@@ -52,11 +52,11 @@ def jackknife(profile: Profile, confidence: float, sides: int = 2) -> Margins:
 
 
 def jackknife_margins(left_out: LeftOut | None, effective_n: float, confidence: float, sides: int = 2) -> Margins:
-    """Margins from leave-one-out values; of a single row, which has none, everything is possible.
+    """Margins from leave-one-out values; 1 if there are none, as for a single row.
 
-    Reach is how much the terms of other rows lean on one row at most, ``max_j Σ_i 1(π_i covers j) / c_i``; it is 1
-    for equality. A kind of row that the sample happened to miss has a chance of at most ln(1/δ)/n, and moves the
-    measure by its own term and by what leans on it: hence the least margin ``(1 + reach) ln(1/δ) / n``.
+    The reach is how much the terms of other rows lean on one row at most, ``max_j Σ_i 1(π_i covers j) / c_i``; it is 1
+    for equality. A kind of row that the sample missed has probability at most ln(1/δ)/n, and changes the measure by
+    its own term and by the terms that lean on it: hence the least margin ``(1 + reach) ln(1/δ) / n``.
     """
     wrong = check_confidence(confidence) / sides
     if left_out is None:
@@ -71,7 +71,7 @@ def jackknife_margins(left_out: LeftOut | None, effective_n: float, confidence: 
 
 
 def _verified_margin(left_out: LeftOut, rows: NDArray[Any], least: float, wrong: float) -> float:
-    """The same for ``M̂ / (1 - U)``: the jackknife of the ratio, with the least margin shared by fewer rows."""
+    """The margin of ``M̂ / (1 - U)``: the jackknife of the ratio; the least margin is divided by the share checked."""
     checked = 1 - left_out.silent
     share = float(np.sum(rows * checked) / rows.sum())
     if share <= 0:

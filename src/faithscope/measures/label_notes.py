@@ -1,4 +1,4 @@
-"""What a reader should know about the predictions: numbers that pass as labels agree only where they are equal."""
+"""Notes on the predictions: numbers that are used as labels agree only if they are equal."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-_FEW = 20  # labels, and different fractions, that nobody is told about
-_ROWS_A_LABEL = 20
+_FEW = 20  # so few labels, or different fractions, need no note
+_ROWS_PER_LABEL = 20
 _FEWEST_SHARES = 3  # fractions inside (0, 1) that make probabilities of labels between 0 and 1
 
 
 def label_notes(labels: Sequence[Any], n: int) -> tuple[str, ...]:
-    """A note where predictions look like numbers, or where labels are very many for the rows.
+    """A note if predictions look like numbers, or if there are very many labels for the rows.
 
     - Probabilities: all labels lie from 0 to 1, and at least 3 strictly inside.
     - Continuous: more than 20 different fractions.
@@ -23,13 +23,13 @@ def label_notes(labels: Sequence[Any], n: int) -> tuple[str, ...]:
     labels : sequence
         The different predictions.
     n : int
-        Rows.
+        Number of rows.
     """
     if len(labels) < _FEWEST_SHARES:
         return ()
     numbers = _numbers(labels)
-    many = len(labels) > max(_FEW, n / _ROWS_A_LABEL)
-    equal = "and agree only where they are equal"
+    many = len(labels) > max(_FEW, n / _ROWS_PER_LABEL)
+    equal = "and agree only if they are equal"
     if numbers is None:
         told = f"predictions have {len(labels):,} different labels in {n:,} rows, so that few can agree"
         return (f"{told}: merge rare labels, or measure more rows",) if many else ()
@@ -46,7 +46,7 @@ def label_notes(labels: Sequence[Any], n: int) -> tuple[str, ...]:
 
 
 def _numbers(labels: Sequence[Any]) -> Any:
-    """The labels as floats; None where not all are numbers. A missing one is left out."""
+    """The labels as floats, without missing ones; None if not all are numbers."""
     known = [label for label in labels if label is not None]
     kinds = (int, float, Decimal, np.number)
     if not known or not all(isinstance(label, kinds) and not isinstance(label, bool) for label in known):

@@ -1,4 +1,4 @@
-"""Local measures: one row at a time, one explanation at a time, and rows outside the sample."""
+"""Local measures: per row, per explanation, and for a row outside the sample."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
@@ -43,7 +43,7 @@ def per_row(counts: Counts, sample: Sample, confidence: float) -> dict[str, Any]
     Returns
     -------
     dict of columns
-        ``N_pi`` and ``N_pi_y`` count the row itself; ``consistency`` is NaN where no other row has its explanation.
+        ``N_pi`` and ``N_pi_y`` count the row itself; ``consistency`` is NaN if no other row has its explanation.
     """
     codes, cells = counts.locate(sample.explanations, sample.labels)
     total, same = counts.per_explanation[codes], counts.given[cells]
@@ -52,7 +52,7 @@ def per_row(counts: Counts, sample: Sample, confidence: float) -> dict[str, Any]
 
 
 def local_columns(measure: str, agreeing: Ints, others: Ints, confidence: float) -> dict[str, Any]:
-    """A local measure of every row with its exact interval: NaN and [0, 1] where there are no other rows."""
+    """A local measure of every row with its exact interval; NaN and [0, 1] for a row without others."""
     codes, first = group([np.column_stack([agreeing, others])])
     low, high = clopper_pearson(agreeing[first], others[first], confidence)
     with np.errstate(invalid="ignore"):
@@ -60,13 +60,13 @@ def local_columns(measure: str, agreeing: Ints, others: Ints, confidence: float)
 
 
 def per_explanation(counts: Counts, confidence: float, k: int | None = None) -> dict[str, Any]:
-    """Every explanation (or the k worst) with its counts: most disagreeing pairs of rows first, then most rows.
+    """Every explanation (or the k worst) with its counts, by disagreeing pairs of rows and then by rows, most first.
 
     Returns
     -------
     dict of columns
-        ``n`` counts its rows, ``label`` is the commonest of their predictions, and ``purity`` its share;
-        ``consistency`` is the chance that two of its rows agree (NaN for a single row).
+        ``n`` is the number of its rows, ``label`` the commonest of their predictions, ``purity`` the share of that
+        label, and ``consistency`` the probability that two of its rows agree (NaN for a single row).
     """
     total = counts.per_explanation
     starts = np.searchsorted(counts.explanation, np.arange(counts.distinct))
@@ -100,16 +100,16 @@ class Local:
     Attributes
     ----------
     value : float or None
-        Share of the rows with its explanation (for sufficiency: that it applies to) that share its prediction;
-        None where there is no such row.
+        Among the rows with its explanation (for sufficiency: the rows to which it applies), the share that have its
+        prediction; None if there is no such row.
     others, agreeing : int
-        Rows with its explanation, or that it applies to; those that also share its prediction.
+        The number of those rows, and of those among them that have its prediction.
     seen : int
-        Rows looked at.
+        Number of rows looked at.
     reached : bool
-        Whether as many rows with its explanation were found as were wanted.
+        Whether at least `wanted` rows with its explanation were found.
     wanted : int
-        Rows with its explanation that were wanted; 0 where none were asked for.
+        Number of rows with its explanation that were wanted; 0 if none were asked for.
 
     Examples
     --------
@@ -131,7 +131,7 @@ class Local:
     reached: bool = True
     wanted: int = 0
     measure: str = "consistency"
-    sufficiency: "Local | None" = None  # of the same row, where explanations say where they apply
+    sufficiency: "Local | None" = None  # of the same row; None if explanations do not say where they apply
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this measure, ready for JSON."""
@@ -152,7 +152,7 @@ class Local:
 def at_row(
     counts: Counts, explanation: Explanations, prediction: Any, *, confidence: float = 0.95, wanted: int = 0
 ) -> Local:
-    """Local consistency of a row outside the sample (the paper's Algorithm 1; nothing is left out)."""
+    """Local consistency of a row outside the sample (the paper's Algorithm 1; no row is left out)."""
     if len(explanation) != 1:
         raise BadInput(f"A local measure is of one row; got {len(explanation):,} explanations.")
     place = int(counts.explanations.locate(explanation)[0]) if counts.n else -1
@@ -187,20 +187,20 @@ def sample_until(
     source : iterable of (explanations, predictions)
         Batches of rows in random order, or single rows; an empty batch ends it.
     explanation
-        Of the row x whose local consistency is asked for.
+        The explanation of the row x whose local consistency is asked for.
     epsilon : float
-        Wanted error; `local_sample_size` says how many rows with the explanation that takes.
+        Wanted error; `local_sample_size` gives the number of rows with the explanation that it takes.
     budget : int
-        Rows to look at, at most.
+        Number of rows to look at, at most.
     prediction : optional
         The prediction of x. By default the commonest among the rows found; the interval then allows for the choice.
     confidence : float
-        Of the error, and of the interval.
+        The confidence of the error and of the interval.
 
     Returns
     -------
     Local
-        ``reached`` is False, and ``others`` less than ``wanted``, where the budget or the source ran out first.
+        If the budget or the source ran out first, ``reached`` is False and ``others`` is less than ``wanted``.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def sample_until(
     for batch in source:
         rows, labels = _rows(batch)
         if not len(labels):
-            break  # a source that gives nothing has run dry
+            break  # an empty batch ends the source
         rows, labels = rows.take(slice(0, budget - seen)), labels[: budget - seen]
         hits = np.flatnonzero(target.locate(discretize(rows, discretizer)) == 0)[: wanted - others]
         seen += int(hits[-1]) + 1 if len(hits) and others + len(hits) == wanted else len(labels)

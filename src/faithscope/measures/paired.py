@@ -1,4 +1,4 @@
-"""Paired differences: two explainers of the same rows, row by row."""
+"""Paired differences: two explainers compared on the same rows."""
 
 import math
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ from faithscope.sample import Sample
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """The measure of one explainer less that of another on the same rows, with silence carried along.
+    """The measure of explainer a minus that of explainer b on the same rows; the interval allows for silence.
 
     ``low = M̂_A - (M̂_B + U_B) - margin`` and ``high = (M̂_A + U_A) - M̂_B + margin``, where the margins are jackknifes of
-    these two differences: what moves both explainers alike cancels.
+    these two differences: what changes both explainers alike cancels.
     """
 
     measure: str
@@ -39,7 +39,7 @@ class PairedDifference:
 
 @dataclass(frozen=True, eq=False)
 class LeftOutEstimate:
-    """An estimate with what it becomes without each row (or block of rows), None where there is only one row."""
+    """An estimate, and the same measure without each row (or block of rows); None if there is only one row."""
 
     name: str
     estimate: Estimate
@@ -54,10 +54,11 @@ def consistency_left_out(counts: Counts, sample: Sample) -> LeftOut | None:
 def sufficiency_left_out(
     coverages: Sequence[Coverage], samples: Sequence[Sample], relations: Sequence[Relation]
 ) -> list[LeftOut | None]:
-    """Sufficiency of several explainers without each row, or all without the same blocks of rows if some are too many.
+    """Sufficiency of several explainers without each row, or without each of the same blocks of rows.
 
-    Coverage is counted again if it is not given (of weighted rows), and if some explainers left out single rows, or
-    other blocks: those of equal rows with different explanations.
+    All must leave out the same rows. So coverage is counted again, in common blocks, if some explainers left out
+    blocks and others single rows, if their blocks differ (equal rows with different explanations), or if no coverage
+    is given (weighted rows).
     """
     in_blocks = [coverage.block is not None for coverage in coverages]
     alike = not any(in_blocks) or (all(in_blocks) and all(coverage.alike for coverage in coverages))
@@ -87,10 +88,10 @@ def paired_difference(a: LeftOutEstimate, b: LeftOutEstimate, confidence: float)
 
 
 def _margin(a: LeftOut, b: LeftOut, n: float, confidence: float) -> float:
-    """How far M̂_A - (M̂_B + U_B) may be off.
+    """How far ``M̂_A - (M̂_B + U_B)`` may be off.
 
-    A kind of row that the sample missed moves the difference by its own term and by what leans on it in either
-    explainer: hence the least margin.
+    A kind of row that the sample missed changes the difference by its own term and, in either explainer, by the terms
+    that lean on it: hence the least margin ``(1 + reach_A + reach_B) ln(1/δ) / n``.
     """
     wrong = check_confidence(confidence) / 2
     least = (1 + max(1.0, a.reach) + max(1.0, b.reach)) * math.log(1 / wrong) / n

@@ -1,4 +1,4 @@
-"""How many rows: the exact curve up to n, a forecast beyond it, and rows needed for a wanted silence."""
+"""Planning: the unverifiable share by number of rows, exact up to n and forecast beyond, and the rows needed."""
 
 import html
 import math
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Floats = NDArray[np.float64]
-FARTHEST = 10  # times n: beyond it a sample says nothing about what it has not seen
-_CERTAIN = 400  # a row with so many others never falls silent
+FARTHEST = 10  # times n: there is no forecast beyond
+_CERTAIN = 400  # others: a row with more is never unverifiable in a smaller or larger sample
 _RATES = np.geomspace(0.001, 2 * _CERTAIN, 240)
-_STEPS = 200  # of EM; stopping early keeps the mixture smooth, which forecasts better than the best fit
+_STEPS = 200  # of EM: a mixture that is stopped early is smooth, and forecasts better than the best fit
 
 
 def rarefy(profile: Profile, rows: int) -> tuple[float, float]:
     """M̂ and the unverifiable share expected of a random subset of `rows` of the n rows, exactly.
 
     ``(1/n) Σ_i [1 - C(n-1-c_i, m-1) / C(n-1, m-1)] · s_i / c_i`` with c_i the other rows that row i's
-    explanation covers and s_i those with its label; U is the mean of the ratio. No resampling.
+    explanation covers and s_i those of them with its label; U is the mean of the binomial ratio. No resampling.
     """
     if check_whole(rows, "The number of rows of a subset") > profile.n:
         raise BadInput(f"A subset has between 1 and {profile.n:,} rows; got {rows:,}.")
@@ -54,18 +54,18 @@ def _log_chance_of_none(others: NDArray[np.int64], n: int, rows: int) -> Floats:
 
 @dataclass(frozen=True)
 class _Mixture:
-    """Rows whose explanation meets others at Poisson rates: `rates`, with `shares` of the rows."""
+    """A Poisson mixture of the number of others that a row has: `shares` of the rows have the rates `rates`."""
 
     rates: Floats
     shares: Floats
 
     def silent(self, times: float) -> float:
-        """Unverifiable share in a sample so many times as large."""
+        """The unverifiable share in a sample that is `times` as large."""
         return float(np.sum(self.shares * np.exp(-self.rates * times)))
 
 
 def _fit(others: NDArray[np.int64], mass: Floats) -> _Mixture | None:
-    """A nonnegative Poisson mixture for how many others a row has (EM on a grid of rates); None where all have none."""
+    """A Poisson mixture for the number of others that a row has (EM on a grid of rates); None if no row has others."""
     others, place = np.unique(others, return_inverse=True)
     mass = sums(place, mass, len(others))
     if not np.any(mass[others > 0] > 0):
@@ -80,7 +80,7 @@ def _fit(others: NDArray[np.int64], mass: Floats) -> _Mixture | None:
 
 
 def _half_sample(profile: Profile, rows: int) -> tuple[NDArray[np.int64], Floats]:
-    """How many others rows would have in a random subset: expected histogram (hypergeometric thinning)."""
+    """The expected histogram of the number of others in a random subset of `rows` rows (hypergeometric thinning)."""
     near = profile.others <= _CERTAIN
     others, mass = profile.others[near].astype(np.float64)[:, None], profile.rows[near].astype(np.float64)
     kept = np.arange(_CERTAIN + 1, dtype=np.float64)
@@ -98,7 +98,7 @@ def _log_choose(n: Any, k: Any) -> Any:
 
 @dataclass(frozen=True)
 class Backtest:
-    """The forecast tried where the answer is known: from half the rows to all of them."""
+    """The forecast checked against a known answer: from half of the rows to all of them."""
 
     rows: int
     forecast: float
@@ -106,33 +106,33 @@ class Backtest:
 
     @property
     def error(self) -> float:
-        """Forecast less observed unverifiable share."""
+        """The forecast minus the observed unverifiable share."""
         return self.forecast - self.observed
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How the unverifiable share falls with rows, and how many rows a wanted share takes.
+    """How the unverifiable share falls as rows are added, and the rows needed for a wanted share.
 
     Attributes
     ----------
     n : int
-        Rows measured.
+        Number of rows that were measured.
     unverifiable : float
-        Unverifiable share now.
+        The unverifiable share of these rows.
     wanted : float
-        Unverifiable share wanted.
+        The unverifiable share that is wanted.
     rows_needed : int or None
-        Rows in all, not more rows; None where that cannot be said.
+        Rows needed in all, those measured included; None if that cannot be said.
     reason : str
-        Why, in words.
+        `rows_needed` in words, or why it cannot be said.
     forecastable : bool
         Whether anything can be said beyond n.
     backtest : Backtest or None
         The forecast from n/2 rows to n, beside what was observed.
     guarantee : int
-        Rows that the paper's Corollary asks for, for a mean squared error of at most `wanted`,
-        if no explanation is left to be seen.
+        Rows that the paper's Corollary requires for a mean squared error of at most `wanted`, if every explanation
+        that the explainer can give has been seen.
 
     Examples
     --------
@@ -155,7 +155,7 @@ class Plan:
     _mixture: _Mixture | None = field(repr=False, compare=False)
 
     def at(self, rows: int) -> float:
-        """Unverifiable share expected of a sample of so many rows: exact up to n, forecast up to 10 n."""
+        """The expected unverifiable share of a sample of `rows` rows: exact up to n, forecast up to 10 n."""
         if check_whole(rows, "The number of rows") <= self.n:
             return rarefy(self._profile, rows)[1]
         if self._mixture is None or rows > FARTHEST * self.n:
@@ -169,7 +169,7 @@ class Plan:
 
     @property
     def curve(self) -> "pd.DataFrame":
-        """Rows (``n``), unverifiable share and M̂ (``value``, up to the rows measured); ``kind``: exact or forecast."""
+        """One line per number of rows ``n``: ``unverifiable``, ``value`` (M̂, up to the rows measured), and ``kind``."""
         known = np.unique(np.geomspace(1, self.n, 60).round().astype(int))
         exact = [rarefy(self._profile, int(rows)) for rows in known]
         beyond: Any = (
@@ -195,7 +195,7 @@ class Plan:
         return {name: getattr(self, name) for name in names} | {"backtest": tried}
 
     def plot(self) -> "alt.LayerChart":
-        """The curve with where you are and what is forecast, as an Altair chart."""
+        """The curve as an Altair chart, with the rows measured and the forecast."""
         from faithscope.charts import curve
 
         return curve(self)
@@ -212,7 +212,7 @@ class Plan:
 
 
 def plan(estimate: Any, *, unverifiable: float = 0.05) -> Plan:
-    """How many rows it takes until only so many are unverifiable.
+    """How many rows it takes until only a wanted share of them is unverifiable.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ def _rows_needed(profile: Profile, mixture: _Mixture | None, wanted: float) -> t
 
 
 def _first(enough: Any, low: int, high: int) -> int:
-    """The smallest number that is enough, which the highest is; enough stays enough."""
+    """Smallest integer in [low, high] with enough(m), by bisection. Requires: enough is monotone, and true at high."""
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle + 1, high)

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-_MOST_TOLD = 50  # groups of which all pairs are told
+_MOST_TOLD = 50  # with more groups, `to_dict` leaves out the pairs
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The measure of one population less that of another, with silence carried along.
+    """The measure of population a minus that of population b; the interval allows for silence.
 
-    ``low = M̂_A - (M̂_B + U_B) - margin`` and ``high = (M̂_A + U_A) - M̂_B + margin``: unequal samples are silent on
-    unequal shares of their rows, so M̂ alone would differ where the populations do not.
+    ``low = M̂_A - (M̂_B + U_B) - margin`` and ``high = (M̂_A + U_A) - M̂_B + margin``: samples of unequal size
+    are silent on unequal shares of their rows, so M̂ alone would differ even if the populations do not.
     """
 
     a: Any
@@ -33,7 +33,7 @@ class Difference:
     low: float
     high: float
     n: int  # rows of the smaller sample
-    a_at_equal_n: float | None  # M̂ of each at that many rows, by rarefaction; None where rows are weighted
+    a_at_equal_n: float | None  # M̂ of each at n rows, by rarefaction; None if rows are weighted
     b_at_equal_n: float | None
 
     @property
@@ -43,7 +43,7 @@ class Difference:
 
 
 def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) -> Difference:
-    """Difference a - b of two independent samples; margins of the two add in squares."""
+    """The difference a - b of two independent samples; the margins add in squares."""
     rows = min(a.n, b.n)
     weighted = a.counts.weight is not None or b.counts.weight is not None
     return Difference(
@@ -66,7 +66,7 @@ class Populations:
     ----------
     estimates : dict of group to Estimate
     by : str
-        The column that tells groups apart; empty where it has no name.
+        The name of the column that gives the groups; empty if it has none.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class Populations:
     def to_dict(self) -> dict[str, Any]:
         """All numbers by group, and by pair of groups up to 50 groups, ready for JSON.
 
-        Beyond, ``differences`` is None and ``notes`` say so: the `differences` of 1,000 groups are 499,500.
+        With more groups, ``differences`` is None and ``notes`` say so: 1,000 groups have 499,500 differences.
         """
         groups = [{"group": group, **estimate.to_dict()} for group, estimate in self.estimates.items()]
         if len(groups) > _MOST_TOLD:
@@ -124,7 +124,7 @@ class Populations:
 
 
 def measure_groups(sample: Sample, groups: Any, measure: Callable[[Sample], Estimate]) -> Populations:
-    """One measure within each group of rows: only rows of the group are witnesses.
+    """One measure within each group of rows: a row is compared only with rows of its own group.
 
     Parameters
     ----------

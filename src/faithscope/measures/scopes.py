@@ -1,4 +1,4 @@
-"""Where explanations apply, one by one: precision and coverage on your own rows, and the rows wrongly covered."""
+"""Scopes: the precision and coverage of each explanation on your own rows, and the rows that it wrongly covers."""
 
 from dataclasses import replace
 from typing import Any
@@ -25,7 +25,7 @@ def per_row(coverage: Coverage, labels: NDArray[Any], confidence: float) -> dict
     Returns
     -------
     dict of columns
-        ``covered`` and ``covered_y`` count the rows that its explanation covers, and those of them with its prediction.
+        ``covered`` counts the rows that its explanation covers, ``covered_y`` those of them with its prediction.
     """
     counts = coverage.counts
     _, cells = counts.locate_codes(coverage.codes, labels)
@@ -40,9 +40,9 @@ def per_scope(coverage: Coverage, confidence: float, k: int | None = None) -> di
     Returns
     -------
     dict of columns
-        ``label`` is the prediction most often explained with it, ``precision`` the share of the covered rows that get
-        that prediction (NaN if it covers none), ``n`` the rows it was given to, ``coverage`` the share of all rows that
-        it covers.
+        ``label`` is the commonest prediction of the rows that were given it, ``n`` the number of these rows,
+        ``precision`` the share of the covered rows that get that prediction (NaN if it covers none), ``coverage`` the
+        share of all rows that it covers.
     """
     counts = coverage.counts
     given, total = counts.rows_given, counts.per_explanation
@@ -66,7 +66,7 @@ def per_scope(coverage: Coverage, confidence: float, k: int | None = None) -> di
 
 
 def _commonest(explanation: Ints, given: Ints, distinct: int) -> Ints:
-    """The cell of each explanation's commonest label; the first among equals."""
+    """The cell of each explanation's commonest label; of several such labels, the first."""
     best = np.zeros(distinct, np.int64)
     np.maximum.at(best, explanation, given)
     tops = np.flatnonzero(given == best[explanation])
@@ -79,7 +79,7 @@ def wrongly_covered(coverage: Coverage, sample: Sample, relation: Relation, k: i
     Returns
     -------
     dict of columns
-        ``row`` was given the explanation; ``wrong_row`` is covered by it and predicted otherwise.
+        ``row`` was given the explanation; ``wrong_row`` is covered by it and has another prediction.
     """
     check_whole(k, "k")
     counts = coverage.counts
@@ -101,7 +101,7 @@ def wrongly_covered(coverage: Coverage, sample: Sample, relation: Relation, k: i
 
 
 def at_row(explanation: Explanations, prediction: Any, sample: Sample, relation: Relation, confidence: float) -> Local:
-    """Local sufficiency of a row outside the sample: among all rows its explanation applies to."""
+    """Local sufficiency of a row outside the sample: among all rows to which its explanation applies."""
     if isinstance(explanation, Counterfactuals) and isinstance(sample.explanations, Counterfactuals):
         # The distance is the one that was learned from the sample, not from a single row.
         explanation = explanation._with(metric=sample.explanations.metric)

@@ -13,7 +13,7 @@ from faithscope.relations import to_relation
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 
-FEWER = "sample rows, or explanations"  # what to do where memory is short
+FEWER = "sample rows, or explanations"  # what to do if memory is short
 
 
 @in_memory(FEWER)
@@ -32,26 +32,27 @@ def sufficiency(
     Parameters
     ----------
     explanations : Explanations that say where they apply
-        `Rules`, `Highlights`, `Counterfactuals`, or `Prototypes` with their points; anything with a `relation`.
+        `Rules`, `Highlights`, `Counterfactuals`, or `Prototypes` with their points; any kind if `relation` is given.
     predictions : array-like, (n,)
         The model's predicted labels (never the truth), as for `consistency`.
     X : array-like or table, n rows
-        The rows, or documents, that explanations apply to or not.
+        The rows, or documents, to which explanations may apply.
     relation : Nearest, Ball or callable, optional
-        ``applies(X, explanation)`` giving a mask of rows; by default what the kind of explanation itself says.
+        A callable ``applies(X, explanation)`` returns a mask of rows; by default the kind of explanation decides.
     confidence : float
-        Of the interval, a jackknife: exact while explanations x rows is at most 10⁸, by blocks of rows above; always
-        exact on a GPU.
+        The confidence of the interval, a jackknife. It leaves out every row while explanations x rows is at most 10⁸,
+        and blocks of rows beyond; on a GPU always every row.
     weights : array-like, (n,), optional
         How much each row counts in the population you ask about; rows of weight 0 are left out, and the result says so.
         The interval then leaves out blocks of rows.
     device : {"auto", "cpu", "cuda"}
-        Balls of counterfactuals, and of single prototypes, are counted on a GPU where there is one and they are many.
+        "auto" counts balls of counterfactuals, and of single prototypes, on a GPU if there is one and they are many.
 
     Returns
     -------
     Estimate
-        A row that its own explanation does not cover is compared with all rows it covers; `notes` say how many.
+        A row that its own explanation does not cover is compared with all rows that it covers; `notes` give the number
+        of such rows.
 
     Examples
     --------
@@ -71,7 +72,7 @@ def measure_sufficiency(
 
     With weights, ``M̂_w = (1/W) Σ_π G_π · Σ_y (G_{πy} C_{πy} - V_{πy}) / (G_π C_π - V_π)``, where G is the weight of the
     rows that were given π and that it covers, V the sum of their squared weights, and C the weight of all rows that it
-    covers; rows that their own explanation misses have no V. For rules that partition the rows it is weighted
+    covers; rows that their own explanation misses have no V. For rules that partition the rows this is weighted
     consistency.
     """
     counted = sample.counted()
@@ -85,7 +86,9 @@ def coverage_estimate(coverage: Coverage, measure: str, confidence: float) -> Es
     missed, empty = int(counts.missed.sum()), int(np.sum(counts.per_explanation == 0))
     holding = several(len(coverage.idle), "condition holds", "conditions hold")
     remarks = (
-        several(missed, "row is", "rows are") + " not covered by its own explanation" if missed else "",
+        several(missed, "row is not covered by its", "rows are not covered by their") + " own explanation"
+        if missed
+        else "",
         several(empty, "explanation covers", "explanations cover") + " no row at all" if empty else "",
         f"{holding} on no row, such as {coverage.idle[0]!r}" if coverage.idle else "",
         "" if coverage.close is None else _on_gpu(coverage.close),
@@ -109,10 +112,10 @@ def count_covered(
     relation: Any = None,
     among: Explanations | None = None,
 ) -> Counts:
-    """Counts of whom explanations cover, to be added over parts of the rows.
+    """Counts of the rows that explanations cover; counts of parts of the rows can be added.
 
-    Two passes: collect the distinct explanations of all parts, ``(count(a, …) + count(b, …)).explanations``, then
-    count every part `among` them and add up.
+    This takes two passes: collect the distinct explanations of all parts, ``(count(a, …) + count(b, …)).explanations``,
+    then count every part `among` them, and add.
     """
     sample = Sample.of(explanations, predictions, X)
     if among is None:

@@ -1,4 +1,4 @@
-"""Consistency within a distance: do rows whose explanations are near each other get the same prediction?"""
+"""Consistency within a distance: do rows with close explanations get the same prediction?"""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -32,19 +32,19 @@ def within(
 ) -> Estimate:
     """Probability that a row whose explanation is within tau of x's gets x's prediction (paper, section 4.2).
 
-    A relation between explanations: it generalizes consistency (tau = 0), and is not sufficiency.
+    This compares explanations with each other: it generalizes consistency (tau = 0), and is not sufficiency.
 
     Parameters
     ----------
     explanations : (n, d) array-like
         Vectors of numbers.
     tau : float
-        Distances up to and including this count as the same.
+        Explanations at a distance of at most this count as the same.
     metric : str or callable
         Any metric of scikit-learn's; euclidean, manhattan, chebyshev, cosine and hamming also on a GPU.
     device : {"auto", "cpu", "cuda"}
-        "auto" takes a GPU where there is one and the pairs are many. The counts are the same, and the interval is
-        then exact for any number of rows.
+        "auto" uses a GPU if there is one and the pairs are many. The counts are the same, and the interval then leaves
+        out every row, for any number of rows.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def _estimate(coverage: Coverage, tau: float, sample: Sample, confidence: float)
 
 @dataclass(frozen=True)
 class WithinCurve:
-    """Estimates for growing distances: from explanations that are all different to one that fits all.
+    """Consistency for several distances within which explanations count as the same, smallest first.
 
     Examples
     --------

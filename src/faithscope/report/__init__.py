@@ -1,4 +1,4 @@
-"""Reports: one summary of a result, told in a terminal, on a page or as JSON; nothing is measured here."""
+"""Reports: one summary of a result, shown in a terminal, on a page or as JSON; nothing is measured here."""
 
 import os
 from collections.abc import Mapping, Sequence

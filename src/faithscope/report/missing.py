@@ -1,4 +1,4 @@
-"""Parts of a report that could not be made: each is told with its reason, never left out in silence."""
+"""Parts of a report that could not be made: each is shown with its reason, never left out silently."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

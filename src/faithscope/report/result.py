@@ -180,7 +180,7 @@ class Breakdown:
     Attributes
     ----------
     by : str
-        What tells the groups apart, such as a column; empty if nobody said.
+        The name of what gives the groups, such as a column; empty if it has none.
     estimates : mapping of group to Estimate
     from_reference : mapping of group to Difference, or None
         For windows of time, what each differs by from the reference; None if any two groups may be compared.

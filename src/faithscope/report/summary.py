@@ -21,7 +21,7 @@ from faithscope.report.result import Breakdown, Contents, ExplainerResult, Resul
 from faithscope.report.verdict import WANTED, ExplainerVerdict, judge
 from faithscope.report.wording import plain, wording
 
-_MOST_GROUPS = 12  # told in full, with their differences
+_MOST_GROUPS = 12  # shown in full, with their differences
 _MEASURED_WITH = ("faithscope", "numpy", "scipy", "scikit-learn", "pandas")
 
 
@@ -84,7 +84,7 @@ class Groups:
     Attributes
     ----------
     by : str
-        The column that tells groups apart; empty if nobody said.
+        The name of the column that gives the groups; empty if it has none.
     groups : tuple of (str, Estimate)
         If there are many, those with the lowest intervals.
     left_out : int
@@ -102,7 +102,7 @@ class Groups:
 
     @classmethod
     def of(cls, breakdown: Breakdown) -> "Groups":
-        """The groups of a breakdown that are told."""
+        """The groups of a breakdown that are shown."""
         estimates = breakdown.estimates
         lowest = set(sorted(estimates, key=lambda group: estimates[group].low)[:_MOST_GROUPS])
         told = [group for group in estimates if group in lowest]
@@ -119,7 +119,7 @@ class Groups:
 
 @dataclass(frozen=True)
 class Explainer:
-    """All that is told about one explainer."""
+    """Everything that is shown about one explainer."""
 
     name: str
     verdict: ExplainerVerdict
@@ -144,7 +144,7 @@ class Explainer:
 
 @dataclass(frozen=True)
 class Summary:
-    """What is told about one or several explainers.
+    """Everything that is shown about one or several explainers.
 
     Attributes
     ----------

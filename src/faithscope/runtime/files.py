@@ -1,4 +1,4 @@
-"""Files that are never seen half written, and that become readable to nobody else by being written."""
+"""Files that are never seen half written, and that only their owner can read if they are private."""
 
 import os
 import stat
@@ -14,7 +14,7 @@ _PRIVATE, _USUAL = 0o600, 0o666  # modes; the process's umask removes bits of th
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes, *, private: bool = False) -> None:
-    """Write a file beside its path and move it there, so that nobody ever sees half of it."""
+    """Write a file under another name and rename it, so that no process ever reads half of it."""
     with whole_file(path, private=private) as file:
         file.write(content)
 
@@ -73,7 +73,7 @@ def to_path(path: str | os.PathLike[str]) -> Path:
     True
     """
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
-        raise WrongType(f"The path of a file must be a text or a Path; got {path!r}, a {type(path).__name__}.")
+        raise WrongType(f"The path of a file must be a text or a Path; got {path!r} ({type(path).__name__}).")
     return Path(expanded(path))
 
 

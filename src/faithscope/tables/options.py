@@ -1,4 +1,4 @@
-"""What an audit was told, checked once."""
+"""The options of an audit, checked once."""
 
 from dataclasses import dataclass
 

@@ -1,1 +1,1 @@
-"""Pairs within a distance, counted on a GPU where there is one."""
+"""Pairs within a distance, counted on a GPU if there is one."""

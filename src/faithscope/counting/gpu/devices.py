@@ -1,4 +1,4 @@
-"""Where pairs are counted: on a GPU where there is one and it pays, here otherwise."""
+"""Choose where pairs are counted: on a GPU if there is one and the pairs are many, else on the CPU."""
 
 import ctypes
 import importlib.util
@@ -11,11 +11,11 @@ import numpy as np
 
 from faithscope.errors import BadInput, FaithscopeError, MissingExtra
 from faithscope.explanations.distances.near import Near
-from faithscope.runtime.caller import warn
+from faithscope.runtime.warning import warn
 
 Answer = TypeVar("Answer")
 
-WORTH = 10**9  # pairs: fewer are counted here in less time than it takes to wake a GPU
+WORTH = 10**9  # pairs: the CPU counts fewer in less time than a GPU takes to start
 METRICS = ("euclidean", "cityblock", "chebyshev", "cosine", "hamming")
 _DEVICES = ("auto", "cpu", "cuda")
 _NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE
@@ -25,17 +25,17 @@ _HERE = 'pass device="cpu"'
 def on_gpu(
     device: str, near: Callable[[], Near] | None, pairs: int, work: Callable[[ModuleType, Near], Answer]
 ) -> Answer | None:
-    """What some work gives on a GPU; None where it is to be done here.
+    """The result of `work` on a GPU; None if the CPU is to do it instead.
 
     Parameters
     ----------
     device : {"auto", "cpu", "cuda"}
     near : callable, optional
-        Gives centers, rows and radii; None where coverage is not by such a distance.
+        Gives centers, rows and radii; None if coverage is not by a distance.
     pairs : int
-        How many pairs there are to count.
+        Number of pairs to count.
     work : callable
-        Takes the module `pairs` and what `near` gives.
+        A function of the module `pairs` and of what `near` gives.
     """
     if device not in _DEVICES:
         raise BadInput(f"device must be one of {', '.join(_DEVICES)}; got {device!r}.")
@@ -61,7 +61,7 @@ def on_gpu(
 
 
 def _in_sight() -> bool:
-    """Whether there is a driver with a GPU and a torch to use it, without importing torch to see."""
+    """Whether a GPU driver, torch and Triton are present; finds out without importing torch."""
     if any(importlib.util.find_spec(name) is None for name in ("torch", "triton")):
         return False
     try:
@@ -84,16 +84,16 @@ def _load() -> ModuleType:
 
 
 def _usable(near: Callable[[], Near] | None) -> Near:
-    """The points, if a GPU can be given them."""
+    """The points that a GPU is to count; raises if it cannot."""
     if near is None:
         raise BadInput(
-            f'device="cuda" counts rows within a distance (within, balls of counterfactuals and single prototypes), '
-            f"and not what these explanations cover: {_HERE}."
+            f'device="cuda" counts rows within a distance by a named metric (within, balls of counterfactuals and of '
+            f"single prototypes), and no other relation: {_HERE}."
         )
     points = near()
     if points.metric not in METRICS:
-        raise BadInput(f"metric={points.metric!r} is not one a GPU is used for ({', '.join(METRICS)}): {_HERE}.")
+        raise BadInput(f"metric={points.metric!r} is not counted on a GPU (only {', '.join(METRICS)} are): {_HERE}.")
     largest = np.max([np.abs(part).max(initial=0.0) for part in (points.centers, points.rows, points.radii)])
     if not (largest == 0 or 1e-100 < largest < 1e100) or np.any((points.radii > 0) & (points.radii < 1e-100)):
-        raise BadInput(f"Points or radii are missing, or beyond 1e-100 and 1e100, where a GPU is not used: {_HERE}.")
+        raise BadInput(f"A GPU is not used for points or radii that are missing, below 1e-100 or above 1e100: {_HERE}.")
     return points

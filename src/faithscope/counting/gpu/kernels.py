@@ -1,9 +1,9 @@
-"""The kernels that count whom centers cover: distances in tiles that never leave the registers of a GPU.
+"""The GPU kernels that count the rows within a radius of each center, in tiles that stay in registers.
 
-Distances are taken coarsely first, with a bound on how far they may be off: euclidean and cosine ones by products of
-half-precision parts on the tensor units, manhattan and chebyshev ones in single precision. Where one comes too near to
-the radius for that bound, the strip of its center with the rows of the tile is written down, and `settle_strips` takes
-it again in double precision, in the order of the plain formula.
+Distances are first computed coarsely, with a bound on their error: euclidean and cosine distances by products of
+half-precision parts on the tensor units, manhattan and chebyshev distances in single precision. If a distance differs
+from the radius by less than that bound, the strip (its center with all rows of the tile) is recorded, and
+`settle_strips` computes it again in double precision, in the order of operations of the plain formula.
 """
 
 # mypy: disable-error-code="untyped-decorator"
@@ -16,37 +16,37 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-CLOSE = 1e-5  # of the radius: pairs as near to it as this are decided in double precision, and their number is told
+CLOSE = 1e-5  # relative to the radius: nearer pairs are decided in double precision, and reported by number
 STEP = 64  # numbers of a point multiplied at once
 
 
 class Side(NamedTuple):
-    """One side of the pairs, arranged in tiles of one label each and filled up with points that are near to none."""
+    """One side of the pairs, in tiles of one label each, padded with points that are near to no other."""
 
     plain: Any  # (features, size) float64
     coarse: Any  # (size, k) float16, or (features, size) float32
-    rest: Any  # (size, k) float16: what the first halves leave over
+    rest: Any  # (size, k) float16: what `coarse` leaves over
     norm: Any  # (size,) float64, for cosine distances
-    doubt: Any  # (tiles,) float32: how far a coarse distance may be off
+    doubt: Any  # (tiles,) float32: bound on the error of a coarse distance
     label: Any  # (tiles,) int32
-    filled: Any  # (tiles,) int32: points that are not there to fill
-    spans: Any  # (parts + 1,) int32: the first tile of each part that is counted by itself
-    weights: Any  # (2, size, width) float16, where points are weighed: for other labels, and for the same
+    filled: Any  # (tiles,) int32: points of the tile that are not padding
+    spans: Any  # (parts + 1,) int32: the first tile of each part; parts are counted separately
+    weights: Any  # (2, size, width) float16, if points are weighed: for other labels, and for the same
     size: int
 
 
 class Reach(NamedTuple):
-    """How far centers reach. Bounds are on what the metric adds up, such as squares."""
+    """The radii of centers, as bounds on the metric's sum over features, such as the sum of squares."""
 
     bound: Any  # (taus, size) float64: pairs up to this are within the radius
-    low: Any  # (taus, size) float64: from here ...
-    high: Any  # (taus, size) float64: ... to here they are close to the radius
-    offset: Any  # (taus, size) float32: added to a coarse closeness, it is positive inside
-    band: Any  # (taus, tiles) float32: how near to 0 that is close
+    low: Any  # (taus, size) float64: sums from `low` ...
+    high: Any  # (taus, size) float64: ... to `high` are close to the radius
+    offset: Any  # (taus, size) float32: closeness + offset is positive inside the radius
+    band: Any  # (taus, tiles) float32: |closeness + offset| up to this is close to the radius
 
 
 class Doubts(NamedTuple):
-    """Strips to be taken again, how many they are, and for each radius how many pairs are close to it."""
+    """Strips to be computed again, their number, and for each radius the number of pairs close to it."""
 
     strips: Any
     number: Any
@@ -60,25 +60,25 @@ class How(NamedTuple):
     metric: str
     tile: int  # points of this side
     other_tile: int  # points of the other side in one of its tiles
-    slice: int  # so many of them at once
-    k: int  # numbers of a row that are multiplied on the tensor units; 0: none are
-    step: int  # so many at once
-    exact: bool = False  # in double precision throughout
+    slice: int  # points of the other side treated at once
+    k: int  # numbers per point that the tensor units multiply; 0 if differences are computed instead
+    step: int  # of these, multiplied at once
+    exact: bool = False  # whether everything is in double precision
     taus: int = 1
-    weigh: bool = False  # sums of the other side's weights, not counts; the radii are then the other side's
-    width: int = 1  # of the sums: a power of two
+    weigh: bool = False  # whether to sum the other side's weights, not to count; the radii are then the other side's
+    width: int = 1  # columns of the sums: a power of two
     group: int = 8  # strips settled together
 
 
 @dataclass(frozen=True, eq=False)
 class DeviceSpace:
-    """How a metric is taken coarsely: where points are moved, how they are scaled, and how far that may be off."""
+    """How a metric is computed coarsely: how points are moved and scaled, and a bound on the error."""
 
     metric: str
     middle: Tensor
     scale: float
-    k: int  # numbers of a point that are multiplied; 0 where differences are taken instead
-    coarse: bool  # False where double precision is taken at once
+    k: int  # numbers per point that are multiplied; 0 if differences are computed instead
+    coarse: bool  # False if everything is in double precision at once
 
     @classmethod
     def of(cls, metric: str, centers: Tensor, rows: Tensor) -> tuple["DeviceSpace", Tensor, Tensor]:
@@ -101,7 +101,7 @@ class DeviceSpace:
         return (plain - self.middle) * self.scale
 
     def sizes(self, plain: Tensor) -> Tensor:
-        """How large points are: their rounding is proportional to it."""
+        """The sizes of points; their rounding error is proportional to it."""
         points = self.points(plain)
         if self.k:
             return (points * points).sum(1).nan_to_num(0.0)
@@ -109,13 +109,13 @@ class DeviceSpace:
         return size
 
     def doubt(self, size: Tensor) -> Tensor:
-        """How far a coarse closeness may be off on account of a point of this size."""
+        """Bound on the error of a coarse closeness due to a point of this size."""
         if self.k:  # three roundings of halves, one for each sum of products, and the least half there is
             return (3 + 1.5 * self.k / 16) * 2.0**-22 * size + self.k * 2.0**-24
         return (len(self.middle) + 4) * 2.0**-23 * size + 1e-30
 
     def halves(self, plain: Tensor, absent: Tensor, own: bool) -> tuple[Tensor, Tensor]:
-        """Rows to be multiplied: (x, -|x|²/2, 1) and (y, 1, -|y|²/2) give -|x - y|²/2, or NaN where one is absent."""
+        """Rows to be multiplied: (x, -|x|²/2, 1) and (y, 1, -|y|²/2) give -|x - y|²/2, or NaN for padding."""
         points = self.points(plain)
         half = torch.where(absent, torch.nan, -0.5 * (points * points).sum(1))
         ones = torch.ones_like(half)
@@ -126,19 +126,19 @@ class DeviceSpace:
         return first, (numbers - first.double()).half()
 
     def offset(self, radius: Tensor) -> Tensor:
-        """What is added to a closeness, so that it is positive inside; no closeness is beyond its limit."""
+        """What is added to a closeness to make it positive inside the radius; clamped beyond every closeness."""
         if self.metric == "euclidean":
             return ((self.scale * radius) ** 2 / 2).clamp(max=2.0**18)
         return (radius * (self.scale**2 if self.metric == "cosine" else self.scale)).clamp(max=2.0**18)
 
     def band(self, offset: Tensor) -> Tensor:
-        """How near to 0 a closeness is close to the radius, with room for its own rounding."""
+        """Closeness + offset up to this, in absolute value, is close to the radius, rounding included."""
         return (2.2 if self.metric == "euclidean" else 1.1) * CLOSE * offset
 
 
 @triton.jit
 def _gaps(a: tl.tuple, b: tl.tuple, i: tl.tensor, j: tl.tensor, features: tl.tensor, HOW: tl.constexpr) -> tl.tensor:
-    """What the metric adds up over features, one after the other; `i` and `j` broadcast to the pairs."""
+    """The metric's sum over features, one feature after the other; `i` and `j` broadcast to the pairs."""
     gap = tl.zeros((i + j).shape, a[0].dtype.element_ty)
     x_at, y_at = a[0] + i, b[0] + j
     for _ in range(features):
@@ -162,7 +162,7 @@ def _gaps(a: tl.tuple, b: tl.tuple, i: tl.tensor, j: tl.tensor, features: tl.ten
 def _exact(
     own: tl.tuple, other: tl.tuple, i: tl.tensor, j: tl.tensor, features: tl.tensor, HOW: tl.constexpr
 ) -> tl.tensor:
-    """The same in double precision; for cosine the distance itself."""
+    """`_gaps` in double precision; for cosine the distance itself."""
     if HOW.metric == "cosine":
         # SciPy adds up even and odd features by themselves.
         twice, half, last = (2 * own.size, 2 * other.size), features // 2, tl.cast(features - 1, tl.int64)
@@ -187,7 +187,7 @@ def _halves(side: tl.tuple, rows: tl.tensor, numbers: tl.tensor, HOW: tl.constex
 def _products(
     own: tl.tuple, other: tl.tuple, i: tl.tensor, j: tl.tensor, halves: tl.tuple, HOW: tl.constexpr
 ) -> tl.tensor:
-    """Products of rows; that of the two second halves is smaller than the rounding of the others."""
+    """Products of rows; the product of the two rests is left out, being smaller than the rounding of the others."""
     total = tl.zeros((i[:, None] + j[None, :]).shape, tl.float32)
     numbers = tl.arange(0, HOW.step)
     for begin in range(0, HOW.k, HOW.step):
@@ -205,7 +205,7 @@ def _products(
 def _closeness(
     own: tl.tuple, other: tl.tuple, i: tl.tensor, j: tl.tensor, halves: tl.tuple, features: tl.tensor, HOW: tl.constexpr
 ) -> tl.tensor:
-    """What is compared with the radius: exactly what the metric adds up, or coarsely its negative."""
+    """What is compared with the radius: the exact sum of the metric, or a coarse one with its sign reversed."""
     if HOW.exact:
         gap = _exact(own, other, i[None, :], j[:, None], features, HOW)
     elif HOW.k == 0:
@@ -224,7 +224,7 @@ def _reached(gap: tl.tensor, reach: tl.tuple, place: tl.tensor, real: tl.tensor)
 
 @triton.jit
 def _write_down(doubts: tl.tuple, doubtful: tl.tensor, i: tl.tensor, strip: tl.tensor) -> None:
-    """Keep the strips of points that are in doubt."""
+    """Record the strips of points that are in doubt."""
     slot = tl.atomic_add(doubts.number + tl.zeros_like(i), 1, mask=doubtful)
     key = (tl.zeros_like(i) + strip).to(tl.int64) << 32 | i
     tl.store(doubts.strips + slot, key, mask=doubtful & (slot < doubts.most))
@@ -240,7 +240,7 @@ def _sums(
     tau: tl.constexpr,
     HOW: tl.constexpr,
 ) -> tl.tensor:
-    """Sums over the other side, a column for each radius, or for each weight."""
+    """Sums over the other side: one column per radius, or per weight."""
     AXIS: tl.constexpr = 0 if HOW.exact or HOW.k == 0 else 1
     if HOW.weigh:
         weights = tl.load(other.weights + (same.to(tl.int32) * other.size + j[:, None]) * HOW.width + column)
@@ -314,7 +314,7 @@ def settle_strips(
     features: tl.tensor,
     HOW: tl.constexpr,
 ) -> None:
-    """Take strips again in double precision, and add what lies within the radius."""
+    """Compute the recorded strips again in double precision, and add the pairs within the radius."""
     GROUP: tl.constexpr = HOW.group
     number = tl.program_id(0) * GROUP + tl.arange(0, GROUP)
     asked = number < tl.load(doubts.number)

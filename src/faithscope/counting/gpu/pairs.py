@@ -1,7 +1,7 @@
-"""Whom centers cover within their radii, counted on a GPU: what the kernels of `_gpu_kernels` are given and give.
+"""Rows within the radii of centers, counted on a GPU: prepares what the kernels read, and reads what they write.
 
-Only these two files use torch and Triton; they are imported where a GPU is used, never before. Counts are those of
-double precision, and nothing n x n is ever stored.
+Only this file and `kernels` use torch and Triton; both are imported when a GPU is used, never before. Counts are
+those of double precision, and nothing n x n is ever stored.
 """
 
 from collections.abc import Iterator
@@ -34,9 +34,9 @@ Floats = NDArray[np.float64]
 DEVICE = "cuda"
 BUILT = torch.version.cuda is not None
 FAILURES = (RuntimeError, OSError, SubprocessError, TritonError)  # of torch, the driver, the compiler and Triton
-THEIRS = 128  # points of the other side in a tile; of this side, half of them where few numbers are multiplied
+THEIRS = 128  # points of the other side in a tile; of this side, half of them if few numbers are multiplied
 STRIPS = 2**24  # written down at once
-_SLICE = 16  # points of the other side at once, where differences are taken
+_SLICE = 16  # points of the other side at once, if differences are computed
 _TABLE = 2**26  # counts held at once
 _TRIED = 1024  # tiles up to which all are counted at once, not knowing how many strips they will need
 _TAUS = 8  # radii in one pass
@@ -44,13 +44,13 @@ _BUSY = 1056  # programs that keep a GPU busy
 
 
 def wake() -> None:
-    """Raise where torch finds no GPU that it can use."""
+    """Raise if torch finds no GPU that it can use."""
     if DEVICE == "cuda":
         torch.cuda.current_device()
 
 
 class PairCells(NamedTuple):
-    """Who is covered: a line for each (explanation, label) pair that occurs, and what is known of rows and pairs."""
+    """Counts of covered rows: one entry per (explanation, label) pair that occurs."""
 
     explanation: Ints
     label: Ints
@@ -58,14 +58,14 @@ class PairCells(NamedTuple):
     covered: Ints
     missed: Ints
     own: NDArray[np.bool_]  # whether each row is covered by its own explanation
-    close: int  # pairs of an explanation and a row as near to the radius as CLOSE
+    close: int  # pairs of an explanation and a row whose distance is within CLOSE of the radius
 
 
 class Arrangement(NamedTuple):
-    """Points by label, and by size within a label, every label filled up to whole tiles."""
+    """The order of points: by label, and by size within a label, with every label padded to whole tiles."""
 
     tile: int
-    source: Tensor  # (places,): which point is where; -1 where a place is only filled
+    source: Tensor  # (places,): the point at each place; -1 for padding
     size: Tensor  # (places,)
     label: Tensor  # (tiles,)
     filled: Tensor  # (tiles,)
@@ -73,7 +73,7 @@ class Arrangement(NamedTuple):
 
 
 def arrange(labels: Tensor, rows: Ints, size: Tensor, tile: int) -> Arrangement:
-    """Where points go, `rows` of each label; of like size together, since they have like rounding: few are in doubt."""
+    """Order points by label and size: points of similar size round alike, so few tiles have pairs in doubt."""
     tiles = -(-rows // tile)
     spans = np.concatenate([[0], np.cumsum(tiles)])
     label = np.repeat(np.arange(len(rows)), tiles)
@@ -95,7 +95,7 @@ def _on_device(array: NDArray[Any]) -> Tensor:
 
 
 def in_order(metric: str, a: Tensor, b: Tensor) -> Tensor:
-    """What the metric adds up over features of each row of a and its own row of b, in the order of the kernels."""
+    """The metric's sum over features, for each row of `a` and the same row of `b`, in the order of the kernels."""
     if metric == "hamming":
         return torch.ne(a, b).sum(1).double()
     terms = [x * y if metric == "cosine" else (x - y).abs() for x, y in zip(a.T, b.T, strict=True)]
@@ -109,7 +109,7 @@ def in_order(metric: str, a: Tensor, b: Tensor) -> Tensor:
 
 
 def bound(radius: Tensor, metric: str, is_open: bool, features: int) -> Tensor:
-    """The most that may be added up within a radius: the largest number whose distance is no more, or is less."""
+    """The largest sum over features whose distance is within the radius: at most the radius, or less if it is open."""
     if metric == "hamming":
         # By NumPy: torch would multiply by the reciprocal.
         shares = torch.as_tensor(np.arange(features + 1) / features, device=radius.device)
@@ -118,7 +118,7 @@ def bound(radius: Tensor, metric: str, is_open: bool, features: int) -> Tensor:
     if metric != "euclidean":
         return torch.nextafter(radius, least) if is_open else radius
     square = radius * radius
-    for _ in range(4):  # a root is coarser than its square: several numbers have the same one
+    for _ in range(4):  # several squares round to the same root: take the last of them
         if is_open:
             square = torch.where(square.sqrt() < radius, square, torch.nextafter(square, least))
         else:
@@ -135,7 +135,7 @@ class DevicePairs:
     near : Near
         Centers, rows and their metric.
     codes, labels : (n,) arrays
-        The center each row was given, and its label.
+        The center that each row was given, and the label of the row.
     names : int
         Number of labels.
     """
@@ -150,7 +150,7 @@ class DevicePairs:
         self.tile = THEIRS // 2 if 0 < self.space.k < STEP else THEIRS
 
     def count(self, radii: Floats) -> list[PairCells]:
-        """Who is covered, for each of several radii of every center: (taus, centers)."""
+        """The counts for several radii of every center; `radii` has shape (taus, centers)."""
         order = arrange(self.labels, np.array([len(self.centers)]), self.center_sizes, self.tile)
         by_label = arrange(self.labels, self.per_label, self.sizes, THEIRS)
         own, other = self._side(self.centers, order, True), self._side(self.rows, by_label, False)
@@ -178,7 +178,7 @@ class DevicePairs:
         return [self._cells(keys, covered, own_too, near) for (keys, covered), own_too, near in every]
 
     def _cells(self, keys: Tensor, covered: Tensor, own: Tensor, close: int) -> PairCells:
-        """PairCells in order, with the rows that were given them."""
+        """The cells in order, with the rows that were given them."""
         rows = self.codes * self.names + self.labels
         missing = rows[~own]
         every = torch.cat([keys, missing]).unique() if len(missing) else keys.sort().values
@@ -192,7 +192,7 @@ class DevicePairs:
         return PairCells(explanation, label, given, total, missed, own.cpu().numpy(), close)
 
     def _own_gaps(self) -> Tensor:
-        """What the metric adds up between each row and its own center; for cosine the distance."""
+        """The metric's sum between each row and its own center; for cosine the distance."""
         if self.alike and self.near.metric != "cosine":
             return torch.zeros_like(self.sizes)
         centers = self.centers[self.codes]
@@ -208,9 +208,9 @@ class DevicePairs:
         ----------
         radius : (centers,) array
         explanation, label : (m,) arrays
-            PairCells.
+            The cells.
         weights : (4, m) array
-            For rows of the cell's own label, the first is less by the last.
+            As in `Influence`: for rows with the cell's label, weight 3 is subtracted from weight 0.
 
         Returns
         -------
@@ -257,7 +257,7 @@ class DevicePairs:
         return Side(plain, first, rest, norm, doubt, order.label, order.filled, order.spans, rest, len(placed))
 
     def _bounds(self, radii: Floats) -> tuple[Tensor, ...]:
-        """What may be added up within radii, (taus, centers), or (taus, 1) where they are the same for all centers."""
+        """Bounds on the metric's sum: (taus, centers), or (taus, 1) if all centers have the same radius."""
         alike = bool((radii == radii[:, :1]).all())
         radius = torch.as_tensor(radii[:, :1] if alike else radii).contiguous().to("cpu" if alike else DEVICE)
         features, metric = self.rows.shape[1], self.near.metric
@@ -276,7 +276,7 @@ class DevicePairs:
         return Reach(most, low, high, offset.float(), band.float())
 
     def _sweep(self, own: Side, other: Side, reach: Reach, how: How, close: Tensor) -> Iterator[tuple[int, Tensor]]:
-        """Tables of sums, (parts, width, points), for some tiles at a time; `close` counts what is close."""
+        """Tables of sums, (parts, width, points), for batches of tiles; adds the pairs near the radius to `close`."""
         tiles, parts = len(own.label), len(other.spans) - 1
         most = max(1, _TABLE // (parts * how.width * self.tile))
         room = min(STRIPS, own.size * len(other.label) * (THEIRS // how.slice) * how.taus)
@@ -303,7 +303,7 @@ class DevicePairs:
 
 
 def _loads(weights: Tensor, source: Tensor) -> tuple[Tensor, Tensor]:
-    """Weights in three parts each, (2, size, 16), for rows of other labels and of the same; and the sums' units."""
+    """Each weight as three half-precision parts, (2, size, 16), for rows of other labels and of the same; and units."""
     both = torch.stack([weights[:3], weights[:3]])
     both[1, 0] -= weights[3]
     unit = torch.exp2(torch.ceil(torch.log2(both.abs().amax((0, 2)).clamp(min=1e-300))) - 10)[:, None]

@@ -16,7 +16,7 @@ def distinct_names(features: Sequence[Hashable]) -> tuple[str, ...]:
     given = to_items(features, "features, the names of the columns,")
     odd = [name for name in given if not isinstance(name, Hashable)]
     if odd:
-        raise WrongType(f"features must be names; got {odd[0]!r}, a {type(odd[0]).__name__}: pass texts.")
+        raise WrongType(f"features must be names; got {odd[0]!r} ({type(odd[0]).__name__}): pass texts.")
     names = tuple(map(str, given))
     if len(set(names)) < len(names):
         raise BadInput(f"Two features are called {max(names, key=names.count)!r}: give each its own name.")

@@ -105,7 +105,7 @@ def _write_value(value: Any) -> str:
     if moment is not None:
         return str(moment)
     raise WrongType(
-        f"A rule cannot hold {value!r}, a {type(value).__name__}: use a number, text, a date or True and False."
+        f"A rule cannot hold {value!r} ({type(value).__name__}): use a number, text, a date or True and False."
     )
 
 
@@ -127,7 +127,7 @@ def parse_rule(text: str) -> list[Triple]:
     [('age', 'in', (1, None))]
     """
     if not isinstance(text, str):
-        raise WrongType(f"A rule must be a text; got {text!r}, a {type(text).__name__}.")
+        raise WrongType(f"A rule must be a text; got {text!r} ({type(text).__name__}).")
     if text.lstrip().startswith("["):
         return _parse_json(text)
     return _Parser(text).rule()

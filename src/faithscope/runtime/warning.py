@@ -1,4 +1,4 @@
-"""The caller of this package: warnings name its line."""
+"""Warnings that point at the caller's line, however deep inside this package they arise."""
 
 import sys
 import warnings
