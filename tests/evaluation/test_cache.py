@@ -182,7 +182,7 @@ def test_what_cannot_be_told_from_others_is_not_kept_and_a_sentence_says_so(tmp_
 
 def test_rows_that_cannot_be_told_from_others_are_not_kept_and_a_sentence_says_so(tmp_path):
     rows = [(line for line in "ab") for _ in range(3)]
-    with pytest.warns(UserWarning, match="these rows is not kept in the cache"):
+    with pytest.warns(UserWarning, match="these rows are not kept in the cache"):
         found = fs.evaluate(lambda rows: [0, 1, 1], lambda rows: ["a", "b", "b"], rows, cache=tmp_path, progress=False)
     assert found.consistency.value == pytest.approx(2 / 3)
     assert not list(tmp_path.iterdir())
