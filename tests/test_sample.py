@@ -61,11 +61,18 @@ def test_halves_are_every_row_once_in_order_and_depend_on_the_seed_alone(n, seed
         (lambda: fs.sufficiency(RULES, X, LABELS), "Predictions and X seem to be swapped"),
         (lambda: fs.sufficiency(RULES, pd.DataFrame(X), LABELS), "Predictions and X seem to be swapped"),
         (lambda: fs.sufficiency(RULES, X.tolist(), LABELS.tolist()), "Predictions and X seem to be swapped"),
+        (lambda: fs.count(LABELS, RULES), "seem to be swapped"),
+        (
+            lambda: fs.sufficiency(
+                fs.Highlights([{"a"}] * 3), pd.Series(["a b", "a c", "a d"]), pd.Series(["pos", "neg", "pos"])
+            ),
+            "predictions are longer and more different than documents",
+        ),
         (lambda: fs.sufficiency(LABELS, RULES, X), "seem to be swapped"),
         (lambda: fs.consistency(LABELS, RULES), "seem to be swapped"),
         (
             lambda: fs.sufficiency(fs.Highlights([{"a"}] * 3), ["a b", "a c", "a d"], ["pos", "neg", "pos"]),
-            "more different predictions than different documents",
+            "predictions are longer and more different than documents",
         ),
         (lambda: fs.evaluate(fs.explainers.Constant(), lambda rows: LABELS, X), "the model is an explainer"),
         (lambda: fs.evaluate(RULES, LABELS, X), "the model is an explainer"),
@@ -86,6 +93,62 @@ def test_a_model_in_the_explainers_place_is_told_apart():
         fs.evaluate(LABELS, tree, X)
     with pytest.raises(BadInput, match=r"the explainer is a model \(DecisionTreeClassifier\)"):
         fs.compare(LABELS, {"tree": tree}, X)
+
+
+def test_a_swap_that_only_numbers_could_tell_is_noted():
+    rows = RNG.normal(size=(200, 1)).round()
+    labels = (rows[:, 0] > 0).astype(int)
+    prototypes = fs.Prototypes(labels, [[-1.0], [1.0]])
+    right, swapped = (
+        fs.sufficiency(prototypes, *pair, relation=fs.Nearest()) for pair in ((labels, rows), (rows, labels))
+    )
+    assert not any("swapped" in note for note in right.notes)
+    assert any("no function of X: check that the two are not swapped" in note for note in swapped.notes)
+
+
+def test_labels_that_are_tuples_and_models_with_more_labels_than_documents_are_no_swap():
+    words = fs.Highlights([["a"], ["b"], ["a"]])
+    assert fs.sufficiency(words, [(0, 1), (1, 0), (0, 1)], ["a x", "b y", "a z"]).value == pytest.approx(2 / 3)
+    assert fs.sufficiency(words, ["p", "q", "r"], ["a", "b", "a"]).value == 0
+
+
+def test_callables_with_two_faces_are_called():
+    class Both:
+        def __call__(self, rows):
+            return np.sign(rows)
+
+        def predict(self, rows):
+            raise AssertionError
+
+    assert fs.evaluate(LABELS, Both(), X).consistency.n == 300
+
+
+def test_rows_of_which_none_has_weight_are_refused_in_a_sentence():
+    weights = np.zeros(8)
+    weights[np.random.default_rng(0).permutation(8)[0]] = 1  # in the half that `Best` chooses on
+    rows = np.arange(8.0)[:, None]
+    with pytest.raises(BadInput, match="All 4 rows measured here have weight 0"):
+        fs.evaluate([0, 1] * 4, rows, rows, weights=weights, discretizer="best", seed=0)
+
+
+def test_where_all_weight_is_silent_nothing_is_verified():
+    rules = fs.Rules.from_conditions([[("a", "==", float(i))] for i in range(10)], features=["a"])
+    for weights in ([0.1] * 10, np.random.default_rng(3).random(10)):
+        estimate = fs.sufficiency(rules, [0, 1] * 5, np.arange(10.0)[:, None], weights=weights)
+        assert (estimate.unverifiable, estimate.verified, estimate.above_chance) == (1.0, None, None)
+
+
+def test_an_interval_that_is_not_proven_says_so():
+    evaluation = fs.evaluate(LABELS, RULES, X, interval="mcdiarmid", groups=LABELS)
+    parts = evaluation.sufficiency_populations.estimates.values()
+    assert evaluation.consistency.method == "mcdiarmid"
+    for estimate in (evaluation.sufficiency, *parts):
+        assert any("is a jackknife: mcdiarmid is proven for consistency only" in note for note in estimate.notes)
+
+
+def test_equal_weights_are_no_weights_for_sufficiency():
+    plain, weighted = (fs.sufficiency(RULES, LABELS, X, weights=weights) for weights in (None, np.full(300, 3.0)))
+    assert (plain.value, plain.low, plain.high) == (weighted.value, weighted.low, weighted.high)
 
 
 def test_documents_and_labels_in_their_places_are_no_swap():

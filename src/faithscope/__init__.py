@@ -99,7 +99,7 @@ _WHEN_FIRST_USED = {"Audit": "faithscope.tables.audit", "audit": "faithscope.tab
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,5 @@
 """Sample: rows with their explanations and predictions, validated once. Every measure takes a `Sample`."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -9,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.discretizers import Discretize, Discretizer, discretize, to_discretizer
-from faithscope.errors import BadInput
+from faithscope.errors import BadInput, WrongType
 from faithscope.explanations import Explanations, as_explanations
 from faithscope.explanations.base import readable, several
 from faithscope.explanations.highlights import Highlights
@@ -20,6 +19,7 @@ from faithscope.inputs.grouping import group
 from faithscope.inputs.labels import to_labels, to_predictions
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.inputs.weights import to_weights
+from faithscope.visible import visible
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 _MOST_GROUPS = 1000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sample:
     """Rows with their explanations, predictions and weights: what every measure takes.
 
@@ -79,7 +79,9 @@ class Sample:
         refuse_swapped(explanations, predictions, X)
         kind, labels = as_explanations(explanations), to_predictions(predictions)
         named = explanations if index_of(explanations) is not None else kind
-        return cls.checked(kind, labels, X, weights, row_labels={"explanations": named, "predictions": predictions})
+        names = {"explanations": named, "predictions": predictions}
+        sample = cls.checked(kind, labels, X, weights, row_labels=names)
+        return sample if X is None else replace(sample, notes=(*sample.notes, *_swap_note(labels, X)))
 
     @classmethod
     def checked(
@@ -108,6 +110,10 @@ class Sample:
             explanations = explanations._with(index=index)  # so that groups can be held against them later
         return cls(explanations, labels, X, None if weights is None else to_weights(weights, len(labels)), notes)
 
+    def __repr__(self) -> str:
+        weighted = "" if self.weights is None else ", weighted"
+        return f"<Sample of {self.n:,} rows{weighted}: {visible(self.explanations.kind)}>"
+
     @property
     def n(self) -> int:
         """Number of rows."""
@@ -134,6 +140,8 @@ class Sample:
         if self.weights is None or (self.weights > 0).all():
             return self
         kept = np.flatnonzero(self.weights > 0)
+        if not len(kept):
+            raise BadInput(f"All {self.n:,} rows measured here have weight 0: give some of them positive weights.")
         note = several(self.n - len(kept), "row", "rows") + " of weight 0 left out"
         return replace(self.take(kept), notes=(note, *self.notes))
 
@@ -192,13 +200,13 @@ def refuse_swapped(explanations: Any, predictions: Any, X: Any) -> None:
             f"one: {order}."
         )
     if isinstance(predictions, Explanations):
-        raise BadInput(
+        raise WrongType(
             f"Explanations and predictions seem to be swapped, since predictions are {predictions!r}: {order}."
         )
-    if isinstance(explanations, Highlights) and _more_texts(predictions, X):
+    if isinstance(explanations, Highlights) and _are_documents(predictions, X):
         raise BadInput(
-            "Predictions and X seem to be swapped: both are texts, and there are more different predictions than "
-            f"different documents: {order}."
+            "Predictions and X seem to be swapped, since both are texts, and predictions are longer and more different "
+            f"than documents: {order}."
         )
 
 
@@ -209,16 +217,36 @@ def _width(values: Any) -> int:
         return 1 if len(shape) == 1 else shape[1] if len(shape) == 2 else 0
     if is_frame(values) or not isinstance(values, list | tuple) or not values:
         return 0
-    first = values[0]
-    return len(first) if isinstance(first, list | tuple) else 1
+    # A tuple may be one label.
+    return len(values[0]) if isinstance(values[0], list) else 0 if isinstance(values[0], tuple) else 1
 
 
-def _more_texts(predictions: Any, X: Any) -> bool:
-    """Whether both are texts and predictions have more different values, which no function of the documents can."""
-    columns = [list(values) if isinstance(values, Sequence | np.ndarray) else [] for values in (predictions, X)]
-    if not all(column and all(isinstance(item, str) for item in column) for column in columns):
+def _are_documents(predictions: Any, X: Any) -> bool:
+    """Whether both are texts, and predictions have more words and more different values than X."""
+    columns = [_texts(predictions), _texts(X)]
+    if not all(columns):
         return False
-    return len(set(columns[0])) > len(set(columns[1]))
+    (many, words), (few, labels) = ((len(set(column)), sum(len(text.split()) for text in column)) for column in columns)
+    return many > few and words > labels
+
+
+def _texts(values: Any) -> list[str]:
+    """The texts of one column; none if these are not texts alone."""
+    single = isinstance(values, list | tuple) or len(getattr(values, "shape", ())) == 1
+    column = list(values) if single else []
+    return column if all(isinstance(text, str) for text in column) else []
+
+
+def _swap_note(predictions: NDArray[Any], X: Any) -> tuple[str, ...]:
+    """A note if X is one column of numbers and predictions take more different values: no function of X can."""
+    if predictions.dtype.kind not in "biuf" or _width(X) != 1 or isinstance(X, list | tuple):
+        return ()
+    column = np.asarray(X).reshape(-1) if hasattr(X, "__array__") else np.empty(0)
+    if column.dtype.kind not in "biuf" or len(column) != len(predictions):
+        return ()
+    many, few = len(np.unique(predictions)), len(np.unique(column))
+    told = f"predictions take {many:,} different values and X only {few:,}, so predictions are no function of X"
+    return (f"{told}: check that the two are not swapped",) if many > few else ()
 
 
 def number_labels(labels: NDArray[Any]) -> tuple[tuple[Any, ...], Ints]:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.counting.leave_out import RowKinds
 from faithscope.counting.profile import Profile, compact, sum_by
-from faithscope.counting.terms import RowKinds
 from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations import as_explanations
 from faithscope.explanations.base import Explanations
@@ -16,7 +16,7 @@ from faithscope.explanations.keys import Plain
 from faithscope.inputs.labels import to_labels
 from faithscope.relations import Relation, Same
 from faithscope.runtime.memory import FEWER_ROWS, need
-from faithscope.sample import Sample, in_order, number_labels
+from faithscope.sample import Sample, in_order, number_labels, refuse_swapped
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -237,6 +237,7 @@ def count(explanations: Any, predictions: Any, *, weights: Any = None) -> Counts
     >>> counts.n, counts.distinct
     (4, 2)
     """
+    refuse_swapped(explanations, predictions, None)
     kind, labels = as_explanations(explanations), to_labels(predictions)
     named = {"explanations": explanations, "predictions": predictions}
     return count_rows(Sample.checked(kind, labels, weights=weights, row_labels=named))

@@ -14,8 +14,8 @@ from faithscope.counting.bitmaps import Bits, Layout, in_blocks
 from faithscope.counting.blocks import Content
 from faithscope.counting.counts import Counts
 from faithscope.counting.gpu.devices import on_gpu
-from faithscope.counting.leave_out import BlockSums, CoveredBlocks, Influence
-from faithscope.counting.terms import LeftOut, Sums
+from faithscope.counting.influence import BlockSums, CoveredBlocks, Influence
+from faithscope.counting.leave_out import LeftOut, Sums
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.distances.metrics import pairwise
@@ -269,7 +269,7 @@ class _Tally:
         self.cells: list[tuple[NDArray[Any], ...]] = []
         self.held = 0  # bytes of the cells
         self.bits: list[tuple[int, Bits]] = []
-        self.sums = BlockSums(rows.blocks)
+        self.sums = BlockSums(rows.blocks, weighted=rows.weights is not None)
 
     def step(self, layout: Layout) -> int:
         """How many explanations to add at once."""
@@ -324,10 +324,10 @@ class _Tally:
         return replace(coverage, block=self.rows.block, alike=self.rows.content.of_rows_alone)
 
     def _weighted_sums(self) -> Sums | None:
-        weights = self.rows.weights
-        if weights is None:
+        if self.rows.weights is None:
             return None
-        return Sums(float(self.sums.agreeing[0]), float(self.sums.silent[0]), float(weights.sum()))
+        silent = float(self.sums.silent[0])
+        return Sums(float(self.sums.agreeing[0]), silent, silent + self.sums.checked)  # all silent is exactly all
 
     def _counts(self, relation: Relation) -> Counts:
         parts = list(zip(*self.cells, strict=True))

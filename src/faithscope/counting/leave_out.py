@@ -1,208 +1,93 @@
-"""The measure without each row, or each block of rows, for relations in which explanations cover other rows too."""
+"""Leaving out: what each row adds to a measure, and the measure without one row."""
 
-import math
-from collections.abc import Iterable
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.bitmaps import Bits, Layout
-from faithscope.counting.counts import Counts, sums
-from faithscope.counting.terms import LeftOut, ratio
-
-Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_CELLS = 2**17  # of masks multiplied at once, so that they stay in cache
 
-
-class CoveredBlocks(NamedTuple):
-    """Weights of a batch of explanations per block of rows: what leaving out a block needs.
-
-    A cell is an (explanation, label) pair to which at least one row belongs; cells are in order of explanation.
-    """
-
-    explanation: Ints  # (m,): the explanation of each cell, a row of `covered`
-    inside: Floats  # (m, blocks): weight of the rows given the explanation and covered by it
-    squares: Floats  # (m, blocks): the sums of their squared weights
-    missed: Floats  # (m, blocks): weight of the rows given the explanation that it does not cover
-    same: Floats  # (m, blocks): weight of the covered rows with the cell's label
-    covered: Floats  # (explanations, blocks): weight of the covered rows
-    rows: NDArray[Any]  # (explanations, blocks): number of the covered rows
-
-
-class BlockSums:
-    """Sums of terms over all rows, and over all rows but those of one block.
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """M̂ and U with each row, or each block of rows, left out in turn.
 
     Attributes
     ----------
-    agreeing, silent : (1 + blocks,) arrays
-        The sums of M̂ and of U: entry 0 with all blocks, entry 1 + b without block b.
-    leaning : (blocks,) array
-        How much the terms of other rows lean on the rows of each block.
+    value, silent : (k,) arrays
+        M̂ and U without each row, or each block of rows.
+    reach : float
+        How much the terms of other rows lean on one row at most: ``max_j Σ_i 1(π_i covers j) / c_i``; 1 for equality.
+    weight : (k,) array, optional
+        How much each row takes part in the measure: 1 if it has a term of its own, plus how much the terms of other
+        rows lean on it. None for equality: there, a row that can be checked has weight 2, and any other row 0.
+    rows : (k,) array, optional
+        How many rows each value stands for; None if it is one row, or one block, per value.
     """
 
-    def __init__(self, blocks: int) -> None:
-        self.agreeing, self.silent, self.leaning = np.zeros(1 + blocks), np.zeros(1 + blocks), np.zeros(blocks)
-
-    def add(self, tables: CoveredBlocks) -> None:
-        """Add the terms of a batch of explanations.
-
-        An explanation adds ``G Σ_y (G_y C_y - V_y) / (G C - V)``, where G is the weight of the rows that were given it
-        and that it covers, V the sum of their squared weights, and C the weight of all rows that it covers. Rows that
-        were given it and that it misses, of weight M, add ``Σ_y M_y C_y / C``.
-        """
-        inside, squares, missed, same, covered, rows = (_without_each(table) for table in tables[1:])
-        starts = np.searchsorted(tables.explanation, np.arange(len(covered)))
-        given, square, outside = (_by_explanation(table, starts) for table in (inside, squares, missed))
-        agreeing = _by_explanation(inside * same - squares, starts)
-        met = _by_explanation(missed * same, starts)
-        checked = rows > 1
-        terms = np.where(checked, given * ratio(agreeing, given * covered - square), 0.0)
-        self.agreeing += (terms + np.where(rows > 0, ratio(met, covered), 0.0)).sum(axis=0)
-        self.silent += (np.where(checked, 0.0, given) + np.where(rows > 0, 0.0, outside)).sum(axis=0)
-        whole, all_given, all_missed = covered[:, :1], given[:, :1], outside[:, :1]
-        own = _by_explanation(tables.squares, starts)
-        leaning = all_given * ratio(all_given * tables.covered - own, all_given * whole - square[:, :1])
-        self.leaning += (leaning + ratio(all_missed, whole) * tables.covered).sum(axis=0)
-
-    def left_out(self, weight: Floats, per_row: float | None = None) -> LeftOut:
-        """The measure without each block.
-
-        Parameters
-        ----------
-        weight : (blocks,) array
-            The weight of the rows of each block.
-        per_row : float, optional
-            The mean weight of a row; None if rows are not weighted.
-        """
-        left = weight.sum() - weight
-        reach = 1 + float((self.leaning - self.leaning.mean()).max()) / (per_row or 1.0)
-        of_rows = weight_of_blocks(self.leaning, weight) if per_row is None else None
-        return LeftOut(self.agreeing[1:] / left, self.silent[1:] / left, reach, of_rows)
+    value: Floats
+    silent: Floats
+    reach: float = 1.0
+    weight: Floats | None = None
+    rows: NDArray[Any] | None = None
 
 
-def _without_each(table: NDArray[Any]) -> Floats:
-    """Sums over all blocks (the first column), and over all blocks but one (the others)."""
-    whole = table.sum(axis=1, keepdims=True, dtype=np.float64)
-    return np.concatenate([whole, whole - table], axis=1)
+class RowKinds(NamedTuple):
+    """Rows with the same term, for equality: each entry stands for one or more rows.
 
-
-def _by_explanation(cells: Floats, starts: Ints) -> Floats:
-    """Sums over the cells of each explanation; 0 for an explanation without cells."""
-    padded = np.concatenate([cells, np.zeros((1, cells.shape[1]))])
-    total = np.add.reduceat(padded, starts, axis=0)
-    total[np.diff(starts, append=len(cells)) == 0] = 0.0
-    return np.asarray(total)
-
-
-def weight_of_blocks(leaning: Floats, rows: Floats) -> Floats:
-    """`LeftOut.weight` if blocks of rows were left out: one value, repeated for every block.
-
-    Rows are dealt into blocks at random, so the variance between block sums gives the variance between single rows.
-
-    Parameters
-    ----------
-    leaning, rows : (blocks,) arrays
-        How much other rows lean on the rows of each block, and how many these are.
-    """
-    n = float(rows.sum())
-    mean, size = float(leaning.sum()) / n, n / len(rows)
-    among = float(np.var(leaning, ddof=1)) / size if len(rows) > 1 else 0.0
-    return np.full(len(rows), math.sqrt(n * ((1 + mean) ** 2 + among) / len(rows)))
-
-
-class Influence:
-    """How the terms of other rows change when one row that their explanations cover is left out.
-
-    Attributes
-    ----------
-    explanation, label : (m,) arrays
-        The cells to which at least one row belongs: only these have terms.
-    weights : (4, m) array
-        Per cell, if its explanation covers one row fewer: [0] how much the terms of the cell change, [1] how many of
-        its rows become silent, [2] how much its terms lean on that row, and [3] what is subtracted from [0] if that
-        row has the cell's label.
-    agreeing, silent : float
-        The sums of all terms, and of all silent rows.
+    If rows are not weighted, `weight` and `square` equal `size`, and `pairs` counts ordered pairs.
     """
 
-    def __init__(self, counts: Counts) -> None:
-        occupied = np.flatnonzero(counts.given)
-        self.labels, self.distinct = len(counts.labels), counts.distinct
-        self.explanation, self.label = counts.explanation[occupied], counts.label[occupied]
-        given, covered, missed = (column[occupied] for column in (counts.given, counts.covered, counts.missed))
-        total = counts.per_explanation[self.explanation]
-        # Rows that their explanation covers do not count themselves; rows that it misses have nothing to leave out.
-        self.kinds = [(given - missed, covered - 1, total - 1), (missed, covered, total)]
-        self.agreeing = float(_added(rows * ratio(same, others) for rows, same, others in self.kinds).sum())
-        self.silent = float(_added(rows * (others == 0) for rows, _, others in self.kinds).sum())
-        # One other row fewer: s / (c - 1) instead of s / c, and (s - 1) / (c - 1) if that row had the same label.
-        changed = _added(rows * (ratio(same, others - 1) - ratio(same, others)) for rows, same, others in self.kinds)
-        silenced = _added(rows * (others == 1) for rows, _, others in self.kinds)
-        leaning = _added(ratio(rows, others) for rows, _, others in self.kinds)
-        same_label = _added(ratio(rows * (same > 0), others - 1) for rows, same, others in self.kinds)
-        self.weights = np.stack([changed, silenced, leaning, same_label])
-
-    @cached_property
-    def by_explanation(self) -> tuple[Floats, Floats]:
-        """`weights` 0 to 2 summed per explanation, and weight 3 as a table (explanations, labels)."""
-        same_label = np.zeros((self.distinct, self.labels))
-        same_label[self.explanation, self.label] = self.weights[3]
-        return np.stack([sums(self.explanation, row, self.distinct) for row in self.weights[:3]]), same_label
-
-    def add_sparsely(self, start: int, bits: Bits, layout: Layout, influence: Floats) -> None:
-        """Add, for every row, the weights of the explanations in this batch that cover it; `start` is the first."""
-        which, place, label = layout.ones(bits)
-        which += start
-        (changed, silenced, leaning), same_label = self.by_explanation
-        changes = (changed[which] - same_label[which, label], silenced[which], leaning[which])
-        for row, change in zip(influence, changes, strict=True):
-            row += np.bincount(place, change, minlength=len(row))
-
-    def add_densely(self, start: int, bits: Bits, layout: Layout, influence: Floats) -> None:
-        """The same by one matrix product per label: faster if the explanations cover many rows."""
-        chosen = slice(start, start + len(bits))
-        (changed, silenced, leaning), same_label = self.by_explanation
-        for label, (first, last) in enumerate(zip(layout.words[:-1].tolist(), layout.words[1:].tolist(), strict=True)):
-            weights = np.vstack([changed[chosen] - same_label[chosen, label], silenced[chosen], leaning[chosen]])
-            step = max(1, _CELLS // (64 * len(bits)))
-            for a in range(first, last, step):
-                b = min(a + step, last)
-                masks = np.unpackbits(np.ascontiguousarray(bits[:, a:b]).view(np.uint8), axis=1, bitorder="little")
-                influence[:, 64 * a : 64 * b] += weights @ masks.astype(np.float64)
-
-    def left_out(self, influence: Floats, codes: Ints, labels: Ints, own: NDArray[np.bool_]) -> LeftOut:
-        """The measure without each row in turn: its own term is subtracted, its influence on other terms added.
-
-        Parameters
-        ----------
-        influence : (3, n) array
-            For each row, sums of the first three `weights` over the explanations that cover it, its own among them.
-        codes, labels : (n,) arrays
-            The explanation and the label of each row, by number.
-        own : (n,) array
-            Whether each row is covered by its own explanation.
-        """
-        n = len(codes)
-        term, alone, on_itself = self._of_own(codes, labels, own)
-        value = (self.agreeing - term + influence[0] - on_itself[0]) / (n - 1)
-        silent = (self.silent - alone + influence[1] - on_itself[1]) / (n - 1)
-        leaning = influence[2] - on_itself[2]
-        return LeftOut(value, silent, float(leaning.max()), leaning + 1 - alone)
-
-    def _of_own(self, codes: Ints, labels: Ints, own: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
-        """For each row, its own term, whether it is silent, and its influence on its own term."""
-        cell = np.searchsorted(self.explanation * self.labels + self.label, codes * self.labels + labels)
-        (_, same_in, others_in), (_, same_out, others_out) = self.kinds
-        same, others = np.where(own, same_in[cell], same_out[cell]), np.where(own, others_in[cell], others_out[cell])
-        term, alone = ratio(same, others), (others == 0).astype(np.float64)
-        fewer = ratio(same - 1, others - 1) - term
-        changes = [fewer, others == 1, ratio(np.ones(len(others)), others)]
-        return term, alone, np.where(own & (others > 0), changes, 0.0)
+    size: NDArray[Any]  # rows that were given the explanation
+    weight: NDArray[Any]  # their weight, W
+    square: NDArray[Any]  # the sum of their squared weights, V
+    pairs: NDArray[Any]  # the weight of their agreeing ordered pairs, P = Σ_y (W_y² - V_y)
+    same: NDArray[Any]  # the weight of those that share the row's label, the row among them
+    own: NDArray[Any]  # the weight of the row itself
+    rows: NDArray[Any]  # how many rows the entry stands for
 
 
-def _added(tables: Iterable[NDArray[Any]]) -> Floats:
-    return np.asarray(np.sum(list(tables), axis=0, dtype=np.float64))
+class Sums(NamedTuple):
+    """Sums over rows, all to be divided by the same total."""
+
+    agreeing: float  # rows, each by its weight and by the share of its others that agree
+    silent: float  # rows whose explanation covers nobody else
+    total: float
+
+
+def sum_terms(kinds: RowKinds) -> Sums:
+    """The sums of M̂ and U: an explanation adds ``W P / (W² - V)`` to M̂, or W to U if it has a single row."""
+    share = kinds.rows / kinds.size  # of its explanation's rows, the share that an entry stands for
+    agreeing = float(np.sum(share * _term(kinds.weight, kinds.square, kinds.pairs, kinds.size)))
+    alone = kinds.size == 1
+    total = float(np.sum(kinds.rows * kinds.own))
+    return Sums(agreeing, float(np.sum((kinds.rows * kinds.own)[alone])), total)
+
+
+def leave_out_rows(kinds: RowKinds) -> LeftOut:
+    """M̂ and U with one row of each kind left out.
+
+    Without a row of weight w, an explanation has the weight W - w, the squares V - w², and the agreeing pairs
+    P - 2 w (S - w), where S is the weight of its rows with the same label.
+    """
+    size, weight, square, pairs, same, own, _ = kinds
+    before = _term(weight, square, pairs, size)
+    after = _term(weight - own, square - own**2, pairs - 2 * own * (same - own), size - 1)
+    whole = sum_terms(kinds)
+    left = whole.total - own
+    silent = whole.silent + np.where(size == 2, weight - own, 0) - np.where(size == 1, own, 0)
+    return LeftOut((whole.agreeing - before + after) / left, silent / left, rows=kinds.rows)
+
+
+def _term(weight: NDArray[Any], square: NDArray[Any], pairs: NDArray[Any], size: NDArray[Any]) -> Floats:
+    """What each explanation adds to the sum of M̂, ``W P / (W² - V)``: 0 if it has a single row."""
+    all_pairs = weight * weight - square
+    share = np.divide(pairs, all_pairs, out=np.zeros(len(size)), where=(size > 1) & (all_pairs > 0))
+    return np.asarray(weight * share)
+
+
+def ratio(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
+    """Elementwise part / whole; 0 if the whole is 0 or the part is not positive."""
+    part, whole = np.broadcast_arrays(part, whole)
+    return np.asarray(np.divide(part, whole, out=np.zeros(part.shape), where=(whole > 0) & (part > 0)))

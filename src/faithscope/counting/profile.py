@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.terms import RowKinds
+from faithscope.counting.leave_out import RowKinds
 from faithscope.inputs.grouping import group
 from faithscope.relations import Relation, Same
 

@@ -7,8 +7,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
-from faithscope.evaluation.asking import framed, rows_of_its_own
 from faithscope.evaluation.cache import Cache, takes_progress
+from faithscope.evaluation.guests import framed, rows_of_its_own
 from faithscope.explanations import Explanations, as_explanations
 from faithscope.inputs.alignment import is_fresh, made_in_order
 from faithscope.inputs.labels import to_predictions
@@ -130,7 +130,7 @@ def refuse_swapped(model: Any, explainer: Any) -> None:
     """Raise if a model and an explainer seem to be swapped."""
     explains, predicts = callable(getattr(model, "explain", None)), callable(getattr(explainer, "predict", None))
     swapped, order = "Model and explainer seem to be swapped", "pass (model, explainer, X)"
-    if isinstance(model, Explanations) or (explains and not callable(getattr(model, "predict", None))):
+    if isinstance(model, Explanations) or (explains and function_of(model, "predict") is None):
         raise BadInput(f"{swapped}, since the model is an explainer ({type(model).__name__}): {order}.")
-    if predicts and not callable(getattr(explainer, "explain", None)):
+    if predicts and function_of(explainer, "explain") is None:
         raise BadInput(f"{swapped}, since the explainer is a model ({type(explainer).__name__}): {order}.")

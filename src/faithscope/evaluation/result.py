@@ -206,8 +206,16 @@ class Evaluation:
         self._scoped()
         options = self.options
         return measure_groups(
-            self.sample, groups, lambda part: measure_sufficiency(part, options.relation, options.confidence)
+            self.sample,
+            groups,
+            lambda part: self._of_method(measure_sufficiency(part, options.relation, options.confidence)),
         )
+
+    def _of_method(self, sufficiency: Estimate) -> Estimate:
+        """The estimate with a note if its interval is not made by the method that was asked for."""
+        asked = self.options.method
+        note = f"the interval of sufficiency is a jackknife: {asked} is proven for consistency only"
+        return noted(sufficiency, () if sufficiency.method == asked else (note,))
 
     def _grouped(self, groups: Any) -> "Evaluation":
         """The same evaluation with every measure by group of rows."""
@@ -349,7 +357,7 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
         estimate = noted(coverage_estimate(coverage, "sufficiency", confidence), sample.notes)
     else:
         estimate = measure_sufficiency(sample, evaluation.relation, confidence)
-    return replace(evaluation, sufficiency=estimate, _coverage=coverage)
+    return replace(evaluation, sufficiency=evaluation._of_method(estimate), _coverage=coverage)
 
 
 def check_groups(groups: Any, X: Any) -> None:

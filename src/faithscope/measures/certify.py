@@ -7,6 +7,7 @@ from typing import Any
 from faithscope.discretizers import Original, to_discretizer, usual
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations import Explanations
+from faithscope.explanations.base import several
 from faithscope.inputs.arrays import to_items
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.estimate import METHODS, Estimate, Method, check_method
@@ -64,7 +65,7 @@ class Certificate:
         kind = "proven" if self.proven else "approximate"
         return (
             f"true consistency of {self.subject} at least {self.low:.3f} with confidence {100 * self.confidence:g}% "
-            f"({kind}); best of {len(self.bounds)} discretizations: {self.discretizer!r}"
+            f"({kind}); best of {several(len(self.bounds), 'discretization', 'discretizations')}: {self.discretizer!r}"
         )
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from faithscope.counting.counts import count_rows
-from faithscope.counting.terms import leave_out_rows, sum_terms
+from faithscope.counting.leave_out import leave_out_rows, sum_terms
 from faithscope.discretizers import Discretize
 from faithscope.errors import NotProven
 from faithscope.measures.estimate import Estimate, Method, assemble, check_method, estimate, noted

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from faithscope.counting.counts import Counts
+from faithscope.counting.leave_out import Sums
 from faithscope.counting.profile import Counted, Profile
-from faithscope.counting.terms import Sums
 from faithscope.errors import BadInput, NotProven
 from faithscope.measures.chance import exceeds_chance
 from faithscope.measures.intervals import Margins, check_confidence, jackknife, mcdiarmid

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from faithscope.counting.leave_out import LeftOut, leave_out_rows
 from faithscope.counting.profile import Profile
-from faithscope.counting.terms import LeftOut, leave_out_rows
 from faithscope.inputs.checks import check_share
 
 Floats = NDArray[np.float64]

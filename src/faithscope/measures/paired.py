@@ -8,7 +8,7 @@ import numpy as np
 
 from faithscope.counting.counts import Counts
 from faithscope.counting.coverage import Coverage, cover
-from faithscope.counting.terms import LeftOut, leave_out_rows
+from faithscope.counting.leave_out import LeftOut, leave_out_rows
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals import check_confidence, spread
 from faithscope.relations import Relation

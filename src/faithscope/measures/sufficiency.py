@@ -1,5 +1,6 @@
 """Sufficiency: wherever an explanation applies, is the prediction the same?"""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from faithscope.counting.counts import Counts
 from faithscope.counting.coverage import Coverage, count_among, cover
 from faithscope.explanations.base import Explanations, several
+from faithscope.inputs.rows import rows_of
 from faithscope.measures.estimate import Estimate, assemble, noted, sums
 from faithscope.measures.intervals import jackknife_margins
 from faithscope.relations import to_relation
@@ -61,6 +63,7 @@ def sufficiency(
     >>> sufficiency(rules, ["no", "no", "yes"], [[25.0], [31.0], [38.0]]).value
     0.3333333333333333
     """
+    rows_of(X)  # None has no rows
     sample = Sample.of(explanations, predictions, X, weights)
     return measure_sufficiency(sample, relation, confidence, device)
 
@@ -76,6 +79,8 @@ def measure_sufficiency(
     consistency.
     """
     counted = sample.counted()
+    if counted.weights is not None and (counted.weights == counted.weights[0]).all():
+        counted = replace(counted, weights=None)  # rows that count alike can be left out one by one
     coverage = cover(counted, to_relation(relation, counted.explanations), device=device)
     return noted(coverage_estimate(coverage, "sufficiency", confidence), counted.notes)
 
@@ -117,6 +122,7 @@ def count_covered(
     This takes two passes: collect the distinct explanations of all parts, ``(count(a, …) + count(b, …)).explanations``,
     then count every part `among` them, and add.
     """
+    rows_of(X)  # None has no rows
     sample = Sample.of(explanations, predictions, X)
     if among is None:
         return cover(sample, to_relation(relation, sample.explanations), interval=False).counts

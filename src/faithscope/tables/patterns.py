@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.counting.counts import Counts
-from faithscope.counting.leave_out import BlockSums, CoveredBlocks, Influence
-from faithscope.counting.terms import LeftOut
+from faithscope.counting.influence import BlockSums, CoveredBlocks, Influence
+from faithscope.counting.leave_out import LeftOut
 from faithscope.explanations.base import Explanations
 from faithscope.relations import Applies
 from faithscope.runtime.memory import need
