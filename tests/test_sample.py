@@ -110,6 +110,7 @@ def test_labels_that_are_tuples_and_models_with_more_labels_than_documents_are_n
     words = fs.Highlights([["a"], ["b"], ["a"]])
     assert fs.sufficiency(words, [(0, 1), (1, 0), (0, 1)], ["a x", "b y", "a z"]).value == pytest.approx(2 / 3)
     assert fs.sufficiency(words, ["p", "q", "r"], ["a", "b", "a"]).value == 0
+    assert fs.sufficiency(words, ["yes", "no", "no"], ["", "", ""]).unverifiable == 1
 
 
 def test_callables_with_two_faces_are_called():

@@ -222,12 +222,12 @@ def _width(values: Any) -> int:
 
 
 def _are_documents(predictions: Any, X: Any) -> bool:
-    """Whether both are texts, and predictions have more words and more different values than X."""
+    """Whether both are texts, and predictions are the longer and the more different ones, of two words or more."""
     columns = [_texts(predictions), _texts(X)]
     if not all(columns):
         return False
     (many, words), (few, labels) = ((len(set(column)), sum(len(text.split()) for text in column)) for column in columns)
-    return many > few and words > labels
+    return many > few and words > labels and words >= 2 * len(columns[0])
 
 
 def _texts(values: Any) -> list[str]:
