@@ -393,6 +393,6 @@ def _covered_blocks(
         squares=inside if weights is None else by_block(own, 2),
         missed=by_block(~own, 1),
         same=covered.reshape(-1, blocks)[cells],
-        covered=covered.sum(axis=1),
-        rows=rows.sum(axis=1),
+        covered=(whole := covered.sum(axis=1)),
+        rows=whole if weights is None else rows.sum(axis=1),
     )

@@ -58,27 +58,43 @@ class BlockSums:
         and that it covers, V the sum of their squared weights, and C the weight of all rows that it covers. Rows that
         were given it and that it misses, of weight M, add ``Σ_y M_y C_y / C``.
         """
-        inside, squares, missed, same, covered, rows = (_without_each(table) for table in tables[1:])
-        starts = np.searchsorted(tables.explanation, np.arange(len(covered)))
-        given, square, outside = (_by_explanation(table, starts) for table in (inside, squares, missed))
-        agreeing = _by_explanation(inside * same - squares, starts)
-        met = _by_explanation(missed * same, starts)
+        starts = np.searchsorted(tables.explanation, np.arange(len(tables.covered)))
+        by_block = _by_explanation(tables.inside, starts)
+        own = by_block if tables.squares is tables.inside else _by_explanation(tables.squares, starts)
+        given, square, covered = _without_each(by_block), _without_each(own), _without_each(tables.covered)
+        rows = covered if tables.rows is tables.covered else _without_each(tables.rows)
+        same = _without_each(tables.same)
+        agreeing = _by_explanation(_without_each(tables.inside) * same, starts) - square
         checked = rows > 1
         terms = np.where(checked, given * ratio(agreeing, given * covered - square), 0.0)
-        self.agreeing += (terms + np.where(rows > 0, ratio(met, covered), 0.0)).sum(axis=0)
-        self.silent += (np.where(checked, 0.0, given) + np.where(rows > 0, 0.0, outside)).sum(axis=0)
-        self.checked += float((np.where(checked, given, 0.0) + np.where(rows > 0, outside, 0.0))[:, 0].sum())
-        self.leaning += self._leaning(tables, given[:, :1], square[:, :1], outside[:, :1], covered[:, :1], starts)
+        silent = np.where(checked, 0.0, given)
+        leaning = self._leaning(by_block, own, tables.covered)
+        checked_weight = given[:, 0] - silent[:, 0]
+        if tables.missed.any():
+            outside = _without_each(_by_explanation(tables.missed, starts))
+            met = _by_explanation(_without_each(tables.missed) * same, starts)
+            terms += np.where(rows > 0, ratio(met, covered), 0.0)
+            alone = np.where(rows > 0, 0.0, outside)
+            silent, checked_weight = silent + alone, checked_weight + outside[:, 0] - alone[:, 0]
+            leaning += (ratio(outside[:, :1], covered[:, :1]) * tables.covered).sum(axis=0)
+        self.agreeing += terms.sum(axis=0)
+        self.silent += silent.sum(axis=0)
+        self.checked += float(checked_weight.sum())
+        self.leaning += leaning
 
-    def _leaning(
-        self, tables: CoveredBlocks, given: Floats, square: Floats, missed: Floats, covered: Floats, starts: Ints
-    ) -> Floats:
-        """How much terms lean on the rows of each block; without weights, a row's own term leans on other rows only."""
+    def _leaning(self, given: Floats, own: Floats, covered: NDArray[Any]) -> Floats:
+        """How much terms of covered rows lean on the rows of each block: without weights, on rows other than their own.
+
+        Parameters
+        ----------
+        given, own, covered : (explanations, blocks) arrays
+            The weight of rows given and covered, the sums of their squares, and the weight of all rows covered.
+        """
+        whole, total = given.sum(axis=1, keepdims=True), covered.sum(axis=1, keepdims=True, dtype=np.float64)
         if self.weighted:
-            return np.asarray((ratio(given + missed, covered) * tables.covered).sum(axis=0))
-        own = _by_explanation(tables.squares, starts)
-        inside = given * ratio(given * tables.covered - own, given * covered - square)
-        return np.asarray((inside + ratio(missed, covered) * tables.covered).sum(axis=0))
+            return np.asarray((ratio(whole, total) * covered).sum(axis=0))
+        pairs = whole * total - own.sum(axis=1, keepdims=True)
+        return np.asarray((whole * ratio(whole * covered - own, pairs)).sum(axis=0))
 
     def left_out(self, weight: Floats, per_row: float | None = None) -> LeftOut:
         """The measure without each block.
