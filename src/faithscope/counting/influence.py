@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from faithscope.counting.bitmaps import Bits, Layout
 from faithscope.counting.counts import Counts, sums
@@ -58,21 +59,21 @@ class BlockSums:
         and that it covers, V the sum of their squared weights, and C the weight of all rows that it covers. Rows that
         were given it and that it misses, of weight M, add ``Σ_y M_y C_y / C``.
         """
-        starts = np.searchsorted(tables.explanation, np.arange(len(tables.covered)))
-        by_block = _by_explanation(tables.inside, starts)
-        own = by_block if tables.squares is tables.inside else _by_explanation(tables.squares, starts)
+        add = _adder(tables.explanation, len(tables.covered))
+        by_block = add @ tables.inside
+        own = by_block if tables.squares is tables.inside else add @ tables.squares
         given, square, covered = _without_each(by_block), _without_each(own), _without_each(tables.covered)
         rows = covered if tables.rows is tables.covered else _without_each(tables.rows)
         same = _without_each(tables.same)
-        agreeing = _by_explanation(_without_each(tables.inside) * same, starts) - square
+        agreeing = add @ (_without_each(tables.inside) * same) - square
         checked = rows > 1
         terms = np.where(checked, given * ratio(agreeing, given * covered - square), 0.0)
         silent = np.where(checked, 0.0, given)
         leaning = self._leaning(by_block, own, tables.covered)
         checked_weight = given[:, 0] - silent[:, 0]
         if tables.missed.any():
-            outside = _without_each(_by_explanation(tables.missed, starts))
-            met = _by_explanation(_without_each(tables.missed) * same, starts)
+            outside = _without_each(add @ tables.missed)
+            met = add @ (_without_each(tables.missed) * same)
             terms += np.where(rows > 0, ratio(met, covered), 0.0)
             alone = np.where(rows > 0, 0.0, outside)
             silent, checked_weight = silent + alone, checked_weight + outside[:, 0] - alone[:, 0]
@@ -114,16 +115,17 @@ class BlockSums:
 
 def _without_each(table: NDArray[Any]) -> Floats:
     """Sums over all blocks (the first column), and over all blocks but one (the others)."""
-    whole = table.sum(axis=1, keepdims=True, dtype=np.float64)
-    return np.concatenate([whole, whole - table], axis=1)
+    left = np.empty((len(table), table.shape[1] + 1))
+    np.sum(table, axis=1, out=left[:, 0])
+    np.subtract(left[:, :1], table, out=left[:, 1:])
+    return left
 
 
-def _by_explanation(cells: Floats, starts: Ints) -> Floats:
-    """Sums over the cells of each explanation; 0 for an explanation without cells."""
-    padded = np.concatenate([cells, np.zeros((1, cells.shape[1]))])
-    total = np.add.reduceat(padded, starts, axis=0)
-    total[np.diff(starts, append=len(cells)) == 0] = 0.0
-    return np.asarray(total)
+def _adder(explanation: Ints, explanations: int) -> csr_array:
+    """A matrix that adds up the cells of each explanation: many times faster than `np.add.reduceat`."""
+    bounds = np.searchsorted(explanation, np.arange(explanations + 1))
+    cells = np.arange(len(explanation))
+    return csr_array((np.ones(len(cells)), cells, bounds), shape=(explanations, len(cells)))
 
 
 def weight_of_blocks(leaning: Floats, rows: Floats) -> Floats:
