@@ -286,9 +286,13 @@ def test_a_signaling_nan_is_missing():
 @pytest.mark.parametrize("share", [np.float32(0.9), np.float16(0.5)])
 def test_what_is_told_as_json_has_plain_numbers(share):
     ev = fs.evaluate([0, 1, 1], ["a"] * 3, ROWS, progress=False)
-    json.dumps(fs.plan(ev, unverifiable=share).to_dict())
-    json.dumps(fs.certify(["a"] * 3, [0, 1, 1], confidence=share).to_dict())
-    json.dumps(fs.local([0, 0], lambda X: [0] * len(X), lambda X: ["a"] * len(X), ROWS, confidence=share).to_dict())
+    results = (
+        fs.plan(ev, unverifiable=share),
+        fs.certify(["a"] * 3, [0, 1, 1], confidence=share),
+        fs.local([0, 0], lambda X: [0] * len(X), lambda X: ["a"] * len(X), ROWS, confidence=share),
+    )
+    told = [json.loads(json.dumps(result.to_dict())) for result in results]
+    assert [told[0]["wanted"], told[1]["confidence"], told[2]["confidence"]] == [float(share)] * 3
 
 
 def test_labels_in_half_precision_are_put_in_order_without_a_warning():

@@ -40,9 +40,11 @@ class BlockSums:
     Attributes
     ----------
     agreeing, silent : (1 + blocks,) arrays
+        The sums of M̂ and of U: entry 0 with all blocks, entry 1 + b without block b.
     checked : float
         The weight of the rows that are not silent, with no block left out.
-        The sums of M̂ and of U: entry 0 with all blocks, entry 1 + b without block b.
+    weighted : bool
+        Whether rows have weights.
     leaning : (blocks,) array
         How much the terms of other rows lean on the rows of each block.
     """

@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 import faithscope as fs
+from faithscope.evaluation.asker import rows_of_its_own
 from faithscope.evaluation.cache import Cache
-from faithscope.evaluation.guests import rows_of_its_own
 
 ROWS = np.random.default_rng(0).normal(size=(300, 3))
 
