@@ -7,7 +7,8 @@ Implements and extends "Framework for Evaluating Faithfulness of Local Explanati
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from faithscope import discretizers, errors, relations
+from faithscope import agreements, discretizers, errors, relations
+from faithscope.agreements import Close, Same, Spread, Tolerance
 from faithscope.counting.counts import Counts, count
 from faithscope.discretizers import Delta, DeltaSign, Floor, Modified, Rank, Sign, SignOfTop, Truncate
 from faithscope.evaluation.assertions import assert_faithful
@@ -31,6 +32,7 @@ from faithscope.measures.local import Local, sample_until
 from faithscope.measures.planning import Plan, plan
 from faithscope.measures.populations import Populations
 from faithscope.measures.sufficiency import sufficiency
+from faithscope.measures.tolerance import ToleranceCurve, tolerance_curve
 from faithscope.measures.within import WithinCurve, within, within_curve
 from faithscope.relations import Ball, Nearest
 from faithscope.sample import Sample
@@ -47,6 +49,7 @@ __all__ = [
     "Best",
     "Cache",
     "Certificate",
+    "Close",
     "Comparison",
     "Counterfactuals",
     "Counts",
@@ -68,11 +71,16 @@ __all__ = [
     "Prototypes",
     "Rank",
     "Rules",
+    "Same",
     "Sample",
     "Sign",
     "SignOfTop",
+    "Spread",
+    "Tolerance",
+    "ToleranceCurve",
     "Truncate",
     "WithinCurve",
+    "agreements",
     "assert_faithful",
     "audit",
     "certify",
@@ -91,6 +99,7 @@ __all__ = [
     "sample_size",
     "sample_until",
     "sufficiency",
+    "tolerance_curve",
     "within",
     "within_curve",
 ]

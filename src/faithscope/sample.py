@@ -1,12 +1,13 @@
 """Sample: rows with their explanations and predictions, validated once. Every measure takes a `Sample`."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.agreements import Agreement, Same, to_agreement
 from faithscope.discretizers import Discretize, Discretizer, discretize, to_discretizer
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations import Explanations, as_explanations
@@ -16,7 +17,7 @@ from faithscope.inputs.alignment import index_of, labels_of, same_rows
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.grouping import group
-from faithscope.inputs.labels import to_labels, to_predictions
+from faithscope.inputs.labels import to_labels
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.inputs.weights import to_weights
 from faithscope.visible import visible
@@ -37,7 +38,7 @@ class Sample:
     ----------
     explanations : Explanations
         One explanation per row.
-    labels : (n,) array
+    labels : (n,) array, or (n, k) for `Spread` of several outputs
         The model's predictions.
     X : rows, optional
         The rows themselves, as the caller holds them; None if no measure needs them.
@@ -49,6 +50,8 @@ class Sample:
         The positions of these rows among those that the caller handed over; None if they are all of them.
     share_memory : bool
         Whether counts keep a reference to the explanations instead of a copy: only safe if no caller can change them.
+    agreement : Agreement
+        How much two predictions agree. Labels agree if they are equal; `labels` holds numbers for any other agreement.
 
     Examples
     --------
@@ -64,9 +67,12 @@ class Sample:
     notes: tuple[str, ...] = ()
     positions: Ints | None = None
     share_memory: bool = False
+    agreement: Agreement = field(default_factory=Same)
 
     @classmethod
-    def of(cls, explanations: Any, predictions: Any, X: Any = None, weights: Any = None) -> "Sample":
+    def of(
+        cls, explanations: Any, predictions: Any, X: Any = None, weights: Any = None, agreement: Any = None
+    ) -> "Sample":
         """A sample of what a caller hands over, after checking it.
 
         Parameters
@@ -75,12 +81,17 @@ class Sample:
         predictions : array-like, (n,)
         X : array-like or table, optional
         weights : array-like, (n,), optional
+        agreement : Agreement or callable, optional
+            How much two predictions agree; by default they are labels, which agree if they are equal.
         """
-        refuse_swapped(explanations, predictions, X)
-        kind, labels = as_explanations(explanations), to_predictions(predictions)
+        chosen = to_agreement(agreement)
+        if not chosen.of_numbers or isinstance(predictions, Explanations):  # numbers may have several columns
+            refuse_swapped(explanations, predictions, X)
+        kind = as_explanations(explanations)
+        labels = chosen.read(predictions)
         named = explanations if index_of(explanations) is not None else kind
         names = {"explanations": named, "predictions": predictions}
-        sample = cls.checked(kind, labels, X, weights, row_labels=names)
+        sample = replace(cls.checked(kind, labels, X, weights, row_labels=names), agreement=chosen)
         return sample if X is None else replace(sample, notes=(*sample.notes, *_swap_note(labels, X)))
 
     @classmethod
@@ -260,6 +271,12 @@ def number_labels(labels: NDArray[Any]) -> tuple[tuple[Any, ...], Ints]:
             place[present] = np.arange(len(present))
             values = (present + low).astype(labels.dtype)
             return tuple(values.tolist()), place[shifted]
+    if labels.ndim == 2:
+        codes, first = group([labels])
+        return tuple(map(tuple, labels[first].tolist())), codes
+    if labels.dtype.kind == "f" and not np.isnan(labels).any():
+        values, place = np.unique(labels + 0.0, return_inverse=True)
+        return tuple(values.tolist()), place.reshape(-1)
     column = labels[:, None] if labels.dtype.kind in "biuf" else labels.astype(object)
     codes, first = group([column])
     names = labels[first].tolist()

@@ -33,10 +33,13 @@ class Layout:
         The segment of each row.
     segments : int
         Number of segments.
+    rank : (n,) array, optional
+        The order of rows within a segment; by default as they come.
     """
 
     segment: Ints
     segments: int
+    rank: Ints | None = None
 
     @cached_property
     def sizes(self) -> Ints:
@@ -51,7 +54,8 @@ class Layout:
     @cached_property
     def position(self) -> Ints:
         """The bit of each row."""
-        order = np.argsort(self.segment, kind="stable")
+        keys = (self.segment,) if self.rank is None else (self.rank, self.segment)
+        order = np.lexsort(keys)
         within = np.arange(len(order)) - np.repeat(np.cumsum(self.sizes) - self.sizes, self.sizes)
         position = np.empty(len(order), np.int64)
         position[order] = within + 64 * np.repeat(self.words[:-1], self.sizes)

@@ -37,7 +37,8 @@ class Content:
     def _of_rows(self) -> Words:
         """One digest per row, without its explanation."""
         weights = [] if self.weights is None else [value_words(self.weights)]
-        return combined([value_words(self.labels), *weights, *row_words(self.X)], len(self.labels))
+        columns = [self.labels] if self.labels.ndim == 1 else list(self.labels.T)
+        return combined([*map(value_words, columns), *weights, *row_words(self.X)], len(self.labels))
 
     @cached_property
     def of_rows_alone(self) -> bool:

@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope import agreements
+from faithscope.agreements import Agreement, GroupedRows
+from faithscope.agreements.base import AgreementSums
 from faithscope.counting.leave_out import RowKinds
-from faithscope.counting.profile import Profile, compact, sum_by
+from faithscope.counting.profile import LabelPairs, Profile, compact, sum_by
 from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations import as_explanations
 from faithscope.explanations.base import Explanations
@@ -47,6 +50,13 @@ class Counts:
         Per cell, rows that were given the explanation and that it does not cover.
     weight, square : (m,) arrays, or None
         Per cell, sums of the rows' weights and of the squared weights; None if rows are not weighted.
+    agreement : Agreement
+        How much two predictions agree.
+    reached : (k,) array, or None
+        Rows that each explanation covers, if `covered` does not hold all of them: of numbers, cells that no row was
+        given are not kept.
+    agreeing : (m,) array, or None
+        Per cell, the covered rows, each by its agreement with the cell's number; None if `covered` tells.
 
     Examples
     --------
@@ -68,6 +78,9 @@ class Counts:
     square: Floats | None = None
     relation: Relation = field(default_factory=Same)
     chosen: Ints | None = None
+    agreement: Agreement = field(default_factory=agreements.Same)
+    reached: Ints | None = None
+    agreeing: Floats | None = None
 
     @cached_property
     def explanations(self) -> Explanations:
@@ -93,7 +106,7 @@ class Counts:
     @property
     def per_explanation(self) -> Ints:
         """Rows that each explanation covers, N_π."""
-        return sum_by(self.explanation, self.covered, self.distinct)
+        return sum_by(self.explanation, self.covered, self.distinct) if self.reached is None else self.reached
 
     @property
     def rows_given(self) -> Ints:
@@ -108,7 +121,7 @@ class Counts:
     @property
     def covers_once(self) -> bool:
         """Whether every row lies under its own explanation and no other."""
-        return self.relation.partitions and int(self.covered.sum()) == self.n and not self.missed.any()
+        return self.relation.partitions and int(self.per_explanation.sum()) == self.n and not self.missed.any()
 
     @property
     def effective_n(self) -> float:
@@ -125,11 +138,15 @@ class Counts:
         return rows if self.weight is None else self.weight, rows if self.square is None else self.square
 
     @property
-    def label_masses(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """By label, the weight of the rows predicted it and the sum of their squared weights."""
-        if self.weight is None or self.square is None:
-            return self.per_label, self.per_label
-        return sums(self.label, self.weight, len(self.labels)), sums(self.label, self.square, len(self.labels))
+    def chance(self) -> float | None:
+        """Probability that two rows, whatever their explanations, agree; None for a single row."""
+        if self.weight is None or self.square is None or isinstance(self.agreement, agreements.Spread):
+            return self.profile().chance
+        if self.n < 2:
+            return None
+        weight, square = (sums(self.label, values, len(self.labels)) for values in (self.weight, self.square))
+        agreeing = self._agreement_sums.among_all(weight)[0] if self.agreement.of_numbers else weight
+        return float(max(0.0, np.sum(weight * agreeing - square)) / (weight.sum() ** 2 - square.sum()))
 
     def locate(self, explanations: Explanations, labels: NDArray[Any]) -> tuple[Ints, Ints]:
         """The explanation and the cell of each row in these counts; -1 if it was never counted."""
@@ -148,15 +165,31 @@ class Counts:
         place_of = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
         return codes, np.where((codes >= 0) & (known >= 0) & (cells[place_of] == wanted), place_of, -1)
 
+    @cached_property
+    def _agreement_sums(self) -> AgreementSums:
+        values = np.asarray(self.labels, np.float64) if self.agreement.of_numbers else np.empty(0)
+        return self.agreement.over(values)
+
+    def _sums_by_explanation(self, weight: NDArray[Any]) -> Floats:
+        """For each cell, the weight of all rows of its explanation, each by its agreement with the cell's label."""
+        if self.agreeing is not None:
+            return self.agreeing
+        if not self.agreement.of_numbers:
+            return np.asarray(weight)
+        return self._agreement_sums.within(GroupedRows(self.explanation, self.label, weight))
+
     def kinds(self, sample: Sample) -> RowKinds:
         """One entry per row of a sample, in its order; the rows must be those that were counted."""
         codes, cells = self.locate(sample.explanations, sample.labels)
         weight, square = self.masses
-        masses = (weight, square, weight**2 - square)
+        same = self._sums_by_explanation(weight)
+        itself = self.agreement.itself
+        masses = (weight, square, np.maximum(weight * same - itself * square, 0.0))
         totals = [sums(self.explanation, values, self.distinct)[codes] for values in masses]
         own = np.ones(sample.n) if sample.weights is None else sample.weights
         size = self.per_explanation[codes]
-        return RowKinds(size, totals[0], totals[1], totals[2], weight[cells], own, np.ones(sample.n, np.int64))
+        others = np.maximum(same[cells] - itself * own, 0.0)  # not below 0 by rounding
+        return RowKinds(size, totals[0], totals[1], totals[2], others, own, np.ones(sample.n, np.int64))
 
     def __repr__(self) -> str:
         return f"<Counts of {self.n:,} rows: {self.distinct:,} explanations, {len(self.labels):,} labels>"
@@ -200,6 +233,27 @@ class Counts:
 
     @cached_property
     def _profile(self) -> Profile:
+        return self._profile_of_numbers() if self.agreement.of_numbers else self._profile_of_labels()
+
+    def _profile_of_numbers(self) -> Profile:
+        size, missed = self.per_explanation[self.explanation], self.missed
+        agreeing = self._sums_by_explanation(self.given.astype(np.float64))
+        others: Floats = np.maximum(agreeing - self.agreement.itself, 0.0)  # not below 0 by rounding
+        pairs = sums(self.explanation, self.given * others, self.distinct)[self.explanation]
+        kinds = [(size - 1, others, pairs, self.given - missed), (size, agreeing, pairs, missed)]
+        columns = [np.concatenate(column) for column in zip(*(kinds if missed.any() else kinds[:1]), strict=True)]
+        other, same, pairs, rows = (column[columns[3] > 0] for column in columns)
+        known = (self.relation, self.labels, self._label_pairs(), self.agreement)
+        return Profile(other, same, pairs, rows, self.per_label, self.distinct, 0, *known)
+
+    def _label_pairs(self) -> LabelPairs:
+        rows = self.per_label.astype(np.float64)
+        if isinstance(self.agreement, agreements.Spread):
+            return LabelPairs.of_distances(np.asarray(self.labels, np.float64), rows)
+        agreeing, squares = self._agreement_sums.among_all(rows)
+        return LabelPairs.of(rows, np.maximum(agreeing - 1, 0.0), np.maximum(squares - 1, 0.0))
+
+    def _profile_of_labels(self) -> Profile:
         total = self.per_explanation
         # Nearly all rows may have an explanation that covers no other row: these become a single entry.
         alone = (total[self.explanation] == 1) & (self.missed == 0)
@@ -217,7 +271,7 @@ class Counts:
         return Profile(*table, self.per_label, self.distinct, most, self.relation)
 
 
-def count(explanations: Any, predictions: Any, *, weights: Any = None) -> Counts:
+def count(explanations: Any, predictions: Any, *, weights: Any = None, agreement: Any = None) -> Counts:
     """Count rows by explanation and predicted label.
 
     Counts of parts of the rows add up: ``count(a, ya) + count(b, yb)`` are the counts of all of them.
@@ -230,6 +284,8 @@ def count(explanations: Any, predictions: Any, *, weights: Any = None) -> Counts
         The model's predicted labels (never the truth).
     weights : array-like, (n,), optional
         How much each row counts in the target population.
+    agreement : Close, Tolerance, Spread or callable, optional
+        How much two predictions agree if they are numbers, as for `consistency`.
 
     Examples
     --------
@@ -238,9 +294,10 @@ def count(explanations: Any, predictions: Any, *, weights: Any = None) -> Counts
     (4, 2)
     """
     refuse_swapped(explanations, predictions, None)
-    kind, labels = as_explanations(explanations), to_labels(predictions)
+    kind, chosen = as_explanations(explanations), agreements.to_agreement(agreement)
+    labels = chosen.read(predictions) if chosen.of_numbers else to_labels(predictions)
     named = {"explanations": explanations, "predictions": predictions}
-    return count_rows(Sample.checked(kind, labels, weights=weights, row_labels=named))
+    return count_rows(replace(Sample.checked(kind, labels, weights=weights, row_labels=named), agreement=chosen))
 
 
 def count_rows(sample: Sample) -> Counts:
@@ -249,13 +306,13 @@ def count_rows(sample: Sample) -> Counts:
     need(64 * sample.n, f"Counts of {sample.n:,} rows", FEWER_ROWS)
     codes, first = explanations.group()
     names, numbers = sample.numbered_labels
-    cells, given = _tabulate(codes, numbers, len(first), len(names))
+    cells, given = tabulate(codes, numbers, len(first), len(names))
     explanation, label = np.divmod(cells, max(1, len(names)))
     # A second copy of nearly all rows would double the memory: keep a reference if no caller can change them.
     lazy = sample.share_memory and len(first) > len(codes) / 2
     source, chosen = (explanations, first) if lazy else (explanations.take(first), None)
     none = np.zeros(len(given), np.int64)
-    counts = Counts(source, names, explanation, label, given, given, none, chosen=chosen)
+    counts = Counts(source, names, explanation, label, given, given, none, chosen=chosen, agreement=sample.agreement)
     if sample.weights is None:
         return counts
     inverse = np.searchsorted(cells, codes * len(names) + numbers)
@@ -263,7 +320,7 @@ def count_rows(sample: Sample) -> Counts:
     return replace(counts, weight=weight, square=square)
 
 
-def _tabulate(codes: Ints, numbers: Ints, groups: int, labels: int) -> tuple[Ints, Ints]:
+def tabulate(codes: Ints, numbers: Ints, groups: int, labels: int) -> tuple[Ints, Ints]:
     """The cells that occur, as ascending numbers ``explanation * labels + label``, and their rows."""
     cells = codes * max(1, labels)
     cells += numbers
@@ -280,8 +337,12 @@ def sums(index: Ints, values: Floats, size: int) -> Floats:
 
 
 def _merge(a: Counts, b: Counts) -> Counts:
+    if a.reached is not None or b.reached is not None:
+        raise Incompatible(f"Counts of the rows that explanations cover, by {a.agreement}, do not add up: count anew.")
     if a.n + b.n > _MOST_ROWS:
         raise BadInput(f"Counts hold at most {_MOST_ROWS:,} rows; these add up to {a.n + b.n:,}.")
+    if a.agreement != b.agreement:
+        raise Incompatible(f"One of these counts is by {a.agreement}, the other by {b.agreement}: count both alike.")
     if a.relation != b.relation:
         raise Incompatible(f"One of these counts is by {a.relation}, the other by {b.relation}: use one relation.")
     if a.relation != Same() and (a.distinct != b.distinct or (a.explanations.locate(b.explanations) < 0).any()):
@@ -310,7 +371,8 @@ def _merge(a: Counts, b: Counts) -> Counts:
 
     explanation, label = np.divmod(keys, len(labels))
     fields = {name: total(name) for name in ("given", "covered", "missed", "weight", "square")}
-    return Counts(joined.take(first), labels, explanation, label, relation=a.relation, **fields)
+    counts = Counts(joined.take(first), labels, explanation, label, relation=a.relation, **fields)
+    return replace(counts, agreement=a.agreement)
 
 
 def to_counted(given: Any, what: str) -> Counts | Profile:

@@ -22,16 +22,56 @@ _CELLS = 2**17  # of masks multiplied at once, so that they stay in cache
 class CoveredBlocks(NamedTuple):
     """Weights of a batch of explanations per block of rows: what leaving out a block needs.
 
-    A cell is an (explanation, label) pair to which at least one row belongs; cells are in order of explanation.
+    Attributes
+    ----------
+    inside, missed : (explanations, blocks) arrays
+        The weight of the rows given the explanation, of those that it covers and of those that it does not.
+    squares : (explanations, blocks) array
+        The sums of the squared weights of the former.
+    agreeing, met : (explanations, 1 + blocks) arrays
+        The weight of the ordered pairs of a row given and another row covered that agree, for given rows that are
+        covered and for those that are not: with all blocks, and without each block.
+    covered, rows : (explanations, blocks) arrays
+        The weight and the number of the covered rows.
     """
 
-    explanation: Ints  # (m,): the explanation of each cell, a row of `covered`
-    inside: Floats  # (m, blocks): weight of the rows given the explanation and covered by it
-    squares: Floats  # (m, blocks): the sums of their squared weights
-    missed: Floats  # (m, blocks): weight of the rows given the explanation that it does not cover
-    same: Floats  # (m, blocks): weight of the covered rows with the cell's label
-    covered: Floats  # (explanations, blocks): weight of the covered rows
-    rows: NDArray[Any]  # (explanations, blocks): number of the covered rows
+    inside: Floats
+    missed: Floats
+    squares: Floats
+    agreeing: Floats
+    met: Floats
+    covered: Floats
+    rows: NDArray[Any]
+
+    @classmethod
+    def of_cells(
+        cls,
+        explanation: Ints,
+        inside: Floats,
+        squares: Floats,
+        missed: Floats,
+        same: Floats,
+        covered: Floats,
+        rows: NDArray[Any],
+    ) -> "CoveredBlocks":
+        """From cells: (explanation, label) pairs to which at least one row belongs, in order of explanation.
+
+        Parameters
+        ----------
+        explanation : (m,) array
+            The explanation of each cell, a row of `covered`.
+        inside, squares, missed, same : (m, blocks) arrays
+            The same weights per cell, and the weight of the covered rows with the cell's label.
+        """
+        add = _adder(explanation, len(covered))
+        given = add @ inside
+        own = given if squares is inside else add @ squares
+        with_label = without_each(same)
+        agreeing = add @ (without_each(inside) * with_label) - without_each(own)
+        if not missed.any():
+            return cls(given, np.zeros(given.shape), own, agreeing, np.zeros(agreeing.shape), covered, rows)
+        met = add @ (without_each(missed) * with_label)
+        return cls(given, add @ missed, own, agreeing, met, covered, rows)
 
 
 class BlockSums:
@@ -61,22 +101,16 @@ class BlockSums:
         and that it covers, V the sum of their squared weights, and C the weight of all rows that it covers. Rows that
         were given it and that it misses, of weight M, add ``Σ_y M_y C_y / C``.
         """
-        add = _adder(tables.explanation, len(tables.covered))
-        by_block = add @ tables.inside
-        own = by_block if tables.squares is tables.inside else add @ tables.squares
-        given, square, covered = _without_each(by_block), _without_each(own), _without_each(tables.covered)
-        rows = covered if tables.rows is tables.covered else _without_each(tables.rows)
-        same = _without_each(tables.same)
-        agreeing = add @ (_without_each(tables.inside) * same) - square
+        given, square, covered = (without_each(table) for table in (tables.inside, tables.squares, tables.covered))
+        rows = covered if tables.rows is tables.covered else without_each(tables.rows)
         checked = rows > 1
-        terms = np.where(checked, given * ratio(agreeing, given * covered - square), 0.0)
+        terms = np.where(checked, given * ratio(tables.agreeing, given * covered - square), 0.0)
         silent = np.where(checked, 0.0, given)
-        leaning = self._leaning(by_block, own, tables.covered)
+        leaning = self._leaning(tables.inside, tables.squares, tables.covered)
         checked_weight = given[:, 0] - silent[:, 0]
         if tables.missed.any():
-            outside = _without_each(add @ tables.missed)
-            met = add @ (_without_each(tables.missed) * same)
-            terms += np.where(rows > 0, ratio(met, covered), 0.0)
+            outside = without_each(tables.missed)
+            terms += np.where(rows > 0, ratio(tables.met, covered), 0.0)
             alone = np.where(rows > 0, 0.0, outside)
             silent, checked_weight = silent + alone, checked_weight + outside[:, 0] - alone[:, 0]
             leaning += (ratio(outside[:, :1], covered[:, :1]) * tables.covered).sum(axis=0)
@@ -115,7 +149,7 @@ class BlockSums:
         return LeftOut(self.agreeing[1:] / left, self.silent[1:] / left, reach, of_rows)
 
 
-def _without_each(table: NDArray[Any]) -> Floats:
+def without_each(table: NDArray[Any]) -> Floats:
     """Sums over all blocks (the first column), and over all blocks but one (the others)."""
     left = np.empty((len(table), table.shape[1] + 1))
     np.sum(table, axis=1, out=left[:, 0])

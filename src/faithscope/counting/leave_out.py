@@ -43,7 +43,7 @@ class RowKinds(NamedTuple):
     weight: NDArray[Any]  # their weight, W
     square: NDArray[Any]  # the sum of their squared weights, V
     pairs: NDArray[Any]  # the weight of their agreeing ordered pairs, P = Σ_y (W_y² - V_y)
-    same: NDArray[Any]  # the weight of those that share the row's label, the row among them
+    agreeing: NDArray[Any]  # the weight of those other rows that share the row's label
     own: NDArray[Any]  # the weight of the row itself
     rows: NDArray[Any]  # how many rows the entry stands for
 
@@ -69,11 +69,11 @@ def leave_out_rows(kinds: RowKinds) -> LeftOut:
     """M̂ and U with one row of each kind left out.
 
     Without a row of weight w, an explanation has the weight W - w, the squares V - w², and the agreeing pairs
-    P - 2 w (S - w), where S is the weight of its rows with the same label.
+    P - 2 w A, where A is the weight of its other rows with the same label.
     """
-    size, weight, square, pairs, same, own, _ = kinds
+    size, weight, square, pairs, agreeing, own, _ = kinds
     before = _term(weight, square, pairs, size)
-    after = _term(weight - own, square - own**2, pairs - 2 * own * (same - own), size - 1)
+    after = _term(weight - own, square - own**2, pairs - 2 * own * agreeing, size - 1)
     whole = sum_terms(kinds)
     left = whole.total - own
     silent = whole.silent + np.where(size == 2, weight - own, 0) - np.where(size == 1, own, 0)

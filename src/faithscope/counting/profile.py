@@ -1,11 +1,13 @@
 """Profile: counts without explanations and labels, which is all that most statistics read."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope import agreements
+from faithscope.agreements import Agreement
 from faithscope.counting.leave_out import RowKinds
 from faithscope.inputs.grouping import group
 from faithscope.relations import Relation, Same
@@ -45,15 +47,59 @@ class Counted(Protocol):
         """Which rows an explanation covers."""
 
     @property
+    def agreement(self) -> Agreement:
+        """How much two predictions agree."""
+
+    @property
     def covers_once(self) -> bool:
         """Whether every row lies under its own explanation and no other."""
 
     @property
-    def label_masses(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """By label, the weight of the rows predicted it and the sum of their squared weights."""
+    def chance(self) -> float | None:
+        """Probability that two rows, whatever their explanations, agree; None for a single row."""
 
     def profile(self) -> "Profile":
         """The counts without explanations and labels."""
+
+
+class LabelPairs(NamedTuple):
+    """How much the predictions of any two rows agree, over all ordered pairs of different rows.
+
+    Attributes
+    ----------
+    agreeing : float
+        The sum of the agreements.
+    spread : float
+        The sum of their squared distances from their mean.
+    spread_by_row : float
+        The sum over rows of the squared distance of the row's sum from its mean.
+    """
+
+    agreeing: float
+    spread: float
+    spread_by_row: float
+
+    @classmethod
+    def of(cls, rows: NDArray[Any], agreeing: NDArray[Any], squares: NDArray[Any]) -> "LabelPairs":
+        """From labels: their rows, and how much a row of each agrees with all others, plainly and squared."""
+        n, total = float(rows.sum()), float(np.sum(rows * agreeing))
+        mean = total / (n * (n - 1)) if n > 1 else 0.0
+        spread = float(np.sum(rows * squares)) - total * mean
+        return cls(total, spread, float(np.sum(rows * (agreeing - mean * (n - 1)) ** 2)))
+
+    @classmethod
+    def of_distances(cls, values: Floats, rows: Floats) -> "LabelPairs":
+        """By ``-½ |y - y'|² / T``, with T the variance, of different predictions (d,) or (d, k) and their rows."""
+        n, columns = float(rows.sum()), agreements.scaled(values)[0]
+        columns = columns - rows @ columns / n
+        squares = (columns**2).sum(axis=1)
+        total = float(rows @ squares)
+        variance = total / (n - 1)
+        products = (rows[:, None] * columns).T @ columns
+        fourth = n * float(rows @ squares**2) / 2 + total**2 / 2 + float(np.sum(products**2))
+        by_row = (n * squares + total) / 2 - total  # less the mean sum of a row
+        spread = fourth - n * total * variance
+        return cls(-n * total / variance, spread / variance**2, float(rows @ by_row**2) / variance**2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,14 +112,17 @@ class Profile:
     """
 
     others: Ints
-    agreeing: Ints
-    pairs: Ints
+    agreeing: NDArray[Any]
+    pairs: NDArray[Any]
     rows: Ints
     label_rows: Ints  # rows predicted each label
     distinct: int  # explanations given to at least one row
     modal: int  # rows whose prediction is the commonest one for their explanation
     relation: Relation = field(default_factory=Same)
     labels: tuple[Any, ...] = ()  # the different predictions, or empty if they are not known
+
+    label_pairs: LabelPairs | None = None  # of numbers; those of labels follow from their rows
+    agreement: Agreement = field(default_factory=agreements.Same)
 
     weight: ClassVar[None] = None  # the rows of a profile are not weighted
 
@@ -110,9 +159,18 @@ class Profile:
         return float(self.n)
 
     @property
-    def label_masses(self) -> tuple[Ints, Ints]:
-        """Rows predicted each label, twice: each row weighs 1, and so does its squared weight."""
-        return self.label_rows, self.label_rows
+    def pairs_of_labels(self) -> LabelPairs:
+        """How much any two rows agree, whatever their explanations."""
+        if self.label_pairs is not None:
+            return self.label_pairs
+        return LabelPairs.of(self.label_rows, self.label_rows - 1.0, self.label_rows - 1.0)
+
+    @property
+    def chance(self) -> float | None:
+        """Probability that two rows, whatever their explanations, agree; None for a single row."""
+        if isinstance(self.agreement, agreements.Spread):
+            return 0.0
+        return None if self.n < 2 else min(1.0, self.pairs_of_labels.agreeing / (self.n * (self.n - 1)))
 
     @property
     def covers_once(self) -> bool:
@@ -127,7 +185,7 @@ class Profile:
     def kinds(self) -> RowKinds:
         """Its rows as `RowKinds`; for equality only."""
         size = self.others + 1
-        return RowKinds(size, size, size, self.pairs, self.agreeing + 1, np.ones(len(size), np.int64), self.rows)
+        return RowKinds(size, size, size, self.pairs, self.agreeing, np.ones(len(size), np.int64), self.rows)
 
     def profile(self) -> "Profile":
         """Itself: whoever reads counts through their profile can read either."""

@@ -83,7 +83,7 @@ def _library_vector(column: Any) -> NDArray[Any]:
     if not arrow and str(getattr(column, "dtype", "")).endswith("128"):  # integers of polars that NumPy cannot hold
         return to_objects(column.to_list())
     array = np.asarray(column.to_numpy(zero_copy_only=False) if arrow else column.to_numpy())
-    rounded = array.dtype.kind == "f" and len(array) and np.nanmax(np.abs(array), initial=0) >= EXACT
+    rounded = array.dtype.kind == "f" and len(array) and float(np.nanmax(np.abs(array), initial=0)) >= EXACT
     if rounded and _of_integers(column):
         items = column.to_pylist() if arrow else column.to_list()
         return to_objects([None if is_missing(item) else int(item) for item in items])

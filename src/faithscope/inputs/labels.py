@@ -8,13 +8,15 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.arrays import frame_columns, is_frame, is_row, to_vector
-from faithscope.inputs.missing import refuse_missing
-from faithscope.inputs.numbers import as_floats, refuse_nonfinite, rows_to_array
+from faithscope.inputs.checks import is_real
+from faithscope.inputs.missing import is_missing, refuse_missing, refuse_rows
+from faithscope.inputs.numbers import as_floats, refuse_nonfinite, rows_to_array, to_matrix
 
 _FEWEST = 20  # rows below which nothing looks continuous
 _FEWEST_WHOLE = 50  # different whole numbers that may all be classes
 _NEARLY_ALL = 0.9
-_PROBABILITIES = ". If these are class probabilities, pass the predicted class, e.g. probabilities.argmax(axis=1)"
+_CLASSES = "the predicted class, e.g. probabilities.argmax(axis=1)"
+_NUMBERS = "pass agreement=fs.Spread() or fs.Close(eps) for numbers, or "  # where agreement= is taken
 _SWAPPED = "; if they are explanations, two arguments are swapped"
 _COMPARABLE = {str, bytes, int, float, bool, Decimal}  # with all of their own kind
 
@@ -77,8 +79,14 @@ def _family(item: object) -> str:
     return next((t.__name__ for t in (str, bytes, tuple, frozenset) if isinstance(item, t)), type(item).__name__)
 
 
-def to_labels(given: Any, what: str = "Predictions") -> NDArray[Any]:
-    """Labels or groups, one per row, as an array of numbers, booleans, dates or Python objects."""
+def to_labels(given: Any, what: str = "Predictions", *, numbers: bool = False) -> NDArray[Any]:
+    """Labels or groups, one per row, as an array of numbers, booleans, dates or Python objects.
+
+    Parameters
+    ----------
+    numbers : bool
+        Whether the caller may pass `agreement=` in place of labels, as an error message then says.
+    """
     if is_frame(given):
         _, columns = frame_columns(given)
         if len(columns) != 1:
@@ -91,9 +99,11 @@ def to_labels(given: Any, what: str = "Predictions") -> NDArray[Any]:
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:
+        spread = "agreement=fs.Spread(), or " if numbers else ""
+        classes = f". If these are class probabilities, pass {spread}{_CLASSES}{_SWAPPED}"
         raise BadInput(
             f"{what} must be one value per row; got shape {labels.shape}"
-            f"{_PROBABILITIES + _SWAPPED if what == 'Predictions' else ': pass one column'}."
+            f"{classes if what == 'Predictions' else ': pass one column'}."
         )
     return to_keys(labels, what)
 
@@ -108,11 +118,64 @@ def to_predictions(given: Any, *, part: bool = False) -> NDArray[Any]:
     part : bool
         Whether these are predictions for a part of the rows, which may all be of different classes.
     """
-    labels = to_labels(given)
+    labels = to_labels(given, numbers=not part)
     if labels.dtype.kind in "iuf" and _may_be_numbers(labels):
         values, rows = np.unique(labels, return_counts=True)
         refuse_numbers(values, rows, "e.g. np.digitize(predictions, edges)", part=part)
     return labels
+
+
+def to_number_predictions(given: Any, agreement: str, *, vectors: bool = False) -> NDArray[np.float64]:
+    """Predictions that are finite numbers, (n,); or (n, k) if `vectors` are taken.
+
+    Parameters
+    ----------
+    agreement : str
+        The name of the agreement that compares them, for error messages.
+    """
+    table = _prediction_table(given)
+    if table.ndim > 2:
+        raise BadInput(f"Predictions must have shape (n_rows,) or (n_rows, k); got {table.shape}: choose one output.")
+    if table.ndim == 2 and table.shape[1] > 1 and not vectors:
+        raise BadInput(
+            f"{agreement} compares one number per row; predictions have {table.shape[1]} columns: choose one, or pass "
+            "agreement=fs.Spread(), which adds up columns."
+        )
+    if table.ndim == 1:
+        refuse_missing(table, "Predictions")
+    columns = table[:, None] if table.ndim == 1 else table
+    numbers = to_matrix(_real(columns, agreement), "Predictions")[0].astype(np.float64)
+    return numbers[:, 0] if numbers.shape[1] == 1 else numbers
+
+
+def _prediction_table(given: Any) -> NDArray[Any]:
+    """What a caller hands over as predictions, as an array of any number of axes."""
+    if is_frame(given):
+        _, columns = frame_columns(given)
+        return columns[0] if len(columns) == 1 else to_matrix(given, "Predictions")[0]
+    column = to_vector(given, "Predictions")
+    if column.ndim == 1 and column.dtype == object and len(column) and is_row(column[0]):
+        return rows_to_array(given, "Predictions")
+    return column
+
+
+def _real(table: NDArray[Any], agreement: str) -> NDArray[Any]:
+    """A table of numbers, decimals as floats; raises, naming the first row that is no number."""
+    if table.dtype.kind in "biuf" or not table.size:
+        return table
+    items = table.reshape(-1).tolist() if table.dtype == object else list(table.reshape(-1))
+    real = [isinstance(item, bool | np.bool_ | Decimal) or is_real(item) for item in items]
+    if table.dtype == object and all(real):
+        floats = [float(item) if isinstance(item, Decimal) else item for item in items]
+        return np.fromiter(floats, object, len(items)).reshape(table.shape)
+    place = next((place for place, usable in enumerate(real) if not usable), 0)
+    row, item = place // table.shape[1], items[place]
+    if is_missing(item):
+        refuse_rows(np.array([row]), "Predictions", lambda _: item)
+    raise WrongType(
+        f"{agreement} compares numbers, but row {row} of the predictions is {type(item).__name__} ({item!r}): pass "
+        "real numbers, or leave agreement out to compare labels."
+    )
 
 
 def _may_be_numbers(labels: NDArray[Any]) -> bool:
@@ -136,23 +199,24 @@ def refuse_numbers(values: NDArray[Any], rows: NDArray[Any], bins: str, *, part:
     bins : str
         How to make bins, in words or code.
     part : bool
-        Whether whole numbers are accepted.
+        Whether whole numbers are accepted, as for an explainer, which takes no `agreement` of all kinds.
     """
     n, broken = int(rows.sum()), values != np.floor(values)
     fractions = int(broken.sum())
     if n < _FEWEST:
         return
     if fractions > n / 2 and rows[broken].sum() > n / 2:
+        advice = "pass " if part else _NUMBERS
         raise BadInput(
             f"Predictions look continuous: {fractions:,} different fractions in {n:,} rows, such as "
-            f"{values[broken][0]}. Faithfulness compares labels: pass the predicted class (of probabilities, "
-            f"probabilities.argmax(axis=1)), or bins of the output, {bins}."
+            f"{values[broken][0]}, and labels agree only if they are equal: {advice}labels, such as the "
+            f"predicted class (of probabilities, probabilities.argmax(axis=1)) or bins, {bins}."
         )
     if not part and len(values) > max(_FEWEST_WHOLE, _NEARLY_ALL * n):
         raise BadInput(
             f"Predictions look like numbers, not labels: {len(values):,} different ones in {n:,} rows, such as "
-            f"{values[0]}. Faithfulness compares labels: pass classes, or bins, {bins}; codes of classes pass as text, "
-            "[str(code) for code in predictions]."
+            f"{values[0]}, and labels agree only if they are equal: {_NUMBERS}labels, such as bins, {bins}; codes of "
+            "classes pass as text, [str(code) for code in predictions]."
         )
 
 

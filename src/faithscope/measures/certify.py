@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from faithscope.agreements import Agreement, Spread, Tolerance, to_agreement
+from faithscope.counting.spread import spread_by_explanation
 from faithscope.discretizers import Original, to_discretizer, usual
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations import Explanations
@@ -11,7 +13,8 @@ from faithscope.explanations.base import several
 from faithscope.inputs.arrays import to_items
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.estimate import METHODS, Estimate, Method, check_method
-from faithscope.measures.intervals import check_confidence
+from faithscope.measures.intervals import Margins, check_confidence
+from faithscope.measures.spread import spread_margins
 from faithscope.sample import Sample
 
 Discretize = Callable[[Explanations], Any]
@@ -76,6 +79,7 @@ def certify(
     *,
     confidence: float = 0.95,
     interval: Method = "mcdiarmid",
+    agreement: Any = None,
 ) -> Certificate:
     """A lower bound on the true consistency of the explainer without any discretization.
 
@@ -90,6 +94,10 @@ def certify(
         By default the paper's discretizers for the kind of explanation; None in the sequence means no discretization.
     interval : {"mcdiarmid", "jackknife"}
         How the bound is made: proven for every system, or tighter and approximate.
+    agreement : Close or Spread, optional
+        How much two predictions agree if they are numbers, as for `consistency`; `Spread` takes ``"jackknife"``. For
+        `Tolerance` and functions of one's own, coarser explanations may agree more, so they are refused:
+        ``Close(eps)`` is never above ``Tolerance(eps)``, so a bound for it holds for both.
 
     Returns
     -------
@@ -101,13 +109,16 @@ def certify(
     True
     """
     check_method(interval)
-    sample = Sample.of(explanations, predictions)
+    chosen = to_agreement(agreement)
+    refuse_unless_convex(chosen, "certify")
+    sample = Sample.of(explanations, predictions, agreement=chosen)
     family = _family(sample.explanations, discretizers)
     share = check_confidence(confidence) / len(family)
     estimates, bounds = [], []
     for discretizer in family:
-        estimate = measure_consistency(sample.discretized(discretizer), confidence, interval)
-        below = METHODS[interval](estimate.counts.profile(), 1 - share, sides=1).below
+        coarse = sample.discretized(discretizer)
+        estimate = measure_consistency(coarse, confidence, interval)
+        below = _one_sided(coarse, estimate, interval, 1 - share).below
         estimates.append(estimate)
         bounds.append((discretizer, max(0.0, estimate.value - below)))
     winner, low = max(bounds, key=lambda pair: pair[1])
@@ -115,6 +126,28 @@ def certify(
     return Certificate(
         low, winner, float(confidence), interval, subject, interval == "mcdiarmid", tuple(bounds), tuple(estimates)
     )
+
+
+def refuse_unless_convex(agreement: Agreement, what: str) -> None:
+    """Raise if coarser explanations may agree more, so that a bound on them is none on the explainer."""
+    if agreement.convex:
+        return
+    named, close = "a function of your own", "fs.Close(eps)"
+    if isinstance(agreement, Tolerance):
+        named, close = str(agreement), f"fs.Close({agreement.eps}), which is never above it"
+    raise NotProven(
+        f"{what} takes for granted that coarser explanations can only agree less, which does not hold for {named}: "
+        f"pass agreement={close}."
+    )
+
+
+def _one_sided(sample: Sample, estimate: Estimate, method: str, confidence: float) -> Margins:
+    """Margins of which only one side is used."""
+    if isinstance(sample.agreement, Spread):
+        spread, left_out, _ = spread_by_explanation(sample)
+        explained = spread.left_out(left_out)
+        return spread_margins(estimate.value, explained, left_out, sample.n, confidence, sides=1)
+    return METHODS[method](estimate.counts.profile(), confidence, sides=1)
 
 
 def _family(

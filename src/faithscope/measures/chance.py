@@ -52,11 +52,7 @@ def shuffled_spread(profile: Profile, weight: float | None = None) -> float:
     rows = profile.rows[others].astype(np.float64)
     checked, squares = rows.sum(), np.sum(rows / profile.others[others])
     by_row = checked if weight is None else weight / 4  # of (a + its transpose) / 2, which gives the same sum
-    labels = profile.label_rows.astype(np.float64)
-    pairs = np.sum(labels * (labels - 1))
-    share = pairs / (n * (n - 1))
-    # Of b less its mean, so that nothing large cancels.
-    spread, spread_by_row = pairs * (1 - share), np.sum(labels * (labels - 1 - share * (n - 1)) ** 2)
+    _, spread, spread_by_row = profile.pairs_of_labels  # of b less its mean, so that nothing large cancels
     two, three = n * (n - 1), n * (n - 1) * (n - 2)
     variance = (
         2 * squares * spread / two

@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from faithscope.agreements import Spread
 from faithscope.counting.counts import count_rows
 from faithscope.counting.leave_out import leave_out_rows, sum_terms
 from faithscope.discretizers import Discretize
 from faithscope.errors import NotProven
-from faithscope.measures.estimate import Estimate, Method, assemble, check_method, estimate, noted
+from faithscope.measures.estimate import Estimate, Method, assemble, check_method, estimate, noted, refuse_unproven
 from faithscope.measures.intervals import jackknife_margins
+from faithscope.measures.spread import spread_consistency
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
 from faithscope.sample import Sample
 
@@ -21,6 +23,7 @@ def consistency(
     confidence: float = 0.95,
     interval: Method = "jackknife",
     weights: Any = None,
+    agreement: Any = None,
 ) -> Estimate:
     """Probability that two rows with the same explanation get the same prediction.
 
@@ -44,6 +47,8 @@ def consistency(
     weights : array-like, (n,), optional
         How much each row counts in the population you ask about; rows of weight 0 are left out, and the result says so.
         Weights that depend on the prediction need tens of rows per explanation: with fewer, the estimate is too low.
+    agreement : Close, Tolerance, Spread or callable, optional
+        How much two predictions agree where they are numbers; by default they are labels, which agree if equal.
 
     Returns
     -------
@@ -55,7 +60,7 @@ def consistency(
     >>> est.value
     0.5
     """
-    sample = Sample.of(explanations, predictions, weights=weights).discretized(discretizer)
+    sample = Sample.of(explanations, predictions, weights=weights, agreement=agreement).discretized(discretizer)
     return measure_consistency(sample, confidence, interval)
 
 
@@ -68,6 +73,9 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method
     check_method(method)
     counted = sample.counted()
     notes = (*counted.explanations.notes, *counted.notes)
+    if isinstance(counted.agreement, Spread):
+        refuse_unproven(counted.agreement, method)
+        return noted(spread_consistency(counted, confidence), notes)
     counts = count_rows(counted)
     if counted.weights is None:
         return noted(estimate(counts, confidence=confidence, interval=method), notes)

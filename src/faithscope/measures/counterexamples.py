@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.agreements import Tolerance
 from faithscope.counting.counts import Counts
 from faithscope.explanations.distances.metrics import Gower, columns_of
 from faithscope.inputs.checks import check_whole
+from faithscope.measures.farthest_pairs import farthest_pairs
+from faithscope.measures.number_groups import disagreement, distance, shown
 from faithscope.sample import Sample
 
 Ints = NDArray[np.int64]
@@ -23,38 +26,49 @@ _WINDOW = 4  # neighbors on each side
 def counterexamples(counts: Counts, sample: Sample, k: int = 10) -> dict[str, Any]:
     """Up to k pairs of rows that share an explanation but not a prediction.
 
-    Explanations with most disagreeing pairs come first, and each gives one pair before any gives a second. Within an
+    Explanations with most disagreement come first, and each gives one pair before any gives a second. Within an
     explanation the nearest rows come first (Gower distance on X, if the sample has X). If an explanation has very many
-    rows, not all pairs are compared: candidates are neighbors along a few fixed directions.
+    rows, not all pairs are compared: candidates are neighbors along a few fixed directions. Of numbers, the pairs with
+    the largest gap come first instead (`farthest_pairs`), and of equal gaps the nearest rows.
 
     Returns
     -------
     dict of columns
-        ``row_a``, ``row_b``, their predictions, ``distance`` (NaN without X), and the explanation with its
-        number of ``disagreeing_pairs``.
+        ``row_a``, ``row_b``, their predictions, of numbers their ``gap``, ``distance`` (NaN without X), and the
+        explanation with its number of ``disagreeing_pairs``, or of numbers its ``disagreement``.
     """
     check_whole(k, "k, the number of pairs wanted,")
-    labels, (_, numbers) = sample.labels, sample.numbered_labels
-    codes = counts.explanations.locate(sample.explanations)
-    disagreeing = disagreeing_pairs(counts)
-    worst = np.argsort(-disagreeing, kind="stable")[: min(k, int((disagreeing > 0).sum()))]
-    quota = share_out(disagreeing[worst], k)
-    space = _Rows.of(sample.X)
-    disagreeing_rows = []
-    for explanation, rows, wanted in zip(worst, _members(codes, worst), quota, strict=True):
-        pairs, distance = _nearest_pairs(rows, numbers, space, int(wanted))
-        disagreeing_rows += [(explanation, a, b, d) for (a, b), d in zip(pairs, distance, strict=True)]
-    chosen = [int(explanation) for explanation, *_ in disagreeing_rows]
-    a, b = (np.array([pair[i] for pair in disagreeing_rows], np.int64) for i in (1, 2))
-    return {
-        "row_a": a,
-        "row_b": b,
-        "prediction_a": labels[a],
-        "prediction_b": labels[b],
-        "distance": np.array([pair[3] for pair in disagreeing_rows], np.float64),
-        "explanation": [counts.explanations.describe(explanation) for explanation in chosen],
-        "disagreeing_pairs": disagreeing[chosen] if chosen else np.empty(0, np.int64),
+    numbers = counts.agreement.of_numbers
+    pairs = disagreeing_pairs(counts)
+    total = disagreement(counts) if numbers else pairs
+    worst = np.argsort(-total, kind="stable")[: min(k, int((total > 0).sum()))]
+    available = total.astype(np.int64) if isinstance(counts.agreement, Tolerance) else pairs
+    members = _members(counts.explanations.locate(sample.explanations), worst)
+    space, choose = _Rows.of(sample.X), _farthest_rows if numbers else _nearest_rows
+    quota = zip(members, share_out(available[worst], k), strict=True)
+    chosen = [choose(rows, sample, space, int(wanted)) for rows, wanted in quota]
+    a, b = (np.concatenate([found[0][:, i] for found in chosen] or [np.empty(0, np.int64)]) for i in (0, 1))
+    which = np.repeat(worst, [len(found[0]) for found in chosen])
+    columns = {"row_a": a, "row_b": b, "prediction_a": shown(sample.labels[a]), "prediction_b": shown(sample.labels[b])}
+    columns |= {"gap": distance(sample.labels[a], sample.labels[b])} if numbers else {}
+    return columns | {
+        "distance": np.concatenate([found[1] for found in chosen] or [np.empty(0)]),
+        "explanation": [counts.explanations.describe(int(explanation)) for explanation in which],
+        "disagreement" if numbers else "disagreeing_pairs": total[which],
     }
+
+
+def _nearest_rows(rows: Ints, sample: Sample, space: "_Rows | None", wanted: int) -> tuple[Ints, Floats]:
+    return _nearest_pairs(rows, sample.numbered_labels[1], space, wanted)
+
+
+def _farthest_rows(rows: Ints, sample: Sample, space: "_Rows | None", wanted: int) -> tuple[Ints, Floats]:
+    """Pairs of these rows with the largest gaps, of equal gaps the nearest rows first, and their distance."""
+    pairs = np.sort(rows[farthest_pairs(sample.labels[rows], sample.agreement, wanted)], axis=1)
+    apart = np.full(len(pairs), np.nan) if space is None else space.distance(pairs[:, 0], pairs[:, 1])
+    gaps = distance(sample.labels[pairs[:, 0]], sample.labels[pairs[:, 1]])
+    order = np.lexsort((pairs[:, 1], pairs[:, 0], apart, -gaps))[:wanted]
+    return pairs[order], apart[order]
 
 
 def disagreeing_pairs(counts: Counts) -> Ints:

@@ -12,7 +12,9 @@ from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput
 from faithscope.explanations import as_explanations
 from faithscope.inputs.checks import check_whole
+from faithscope.measures.decoded_numbers import decoded_numbers
 from faithscope.measures.estimate import agreement
+from faithscope.measures.number_groups import NumberGroups
 from faithscope.sample import Sample
 
 
@@ -20,7 +22,7 @@ from faithscope.sample import Sample
 class Decoder(ABC):
     """The base of decoders: ``Decoder(estimate.counts)``, or ``Decoder().fit(explanations, predictions)``.
 
-    Counts must be unweighted. Explanations that were never seen decode to None.
+    Counts must be unweighted. Explanations that were never seen decode to None; numbers, to NaN.
     """
 
     counts: Counts = field(default_factory=Counts.zero)
@@ -36,27 +38,44 @@ class Decoder(ABC):
                 "Decoders read unweighted counts, and these are weighted: count the same rows without weights."
             )
 
-    def fit(self, explanations: Any, predictions: Any) -> Self:
-        """A new decoder that has learned from these rows."""
-        sample = Sample.of(explanations, predictions).discretized(self.discretizer)
+    def fit(self, explanations: Any, predictions: Any, *, agreement: Any = None) -> Self:
+        """A new decoder that has learned from these rows.
+
+        Parameters
+        ----------
+        agreement : Spread, Close, Tolerance or callable, optional
+            Any of them if predictions are numbers; by default they are labels.
+        """
+        sample = Sample.of(explanations, predictions, agreement=agreement).discretized(self.discretizer)
         return replace(self, counts=count_rows(sample))
 
-    def predict(self, explanations: Any) -> NDArray[np.object_]:
-        """The decoded label of each row; None if its explanation was never seen.
+    def predict(self, explanations: Any) -> NDArray[Any]:
+        """The decoded prediction of each row; None, or NaN for numbers, if its explanation was never seen.
 
         Returns
         -------
-        (n,) array of objects
+        (n,) array of objects; of numbers (n,) floats, or (n, k) for vectors
         """
-        labels = np.full(len(wanted := as_explanations(explanations)), None, object)
+        wanted, names = as_explanations(explanations), self._predictions()
+        decoded = np.full((len(wanted), *names.shape[1:]), None if names.dtype == object else np.nan, names.dtype)
         if self.counts.n == 0 or len(wanted) == 0:
-            return labels
+            return decoded
         place = self.counts.explanations.locate(discretize(wanted, self.discretizer))
         seen = np.flatnonzero(place >= 0)
+        decoded[seen] = self._decode(place[seen], names)
+        return decoded
+
+    def _predictions(self) -> NDArray[Any]:
+        """The different predictions: an array of floats for numbers, else of objects."""
+        if self.counts.agreement.of_numbers:
+            return np.asarray(self.counts.labels, np.float64)
         names = np.empty(len(self.counts.labels), object)
         names[:] = self.counts.labels
-        labels[seen] = names[self.counts.label[self._cells(place[seen])]]
-        return labels
+        return names
+
+    def _decode(self, explanation: NDArray[np.int64], names: NDArray[Any]) -> NDArray[Any]:
+        """What each explanation decodes to, from the different predictions."""
+        return np.asarray(names[self.counts.label[self._cells(explanation)]])
 
     @abstractmethod
     def _cells(self, explanation: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -65,7 +84,25 @@ class Decoder(ABC):
     @property
     @abstractmethod
     def error(self) -> float:
-        """Share of the sample's own rows decoded wrongly."""
+        """Share of the sample's own rows decoded wrongly; of numbers, the mean squared error."""
+
+    @property
+    @abstractmethod
+    def leave_one_out_error(self) -> float:
+        """The error if no row takes part in its own decoding."""
+
+    @property
+    def r2(self) -> float:
+        """Of numbers, the share of their variance in the sample that is decoded: ``1 - error / variance``."""
+        return 1 - self.error / decoded_numbers(self.counts).variance
+
+    @property
+    def leave_one_out_r2(self) -> float:
+        """Of numbers, ``1 - leave_one_out_error`` divided by the error of the mean of all other rows.
+
+        It is 0 for explanations that mean nothing, if the mean is decoded, and negative below that.
+        """
+        return 1 - self.leave_one_out_error / decoded_numbers(self.counts).error_of_mean
 
     def _starts(self) -> NDArray[np.int64]:
         """The first cell of each explanation; cells are kept in order of explanation."""
@@ -80,7 +117,8 @@ class Decoder(ABC):
 class GibbsDecoder(Decoder):
     """Draws a label as often as the explanation was seen with it; `seed` and the order of rows determine the draws.
 
-    Consistency is its accuracy: ``m = 1 - E_G``.
+    Consistency is its accuracy: ``m = 1 - E_G``. Of numbers it draws the prediction of a row with the explanation, and
+    its mean squared error in the sample is exactly twice the optimal decoder's.
 
     Examples
     --------
@@ -97,13 +135,21 @@ class GibbsDecoder(Decoder):
     def error(self) -> float:
         """In the sample: ``E_G = 1 - Σ n_{πy}² / (n N_π)``."""
         self._check_rows()
+        if self.counts.agreement.of_numbers:
+            return 2 * decoded_numbers(self.counts).error
         share = self.counts.given / self.counts.per_explanation[self.counts.explanation]
         return float(1 - np.sum(self.counts.given * share) / self.counts.n)
 
     @property
     def leave_one_out_error(self) -> float:
-        """The estimate of E_G in the population, ``1 - M̂``: no row takes part in its own decoding."""
+        """The estimate of E_G in the population, ``1 - M̂``: no row takes part in its own decoding.
+
+        Of numbers, the mean squared distance from another row with the explanation, drawn at random; a row without
+        such others draws from all other rows.
+        """
         self._check_rows()
+        if self.counts.agreement.of_numbers:
+            return decoded_numbers(self.counts).error_of_draws
         return 1 - agreement(self.counts.profile())
 
     def _cells(self, explanation: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -118,19 +164,39 @@ class GibbsDecoder(Decoder):
 class OptimalDecoder(Decoder):
     """Answers the label that was seen most often with the explanation; of several such labels, the first in order.
 
-    Its error relates to the Gibbs decoder's by ``E_O ≤ E_G ≤ 2 E_O`` (the paper's Claim 1).
+    Its error relates to the Gibbs decoder's by ``E_O ≤ E_G ≤ 2 E_O`` (the paper's Claim 1). Of numbers it answers the
+    mean of the explanation's rows, and ``E_G = 2 E_O`` with squared errors.
 
     Examples
     --------
     >>> OptimalDecoder().fit(["a", "a", "a", "b"], [0, 0, 1, 1]).error
     0.25
+    >>> decoder = OptimalDecoder().fit(["a", "a", "b", "b"], [1.0, 3.0, 8.0, 8.0], agreement="spread")
+    >>> decoder.predict(["a", "b", "c"]).tolist(), round(decoder.r2, 3), round(decoder.leave_one_out_r2, 3)
+    ([2.0, 8.0, nan], 0.947, 0.882)
     """
 
     @property
     def error(self) -> float:
-        """In the sample: ``E_O = 1 - Σ_π max_y n_{πy} / n``."""
+        """In the sample: ``E_O = 1 - Σ_π max_y n_{πy} / n``; of numbers, the mean squared distance from the mean."""
         self._check_rows()
+        if self.counts.agreement.of_numbers:
+            return decoded_numbers(self.counts).error
         return 1 - self.counts.profile().modal / self.counts.n
+
+    @property
+    def leave_one_out_error(self) -> float:
+        """Of numbers, the mean squared distance from the mean of the other rows with the explanation.
+
+        A row without such others is decoded to the mean of all other rows.
+        """
+        self._check_rows()
+        return decoded_numbers(self.counts).error_of_means
+
+    def _decode(self, explanation: NDArray[np.int64], names: NDArray[Any]) -> NDArray[Any]:
+        if not self.counts.agreement.of_numbers:
+            return super()._decode(explanation, names)
+        return np.asarray(NumberGroups.of_counts(self.counts).mean[explanation].reshape(-1, *names.shape[1:]))
 
     def _cells(self, explanation: NDArray[np.int64]) -> NDArray[np.int64]:
         starts = self._starts()

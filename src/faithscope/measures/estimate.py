@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from faithscope.agreements import Agreement, Same
 from faithscope.counting.counts import Counts
 from faithscope.counting.leave_out import Sums
 from faithscope.counting.profile import Counted, Profile
 from faithscope.errors import BadInput, NotProven
+from faithscope.measures.agreement_words import beside_value, told_number, typical_gap
 from faithscope.measures.chance import exceeds_chance
 from faithscope.measures.intervals import Margins, check_confidence, jackknife, mcdiarmid
 from faithscope.measures.label_notes import label_notes
@@ -32,7 +34,7 @@ COLUMNS = (
     "adjusted",
     "distinct",
 )  # of every table of estimates
-_FEW = 10  # with fewer degrees of freedom, a few rows decide the interval
+FEW = 10  # with fewer degrees of freedom, a few rows decide the interval
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,6 +67,13 @@ class Estimate:
         Number of rows, and of different explanations.
     effective_n : float
         The effective sample size if rows are weighted, else n.
+    silence : float or None
+        How much higher the value could be if silent rows agreed, where that is not `unverifiable` (`Spread`).
+    gap : float or None
+        For `Spread`, ``√(2W)``: how far the predictions of two rows with the same explanation are typically apart, in
+        their own units (the root of the mean square; rows that cannot be checked count as 0).
+    agreement : Agreement
+        How much two predictions agree: `Same` for labels, or what was asked for.
     notes : tuple of str
         What a reader should know before trusting the interval.
 
@@ -94,6 +103,9 @@ class Estimate:
     verified_low: float | None = None
     verified_high: float | None = None
     above_chance: bool | None = None
+    silence: float | None = None
+    gap: float | None = None
+    agreement: Agreement = field(default_factory=Same)
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -103,7 +115,7 @@ class Estimate:
     @property
     def upper(self) -> float:
         """The value if every unverifiable row were faithful."""
-        return min(1.0, self.value + self.unverifiable)
+        return min(1.0, self.value + (self.unverifiable if self.silence is None else self.silence))
 
     @property
     def adjusted(self) -> float | None:
@@ -116,17 +128,21 @@ class Estimate:
         """All numbers of this estimate, ready for JSON."""
         names = ("measure", "value", "low", "high", "confidence", "method", "unverifiable", "upper")
         checked = ("verified", "verified_low", "verified_high", "chance", "above_chance", "adjusted")
-        rows = ("n", "distinct", "effective_n")
-        return {name: getattr(self, name) for name in (*names, *checked, *rows)} | {"notes": list(self.notes)}
+        rows = ("n", "distinct", "effective_n", *(() if self.gap is None else ("gap",)))
+        told = {name: getattr(self, name) for name in (*names, *checked, *rows)}
+        return told | {"agreement": repr(self.agreement), "notes": list(self.notes)}
 
     def __str__(self) -> str:
         checked = "no row can be checked" if self.verified is None else f"{self.verified:.2f} where it can be checked"
         chance = "" if self.chance is None else f" (chance {self.chance:.2f})"
         explanations = "1 explanation" if self.distinct == 1 else f"{self.distinct:,} explanations"
         weighted = "" if self.effective_n == self.n else f" (weighted, as good as {self.effective_n:,.0f})"
+        apart = typical_gap(self.gap, self.unverifiable)
+        gap = "" if apart is None else f", two such predictions typically {told_number(apart)} apart"
+        value = f"{self.measure} {self.value:.3f}{beside_value(self.agreement)}"
         line = (
-            f"{self.measure} {self.value:.3f}, {100 * self.confidence:g}% interval [{self.low:.2f}, {self.high:.2f}]; "
-            f"{checked}{chance}; n={self.n:,}{weighted}, {explanations}, {self.unverifiable:.0%} of rows unverifiable"
+            f"{value}, {100 * self.confidence:g}% interval [{self.low:.2f}, {self.high:.2f}]; {checked}{chance}{gap}; "
+            f"n={self.n:,}{weighted}, {explanations}, {self.unverifiable:.0%} of rows unverifiable"
         )
         return "; ".join([line, *map(visible, self.notes)])
 
@@ -180,15 +196,6 @@ def unverifiable(profile: Profile) -> float:
     return sums(profile).silent / profile.n
 
 
-def chance(counts: Counted) -> float | None:
-    """Probability that two rows, whatever their explanations, share a prediction; None for a single row."""
-    if counts.n < 2:
-        return None
-    weight, square = counts.label_masses
-    total, squares = weight.sum(), square.sum()
-    return float((np.sum(weight * weight - square)) / (total * total - squares))
-
-
 def estimate(
     counts: Counts | Profile, *, measure: str = "consistency", confidence: float = 0.95, interval: Method = "jackknife"
 ) -> Estimate:
@@ -224,6 +231,14 @@ def check_method(method: str) -> None:
         raise BadInput(f"interval must be one of {', '.join(METHODS)}; got {method!r}.")
 
 
+def refuse_unproven(agreement: Agreement, method: str) -> None:
+    """Raise if this method is not proven for an agreement that is not bounded."""
+    if method != "jackknife":
+        raise NotProven(
+            f"interval={method!r} is proven for agreements from 0 to 1, not for {agreement}: use 'jackknife'."
+        )
+
+
 def assemble(
     counts: Counted,
     terms: Sums,
@@ -235,11 +250,12 @@ def assemble(
 ) -> Estimate:
     """An `Estimate` from counts, sums of terms and margins."""
     check_confidence(confidence)
+    terms = terms._replace(agreeing=min(terms.agreeing, terms.total - terms.silent))  # not above by rounding
     value, silent = terms.agreeing / terms.total, terms.silent / terms.total
-    notes = (*notes, *label_notes(counts.labels, counts.n))
-    if margins.degrees_of_freedom < _FEW and silent < 1:
-        notes = (*notes, f"a few rows decide this interval (as if only {margins.degrees_of_freedom:.1f} rows varied)")
-    by_chance, verified = chance(counts), None if silent >= 1 else terms.agreeing / (terms.total - terms.silent)
+    notes = (*notes, *(() if counts.agreement.of_numbers else label_notes(counts.labels, counts.n)))
+    if margins.degrees_of_freedom < FEW and silent < 1:
+        notes = (*notes, few_rows_decide(margins))
+    by_chance, verified = counts.chance, None if silent >= 1 else terms.agreeing / (terms.total - terms.silent)
     low, high, above = _against_chance(counts, terms, margins, verified, by_chance, confidence)
     return Estimate(
         measure=measure,
@@ -260,7 +276,13 @@ def assemble(
         verified_low=low,
         verified_high=high,
         above_chance=above,
+        agreement=counts.agreement,
     )
+
+
+def few_rows_decide(margins: Margins) -> str:
+    """A note on an interval with few degrees of freedom."""
+    return f"a few rows decide this interval (as if only {margins.degrees_of_freedom:.1f} rows varied)"
 
 
 def noted(estimate: Estimate, notes: tuple[str, ...]) -> Estimate:

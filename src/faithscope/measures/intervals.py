@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,10 +34,16 @@ def check_confidence(confidence: float) -> float:
 def mcdiarmid(profile: Profile, confidence: float, sides: int = 2) -> Margins:
     """Margins that hold for any model, explainer and population, from n alone.
 
-    Replacing one row changes n·M̂ by at most 3 and n·(M̂ + U) by at most 2, so McDiarmid's inequality applies.
+    Replacing one row changes n·M̂ by at most 3 and n·(M̂ + U) by at most 2, so McDiarmid's inequality applies. Of N rows
+    with one explanation, let row i agree with the others by A in all, and these with each other by P (ordered pairs).
+    Without row i, n·M̂ changes by ``P / ((N-1)(N-2)) - 2A / (N-1)``, from -2 to 1 for any agreement from 0 to 1; and a
+    row that replaces another is left out once and added once. The disagreement n·(1 - M̂ - U) changes by the same
+    formula; if ``1 - K`` obeys the triangle inequality, as for labels and `Close`, then P <= 2 (N-2) A, and it never
+    rises. `Tolerance` does not obey it, nor need one's own function: there 3 is the bound on both sides.
     """
     tail = math.log(sides / check_confidence(confidence)) / profile.n
-    return Margins(math.sqrt(4.5 * tail), math.sqrt(2 * tail))
+    below = math.sqrt(4.5 * tail)
+    return Margins(below, math.sqrt(2 * tail) if profile.agreement.convex else below)
 
 
 def jackknife(profile: Profile, confidence: float, sides: int = 2) -> Margins:
@@ -51,7 +57,83 @@ def jackknife(profile: Profile, confidence: float, sides: int = 2) -> Margins:
     return jackknife_margins(leave_out_rows(profile.kinds()), float(profile.n), confidence, sides)
 
 
-def jackknife_margins(left_out: LeftOut | None, effective_n: float, confidence: float, sides: int = 2) -> Margins:
+class Deviations(NamedTuple):
+    """Leave-one-out values about their mean: how many, the largest |r|, and the sums of r² and of r⁴.
+
+    An interval reads nothing else of them, so an engine hands over no more.
+    """
+
+    rows: float
+    largest: float
+    second: float
+    fourth: float
+
+    @classmethod
+    def of(cls, values: Floats, rows: NDArray[Any]) -> "Deviations":
+        """Of values, each of which stands for so many rows."""
+        n = float(rows.sum())
+        deviations = values - np.sum(rows * values) / n
+        squares = deviations**2
+        largest = float(np.abs(deviations).max(initial=0.0))
+        return cls(n, largest, float(np.sum(rows * squares)), float(np.sum(rows * squares**2)))
+
+    @property
+    def varies(self) -> bool:
+        """Whether leave-one-out values are not all the same number, up to rounding."""
+        return self.largest > 1e-14
+
+    def margin(self, wrong: float) -> tuple[float, float]:
+        """Student's t times the jackknife standard error, and the degrees of freedom (Σr²)² / Σr⁴."""
+        if not self.varies:
+            return 0.0, math.inf
+        freedom = self.second**2 / self.fourth
+        error = math.sqrt((self.rows - 1) / self.rows * self.second)
+        return float(stdtrit(freedom, 1 - wrong)) * error, freedom
+
+
+class LeftOutDeviations(NamedTuple):
+    """What an interval reads of leave-one-out values.
+
+    Attributes
+    ----------
+    value, upper, ratio : Deviations
+        Of M̂, of M̂ + U and of M̂ / (1 - U) without each row, or each block of rows.
+    checked : float
+        The mean of 1 - U without each row.
+    reach : float
+        As for `LeftOut`.
+    weight : float or None
+        Sum over rows of the squared `LeftOut.weight`; None for equality.
+    """
+
+    value: Deviations
+    upper: Deviations
+    ratio: Deviations
+    checked: float
+    reach: float = 1.0
+    weight: float | None = None
+
+    @classmethod
+    def of(cls, left_out: LeftOut) -> "LeftOutDeviations":
+        """Of leave-one-out values."""
+        rows = np.ones(len(left_out.value)) if left_out.rows is None else left_out.rows
+        checked = 1 - left_out.silent
+        ratios = np.divide(left_out.value, checked, out=np.zeros(len(checked)), where=checked > 0)
+        weight = None if left_out.weight is None else float(np.sum(rows * left_out.weight**2))
+        share = float(np.sum(rows * checked) / rows.sum())
+        return cls(
+            Deviations.of(left_out.value, rows),
+            Deviations.of(left_out.value + left_out.silent, rows),
+            Deviations.of(ratios, rows),
+            share,
+            left_out.reach,
+            weight,
+        )
+
+
+def jackknife_margins(
+    left_out: LeftOut | LeftOutDeviations | None, effective_n: float, confidence: float, sides: int = 2
+) -> Margins:
     """Margins from leave-one-out values; 1 if there are none, as for a single row.
 
     The reach is how much the terms of other rows lean on one row at most, ``max_j Σ_i 1(π_i covers j) / c_i``; it is 1
@@ -61,34 +143,16 @@ def jackknife_margins(left_out: LeftOut | None, effective_n: float, confidence: 
     wrong = check_confidence(confidence) / sides
     if left_out is None:
         return Margins(1.0, 1.0)
-    rows = np.ones(len(left_out.value)) if left_out.rows is None else left_out.rows
-    least = (1 + max(1.0, left_out.reach)) * math.log(1 / wrong) / effective_n
-    spreads = [spread(left_out.value, rows, wrong), spread(left_out.value + left_out.silent, rows, wrong)]
+    known = left_out if isinstance(left_out, LeftOutDeviations) else LeftOutDeviations.of(left_out)
+    least = (1 + max(1.0, known.reach)) * math.log(1 / wrong) / effective_n
+    spreads = [known.value.margin(wrong), known.upper.margin(wrong)]
     below, above = (max(margin, least) for margin, _ in spreads)
     freedom = min((freedom for margin, freedom in spreads if margin > least), default=math.inf)
-    weight = None if left_out.weight is None else float(np.sum(rows * left_out.weight**2))
-    return Margins(below, above, freedom, _verified_margin(left_out, rows, least, wrong), weight)
-
-
-def _verified_margin(left_out: LeftOut, rows: NDArray[Any], least: float, wrong: float) -> float:
-    """The margin of ``M̂ / (1 - U)``: the jackknife of the ratio; the least margin is divided by the share checked."""
-    checked = 1 - left_out.silent
-    share = float(np.sum(rows * checked) / rows.sum())
-    if share <= 0:
-        return 1.0
-    ratios = np.divide(left_out.value, checked, out=np.zeros(len(checked)), where=checked > 0)
-    return min(1.0, max(spread(ratios, rows, wrong)[0], least / share))
+    # The margin of M̂ / (1 - U): the jackknife of the ratio; the least margin is divided by the share checked.
+    verified = 1.0 if known.checked <= 0 else min(1.0, max(known.ratio.margin(wrong)[0], least / known.checked))
+    return Margins(below, above, freedom, verified, known.weight)
 
 
 def spread(values: Floats, rows: NDArray[Any], wrong: float) -> tuple[float, float]:
     """Student's t times the jackknife standard error, and the degrees of freedom (Σr²)² / Σr⁴."""
-    n = float(rows.sum())
-    deviations = values - np.sum(rows * values) / n
-    largest = float(np.abs(deviations).max(initial=0.0))
-    if largest <= 1e-14:  # all leave-one-out values are the same number, up to rounding
-        return 0.0, math.inf
-    squares = (deviations / largest) ** 2
-    second, fourth = float(np.sum(rows * squares)), float(np.sum(rows * squares**2))
-    freedom = second**2 / fourth
-    error = largest * math.sqrt((n - 1) / n * second)
-    return float(stdtrit(freedom, 1 - wrong)) * error, freedom
+    return Deviations.of(values, rows).margin(wrong)

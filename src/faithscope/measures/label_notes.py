@@ -29,7 +29,7 @@ def label_notes(labels: Sequence[Any], n: int) -> tuple[str, ...]:
         return ()
     numbers = _numbers(labels)
     many = len(labels) > max(_FEW, n / _ROWS_PER_LABEL)
-    equal = "and agree only if they are equal"
+    equal, pass_on = "and agree only if they are equal", "pass agreement=fs.Spread() or fs.Close(eps)"
     if numbers is None:
         told = f"predictions have {len(labels):,} different labels in {n:,} rows, so that few can agree"
         return (f"{told}: merge rare labels, or measure more rows",) if many else ()
@@ -37,12 +37,12 @@ def label_notes(labels: Sequence[Any], n: int) -> tuple[str, ...]:
     inside = fractions[(fractions > 0) & (fractions < 1)]
     if len(inside) >= _FEWEST_SHARES and numbers.min() >= 0 and numbers.max() <= 1:
         told = f"predictions look like probabilities ({len(numbers):,} different values, such as {inside.min():g})"
-        return (f"{told} {equal}: pass the predicted class, or bins",)
+        return (f"{told} {equal}: {pass_on}, or the predicted class",)
     if len(fractions) > _FEW:
         told = f"predictions look continuous ({len(numbers):,} different numbers, such as {fractions.min():g})"
-        return (f"{told} {equal}: pass bins",)
+        return (f"{told} {equal}: {pass_on}, or bins",)
     told = f"predictions are {len(numbers):,} different numbers in {n:,} rows"
-    return (f"{told} {equal}: if they are quantities, pass bins",) if many else ()
+    return (f"{told} {equal}: if they are quantities, {pass_on}",) if many else ()
 
 
 def _numbers(labels: Sequence[Any]) -> Any:

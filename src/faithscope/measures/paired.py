@@ -3,12 +3,15 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from faithscope.counting.counts import Counts
-from faithscope.counting.coverage import Coverage, cover
+from faithscope.agreements import Spread
+from faithscope.counting.coverage import cover
 from faithscope.counting.leave_out import LeftOut, leave_out_rows
+from faithscope.counting.spread import spread_by_explanation
+from faithscope.counting.tally import Coverage
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals import check_confidence, spread
 from faithscope.relations import Relation
@@ -46,8 +49,11 @@ class LeftOutEstimate:
     left_out: LeftOut | None
 
 
-def consistency_left_out(counts: Counts, sample: Sample) -> LeftOut | None:
-    """Consistency without each row, in the order of the rows."""
+def consistency_left_out(counts: Any, sample: Sample) -> LeftOut | None:
+    """Consistency without each row, in the order of the rows; for `Spread`, the share explained."""
+    if isinstance(sample.agreement, Spread):
+        spread, left_out, _ = spread_by_explanation(sample)
+        return spread.left_out(left_out)
     return leave_out_rows(counts.kinds(sample)) if counts.n > 1 else None
 
 
@@ -63,10 +69,17 @@ def sufficiency_left_out(
     in_blocks = [coverage.block is not None for coverage in coverages]
     alike = not any(in_blocks) or (all(in_blocks) and all(coverage.alike for coverage in coverages))
     if coverages and alike:
-        return [coverage.left_out for coverage in coverages]
+        return [_left_out(coverage) for coverage in coverages]
     beside = [sample.explanations for sample in samples]
     pairs = zip(samples, relations, strict=True)
-    return [cover(sample, relation, exact=0, beside=beside).left_out for sample, relation in pairs]
+    return [_left_out(cover(sample, relation, exact=0, beside=beside)) for sample, relation in pairs]
+
+
+def _left_out(coverage: Coverage) -> LeftOut | None:
+    """What is compared without each row or block: the measure, or for `Spread` the share explained."""
+    if coverage.spread is None or coverage.left_out is None:
+        return coverage.left_out
+    return coverage.spread.left_out(coverage.left_out)
 
 
 def paired_difference(a: LeftOutEstimate, b: LeftOutEstimate, confidence: float) -> PairedDifference:
@@ -81,10 +94,15 @@ def paired_difference(a: LeftOutEstimate, b: LeftOutEstimate, confidence: float)
         a=a.name,
         b=b.name,
         value=first.value - second.value,
-        low=max(-1.0, first.value - second.upper - below),
-        high=min(1.0, first.upper - second.value + above),
+        low=clipped(first.value - second.upper - below),
+        high=clipped(first.upper - second.value + above),
         n=first.n,
     )
+
+
+def clipped(difference: float) -> float:
+    """A difference of two measures lies between -1 and 1, though estimates by `Spread` may be below 0."""
+    return min(1.0, max(-1.0, difference))
 
 
 def _margin(a: LeftOut, b: LeftOut, n: float, confidence: float) -> float:

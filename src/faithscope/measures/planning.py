@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, gammaln
 
+from faithscope.agreements import Spread
 from faithscope.counting.counts import sums, to_counted
 from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput, NotProven
@@ -33,11 +34,14 @@ def rarefy(profile: Profile, rows: int) -> tuple[float, float]:
 
     ``(1/n) Σ_i [1 - C(n-1-c_i, m-1) / C(n-1, m-1)] · s_i / c_i`` with c_i the other rows that row i's
     explanation covers and s_i those of them with its label; U is the mean of the binomial ratio. No resampling.
+    By `Spread` M̂ is NaN: a share of the variance is a ratio, whose expectation has no such form.
     """
     if check_whole(rows, "The number of rows of a subset") > profile.n:
         raise BadInput(f"A subset has between 1 and {profile.n:,} rows; got {rows:,}.")
     silent = _log_chance_of_none(profile.others, profile.n, rows)
     weight = profile.rows / profile.n
+    if isinstance(profile.agreement, Spread):
+        return math.nan, float(np.sum(weight * np.exp(silent)))
     shares = np.divide(profile.agreeing, profile.others, out=np.zeros(len(weight)), where=profile.others > 0)
     return float(np.sum(weight * -np.expm1(silent) * shares)), float(np.sum(weight * np.exp(silent)))
 
@@ -130,9 +134,9 @@ class Plan:
         Whether anything can be said beyond n.
     backtest : Backtest or None
         The forecast from n/2 rows to n, beside what was observed.
-    guarantee : int
+    guarantee : int or None
         Rows that the paper's Corollary requires for a mean squared error of at most `wanted`, if every explanation
-        that the explainer can give has been seen.
+        that the explainer can give has been seen; None by `Spread`, for which it is not proven.
 
     Examples
     --------
@@ -150,7 +154,7 @@ class Plan:
     reason: str
     forecastable: bool
     backtest: Backtest | None
-    guarantee: int
+    guarantee: int | None
     _profile: Profile = field(repr=False, compare=False)
     _mixture: _Mixture | None = field(repr=False, compare=False)
 
@@ -169,7 +173,10 @@ class Plan:
 
     @property
     def curve(self) -> "pd.DataFrame":
-        """One line per number of rows ``n``: ``unverifiable``, ``value`` (M̂, up to the rows measured), and ``kind``."""
+        """One line per number of rows ``n``: ``unverifiable``, ``value``, and ``kind``.
+
+        The value is M̂ up to the rows measured, and NaN beyond; by `Spread` it is NaN throughout.
+        """
         known = np.unique(np.geomspace(1, self.n, 60).round().astype(int))
         exact = [rarefy(self._profile, int(rows)) for rows in known]
         beyond: Any = (
@@ -245,7 +252,7 @@ def plan(estimate: Any, *, unverifiable: float = 0.05) -> Plan:
         reason=reason,
         forecastable=mixture is not None,
         backtest=_backtest(profile) if mixture is not None and profile.n >= 4 else None,
-        guarantee=sample_size(profile.distinct, unverifiable),
+        guarantee=None if isinstance(profile.agreement, Spread) else sample_size(profile.distinct, unverifiable),
         _profile=profile,
         _mixture=mixture,
     )

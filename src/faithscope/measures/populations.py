@@ -2,12 +2,18 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.agreements import Same, Spread
 from faithscope.inputs.frames import frame, shown
 from faithscope.measures.estimate import Estimate, estimate_columns
+from faithscope.measures.intervals import Margins
+from faithscope.measures.paired import clipped
 from faithscope.measures.planning import rarefy
 from faithscope.sample import Sample
 from faithscope.visible import visible
@@ -33,7 +39,7 @@ class Difference:
     low: float
     high: float
     n: int  # rows of the smaller sample
-    a_at_equal_n: float | None  # M̂ of each at n rows, by rarefaction; None if rows are weighted
+    a_at_equal_n: float | None  # M̂ of each at n rows, by rarefaction; None if rows are weighted, or by `Spread`
     b_at_equal_n: float | None
 
     @property
@@ -46,15 +52,16 @@ def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) ->
     """The difference a - b of two independent samples; the margins add in squares."""
     rows = min(a.n, b.n)
     weighted = a.counts.weight is not None or b.counts.weight is not None
+    rarefied = not weighted and not isinstance(a.agreement, Spread)
     return Difference(
         a=names[0],
         b=names[1],
         value=a.value - b.value,
-        low=max(-1.0, a.value - (b.value + b.unverifiable) - math.hypot(a.margins.below, b.margins.above)),
-        high=min(1.0, a.value + a.unverifiable - b.value + math.hypot(a.margins.above, b.margins.below)),
+        low=clipped(a.value - b.upper - math.hypot(a.margins.below, b.margins.above)),
+        high=clipped(a.upper - b.value + math.hypot(a.margins.above, b.margins.below)),
         n=rows,
-        a_at_equal_n=None if weighted else rarefy(a.counts.profile(), rows)[0],
-        b_at_equal_n=None if weighted else rarefy(b.counts.profile(), rows)[0],
+        a_at_equal_n=rarefy(a.counts.profile(), rows)[0] if rarefied else None,
+        b_at_equal_n=rarefy(b.counts.profile(), rows)[0] if rarefied else None,
     )
 
 
@@ -133,4 +140,37 @@ def measure_groups(sample: Sample, groups: Any, measure: Callable[[Sample], Esti
     """
     parts = sample.split(groups)
     name = str(getattr(groups, "name", None) or "")
-    return Populations({group: measure(part) for group, part in parts.items()}, name)
+    return Populations({group: _in_group(part, measure) for group, part in parts.items()}, name)
+
+
+def _in_group(part: Sample, measure: Callable[[Sample], Estimate]) -> Estimate:
+    """The measure within one group; unknown if its predictions do not vary and the measure is a share of variance."""
+    predictions = part.counted().labels
+    if not isinstance(part.agreement, Spread) or (predictions != predictions[0]).any():
+        return measure(part)
+    alike = measure(replace(part, labels=np.zeros(part.n, np.int64), agreement=Same()))
+    profile = alike.counts.profile()
+    none = np.zeros(len(profile.others))
+    return replace(
+        alike,
+        value=0.0,
+        low=0.0,
+        high=1.0,
+        verified=None,
+        chance=0.0,
+        margins=Margins(1.0, 1.0),
+        counts=replace(profile, agreeing=none, pairs=none, agreement=part.agreement),
+        notes=(*alike.notes, _no_variance(predictions)),
+        verified_low=None,
+        verified_high=None,
+        above_chance=None,
+        silence=1.0,
+        agreement=part.agreement,
+    )
+
+
+def _no_variance(predictions: NDArray[Any]) -> str:
+    if len(predictions) == 1:
+        return "nothing can be told of one row, whose prediction has no variance"
+    equal = ", ".join(f"{value:g}" for value in np.atleast_1d(predictions[0]))
+    return f"nothing can be told: all predictions are equal ({equal}), so there is no variance to account for"

@@ -6,17 +6,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.coverage import Coverage
+from faithscope.agreements import Spread, scaled
+from faithscope.counting.bitmaps import Layout, in_blocks
+from faithscope.counting.counts import Counts, count_rows, sums
+from faithscope.counting.tally import Coverage
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.counterexamples import share_out
-from faithscope.measures.local import Local, clopper_pearson, local_columns, measured
+from faithscope.measures.local import Local, Others, local_columns, measured, spread_columns
+from faithscope.measures.local_intervals import clopper_pearson
+from faithscope.measures.number_groups import (
+    NumberGroups,
+    agreeing_by_cell,
+    deviation,
+    disagree,
+    distance,
+    mean_agreement,
+    shown,
+    squared,
+    variance,
+)
 from faithscope.relations import Blocks, Relation
 from faithscope.sample import Sample
 
 Ints = NDArray[np.int64]
+
+_PAIRS = 2**21  # explanations x rows looked at at once
 
 
 def per_row(coverage: Coverage, labels: NDArray[Any], confidence: float) -> dict[str, Any]:
@@ -25,44 +42,84 @@ def per_row(coverage: Coverage, labels: NDArray[Any], confidence: float) -> dict
     Returns
     -------
     dict of columns
-        ``covered`` counts the rows that its explanation covers, ``covered_y`` those of them with its prediction.
+        ``covered`` counts the rows that its explanation covers, ``covered_y`` those of them with its prediction; of
+        numbers, ``sufficiency`` is their mean agreement with the row.
     """
-    counts = coverage.counts
+    counts, own = coverage.counts, coverage.own
     _, cells = counts.locate_codes(coverage.codes, labels)
-    total, same = counts.per_explanation[coverage.codes], counts.covered[cells]
-    measured = local_columns("sufficiency", same - coverage.own, total - coverage.own, confidence)
-    return {**measured, "covers_itself": coverage.own, "covered": total, "covered_y": same}
+    total, same = counts.per_explanation[coverage.codes], agreeing_by_cell(counts)[cells]
+    measured = local_columns("sufficiency", counts, same - counts.agreement.itself * own, total - own, confidence)
+    columns = {**measured, "covers_itself": own, "covered": total}
+    return columns if counts.agreement.of_numbers else columns | {"covered_y": same}
 
 
-def per_scope(coverage: Coverage, confidence: float, k: int | None = None) -> dict[str, Any]:
+def per_scope(
+    coverage: Coverage, sample: Sample, relation: Relation, confidence: float, k: int | None = None
+) -> dict[str, Any]:
     """Every explanation (or the k worst) with its precision and coverage on these rows, most wrongly covered first.
 
     Returns
     -------
     dict of columns
-        ``label`` is the commonest prediction of the rows that were given it, ``n`` the number of these rows,
-        ``precision`` the share of the covered rows that get that prediction (NaN if it covers none), ``coverage`` the
-        share of all rows that it covers.
+        ``n`` is the number of rows that were given it, ``coverage`` the share of all rows that it covers. Of labels,
+        ``label`` is the commonest prediction of the rows that were given it, and ``precision`` the share of the covered
+        rows that get that prediction (NaN if it covers none). Of numbers, ``mean``, ``spread``, ``lowest`` and
+        ``highest`` are those of the covered rows, ``largest_gap`` is that between a row given it and a row that it
+        covers (of vectors, at least a third of that), ``sufficiency`` their mean agreement, and ``disagreement`` the
+        disagreement summed over these pairs.
     """
-    counts = coverage.counts
-    given, total = counts.rows_given, counts.per_explanation
-    top = _commonest(counts.explanation, counts.given, counts.distinct)
+    counts, numbers = coverage.counts, coverage.counts.agreement.of_numbers
+    columns = _agreement_of_scopes(counts) if numbers else _precision(counts, confidence)
+    worst = columns["disagreement" if numbers else "wrongly_covered"]
+    order = np.lexsort((-columns["n"], -worst))[: None if k is None else check_whole(k, "k")]
+    told = {"explanation": [counts.explanations.describe(int(row)) for row in order]}
+    told |= {name: column[order] for name, column in columns.items()}
+    return told | (_covered_numbers(counts, order, sample, relation) if numbers else {})
+
+
+def _precision(counts: Counts, confidence: float) -> dict[str, Any]:
+    total, top = counts.per_explanation, _commonest(counts.explanation, counts.given, counts.distinct)
     right = counts.covered[top]
-    order = np.lexsort((-given, right - total))[: None if k is None else check_whole(k, "k")]
     low, high = clopper_pearson(right, total, confidence)
     with np.errstate(invalid="ignore"):
         precision = right / total
-    columns = {
+    return {
         "label": to_objects([counts.labels[j] for j in counts.label[top]]),
-        "n": given,
+        "n": counts.rows_given,
         "precision": precision,
         "precision_low": low,
         "precision_high": high,
         "coverage": total / counts.n,
         "wrongly_covered": total - right,
     }
-    explanation = [counts.explanations.describe(int(row)) for row in order]
-    return {"explanation": explanation} | {name: column[order] for name, column in columns.items()}
+
+
+def _agreement_of_scopes(counts: Counts) -> dict[str, Any]:
+    """How much the rows given each explanation agree with the other rows that it covers."""
+    covered, same = counts.per_explanation[counts.explanation], agreeing_by_cell(counts)
+    inside = counts.given - counts.missed
+    agreeing = inside * (same - counts.agreement.itself) + counts.missed * same
+    others = inside * (covered - 1) + counts.missed * covered
+    agreeing, pairs = (sums(counts.explanation, column, counts.distinct) for column in (agreeing, others))
+    apart = np.maximum(pairs - agreeing, 0.0)
+    if isinstance(counts.agreement, Spread):
+        apart = squared(2 * agreeing, scaled(np.asarray(counts.labels, np.float64))[1])
+    share = mean_agreement(counts.agreement, agreeing, pairs, variance(counts))
+    reached = counts.per_explanation / counts.n
+    return {"n": counts.rows_given, "sufficiency": share, "coverage": reached, "disagreement": apart}
+
+
+def _covered_numbers(counts: Counts, chosen: Ints, sample: Sample, relation: Relation) -> dict[str, Any]:
+    """The predictions of the rows that each chosen explanation covers, and how far one is from a row given it."""
+    layout, scopes = Layout(np.zeros(sample.n, np.int64), 1), counts.explanations.take(chosen)
+    cover = relation.cover(scopes, sample.explanations, sample.X)
+    parts, given = [], NumberGroups.of_counts(counts)
+    for start, bits in in_blocks(cover, layout, len(chosen), max(1, _PAIRS // sample.n)):
+        which, place, _ = layout.ones(bits)
+        covered = NumberGroups.of(which, sample.labels[layout.source[place]], np.ones(len(which)), len(bits))
+        gap = given.largest_gap_to(covered, chosen[start : start + len(bits)])
+        parts.append({**spread_columns(covered), "largest_gap": gap})
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {}
 
 
 def _commonest(explanation: Ints, given: Ints, distinct: int) -> Ints:
@@ -79,25 +136,52 @@ def wrongly_covered(coverage: Coverage, sample: Sample, relation: Relation, k: i
     Returns
     -------
     dict of columns
-        ``row`` was given the explanation; ``wrong_row`` is covered by it and has another prediction.
+        ``row`` was given the explanation; ``wrong_row`` is covered by it and has another prediction. Of numbers,
+        ``row`` is the one that disagrees most with the rows covered; the farthest of these are shown, with their
+        ``gap``.
     """
     check_whole(k, "k")
-    counts = coverage.counts
-    top = _commonest(counts.explanation, counts.given, counts.distinct)
-    wrong = counts.per_explanation - counts.covered[top]
+    counts, numbers = coverage.counts, sample.agreement.of_numbers
+    wrong = _agreement_of_scopes(counts)["disagreement"] if numbers else _precision_gap(counts)
     worst = np.argsort(-wrong, kind="stable")[: min(k, int((wrong > 0).sum()))]
-    labels, (_, numbers) = sample.labels, sample.numbered_labels
-    rows, wrong_rows = [], []
     masks = _masks(counts.explanations.take(worst), sample, relation)
-    for explanation, mask, several in zip(worst, masks, share_out(wrong[worst], k), strict=True):
-        given = np.flatnonzero(coverage.codes == explanation)
-        row = int(given[numbers[given] == np.bincount(numbers[given]).argmax()][0])
-        others = np.flatnonzero(mask & (numbers != numbers[row]))[:several]
-        rows += [row] * len(others)
-        wrong_rows += others.tolist()
+    choose = _farthest_covered if numbers else _first_covered
+    chosen = [choose(coverage, sample, int(which), mask) for which, mask in zip(worst, masks, strict=True)]
+    quota = share_out(np.array([len(others) for _, others in chosen], np.int64), k)
+    rows = [row for (row, _), several in zip(chosen, quota, strict=True) for _ in range(several)]
+    wrong_rows = [other for (_, others), several in zip(chosen, quota, strict=True) for other in others[:several]]
     a, b = np.array(rows, np.int64), np.array(wrong_rows, np.int64)
     texts = [counts.explanations.describe(int(coverage.codes[row])) for row in rows]
-    return {"explanation": texts, "row": a, "wrong_row": b, "prediction": labels[a], "wrong_prediction": labels[b]}
+    pairs = {"explanation": texts, "row": a, "wrong_row": b}
+    pairs |= {"prediction": shown(sample.labels[a]), "wrong_prediction": shown(sample.labels[b])}
+    return pairs | ({"gap": distance(sample.labels[a], sample.labels[b])} if numbers else {})
+
+
+def _precision_gap(counts: Counts) -> Ints:
+    """For each explanation, the covered rows that do not get the commonest prediction of the rows given it."""
+    return counts.per_explanation - counts.covered[_commonest(counts.explanation, counts.given, counts.distinct)]
+
+
+def _first_covered(coverage: Coverage, sample: Sample, explanation: int, mask: NDArray[np.bool_]) -> tuple[int, Ints]:
+    """The first row of the commonest label that was given the explanation, and the rows with another label."""
+    given, (_, numbers) = np.flatnonzero(coverage.codes == explanation), sample.numbered_labels
+    row = int(given[numbers[given] == np.bincount(numbers[given]).argmax()][0])
+    return row, np.flatnonzero(mask & (numbers != numbers[row]))
+
+
+def _farthest_covered(
+    coverage: Coverage, sample: Sample, explanation: int, mask: NDArray[np.bool_]
+) -> tuple[int, Ints]:
+    """The row given the explanation that disagrees most with the rows covered, and those rows, farthest first."""
+    given, counts = np.flatnonzero(coverage.codes == explanation), coverage.counts
+    _, cells = counts.locate_codes(coverage.codes[given], sample.labels[given])
+    agreeing = agreeing_by_cell(counts)[cells]
+    row = int(given[agreeing.argmax() if isinstance(counts.agreement, Spread) else agreeing.argmin()])
+    others = np.flatnonzero(mask)
+    near = np.full(len(others), row)
+    others = others[disagree(counts.agreement, sample.labels[near], sample.labels[others])]
+    gaps = distance(sample.labels[others], sample.labels[row][None])
+    return row, others[np.argsort(-gaps, kind="stable")]
 
 
 def at_row(explanation: Explanations, prediction: Any, sample: Sample, relation: Relation, confidence: float) -> Local:
@@ -107,9 +191,11 @@ def at_row(explanation: Explanations, prediction: Any, sample: Sample, relation:
         explanation = explanation._with(metric=sample.explanations.metric)
     scope = relation.scopes(explanation)
     covered = _masks(scope, sample, relation)[0]
-    agreeing = sum(bool(label == prediction) for label in sample.labels[covered].tolist())
-    local = measured(agreeing, int(covered.sum()), sample.n, confidence, scope.describe(0), prediction)
-    return replace(local, measure="sufficiency")
+    predictions = sample.labels[covered].tolist()
+    others = Others(sample.agreement, predictions, np.ones(len(predictions), np.int64))
+    spread = deviation(count_rows(sample)) if isinstance(sample.agreement, Spread) else 1.0
+    local = measured(others, prediction, spread, confidence)
+    return replace(local, measure="sufficiency", explanation=scope.describe(0), seen=sample.n)
 
 
 def _masks(scopes: Explanations, sample: Sample, relation: Relation) -> NDArray[np.bool_]:

@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 
 from faithscope.counting.counts import Counts
-from faithscope.counting.coverage import Coverage, count_among, cover
+from faithscope.counting.coverage import count_among, cover
+from faithscope.counting.tally import Coverage
 from faithscope.explanations.base import Explanations, several
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.estimate import Estimate, assemble, noted, sums
 from faithscope.measures.intervals import jackknife_margins
+from faithscope.measures.spread import spread_estimate
 from faithscope.relations import to_relation
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
@@ -27,6 +29,7 @@ def sufficiency(
     relation: Any = None,
     confidence: float = 0.95,
     weights: Any = None,
+    agreement: Any = None,
     device: str = "auto",
 ) -> Estimate:
     """Probability that a row to which x's explanation applies gets x's prediction.
@@ -47,6 +50,8 @@ def sufficiency(
     weights : array-like, (n,), optional
         How much each row counts in the population you ask about; rows of weight 0 are left out, and the result says so.
         The interval then leaves out blocks of rows.
+    agreement : Close, Tolerance, Spread or callable, optional
+        How much two predictions agree if they are numbers, as for `consistency`.
     device : {"auto", "cpu", "cuda"}
         "auto" counts balls of counterfactuals, and of single prototypes, on a GPU if there is one and they are many.
 
@@ -64,7 +69,7 @@ def sufficiency(
     0.3333333333333333
     """
     rows_of(X)  # None has no rows
-    sample = Sample.of(explanations, predictions, X, weights)
+    sample = Sample.of(explanations, predictions, X, weights, agreement)
     return measure_sufficiency(sample, relation, confidence, device)
 
 
@@ -99,6 +104,8 @@ def coverage_estimate(coverage: Coverage, measure: str, confidence: float) -> Es
         "" if coverage.close is None else _on_gpu(coverage.close),
     )
     notes = tuple(remark for remark in remarks if remark)
+    if coverage.spread is not None and coverage.left_out is not None:
+        return spread_estimate(counts, coverage.spread, coverage.left_out, measure, confidence, notes)
     margins = jackknife_margins(coverage.left_out, counts.effective_n, confidence)
     terms = sums(counts.profile()) if coverage.sums is None else coverage.sums
     return assemble(counts, terms, margins, measure, confidence, notes=notes)

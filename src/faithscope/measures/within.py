@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from faithscope.counting.coverage import Coverage, cover, cover_curve
+from faithscope.counting.coverage import cover, cover_curve
+from faithscope.counting.tally import Coverage
 from faithscope.errors import BadInput
 from faithscope.inputs.frames import frame
 from faithscope.inputs.labels import to_numbers
 from faithscope.measures.estimate import Estimate, estimate_columns, noted
+from faithscope.measures.sufficiency import FEWER, coverage_estimate
 from faithscope.relations import Within
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
@@ -17,7 +19,6 @@ from faithscope.sample import Sample
 if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
-from faithscope.measures.sufficiency import FEWER, coverage_estimate
 
 
 @in_memory(FEWER)
@@ -28,6 +29,7 @@ def within(
     *,
     metric: Any = "euclidean",
     confidence: float = 0.95,
+    agreement: Any = None,
     device: str = "auto",
 ) -> Estimate:
     """Probability that a row whose explanation is within tau of x's gets x's prediction (paper, section 4.2).
@@ -42,6 +44,8 @@ def within(
         Explanations at a distance of at most this count as the same.
     metric : str or callable
         Any metric of scikit-learn's; euclidean, manhattan, chebyshev, cosine and hamming also on a GPU.
+    agreement : Close, Tolerance, Spread or callable, optional
+        How much two predictions agree if they are numbers, as for `consistency`.
     device : {"auto", "cpu", "cuda"}
         "auto" uses a GPU if there is one and the pairs are many. The counts are the same, and the interval then leaves
         out every row, for any number of rows.
@@ -51,7 +55,7 @@ def within(
     >>> within([[0.0], [0.1], [0.9]], [0, 0, 1], 0.2).verified
     1.0
     """
-    sample = Sample.of(explanations, predictions)
+    sample = Sample.of(explanations, predictions, agreement=agreement)
     coverage = cover(sample, Within(tau, metric), device=device)
     return _estimate(coverage, tau, sample, confidence)
 
@@ -64,6 +68,7 @@ def within_curve(
     *,
     metric: Any = "euclidean",
     confidence: float = 0.95,
+    agreement: Any = None,
     device: str = "auto",
 ) -> "WithinCurve":
     """`within` for many distances in one pass over the pairs of explanations.
@@ -78,7 +83,7 @@ def within_curve(
     >>> [round(estimate.value, 2) for estimate in within_curve([[0.0], [0.1], [0.9]], [0, 0, 1], [0.2, 1.0]).estimates]
     [0.67, 0.33]
     """
-    sample = Sample.of(explanations, predictions)
+    sample = Sample.of(explanations, predictions, agreement=agreement)
     relations = [Within(float(tau), metric) for tau in np.unique(to_numbers(taus, "taus"))]
     if not relations:
         raise BadInput("taus are empty: pass at least one distance.")

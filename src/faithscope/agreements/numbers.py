@@ -1,0 +1,208 @@
+"""Close and Tolerance: two numbers agree by how far they are apart."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.agreements.base import Agreement, AgreementSums, GroupedRows
+from faithscope.errors import BadInput
+from faithscope.inputs.checks import is_real
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Close(Agreement):
+    """Two numbers agree by ``max(0, 1 - |y - y'| / eps)``: wholly if they are equal, not at all from eps on.
+
+    It is the paper's consistency of predictions cut into bins of width eps, averaged over where the bins begin, so
+    every theorem about labels holds for it.
+
+    Parameters
+    ----------
+    eps : float
+        In the units of the predictions.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> fs.consistency(["a", "a"], [1.0, 1.5], agreement=fs.Close(2.0)).value
+    0.75
+    """
+
+    eps: float
+
+    def __post_init__(self) -> None:
+        _check_eps(self.eps, type(self).__name__)
+
+    def over(self, values: Floats) -> AgreementSums:
+        return _CloseSums(values, float(self.eps))
+
+
+@dataclass(frozen=True)
+class Tolerance(Agreement):
+    """Two numbers agree if they differ by at most eps. The plainest to read, but merging explanations may raise it.
+
+    Values {0, 2} and {1} at eps = 1 agree .75 apart and .875 together, so `certify` and `Best` refuse it:
+    ``Close(eps)`` bounds it from below.
+
+    Parameters
+    ----------
+    eps : float
+        In the units of the predictions.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> fs.consistency(["a", "a"], [1.0, 1.5], agreement=fs.Tolerance(0.5)).value
+    1.0
+    """
+
+    eps: float
+    convex: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        _check_eps(self.eps, type(self).__name__)
+
+    def over(self, values: Floats) -> AgreementSums:
+        return _ToleranceSums(values, float(self.eps))
+
+
+def _check_eps(eps: Any, name: str) -> None:
+    if not is_real(eps) or not 0 < eps < np.inf:
+        raise BadInput(f"{name}'s eps must be a positive number, in the units of the predictions; got {eps!r}.")
+
+
+def _window(values: Floats, eps: float, close: np.ufunc) -> tuple[Ints, Ints]:
+    """Where the values whose distance from each is less than eps, or at most eps, begin and end.
+
+    The difference of the pair itself decides, whichever of the two is asked: the ends ``value ± eps``, between which
+    values are sought first, are rounded.
+    """
+    slack = np.spacing(eps) / 2  # differences that round to eps
+    low, high = np.searchsorted(values, values - eps - slack), np.searchsorted(values, values + eps + slack)
+    last = len(values) - 1
+    while (more := (low > 0) & close(values - values[np.maximum(low - 1, 0)], eps)).any():
+        low -= more
+    while (less := ~close(values - values[low], eps)).any():
+        low += less
+    while (more := (high <= last) & close(values[np.minimum(high, last)] - values, eps)).any():
+        high += more
+    while (less := ~close(values[high - 1] - values, eps)).any():
+        high -= less
+    return low, high
+
+
+class _ToleranceSums(AgreementSums):
+    """Rows within eps of a value are a window of its group, so their weight is a difference of two prefix sums."""
+
+    def __init__(self, values: Floats, eps: float) -> None:
+        self.low, self.high = _window(values, eps, np.less_equal)
+        self.size = len(values) + 1
+
+    def at(self, rows: GroupedRows, group: Ints, value: Ints, power: int = 1) -> Floats:
+        places, start = rows.group * self.size + rows.value, group * self.size
+        height = _prefixes(rows.weight)  # the square of 0 or 1 is itself
+        stop = np.searchsorted(places, start + self.high[value])
+        return np.asarray(height[stop] - height[np.searchsorted(places, start + self.low[value])])
+
+    def among_all(self, weight: Floats) -> tuple[Floats, Floats]:
+        height = _prefixes(weight)
+        agreeing = height[self.high] - height[self.low]
+        return agreeing, agreeing
+
+
+class _CloseSums(AgreementSums):
+    """Values are cut into bins of width eps: two that are less than eps apart lie in one bin, or in two in a row.
+
+    So sums of the places of values within their bins tell distances, without differences of large numbers.
+    """
+
+    def __init__(self, values: Floats, eps: float) -> None:
+        rest = np.remainder(values, eps)
+        if np.abs(values).max(initial=0.0) > eps * 1e300:
+            raise BadInput(
+                f"Close's eps {eps:g} is too small beside predictions of {np.abs(values).max():g}: raise it."
+            )
+        self.bins, self.place, self.size = np.rint((values - rest) / eps), rest / eps, len(values) + 1
+        self.start, self.stop, first, last = _runs(self.bins)
+        # In the bin before, only values whose place is higher are less than eps away; in the next bin, only lower ones.
+        low, high = _window(values, eps, np.less)
+        self.low, self.high = np.clip(low, first, self.start), np.clip(high, self.stop, last)
+
+    def at(self, rows: GroupedRows, group: Ints, value: Ints, power: int = 1) -> Floats:
+        places, base = rows.group * self.size + rows.value, group * self.size
+        ends = (self.low[value], self.start[value], value + 1, self.stop[value], self.high[value])
+        bounds = [np.searchsorted(places, base + end) for end in ends]
+        return _sums(self._prefixes(rows, power), bounds, self.place[value])
+
+    def within(self, rows: GroupedRows) -> Floats:
+        base = rows.group * self.size
+        places = base + rows.value
+        low, high = (np.searchsorted(places, base + end[rows.value]) for end in (self.low, self.high))
+        start, stop, _, _ = _runs(rows.group * self.size + self.start[rows.value])
+        bounds = [low, start, np.arange(1, len(places) + 1), stop, high]
+        return _sums(self._prefixes(rows, 1), bounds, self.place[rows.value])
+
+    def among_all(self, weight: Floats) -> tuple[Floats, Floats]:
+        values = np.arange(len(weight))
+        prefixes = self._prefixes(GroupedRows(values, values, weight), 2)
+        bounds = [self.low, self.start, values + 1, self.stop, self.high]
+        sums, squares = (_sums(prefixes[: power + 1], bounds, self.place) for power in (1, 2))
+        return sums, squares
+
+    def _prefixes(self, rows: GroupedRows, power: int) -> list[Floats]:
+        """Prefix sums of ``weight * place**degree``, for every degree up to the power."""
+        columns, place = [rows.weight], self.place[rows.value]
+        for _ in range(power):
+            columns.append(columns[-1] * place)
+        return [_prefixes(column) for column in columns]
+
+
+def _runs(keys: NDArray[Any]) -> tuple[Ints, Ints, Ints, Ints]:
+    """Per entry of ascending keys: where its run of equal keys begins and ends.
+
+    And where the run before begins if its key is one less, and where the next run ends if its key is one more; else
+    where the run itself begins and ends.
+    """
+    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, np.int64)
+    stops, key = np.append(starts[1:], len(keys)), keys[starts]
+    follows = np.concatenate([[False], key[1:] == key[:-1] + 1])[: len(starts)]
+    first = np.where(follows, np.roll(starts, 1), starts)
+    last = np.where(np.roll(follows, -1), np.roll(stops, -1), stops)
+    start, stop, before, after = (np.repeat(column, stops - starts) for column in (starts, stops, first, last))
+    return start, stop, before, after
+
+
+def _sums(prefixes: list[Floats], bounds: list[Ints], place: Floats) -> Floats:
+    """The sums of the agreement, or of its square if there are prefix sums of squares.
+
+    With x the place of a row and p that of the value, rows of the bin before agree by x - p, rows of the same bin by
+    1 + x - p up to the value and by 1 + p - x above it, and rows of the next bin by p - x.
+
+    Parameters
+    ----------
+    prefixes : list of arrays
+        Prefix sums of the weights w, of w x and, for squares, of w x².
+    bounds : list of five arrays
+        Where the rows less than eps away begin, the bin, what is above the value, the next bin, and where they end.
+    """
+    low, start, above, stop, high = bounds
+    mass, places, *squares = prefixes
+    same_bin = mass[stop] - mass[start]
+    if not squares:
+        total = place * (mass[low] + mass[high] - 2 * mass[above])
+        return np.asarray(total + same_bin + 2 * places[above] - places[low] - places[high])
+    total = squares[0][high] - squares[0][low] + same_bin
+    total += place**2 * (mass[high] - mass[low]) + 2 * (2 * places[above] - places[start] - places[stop])
+    total += 2 * place * (mass[start] + mass[stop] - 2 * mass[above] - places[high] + places[low])
+    return np.asarray(total)
+
+
+def _prefixes(values: Floats) -> Floats:
+    prefixes = np.zeros(len(values) + 1)
+    np.cumsum(values, out=prefixes[1:])
+    return prefixes

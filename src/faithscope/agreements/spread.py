@@ -1,0 +1,70 @@
+"""Spread: the share of the predictions' variance that explanations account for."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.agreements.base import Agreement, AgreementSums, GroupedRows
+from faithscope.inputs.labels import to_number_predictions
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Spread(Agreement):
+    """The share of the predictions' variance that explanations account for: 1 if each explanation has one prediction.
+
+    With ``d_ij = ½ (y_i - y_j)²``, W the mean over rows of the mean of d over the others that the explanation covers, S
+    the squared distances of silent rows from the mean of all, per row, and T the variance of all predictions: the
+    value is ``1 - (W + S) / T``, its upper end ``1 - W / T``, and chance is 0. Numbers, or (n, k) outputs such as
+    probabilities, whose columns add up. One-hot labels give `Estimate.adjusted` back. A few outliers can decide it,
+    which a note says.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> fs.consistency(["a", "a", "b", "b"], [1.0, 1.0, 5.0, 5.0], agreement=fs.Spread()).value
+    1.0
+    """
+
+    itself: ClassVar[float] = 0.0
+
+    def read(self, predictions: Any) -> NDArray[Any]:
+        return to_number_predictions(predictions, type(self).__name__, vectors=True)
+
+    def over(self, values: Floats) -> AgreementSums:
+        return _DistanceSums(values)
+
+
+class _DistanceSums(AgreementSums):
+    """Sums of ``d = ½ |y - y'|²`` from the weight, the sum and the sum of squares of each group, in `scaled` units."""
+
+    def __init__(self, values: Floats) -> None:
+        columns, _ = scaled(values)
+        self.values = columns - columns.mean(axis=0)  # about their mean, so that squares do not cancel
+        self.squares = (self.values**2).sum(axis=1)
+
+    def at(self, rows: GroupedRows, group: Ints, value: Ints, power: int = 1) -> Floats:
+        size = 1 + int(max(rows.group.max(initial=0), group.max(initial=0)))
+        weight = np.bincount(rows.group, rows.weight, minlength=size)
+        squares = np.bincount(rows.group, rows.weight * self.squares[rows.value], minlength=size)
+        distance = self.squares[value] * weight[group] + squares[group]
+        for column in self.values.T:
+            total = np.bincount(rows.group, rows.weight * column[rows.value], minlength=size)
+            distance -= 2 * column[value] * total[group]
+        return np.asarray(np.maximum(distance / 2, 0.0))
+
+
+def scaled(values: Floats) -> tuple[Floats, float]:
+    """Predictions as columns in units of about half their largest range, so that no square is too large; and that unit.
+
+    The unit is a power of two, so that nothing is rounded.
+    """
+    columns = values.reshape(len(values), -1).astype(np.float64)
+    half = float((columns.max(axis=0) / 2 - columns.min(axis=0) / 2).max()) if columns.size else 0.0
+    unit = math.ldexp(0.5, math.frexp(half)[1]) if half > 0 else 1.0
+    return columns / unit, unit

@@ -1,0 +1,92 @@
+"""The tally of rows whose predictions are numbers: agreement summed over batches of explanations, never over pairs."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.agreements import GroupedRows, Spread, scaled
+from faithscope.counting.bitmaps import Bits, Layout
+from faithscope.counting.counts import Counts, sums, tabulate
+from faithscope.counting.leaving import Batch, LeavingBlocks, LeavingRows
+from faithscope.counting.numbered import NumberedRows
+from faithscope.counting.spread import Moments
+from faithscope.counting.tally import Coverage
+from faithscope.relations import Relation
+from faithscope.runtime.memory import need
+from faithscope.sample import Sample
+
+Ints = NDArray[np.int64]
+
+_PAIRS = 2**21  # explanations x rows worked on at once
+
+
+class NumberTally:
+    """Accumulates agreement, and what the interval needs, over batches of explanations."""
+
+    def __init__(self, sample: Sample, rows: NumberedRows) -> None:
+        need(200 * rows.n, f"Sums over {rows.n:,} rows", "sample rows")
+        self.rows, self.agreement = rows, sample.agreement
+        values = np.asarray(rows.names, np.float64)
+        self.sums, self.unit = sample.agreement.over(values), scaled(values)[1]
+        self.order = np.lexsort((rows.labels, rows.codes))
+        self.bounds = np.searchsorted(rows.codes[self.order], np.arange(len(rows.distinct) + 1))
+        self.own, self.agreeing = np.zeros(rows.n, bool), np.zeros(rows.n)
+        self.reached = np.zeros(len(rows.distinct), np.int64)
+        self.weights = np.ones(rows.n) if rows.weights is None else rows.weights
+        moments = Moments.of_rows(sample) if self._spread else None
+        leaving = LeavingBlocks if self._in_blocks else LeavingRows
+        self.leaving = leaving(rows, self.agreement, self.sums, moments)
+
+    @property
+    def _spread(self) -> bool:
+        return isinstance(self.agreement, Spread)
+
+    @property
+    def _in_blocks(self) -> bool:
+        return self.rows.blocks > 1 or self.rows.weights is not None
+
+    def step(self, layout: Layout) -> int:
+        """How many explanations to add at once."""
+        return max(1, _PAIRS // len(layout.segment))
+
+    def add(self, start: int, bits: Bits, layout: Layout) -> None:
+        """Add a batch of explanations by their bitmaps; `start` is the number of the first."""
+        labels, many = self.rows.labels, len(bits)
+        which, place, _ = layout.ones(bits)
+        row, given = layout.source[place], self.order[self.bounds[start] : self.bounds[start + many]]
+        asked = self.rows.codes[given] - start
+        own = self.own[given] = layout.holds(bits, asked, given)
+        agreeing = self.sums.at(GroupedRows(which, labels[row], self.weights[row]), asked, labels[given])
+        self.agreeing[given], self.reached[start : start + many] = agreeing, np.bincount(which, minlength=many)
+        self.leaving.add(Batch(many, which, row, asked, given, own, agreeing))
+
+    def result(self, relation: Relation, layout: Layout, interval: bool = True) -> Coverage:
+        """The coverage of all explanations that were added."""
+        rows, left_out = self.rows, self.leaving.left_out() if self.rows.n > 1 else None
+        spread = None if left_out is None else self.leaving.spread(left_out, self.unit)
+        sums = self.leaving.total() if self._in_blocks else None
+        coverage = Coverage(self._counts(relation), rows.codes, self.own, sums=sums, spread=spread)
+        if left_out is None or not interval:
+            return coverage
+        coverage = replace(coverage, left_out=left_out)
+        return replace(coverage, block=rows.block, alike=rows.content.of_rows_alone) if self._in_blocks else coverage
+
+    def _counts(self, relation: Relation) -> Counts:
+        """Counts of the cells that rows were given, with their agreement; those of all rows covered are too many."""
+        rows, labels = self.rows, len(self.rows.names)
+        cells, given = tabulate(rows.codes, rows.labels, len(rows.distinct), labels)
+        cell = np.searchsorted(cells, rows.codes * labels + rows.labels)
+        missed, agreeing = np.bincount(cell[~self.own], minlength=len(cells)), np.zeros(len(cells))
+        agreeing[cell] = self.agreeing
+        counts = Counts(
+            *(rows.distinct, rows.names, *np.divmod(cells, labels), given, given - missed, missed),
+            relation=relation,
+            agreement=self.agreement,
+            reached=self.reached,
+            agreeing=agreeing,
+        )
+        if rows.weights is None:
+            return counts
+        weight, square = (sums(cell, rows.weights**power, len(cells)) for power in (1, 2))
+        return replace(counts, weight=weight, square=square)

@@ -1,0 +1,104 @@
+"""Rows by number: their explanations, labels and blocks, as bitmaps and sums over them need them."""
+
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.counting.bitmaps import Layout
+from faithscope.counting.blocks import Content
+from faithscope.errors import Incompatible
+from faithscope.explanations.base import Explanations
+from faithscope.runtime.memory import need
+from faithscope.sample import Sample
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_BLOCKS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class NumberedRows:
+    """The rows of a sample, with their explanations, labels and blocks as numbers.
+
+    Attributes
+    ----------
+    distinct : Explanations
+        The distinct explanations.
+    codes : (n,) array
+        The position of each row's explanation among the distinct ones.
+    names : tuple
+        The distinct labels.
+    labels : (n,) array
+        The position of each row's label among the distinct ones.
+    blocks : int
+        Number of blocks of rows that are left out in turn; 1 if single rows are.
+    content : Content
+        What decides the block of a row.
+    numbers : bool
+        Whether labels are numbers, ascending; bitmaps then hold rows in this order, in a single segment.
+    """
+
+    distinct: Explanations
+    codes: Ints
+    names: tuple[Any, ...]
+    labels: Ints
+    blocks: int
+    content: Content
+    numbers: bool = False
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.codes)
+
+    @property
+    def weights(self) -> Floats | None:
+        """The weight of each row; None if rows are not weighted."""
+        return self.content.weights
+
+    @cached_property
+    def block(self) -> Ints:
+        """The block of each row; it depends on the content of the row and not on its position."""
+        return np.zeros(self.n, np.int64) if self.blocks == 1 else self.content.deal(self.blocks)
+
+    def layout(self) -> Layout:
+        """The order of rows in bitmaps: by label, and by block within a label; numbers ascend."""
+        if self.numbers:
+            need(64 * self.n, f"Bitmaps of {self.n:,} rows", "sample rows")
+            return Layout(np.zeros(self.n, np.int64), 1, self.labels)
+        segments = len(self.names) * self.blocks
+        words = self.n // 64 + min(self.n, segments)  # an upper bound: every segment is padded to whole words
+        asked = f"Bitmaps of {self.n:,} rows with {len(self.names):,} labels"
+        need(640 * words + 128 * segments + 64 * self.n, asked, "sample rows, or bin the predictions")
+        return Layout(self.labels * self.blocks + self.block, segments)
+
+
+def number_rows(sample: Sample, scopes: Explanations, exact: int, content: Content) -> NumberedRows:
+    """The rows with their distinct scopes as numbers."""
+    codes, first = scopes.group()
+    return _numbered(sample, scopes.take(first), codes, exact, content)
+
+
+def number_among(sample: Sample, scopes: Explanations, among: Explanations, content: Content) -> NumberedRows:
+    """The rows numbered by explanations that were collected before, from these rows and from others."""
+    codes = among.locate(scopes)
+    if (codes < 0).any():
+        raise Incompatible(
+            f"Row {int((codes < 0).argmax())} was given an explanation that is not among those to count. "
+            "Collect the distinct explanations of all parts first."
+        )
+    return _numbered(sample, among, codes, sys.maxsize, content)
+
+
+def _numbered(sample: Sample, distinct: Explanations, codes: Ints, exact: int, content: Content) -> NumberedRows:
+    names, numbers = sample.numbered_labels
+    segments = 1 if sample.agreement.of_numbers else len(names)
+    few = len(distinct) * max(len(codes), 16 * segments) <= exact
+    blocks = 1 if few else int(np.clip(len(codes) // (32 * segments), 20, _BLOCKS))
+    blocks = min(blocks, len(codes))
+    return NumberedRows(distinct, codes, names, numbers, blocks, content, sample.agreement.of_numbers)

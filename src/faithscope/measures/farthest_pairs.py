@@ -1,0 +1,47 @@
+"""The pairs of numbers that are farthest apart, without comparing all pairs."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.agreements import Agreement
+from faithscope.measures.number_groups import disagree, distance
+
+Ints = NDArray[np.int64]
+
+_FAR = 128  # vectors at each end that are compared with each other
+
+
+def farthest_pairs(values: NDArray[Any], agreement: Agreement, wanted: int) -> Ints:
+    """Positions of pairs that disagree: among them the `wanted` pairs that are farthest apart, (m, 2).
+
+    Of numbers this is exact: in the i-th lowest and the j-th highest of the p farthest pairs, i j is at most p. Of more
+    than 256 vectors, those farthest from the mean, and those farthest from the first of these, are compared with each
+    other, so that the largest gap is at least half of the largest there is.
+
+    Examples
+    --------
+    >>> from faithscope.agreements import Close
+    >>> farthest_pairs(np.array([1.0, 9.0, 4.0]), Close(1.0), 1).tolist()
+    [[0, 1]]
+    """
+    pairs = _of_numbers(values, wanted) if values.ndim == 1 else _of_vectors(values)
+    return pairs[disagree(agreement, values[pairs[:, 0]], values[pairs[:, 1]])]
+
+
+def _of_numbers(values: NDArray[Any], wanted: int) -> Ints:
+    order, last = np.argsort(values, kind="stable"), len(values) - 1
+    pairs = [(low, last - high) for low in range(min(wanted, last)) for high in range(wanted // (low + 1))]
+    ends = np.array([(low, high) for low, high in pairs if low < high], np.int64).reshape(-1, 2)
+    return order[ends]
+
+
+def _of_vectors(values: NDArray[Any]) -> Ints:
+    far = np.arange(len(values))
+    if len(values) > 2 * _FAR:
+        ends = np.argsort(-distance(values, values.mean(axis=0)[None]), kind="stable")[:_FAR]
+        others = np.argsort(-distance(values, values[ends[:1]]), kind="stable")[:_FAR]
+        far = np.union1d(ends, others)
+    a, b = np.triu_indices(len(far), 1)
+    return np.column_stack([far[a], far[b]])

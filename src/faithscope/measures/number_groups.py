@@ -1,0 +1,246 @@
+"""Predictions that are numbers, by group of rows: their mean, spread and extremes, and how much they disagree."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.agreements import Agreement, GroupedRows, Spread, scaled
+from faithscope.counting.counts import Counts, sums
+from faithscope.explanations.arrow.columns import to_objects
+from faithscope.inputs.grouping import group as group_rows
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_NEARLY_ALL = 1 - 1e-6  # of a group's squares: without the row that has them, the others are summed anew
+
+
+@dataclass(frozen=True, eq=False)
+class NumberGroups:
+    """Numbers, or vectors, by group.
+
+    Attributes
+    ----------
+    group : (m,) array
+        The group of each entry, ascending.
+    values : (m, k) array
+        The prediction of each entry.
+    rows : (m,) array
+        How many rows each entry stands for.
+    size : int
+        Number of groups; some may be empty.
+    """
+
+    group: Ints
+    values: Floats
+    rows: Floats
+    size: int
+
+    @cached_property
+    def unit(self) -> float:
+        """A power of two near the range of the values: in this unit no square is too large or too small."""
+        return scaled(self.values)[1]
+
+    @classmethod
+    def of(cls, group: Ints, values: NDArray[Any], rows: NDArray[Any], size: int) -> "NumberGroups":
+        """The groups of numbers (m,) or vectors (m, k)."""
+        columns = values.reshape(len(values), -1).astype(np.float64)
+        return cls(group, columns, np.asarray(rows, np.float64), size)
+
+    @classmethod
+    def of_counts(cls, counts: Counts) -> "NumberGroups":
+        """The predictions of the rows that were given each explanation."""
+        values = np.asarray(counts.labels, np.float64)[counts.label]
+        return cls.of(counts.explanation, values, counts.given, counts.distinct)
+
+    @cached_property
+    def n(self) -> Floats:
+        """Rows of each group."""
+        return sums(self.group, self.rows, self.size)
+
+    @cached_property
+    def mean(self) -> Floats:
+        """The mean of each group, (size, k); NaN if it is empty."""
+        base = np.zeros((self.size, self.values.shape[1]))
+        base[self.group[::-1]] = self.values[::-1]  # its first value: equal ones have exactly this mean
+        apart = (self.values - base[self.group]) / self.unit
+        total = np.stack([sums(self.group, self.rows * column, self.size) for column in apart.T], axis=1)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(base + self.unit * (total / self.n[:, None]))
+
+    @cached_property
+    def squares(self) -> Floats:
+        """The sum over the rows of each group of their squared distance from its mean, by the square of `unit`."""
+        return sums(self.group, self.rows * self._squared(self.mean[self.group]), self.size)
+
+    def _squared(self, points: Floats) -> Floats:
+        """The squared distance of each entry from its point, by the square of `unit`."""
+        return np.asarray((((self.values - points) / self.unit) ** 2).sum(axis=1))
+
+    @property
+    def spread(self) -> Floats:
+        """The standard deviation of each group, of all columns together; NaN for fewer than two rows."""
+        return self.unit * _root(self.squares, self.n - 1)
+
+    @property
+    def extremes(self) -> tuple[Floats, Floats]:
+        """The lowest and the highest value of each group, per column; NaN if it is empty."""
+        low, high = np.full_like(self.mean, np.inf), np.full_like(self.mean, -np.inf)
+        np.minimum.at(low, self.group, self.values)
+        np.maximum.at(high, self.group, self.values)
+        return np.where(np.isinf(low), np.nan, low), np.where(np.isinf(high), np.nan, high)
+
+    @property
+    def largest_gap(self) -> Floats:
+        """How far two rows of each group are apart at most; of vectors, at least half of that.
+
+        Of vectors it is the distance from the row that is farthest from the mean to the row farthest from that one.
+        """
+        if self.values.shape[1] == 1:
+            low, high = self.extremes
+            return np.asarray((high - low)[:, 0])
+        gaps = np.full(self.size, np.nan)
+        some = np.unique(self.group)
+        end = self.values[self._first_highest(self._squared(self.mean[self.group]))]
+        apart = self._squared(end[np.searchsorted(some, self.group)])
+        gaps[some] = self.unit * np.sqrt(apart[self._first_highest(apart)])
+        return gaps
+
+    def largest_gap_to(self, covered: "NumberGroups", chosen: Ints) -> Floats:
+        """How far a row of group ``chosen[i]`` and a row of ``covered``'s group i are apart at most; NaN if empty.
+
+        Of vectors, at least a third of that: from the row farthest from the mean of the covered to the farthest one.
+        """
+        if self.values.shape[1] == 1:
+            (low, high), (least, most) = self.extremes, covered.extremes
+            return np.asarray(np.maximum(most - low[chosen], high[chosen] - least)[:, 0])
+        place = np.full(self.size, -1, np.int64)
+        place[chosen] = np.arange(len(chosen))
+        kept = np.flatnonzero(place[self.group] >= 0)
+        kept = kept[np.argsort(place[self.group[kept]], kind="stable")]
+        given = NumberGroups(place[self.group[kept]], self.values[kept], self.rows[kept], len(chosen))
+        apart = np.nan_to_num(given._squared(covered.mean[given.group]))
+        end = given.values[given._first_highest(apart)]  # every explanation was given to some row
+        gaps = np.full(covered.size, np.nan)
+        np.fmax.at(gaps, covered.group, distance(covered.values, end[covered.group]))
+        return gaps
+
+    def _first_highest(self, numbers: Floats) -> Ints:
+        """The first entry with the highest number, for each group that is not empty."""
+        order = np.lexsort((-numbers, self.group))
+        return order[np.flatnonzero(np.diff(self.group[order], prepend=-1))]
+
+    def without(self) -> tuple[Floats, Floats]:
+        """For each entry, the mean (m, k) and the spread of its group without one of its rows; NaN if undefined."""
+        n, apart = self.n[self.group], self.values - self.mean[self.group]
+        own = self._squared(self.mean[self.group]) * np.divide(n, n - 1, out=np.zeros(len(n)), where=n > 1)
+        left = self.squares[self.group] - own
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = np.where(n[:, None] > 1, self.mean[self.group] - apart / (n - 1)[:, None], np.nan)
+        outlier = (self.rows == 1) & (n > 2) & (own >= _NEARLY_ALL * self.squares[self.group]) & (own > 0)
+        if outlier.any():
+            rest = NumberGroups(self.group[~outlier], self.values[~outlier], self.rows[~outlier], self.size)
+            mean[outlier] = rest.mean[self.group[outlier]]
+            left[outlier] = rest.squares[self.group[outlier]] * (rest.unit / self.unit) ** 2
+        return mean, self.unit * _root(np.maximum(left, 0.0), n - 2)
+
+
+def _root(squares: Floats, freedom: Floats) -> Floats:
+    return np.asarray(np.sqrt(np.divide(squares, freedom, out=np.full(len(squares), np.nan), where=freedom > 0)))
+
+
+def shown(values: NDArray[Any]) -> NDArray[Any]:
+    """Predictions as one column: numbers as they are, vectors as tuples."""
+    if values.ndim == 1 or values.shape[1] == 1:
+        return values.reshape(-1)
+    return to_objects([tuple(vector) for vector in values.tolist()])
+
+
+def agreeing_by_cell(counts: Counts) -> NDArray[Any]:
+    """For each cell, the rows that its explanation covers, each by its agreement with the cell's prediction."""
+    if counts.agreeing is not None or not counts.agreement.of_numbers:
+        return counts.covered if counts.agreeing is None else counts.agreeing
+    sums = counts.agreement.over(np.asarray(counts.labels, np.float64))
+    return sums.within(GroupedRows(counts.explanation, counts.label, counts.given.astype(np.float64)))
+
+
+def disagreement(counts: Counts) -> Floats:
+    """For each explanation, ``1 - K`` summed over pairs of its rows; for `Spread`, their squared distances."""
+    groups = NumberGroups.of_counts(counts)
+    if isinstance(counts.agreement, Spread):
+        return squared(groups.n * groups.squares, groups.unit)
+    pairs = groups.n**2 - sums(counts.explanation, counts.given * agreeing_by_cell(counts), counts.distinct)
+    return np.where(groups.largest_gap == 0, 0.0, np.maximum(pairs, 0.0) / 2)  # 0 whatever the rounding of sums
+
+
+def squared(numbers: NDArray[Any], unit: float) -> Floats:
+    """Numbers in squared units as plain ones; infinite if they are too large."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.asarray(numbers) * unit * unit)
+
+
+def mean_agreement(agreement: Agreement, agreeing: NDArray[Any], others: NDArray[Any], variance: float) -> Floats:
+    """The mean agreement from its sum over `others` rows; for `Spread`, ``1 - mean d / T``. NaN for no others."""
+    mean = np.divide(agreeing, others, out=np.full(len(others), np.nan), where=others > 0)
+    return np.asarray(1 - mean / variance if isinstance(agreement, Spread) else mean)
+
+
+def deviation(counts: Counts) -> float:
+    """The standard deviation of all predictions, of all columns together; NaN for a single row."""
+    rows = counts.per_label
+    everybody = NumberGroups.of(np.zeros(len(rows), np.int64), np.asarray(counts.labels, np.float64), rows, 1)
+    return float(everybody.spread[0])
+
+
+def variance(counts: Counts) -> float:
+    """The variance of all predictions, in the units in which `Spread` adds up the distances of these counts."""
+    if not isinstance(counts.agreement, Spread):
+        return 1.0  # not used
+    return (deviation(counts) / scaled(np.asarray(counts.labels, np.float64))[1]) ** 2
+
+
+def agreement_between(agreement: Agreement, a: NDArray[Any], b: NDArray[Any]) -> Floats:
+    """How much ``a[i]`` and ``b[i]`` agree, for every i; for `Spread`, a multiple of their squared distance."""
+    values, place = _distinct(np.concatenate([a, b]))
+    pair = np.arange(len(a))
+    return agreement.over(values).at(GroupedRows(pair, place[len(a) :], np.ones(len(a))), pair, place[: len(a)])
+
+
+def disagree(agreement: Agreement, a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.bool_]:
+    """Whether ``a[i]`` and ``b[i]`` do not agree wholly, for every i."""
+    between = agreement_between(agreement, a, b)
+    return np.asarray(between > 0 if isinstance(agreement, Spread) else between < 1)
+
+
+def distance(a: NDArray[Any], b: NDArray[Any]) -> Floats:
+    """How far ``a[i]`` and ``b[i]`` are apart; of vectors, the euclidean distance."""
+    apart = np.abs(np.asarray(a, np.float64) - np.asarray(b, np.float64))
+    if apart.ndim == 1:
+        return np.asarray(apart)
+    columns, unit = scaled(np.concatenate([apart, np.zeros_like(apart)]))  # so that no square is too large
+    return np.asarray(unit * np.sqrt((columns[: len(apart)] ** 2).sum(axis=1)))
+
+
+def agreeing_with(agreement: Agreement, prediction: NDArray[Any], values: NDArray[Any], rows: NDArray[Any]) -> float:
+    """The rows with these predictions, each by its agreement with one prediction, of shape (1,) or (1, k).
+
+    For `Spread`, each by half its squared distance.
+    """
+    distinct, place = _distinct(np.concatenate([prediction, values]))
+    order = np.argsort(place[1:], kind="stable")
+    one = np.zeros(1, np.int64)
+    entries = GroupedRows(np.zeros(len(values), np.int64), place[1:][order], np.asarray(rows, np.float64)[order])
+    total = agreement.over(distinct).at(entries, one, place[:1])
+    return float(squared(total, scaled(distinct)[1] if isinstance(agreement, Spread) else 1.0)[0])
+
+
+def _distinct(values: NDArray[Any]) -> tuple[Floats, Ints]:
+    """The different values, ascending if they are numbers, and the place of each."""
+    if values.ndim == 1:
+        distinct, place = np.unique(values, return_inverse=True)
+        return distinct, place.reshape(-1)
+    codes, first = group_rows([values])
+    return values[first], codes

@@ -1,0 +1,149 @@
+"""Spread: the share of the variance of numeric predictions that explanations account for."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from faithscope.counting.counts import count_rows
+from faithscope.counting.leave_out import LeftOut
+from faithscope.counting.profile import Counted, LabelPairs, Profile
+from faithscope.counting.spread import SpreadCounts, spread_by_explanation
+from faithscope.measures.chance import exceeds_chance
+from faithscope.measures.estimate import FEW, Estimate, few_rows_decide
+from faithscope.measures.intervals import Margins, check_confidence, jackknife_margins
+from faithscope.measures.intervals import spread as jackknife_spread
+from faithscope.sample import Sample
+
+Floats = NDArray[np.float64]
+
+_HEAVY = 10.0  # kurtosis beyond which a few predictions may decide the variance; 3 for a normal distribution
+
+
+def spread_consistency(sample: Sample, confidence: float) -> Estimate:
+    """`Spread` among rows with the same explanation."""
+    spread, left_out, kinds = spread_by_explanation(sample)
+    if sample.weights is not None:
+        return spread_estimate(count_rows(sample), spread, left_out, "consistency", confidence)
+    distinct = int(np.round(np.sum(1 / kinds.size)))
+    counts = Profile(
+        *(kinds.size - 1, kinds.agreeing, kinds.pairs, kinds.rows, np.array([sample.n])),
+        distinct=distinct,
+        modal=0,
+        agreement=sample.agreement,
+        label_pairs=LabelPairs.of_distances(sample.labels, np.ones(sample.n)),
+    )
+    return spread_estimate(counts, spread, left_out, "consistency", confidence)
+
+
+def spread_estimate(
+    counts: Counted,
+    spread: SpreadCounts,
+    left_out: LeftOut,
+    measure: str,
+    confidence: float,
+    notes: tuple[str, ...] = (),
+) -> Estimate:
+    """An estimate from W, S and T, and from the leave-one-out values of W and U."""
+    whole, silent = spread.whole, spread.unverifiable
+    explained = spread.left_out(left_out)
+    value, silence = float(whole.explained[0]), float(whole.silence[0])
+    # Rows with one explanation vary no more than all rows do; rows that an explanation covers may.
+    least = 0.0 if counts.covers_once else -math.inf
+    margins = spread_margins(value, explained, left_out, counts.effective_n, confidence)
+    share = float(whole.within[0] / whole.whole[0])
+    verified = None if silent >= 1 else 1 - share / (1 - silent)
+    low = high = above = None
+    if verified is not None:
+        margin = 1.0 if explained is None else _verified_margin(spread, left_out, counts.effective_n, confidence)
+        low, high = verified - margin, min(1.0, verified + margin)
+        above = low > 0
+        if counts.weight is None:
+            above = exceeds_chance(counts.profile(), -share * counts.n, -1.0, confidence, margins.weight)
+            low = max(low, 0.0) if above else min(low, 0.0)
+    if margins.degrees_of_freedom < FEW and silent < 1:
+        notes = (*notes, few_rows_decide(margins))
+    return Estimate(
+        measure=measure,
+        value=value,
+        low=min(value, max(least, value - margins.below)),
+        high=min(1.0, max(least, value + silence + margins.above)),
+        confidence=float(confidence),
+        method="jackknife",
+        unverifiable=silent,
+        verified=verified,
+        chance=0.0,
+        n=counts.n,
+        distinct=counts.distinct,
+        effective_n=counts.effective_n,
+        margins=margins,
+        counts=counts,
+        notes=(*notes, *_heavy_tails(spread.kurtosis)),
+        verified_low=low,
+        verified_high=high,
+        above_chance=above,
+        silence=silence,
+        gap=spread.unit * math.sqrt(2 * float(whole.within[0])),
+        agreement=counts.agreement,
+    )
+
+
+def spread_margins(
+    value: float, explained: LeftOut | None, counted: LeftOut, effective_n: float, confidence: float, sides: int = 2
+) -> Margins:
+    """Margins from the share explained without each row or block; 1 if there are none.
+
+    The share is skewed: a few predictions far from the others hold much of the variance, and a sample that lacks them
+    explains too much. So the lower end is that of ``log(1 - value)``, in which a variance is nearer to normal, with
+    Efron's acceleration: with r the deviations of the leave-one-out values, se their standard error, t Student's, and
+    ``a = Σr³ / (6 (Σr²)^1.5)``, it lies ``(1 - value) (exp(t' se / (1 - value)) - 1)`` below, ``t' = t / (1 - a t)²``.
+    """
+    rows = np.ones(len(counted.value)) if counted.rows is None else counted.rows
+    weight = None if counted.weight is None else float(np.sum(rows * counted.weight**2))
+    if explained is None:
+        return Margins(1.0, 1.0, weight=weight)
+    wrong, least = check_confidence(confidence) / sides, _least(counted, effective_n, confidence, sides)
+    below, above = (
+        jackknife_spread(part, rows, wrong) for part in (explained.value, explained.value + explained.silent)
+    )
+    skewed = _skewed(1 - value, explained.value, rows, below, wrong)
+    freedom = min((freedom for margin, freedom in (below, above) if margin > least), default=math.inf)
+    lower = max(below[0], least, min(skewed, value))  # the logarithm says nothing of shares below 0
+    return Margins(lower, max(above[0], least), freedom, weight=weight)
+
+
+def _least(counted: LeftOut, effective_n: float, confidence: float, sides: int = 2) -> float:
+    """The least margin: that of leave-one-out values that do not vary."""
+    same = np.zeros(1)
+    return jackknife_margins(LeftOut(same, same, counted.reach), effective_n, confidence, sides).below
+
+
+def _skewed(unexplained: float, values: Floats, rows: Floats, spread: tuple[float, float], wrong: float) -> float:
+    """How far the share explained may lie below its value, by the logarithm of what is left unexplained."""
+    margin, freedom = spread
+    if margin <= 0 or unexplained <= 1e-12:
+        return 0.0
+    deviations = values - np.sum(rows * values) / rows.sum()
+    deviations = deviations / np.abs(deviations).max()
+    squares = deviations**2
+    skew = float(np.sum(rows * squares * deviations) / np.sum(rows * squares) ** 1.5)
+    slowed = max(0.25, 1 - max(0.0, skew) / 6 * float(stdtrit(freedom, 1 - wrong)))  # beyond it the end is 0 anyway
+    return unexplained * math.expm1(min(700.0, margin / slowed**2 / unexplained))
+
+
+def _verified_margin(spread: SpreadCounts, left_out: LeftOut, effective_n: float, confidence: float) -> float:
+    """The margin of ``1 - W / ((1 - U) T)``, the share explained among rows that can be checked."""
+    checked = 1 - left_out.silent
+    ratios = np.divide(left_out.value, checked, out=np.zeros(len(checked)), where=checked > 0) / spread.without.whole
+    rows = np.ones(len(ratios)) if left_out.rows is None else left_out.rows
+    least = _least(left_out, effective_n * (1 - spread.unverifiable), confidence)
+    return max(jackknife_spread(ratios, rows, check_confidence(confidence) / 2)[0], least)
+
+
+def _heavy_tails(kurtosis: float) -> tuple[str, ...]:
+    """A note if a few predictions far from the others decide the variance."""
+    if kurtosis <= _HEAVY:
+        return ()
+    told = f"a few predictions far from the others decide the variance (kurtosis {kurtosis:.0f}, 3 if normal)"
+    return (f"{told}: measure fs.Close(eps) beside it",)

@@ -1,0 +1,162 @@
+"""The tolerance curve: how faithful explanations of numbers are, for every choice of eps."""
+
+import html
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.agreements import Agreement, Close, Tolerance
+from faithscope.discretizers import Discretize
+from faithscope.errors import BadInput, WrongType
+from faithscope.inputs.checks import is_real
+from faithscope.inputs.frames import frame
+from faithscope.inputs.labels import to_numbers
+from faithscope.measures.agreement_words import told_number
+from faithscope.measures.consistency import measure_consistency
+from faithscope.measures.estimate import Estimate, estimate_columns
+from faithscope.measures.sufficiency import FEWER, measure_sufficiency
+from faithscope.runtime.memory import in_memory
+from faithscope.sample import Sample
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+_KINDS: dict[str, Callable[[float], Agreement]] = {"close": Close, "tolerance": Tolerance}
+_LEAST, _MOST = 0.01, 4.0  # of the standard deviation of the predictions
+_STEPS = (1, 1.5, 2, 3, 5, 7)  # per power of ten
+
+
+@in_memory(FEWER)
+def tolerance_curve(
+    explanations: Any,
+    predictions: Any,
+    eps: Any = None,
+    *,
+    agreement: Any = Close,
+    discretizer: Discretize | None = None,
+    X: Any = None,
+    relation: Any = None,
+    confidence: float = 0.95,
+    weights: Any = None,
+) -> "ToleranceCurve":
+    """Consistency, or sufficiency, of explanations of numbers for many eps, since an eps is a choice.
+
+    Compare it with its chance at every eps: both rise to 1, and faithful explanations rise first.
+
+    Parameters
+    ----------
+    explanations, predictions, discretizer, confidence, weights
+        As for `consistency`; predictions are numbers, one per row.
+    eps : array-like, optional
+        In the units of the predictions. By default round numbers from 0.01 to 4 standard deviations of the predictions.
+    agreement : fs.Close or fs.Tolerance
+        The kind of agreement, without its eps; or ``"close"``, ``"tolerance"``.
+    X, relation
+        If X is given, sufficiency is measured, as by `sufficiency`.
+
+    Returns
+    -------
+    ToleranceCurve
+        The estimates, smallest eps first, with `table` and `plot`.
+
+    Examples
+    --------
+    >>> curve = tolerance_curve(["a", "a", "b", "b"], [1.0, 1.5, 4.0, 6.0], [1.0, 2.0, 4.0])
+    >>> [round(estimate.value, 3) for estimate in curve.estimates]
+    [0.25, 0.375, 0.688]
+    """
+    kind = _kind(agreement)
+    if X is None and relation is not None:
+        raise BadInput("relation= is for sufficiency, which needs the rows: pass X= as well.")
+    sample = Sample.of(explanations, predictions, X, weights, kind(1.0)).discretized(discretizer)
+    values, note = (_grid(sample.labels), _default_note(sample.labels)) if eps is None else (_read(eps), "")
+    agreements = [kind(float(value)) for value in values]
+
+    def measure(part: Sample) -> Estimate:
+        return measure_consistency(part, confidence) if X is None else measure_sufficiency(part, relation, confidence)
+
+    estimates = tuple(measure(replace(sample, agreement=agreement)) for agreement in agreements)
+    return ToleranceCurve(tuple(float(value) for value in values), estimates, note)
+
+
+def _kind(agreement: Any) -> Callable[[float], Agreement]:
+    if agreement in (Close, Tolerance):
+        return _KINDS[agreement.__name__.lower()]
+    if isinstance(agreement, str) and agreement.strip().lower() in _KINDS:
+        return _KINDS[agreement.strip().lower()]
+    raise WrongType(
+        f"agreement={agreement!r} has no eps to vary: pass fs.Close or fs.Tolerance, without parentheses, and eps=."
+    )
+
+
+def _read(eps: Any) -> NDArray[np.float64]:
+    values = np.unique(to_numbers([eps] if is_real(eps) else eps, "eps"))
+    if not len(values):
+        raise BadInput("eps are empty: pass at least one, in the units of the predictions.")
+    return values
+
+
+def _grid(predictions: NDArray[Any]) -> NDArray[np.float64]:
+    """Round numbers from 0.01 to 4 standard deviations of the predictions."""
+    if not len(predictions) or (predictions == predictions[0]).all():
+        raise BadInput("Predictions are all equal, so no eps can be chosen by their spread: pass eps=[...].")
+    spread = float(predictions.std())
+    low, high = math.floor(math.log10(_LEAST * spread)), math.ceil(math.log10(_MOST * spread))
+    steps = [float(f"{step}e{power}") for power in range(low, high + 1) for step in _STEPS]
+    return np.array([step for step in steps if _LEAST * spread <= step <= _MOST * spread])
+
+
+def _default_note(predictions: NDArray[Any]) -> str:
+    spread = told_number(float(predictions.std()))
+    return f"eps was chosen from {_LEAST:g} to {_MOST:g} standard deviations of the predictions, which is {spread}"
+
+
+@dataclass(frozen=True)
+class ToleranceCurve:
+    """Faithfulness to numbers for several eps, smallest first.
+
+    Attributes
+    ----------
+    eps : tuple of float
+        In the units of the predictions.
+    estimates : tuple of Estimate
+        One per eps.
+    note : str
+        How eps was chosen, if it was not given.
+
+    Examples
+    --------
+    >>> curve = tolerance_curve(["a", "a", "b", "b"], [1.0, 1.5, 4.0, 6.0], [2.0, 4.0])
+    >>> curve.table()[["eps", "value", "chance"]].round(2).values.tolist()
+    [[2.0, 0.38, 0.12], [4.0, 0.69, 0.33]]
+    """
+
+    eps: tuple[float, ...]
+    estimates: tuple[Estimate, ...]
+    note: str = ""
+
+    def table(self) -> "pd.DataFrame":
+        """One line per eps."""
+        return frame({"eps": self.eps, **estimate_columns(self.estimates)})
+
+    def plot(self) -> "alt.LayerChart":
+        """The measure by eps on a logarithmic axis, with intervals and chance, as an Altair chart."""
+        from faithscope.charts import tolerance_curve
+
+        return tolerance_curve(self.eps, self.estimates)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers of this curve, ready for JSON."""
+        return {"eps": list(self.eps), "estimates": [each.to_dict() for each in self.estimates], "note": self.note}
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.estimates), *([self.note] if self.note else [])])
+
+    def _repr_html_(self) -> str:
+        note = f"<p>{html.escape(self.note)}</p>" if self.note else ""
+        return f"{self.table().to_html(index=False, float_format='{:.3f}'.format)}{note}"
