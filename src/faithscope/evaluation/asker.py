@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.evaluation.cache import Cache, takes_progress
+from faithscope.evaluation.modules import module_function
+from faithscope.evaluation.outputs import Output
 from faithscope.explanations import Explanations, as_explanations
 from faithscope.inputs.alignment import is_fresh, made_in_order
-from faithscope.inputs.labels import to_predictions
+from faithscope.inputs.regressors import is_torch_module
 from faithscope.inputs.rows import rows_of
 from faithscope.runtime.progress import Step, Watch
 
@@ -33,21 +35,23 @@ class Asker:
                 self._question(thing)
         return self
 
-    def predictions(self, model: Any, X: Any) -> NDArray[Any]:
-        """The predictions of a model for rows, or the ready predictions that stand in its place."""
-        function = function_of(model, "predict")
+    def predictions(self, model: Any, X: Any, output: Output) -> NDArray[Any]:
+        """What a model answers for rows, or the ready predictions that stand in its place: labels, or numbers."""
+        function = function_of(model, output.method)
         if function is None:
-            return to_predictions(model)
+            return output.check(model)
+        if function is model and is_torch_module(model):
+            function = module_function(model)
         n = rows_of(X)
 
         def ask(rows: Any) -> NDArray[Any]:
             with framed("predicting", 0, n, n):
                 answers = function(rows_of_its_own(rows))
                 made_in_order(rows, answers, "predictions")
-                return to_predictions(answers)
+                return output.check(answers)
 
         with self.watch.phase("predicting", n):
-            return ask(X) if self.cache is None else self.cache.labels(self._question(model), ask, X)
+            return ask(X) if self.cache is None else self.cache.answers(output.kind, self._question(model), ask, X)
 
     def explanations(self, explainer: Any, X: Any, name: str) -> Explanations:
         """The explanations of an explainer for rows, or the ready explanations that stand in its place."""

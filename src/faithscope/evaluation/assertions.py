@@ -251,12 +251,15 @@ def _reached_by_chance(judged: Iterable[Judged], at_least: float) -> list[str]:
 
 
 def _reason(estimate: Estimate, wanted: float) -> str:
+    if estimate.verified is None and estimate.unverifiable < 1:  # a group without variance, by Spread
+        return estimate.notes[-1]
     if estimate.high < wanted:
         return "all of it is below: these explanations are less faithful than that"
     if (best := _at_best(estimate)) < wanted:
         rows = several(estimate.n, "row is", "rows are")
         return f"{rows} too few: even if all agreed, the lower limit would be at most {_up(best)}"
-    if estimate.upper < wanted or estimate.unverifiable <= estimate.margins.below:  # silence is the lesser part
+    silence = estimate.upper - estimate.value
+    if estimate.upper < wanted or silence <= estimate.margins.below:  # silence is the lesser part
         return f"more rows than these {estimate.n:,} would make it narrower"
     return (
         f"{estimate.unverifiable:.0%} of the {estimate.n:,} rows have an explanation that covers no other row: measure "

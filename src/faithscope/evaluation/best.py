@@ -9,6 +9,7 @@ import numpy as np
 from faithscope.discretizers import to_discretizer, usual
 from faithscope.errors import BadInput
 from faithscope.inputs.arrays import to_items
+from faithscope.measures.certify import refuse_unless_convex
 from faithscope.measures.consistency import measure_consistency
 from faithscope.sample import Sample
 
@@ -17,7 +18,8 @@ from faithscope.sample import Sample
 class Best:
     """The discretizer with the highest lower limit, chosen on one half of the rows and reported on the other.
 
-    The best of several, reported on the rows on which it was chosen, would look better than it is.
+    The best of several, reported on the rows on which it was chosen, would look better than it is. Numbers that agree
+    by `Tolerance`, or by a function of one's own, are refused, since merging explanations may raise them.
 
     Parameters
     ----------
@@ -35,6 +37,7 @@ class Best:
 
     def _among(self, sample: Sample, confidence: float) -> Any:
         """The discretizer with the highest lower limit on these rows; of several such, the first."""
+        refuse_unless_convex(sample.agreement, "Best")
         chosen = None if self.discretizers is None else to_items(self.discretizers, "Best's discretizers")
         family = list(usual(sample.explanations)) if chosen is None else list(map(to_discretizer, chosen))
         if not family:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from faithscope.errors import WrongType
 from faithscope.explanations import Explanations
 from faithscope.explanations.arrow.tables import from_arrow, to_arrow
+from faithscope.explanations.importances import Importances
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.rows import rows_of, take_rows
@@ -116,10 +117,21 @@ class Cache:
             warn(f"The answers for these rows are not kept in the cache, and are computed each time: {error}")
             return None
 
-    def labels(self, question: str | None, predict: Callable[[Any], NDArray[Any]], X: Any) -> NDArray[Any]:
-        """Predictions for rows."""
-        answers = self.whole("predictions", question, lambda rows: Plain(predict(rows)), X)
-        return answers.values if isinstance(answers, Plain) else np.empty(0)
+    def answers(self, what: str, question: str | None, predict: Callable[[Any], NDArray[Any]], X: Any) -> NDArray[Any]:
+        """The answers of a model for rows: one label or number per row, or (n, k) numbers.
+
+        Parameters
+        ----------
+        what : str
+            The kind of answers, which is a part of their key: labels are never read as numbers.
+        """
+
+        def predictions(rows: Any) -> Explanations:
+            answers = predict(rows)
+            return Importances(answers) if answers.ndim == 2 else Plain(answers)
+
+        answers = self.whole(what, question, predictions, X)
+        return answers.values if isinstance(answers, Plain | Importances) else np.empty(0)
 
     def read(self, what: str, key: str) -> Any | None:
         """The table kept under a key; None if there is none, or none that is undamaged."""

@@ -4,7 +4,7 @@ import os
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from faithscope.errors import BadInput, UnknownName, WrongType
 from faithscope.evaluation.asker import Asker, Identity, refuse_swapped
 from faithscope.evaluation.best import Best, to_choice
 from faithscope.evaluation.cache import to_cache
+from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
 from faithscope.explanations import Explanations
 from faithscope.inputs.alignment import same_rows
@@ -20,6 +21,7 @@ from faithscope.inputs.checks import same_length
 from faithscope.inputs.frames import frame, shown
 from faithscope.inputs.hints import hint
 from faithscope.inputs.rows import rows_of
+from faithscope.measures.certify import refuse_unless_convex
 from faithscope.measures.estimate import Method, estimate_columns
 from faithscope.measures.paired import (
     LeftOutEstimate,
@@ -177,12 +179,14 @@ def compare(
     seed: int = 0,
     cache: Any = None,
     progress: bool | Told | None = None,
+    agreement: Any = None,
+    output: Literal["label", "probability"] | None = None,
 ) -> Comparison:
     """Measure several explainers of one model on the same rows, and how they differ.
 
     Parameters
     ----------
-    model, X, confidence, interval, weights, groups, seed, cache, progress
+    model, X, confidence, interval, weights, groups, seed, cache, progress, agreement, output
         As for `evaluate`.
     explainers : mapping of str to explainer
         Each as for `evaluate`, by a name of your choice.
@@ -210,17 +214,24 @@ def compare(
     asker = Asker(to_cache(cache), Watch(progress)).knowing(model, *named.values())
     for explainer in named.values():
         refuse_swapped(model, explainer)
-    labels = asker.predictions(model, X)
-    samples = {}
+    question, choices = (
+        Output.of(model, agreement, output),
+        {name: to_choice(_for_one(discretizer, name)) for name in named},
+    )
+    chosen_here = any(isinstance(choice, Best) for choice in choices.values())
+    if chosen_here:
+        refuse_unless_convex(question.agreement, "Best")
+    answers = asker.predictions(model, X, question)
+    question = question.settled(answers)
+    labels, samples = question.read(answers), {}
     for name, explainer in named.items():
         explanations = asker.explanations(explainer, X, name)
         same_length(X=rows_of(X), predictions=len(labels), **{f"explanations of {name}": len(explanations)})
         row_labels = {"predictions": model, "explanations": explanations}
-        samples[name] = Sample.checked(explanations, labels, X, weights, row_labels=row_labels)
+        samples[name] = question.sample(explanations, labels, X, weights, row_labels=row_labels)
     same_rows(**{f"explanations of {name}": sample.explanations for name, sample in samples.items()})
-    choices = {name: to_choice(_for_one(discretizer, name)) for name in named}
     looked = 0
-    if any(isinstance(choice, Best) for choice in choices.values()):
+    if chosen_here:
         halves = {name: sample.halves(seed) for name, sample in samples.items()}
         choices = {name: _settled(choices[name], half, confidence) for name, (half, _) in halves.items()}
         looked = next(half.n for half, _ in halves.values())

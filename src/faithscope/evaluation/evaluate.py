@@ -1,7 +1,7 @@
 """evaluate(): measures an explainer of a model on rows; local(): measures it at one row outside the sample."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,18 +11,19 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.evaluation.asker import Asker, Identity, function_of, refuse_swapped
 from faithscope.evaluation.best import Best, to_choice
 from faithscope.evaluation.cache import to_cache
+from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.rows import rows_of
 from faithscope.measures import scopes
+from faithscope.measures.certify import refuse_unless_convex
 from faithscope.measures.estimate import Method
 from faithscope.measures.local import Local, at_row
 from faithscope.relations import says_where, to_relation
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told, Watch
-from faithscope.sample import Sample
 
 
 @in_memory("evaluate fewer rows at a time")
@@ -40,6 +41,8 @@ def evaluate(
     seed: int = 0,
     cache: Any = None,
     progress: bool | Told | None = None,
+    agreement: Any = None,
+    output: Literal["label", "probability"] | None = None,
 ) -> Evaluation:
     """Measure how faithful an explainer is to a model on the rows X.
 
@@ -65,6 +68,14 @@ def evaluate(
         A folder that keeps what was computed, so that an interrupted run continues and a second run is instant.
     progress : None, bool or callable
         None shows phases that take more than a second, False shows nothing; a function gets (phase, done, total).
+    agreement : Close, Tolerance, Spread, callable or str, optional
+        How much two predictions agree if they are numbers, as for `consistency`. By default predictions are labels, but
+        those of known regressors are measured by `Spread`, and a note says so: regressors of scikit-learn, XGBoost,
+        LightGBM and CatBoost, and torch modules that answer with one fraction per row.
+    output : {"label", "probability"}, optional
+        What to ask the model for: "probability" asks ``predict_proba``, and measures by `Spread` unless `agreement` is
+        given; agreements of one number per row compare the probability of class 1 of two. "label" asks ``predict``, and
+        takes the answers of a regressor for labels too.
 
     Returns
     -------
@@ -79,12 +90,16 @@ def evaluate(
     """
     refuse_swapped(model, explainer)
     check_groups(groups, X)
+    question, choice = Output.of(model, agreement, output), to_choice(discretizer)
+    if isinstance(choice, Best):
+        refuse_unless_convex(question.agreement, "Best")
     asker, who = Asker(to_cache(cache), Watch(progress)).knowing(model, explainer), Identity.of(explainer)
-    labels = asker.predictions(model, X)
-    explanations = asker.explanations(explainer, X, who.name)
+    answers = asker.predictions(model, X, question)
+    question = question.settled(answers)
+    labels, explanations = question.read(answers), asker.explanations(explainer, X, who.name)
     named = explanations if index_of(explainer) is None else explainer  # a table of theirs can be aligned by label
-    sample = Sample.checked(explanations, labels, X, weights, row_labels={"predictions": model, "explanations": named})
-    choice, options = to_choice(discretizer), Options(confidence, interval, relation, seed)
+    sample = question.sample(explanations, labels, X, weights, row_labels={"predictions": model, "explanations": named})
+    options = Options(confidence, interval, relation, seed)
     if isinstance(choice, Best):
         looked, sample = sample.halves(seed)
         choice = choice._among(looked, confidence)
@@ -103,6 +118,7 @@ def local(
     discretizer: Discretize | None = None,
     confidence: float = 0.95,
     relation: Any = None,
+    agreement: Any = None,
 ) -> Local:
     """Local consistency and sufficiency at a row outside the sample: the paper's Algorithm 1.
 
@@ -110,7 +126,7 @@ def local(
     ----------
     x : one row
         A vector, or a table of one row.
-    model, explainer, X, discretizer, relation
+    model, explainer, X, discretizer, relation, agreement
         As for `evaluate`; model and explainer cannot be ready predictions or explanations, since x is a new row.
 
     Returns
@@ -129,12 +145,12 @@ def local(
             "pass (x, model, explainer, X)."
         )
     refuse_swapped(model, explainer)
-    row, asker = _single_row(x), Asker(None, Watch(progress=False))
-    labels, explanations = asker.predictions(model, X), asker.explanations(explainer, X, "explainer")
-    names = {"predictions": model, "explanations": explanations}
-    sample = Sample.checked(explanations, labels, X, row_labels=names).discretized(discretizer)
+    row, asker, question = _single_row(x), Asker(None, Watch(progress=False)), Output.of(model, agreement)
+    answers, explanations = asker.predictions(model, X, question), asker.explanations(explainer, X, "explainer")
+    question, names = question.settled(answers), {"predictions": model, "explanations": explanations}
+    sample = question.sample(explanations, question.read(answers), X, row_labels=names).discretized(discretizer)
     explanation = discretize(asker.explanations(explainer, row, "explainer"), discretizer)
-    answer = asker.predictions(model, row)
+    answer = question.read(asker.predictions(model, row, question))
     same_length(x=1, predictions=len(answer), explanations=len(explanation))
     prediction = answer.tolist()[0]
     consistency = at_row(count_rows(sample), explanation, prediction, confidence=confidence)

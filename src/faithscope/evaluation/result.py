@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.counts import count_rows
-from faithscope.counting.coverage import Coverage, cover
+from faithscope.agreements import Agreement
+from faithscope.counting.counts import Counts, count_rows
+from faithscope.counting.coverage import cover
+from faithscope.counting.tally import Coverage
 from faithscope.discretizers import Discretize, Original, usual
 from faithscope.errors import BadInput, NotScoped
 from faithscope.evaluation.asker import Identity
@@ -101,8 +103,13 @@ class Evaluation:
 
     @property
     def predictions(self) -> NDArray[Any]:
-        """The model's predictions, (n,)."""
+        """The model's predictions, (n,); or (n, k) for `Spread` of several outputs."""
         return self.sample.labels
+
+    @property
+    def agreement(self) -> Agreement:
+        """How much two predictions agree: `Same` for labels, or what was asked for."""
+        return self.sample.agreement
 
     @property
     def X(self) -> Any:  # noqa: N802
@@ -137,6 +144,10 @@ class Evaluation:
     def local(self) -> "pd.DataFrame":
         """One line per row: local consistency and sufficiency with exact intervals, and the counts behind them.
 
+        Of numbers, a local measure is the mean agreement with the other rows, ``mean`` and ``spread`` are those of the
+        others with the explanation, and ``residual`` is the prediction less that mean. Intervals hold whatever the
+        numbers (Hoeffding's; exact for `Tolerance`); `Spread` has none, since squared distances have no bound.
+
         The index of the frame holds the row labels of X, or positions if X has none.
         """
         columns = per_row(self._counts(), self.sample, self.options.confidence)
@@ -148,7 +159,9 @@ class Evaluation:
         """One line per explanation, worst first; only the k worst if k is given.
 
         The interval of the purity is exact for a label that was named beforehand. Here it is the commonest label of
-        these rows, so with many labels the purity looks too high (``docs/statistics.md``).
+        these rows, so with many labels the purity looks too high (``docs/statistics.md``). Of numbers, the table shows
+        their mean, spread, lowest, highest and largest gap, and ``disagreement`` summed over pairs of rows: ``1 - K``,
+        or squared distances for `Spread`.
         """
         return frame(per_explanation(self._counts(), self.options.confidence, k))
 
@@ -156,7 +169,7 @@ class Evaluation:
         """Pairs of rows with the same explanation and different predictions: worst explanations and nearest rows first.
 
         ``row_a`` and ``row_b`` are positions in X as it was handed over, ``index_a`` and ``index_b`` its row labels
-        (the positions again if it has none).
+        (the positions again if it has none). Of numbers, the pairs with the largest ``gap`` come first.
         """
         pairs = counterexamples(self._counts(), self.sample, k)
         return frame(self._named(pairs, {"row_a": "index_a", "row_b": "index_b"}))
@@ -164,15 +177,17 @@ class Evaluation:
     def scopes(self, k: int | None = None) -> "pd.DataFrame":
         """One line per explanation that says where it applies: its precision and coverage on these rows, worst first.
 
-        The interval of the precision is exact for a label that was named beforehand, like the interval in `table`.
+        The interval of the precision is exact for a label that was named beforehand, like the interval in `table`. Of
+        numbers, the table shows the mean, spread, lowest and highest of the covered rows, the largest gap between a row
+        given the explanation and a row that it covers, and how much these agree.
         """
-        return frame(scopes.per_scope(self._scoped(), self.options.confidence, k))
+        return frame(scopes.per_scope(self._scoped(), self.sample, self._relation, self.options.confidence, k))
 
     def wrongly_covered(self, k: int = 10) -> "pd.DataFrame":
         """Rows that an explanation covers although they get another prediction, worst explanations first.
 
         ``row`` and ``wrong_row`` are positions in X as it was handed over, ``index`` and ``wrong_index`` its row
-        labels (the positions again if it has none).
+        labels (the positions again if it has none). Of numbers, the rows farthest from that of the row come first.
         """
         pairs = scopes.wrongly_covered(self._scoped(), self.sample, self._relation, k)
         return frame(self._named(pairs, {"row": "index", "wrong_row": "wrong_index"}))
@@ -244,6 +259,8 @@ class Evaluation:
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write rows, predictions and explanations as a log, which `audit` reads back to the same numbers.
 
+        Predictions that are numbers are read by the same agreement: ``audit(path, agreement=evaluation.agreement)``.
+
         The row labels of a pandas frame become a column, under their name or ``index``: ``audit(path, id="index")``.
         """
         from faithscope.tables.log.writing import write_log
@@ -278,8 +295,10 @@ class Evaluation:
         return "".join(estimate._repr_html_() for estimate in self._estimates())
 
     def _counts(self) -> Any:
-        """Counts in which every row counts once, whatever its weight."""
-        return self.consistency.counts if self.weights is None else count_rows(replace(self.sample, weights=None))
+        """Counts in which every row counts once, whatever its weight; an estimate by `Spread` keeps a profile alone."""
+        counts = self.consistency.counts
+        kept = self.weights is None and isinstance(counts, Counts)
+        return counts if kept else count_rows(replace(self.sample, weights=None))
 
     def _contents(self) -> "Contents":
         """What there is to report."""

@@ -1,0 +1,142 @@
+"""Output: what a model is asked for, its labels or its probabilities, and how its answers are read."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.agreements import Agreement, Same, Spread, to_agreement
+from faithscope.errors import BadInput
+from faithscope.explanations import Explanations
+from faithscope.inputs.arrays import to_array
+from faithscope.inputs.labels import to_number_predictions, to_predictions
+from faithscope.inputs.regressors import is_torch_module, regressor_name
+from faithscope.sample import Sample
+
+_OUTPUTS = ("label", "probability")
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a model is asked for, and how its answers are read.
+
+    Attributes
+    ----------
+    method : {"predict", "predict_proba"}
+        The method that is called.
+    agreement : Agreement
+        How much two predictions agree.
+    notes : tuple of str
+        What a reader should know about this choice.
+    undecided : bool
+        Whether the answers decide if they are labels or numbers: those of a torch module.
+    second : str
+        What class 1 is called, for agreements that compare one number per row.
+    """
+
+    method: str = "predict"
+    agreement: Agreement = field(default_factory=Same)
+    notes: tuple[str, ...] = ()
+    undecided: bool = False
+    second: str = "1"
+
+    @classmethod
+    def of(cls, model: Any, agreement: Any, output: Any = None) -> "Output":
+        """What a caller asks for; a known regressor is measured by `Spread` unless the caller says otherwise.
+
+        Parameters
+        ----------
+        agreement : Agreement, callable, str or None
+        output : {"label", "probability"}, optional
+        """
+        if output is not None and output not in _OUTPUTS:
+            raise BadInput(f"output must be 'label' or 'probability'; got {output!r}.")
+        if output == "probability":
+            return cls._of_probabilities(model, agreement)
+        if agreement is not None or output == "label":
+            return cls(agreement=to_agreement(agreement))
+        regressor = regressor_name(model)
+        if regressor is not None:
+            return cls(agreement=Spread(), notes=(_measured(f"numbers of a regressor ({regressor})"),))
+        return cls(undecided=is_torch_module(model))
+
+    @classmethod
+    def _of_probabilities(cls, model: Any, agreement: Any) -> "Output":
+        if not callable(getattr(model, "predict_proba", None)):
+            raise BadInput(
+                f"output='probability' asks a model for predict_proba, which {type(model).__name__} does not have: "
+                "leave output out, and pass agreement=fs.Spread() with the probabilities, or a function that gives "
+                "them."
+            )
+        chosen = Spread() if agreement is None else to_agreement(agreement)
+        if not chosen.of_numbers:
+            raise BadInput(
+                f"agreement={chosen} compares labels, and output='probability' asks for numbers: pass output='label', "
+                "or agreement=fs.Spread()."
+            )
+        told = "class probabilities (predict_proba)"
+        note = _measured(told) if agreement is None else f"predictions are {told}"
+        classes = getattr(model, "classes_", ())
+        second = repr(np.asarray(classes).tolist()[1]) if len(classes) == 2 else "1"
+        return cls("predict_proba", chosen, (note,), second=second)
+
+    @property
+    def kind(self) -> str:
+        """The word for its answers in the cache: answers of one kind are never taken for those of another."""
+        if self.method == "predict_proba":
+            return "probabilities"
+        return "answers" if self.undecided else "numbers" if self.agreement.of_numbers else "predictions"
+
+    def check(self, answers: Any) -> NDArray[Any]:
+        """A model's answers as an array, whatever the agreement of numbers: labels, or floats (n,) or (n, k)."""
+        if self.agreement.of_numbers or (self.undecided and _one_number_per_row(answers)):
+            return to_number_predictions(answers, type(self.agreement).__name__, vectors=True)
+        return to_predictions(answers)
+
+    def settled(self, answers: NDArray[Any]) -> "Output":
+        """The same, after looking at the answers of a torch module."""
+        if not self.undecided:
+            return self
+        numbers = _one_number_per_row(answers)
+        notes = (_measured("numbers of a torch module"),) if numbers else ()
+        return replace(self, agreement=Spread() if numbers else Same(), notes=notes, undecided=False)
+
+    def read(self, answers: NDArray[Any]) -> NDArray[Any]:
+        """Answers that were checked, as the agreement compares them."""
+        if self.method == "predict_proba" and not isinstance(self.agreement, Spread) and answers.ndim == 2:
+            answers = self._one_column(answers)
+        return self.agreement.read(answers) if self.agreement.of_numbers else answers
+
+    def _one_column(self, probabilities: NDArray[Any]) -> NDArray[Any]:
+        if probabilities.shape[1] != 2:
+            raise BadInput(
+                f"{self.agreement} compares one number per row, and predict_proba gives {probabilities.shape[1]}, one "
+                "per class: pass a function of one class, lambda X: model.predict_proba(X)[:, 1], without output=; or "
+                "agreement=fs.Spread(), which adds up classes."
+            )
+        return probabilities[:, 1]
+
+    def sample(
+        self, explanations: Explanations, labels: NDArray[Any], X: Any, weights: Any = None, *, row_labels: Any
+    ) -> Sample:
+        """A sample of predictions that were read; see `Sample.checked`."""
+        sample = Sample.checked(explanations, labels, X, weights, row_labels=row_labels)
+        return replace(sample, agreement=self.agreement, notes=(*self._told(labels), *sample.notes))
+
+    def _told(self, labels: NDArray[Any]) -> tuple[str, ...]:
+        if self.method == "predict_proba" and labels.ndim == 1:
+            return tuple(f"{note}, that of class {self.second}" for note in self.notes)
+        return self.notes
+
+
+def _measured(numbers: str) -> str:
+    return f"predictions are {numbers}: measured by {Spread()}"
+
+
+def _one_number_per_row(answers: Any) -> bool:
+    """Whether these are floats, (n,) or (n, 1), not all of them whole, as scores are; classes are whole numbers."""
+    column = to_array(answers, "Predictions")
+    if column is None or column.dtype.kind != "f" or column.size != len(column):
+        return False
+    return bool((column != np.floor(column)).any())
