@@ -19,7 +19,7 @@ from faithscope.explainers.shared.choices import check_choice
 from faithscope.explainers.shared.columns import column_kinds
 from faithscope.explainers.shared.counterfactuals import as_counterfactuals, gower, refuse_unflipped, unlike
 from faithscope.explainers.shared.manners import Mannered
-from faithscope.explainers.shared.models import to_predict, to_proba
+from faithscope.explainers.shared.models import is_regressor, name_of, to_predict, to_proba
 from faithscope.explainers.shared.seeds import check_seed, row_seeds
 from faithscope.explainers.shared.table import Table, Unseen
 from faithscope.explanations.counterfactuals import Counterfactuals
@@ -41,7 +41,7 @@ class Dice(Mannered):
     Parameters
     ----------
     model : fitted classifier
-        With ``predict`` and ``predict_proba``.
+        With ``predict`` and ``predict_proba``. `Counterfactual` explains regressors.
     X_train : (m, d) array or table
         Known rows, as the model reads them. Values may be missing, there and in rows to explain.
     method : str
@@ -69,6 +69,11 @@ class Dice(Mannered):
     def __post_init__(self) -> None:
         check_choice(self.method, "method", _METHODS)
         check_seed(self.seed)
+        if is_regressor(self.model):
+            raise WrongType(
+                f"Dice flips classes, and {name_of(self.model)} predicts numbers: use Counterfactual(model, X_train, "
+                "agreement=fs.Tolerance(eps))."
+            )
         if not (hasattr(self.model, "predict") and hasattr(self.model, "predict_proba")):
             raise WrongType(f"Dice needs a model with predict and predict_proba; got {type(self.model).__name__}.")
 

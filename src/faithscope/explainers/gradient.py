@@ -43,7 +43,8 @@ class Gradient(Mannered):
         ``f(x) - sum of the values`` for the other methods.
     class_index : int, "predicted" or None
         The class explained. None: class 1 of two; if there are more, every class, one vector after the other. A single
-        output is the logit of class 1, and class 0 has its negative. The predicted class is that of highest output.
+        output is the logit of class 1, and class 0 has its negative; or it is the number of a regression, which
+        None explains. The predicted class is that of highest output.
     baseline : (d,) array, optional
         Where integrated gradients start; zeros by default.
     steps : int

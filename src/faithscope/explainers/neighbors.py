@@ -16,7 +16,7 @@ from faithscope.inputs.rows import rows_of
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NearestNeighbors(Mannered):
-    """Explains a row by the set of its k nearest training rows, or nearest prototypes.
+    """Explains a row by the set of its k nearest training rows, or nearest prototypes, whatever is predicted for it.
 
     For sufficiency, ``relation=Nearest()`` (the default) lets a set cover the rows whose k nearest rows it holds, and
     ``relation=Ball(tau)`` the rows within the distance tau of all of it.

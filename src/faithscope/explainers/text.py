@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from faithscope.errors import WrongType
+from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.shared.arrays import Floats, Ints
 from faithscope.explainers.shared.blocks import Progress
 from faithscope.explainers.shared.choices import check_choice
@@ -65,11 +65,11 @@ class TopCoefficient(Mannered):
 
     Parameters
     ----------
-    model : fitted linear classifier with ``coef_``
+    model : fitted linear classifier or regressor with ``coef_``
     vectorizer : fitted scikit-learn vectorizer of texts, such as CountVectorizer
     by : {"absolute", "favor"}
         The coefficient of largest absolute value, as in the paper's text; or the largest coefficient in favor of the
-        prediction, which the paper's printed numbers seem to be about.
+        prediction, which the paper's printed numbers seem to be about. A regressor has no prediction to be in favor of.
 
     Examples
     --------
@@ -90,6 +90,11 @@ class TopCoefficient(Mannered):
         if not hasattr(self.model, "coef_") or not hasattr(self.vectorizer, "vocabulary_"):
             raise WrongType("TopCoefficient needs a fitted linear model (coef_) and a fitted vectorizer (vocabulary_).")
         check_choice(self.by, "by", ("absolute", "favor"))
+        if not hasattr(self.model, "classes_") and (self.by == "favor" or len(np.atleast_2d(self.model.coef_)) > 1):
+            raise BadInput(
+                f'{type(self.model).__name__} has no classes, so that no word is in favor of one: use by="absolute", '
+                "with a model of one output."
+            )
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Highlights:
         """The decisive word of each document; nothing if the model knows none of its words."""
@@ -115,6 +120,8 @@ class TopCoefficient(Mannered):
     def _weights(self, bag: Any) -> Any:
         """The weight of every word in every document: a view that is indexed by document and word."""
         coefficients = np.atleast_2d(self.model.coef_)
+        if not hasattr(self.model, "classes_"):
+            return _ByDocument(np.abs(coefficients), np.zeros(bag.shape[0], np.int64))
         if len(coefficients) == 1:
             coefficients = np.vstack([-coefficients, coefficients])
         predicted = np.searchsorted(self.model.classes_, self.model.predict(bag))

@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from faithscope.agreements import Spread, to_agreement
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.shared.arrays import Bools, Floats
 from faithscope.explainers.shared.blocks import Progress
 from faithscope.explainers.shared.manners import Mannered
-from faithscope.explainers.shared.models import to_predict
+from faithscope.explainers.shared.models import gives_numbers, is_classifier, predict_of
 from faithscope.explainers.shared.seeds import check_seed
 from faithscope.explainers.shared.table import Table
 from faithscope.explanations.conditions.condition import Condition, conjoin
@@ -18,7 +20,8 @@ from faithscope.explanations.conditions.conjunctions import Conjunction
 from faithscope.explanations.conditions.tree_paths import digest, paths, read_tree, rules_of
 from faithscope.explanations.conditions.written import to_condition as condition
 from faithscope.explanations.rules import Rules
-from faithscope.inputs.checks import check_whole
+from faithscope.inputs.checks import check_whole, same_length
+from faithscope.inputs.labels import to_labels, to_predictions
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,8 +54,14 @@ class TreePath(Mannered):
             raise WrongType(f"TreePath needs a fitted scikit-learn decision tree; got {type(self.tree).__name__}.")
 
     @classmethod
-    def surrogate(cls, predict: Any, X_train: Any, *, max_leaf_nodes: int = 64, seed: int = 0) -> "TreePath":
-        """A tree that is fitted to a model's predictions for training rows.
+    def surrogate(
+        cls, predict: Any, X_train: Any, *, max_leaf_nodes: int = 64, seed: int = 0, agreement: Any = None
+    ) -> "TreePath":
+        """A tree that is fitted to a model's predictions for training rows: a regression tree if these are numbers.
+
+        Predictions are numbers if the model is a regressor, such as scikit-learn's; or if it is no classifier, such as
+        a function, and some predictions are fractions, or more than 50 of them, and than 9 in 10, are different
+        numbers. `agreement` says so otherwise.
 
         Parameters
         ----------
@@ -62,18 +71,20 @@ class TreePath(Mannered):
             value of its own, and dates are numbers.
         max_leaf_nodes : int
             How many distinct explanations there may be.
+        agreement : Agreement, optional
+            Any agreement of numbers, such as ``fs.Spread()``, says that predictions are numbers, and ``fs.Same()`` that
+            they are labels. A regression tree lowers the variance within leaves, whichever of them it is.
         """
-        from sklearn.tree import DecisionTreeClassifier
-
         if check_whole(max_leaf_nodes, "max_leaf_nodes") < 2:
             raise BadInput(f"max_leaf_nodes must be at least 2, for a tree with a condition; got {max_leaf_nodes}.")
-        table, labels = Table.learn(X_train), to_predict(predict)(X_train)
+        table, answer = Table.learn(X_train), predict_of(predict)(X_train)
         rows = table.encode(X_train)
+        tree, target = _tree_and_target(predict, answer, agreement)
+        same_length(rows=len(rows), predictions=len(target))
         missing = tuple(bool(column.any()) for column in _missing(table, rows).T)
-        texts = np.array([str(label) for label in labels.tolist()], object)  # objects: texts keep their length
-        most = min(max_leaf_nodes, max(2, len(labels)))  # scikit-learn allocates memory for all leaves at once
-        tree = DecisionTreeClassifier(max_leaf_nodes=most, random_state=check_seed(seed) % 2**32)
-        return cls(tree.fit(_indicators(table, rows, missing), texts), table, missing)
+        most = min(max_leaf_nodes, max(2, len(rows)))  # scikit-learn allocates memory for all leaves at once
+        fitted = tree(max_leaf_nodes=most, random_state=check_seed(seed) % 2**32)
+        return cls(fitted.fit(_indicators(table, rows, missing), target), table, missing)
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Rules:
         """The path of each row, as a rule.
@@ -94,6 +105,34 @@ class TreePath(Mannered):
         trained_missing = np.array(self.missing)
         distinct, codes = rules_of(to_leaf, reached, _missing(self.table, rows) & ~trained_missing)
         return Rules(codes, distinct, self.table.names, tree=digest(self.tree.tree_, trained_missing))
+
+
+def _tree_and_target(model: Any, answer: Any, agreement: Any) -> tuple[Any, NDArray[Any]]:
+    """The class of the tree that is fitted to a model's answer, and the answer as this tree takes it."""
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    chosen = None if agreement is None else to_agreement(agreement)
+    if chosen.of_numbers if chosen else gives_numbers(model, answer) or _nearly_all_differ(model, answer):
+        return DecisionTreeRegressor, _around_zero(Spread().read(answer))
+    labels = to_predictions(answer, part=True).tolist()
+    return DecisionTreeClassifier, np.array([str(label) for label in labels], object)  # texts keep their length
+
+
+def _nearly_all_differ(model: Any, answer: Any) -> bool:
+    """Whether whole numbers are too many to be labels: more than 50, and more than 9 in 10 rows."""
+    labels = to_labels(answer)
+    whole = labels.dtype.kind in "iuf" and not is_classifier(model)
+    return whole and len(np.unique(labels)) > max(50, 0.9 * len(labels))
+
+
+def _around_zero(numbers: Floats) -> Floats:
+    """Numbers moved and scaled to at most 1: squared as they are, they might lose the digits in which they differ."""
+    numbers = _scaled(numbers)
+    return _scaled(numbers - numbers.mean(axis=0))
+
+
+def _scaled(numbers: Floats) -> Floats:
+    return np.asarray(numbers / (np.abs(numbers).max(initial=0.0) or 1.0))
 
 
 def _missing(table: Table, matrix: Floats) -> Bools:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.explainers.shared.arrays import Codes, Ints
+from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
 
 Keys = NDArray[np.uint64]
 
@@ -37,8 +37,8 @@ class Answers:
     def __init__(self) -> None:
         self._clear(2**16)
 
-    def of(self, keys: Keys, ask: Callable[[Ints], Ints]) -> Ints:
-        """One answer per key, all at least 0, in the shape of the keys.
+    def of(self, keys: Keys, ask: Callable[[Ints], Floats]) -> Floats:
+        """One answer per key, in the shape of the keys.
 
         Parameters
         ----------
@@ -47,8 +47,8 @@ class Answers:
             From positions among the flattened keys to answers; called once, with the keys that were never asked about.
         """
         flat = keys.ravel()
-        answers = self._find(flat)
-        new = np.flatnonzero(answers < 0)
+        answers, known = self._find(flat)
+        new = np.flatnonzero(~known)
         if len(new):
             distinct, first, place = np.unique(flat[new], return_index=True, return_inverse=True)
             asked = ask(new[first])
@@ -57,20 +57,21 @@ class Answers:
         return answers.reshape(keys.shape)
 
     def _clear(self, size: int) -> None:
-        self.keys, self.answers, self.used = np.zeros(size, np.uint64), np.zeros(size, np.int32), 0
+        self.keys, self.answers, self.used = np.zeros(size, np.uint64), np.zeros(size, np.float64), 0
 
-    def _find(self, keys: Keys) -> Ints:
-        """The remembered answers, -1 for keys without."""
-        answers, left, place = np.full(len(keys), -1), np.arange(len(keys)), self._first(keys)
+    def _find(self, keys: Keys) -> tuple[Floats, Bools]:
+        """The remembered answers, and which keys have one."""
+        answers, known = np.zeros(len(keys), np.float64), np.zeros(len(keys), bool)
+        left, place = np.arange(len(keys)), self._first(keys)
         while len(left):
             there = self.keys[place]
             hit = there == keys
-            answers[left[hit]] = self.answers[place[hit]]
+            answers[left[hit]], known[left[hit]] = self.answers[place[hit]], True
             on = (there != 0) & ~hit
             left, keys, place = left[on], keys[on], self._next(place[on])
-        return answers
+        return answers, known
 
-    def _add(self, keys: Keys, answers: Codes) -> None:
+    def _add(self, keys: Keys, answers: Floats) -> None:
         """Add keys that are not there, each once."""
         self._make_room(len(keys))
         self.used += len(keys)

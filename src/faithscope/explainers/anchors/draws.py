@@ -13,6 +13,7 @@ from faithscope.explainers.anchors.bins import Bins, CoveredRows
 from faithscope.explainers.anchors.perturbations import Wanted
 from faithscope.explainers.shared.arrays import Codes, Floats, Ints
 from faithscope.explainers.shared.blocks import blocks
+from faithscope.explainers.shared.outcomes import Outcomes
 from faithscope.explainers.shared.seeds import generators
 from faithscope.inputs.grouping import group
 
@@ -44,6 +45,8 @@ class TableDraws:
         The bins that rows lie in, and their predictions.
     ask : function
         From rows of a matrix to predictions.
+    outcomes : Outcomes
+        Which predictions agree.
     batch, seed : int
     """
 
@@ -52,6 +55,7 @@ class TableDraws:
     cells: Codes
     labels: NDArray[Any]
     ask: Callable[[Floats], NDArray[Any]]
+    outcomes: Outcomes
     batch: int
     seed: int
     answers: Answers = field(default_factory=Answers)
@@ -68,6 +72,12 @@ class TableDraws:
         places, first = group((self.labels.astype(object),))
         return self.labels[first], places
 
+    @cached_property
+    def numbers(self) -> Floats:
+        """The known predictions as answers have them: numbers as they are, labels by their place."""
+        known = self.known[0]
+        return known if self.outcomes.of_numbers else np.arange(len(known), dtype=np.float64)
+
     def extend(self, rows: Ints, anchors: Codes) -> tuple[Ints, Codes]:
         """The feature of each condition, and the code of that feature once the condition is added."""
         return self.bins.conditions[0], self.bins.extend(self.cells[rows], anchors)
@@ -77,33 +87,38 @@ class TableDraws:
         return self.covered.extended(anchors, features, codes)
 
     def agreeing(self, wanted: Wanted) -> Ints:
-        """How many draws of each batch have the row's prediction; equal anchors are looked up once for all rows."""
+        """How many draws of each batch agree with the row; equal anchors are looked up once for all rows."""
         _, first, line = np.unique(wanted.key + mix(wanted.batch), return_index=True, return_inverse=True)
         labels, places = self.known
-        hits = np.empty((len(first), len(labels)), np.int64)
-        for block in blocks(len(first), min(_LINES, _NUMBERS // (self.batch * self.width))):
-            answers = self._predict(wanted.anchors(first[block]), wanted.batch[first[block]])
-            for label in range(len(labels)):
-                hits[block, label] = (answers == label).sum(axis=1)
-        return hits[line, places[wanted.row]]
+        pairs, pair = np.unique(line * len(labels) + places[wanted.row], return_inverse=True)
+        line, place = np.divmod(pairs, len(labels))
+        hits = np.empty(len(pairs), np.int64)
+        for block in blocks(len(pairs), min(_LINES, _NUMBERS // (self.batch * self.width))):
+            low, high = line[block.start], line[block.stop - 1] + 1
+            answers = self._predict(wanted.anchors(first[low:high]), wanted.batch[first[low:high]])
+            agree = self.outcomes.agree(answers[line[block] - low], self.numbers[place[block], None])
+            hits[block] = agree.sum(axis=1)
+        return hits[pair]
 
-    def _predict(self, anchors: Codes, numbers: Ints) -> Ints:
-        """The prediction of each draw of these batches, as a place among the known labels: (lines, batch)."""
+    def _predict(self, anchors: Codes, numbers: Ints) -> Floats:
+        """The prediction of each draw of these batches, as a number: (lines, batch)."""
         distinct, place = np.unique(numbers, return_inverse=True)
         batches = _stack([self._batch(int(number)) for number in distinct])
 
-        def ask(positions: Ints) -> Ints:
+        def ask(positions: Ints) -> Floats:
             line, draw = np.divmod(positions, self.batch)
-            return self._places(self.ask(self._rows(anchors[line], batches, place[line], draw)))
+            return self._as_numbers(self.ask(self._rows(anchors[line], batches, place[line], draw)))
 
         return self.answers.of(self._keys(anchors, batches, place), ask)
 
-    def _places(self, labels: NDArray[Any]) -> Ints:
-        """Places of labels among the known ones; the place after the last for all others."""
+    def _as_numbers(self, predictions: NDArray[Any]) -> Floats:
+        """Numbers as they are; labels by their place among the known ones, with the place after the last for others."""
+        if self.outcomes.of_numbers:
+            return predictions
         known = self.known[0]
-        places = np.full(len(labels), len(known))
+        places = np.full(len(predictions), float(len(known)))
         for place in range(len(known)):
-            places[labels == known[place : place + 1]] = place  # an array of length 1, since a label may be a tuple
+            places[predictions == known[place : place + 1]] = place  # of length 1, since a label may be a tuple
         return places
 
     def _keys(self, anchors: Codes, batches: _Batch, place: Ints) -> Keys:

@@ -15,7 +15,7 @@ from faithscope.explainers.anchors.perturbations import fresh_precision
 from faithscope.explainers.shared.arrays import Codes, Floats, Ints
 from faithscope.explainers.shared.blocks import Progress, blocks
 from faithscope.explainers.shared.manners import Mannered
-from faithscope.explainers.shared.models import to_predict
+from faithscope.explainers.shared.outcomes import Outcomes
 from faithscope.explainers.shared.table import Table, Unseen
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.checks import check_whole
@@ -49,7 +49,7 @@ class Anchors(Mannered):
     Parameters
     ----------
     predict : model or function
-        Anything with ``predict``, or a function from rows to labels.
+        Anything with ``predict``, or a function from rows to labels; to numbers with an `agreement`.
     X_train : (n, d) array or table
         Training rows, as the model reads them.
     threshold : float
@@ -63,6 +63,9 @@ class Anchors(Mannered):
     seed : int
     max_conditions : int, optional
         The largest number of conditions, each on one quartile or category; no limit by default.
+    agreement : Tolerance, optional
+        Of a regressor, whose predictions are numbers: precision is then the share of perturbed rows whose prediction
+        lies within eps of the row's own.
 
     Notes
     -----
@@ -91,9 +94,10 @@ class Anchors(Mannered):
         tau: float = 0.15,
         seed: int = 0,
         max_conditions: int | None = None,
+        agreement: Any = None,
     ) -> None:
-        to_predict(predict)  # raises if it is no model
-        self.model, self.seed = predict, seed
+        self._outcomes = Outcomes.of(predict, agreement, type(self).__name__)
+        self.model, self.seed, self.agreement = predict, seed, agreement
         self.X_train, self.categorical = X_train, categorical
         self.search = Search(threshold, beam, delta, tau, max_conditions)
         self.table = Table.learn(X_train, categorical)
@@ -147,7 +151,9 @@ class Anchors(Mannered):
         labels = self._labels(rows, unseen)
         bins = self._bins.locate(rows)
         cell, first = group((bins, labels.astype(object)))
-        draws = TableDraws(self._bins, self._coverage, bins[first], labels[first], self._labels, _BATCH, self.seed)
+        draws = TableDraws(
+            self._bins, self._coverage, bins[first], labels[first], self._labels, self._outcomes, _BATCH, self.seed
+        )
         counter = _CellProgress(progress, np.bincount(cell, minlength=len(first)))
         anchors: list[Codes] = [np.zeros((0, rows.shape[1]), np.int32)]
         step = min(_GROUP, _TRIED // (self.search.beam * len(self._bins.conditions[0])))
@@ -157,9 +163,8 @@ class Anchors(Mannered):
 
     def _labels(self, rows: Floats, unseen: Unseen | None = None) -> NDArray[Any]:
         """The model's predictions for rows of a matrix, asked in blocks that fit in memory."""
-        predict = to_predict(self.model)
         parts = [
-            predict(self.table.decode(rows[block], unseen and unseen.take(block)))
+            self._outcomes.ask(self.table.decode(rows[block], unseen and unseen.take(block)))
             for block in blocks(len(rows), _ASKED)
         ]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)

@@ -1,7 +1,6 @@
 """Anchors of texts: sets of words that nearly always keep the prediction, whatever other words are masked."""
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -18,7 +17,7 @@ from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
 from faithscope.explainers.shared.blocks import Progress, blocks
 from faithscope.explainers.shared.documents import Tokenizer, to_documents, words_of
 from faithscope.explainers.shared.manners import Mannered
-from faithscope.explainers.shared.models import to_predict
+from faithscope.explainers.shared.outcomes import Outcomes
 from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.highlights import Highlights
 from faithscope.inputs.checks import check_whole
@@ -39,7 +38,7 @@ class TextAnchors(Mannered):
     Parameters
     ----------
     predict : model or function
-        Anything with ``predict``, or a function from a list of texts to labels.
+        Anything with ``predict``, or a function from a list of texts to labels; to numbers with an `agreement`.
     threshold : float
         The precision asked for: the share of draws that have the text's prediction.
     beam : int
@@ -54,6 +53,8 @@ class TextAnchors(Mannered):
         The same text and seed draw the same masks, in any batch.
     max_words : int, optional
         The largest number of words; no limit by default.
+    agreement : Tolerance, optional
+        Of a regressor, whose predictions are numbers: a draw keeps the prediction if it lies within eps of the text's.
 
     Examples
     --------
@@ -76,11 +77,13 @@ class TextAnchors(Mannered):
         unknown: str = "UNK",
         seed: int = 0,
         max_words: int | None = None,
+        agreement: Any = None,
     ) -> None:
-        to_predict(predict)  # raises if it is no model
+        self._outcomes = Outcomes.of(predict, agreement, type(self).__name__)
         if not callable(tokenizer) or not isinstance(unknown, str):
             raise WrongType(f"tokenizer must be a function, and unknown a text; got {tokenizer!r} and {unknown!r}.")
         self.model, self.tokenizer, self.unknown, self.seed = predict, tokenizer, unknown, seed
+        self.agreement = agreement
         self.search = Search(threshold, beam, delta, tau, max_words)
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Highlights:
@@ -129,15 +132,12 @@ class TextAnchors(Mannered):
             return {}
         seeds = np.array([int.from_bytes(digest, "little") for digest in row_digests(self.seed, texts)], np.uint64)
         tokens = [words[text] for text in texts]
-        masked = _MaskedTexts(tokens, self._labels(texts), seeds, self._labels, _BATCH, self.unknown)
+        masked = _MaskedTexts(tokens, self._outcomes.ask(texts), seeds, self._outcomes, _BATCH, self.unknown)
         rows = np.arange(len(texts))
         anchors = self.search.run(masked, rows)
         precision = fresh_precision(masked, rows, anchors, batches) if batches else np.ones(len(rows))
         chosen = [[masked.words[row][j] for j in np.flatnonzero(anchors[row])] for row in rows]
         return dict(zip(texts, zip(chosen, precision.tolist(), strict=True), strict=True))
-
-    def _labels(self, texts: list[str]) -> NDArray[Any]:
-        return to_predict(self.model)(texts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,8 +150,8 @@ class _MaskedTexts:
         The words of each text, in order; every text has some.
     labels, seeds : (n,) arrays
         Predictions for the texts, and the seeds of their draws.
-    ask : function
-        From texts to predictions.
+    outcomes : Outcomes
+        The predictions of texts, and which of them agree.
     batch : int
     unknown : str
     """
@@ -159,7 +159,7 @@ class _MaskedTexts:
     tokens: list[list[str]]
     labels: NDArray[Any]
     seeds: Keys
-    ask: Callable[[list[str]], NDArray[Any]]
+    outcomes: Outcomes
     batch: int
     unknown: str
     answers: Answers = field(default_factory=Answers)
@@ -202,15 +202,15 @@ class _MaskedTexts:
         bits = mix(draws[:, :, None] + np.arange(-(-self.width // 64), dtype=np.uint64))
         return np.unpackbits(bits.astype("<u8").view(np.uint8), axis=2, count=self.width).astype(bool)
 
-    def _agree(self, rows: Ints, kept: Bools) -> Ints:
+    def _agree(self, rows: Ints, kept: Bools) -> Floats:
         """Whether each draw, given by the words that it keeps, has the text's prediction: 1 or 0."""
         kept &= np.arange(self.width) < self.count[rows, None, None]
         keys = kept.astype(np.uint64) @ mix(np.arange(1, self.width + 1)) + mix(self.seeds[rows, None])
 
-        def ask(positions: Ints) -> Ints:
+        def ask(positions: Ints) -> Floats:
             line, draw = np.divmod(positions, self.batch)
-            labels = self.ask(self._texts(rows[line], kept[line, draw]))
-            return np.asarray(labels == self.labels[rows[line]]).astype(np.int64)
+            predictions = self.outcomes.ask(self._texts(rows[line], kept[line, draw]))
+            return self.outcomes.agree(predictions, self.labels[rows[line]]).astype(np.float64)
 
         return self.answers.of(keys | np.uint64(1), ask)
 

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from faithscope.explainers.counterfactual.distances import row_distances
-from faithscope.explainers.counterfactual.flips import Flips, distinct_rows, predicted
+from faithscope.explainers.counterfactual.flips import Flips, distinct_rows
 from faithscope.explainers.shared.arrays import Ints
 from faithscope.explainers.shared.blocks import Progress, blocks
 from faithscope.explainers.shared.columns import column_kinds
 from faithscope.explainers.shared.counterfactuals import as_counterfactuals, refuse_unflipped
 from faithscope.explainers.shared.manners import Mannered
+from faithscope.explainers.shared.outcomes import Outcomes
 from faithscope.explainers.shared.table import Table
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.checks import check_whole
@@ -37,7 +38,7 @@ class Counterfactual(Mannered):
     Parameters
     ----------
     predict : model or function
-        Anything with ``predict``, or a function from rows to labels.
+        Anything with ``predict``, or a function from rows to labels; to numbers with an `agreement`.
     X_train : (m, d) array or table
         Known rows, as the model reads them. Values may be missing, there and in rows to explain.
     categorical : positions or names of columns
@@ -48,12 +49,18 @@ class Counterfactual(Mannered):
         returned as it is.
     candidates : int
         How many of the nearest training rows are tried per row.
+    agreement : Tolerance, optional
+        Of a regressor, whose predictions are numbers: "another prediction" is then one more than eps away from x's.
 
     Examples
     --------
     >>> rows = np.array([[0.0, 5.0], [1.0, 5.0], [4.0, 7.0]])
     >>> Counterfactual(lambda X: X[:, 0] > 2, rows).explain([[1.0, 6.0]]).points.round(2).tolist()
     [[2.0, 6.0]]
+    >>> from faithscope.agreements import Tolerance
+    >>> double = Counterfactual(lambda X: 2 * X[:, 0], rows, agreement=Tolerance(3.0))
+    >>> double.explain([[1.0, 6.0]]).points.round(2).tolist()
+    [[2.5, 6.0]]
     """
 
     predict: Any
@@ -62,21 +69,27 @@ class Counterfactual(Mannered):
     categorical: Iterable[int | str] = ()
     metric: Any = "gower"
     candidates: int = 10
+    agreement: Any = None
 
     def __post_init__(self) -> None:
         check_whole(self.candidates, "candidates")
+        Outcomes.of(self.predict, self.agreement, type(self).__name__)  # raises if it cannot be applied
 
     def __getstate__(self) -> dict[str, Any]:
         """The state without what was learned, which is learned again."""
         return {name: value for name, value in self.__dict__.items() if name != "_search"}
+
+    @property
+    def _outcomes(self) -> Outcomes:
+        return Outcomes.of(self.predict, self.agreement, type(self).__name__)
 
     @cached_property
     def _search(self) -> Flips:
         table = Table.learn(self.X_train, self.categorical)
         kinds = column_kinds(self.X_train)
         known = distinct_rows(table.encode(self.X_train))
-        labels, distances = predicted(self.predict, table, known), row_distances(self.metric, table, known)
-        return Flips(self.predict, table, kinds, known, labels, distances, self.candidates)
+        outcomes, distances = self._outcomes, row_distances(self.metric, table, known)
+        return Flips(outcomes, table, kinds, known, outcomes.ask(table.decode(known)), distances, self.candidates)
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Counterfactuals:
         """One counterfactual per row; raises if a row has none.
@@ -88,7 +101,7 @@ class Counterfactual(Mannered):
             Called with the number of rows done, and of all rows, after every block of them.
         """
         counterfactuals, flipped = self.find(X, progress=progress)
-        refuse_unflipped(flipped, rows_of(X), "no training row has another prediction")
+        refuse_unflipped(flipped, rows_of(X), self._outcomes.never_kept())
         return counterfactuals
 
     def find(self, X: Any, *, progress: Progress | None = None) -> tuple[Counterfactuals, Ints]:

@@ -10,17 +10,12 @@ from faithscope.explainers.counterfactual.distances import RowDistances
 from faithscope.explainers.shared.arrays import Bools, Floats, Ints
 from faithscope.explainers.shared.blocks import blocks
 from faithscope.explainers.shared.counterfactuals import unlike
-from faithscope.explainers.shared.models import to_predict
+from faithscope.explainers.shared.outcomes import Outcomes
 from faithscope.explainers.shared.table import Table, Unseen
 from faithscope.inputs.grouping import group
 
 _DISTANCES = 2**22  # in one block
 _PARTS, _ROUNDS = 4, 5  # a gap is cut in 4 parts 5 times: to a thousandth of it
-
-
-def predicted(model: Any, table: Table, matrix: Floats, unseen: Unseen | None = None) -> NDArray[Any]:
-    """The model's predictions for rows of a matrix."""
-    return to_predict(model)(table.decode(matrix, unseen))
 
 
 def distinct_rows(matrix: Floats) -> Floats:
@@ -59,7 +54,7 @@ class Flips:
     training row, is kept or given up like any other value. A missing number cannot move.
     """
 
-    model: Any
+    outcomes: Outcomes
     table: Table
     kinds: tuple[np.dtype[Any], ...]
     known: Floats
@@ -81,7 +76,7 @@ class Flips:
 
     def flip(self, rows: Floats, unseen: Unseen) -> tuple[Ints, Floats]:
         """Positions of the rows that have a counterfactual, and these counterfactuals."""
-        every = Originals(rows, unseen, predicted(self.model, self.table, rows, unseen))
+        every = Originals(rows, unseen, self.outcomes.ask(self.table.decode(rows, unseen)))
         owner, starts = self._starts(rows, every.labels)
         if not len(owner):
             return owner, starts
@@ -98,7 +93,8 @@ class Flips:
         return owner[flipped], points[flipped]
 
     def _flips(self, points: Floats, originals: Originals) -> Bools:
-        return np.asarray(predicted(self.model, self.table, points, originals.unseen) != originals.labels, np.bool_)
+        predictions = self.outcomes.ask(self.table.decode(points, originals.unseen))
+        return ~self.outcomes.agree(predictions, originals.labels)
 
     def _closest(self, points: Floats, rows: Floats, owner: Ints) -> Ints:
         """The closest point of each owner; among equally close points the one with fewest changes, then the earlier."""
@@ -107,17 +103,30 @@ class Flips:
 
     def _starts(self, rows: Floats, labels: NDArray[Any]) -> tuple[Ints, Floats]:
         """The nearest known rows with another prediction: owners in ascending order, and points, the nearest first."""
-        codes, first = group([labels.astype(object)])
+        known, own, sections = self._comparable(labels)
         owners, points = [np.empty(0, np.int64)], [self.known[:0]]
-        for code, example in enumerate(first):
-            pool = self.known[self.labels != labels[[example]]]
-            members = np.flatnonzero(codes == code)
-            for block in blocks(len(members) if len(pool) else 0, _DISTANCES // max(1, len(pool))):
-                owner, chosen = _smallest(self.distances.between(rows[members[block]], pool), self.candidates)
-                owners.append(members[block][owner])
-                points.append(pool[chosen])
+        for members in sections:
+            for block in blocks(len(members), _DISTANCES // len(known)):
+                agree = self.outcomes.agree(known, own[members[block], None])
+                pool = np.flatnonzero(~agree.all(axis=0))
+                if len(pool):
+                    distances = self.distances.between(rows[members[block]], self.known[pool])
+                    owner, chosen = _smallest(distances, agree[:, pool], self.candidates)
+                    owners.append(members[block][owner])
+                    points.append(self.known[pool[chosen]])
         order = np.argsort(np.concatenate(owners), kind="stable")
         return np.concatenate(owners)[order], np.concatenate(points)[order]
+
+    def _comparable(self, labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], list[Ints]]:
+        """Predictions of known rows and of others as numbers, and sections of the others that are much alike.
+
+        Rows of a section agree with the same known rows, or nearly, so that few distances are measured in vain.
+        """
+        if self.outcomes.of_numbers:
+            return self.labels, labels, [np.argsort(labels, kind="stable")]
+        codes, _ = group([np.append(self.labels.astype(object), labels.astype(object))])
+        known, own = codes[: len(self.labels)], codes[len(self.labels) :]
+        return known, own, [np.flatnonzero(own == code) for code in np.unique(own)]
 
     def _put_back(self, points: Floats, originals: Originals) -> Floats:
         """Points with features put back to the row's values, the farthest first, whenever that keeps the flip."""
@@ -183,12 +192,16 @@ class Flips:
         return tried
 
 
-def _smallest(distances: Floats, k: int) -> tuple[Ints, Ints]:
-    """Row and column of the k smallest distances of each row, the smallest first, then the earlier column."""
+def _smallest(distances: Floats, barred: Bools, k: int) -> tuple[Ints, Ints]:
+    """Row and column of the k smallest distances of each row that are not barred, smallest first, then by column."""
     k = min(k, distances.shape[1])
+    if barred.any():
+        distances = np.where(barred, np.inf, distances)
     row, column = np.nonzero(distances <= np.partition(distances, k - 1, axis=1)[:, k - 1 : k])
     chosen = _first_of_each(row, k, distances[row, column])
-    return row[chosen], column[chosen]
+    row, column = row[chosen], column[chosen]
+    open_ = ~barred[row, column]
+    return row[open_], column[open_]
 
 
 def _first_of_each(owner: Ints, k: int, *keys: NDArray[Any]) -> Ints:

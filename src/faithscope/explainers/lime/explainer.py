@@ -1,4 +1,4 @@
-"""LIME: the coefficients of a linear model that is fitted to the model's probabilities around the row."""
+"""LIME: the coefficients of a linear model that is fitted to the model's outputs around the row."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from faithscope.errors import BadInput
 from faithscope.explainers.lime.draws import draw_places, learn_features, truth_values
+from faithscope.explainers.lime.outputs import AskedModel, Mode
 from faithscope.explainers.shared.arrays import Floats
 from faithscope.explainers.shared.blocks import Progress, blocks
+from faithscope.explainers.shared.choices import check_choice
 from faithscope.explainers.shared.classes import chosen_classes, names_per_class, warn_if_predicted
 from faithscope.explainers.shared.manners import Mannered
-from faithscope.explainers.shared.models import to_proba
 from faithscope.explainers.shared.seeds import generators
 from faithscope.explainers.shared.table import Table, Unseen
 from faithscope.explanations.importances import Importances
@@ -23,12 +23,11 @@ from faithscope.inputs.checks import check_whole
 from faithscope.runtime.memory import in_memory, need
 
 _VALUES = 4_000_000  # drawn at once, 32 MB per array: more at once is no faster
-_ROUNDING = 1e-6  # by which a probability in single precision may leave [0, 1]
 _KERNEL = 0.75  # width of the kernel, times the square root of the number of features
 
 
 class Lime(Mannered):
-    """Explains a row by a linear model fitted to the model's probabilities of rows drawn around it.
+    """Explains a row by a linear model fitted to the model's probabilities, or numbers, of rows drawn around it.
 
     The tabular algorithm of the ``lime`` package, with all features kept. A number is seen as its quarter of the
     training rows. So `samples` rows are drawn: quarters (or categories) as often as training rows have them, and a
@@ -46,14 +45,19 @@ class Lime(Mannered):
     the squared distance in deviations. A coefficient says how much more probable the class is for one deviation more.
     A missing number counts as the mean.
 
+    Of a regressor the prediction takes the place of the probability, as in the regression mode of ``lime``: a
+    coefficient says how much larger the prediction is if the feature stays as it is.
+
     Parameters
     ----------
     predict_proba : model or function
-        Anything with ``predict_proba``, or a function from rows to probabilities: (n, classes), or (n,) of class 1.
+        Anything with ``predict_proba``, or a function from rows to probabilities: (n, classes), or (n,) of class 1. Or
+        a regressor, or a function from rows to numbers: (n,).
     X_train : (n, d) array or table
         Training rows; the model is asked about rows of the same kind (array, pandas, polars or Arrow).
     class_index : int, "predicted" or None
-        The class explained. None: class 1 of two; if there are more, every class, one vector after the other.
+        The class explained. None: class 1 of two; if there are more, every class, one vector after the other. A
+        regression has no classes, so None.
     categorical : positions or names of columns
         Numbers that are codes of categories; columns that hold no numbers are categories in any case.
     samples : int
@@ -62,6 +66,9 @@ class Lime(Mannered):
         Whether numbers are seen as quarters, which is the default of ``lime``, or as they are.
     seed : int
         The same row and seed draw the same rows, in any batch.
+    mode : {None, "classification", "regression"}
+        Whether outputs are probabilities or numbers. None: numbers if the model is a regressor, such as scikit-learn's,
+        or a function whose single output is no probability and takes fractions.
 
     Notes
     -----
@@ -92,8 +99,11 @@ class Lime(Mannered):
         samples: int = 5000,
         discretize: bool = True,
         seed: int = 0,
+        mode: Mode | None = None,
     ) -> None:
-        self.model, self.class_index, self.seed = predict_proba, class_index, seed
+        check_choice(mode, "mode", (None, "classification", "regression"))
+        self.model, self.class_index, self.seed, self.mode = predict_proba, class_index, seed, mode
+        self._asked = AskedModel.of(predict_proba, mode, class_index)
         self.X_train, self.categorical = X_train, categorical
         self.samples, self.discretize = check_whole(samples, "samples", least=2), discretize
         self.table = Table.learn(X_train, categorical if discretize else truth_values(X_train, categorical))
@@ -142,14 +152,9 @@ class Lime(Mannered):
         return columns, gaps
 
     def _outputs(self, columns: list[NDArray[Any]]) -> Floats:
-        """Probabilities of every class for columns (n, samples), asked in one call: (n, samples, classes)."""
+        """Probabilities of every class, or numbers, for columns (n, samples), in one call: (n, samples, classes)."""
         rows, samples = columns[0].shape
-        outputs = to_proba(self.model)(self.table.rebuild([column.ravel() for column in columns]))
-        if len(outputs) != rows * samples:
-            raise BadInput(
-                f"The model gave {len(outputs):,} probabilities for {rows * samples:,} rows: it must give one per row."
-            )
-        _refuse_labels(outputs)
+        outputs = self._asked.outputs(self.table.rebuild([column.ravel() for column in columns]), rows * samples)
         return outputs.reshape(rows, samples, -1)
 
     def _choose(self, outputs: Floats) -> Floats:
@@ -216,12 +221,3 @@ def _roots(gaps: NDArray[Any]) -> Floats:
     roots = np.exp(np.arange(d + 1) / (-4 * _KERNEL**2 * d))
     count = np.add.reduce(gaps, axis=0, dtype=np.min_scalar_type(d))
     return np.asarray(roots[count])
-
-
-def _refuse_labels(probabilities: Floats) -> None:
-    if probabilities.size and not -_ROUNDING <= probabilities.min() <= probabilities.max() <= 1 + _ROUNDING:
-        outside = probabilities[(probabilities < -_ROUNDING) | (probabilities > 1 + _ROUNDING)]
-        raise BadInput(
-            f"The model gave {outside.max():g}, which is no probability from 0 to 1: it seems to give labels or "
-            "scores. Pass predict_proba, or a function from rows to probabilities."
-        )

@@ -7,12 +7,20 @@ from faithscope.explainers.shared.arrays import Floats
 from faithscope.explainers.shared.classes import chosen_classes
 
 
-def computed_classes(class_index: int | str | None, output: str, classes: int) -> list[int]:
-    """The classes whose values are computed: those explained, or all if the predicted class is explained."""
+def computed_classes(class_index: int | str | None, output: str, classes: int, regressor: bool = False) -> list[int]:
+    """The classes whose values are computed: those explained, or all if the predicted class is explained.
+
+    The outputs of a regressor are all explained by default, and none of them is predicted.
+    """
     if output == "label":
         if class_index is not None:
             raise BadInput(f'output="label" explains the label itself: class_index must be None; got {class_index!r}.')
         return [0]
+    if regressor and class_index is None:
+        return list(range(classes))
+    if regressor and (classes == 1 or isinstance(class_index, str)):
+        which = "None" if classes == 1 else f"None, or an output from 0 to {classes - 1}"
+        raise BadInput(f"A regression has no classes: class_index must be {which}; got {class_index!r}.")
     chosen = chosen_classes(class_index, classes)
     return list(range(classes)) if chosen is None else chosen
 

@@ -20,6 +20,7 @@ from faithscope.explainers.shared.blocks import Progress
 from faithscope.explainers.shared.choices import check_choice
 from faithscope.explainers.shared.classes import names_per_class, warn_if_predicted
 from faithscope.explainers.shared.manners import Mannered, settings_line
+from faithscope.explainers.shared.models import is_regressor
 from faithscope.explainers.shared.table import Table
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.checks import check_whole
@@ -53,7 +54,8 @@ class Shap(Mannered):
         None: the margin if there is one, else the probability. The attribute `output` says which.
     class_index : int, "predicted" or None
         The class explained. None: class 1 of two; if there are more, every class, one vector after the other. A single
-        margin is that of class 1, and class 0 has its negative. The predicted class is the class of highest output.
+        margin is that of class 1, and class 0 has its negative. The predicted class is the class of highest output. A
+        regressor, such as scikit-learn's, has no classes: None explains its output, or every one of several.
     algorithm : {"auto", "tree", "permutation", "kernel"}
         ``"tree"`` reads the trees of a model by the package ``shap``. Sums of trees are explained exactly by its
         interventional tree SHAP; probabilities of boosted trees, which are no sums, by a table of all coalitions.
@@ -69,7 +71,7 @@ class Shap(Mannered):
     Attributes
     ----------
     expected_value : (outputs,) array
-        The mean output over the background, for every class.
+        The mean output over the background, for every class; one number for a regressor.
     error : float
         The largest standard error of a value that `explain` has given so far: 0 as long as all were exact, infinite if
         too few coalitions were drawn to know it. Explanations carry it too, and results measured on them say so.
@@ -108,7 +110,7 @@ class Shap(Mannered):
         _warn_of_time(len(self.background))
         self._known = self._outputs(self.background, self.table)
         self.expected_value: Floats = self._known.mean(axis=0)
-        self._classes = computed_classes(class_index, self.output, self._known.shape[1])
+        self._classes = computed_classes(class_index, self.output, self._known.shape[1], is_regressor(model))
         self._scale = float(np.abs(self._known).max()) or 1.0
         self._decimals = 12 - ceil(log10(self._scale))
         self._missing_read: dict[int, bool] = {}
@@ -162,7 +164,8 @@ class Shap(Mannered):
         values, errors = (of_highest(part, full) if predicted else part for part in both)
         error = float(errors.max(initial=0.0))
         self.error = max(self.error, error)
-        names = names_per_class(self.table.names, self._classes[: values.shape[2]])
+        word = "output" if is_regressor(self.model) else "class"
+        names = names_per_class(self.table.names, self._classes[: values.shape[2]], word)
         return Importances(as_vectors(values[place]), names)._with(error=error), as_vectors(errors[place])
 
     @staticmethod

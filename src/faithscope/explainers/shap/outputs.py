@@ -9,13 +9,15 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.shared.arrays import Floats
-from faithscope.explainers.shared.models import to_predict, to_proba
+from faithscope.explainers.shared.models import is_regressor, name_of, to_floats, to_predict, to_proba
 
 Output = Literal["margin", "probability", "label"]
 
 
 def chosen_output(model: Any, output: Output | None) -> Output:
     """The output asked for; by default the margin if the model has one. A regression or a function gives a margin."""
+    if output == "label" and is_regressor(model):
+        raise BadInput(f'{name_of(model)} predicts numbers, not labels: use output="margin", which explains them.')
     if output is not None:
         return output
     if not hasattr(model, "predict_proba") or hasattr(model, "decision_function"):
@@ -24,7 +26,7 @@ def chosen_output(model: Any, output: Output | None) -> Output:
 
 
 def outputs_of(model: Any, output: Output, rows: Any) -> Floats:
-    """The outputs that are explained: (n, classes) probabilities or margins, or (n, 1) labels as numbers."""
+    """The outputs that are explained: (n, classes) probabilities or margins, or (n, 1) numbers."""
     if output == "label":
         if type(model).__name__ == "Booster":
             raise WrongType("A Booster predicts no labels: pass the classifier around it, or a function that does.")
@@ -36,7 +38,8 @@ def outputs_of(model: Any, output: Output, rows: Any) -> Floats:
         return to_proba(native or model)(rows)
     margins = _numbers((native or _margin(model))(rows), model)
     margins = margins[:, 0] if margins.ndim == 2 and margins.shape[1] == 1 else margins
-    margins = np.column_stack([-margins, margins]) if margins.ndim == 1 else margins
+    if margins.ndim == 1:
+        margins = margins[:, None] if is_regressor(model) else np.column_stack([-margins, margins])
     if margins.ndim != 2 or not np.isfinite(margins).all():
         raise BadInput(
             "The model must give finite margins of shape (n_rows,) or (n_rows, n_classes); got shape "
@@ -47,12 +50,11 @@ def outputs_of(model: Any, output: Output, rows: Any) -> Floats:
 
 def _numbers(given: Any, model: Any) -> Floats:
     try:
-        return np.asarray(given, np.float64)
+        return to_floats(given)
     except (TypeError, ValueError):
-        name = getattr(model, "__name__", type(model).__name__)
         raise WrongType(
-            f"{name} does not give numbers, and SHAP explains numbers only: pass a function that gives numbers, or a "
-            'fitted classifier with output="label".'
+            f"{name_of(model)} does not give numbers, and SHAP explains numbers only: pass a function that gives "
+            'numbers, or a fitted classifier with output="label".'
         ) from None
 
 

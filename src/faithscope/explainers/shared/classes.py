@@ -35,8 +35,8 @@ def warn_if_predicted(class_index: int | str | None, stacklevel: int = 3) -> boo
     return predicted
 
 
-def names_per_class(features: Sequence[str], classes: Sequence[int]) -> list[str]:
-    """Names of vectors that hold one class after the other; the class is named if there are several.
+def names_per_class(features: Sequence[str], classes: Sequence[int], word: str = "class") -> list[str]:
+    """Names of vectors that hold one class, or output, after the other; it is named if there are several.
 
     Examples
     --------
@@ -45,4 +45,4 @@ def names_per_class(features: Sequence[str], classes: Sequence[int]) -> list[str
     """
     if len(classes) == 1:
         return list(features)
-    return [f"{feature} | class {number}" for number in classes for feature in features]
+    return [f"{feature} | {word} {number}" for number in classes for feature in features]

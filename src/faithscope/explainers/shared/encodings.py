@@ -36,7 +36,7 @@ def as_numbers(column: NDArray[Any]) -> NDArray[Any] | None:
 
 def encode_numbers(column: NDArray[Any], name: str) -> Floats:
     """Numbers as floats, NaN if missing; raises if the column holds infinite numbers or anything else."""
-    numbers = as_numbers(column)
+    numbers = as_numbers(column) if len(column) else np.empty(0)
     if numbers is None:
         wrong = [row for row, item in enumerate(column.tolist()) if not (isinstance(item, _REAL) or is_missing(item))]
         raise WrongType(
@@ -167,6 +167,7 @@ def _like(example: Any, dates: NDArray[Any]) -> NDArray[Any]:
 
 def known_categories(column: NDArray[Any]) -> tuple[Any, ...]:
     """The distinct values of a column that are not missing, in order."""
+    _refuse_unhashable(column)
     values = set(column[~missing_values(column)].tolist())
     try:
         return tuple(sorted(values))
@@ -174,8 +175,20 @@ def known_categories(column: NDArray[Any]) -> tuple[Any, ...]:
         return tuple(sorted(values, key=lambda value: (type(value).__name__, str(value))))
 
 
+def _refuse_unhashable(column: NDArray[Any]) -> None:
+    items = column.tolist()
+    unhashable = {kind for kind in set(map(type, items)) if kind.__hash__ is None}
+    for row, item in enumerate(items if unhashable else ()):
+        if type(item) in unhashable:
+            raise WrongType(
+                f"Rows hold a {type(item).__name__} ({item!r}) at row {row}, which can be no category: use a tuple, a "
+                "string, or a column per value."
+            )
+
+
 def encode_categories(known: tuple[Any, ...], column: NDArray[Any]) -> Floats:
     """Place of each value among the m known categories: m if it is missing, m + 1 if it is none of them."""
+    _refuse_unhashable(column)
     get = {value: place for place, value in enumerate(known)}.get
     items = column.tolist()
     places = np.array([get(item, -1) for item in items], np.float64)

@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from faithscope.agreements import Agreement
+
 _PLAIN = (type(None), bool, int, float, str, np.bool_, np.number)
 _MOST = 12  # values of a list that are written out
 
@@ -74,6 +76,8 @@ def _shown(name: str, value: Any) -> str:
         return repr(value.item() if isinstance(value, np.generic) else value)
     if name.startswith("X") or hasattr(value, "shape"):
         return str(_shape(value))
+    if isinstance(value, Agreement):
+        return line_of(value)
     if isinstance(value, list | tuple | set | frozenset) and all(isinstance(item, _PLAIN) for item in value):
         return repr(value) if len(value) <= _MOST else f"<{len(value)} values>"
     return _name(value)

@@ -1,0 +1,84 @@
+"""Outcomes: predictions of which an explainer must know whether they are kept, yes or no."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.agreements import Same, Tolerance, to_agreement
+from faithscope.errors import BadInput
+from faithscope.explainers.shared.arrays import Bools
+from faithscope.explainers.shared.models import gives_numbers, is_regressor, name_of, predict_of
+from faithscope.inputs.checks import same_length
+from faithscope.inputs.labels import to_labels, to_predictions
+from faithscope.inputs.rows import rows_of
+
+_ADVICE = "pass agreement=fs.Tolerance(eps), so that predictions at most eps apart agree"
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """A model's predictions, and whether two of them agree: labels that are equal, or numbers at most eps apart.
+
+    Attributes
+    ----------
+    model : model or function
+    agreement : Same or Tolerance
+    told : bool
+        Whether the caller chose the agreement; fractions are refused as labels otherwise.
+    """
+
+    model: Any
+    agreement: Same | Tolerance
+    told: bool
+
+    @classmethod
+    def of(cls, model: Any, agreement: Any, explainer: str) -> "Outcomes":
+        """What a caller hands over; raises if it is no model, or the agreement does not say yes or no."""
+        predict_of(model)
+        chosen = to_agreement(agreement)
+        if not isinstance(chosen, Same | Tolerance):
+            raise BadInput(
+                f"{explainer} asks whether a prediction is kept, yes or no, and agreement={agreement!r} has answers in "
+                "between: pass agreement=fs.Tolerance(eps)."
+            )
+        if agreement is None and is_regressor(model):
+            raise BadInput(f"{name_of(model)} predicts numbers, which are seldom equal: {_ADVICE}.")
+        return cls(model, chosen, agreement is not None)
+
+    @property
+    def of_numbers(self) -> bool:
+        """Whether predictions are numbers; labels otherwise."""
+        return self.agreement.of_numbers
+
+    def ask(self, rows: Any) -> NDArray[Any]:
+        """The model's predictions for rows: (n,) labels or floats."""
+        answer = predict_of(self.model)(rows)
+        predictions = self._labels(answer) if isinstance(self.agreement, Same) else self.agreement.read(answer)
+        same_length(rows=rows_of(rows), predictions=len(predictions))
+        return predictions
+
+    def _labels(self, answer: Any) -> NDArray[Any]:
+        labels = to_labels(answer)
+        if not self.told and gives_numbers(self.model, labels):
+            raise BadInput(
+                f"Predictions look continuous, since they hold fractions: {_ADVICE}; or pass labels, such as bins, "
+                "np.digitize(predictions, edges). If fractions are the names of classes, pass agreement=fs.Same()."
+            )
+        return to_predictions(labels, part=True)
+
+    def agree(self, predictions: NDArray[Any], others: NDArray[Any]) -> Bools:
+        """Whether predictions agree, one by one; shapes broadcast."""
+        if isinstance(self.agreement, Same):
+            return np.asarray(predictions == others, np.bool_)
+        with np.errstate(over="ignore"):  # farther apart than the largest float is farther than eps
+            return np.asarray(np.abs(predictions - others) <= self.agreement.eps)
+
+    def never_kept(self) -> str:
+        """Why a row may have no training row of another outcome, for an error message."""
+        if isinstance(self.agreement, Same):
+            return "no training row has another prediction"
+        return (
+            f"no training row has a prediction more than eps={float(self.agreement.eps):g} away, so pass a smaller eps"
+        )
