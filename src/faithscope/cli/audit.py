@@ -6,6 +6,7 @@ import typer
 
 from faithscope.cli.logs import open_log_source
 from faithscope.cli.options import (
+    AgreementWord,
     Confidence,
     Connect,
     Discretize,
@@ -19,6 +20,7 @@ from faithscope.cli.options import (
     Prediction,
     Report,
     TableName,
+    one_or_several,
 )
 from faithscope.cli.outcome import check_gate, gate, tell
 from faithscope.visible import visible_lines
@@ -42,6 +44,7 @@ def audit(
     explanation: Explanation = None,
     kind: Kind = None,
     discretize: Discretize = None,
+    agreement: AgreementWord = None,
     by: By = None,
     by_time: ByTime = None,
     every: WindowLength = "1d",
@@ -69,7 +72,7 @@ def audit(
     with source.one_state():  # the report is about the rows that were measured
         result = audit_log(
             source,
-            prediction=prediction,
+            prediction=one_or_several(prediction),
             explanation=explanation or None,
             kind=kind,
             discretizer=discretize,
@@ -82,6 +85,7 @@ def audit(
             interval=cast(Any, interval),
             connect=connect,  # a reference is in the same database
             id=row_id or None,
+            agreement=agreement,
         )
         tell(result, report, as_json, f"How faithful are the explanations in {result.name}?")
     if result.windows is not None and not as_json:

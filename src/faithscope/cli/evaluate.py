@@ -1,11 +1,12 @@
 """faithscope evaluate: the explainers of your own model on your own rows."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from faithscope.cli.options import CacheFolder, Confidence, FailUnder, Json, MeasureName, Report
+from faithscope.agreements import from_word
+from faithscope.cli.options import AgreementWord, CacheFolder, Confidence, FailUnder, Json, MeasureName, Report
 from faithscope.cli.outcome import check_gate, gate, tell
 from faithscope.cli.rows import populations, read_rows, without_columns
 from faithscope.errors import UnknownName
@@ -33,6 +34,7 @@ def evaluate(
     system: SystemPath,
     data: DataFile,
     discretize: DiscretizeOrBest = None,
+    agreement: AgreementWord = None,
     by: ByColumn = None,
     drop: Drop = None,
     confidence: Confidence = 0.95,
@@ -69,6 +71,7 @@ def evaluate(
         groups=None if by is None else populations(rows, by),
         seed=seed,
         cache=cache,
+        agreement=None if agreement is None else from_word(agreement),
     )
     tell(comparison, report, as_json, f"How faithful are the explanations of {system}?")
     gate(comparison, fail_under, measure, judged)

@@ -25,7 +25,10 @@ LogFiles = Annotated[
 ]
 TableName = Annotated[str | None, typer.Option("--table", help="A table of the database, as schema.table or table.")]
 Connect = Annotated[str | None, typer.Option("--connect", help="postgres://user@host/database, spark, duckdb://file.")]
-Prediction = Annotated[str | None, typer.Option("--prediction", help="The column of predicted labels.")]
+Prediction = Annotated[
+    list[str] | None,
+    typer.Option("--prediction", help="The column of predicted labels or numbers; repeatable for --agreement spread."),
+]
 Explanation = Annotated[
     list[str] | None, typer.Option("--explanation", help="Columns by name or glob, such as 'phi_*'; repeatable.")
 ]
@@ -35,4 +38,15 @@ Kind = Annotated[
 Discretize = Annotated[
     str | None, typer.Option("--discretize", help="original, 2-fp, 1-fp, sign, rank, sign-of-top-5, delta, …")
 ]
+AgreementWord = Annotated[
+    str | None,
+    typer.Option(
+        "--agreement", help="How much predicted numbers agree: spread, close:0.5 or tolerance:0.5; labels without it."
+    ),
+]
 NullsPolicy = Annotated[str, typer.Option("--nulls", help="Missing values: error, drop or key.")]
+
+
+def one_or_several(names: list[str] | None) -> str | list[str] | None:
+    """The column that a repeatable option named, or all of them."""
+    return None if not names else names[0] if len(names) == 1 else names

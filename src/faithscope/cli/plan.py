@@ -7,6 +7,7 @@ import typer
 
 from faithscope.cli.logs import open_log_source
 from faithscope.cli.options import (
+    AgreementWord,
     Connect,
     Discretize,
     Explanation,
@@ -16,6 +17,7 @@ from faithscope.cli.options import (
     NullsPolicy,
     Prediction,
     TableName,
+    one_or_several,
 )
 from faithscope.runtime.printing import print_json
 
@@ -28,6 +30,7 @@ def plan(
     explanation: Explanation = None,
     kind: Kind = None,
     discretize: Discretize = None,
+    agreement: AgreementWord = None,
     nulls: NullsPolicy = "error",
     connect: Connect = None,
     table: TableName = None,
@@ -43,11 +46,12 @@ def plan(
 
     result = audit(
         open_log_source(log, table, connect),
-        prediction=prediction,
+        prediction=one_or_several(prediction),
         explanation=explanation or None,
         kind=kind,
         discretizer=discretize,
         nulls=cast(Any, nulls),  # `audit` refuses words that it does not know
+        agreement=agreement,
     )
     rows = plan_rows(result.consistency, unverifiable=unverifiable)
     print_json(json.dumps(rows.to_dict())) if as_json else typer.echo(str(rows))

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from faithscope.agreements import to_agreement
 from faithscope.discretizers import Discretizer, Original, to_discretizer
 from faithscope.errors import BadInput
 from faithscope.measures.estimate import Method
@@ -22,7 +23,7 @@ __all__ = ["Audit", "audit"]
 def audit(
     table: Any,
     *,
-    prediction: str | None = None,
+    prediction: Names | None = None,
     explanation: Names | None = None,
     kind: str | None = None,
     discretizer: Discretizer | str | None = None,
@@ -35,6 +36,7 @@ def audit(
     interval: Method = "jackknife",
     connect: str | None = None,
     id: Names | None = None,
+    agreement: Any = None,
 ) -> Audit:
     """Measure how faithful the explanations in a log are, where the log lives; nothing is ever written there.
 
@@ -42,8 +44,9 @@ def audit(
     ----------
     table : path, glob, list of paths, pandas, polars or Arrow table, Ibis table, or a database's table by name
         One row per prediction. Parquet, CSV and JSON lines are read in place by DuckDB.
-    prediction : str, optional
-        The column of predicted labels; known if faithscope wrote the log.
+    prediction : str or list of str, optional
+        The column of predictions; known if faithscope wrote the log. Several columns, such as probabilities, only with
+        ``agreement=fs.Spread()``, which adds them up.
     explanation : str or list of str, optional
         The columns of the explanation by name or glob, such as ``"phi_*"``; known if faithscope wrote the log.
     kind : str, optional
@@ -65,6 +68,8 @@ def audit(
     id : str or list of str, optional
         Columns that identify rows, which have no numbers in a log: they stand first when rows are shown, and are
         never part of an explanation or of a measure.
+    agreement : Close, Tolerance or Spread, optional
+        How much two predictions agree if they are numbers; by default they are labels, which agree if they are equal.
 
     Returns
     -------
@@ -80,7 +85,8 @@ def audit(
     """
     chosen = to_discretizer(discretizer)
     coarse: Any = Original() if chosen is None else chosen
-    options = AuditOptions(prediction, explanation, kind, coarse, nulls, id, confidence, interval)
+    how = to_agreement(agreement)
+    options = AuditOptions(prediction, explanation, kind, coarse, nulls, id, confidence, interval, how)
     source = open_source(table, connect)
     groups = () if by is None else named_columns(source.columns, by, "by")
     moments = () if time is None else (one_column(source.columns, time, "time"),)

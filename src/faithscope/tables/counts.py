@@ -17,6 +17,7 @@ from faithscope.tables.engine.protocol import Expression
 from faithscope.tables.labels import Labels, in_order, refuse_alike
 from faithscope.tables.log.kinds import RuleColumn
 from faithscope.tables.log.rows import KeyedRows
+from faithscope.tables.numbers.populations import names_of
 from faithscope.tables.sources.snapshot import changed, refuse_change
 
 Ints = NDArray[np.int64]
@@ -48,7 +49,7 @@ def _count_rules(rows: KeyedRows, labels: Labels, by: Sequence[str]) -> dict[Any
     if not by:
         refuse_change(labels.n, int(table.given.sum()))
         return {None: table.counts()}
-    names = _names(table.answer, by)
+    names = names_of(table.answer, by)
     members = {name: np.flatnonzero([other == name for other in names]) for name in in_order(names)}
     return {name: table.take(chosen).counts() for name, chosen in members.items()}
 
@@ -88,7 +89,7 @@ def _side_by_side(rows: KeyedRows, labels: Labels, by: Sequence[str]) -> _Groups
     answer = fetch(groups.group_by([*by, *counts]).aggregate(times=groups.count()))
     given = np.column_stack([numbers_of(answer, name) for name in counts])
     which, label = np.nonzero(given)
-    merged = _Groups(which, given[which, label], numbers_of(answer, "times"), _names(answer, by))
+    merged = _Groups(which, given[which, label], numbers_of(answer, "times"), names_of(answer, by))
     if not given.any(axis=1).all() or (not by and (given.T @ merged.times != labels.rows).any()):
         raise changed(f"{labels.n:,} rows at first, {merged.rows:,} of the same labels later")
     return merged
@@ -103,20 +104,14 @@ def _as_lists(rows: KeyedRows, by: Sequence[str]) -> _Groups:
     lengths = np.asarray(lists.value_lengths())
     which = np.repeat(np.arange(len(lengths)), lengths)
     given = np.asarray(lists.flatten()).astype(np.int64)
-    return _Groups(which, given, numbers_of(answer, "times"), _names(answer, by))
-
-
-def _names(answer: Any, by: Sequence[str]) -> list[Any]:
-    """The population of each line: a value, or the values of several columns."""
-    columns = [answer.column(name).to_pylist() for name in by]
-    return [] if not by else list(columns[0]) if len(by) == 1 else list(zip(*columns, strict=True))
+    return _Groups(which, given, numbers_of(answer, "times"), names_of(answer, by))
 
 
 def _label_rows(rows: KeyedRows, by: Sequence[str]) -> dict[Any, Ints]:
     """For each population the rows of each label."""
     answer = fetch(rows.table.group_by([*by, "label"]).aggregate(given=rows.table.count()))
     parts: dict[Any, list[int]] = {}
-    names = _names(answer, by)
+    names = names_of(answer, by)
     refuse_alike(list(zip(names, answer.column("label").to_pylist(), strict=True)))
     for name, given in zip(names, answer.column("given").to_pylist(), strict=True):
         parts.setdefault(name, []).append(given)

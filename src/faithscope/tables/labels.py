@@ -17,6 +17,10 @@ Ints = NDArray[np.int64]
 
 _FEW = 16  # labels that are counted side by side
 _MOST_LABELS = 1_000_000
+_BINS = (
+    "e.g. a column floor(10 * prediction). To compare numbers, pass agreement=fs.Spread() or fs.Close(eps), on the "
+    "command line --agreement spread or close:0.5"
+)
 
 
 @dataclass(frozen=True)
@@ -48,12 +52,13 @@ def read_labels(table: Table) -> Labels:
     answer = fetch(table.group_by("label").aggregate(given=table.count()).limit(_MOST_LABELS + 1))
     labels = Labels(tuple(answer.column("label").to_pylist()), numbers_of(answer, "given"))
     if len(labels.values) > _MOST_LABELS:
-        raise BadInput(f"Predictions have more than {_MOST_LABELS:,} different values: pass classes, or bins.")
+        many = f"Predictions have more than {_MOST_LABELS:,} different values"
+        raise BadInput(f"{many}: pass classes, bins, or agreement=fs.Spread().")
     refuse_alike(labels.values)
     known = [label for label in labels.values if label is not None]
     if known and all(isinstance(label, int | float) and not isinstance(label, bool) for label in known):
         given = labels.rows[[label is not None for label in labels.values]]
-        refuse_numbers(np.array(known, np.float64), given, "e.g. a column floor(10 * prediction)")
+        refuse_numbers(np.array(known, np.float64), given, _BINS)
     return labels
 
 

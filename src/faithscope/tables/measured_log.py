@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from faithscope.agreements import Agreement
 from faithscope.counting.counts import Counts
 from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput
@@ -18,11 +19,14 @@ from faithscope.tables.engine.shown_columns import refuse_nested
 from faithscope.tables.labels import Labels, read_labels
 from faithscope.tables.log.opening import open_log
 from faithscope.tables.log.rows import AuditedLog, KeyedRows
+from faithscope.tables.numbers.counted import CountedNumbers, CountedSpread
+from faithscope.tables.numbers.counts import Numbers, count_numbers
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.snapshot import changed, refuse_change
 from faithscope.tables.sources.source import LogSource
 
 _MOST_GROUPS = 1000
+CountedRows = Counts | Profile | CountedNumbers | CountedSpread
 
 
 @dataclass(frozen=True)
@@ -41,14 +45,21 @@ class MeasuredLog:
             measured.consistency  # noqa: B018
         return measured
 
+    @property
+    def agreement(self) -> Agreement:
+        """How much two predictions agree."""
+        return self.log.options.agreement
+
     @cached_property
     def rows(self) -> KeyedRows:
         """The rows with nothing but their label and explanation."""
         return self.log.rows()
 
     @cached_property
-    def labels(self) -> Labels:
-        """The labels that occur."""
+    def labels(self) -> Labels | Numbers:
+        """The labels that occur; of numbers, how many there are and their ends."""
+        if self.agreement.of_numbers:
+            return Numbers.of(self.log.labels(), self.agreement)
         labels = read_labels(self.log.labels())
         if not labels.values:
             raise BadInput("No row is left after those with missing values were dropped: nothing can be measured.")
@@ -57,7 +68,7 @@ class MeasuredLog:
     @cached_property
     def consistency(self) -> Estimate:
         """The estimate of all rows."""
-        whole = self.estimate(counted(self.rows, self.labels)[None])
+        whole = self.estimate(self._counted(self.rows)[None])
         dropped = self.total - whole.n
         if dropped < 0 or self.log.options.nulls != "drop":
             refuse_change(self.total, whole.n)
@@ -77,20 +88,34 @@ class MeasuredLog:
 
     def _refuse_other(self) -> None:
         """Raise if the labels are no longer those that were counted first."""
-        now = read_labels(self.log.labels())
-        if self.labels.counts != now.counts:
+        labels = self.labels
+        now: Labels | Numbers
+        if isinstance(labels, Numbers):
+            now = Numbers.of(self.log.labels(), self.agreement)
+            same = labels.same(now)
+        else:
+            now = read_labels(self.log.labels())
+            same = labels.counts == now.counts
+        if not same:
             raise changed(f"{self.labels.n:,} rows at first, {now.n:,} later, or other labels")
 
-    def parts(self, rows: KeyedRows, names: Sequence[str], missing: int) -> dict[Any, Counts | Profile]:
+    def parts(self, rows: KeyedRows, names: Sequence[str], missing: int) -> dict[Any, CountedRows]:
         """The rows counted by other columns, in which at most so many rows are missing a value."""
-        parts = counted(rows, self.labels, names)
+        parts = self._counted(rows, names)
         n = sum(int(counts.n) for counts in parts.values())
         if not self.labels.n - missing <= n <= self.labels.n:
             raise changed(f"{self.labels.n:,} rows at first, {n:,} later")
         return parts
 
-    def estimate(self, counts: Counts | Profile) -> Estimate:
+    def _counted(self, rows: KeyedRows, names: Sequence[str] = ()) -> dict[Any, CountedRows]:
+        if isinstance(self.labels, Numbers):
+            return dict(count_numbers(rows, self.labels, self.agreement, names))
+        return dict(counted(rows, self.labels, names))
+
+    def estimate(self, counts: CountedRows) -> Estimate:
         """An estimate from what was counted."""
+        if isinstance(counts, CountedNumbers | CountedSpread):
+            return counts.estimate(self.log.options.confidence, self.log.options.interval)
         counts = replace(counts, labels=self.labels.values) if isinstance(counts, Profile) else counts
         return estimate(counts, confidence=self.log.options.confidence, interval=self.log.options.interval)
 

@@ -1,10 +1,11 @@
 """The options of an audit, checked once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from faithscope.agreements import Agreement, OwnAgreement, Same, Spread
 from faithscope.discretizers import Discretizer
-from faithscope.errors import WrongType
-from faithscope.measures.estimate import Method, check_method
+from faithscope.errors import NotProven, WrongType
+from faithscope.measures.estimate import Method, check_method, refuse_unproven
 from faithscope.measures.intervals import check_confidence
 from faithscope.tables.engine.missing import Nulls, check_nulls
 from faithscope.tables.log.columns import Names
@@ -14,7 +15,7 @@ from faithscope.tables.log.columns import Names
 class AuditOptions:
     """How a log is read and measured; `faithscope.audit` says what each of these is."""
 
-    prediction: str | None
+    prediction: Names | None
     explanation: Names | None
     kind: str | None
     discretizer: Discretizer
@@ -22,11 +23,19 @@ class AuditOptions:
     ids: Names | None
     confidence: float
     interval: Method
+    agreement: Agreement = field(default_factory=Same)
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
         check_method(self.interval)
         check_nulls(self.nulls)
+        if isinstance(self.agreement, Spread):
+            refuse_unproven(self.agreement, self.interval)
+        if isinstance(self.agreement, OwnAgreement):
+            raise NotProven(
+                f"agreement={self.agreement.function!r} cannot be applied in an engine: pass fs.Spread(), "
+                "fs.Close(eps) or fs.Tolerance(eps), or read the rows and call fs.consistency(..., agreement=...)."
+            )
         if not isinstance(self.discretizer, Discretizer):
             raise WrongType(
                 f"discretizer={self.discretizer!r} cannot be applied in an engine: pass an object such as fs.Sign()."

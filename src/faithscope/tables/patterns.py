@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,9 @@ from faithscope.counting.counts import Counts
 from faithscope.counting.influence import BlockSums, CoveredBlocks, Influence
 from faithscope.counting.leave_out import LeftOut
 from faithscope.explanations.base import Explanations
-from faithscope.relations import Applies
+from faithscope.explanations.conditions.conjunctions import Conjunctions
+from faithscope.relations import Applies, Parts, Relation
+from faithscope.relations.base import number_parts
 from faithscope.runtime.memory import need
 
 Ints = NDArray[np.int64]
@@ -24,9 +27,33 @@ _FEWER = "audit a part of the log, or log bins of the predictions"  # if memory 
 def to_counts(distinct: Explanations, names: Sequence[object], given: Ints, covered: Ints, missed: Ints) -> Counts:
     """Counts from full (explanations, labels) tables."""
     explanation, label = cells = np.nonzero(given + covered)
-    relation = Applies(exclusive=bool(getattr(distinct, "partitions", False)))
     tables = (given[cells], covered[cells], missed[cells])
-    return Counts(distinct, tuple(names), explanation, label, *tables, relation=relation)
+    return Counts(distinct, tuple(names), explanation, label, *tables, relation=applies(distinct))
+
+
+def applies(distinct: Explanations) -> Applies:
+    """The relation of explanations that say themselves where they apply."""
+    return Applies(exclusive=bool(getattr(distinct, "partitions", False)))
+
+
+@dataclass(frozen=True, eq=False)
+class MetConditions(Relation):
+    """Explanations cover the rows that meet all their conditions, of which an engine has said who meets which.
+
+    Attributes
+    ----------
+    conditions : list
+    meets : (n, conditions) array of bool
+    """
+
+    conditions: Sequence[object]
+    meets: NDArray[np.bool_]
+
+    def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Parts:
+        assert isinstance(distinct, Conjunctions)
+        parts, lists = number_parts(distinct)
+        place = {condition: column for column, condition in enumerate(self.conditions)}
+        return Parts(parts, lists, (self.meets[:, place[part]] for part in parts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,4 +154,4 @@ class RowBlocks:
         inside = (given - missed)[cells].astype(np.float64)
         whole = covered.sum(axis=1)
         same = covered[explanation, label].astype(np.float64)
-        return CoveredBlocks(explanation, inside, inside, missed[cells].astype(np.float64), same, whole, whole)
+        return CoveredBlocks.of_cells(explanation, inside, inside, missed[cells].astype(np.float64), same, whole, whole)

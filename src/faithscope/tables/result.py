@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from faithscope.agreements import Agreement
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
@@ -14,8 +15,10 @@ from faithscope.measures.local import per_explanation
 from faithscope.measures.populations import Populations
 from faithscope.tables.log.columns import Names, named_columns, one_column
 from faithscope.tables.measured_log import MeasuredLog
+from faithscope.tables.numbers.counts import Numbers
+from faithscope.tables.numbers.worst import worst_numbers
 from faithscope.tables.windows import Windows, over_time
-from faithscope.tables.worst import Examples, worst_counts
+from faithscope.tables.worst import Examples, number_pairs, worst_counts
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -43,6 +46,8 @@ class Audit:
         The log.
     explainer, discretizer : str
         What the explanations are, and what made them coarser.
+    agreement : Agreement
+        How much two predictions agree: `Same` for labels, or what was asked for.
     populations : Populations or None
         By the columns that were asked for.
     windows : Windows or None
@@ -70,17 +75,27 @@ class Audit:
     _measured: MeasuredLog = field(repr=False, compare=False, kw_only=True)
 
     @property
+    def agreement(self) -> Agreement:
+        """How much two predictions agree."""
+        return self.consistency.agreement
+
+    @property
     def uniqueness(self) -> float:
         """Share of rows whose explanation no other row was given."""
         return float(self.consistency.counts.profile().uniqueness)
 
     def table(self, k: int | None = 100) -> "pd.DataFrame":
         """One line per explanation, the k worst first; all of them if k is None."""
-        with self._measured.asked():
-            return frame(per_explanation(worst_counts(self._measured.rows, k), self.consistency.confidence, k))
+        measured = self._measured
+        with measured.asked():
+            if isinstance(measured.labels, Numbers):
+                return frame(worst_numbers(measured.rows, measured.labels, measured.agreement, k))
+            return frame(per_explanation(worst_counts(measured.rows, k), self.consistency.confidence, k))
 
     def counterexamples(self, k: int = 10) -> "pd.DataFrame":
         """Pairs of rows, same explanation, different prediction: worst explanations first, nearest rows first.
+
+        Of numbers, the rows that are farthest apart come first: those with the lowest and the highest prediction.
 
         A log has no row numbers. The columns that ``id=`` named stand first, as ``<column>_a`` and ``<column>_b``;
         ``index_a`` and ``index_b`` name rows by them, or else by the first of the rows' own columns. The nearest are
@@ -97,9 +112,12 @@ class Audit:
     def _pairs(self, k: int) -> dict[str, Any]:
         if check_whole(k, "k, the number of pairs wanted,") > _SHOWN:
             raise BadInput(f"An audit shows at most {_SHOWN} pairs of rows; got k={k}: ask for fewer.")
-        with self._measured.asked():
+        measured = self._measured
+        with measured.asked():
             examples = self._examples
-            counts = worst_counts(self._measured.rows, _SHOWN)
+            if isinstance(measured.labels, Numbers):
+                return number_pairs(measured.log, measured.rows, measured.labels, examples, k)
+            counts = worst_counts(measured.rows, _SHOWN)
         return counterexamples(counts, examples.sample, k)
 
     @property
@@ -109,7 +127,7 @@ class Audit:
 
     @cached_property
     def _examples(self) -> Examples:
-        return Examples.of(self._measured.log, self._measured.rows, _SHOWN)
+        return Examples.of(self._measured.log, self._measured.rows, self._measured.labels, _SHOWN)
 
     def by(self, columns: Names) -> Populations:
         """Consistency for each value of a column, or each combination of values of several."""
@@ -137,6 +155,7 @@ class Audit:
             "name": self.name,
             "explainer": self.explainer,
             "discretizer": self.discretizer,
+            "agreement": repr(self.agreement),
             "populations": None if self.populations is None else self.populations.to_dict(),
             "windows": None if self.windows is None else self.windows.to_dict(),
             "notes": list(self.notes),

@@ -7,7 +7,7 @@ aggregates, one scan per chunk of explanations, by blocks of rows that are left 
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import chain
 from operator import and_, or_
@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.coverage import EXACT, Coverage
+from faithscope.agreements import Agreement
+from faithscope.counting.coverage import EXACT, cover
+from faithscope.counting.tally import Coverage
 from faithscope.discretizers import Original
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
@@ -25,6 +27,7 @@ from faithscope.explanations.highlights import Highlights
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.sufficiency import coverage_estimate
 from faithscope.runtime.memory import need
+from faithscope.sample import Sample
 from faithscope.tables.engine.answers import fetch, in_fixed_order, numbers_of
 from faithscope.tables.engine.conditions import contains, holds
 from faithscope.tables.engine.expressions import as_number, call, literal
@@ -36,7 +39,8 @@ from faithscope.tables.log.kinds import Kind, RuleColumn, SetColumn
 from faithscope.tables.log.rows import AuditedLog
 from faithscope.tables.log.writing import DOCUMENT
 from faithscope.tables.measured_log import MeasuredLog
-from faithscope.tables.patterns import Patterns, RowBlocks, to_counts
+from faithscope.tables.numbers.counts import Numbers
+from faithscope.tables.patterns import MetConditions, Patterns, RowBlocks, applies, to_counts
 from faithscope.tables.sources.snapshot import refuse_change
 
 Ints = NDArray[np.int64]
@@ -58,7 +62,13 @@ def sufficiency(measured: MeasuredLog, *, exact: int = EXACT) -> tuple[Estimate 
     scoped = _Scoped.of(measured)
     if isinstance(scoped, str):
         return None, (f"sufficiency was not measured: {scoped}",)
-    coverage = scoped.by_patterns(exact) or scoped.by_blocks()
+    if isinstance(measured.labels, Numbers):
+        if scoped.n > _MOST_PATTERNS:
+            many = f"rows with predicted numbers are fetched, at most {_MOST_PATTERNS:,} of them, and the log has"
+            return None, (f"sufficiency was not measured: {many} {scoped.n:,}; audit a part of it",)
+        coverage = scoped.by_rows(measured.labels, measured.agreement, exact)
+    else:
+        coverage = scoped.by_patterns(exact) or scoped.by_blocks()
     return coverage_estimate(coverage, "sufficiency", log.options.confidence), ()
 
 
@@ -80,7 +90,9 @@ class _Scoped:
         short = {name: f"x{j}" for j, name in enumerate(log.others) if name not in log.ids}
         rows = log.rows(shown={column: name for name, column in short.items()})
         table = rows.table.mutate(own=_own_text(rows.table["k0"]))
-        cells = fetch(table.group_by(["own", "label"]).aggregate(given=table.count()).limit(_MOST_SCOPES + 1))
+        numbers = measured.agreement.of_numbers
+        names = ["own"] if numbers else ["own", "label"]
+        cells = fetch(table.group_by(names).aggregate(given=table.count()).limit(_MOST_SCOPES + 1))
         if cells.num_rows > _MOST_SCOPES:
             raise BadInput(f"The log has more than {_MOST_SCOPES:,} different explanations: audit a part of it.")
         cells = in_fixed_order(cells)
@@ -95,7 +107,8 @@ class _Scoped:
         n = int(numbers_of(cells, "given").sum())
         refuse_change(measured.consistency.n, n)
         inputs = {feature: short[column] for feature, column in inputs.items()}
-        return cls(table, inputs, distinct, texts, in_order(cells.column("label").to_pylist()), n)
+        labels = [] if numbers else in_order(cells.column("label").to_pylist())
+        return cls(table, inputs, distinct, texts, labels, n)
 
     @cached_property
     def parts(self) -> tuple[list[Any], list[tuple[int, ...]]]:
@@ -113,28 +126,54 @@ class _Scoped:
 
     def by_patterns(self, exact: int) -> Coverage | None:
         """Rows grouped by the conditions they meet; None if that would fetch too much."""
-        conditions, lists = self.parts
-        if len(lists) * self.n > exact:
+        if len(self.parts[1]) * self.n > exact:
             return None
-        bits = [as_number(self._met(condition, self.table)) for condition in conditions]
-        words = {f"w{j}": packed(bits[start : start + _BITS], 2) for j, start in enumerate(range(0, len(bits), _BITS))}
+        words = self._words()
         table = self.table.select("own", "label", **words)
         grouped = table.group_by(["own", "label", *words]).aggregate(rows=table.count())
         answer = fetch(grouped.limit(_MOST_PATTERNS + 1))
         return None if answer.num_rows > _MOST_PATTERNS else self._covered(self._patterns(in_fixed_order(answer)))
 
-    def _patterns(self, answer: Any) -> Patterns:
+    def _words(self) -> dict[str, Expression]:
+        """The conditions that each row meets, as bits of a few integers."""
+        bits = [as_number(self._met(condition, self.table)) for condition in self.parts[0]]
+        return {f"w{j}": packed(bits[start : start + _BITS], 2) for j, start in enumerate(range(0, len(bits), _BITS))}
+
+    def _meets(self, answer: Any) -> NDArray[np.bool_]:
+        """Which conditions each fetched row meets."""
         conditions = len(self.parts[0])
         words = [numbers_of(answer, f"w{j}") for j in range(-(-conditions // _BITS))]
         need(answer.num_rows * conditions, f"{answer.num_rows:,} kinds of rows by {conditions:,} conditions", _FEWER)
         meets = np.empty((answer.num_rows, conditions), bool)
         for i in range(conditions):
             meets[:, i] = words[i // _BITS] >> (i % _BITS) & 1
+        return meets
+
+    def _own_codes(self, answer: Any) -> Ints:
+        """The number of each fetched row's own explanation."""
+        place = {text: code for code, texts in enumerate(self.texts) for text in texts}
+        return np.array([place[text] for text in answer.column("own").to_pylist()], np.int64)
+
+    def _patterns(self, answer: Any) -> Patterns:
         rows = numbers_of(answer, "rows")
         refuse_change(self.n, int(rows.sum()))
-        place = {text: code for code, texts in enumerate(self.texts) for text in texts}
-        code = np.array([place[text] for text in answer.column("own").to_pylist()], np.int64)
-        return Patterns(meets, self.parts[1], code, self._label_codes(answer), rows)
+        return Patterns(self._meets(answer), self.parts[1], self._own_codes(answer), self._label_codes(answer), rows)
+
+    def by_rows(self, numbers: Numbers, agreement: Agreement, exact: int) -> Coverage:
+        """Every row fetched with its number and the conditions it meets, and counted in memory."""
+        answer = in_fixed_order(fetch(self.table.select("own", *numbers.columns, **self._words())))
+        refuse_change(self.n, answer.num_rows)
+        met = MetConditions(self.parts[0], self._meets(answer))
+        columns = [answer.column(name).to_numpy(zero_copy_only=False) for name in numbers.columns]
+        values = np.column_stack(columns).astype(np.float64)
+        sample = Sample(
+            self.distinct.take(self._own_codes(answer)),
+            values[:, 0] if len(columns) == 1 else values,
+            met.meets if self.parts[0] else None,
+            agreement=agreement,
+        )
+        coverage = cover(sample, met, exact=exact)
+        return replace(coverage, counts=replace(coverage.counts, relation=applies(self.distinct)))
 
     def _label_codes(self, answer: Any) -> Ints:
         number = {name: j for j, name in enumerate(self.names)}

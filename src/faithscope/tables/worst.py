@@ -17,9 +17,12 @@ from faithscope.tables.engine.answers import fetch
 from faithscope.tables.engine.dialects import engine_of
 from faithscope.tables.engine.protocol import Table
 from faithscope.tables.engine.shown_columns import shown
+from faithscope.tables.labels import Labels
 from faithscope.tables.log.kinds import RuleColumn
 from faithscope.tables.log.naming import NamedRows
 from faithscope.tables.log.rows import AuditedLog, KeyedRows
+from faithscope.tables.numbers.counts import Numbers
+from faithscope.tables.numbers.worst import farthest_rows, ranked_explanations, rows_at_ends
 
 _EXAMPLES = 50  # rows of each label of an explanation that are fetched to be shown
 
@@ -39,7 +42,7 @@ class Examples:
     Attributes
     ----------
     explanations, labels
-        One per row.
+        One per row; numbers as an array.
     rows : NamedRows
         The columns that the measure does not read.
     compared : pyarrow.Table or None
@@ -47,7 +50,7 @@ class Examples:
     """
 
     explanations: Explanations
-    labels: list[Any]
+    labels: Any
     rows: NamedRows
     compared: Any
 
@@ -57,21 +60,49 @@ class Examples:
         return Sample(self.explanations, to_labels(self.labels), self.compared)
 
     @classmethod
-    def of(cls, log: AuditedLog, rows: KeyedRows, k: int) -> "Examples":
-        """The rows of the k worst explanations."""
+    def of(cls, log: AuditedLog, rows: KeyedRows, labels: Labels | Numbers, k: int) -> "Examples":
+        """The rows of the k worst explanations; of numbers, those at both ends."""
         schema, nan_decimals = log.source.table.schema(), engine_of(log.source.table).nan_decimals
         columns = {name: shown(name, schema[name], nan_decimals=nan_decimals) for name in log.others}
         known = {name: column for name, column in columns.items() if column is not None}
         short = {f"x{j}": column for j, column in enumerate(known.values())}
-        among = None if log.stream is None else fetch(_worst(rows, k).select(*rows.keys))
+        worst = _worst(rows, k) if isinstance(labels, Labels) else _worst_numbers(log, rows, labels, k)
+        among = None if log.stream is None else fetch(worst.select(*rows.keys))
         candidates = log.rows(shown=short, among=among)
-        answer = _some_rows(candidates, k, list(short))
-        labels = answer.column("label").to_pylist()
-        labels = list(map(str, labels)) if None in labels else labels
+        if isinstance(labels, Numbers):
+            chosen = _worst_numbers(log, candidates, labels, k)
+            answer = rows_at_ends(candidates, labels, chosen, _EXAMPLES, list(short))
+        else:
+            answer = _some_rows(candidates, k, list(short))
         table = answer.select(list(short)).rename_columns(list(known))
         lists = table.to_pydict()
         named = NamedRows({name: lists.pop(name) for name in log.ids}, lists)
-        return cls(candidates.read(answer), labels, named, table.select(list(lists)) if lists else None)
+        return cls(
+            candidates.read(answer), _predictions(answer, labels), named, table.select(list(lists)) if lists else None
+        )
+
+
+def number_pairs(log: AuditedLog, rows: KeyedRows, numbers: Numbers, examples: Examples, k: int) -> dict[str, Any]:
+    """Up to k pairs of rows with one explanation whose predictions are farthest apart."""
+    worst = fetch(_worst_numbers(log, rows, numbers, k))
+    apart = np.asarray(worst.column("disagreement").to_numpy(zero_copy_only=False), np.float64)
+    known = (examples.explanations, examples.labels, examples.compared)
+    return farthest_rows(rows.read(worst), apart, *known, k, log.options.agreement)
+
+
+def _predictions(answer: Any, labels: Labels | Numbers) -> Any:
+    """The predictions of fetched rows: labels as a list, missing ones as text; numbers as an array."""
+    if isinstance(labels, Numbers):
+        columns = [answer.column(name).to_numpy(zero_copy_only=False) for name in labels.columns]
+        return columns[0].astype(np.float64) if len(columns) == 1 else np.column_stack(columns).astype(np.float64)
+    values = answer.column("label").to_pylist()
+    return list(map(str, values)) if None in values else values
+
+
+def _worst_numbers(log: AuditedLog, rows: KeyedRows, numbers: Numbers, k: int) -> Table:
+    """The keys of the k explanations whose rows disagree most, with `disagreement`, as an expression."""
+    ranked = ranked_explanations(rows, numbers, log.options.agreement)
+    return ranked.filter(ranked["disagreement"] > 0).limit(k)
 
 
 def _worst(rows: KeyedRows, k: int) -> Table:

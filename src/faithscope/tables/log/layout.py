@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from faithscope.agreements import Spread
 from faithscope.discretizers import Original
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow.tables import Settings, understood
@@ -19,35 +20,51 @@ from faithscope.tables.log.streaming import split
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.source import LogSource, list_width, unpacked
 
+_MOST_OUTPUTS = 32  # columns of predictions, of which every two are multiplied
+
 
 def laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
     """The log with its columns named by the caller, by the log itself, or by their names and types."""
-    label = _prediction(source, options.prediction)
-    ids = _ids(source, options.ids, label)
+    predictions = _predictions(source, options)
+    source = source.as_numbers(predictions) if options.agreement.of_numbers else source
+    ids = _ids(source, options.ids, predictions)
     with understood():
-        columns = None if options.explanation is None else _explanation(source, options.explanation, label, ids)
+        columns = None if options.explanation is None else _explanation(source, options.explanation, predictions, ids)
         settings = _own_settings(source, columns)
-        log = None if settings is None else _own_log(source, label, settings, options)
+        log = None if settings is None else _own_log(source, predictions, settings, options)
     if log is None:
-        log = _foreign_log(source, label, columns or (), options)
+        log = _foreign_log(source, predictions, columns or (), options)
     refuse_ids(ids, "explanation", (*log.columns, *log.originals))
     return replace(log, ids=ids)
 
 
-def _prediction(source: LogSource, name: str | None) -> str:
-    if name is None:
-        name = (source.settings or {}).get("prediction")
-    if name is None:
+def _predictions(source: LogSource, options: AuditOptions) -> tuple[str, ...]:
+    """The column of predictions, or several for an agreement that adds up columns."""
+    names, vectors = options.prediction, isinstance(options.agreement, Spread)
+    if names is None:
+        names = (source.settings or {}).get("prediction")
+    if names is None:
         raise BadInput(f"Say which column is the prediction. The log has: {', '.join(source.columns[:12])}.")
-    label = one_column(source.columns, name, "prediction")
-    refuse_nested(source.table.schema(), (label,), "a prediction is one label per row")
-    return label
+    if isinstance(names, str) or not isinstance(names, list | tuple) or not names:
+        columns: tuple[str, ...] = (one_column(source.columns, names, "prediction"),)  # type: ignore[arg-type]
+    else:
+        columns = tuple(dict.fromkeys(several_columns(source.columns, names, "prediction")))
+    if vectors and len(columns) > _MOST_OUTPUTS:
+        raise BadInput(f"Spread adds up at most {_MOST_OUTPUTS} columns in an engine; got {len(columns)}: name fewer.")
+    if not vectors and len(columns) > 1:
+        raise BadInput(
+            f"A prediction is one column; got {len(columns)}: name one, or pass agreement=fs.Spread(), which adds up "
+            "columns."
+        )
+    what = "a prediction is one number per row" if options.agreement.of_numbers else "a prediction is one label per row"
+    refuse_nested(source.table.schema(), columns, what)
+    return columns
 
 
-def _ids(source: LogSource, names: Names | None, label: str) -> tuple[str, ...]:
+def _ids(source: LogSource, names: Names | None, predictions: Sequence[str]) -> tuple[str, ...]:
     """The columns that identify rows, each once."""
     ids = () if names is None else tuple(dict.fromkeys(named_columns(source.columns, names, "id")))
-    refuse_ids(ids, "prediction", (label,))
+    refuse_ids(ids, "prediction", predictions)
     schema = source.table.schema()
     refuse_nested(schema, ids, "what identifies a row is one value")
     if hidden := [name for name in ids if shown(name, schema[name]) is None]:
@@ -55,12 +72,12 @@ def _ids(source: LogSource, names: Names | None, label: str) -> tuple[str, ...]:
     return ids
 
 
-def _explanation(source: LogSource, names: Names, prediction: str, ids: Sequence[str]) -> tuple[str, ...]:
+def _explanation(source: LogSource, names: Names, predictions: Sequence[str], ids: Sequence[str]) -> tuple[str, ...]:
     """The columns that names or globs mean; a glob never means the prediction, nor what identifies rows."""
     listed = name_list(names, "explanation")
     exact = [name for name in listed if isinstance(name, str)]
     refuse_ids(ids, "explanation", exact)
-    hidden = {prediction, *ids}.difference(exact)
+    hidden = {*predictions, *ids}.difference(exact)
     return tuple(several_columns([name for name in source.columns if name not in hidden], listed, "explanation"))
 
 
@@ -80,14 +97,14 @@ def _own_settings(source: LogSource, explanation: tuple[str, ...] | None) -> Set
     return settings if list(explanation) in (own, points) else None
 
 
-def _own_log(source: LogSource, label: str, settings: Settings, options: AuditOptions) -> AuditedLog:
+def _own_log(source: LogSource, predictions: tuple[str, ...], settings: Settings, options: AuditOptions) -> AuditedLog:
     """A log that faithscope wrote, by what it says about itself."""
     if settings["kind"] != "Counterfactuals":
-        return AuditedLog(source, options, label, _present(source, settings["columns"]), kind_in_log(settings))
+        return AuditedLog(source, options, predictions, _present(source, settings["columns"]), kind_in_log(settings))
     points, originals = (_present(source, settings[name]["columns"]) for name in ("points", "originals"))
     names = tuple(settings["names"] or [column.removeprefix("cf_") for column in points])
     kind = _pairs(source, names, points, originals, named=settings["names"] is not None)
-    return AuditedLog(source, options, label, points, kind, originals)
+    return AuditedLog(source, options, predictions, points, kind, originals)
 
 
 def _present(source: LogSource, columns: Sequence[str]) -> tuple[str, ...]:
@@ -101,7 +118,9 @@ def _present(source: LogSource, columns: Sequence[str]) -> tuple[str, ...]:
     return tuple(columns)
 
 
-def _foreign_log(source: LogSource, label: str, columns: tuple[str, ...], options: AuditOptions) -> AuditedLog:
+def _foreign_log(
+    source: LogSource, predictions: tuple[str, ...], columns: tuple[str, ...], options: AuditOptions
+) -> AuditedLog:
     """Any other log, by the names and types of its columns."""
     wanted, discretizer = options.kind, options.discretizer
     numbers = source.as_numbers(columns)
@@ -111,7 +130,7 @@ def _foreign_log(source: LogSource, label: str, columns: tuple[str, ...], option
         originals = tuple(_original(source, name) for name in names)
         source = source.as_numbers((*columns, *originals))
         pairs = _pairs(source, names, columns, originals, named=True)
-        return AuditedLog(source, options, label, columns, pairs, originals)
+        return AuditedLog(source, options, predictions, columns, pairs, originals)
     kind = kind_by_columns(schema, columns, wanted, discretized=not isinstance(discretizer, Original))
     source = numbers if isinstance(kind, NumberColumns) else source
     if isinstance(kind, NumberColumns) and len(columns) == 1 and schema[columns[0]].is_array():
@@ -122,7 +141,7 @@ def _foreign_log(source: LogSource, label: str, columns: tuple[str, ...], option
     if isinstance(kind, RuleColumn):
         features, numeric = _rule_features(source, columns[0])
         source, kind = source.as_numbers(numeric), RuleColumn(features)
-    return AuditedLog(source, options, label, columns, kind)
+    return AuditedLog(source, options, predictions, columns, kind)
 
 
 def _rule_features(source: LogSource, column: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from faithscope.discretizers import Discretizer, Floor, Truncate
-from faithscope.errors import BadInput
+from faithscope.errors import BadInput, WrongType
 from faithscope.tables.engine.missing import Scan, refuse_missing, scan
 from faithscope.tables.engine.protocol import Table
 from faithscope.tables.log.discretizers import to_numbers
@@ -30,12 +30,14 @@ def open_log(source: LogSource, options: AuditOptions, carried: Sequence[str] = 
         Other columns that will be asked for, such as those of populations.
     """
     log = laid_out(source, options)
+    _refuse_no_numbers(log)
     log.source.refuse_wide((*log.used, *carried))
     parts = split(options.discretizer, log.kind)
     if parts is not None:
         return _streamed(log, *parts, carried)
     seen = scan(log.source.table, log.used)
     refuse_missing(seen, options.nulls)
+    _refuse_missing_numbers(log, seen)
     _refuse_large(log, seen)
     return replace(log, kind=_bounded(log, seen), nan=seen.nan), seen
 
@@ -45,16 +47,17 @@ def _streamed(
 ) -> tuple[AuditedLog, Scan]:
     """The log with its explanations discretized by `first` in the engine and by the rest in NumPy."""
     numbers, nulls = isinstance(log.kind, NumberColumns), log.options.nulls
-    seen = scan(log.source.table, (log.prediction,) if numbers else log.used)
+    seen = scan(log.source.table, log.predictions if numbers else log.used)
     log = replace(log, nan=seen.nan, kind=log.kind if numbers else _bounded(log, seen))
     kind = log.kind if isinstance(log.kind, NumberColumns) else to_numbers(rest[0], log.values(first, {})[1])
     lists = numbers and len(log.columns) < kind.width
     features = tuple(f"{log.columns[0]}[{j}]" for j in range(kind.width)) if lists else log.columns
     stream = Stream(partial(_values, log, first), kind, features, rest, nulls == "drop", log.source.scratch)
-    stream.table((log.prediction, *carried))
+    stream.table((*log.predictions, *carried))
     holes = {name: stream.missing[name] for name in features if name in stream.missing} if numbers else {}
     seen = replace(seen, missing={**seen.missing, **holes})
     refuse_missing(seen, nulls)
+    _refuse_missing_numbers(log, seen)
     _refuse_large(log, seen)
     return replace(log, stream=stream), seen
 
@@ -73,6 +76,30 @@ def _bounded(log: AuditedLog, seen: Scan) -> Kind:
     largest = max(seen.largest.get(name, math.inf) for name in log.columns)
     holes = any(name in seen.missing for name in log.columns)
     return replace(log.kind, bound=largest if math.isfinite(largest) else None, holes=holes)
+
+
+def _refuse_no_numbers(log: AuditedLog) -> None:
+    """Raise if predictions are to be numbers and a column of them holds something else."""
+    schema, agreement = log.source.table.schema(), log.options.agreement
+    for name in log.predictions if agreement.of_numbers else ():
+        if not (schema[name].is_numeric() or schema[name].is_boolean()):
+            raise WrongType(
+                f"Column {name!r} holds {schema[name]}, but {agreement} compares numbers: name a column of numbers, or "
+                "leave the agreement away, so that predictions are labels."
+            )
+
+
+def _refuse_missing_numbers(log: AuditedLog, seen: Scan) -> None:
+    """Raise if a predicted number is missing where missing would be a value, or is none that float64 tells apart."""
+    schema, agreement = log.source.table.schema(), log.options.agreement
+    for name in log.predictions if agreement.of_numbers else ():
+        if name in seen.missing and log.options.nulls == "key":
+            raise BadInput(
+                f"Predictions in column {name!r} are missing in {seen.missing[name]:,} rows, and {agreement} compares "
+                'numbers: say nulls="drop" to leave such rows out.'
+            )
+        if schema[name].is_integer() and seen.largest.get(name, 0.0) > _EXACT:
+            raise BadInput(f"Column {name!r} holds integers beyond 2**53, which float64 cannot tell apart: scale them.")
 
 
 def _refuse_large(log: AuditedLog, seen: Scan) -> None:

@@ -27,8 +27,8 @@ class AuditedLog:
 
     Attributes
     ----------
-    prediction : str
-        The column of predicted labels.
+    predictions : tuple of str
+        The column of predicted labels; the columns of predicted numbers, several for `Spread` of several outputs.
     columns : tuple of str
         The columns of the explanation, as many as the kind is wide.
     originals : tuple of str
@@ -43,7 +43,7 @@ class AuditedLog:
 
     source: LogSource
     options: AuditOptions
-    prediction: str
+    predictions: tuple[str, ...]
     columns: tuple[str, ...]
     kind: Kind
     originals: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class AuditedLog:
     @property
     def used(self) -> tuple[str, ...]:
         """Every column that the measure reads."""
-        return (self.prediction, *self.columns, *self.originals)
+        return (*self.predictions, *self.columns, *self.originals)
 
     @property
     def others(self) -> tuple[str, ...]:
@@ -62,9 +62,15 @@ class AuditedLog:
         return tuple(name for name in dict.fromkeys((*self.ids, *self.source.columns)) if name not in self.used)
 
     def labels(self) -> Table:
-        """The table of the labels alone, which no engine should have to discretize for."""
+        """The table of the predictions alone, which no engine should have to discretize for."""
         source, place = self._kept()
-        return source.select(label=self._clean(source, self.prediction, place))
+        return source.select(**self._predicted(source, place))
+
+    def _predicted(self, source: Table, place: Mapping[Column, str]) -> dict[str, Expression]:
+        """The predictions: the column `label`, or for numbers the columns `y0` …"""
+        if not self.options.agreement.of_numbers:
+            return {"label": self._clean(source, self.predictions[0], place)}
+        return {f"y{j}": self._number(source, name, place) for j, name in enumerate(self.predictions)}
 
     def rows(
         self, used: Mapping[str, str] = _NONE, shown: Mapping[str, Column] = _NONE, among: Any = None
@@ -74,7 +80,7 @@ class AuditedLog:
         `among`, an Arrow table of keys, says which explanations are enough if they are discretized in NumPy.
         """
         source, place = self._kept(tuple(used.values()), tuple(shown.values()), among)
-        beside = {"label": self._clean(source, self.prediction, place)}
+        beside = self._predicted(source, place)
         beside |= {name: self._clean(source, wanted, place) for name, wanted in used.items()}
         beside |= {name: column(source, place.get(wanted, wanted)) for name, wanted in shown.items()}
         if self.stream is not None:
@@ -104,8 +110,8 @@ class AuditedLog:
         """
         if self.stream is None:
             return self._without_missing(self.source.table, (*self.used, *used)), _NONE
-        table, place = self.stream.table((self.prediction, *used, *shown), among)
-        return self._without_missing(table, [place[name] for name in (self.prediction, *used)]), place
+        table, place = self.stream.table((*self.predictions, *used, *shown), among)
+        return self._without_missing(table, [place[name] for name in (*self.predictions, *used)]), place
 
     def _without_missing(self, table: Table, columns: Sequence[str]) -> Table:
         if self.options.nulls != "drop":
@@ -120,8 +126,8 @@ class AuditedLog:
         values = {f"v{j}": read(source, name) for j, name in enumerate(self.columns)}
         return values | {f"o{j}": self._number(source, name) for j, name in enumerate(self.originals)}
 
-    def _number(self, source: Table, name: str) -> Expression:
-        value = self._clean(source, name)
+    def _number(self, source: Table, name: str, place: Mapping[Column, str] = _NONE) -> Expression:
+        value = self._clean(source, name, place)
         value = as_number(value) if value.type().is_boolean() else value
         return value.cast("float64") if value.type().is_numeric() else value
 

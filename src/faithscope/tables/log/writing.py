@@ -20,7 +20,7 @@ from faithscope.inputs.alignment import index_of, is_fresh
 from faithscope.inputs.arrays import frame_columns, is_frame, to_vector
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.dates import dated_columns, hold_dates
-from faithscope.inputs.labels import to_labels
+from faithscope.inputs.labels import to_labels, to_number_predictions
 from faithscope.inputs.missing import is_missing
 from faithscope.runtime.files import whole_file
 
@@ -36,7 +36,8 @@ def write_log(path: str | os.PathLike[str], explanations: Explanations, predicti
         A Parquet file.
     explanations : Explanations
         One explanation per row.
-    predictions : array-like, (n,)
+    predictions : array-like, (n,), or an (n, k) array of numbers
+        Several numbers per row become the columns ``prediction_0``, ``prediction_1`` and so on.
     X : array-like or table, n rows, optional
         The rows, or documents; sufficiency cannot be measured without them.
 
@@ -64,16 +65,25 @@ def to_log(explanations: Explanations, predictions: Any, X: Any = None) -> Any:
 
 
 def _to_log(explanations: Explanations, predictions: Any, X: Any) -> Any:
-    labels, table = to_labels(predictions), to_arrow(explanations)
-    same_length(explanations=len(explanations), predictions=len(labels))
+    labels, table = _predictions(predictions), to_arrow(explanations)
+    same_length(explanations=len(explanations), predictions=len(labels[0]))
     names, columns = _rows(explanations, X)
     index_names, index = _row_labels(X)
-    written = distinct_columns([*table.column_names, "prediction", *names, *index_names])[table.num_columns :]
-    for name, values in zip(written, (labels, *columns, *index), strict=True):
+    outputs = ["prediction"] if len(labels) == 1 else [f"prediction_{j}" for j in range(len(labels))]
+    written = distinct_columns([*table.column_names, *outputs, *names, *index_names])[table.num_columns :]
+    for name, values in zip(written, (*labels, *columns, *index), strict=True):
         table = table.append_column(name, write_column(values)[0])
-    inputs = dict(zip(names, written[1 : 1 + len(names)], strict=True))
-    settings = {**(read_settings(table) or {}), "prediction": written[0], "inputs": inputs}
+    inputs = dict(zip(names, written[len(labels) : len(labels) + len(names)], strict=True))
+    settings = {**(read_settings(table) or {}), "inputs": inputs}
+    settings["prediction"] = written[0] if len(labels) == 1 else written[: len(labels)]
     return table.replace_schema_metadata({METADATA: json.dumps(settings).encode()})
+
+
+def _predictions(predictions: Any) -> list[NDArray[Any]]:
+    """One column of labels or numbers, or one column of numbers per output."""
+    if getattr(predictions, "ndim", 1) == 2 and np.asarray(predictions).dtype.kind == "f":
+        return list(to_number_predictions(predictions, "Spread", vectors=True).reshape(len(predictions), -1).T)
+    return [to_labels(predictions)]
 
 
 def _row_labels(X: Any) -> tuple[list[str], list[Any]]:

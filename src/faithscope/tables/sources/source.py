@@ -45,6 +45,8 @@ class LogSource:
         Its local files, as they were when it was opened.
     wide : dict of str to int
         The number of digits of each column of decimals with more digits than DuckDB keeps, so that it would round them.
+    numeric : tuple of str
+        Columns that were asked for as numbers.
     """
 
     table: Table
@@ -55,6 +57,7 @@ class LogSource:
     still: bool = False
     files: Stamps = ()
     wide: Mapping[str, int] = field(default_factory=dict)
+    numeric: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -84,7 +87,10 @@ class LogSource:
 
     def as_numbers(self, columns: Sequence[str]) -> "LogSource":
         """The log with these columns as numbers, if a CSV file holds them as texts that can be read as such."""
-        return self if self.cells is None else replace(self, table=self.cells.typed(columns))
+        if self.cells is None:
+            return self
+        numeric = (*self.numeric, *columns)
+        return replace(self, table=self.cells.typed(numeric), numeric=numeric)
 
 
 def open_source(log: Any, connect: str | None = None) -> LogSource:
