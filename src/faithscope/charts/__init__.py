@@ -14,7 +14,7 @@ from faithscope.errors import BadInput
 if TYPE_CHECKING:
     import altair as alt
 
-__all__ = ["against", "curve", "discretizations", "estimates", "populations", "within_curve"]
+__all__ = ["against", "curve", "discretizations", "estimates", "populations", "tolerance_curve", "within_curve"]
 
 _WIDTH = 560
 
@@ -49,7 +49,7 @@ def estimates(named: Iterable[tuple[str, Drawable]], *, title: str = "", width: 
     'by age: consistency 0.000, interval 0.000 to 1.000.'
     """
     rows = _rows(named)
-    return _chart(specs.estimates(rows), title, width, _described(rows), specs.KEY)
+    return _chart(specs.estimates(rows), title, width, _described(rows), specs.key(rows))
 
 
 def populations(by_group: Mapping[Any, Drawable], *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
@@ -103,8 +103,7 @@ def discretizations(table: Any, *, title: str = "", width: int = _WIDTH) -> "alt
     'Consistency against uniqueness. Original(): 0.000, 100% u'
     """
     rows = [
-        {"name": line["discretizer"], "upper": min(1.0, line["value"] + line["unverifiable"])} | _known(line)
-        for line in table.to_dict("records")
+        {"name": line["discretizer"], "upper": upper_of(line)} | line for line in map(_known, table.to_dict("records"))
     ]
     words = "; ".join(f"{row['name']}: {row['value']:.3f}, {row['uniqueness']:.0%} unique" for row in rows)
     return _chart(specs.discretizations(rows), title, width, f"Consistency against uniqueness. {words}.")
@@ -150,6 +149,41 @@ def within_curve(
     rows = [{"tau": tau, **estimate.to_dict()} for tau, estimate in zip(taus, estimates, strict=True)]
     words = "; ".join(f"within {row['tau']:g}: {row['value']:.3f}" for row in rows)
     return _chart(specs.within_curve(rows), title, width, f"Consistency by distance. {words}.")
+
+
+def tolerance_curve(
+    eps: Sequence[float], estimates: Sequence[Drawable], *, title: str = "", width: int = _WIDTH
+) -> "alt.LayerChart":
+    """A measure of numbers by eps, on a logarithmic axis, with its interval and beside chance.
+
+    Parameters
+    ----------
+    eps : sequence of float
+        In the units of the predictions.
+    estimates : sequence of Estimate
+        One per eps.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> curve = fs.tolerance_curve(["a", "a", "b", "b"], [1.0, 1.5, 4.0, 6.0], [2.0])
+    >>> tolerance_curve(curve.eps, curve.estimates).description
+    'Consistency by eps. eps 2: 0.375, chance 0.125.'
+    """
+    rows = [{"eps": value, **estimate.to_dict()} for value, estimate in zip(eps, estimates, strict=True)]
+    words = "; ".join(f"eps {row['eps']:g}: {row['value']:.3f}{_chance(row)}" for row in rows)
+    said = f"{rows[0]['measure'].capitalize()} by eps. {words}."
+    return _chart(specs.tolerance_curve(rows), title, width, said, specs.CURVE_KEY)
+
+
+def upper_of(line: Mapping[str, Any]) -> float:
+    """What the value of a line of a table would be if its silent rows agreed, for any agreement."""
+    verified = line["verified"]
+    return 1.0 if verified is None else min(1.0, 1 - (1 - verified) * (1 - line["unverifiable"]))
+
+
+def _chance(row: Mapping[str, Any]) -> str:
+    return "" if row["chance"] is None else f", chance {row['chance']:.3f}"
 
 
 def _rows(named: Iterable[tuple[str, Drawable]]) -> list[dict[str, Any]]:

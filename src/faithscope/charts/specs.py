@@ -1,5 +1,6 @@
 """Vega-Lite specifications: rows of numbers in, plain dictionaries out, without width and colors."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -7,15 +8,58 @@ Row = Mapping[str, Any]
 Rows = Sequence[Row]
 Spec = dict[str, Any]
 
-KEY = (
-    "bar: shown to agree · hatched: cannot be checked · line below it: interval",
-    "diamond: agreement where it can be checked, with its interval · tick: chance",
-)
+_KEYS = {
+    False: (
+        "bar: shown to agree · hatched: cannot be checked · line below it: interval",
+        "diamond: agreement where it can be checked, with its interval · tick: chance",
+    ),
+    True: (
+        "bar: variance accounted for · hatched: cannot be checked · line below it: interval",
+        "diamond: the share where it can be checked, with its interval · tick: chance",
+    ),
+}
+CURVE_KEY = ("line: value, with its interval · band: cannot be checked · dashed: chance",)
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # an identifier; nothing is downloaded
 _STEP = 27  # pixels per line of bars
 _GUTTER = 78  # pixels for the names of measures
 _HATCH = 0.0125  # between strokes of a bar, on the scale from 0 to 1; doubled for columns, which are shorter
-_SHARES = {"domain": [0, 1]}
+_SHARES = {"domain": [0, 1]}  # replaced by `_scale` if there are values below 0
+_SAME, _SPREAD = "Same()", "Spread()"  # agreements as estimates write them down
+_UNIQUENESS = {"domain": [0, 1]}
+_LOWEST = -1.0  # an axis begins no lower; a mark beyond it is drawn at its end
+
+
+def key(rows: Rows) -> tuple[str, ...]:
+    """What the marks of `estimates` mean."""
+    return _KEYS[agreements(rows) == {_SPREAD}]
+
+
+def agreements(rows: Rows) -> set[str]:
+    """The agreements by which these rows were estimated."""
+    return {row.get("agreement", _SAME) for row in rows}
+
+
+def _axis_title(rows: Rows) -> str:
+    """What these estimates are, by their agreements."""
+    names = agreements(rows)
+    if names == {_SAME}:
+        return "probability that the prediction is the same"
+    if names == {_SPREAD}:
+        return "share of the variance of the predictions accounted for"
+    name = min(names)
+    if len(names) == 1 and name.startswith("Tolerance("):
+        return f"probability that predictions agree, {name}"
+    close = len(names) == 1 and name.startswith("Close(")
+    return f"mean agreement of predictions, {name}" if close else "mean agreement of predictions"
+
+
+def _scale(rows: Rows) -> Spec:
+    """The scale from 0 to 1, or from below 0: `Spread` is below chance, 0, if explanations are worse than none."""
+    fields = ("value", "low", "upper", "chance", "verified", "verified_low")
+    least = min((row[field] for row in rows for field in fields if row.get(field) is not None), default=0.0)
+    if least >= 0:
+        return _SHARES
+    return {"domain": [max(_LOWEST, math.floor(10 * least) / 10), 1], "clamp": True}
 
 
 def estimates(rows: Rows) -> Spec:
@@ -36,7 +80,7 @@ def estimates(rows: Rows) -> Spec:
     text |= {"limit": {"expr": f"width + {left}"}}
     heading = {"y": y, "text": _nominal("name"), "x": {"value": -left}}
     layers = [{**layer, "encoding": {"y": y, **layer["encoding"]}} for layer in _bars(lines)]
-    return _layered([*layers, _layer(names, text, heading)], _STEP * len(order))
+    return _layered([*layers, _layer(names, text, heading)], _STEP * len(order), _scale(rows))
 
 
 def _lines(rows: Rows) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -53,7 +97,7 @@ def _place(line: str) -> tuple[int, str]:
 
 def _bars(lines: Rows) -> list[Spec]:
     """Layers: value, unverifiable part, chance, interval, and the agreement of the rows that can be checked."""
-    axis = {"title": "probability that the prediction is the same", "format": ".1f", "tickCount": 5}
+    axis = {"title": _axis_title(lines), "format": ".1f", "tickCount": 5}
     ends = ("verified_low", "verified_high")
     tips = _tips("name", "measure", "value", "low", "high", "unverifiable", "verified", *ends, "chance", "n")
     bar, below = {"height": 11, "yOffset": -3}, {"yOffset": 7}
@@ -112,7 +156,7 @@ def against(rows: Rows) -> Spec:
         _layer(points, {"type": "point", "style": "dot", "size": 80}, {"x": x, "y": y, **tips}),
         *_spots(points, "consistency_value", "sufficiency_value"),
     ]
-    return _layered(layers, 300)
+    return _layered(layers, 300, _scale(rows))
 
 
 def _both(rows: Rows) -> Iterator[dict[str, Any]]:
@@ -126,7 +170,7 @@ def _both(rows: Rows) -> Iterator[dict[str, Any]]:
 def discretizations(rows: Rows) -> Spec:
     """Consistency against uniqueness."""
     tips = _tips("name", "uniqueness", "value", "low", "high", "unverifiable", "chance")
-    x = _titled("uniqueness", "uniqueness")
+    x = {**_titled("uniqueness", "uniqueness"), "scale": _UNIQUENESS}
     silent = [row for row in rows if row["upper"] > row["value"]]
     known = _having(rows, "chance")
     chance = {"type": "tick", "style": "chance", "orient": "horizontal", "thickness": 2, "size": 22}
@@ -147,7 +191,7 @@ def discretizations(rows: Rows) -> Spec:
         _layer(rows, {"type": "point", "style": "dot", "size": 80}, {"x": x, "y": y("value")} | tips),
         *_spots(rows, "uniqueness", "value"),
     ]
-    return _layered(layers, 280)
+    return _layered(layers, 280, _scale(rows))
 
 
 def curve(points: Rows, n: int, wanted: float, needed: int | None) -> Spec:
@@ -164,7 +208,7 @@ def curve(points: Rows, n: int, wanted: float, needed: int | None) -> Spec:
         return _layer(rows, {"type": "line", "style": style}, encoding)
 
     layers = [
-        line(exact, "value", "value"),
+        line([point for point in exact if point["value"] is not None], "value", "value"),
         line(exact, "unverifiable", "exact"),
         line(beyond, "unverifiable", "forecast"),
         *_goal(x, wanted, needed, n),
@@ -176,7 +220,7 @@ def curve(points: Rows, n: int, wanted: float, needed: int | None) -> Spec:
 def _sample_end(x: Spec, n: int, last: Row) -> list[Spec]:
     """Layers: the end of the sample, and the names of the two lines."""
     now = [{**last, "n": n, "text": f"you are here\n{n:,} rows"}]
-    names = [{"n": n, "y": last["value"], "text": "shown to agree"}]
+    names = [{"n": n, "y": last["value"], "text": "shown to agree"}] if last["value"] is not None else []
     corner = [{"n": 1, "y": 1, "text": "cannot be checked"}]
     label = {"type": "text", "align": "right", "dx": 4, "lineBreak": "\n", "lineHeight": 13, "style": "label"}
     aside = {"type": "text", "align": "left", "dx": 6, "style": "aside"}
@@ -207,18 +251,30 @@ def _goal(x: Spec, wanted: float, needed: int | None, n: int) -> list[Spec]:
 def within_curve(rows: Rows) -> Spec:
     """The measure by distance."""
     axis = {"title": "distance within which explanations count as the same", "grid": False}
-    x: Spec = {"field": "tau", "type": "quantitative", "axis": axis}
-    tips = _tips("tau", "value", "low", "high", "unverifiable", "chance")
-    value = {"x": x, "y": _titled("value", "consistency")}
-    interval = {"x": x, "y": _titled("low", "consistency"), "y2": {"field": "high"}}
+    return _measure_curve(rows, {"field": "tau", "type": "quantitative", "axis": axis}, "consistency")
+
+
+def tolerance_curve(rows: Rows) -> Spec:
+    """The measure by eps, on a logarithmic axis."""
+    axis = {"title": "eps, in the units of the predictions", "grid": False, "tickCount": 6, "format": "~g"}
+    scale = {"type": "log", "nice": False, "padding": 8}
+    x: Spec = {"field": "eps", "type": "quantitative", "axis": axis, "scale": scale}
+    kind = rows[0]["agreement"].partition("(")[0]
+    return _measure_curve(rows, x, f"{rows[0]['measure']} by {kind}(eps)")
+
+
+def _measure_curve(rows: Rows, x: Spec, title: str) -> Spec:
+    tips = _tips(x["field"], "value", "low", "high", "unverifiable", "chance")
+    value = {"x": x, "y": _titled("value", title)}
+    interval = {"x": x, "y": _titled("low", title), "y2": {"field": "high"}}
     layers = [
         _layer(rows, {"type": "area", "style": "band"}, {**value, "y2": {"field": "upper"}}),
         _layer(rows, {"type": "rule", "style": "interval"}, interval | tips),
         _layer(rows, {"type": "line", "style": "value"}, value),
         _layer(rows, {"type": "point", "style": "dot", "size": 60}, value | tips),
-        _layer(rows, {"type": "line", "style": "chance-line"}, {"x": x, "y": _titled("chance", "consistency")}),
+        _layer(rows, {"type": "line", "style": "chance-line"}, {"x": x, "y": _titled("chance", title)}),
     ]
-    return _layered(layers, 280)
+    return _layered(layers, 280, _scale(rows))
 
 
 def _spots(rows: Rows, x: str, y: str) -> list[Spec]:
@@ -251,6 +307,7 @@ _WORDS = {
     "verified_low": "where checked, from",
     "verified_high": "where checked, to",
     "tau": "distance",
+    "eps": "eps",
     "n": "rows",
     "kind": "how known",
 }
@@ -272,14 +329,24 @@ def _layer(rows: Rows, mark: Spec, encoding: Spec) -> Spec:
     return {"data": rows, "mark": mark, "encoding": encoding}
 
 
-def _layered(layers: list[Spec], height: Any) -> Spec:
-    """The layers as one chart; rows that several layers draw are stored once."""
+def _layered(layers: list[Spec], height: Any, scale: Spec = _SHARES) -> Spec:
+    """The layers as one chart, with this scale for shares; rows that several layers draw are stored once."""
+    layers = [{**layer, "encoding": _scaled(layer["encoding"], scale)} for layer in layers]
     held: dict[int, tuple[str, Rows]] = {}
     for layer in layers:
         held.setdefault(id(layer["data"]), (f"rows{len(held)}", layer["data"]))
     named = [{**layer, "data": {"name": held[id(layer["data"])][0]}} for layer in layers]
     datasets = {name: [_compact(row) for row in rows] for name, rows in held.values()}
     return {"$schema": _SCHEMA, "layer": named, "datasets": datasets, "height": height}
+
+
+def _scaled(encoding: Spec, scale: Spec) -> Spec:
+    """The encoding with another scale for shares."""
+    if scale is _SHARES:
+        return encoding
+    channels = {name: channel for name, channel in encoding.items() if isinstance(channel, dict)}
+    shares = {name: channel for name, channel in channels.items() if channel.get("scale") is _SHARES}
+    return encoding | {name: {**channel, "scale": scale} for name, channel in shares.items()}
 
 
 def _compact(row: Row) -> dict[str, Any]:

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from faithscope.inputs.arrays import frame_columns, is_frame
 from faithscope.inputs.rows import take_rows
+from faithscope.measures.agreement_words import told_number
 from faithscope.report.missing import Missing, attempt
 from faithscope.report.result import ExplainerResult, RowPair
-from faithscope.report.wording import plain, same_value, two_values, wording
+from faithscope.report.wording import plain, same_value, two_numbers, two_values, wording
 
 _FEATURES = 30  # of two rows side by side
 _DOCUMENT = 800  # characters of a document that are shown
@@ -44,6 +45,8 @@ class Contradiction:
         The row labels there; the positions of rows that have no labels.
     pairs : int or None
         How many pairs of rows this explanation contradicts itself on, if known.
+    gap : str or None
+        Of numbers, how far the two predictions are apart.
     features : tuple of FeaturePair
         Those that differ most first; empty if rows were not kept or have no columns.
     left_out : int
@@ -59,6 +62,7 @@ class Contradiction:
     prediction_a: str
     prediction_b: str
     pairs: int | None
+    gap: str | None
     features: tuple[FeaturePair, ...]
     left_out: int
 
@@ -79,6 +83,9 @@ def contradictions(
 
 def _contradiction(columns: "FeatureColumns | None", measure: str, pair: RowPair) -> Contradiction:
     features = () if columns is None else columns.side_by_side(pair.a, pair.b)
+    predictions = wording(pair.prediction_a), wording(pair.prediction_b)
+    if pair.gap is not None:
+        predictions = two_numbers(pair.prediction_a, pair.prediction_b)
     return Contradiction(
         measure=measure,
         explanation=wording(pair.explanation),
@@ -86,9 +93,10 @@ def _contradiction(columns: "FeatureColumns | None", measure: str, pair: RowPair
         row_b=pair.row_b,
         index_a=wording(pair.index_a, _NAME),
         index_b=wording(pair.index_b, _NAME),
-        prediction_a=wording(pair.prediction_a),
-        prediction_b=wording(pair.prediction_b),
+        prediction_a=predictions[0],
+        prediction_b=predictions[1],
         pairs=plain(pair.disagreeing_pairs),
+        gap=None if pair.gap is None else told_number(float(pair.gap)),
         features=features[:_FEATURES],
         left_out=max(0, len(features) - _FEATURES),
     )

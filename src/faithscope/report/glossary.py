@@ -1,5 +1,10 @@
 """What each number means, for somebody who has not read the paper."""
 
+from collections.abc import Sequence
+
+from faithscope.agreements import Agreement, Spread
+from faithscope.measures.agreement_words import described
+
 GLOSSARY: dict[str, str] = {
     "faithful": (
         "An explanation is faithful when it accounts for what the model does: rows that are explained alike are "
@@ -50,3 +55,68 @@ GLOSSARY: dict[str, str] = {
         "only if the interval excludes zero; among many pairs some will differ by chance."
     ),
 }
+
+_NUMBERS: dict[str, str] = {
+    "consistency": (
+        "How much the prediction of another row with the same explanation agrees, on average. If two houses are told "
+        "the same reason, and one is valued far higher, the reason does not account for it."
+    ),
+    "sufficiency": (
+        "How much the prediction of another row to which the explanation applies agrees, on average, whatever it was "
+        "told itself. Only explanations that say where they apply have it: rules, highlights, counterfactuals."
+    ),
+    "chance": (
+        "What an explanation that means nothing would reach: how much the predictions of two rows drawn at random "
+        "agree, on average. Where most predictions are close to each other it is high by itself."
+    ),
+}
+_NOT_CONVEX = {
+    "discretization": (
+        "How explanations are made coarser before they are compared, such as keeping only the signs of the five "
+        "largest importances. Coarser explanations can be checked on more rows; by this agreement merging explanations "
+        "may raise or lower what is true of them."
+    ),
+}
+_VARIANCE: dict[str, str] = {
+    "consistency": (
+        "The share of the variance of the predictions that explanations account for: 1 if rows with the same "
+        "explanation get the same prediction, 0 if they differ as much as any two rows do."
+    ),
+    "sufficiency": (
+        "The share of the variance of the predictions that explanations account for, among all rows to which an "
+        "explanation applies, whatever they were told themselves. Only explanations that say where they apply have it."
+    ),
+    "value": (
+        "The measure on these rows. A row whose explanation covers no other row counts as if nothing was known about "
+        "it but the mean of all predictions, so a low value means unfaithful or unverifiable."
+    ),
+    "where it can be checked": (
+        "The share of the variance accounted for among the rows that can be checked, with an interval of its own that "
+        "holds no silence. This is what is compared with chance."
+    ),
+    "chance": (
+        "What an explanation that means nothing would reach: 0, since it accounts for no variance. A value below 0 "
+        "means that rows with the same explanation differ more than any two rows do."
+    ),
+    "typically apart": (
+        "How far the predictions of two rows with the same explanation are apart, in the units of the predictions: the "
+        "root of their mean squared difference."
+    ),
+}
+
+
+def glossary(agreements: Sequence[Agreement]) -> dict[str, str]:
+    """What each number of a report means, if its measures are by these agreements.
+
+    Examples
+    --------
+    >>> glossary([Spread()])["consistency"][:43]
+    'The share of the variance of the prediction'
+    """
+    if not any(agreement.of_numbers for agreement in agreements):
+        return GLOSSARY
+    spread = all(isinstance(agreement, Spread) for agreement in agreements)
+    sentences = " ".join(dict.fromkeys(filter(None, map(described, agreements))))
+    convex = all(agreement.convex for agreement in agreements)
+    changed = (_VARIANCE if spread else _NUMBERS) | ({} if convex else _NOT_CONVEX)
+    return GLOSSARY | changed | {"agreement": f"How predictions are compared. {sentences}"}

@@ -3,11 +3,13 @@
 import os
 from typing import Any
 
+from faithscope.agreements import Spread
 from faithscope.charts import specs
 from faithscope.charts.theme import LIGHT, theme
+from faithscope.measures.agreement_words import described, named, told_number, typical_gap
 from faithscope.measures.estimate import Estimate
 from faithscope.report.contradictions import FeaturePair
-from faithscope.report.glossary import GLOSSARY
+from faithscope.report.glossary import glossary
 from faithscope.report.offline_page import fill_page
 from faithscope.report.summary import Curve, Explainer, Groups, Summary, notes, numbers
 from faithscope.report.verdict import LEVELS, WORDS, ExplainerVerdict
@@ -64,7 +66,7 @@ def _groups_rows(groups: Groups) -> list[dict[str, Any]]:
 
 def _row(name: str, estimate: Estimate) -> dict[str, Any]:
     """The numbers of an estimate that a chart draws, under a name."""
-    fields = ("measure", "value", "low", "high", "unverifiable", "upper", "chance", "n")
+    fields = ("measure", "agreement", "value", "low", "high", "unverifiable", "upper", "chance", "n")
     checked = ("verified", "verified_low", "verified_high")
     told = numbers(estimate)
     return {"name": name} | {field: told[field] for field in (*fields, *checked)}
@@ -92,11 +94,23 @@ def _template_names(summary: Summary) -> dict[str, Any]:
         "facts": _facts,
         "marked": _marked,
         "spoken": _spoken,
-        "glossary": GLOSSARY,
+        "glossary": glossary([estimate.agreement for estimate in _estimates(summary)]),
+        "known": "variance accounted for" if _of_variance(summary) else "shown to agree",
+        "where_checked": "the share" if _of_variance(summary) else "agreement",
+        "numbers": any(estimate.agreement.of_numbers for estimate in _estimates(summary)),
         "icons": _ICONS,
         "levels": LEVELS,
         "shown": _SHOWN,
     }
+
+
+def _estimates(summary: Summary) -> list[Estimate]:
+    return [estimate for explainer in summary.explainers for estimate in explainer.measures]
+
+
+def _of_variance(summary: Summary) -> bool:
+    """Whether every measure is a share of variance."""
+    return all(isinstance(estimate.agreement, Spread) for estimate in _estimates(summary))
 
 
 def _sections(has: dict[str, bool]) -> list[tuple[str, str]]:
@@ -131,12 +145,13 @@ def _lead(summary: Summary) -> str:
 
 def _method(summary: Summary) -> str:
     first = summary.explainers[0].measures[0]
+    compared = " ".join(dict.fromkeys(described(estimate.agreement) for estimate in _estimates(summary)))
     return (
         "Every row is compared with the other rows that its explanation covers, never with itself. "
-        f"Intervals are at {100 * first.confidence:g}% confidence ({first.method}). An explainer is called faithful "
-        f"when its whole interval reaches {summary.wanted:.0%} and at least half of what chance leaves open, "
-        "and no better than chance when rows that can be checked do not agree more than shuffled predictions would "
-        "and its interval stays nearer to chance than to that."
+        f"{compared}{' ' if compared else ''}Intervals are at {100 * first.confidence:g}% confidence ({first.method}). "
+        f"An explainer is called faithful when its whole interval reaches {summary.wanted:.0%} and at least half of "
+        "what chance leaves open, and no better than chance when rows that can be checked do not agree more than "
+        "shuffled predictions would and its interval stays nearer to chance than to that."
     )
 
 
@@ -149,6 +164,12 @@ def _facts(explainer: Explainer) -> list[tuple[str, str]]:
         "Explainer": explainer.settings,
         "Explanations": explainer.kind,
         "Discretization": explainer.discretizer,
+        "Predictions compared by": named(first.agreement) if first.agreement.of_numbers else "",
+        "Typically apart": ", ".join(
+            f"{estimate.measure}: {told_number(apart)}"
+            for estimate in estimates
+            if (apart := typical_gap(estimate.gap, estimate.unverifiable)) is not None
+        ),
         "Rows": f"{first.n:,}",
         "Effective rows": "" if first.effective_n == first.n else f"{first.effective_n:,.0f} (rows are weighted)",
         "Different explanations": f"{first.distinct:,}",

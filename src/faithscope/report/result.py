@@ -122,6 +122,8 @@ class RowPair:
         The row labels; the positions of rows that have no labels.
     disagreeing_pairs : int or None
         How many pairs of rows this explanation contradicts itself on, if known.
+    gap : float or None
+        Of numbers, how far the two predictions are apart.
     """
 
     explanation: Any
@@ -134,6 +136,7 @@ class RowPair:
     prediction_a: Any
     prediction_b: Any
     disagreeing_pairs: int | None = None
+    gap: float | None = None
 
 
 def row_pairs(columns: Mapping[str, Any], positions: NDArray[np.int64] | None = None) -> tuple[RowPair, ...]:
@@ -170,6 +173,7 @@ def _row_pair(line: Mapping[str, Any], positions: NDArray[np.int64] | None) -> R
         prediction_a=line["prediction_a"],
         prediction_b=line["prediction_b"],
         disagreeing_pairs=line.get("disagreeing_pairs"),
+        gap=line.get("gap"),
     )
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any
 
+from faithscope.charts import upper_of
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.checks import check_share, check_whole
 from faithscope.inputs.hints import hint
@@ -288,5 +289,6 @@ def _needed(plan: Plan) -> str:
 
 
 def _discretization(line: Mapping[str, Any]) -> dict[str, Any]:
-    told = {"name": wording(line["discretizer"]), "upper": min(1.0, line["value"] + line["unverifiable"])}
-    return told | {name: plain(value) for name, value in line.items() if name != "discretizer"}
+    numbers = {name: plain(value) for name, value in line.items()}
+    told = {"name": wording(line["discretizer"]), "upper": upper_of(numbers)}
+    return told | {name: value for name, value in numbers.items() if name != "discretizer"}

@@ -3,6 +3,7 @@
 from io import StringIO
 from typing import TYPE_CHECKING
 
+from faithscope.measures.agreement_words import named
 from faithscope.measures.estimate import Estimate
 from faithscope.report.summary import Explainer, Groups, Summary, notes
 from faithscope.report.verdict import Level
@@ -58,7 +59,8 @@ def _table(summary: Summary) -> "Table":
     from rich.text import Text
 
     first = summary.explainers[0].measures[0]
-    title = f"{first.n:,} rows, {100 * first.confidence:g}% intervals"
+    by = f", by {named(first.agreement)}" if first.agreement.of_numbers else ""
+    title = f"{first.n:,} rows, {100 * first.confidence:g}% intervals{by}"
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", show_edge=False, pad_edge=False)
     table.add_column("explainer", overflow="fold")
     table.add_column("measure", no_wrap=True)

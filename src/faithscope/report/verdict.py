@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from faithscope.agreements import Agreement, Spread
+from faithscope.measures.agreement_words import agreeing, named, told_number, typical_gap
 from faithscope.measures.estimate import Estimate
 
 Level = Literal["faithful", "unknown", "partly", "chance", "unfaithful"]
@@ -19,8 +21,8 @@ WORDS: dict[Level, str] = {
 }
 WANTED = 0.9
 _SUBJECT = {
-    "consistency": "rows with the same explanation are predicted alike",
-    "sufficiency": "rows to which an explanation applies are predicted alike",
+    "consistency": "rows with the same explanation",
+    "sufficiency": "rows to which an explanation applies",
 }
 _ALONE = {"consistency": "that no other row has", "sufficiency": "that applies to no other row"}
 
@@ -92,25 +94,26 @@ def judge(estimates: list[Estimate], needed: dict[str, str], wanted: float = WAN
     judged.sort(key=lambda pair: -LEVELS.index(pair[0]))
     (weakest, decisive), others = judged[0], judged[1:]
     sentence = f"{WORDS[weakest]}: {_clause(weakest, decisive, needed.get(decisive.measure, ''), wanted)}."
+    sentence += _gap(decisive)
     asides = [_aside(reached, estimate, same=reached == weakest) for reached, estimate in others]
     return ExplainerVerdict(weakest, " ".join([sentence, *asides]))
 
 
 def _clause(reached: Level, estimate: Estimate, needed: str, wanted: float) -> str:
-    subject = _SUBJECT.get(estimate.measure, f"{estimate.measure} holds")
     alone = _ALONE.get(estimate.measure, "that covers no other row")
     if estimate.verified is None:
         return f"every row has an explanation {alone}, so that nothing can be checked"
     if estimate.chance is None or estimate.chance >= 1:
-        return "all predictions are the same, so that any explanation would agree"
+        return _all_agree(estimate.agreement)
     chance, between = f"{estimate.chance:.1%}", _between(estimate.low, estimate.high)
     if reached == "faithful":
-        return f"{subject} at least {_down(estimate.low)} of the time, while chance alone gives {chance}"
+        return f"{_holds(estimate, f'at least {_down(estimate.low)}')}, while chance alone gives {chance}"
     if reached == "unfaithful":
-        return f"{subject} at most {_up(estimate.high)} of the time, no more than chance alone gives, {chance}"
+        most = _holds(estimate, f"at most {_up(estimate.high)}")
+        return f"{most}, no more than chance alone gives, {chance}"
     where = "where it can be checked, " if estimate.unverifiable else ""
     if reached == "chance":
-        return f"{where}{subject} {_checked(estimate)} of the time, and chance alone gives {chance}"
+        return f"{where}{_holds(estimate, _checked(estimate))}, and chance alone gives {chance}"
     if reached == "partly":
         threshold = f"{bar(estimate.chance, wanted):.0%}"
         overall = (
@@ -118,11 +121,39 @@ def _clause(reached: Level, estimate: Estimate, needed: str, wanted: float) -> s
             if estimate.unverifiable
             else f" but below {threshold}"
         )
-        return f"{where}{subject} {_checked(estimate)} of the time, above chance ({chance}){overall}"
-    if 2 * estimate.unverifiable < estimate.high - estimate.low:
-        return f"the rows are too few to say more than that {subject} {between} of the time (chance: {chance}){needed}"
+        return f"{where}{_holds(estimate, _checked(estimate))}, above chance ({chance}){overall}"
+    silence = estimate.unverifiable if estimate.silence is None else estimate.silence
+    if 2 * silence < estimate.high - estimate.low:
+        said = _holds(estimate, between)
+        return f"the rows are too few to say more than that {said} (chance: {chance}){needed}"
     silent = f"{estimate.unverifiable:.0%} of the rows have an explanation {alone}"
-    return f"{silent}, so that the truth is {between} (chance: {chance}){needed}"
+    truth = "share of the variance accounted for" if isinstance(estimate.agreement, Spread) else "truth"
+    return f"{silent}, so that the {truth} is {between} (chance: {chance}){needed}"
+
+
+def _holds(estimate: Estimate, share: str) -> str:
+    """What the measure says, with a share in words such as "at least 90.0%"."""
+    if isinstance(estimate.agreement, Spread):
+        where = " where they apply" if estimate.measure == "sufficiency" else ""
+        return f"explanations account for {share} of the variance of the predictions{where}"
+    if estimate.measure not in _SUBJECT:
+        return f"{estimate.measure} holds {share} of the time"
+    return f"{_SUBJECT[estimate.measure]} are {agreeing(estimate.agreement, share)}"
+
+
+def _all_agree(agreement: Agreement) -> str:
+    if not agreement.of_numbers:
+        return "all predictions are the same, so that any explanation would agree"
+    return f"all predictions agree with each other by {named(agreement)}, so that any explanation would"
+
+
+def _gap(estimate: Estimate) -> str:
+    """How far predictions are typically apart, as a sentence; empty if that is not known."""
+    apart = typical_gap(estimate.gap, estimate.unverifiable)
+    if apart is None:
+        return ""
+    rows = "rows with the same explanation" if estimate.measure != "sufficiency" else "rows that an explanation covers"
+    return f" Two {rows} are typically predicted {told_number(apart)} apart."
 
 
 def _checked(estimate: Estimate) -> str:

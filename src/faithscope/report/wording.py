@@ -32,6 +32,20 @@ def two_values(a: Any, b: Any) -> tuple[str, str]:
     return short if short[0] != short[1] or same_value(a, b) else (wording(a), wording(b))
 
 
+def two_numbers(a: Any, b: Any) -> tuple[str, str]:
+    """Two predictions that are numbers or vectors, side by side, rounded as `two_values` rounds.
+
+    Examples
+    --------
+    >>> two_numbers((0.123456, 0.5), (0.25, 0.75))
+    ('(0.1235, 0.5)', '(0.25, 0.75)')
+    """
+    if not isinstance(a, tuple):
+        return two_values(a, b)
+    pairs = [two_values(*pair) for pair in zip(a, b, strict=True)]
+    return f"({', '.join(x for x, _ in pairs)})", f"({', '.join(y for _, y in pairs)})"
+
+
 def _rounded(value: Any) -> str:
     if isinstance(value, float | np.floating) and math.isfinite(value):
         return wording(float(f"{value:.4g}"))
