@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from faithscope.testing.cases import CASES, Case
+from faithscope.testing.number_cases import NUMBER_CASES, SCOPED_NUMBER_CASES, NumberCase
 from faithscope.testing.scoped_cases import SCOPED_CASES, ScopedCase
 
 _NEAR = 1e-6  # a small constant in a denominator is forgiven
@@ -135,7 +136,48 @@ def check_sufficiency(
     )
 
 
-def _asked(case: Case | ScopedCase, expected: float, measure: Callable[..., float], *sample: Any) -> Verdict:
+def check_consistency_of_numbers(
+    measure: Callable[[Any, Any, str], float], cases: Iterable[NumberCase] = NUMBER_CASES
+) -> Conformance:
+    """Run ``measure(explanations, predictions, agreement) -> float`` on numeric predictions with a known consistency.
+
+    Parameters
+    ----------
+    measure : callable
+        Explanations are one key per row; predictions are numbers, (n,) or, for ``spread``, (n, outputs); the agreement
+        is a word: ``close:0.5``, ``tolerance:0.5`` or ``spread``.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> from faithscope.testing import check_consistency_of_numbers
+    >>> check_consistency_of_numbers(lambda e, y, word: fs.consistency(e, y, agreement=word).value).conforms
+    True
+    """
+    return Conformance(tuple(_asked(case, case.value, measure, *case.make(), case.agreement) for case in cases))
+
+
+def check_sufficiency_of_numbers(
+    measure: Callable[[Any, Any, Any, str], float], cases: Iterable[NumberCase] = SCOPED_NUMBER_CASES
+) -> Conformance:
+    """Run ``measure(rules, X, predictions, agreement) -> float`` on numeric predictions with a known sufficiency.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> from faithscope.testing import check_sufficiency_of_numbers
+    >>> def ours(rules, X, predictions, word):
+    ...     rules = fs.Rules.from_conditions(rules, features=["x"])
+    ...     return fs.sufficiency(rules, predictions, X, agreement=word).value
+    >>> check_sufficiency_of_numbers(ours).conforms
+    True
+    """
+    return Conformance(tuple(_asked(case, case.value, measure, *case.make(), case.agreement) for case in cases))
+
+
+def _asked(
+    case: Case | ScopedCase | NumberCase, expected: float, measure: Callable[..., float], *sample: Any
+) -> Verdict:
     try:
         answer = measure(*sample)
         if np.ma.is_masked(answer):  # float() would make it NaN, and warn
