@@ -160,7 +160,7 @@ def test_documents_and_labels_in_their_places_are_no_swap():
 
 def test_predictions_and_lengths_are_checked_once_per_evaluation(monkeypatch):
     calls = []
-    for module in ("evaluation.asker", "sample"):
+    for module in ("evaluation.outputs", "agreements.base"):
         original = inspect.getattr_static(__import__(f"faithscope.{module}", fromlist=["x"]), "to_predictions")
         monkeypatch.setattr(f"faithscope.{module}.to_predictions", lambda v, f=original: calls.append(1) or f(v))
     fs.evaluate(lambda rows: LABELS, RULES, X, groups=LABELS, weights=WEIGHTS + 1, progress=False)

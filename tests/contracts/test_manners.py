@@ -187,7 +187,8 @@ def test_equal_and_unequal_sparse_rows():
 def test_a_model_is_shown_by_its_name_since_its_own_repr_may_hold_rows():
     assert WORD in repr(MODEL), "the encoder lists its categories"
     assert repr(explainers.Counterfactual(MODEL, TRAIN)) == (
-        "Counterfactual(predict=Pipeline, X_train=(120, 3), categorical=(), metric='gower', candidates=10)"
+        "Counterfactual(predict=Pipeline, X_train=(120, 3), categorical=(), metric='gower', candidates=10, "
+        "agreement=None)"
     )
     bound = explainers.Lime(NEAR.predict_proba, PLAIN, samples=50)
     assert repr(bound).startswith("Lime(predict_proba=KNeighborsClassifier.predict_proba, X_train=(120, 2), ")
@@ -201,6 +202,7 @@ def test_settings_are_given_back_as_they_were_given():
     assert params.pop("X_train") is TRAIN
     assert params == {
         "threshold": 0.8, "beam": 2, "categorical": (), "delta": 0.1, "tau": 0.15, "seed": 0, "max_conditions": 3,
+        "agreement": None,
     }  # fmt: skip
 
 

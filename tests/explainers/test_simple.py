@@ -146,7 +146,9 @@ def test_the_place_of_a_missing_value_tells_rows_apart():
     [
         (lambda: explainers.TreePath(DecisionTreeClassifier()), WrongType, "fitted scikit-learn decision tree"),
         (lambda: explainers.TreePath.surrogate(lambda r: r[:, 0], X, max_leaf_nodes=1), BadInput, "at least 2"),
-        (lambda: explainers.TreePath.surrogate(lambda r: r[:, 1] / 7, X), BadInput, "look continuous"),
+        (lambda: explainers.TreePath.surrogate(lambda r: [0.5], X), BadInput, "569 rows but predictions have 1"),
+        (lambda: explainers.TreePath.surrogate(lambda r: r[:, :2], X), BadInput, "must be one value per row"),
+        (lambda: explainers.TreePath.surrogate(lambda r: r[:, 0], X, agreement=1), WrongType, "cannot be applied"),
         (lambda: explainers.TreePath.surrogate(7, X), WrongType, "must have predict"),
         (lambda: explainers.TreePath.surrogate(lambda r: r, np.empty((0, 2))), BadInput, "Training rows are empty"),
         (lambda: explainers.NearestNeighbors(X, k=0), BadInput, "at least 1; got 0"),

@@ -122,3 +122,9 @@ RELATIONS = st.sampled_from(
         *(lambda X, e: np.ones(len(X), bool), lambda X, e: [1], lambda X, e: None, lambda X, e: [True] * len(X)),
     )
 )
+
+AGREEMENTS = st.one_of(
+    st.sampled_from([fs.Same(), fs.Spread(), fs.Close(1.0), fs.Close(1e-300), fs.Close(1e300), fs.Tolerance(0.5)]),
+    st.sampled_from([None, "spread", "close:0.5", "tolerance:", "close:nan", "", fs.Close, 3, [], math.nan]),
+    st.sampled_from([lambda a, b: a == b, lambda a, b: 2.0, lambda a, b: a - b]),
+)

@@ -7,6 +7,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 import faithscope as fs
+from faithscope.agreements import Close, Same, Spread, Tolerance
 from fuzz import hostile
 from fuzz.choices import COUNTS, DISTANCES, METRICS, SEEDS, SHARES, WORDS
 from fuzz.functions import _tree
@@ -35,6 +36,11 @@ def proba(rows):
     return np.column_stack([1 - ones, ones])
 
 
+def numbers(rows):
+    """A number for rows of any kind, or for texts."""
+    return proba(rows)[:, 1] * 3.5
+
+
 def about(texts):
     """A label for texts: whether they speak of a."""
     return ["a" in str(text) for text in texts]
@@ -46,7 +52,13 @@ def some_table(n):
 
 CATEGORICAL = st.one_of(st.just([0]), st.just(["x1"]), st.lists(SCALARS, max_size=2), SCALARS)
 CLASSES = st.one_of(st.sampled_from([None, 0, 1, 2, -1, "predicted"]), SCALARS)
-MODELS = st.sampled_from([predict, proba, None, 3, "model", object(), lambda X: None, lambda X: [1], lambda X: X])
+MODELS = st.sampled_from(
+    [predict, proba, numbers, None, 3, "model", object(), lambda X: None, lambda X: [1], lambda X: X]
+)
+AGREEMENTS = st.one_of(
+    st.sampled_from([None, Same(), Tolerance(0.5), Tolerance(1e-300), Close(1.0), Spread(), predict]),
+    SCALARS,
+)
 TOKENIZERS = st.sampled_from([str.split, list, None, 3, "split", lambda text: None, lambda text: [1]])
 
 MADE = {
@@ -54,15 +66,33 @@ MADE = {
     "NearestNeighbors": (lambda: EX.NearestNeighbors(TRAIN), {"k": COUNTS, "metric": METRICS}),
     "Lime": (
         lambda: EX.Lime(proba, TRAIN, samples=20),
-        {"class_index": CLASSES, "categorical": CATEGORICAL, "discretize": st.booleans(), "seed": SEEDS},
+        {
+            "class_index": CLASSES,
+            "categorical": CATEGORICAL,
+            "discretize": st.booleans(),
+            "seed": SEEDS,
+            "mode": st.one_of(st.sampled_from(["classification", "regression"]), WORDS),
+        },
     ),
     "Anchors": (
         lambda: EX.Anchors(predict, TRAIN, beam=1, max_conditions=1),
-        {"threshold": SHARES, "categorical": CATEGORICAL, "delta": SHARES, "tau": SHARES, "seed": SEEDS},
+        {
+            "threshold": SHARES,
+            "categorical": CATEGORICAL,
+            "delta": SHARES,
+            "tau": SHARES,
+            "seed": SEEDS,
+            "agreement": AGREEMENTS,
+        },
     ),
     "Counterfactual": (
         lambda: EX.Counterfactual(predict, TRAIN),
-        {"categorical": CATEGORICAL, "metric": METRICS, "candidates": st.sampled_from([1, 3, 0, -1, 1.5, "1", None])},
+        {
+            "categorical": CATEGORICAL,
+            "metric": METRICS,
+            "candidates": st.sampled_from([1, 3, 0, -1, 1.5, "1", None]),
+            "agreement": AGREEMENTS,
+        },
     ),
     "Shap": (
         lambda: EX.Shap(proba, TRAIN, algorithm="permutation", evaluations=10),
@@ -128,7 +158,7 @@ def _(draw):
 @target("explainers.TreePath.surrogate", NUMBERS, 30)
 def _(draw):
     given = draw(st.one_of(st.just(predict), MODELS)), draw(st.one_of(st.just(TRAIN), some_table(5)))
-    how = draw(options(max_leaf_nodes=COUNTS, seed=SEEDS))
+    how = draw(options(max_leaf_nodes=COUNTS, seed=SEEDS, agreement=AGREEMENTS))
     return lambda: EX.TreePath.surrogate(*given, **how)
 
 
@@ -254,7 +284,15 @@ def _(draw):
 def _(draw):
     given = draw(st.one_of(st.just(about), MODELS))
     how = draw(
-        options(threshold=SHARES, delta=SHARES, tau=DISTANCES, tokenizer=TOKENIZERS, unknown=SCALARS, seed=SEEDS)
+        options(
+            threshold=SHARES,
+            delta=SHARES,
+            tau=DISTANCES,
+            tokenizer=TOKENIZERS,
+            unknown=SCALARS,
+            seed=SEEDS,
+            agreement=AGREEMENTS,
+        )
     )
     return lambda: EX.TextAnchors(given, **{"beam": 1, "max_words": 1, **how}).explain(["a b", "c"])
 

@@ -10,7 +10,7 @@ import faithscope as fs
 import faithscope.testing
 from faithscope.evaluation.assertions import Unfaithful
 from fuzz import hostile
-from fuzz.choices import COUNTS, DISCRETIZERS, DISTANCES, METRICS, RELATIONS, SEEDS, SHARES, WORDS
+from fuzz.choices import AGREEMENTS, COUNTS, DISCRETIZERS, DISTANCES, METRICS, RELATIONS, SEEDS, SHARES, WORDS
 from fuzz.hostile import SCALARS, SIZES
 from fuzz.kinds import (
     comparisons,
@@ -39,21 +39,23 @@ def weights(n):
 def _(draw):
     n = draw(SIZES)
     given = draw(explanations(n)), draw(labels(n))
-    how = draw(options(discretizer=DISCRETIZERS, confidence=SHARES, interval=WORDS, weights=weights(n)))
+    how = draw(
+        options(discretizer=DISCRETIZERS, confidence=SHARES, interval=WORDS, weights=weights(n), agreement=AGREEMENTS)
+    )
     return lambda: fs.consistency(*given, **how)
 
 
 @target("count", MEASURES, 40)
 def _(draw):
     n = draw(SIZES)
-    given, how = (draw(explanations(n)), draw(labels(n))), draw(options(weights=weights(n)))
+    given, how = (draw(explanations(n)), draw(labels(n))), draw(options(weights=weights(n), agreement=AGREEMENTS))
     return lambda: fs.count(*given, **how)
 
 
 @target("Sample.of", MEASURES, 40)
 def _(draw):
     n = draw(SIZES)
-    given = draw(explanations(n)), draw(labels(n)), draw(some_rows(n)), draw(weights(n))
+    given = draw(explanations(n)), draw(labels(n)), draw(some_rows(n)), draw(weights(n)), draw(AGREEMENTS)
     return lambda: fs.Sample.of(*given)
 
 
@@ -61,7 +63,7 @@ def _(draw):
 def _(draw):
     n = draw(SIZES)
     given = draw(explanations(n)), draw(labels(n)), draw(some_rows(n))
-    how = draw(options(relation=RELATIONS, confidence=SHARES, weights=weights(n), device=WORDS))
+    how = draw(options(relation=RELATIONS, confidence=SHARES, weights=weights(n), device=WORDS, agreement=AGREEMENTS))
     return lambda: fs.sufficiency(*given, **how)
 
 
@@ -69,7 +71,7 @@ def _(draw):
 def _(draw):
     n = draw(SIZES)
     given = draw(st.one_of(grid(n), explanations(n))), draw(labels(n)), draw(DISTANCES)
-    how = draw(options(metric=METRICS, confidence=SHARES, device=WORDS))
+    how = draw(options(metric=METRICS, confidence=SHARES, device=WORDS, agreement=AGREEMENTS))
     return lambda: fs.within(*given, **how)
 
 
@@ -82,12 +84,53 @@ def _(draw):
     return lambda: fs.within_curve(*given, **how)
 
 
+@target("Close", MEASURES, 20)
+def _(draw):
+    eps = draw(st.one_of(DISTANCES, SCALARS))
+    return lambda: fs.Close(eps)
+
+
+@target("Tolerance", MEASURES, 20)
+def _(draw):
+    eps = draw(st.one_of(DISTANCES, SCALARS))
+    return lambda: fs.Tolerance(eps)
+
+
+@target("Spread", MEASURES, 1)
+def _(draw):
+    return lambda: fs.Spread()
+
+
+@target("Same", MEASURES, 1)
+def _(draw):
+    return lambda: fs.Same()
+
+
+@target("tolerance_curve", MEASURES, 30)
+def _(draw):
+    n = draw(SIZES)
+    eps = draw(st.one_of(st.none(), st.just([0.5, 2.0]), st.lists(DISTANCES, max_size=3), SCALARS))
+    given = draw(explanations(n)), draw(labels(n)), eps
+    kinds = st.sampled_from([fs.Close, fs.Tolerance, "close", "tolerance", fs.Spread, fs.Close(1.0)])
+    how = draw(
+        options(
+            agreement=kinds,
+            discretizer=DISCRETIZERS,
+            X=some_rows(n),
+            relation=RELATIONS,
+            confidence=SHARES,
+            weights=weights(n),
+        )
+    )
+    return lambda: fs.tolerance_curve(*given, **how)
+
+
 @target("certify", MEASURES, 30)
 def _(draw):
     n = draw(SIZES)
     given = draw(explanations(n)), draw(labels(n))
     several = st.one_of(DISCRETIZERS, st.lists(DISCRETIZERS, max_size=3))
-    how = draw(options(discretizers=several, confidence=SHARES, interval=WORDS))
+    how = draw(options(discretizers=several, confidence=SHARES, interval=WORDS, agreement=AGREEMENTS))
     return lambda: fs.certify(*given, **how)
 
 
@@ -104,6 +147,8 @@ def _(draw):
             interval=WORDS,
             weights=weights(n),
             relation=RELATIONS,
+            agreement=AGREEMENTS,
+            output=st.one_of(WORDS, st.sampled_from(["label", "probability"])),
             seed=SEEDS,
             cache=st.sampled_from([None, 3, "\0", ["here"]]),
             progress=st.sampled_from([None, True, False, 3, "yes", lambda *_: None]),
@@ -120,7 +165,7 @@ def _(draw):
     given = draw(labels(n)), draw(st.one_of(named, named, explanations(n))), draw(some_rows(n))
     per_name = st.dictionaries(st.sampled_from(hostile.TEXTS), DISCRETIZERS, max_size=2)
     chosen = st.one_of(DISCRETIZERS, per_name, st.builds(fs.Best))
-    how = draw(options(discretizer=chosen, confidence=SHARES, groups=labels(n), seed=SEEDS))
+    how = draw(options(discretizer=chosen, confidence=SHARES, groups=labels(n), seed=SEEDS, agreement=AGREEMENTS))
     return lambda: fs.compare(*given, progress=False, **how)
 
 
@@ -139,7 +184,7 @@ def _(draw):
             [lambda rows: explanations.take(np.arange(min(len(explanations), len(rows)))), explanations, None]
         )
     )
-    how = draw(options(discretizer=DISCRETIZERS, confidence=SHARES, relation=RELATIONS))
+    how = draw(options(discretizer=DISCRETIZERS, confidence=SHARES, relation=RELATIONS, agreement=AGREEMENTS))
     return lambda: fs.local(x, predict, explain, X, **how)
 
 
@@ -339,6 +384,18 @@ def _(draw):
 def _(draw):
     answer = draw(SCALARS)
     return lambda: str(faithscope.testing.check_sufficiency(lambda e, X, y: answer))
+
+
+@target("testing.check_consistency_of_numbers", TESTING, 10)
+def _(draw):
+    answer, cases = draw(SCALARS), faithscope.testing.NUMBER_CASES[:5]
+    return lambda: str(faithscope.testing.check_consistency_of_numbers(lambda e, y, word: answer, cases))
+
+
+@target("testing.check_sufficiency_of_numbers", TESTING, 10)
+def _(draw):
+    answer = draw(SCALARS)
+    return lambda: str(faithscope.testing.check_sufficiency_of_numbers(lambda e, X, y, word: answer))
 
 
 LOG = pd.DataFrame(

@@ -103,13 +103,11 @@ def share(value):
 
 
 def _estimate(estimate):
-    (
-        share(estimate.low),
-        share(estimate.high),
-        share(estimate.unverifiable),
-        share(estimate.verified),
-        share(estimate.chance),
-    )
+    below_zero = isinstance(estimate.agreement, faithscope.Spread)  # worse than the mean of all predictions
+    for value in (estimate.low, estimate.verified):
+        share(None if below_zero and value is not None and value < 0 else value)
+    for value in (estimate.high, estimate.unverifiable, estimate.chance):
+        share(value)
     assert estimate.low <= estimate.value <= estimate.high, estimate
     assert estimate.n >= 1
     assert 1 <= estimate.distinct <= estimate.n
@@ -142,10 +140,14 @@ def _populations(populations):
 
 
 def _local(local):
+    if local.low is None:  # squared distances have no bound
+        assert isinstance(local.agreement, faithscope.Spread)
+        assert local.value is None or local.value <= 1
+        return
     share(local.value)
     assert local.low <= local.high
     assert local.value is None or local.low <= local.value <= local.high
-    assert local.agreeing <= local.others
+    assert local.agreeing <= local.others + 1e-9
 
 
 def _certificate(certificate):
@@ -186,6 +188,7 @@ def _checks():
     from faithscope.measures.local import Local
     from faithscope.measures.planning import Plan
     from faithscope.measures.populations import Populations
+    from faithscope.measures.tolerance import ToleranceCurve
     from faithscope.measures.within import WithinCurve
     from faithscope.tables.audit import Audit
 
@@ -194,7 +197,7 @@ def _checks():
         ((faithscope.Evaluation, Audit), _evaluation),
         (faithscope.Comparison, _comparison),
         (Populations, _populations),
-        (WithinCurve, lambda curve: [_estimate(estimate) for estimate in curve.estimates]),
+        ((WithinCurve, ToleranceCurve), lambda curve: [_estimate(estimate) for estimate in curve.estimates]),
         (Local, _local),
         (Certificate, _certificate),
         (Plan, _plan),

@@ -11,11 +11,13 @@ from faithscope.measures.certify import Certificate
 from faithscope.measures.local import Local
 from faithscope.measures.planning import Plan
 from faithscope.measures.populations import Populations
+from faithscope.measures.tolerance import ToleranceCurve
 from faithscope.measures.within import WithinCurve
 from faithscope.tables.audit import Audit
 from faithscope.tables.windows import Windows
 
-RESULTS = (Audit, Certificate, Local, Plan, Plain, Populations, Records, WithinCurve, Windows)  # what functions give
+# What functions give.
+RESULTS = (Audit, Certificate, Local, Plan, Plain, Populations, Records, ToleranceCurve, WithinCurve, Windows)
 
 NOT_CALLED = {
     "Comparison": "made by compare",
@@ -36,6 +38,7 @@ NOT_CALLED = {
     "testing.Case": "a record",
     "testing.Conformance": "a record",
     "testing.Hub": "a record",
+    "testing.NumberCase": "a record",
     "testing.Scoped": "a record",
     "testing.ScopedCase": "a record",
     "testing.System": "a record",

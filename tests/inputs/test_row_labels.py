@@ -45,6 +45,7 @@ CALLS = {
     "sufficiency, weights": (lambda w: fs.sufficiency(RULES, Y, X, weights=w), WEIGHTS),
     "within": (lambda y: fs.within(WHY, y, 0.5), Y),
     "within_curve": (lambda y: fs.within_curve(WHY, y, [0.5]).estimates[0], Y),
+    "tolerance_curve": (lambda y: fs.tolerance_curve(WHY, y, [0.5]).estimates[0], Y),
     "evaluate, predictions": (lambda y: fs.evaluate(y, WHY, X).consistency, Y),
     "evaluate, explanations": (lambda why: fs.evaluate(Y, why, X).consistency, WHY),
     "evaluate, X": (lambda rows: fs.evaluate(Y, RULES, rows).sufficiency, X),

@@ -65,6 +65,100 @@ def test_a_trees_consistency_approaches_one_minus_the_weighted_gini_index():
     assert abs(found.value - (1 - gini)) <= len(np.unique(leaves)) / (len(X) - len(np.unique(leaves)))
 
 
+AGREEMENTS = {
+    "close": lambda a, b: np.maximum(0, 1 - np.abs(a - b)),
+    "spread": lambda a, b: -((a - b) ** 2) / 2,
+    "tolerance": lambda a, b: (np.abs(a - b) <= 1).astype(float),
+}
+
+
+def true_agreement(explanations, predictions, agreement):
+    """Of a population that has these rows and no others: two rows with one explanation are drawn independently."""
+    same = explanations[:, None] == explanations[None, :]
+    return float(np.mean((same * agreement(predictions[:, None], predictions[None, :])).sum(axis=1) / same.sum(axis=1)))
+
+
+@pytest.mark.parametrize("name", ["close", "spread"])
+@given(seed=st.integers(0, 10_000))
+def test_coarsening_never_raises_true_consistency_of_numbers(name, seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 40))
+    fine, merged = rng.integers(0, 8, n), rng.integers(0, 4, 8)
+    predictions = rng.choice([rng.normal(size=n), rng.integers(0, 4, n) / 2, rng.standard_t(1, size=n)])
+    raw, coarse = (true_agreement(codes, predictions, AGREEMENTS[name]) for codes in (fine, merged[fine]))
+    assert coarse <= raw + 1e-9 * max(1.0, abs(raw), abs(coarse))
+
+
+def test_coarsening_may_raise_agreement_within_a_tolerance():
+    fine, predictions = np.array([0, 0, 1, 1]), np.array([0.0, 2.0, 1.0, 1.0])
+    assert true_agreement(fine, predictions, AGREEMENTS["tolerance"]) == 0.75
+    assert true_agreement(np.zeros(4), predictions, AGREEMENTS["tolerance"]) == 0.875
+    assert not fs.Tolerance(1).convex
+
+
+@given(seed=st.integers(0, 10_000))
+def test_close_is_never_above_tolerance(seed):
+    rng = np.random.default_rng(seed)
+    n, eps = int(rng.integers(2, 40)), float(rng.choice([0.3, 1.0, 2.5]))
+    explanations, predictions = rng.integers(0, 5, n), rng.integers(-9, 10, n) / 10
+    close, tolerance = (
+        fs.consistency(explanations, predictions, agreement=kind(eps)) for kind in (fs.Close, fs.Tolerance)
+    )
+    assert close.value <= tolerance.value + 1e-12
+
+
+@pytest.mark.parametrize("agreement", [fs.Tolerance(0.5), lambda a, b: (a == b) + 0.0])
+def test_whoever_takes_coarsening_for_granted_refuses_agreements_that_it_may_raise(agreement):
+    rng = np.random.default_rng(0)
+    why, predictions = rng.normal(size=(60, 2)), rng.normal(size=60)
+    offered = "0.5" if isinstance(agreement, fs.Tolerance) else "eps"
+    for what, ask in {
+        "certify": lambda: fs.certify(why, predictions, agreement=agreement),
+        "certify ": lambda: fs.certify(why, predictions, "sign", agreement=agreement, interval="jackknife"),
+        "Best": lambda: fs.evaluate(predictions, why, why, discretizer="best", agreement=agreement),
+        "Best ": lambda: fs.compare(predictions, {"a": why}, why, discretizer={"a": fs.Best()}, agreement=agreement),
+    }.items():
+        with pytest.raises(fs.errors.NotProven, match=rf"^{what.strip()} takes.*agreement=fs.Close\({offered}\)"):
+            ask()
+    for taken in (fs.Close(0.5), fs.Spread()):
+        assert fs.certify(why, predictions, agreement=taken, interval="jackknife").low >= 0
+        assert fs.evaluate(predictions, why, why, discretizer="best", agreement=taken).consistency.n == 30
+
+
+def test_a_certificate_by_spread_is_approximate_and_one_sided():
+    rng = np.random.default_rng(0)
+    why = rng.normal(size=(400, 2))
+    predictions = why[:, 0] + rng.normal(size=400) / 3
+    with pytest.raises(fs.errors.NotProven, match="proven for agreements from 0 to 1"):
+        fs.certify(why, predictions, agreement=fs.Spread())
+    alone = fs.certify(why, predictions, "sign", agreement=fs.Spread(), interval="jackknife")
+    assert not alone.proven
+    assert "approximate" in str(alone)
+    # One-sided at .975 is the lower end of the two-sided interval at .95.
+    both = fs.consistency(why, predictions, discretizer="sign", agreement=fs.Spread())
+    surer = fs.certify(why, predictions, "sign", agreement=fs.Spread(), interval="jackknife", confidence=0.975)
+    assert surer.low == pytest.approx(both.low, abs=1e-12)
+    assert surer.low < alone.low < both.value
+
+
+@pytest.mark.parametrize("agreement", [fs.Close(1.0), fs.Spread()])
+@pytest.mark.slow
+def test_a_certificate_of_numbers_bounds_the_raw_explainer(agreement):
+    # The explanation fixes the mean of the prediction; the sign merges means that differ.
+    rng, means, above = np.random.default_rng(0), np.array([-2.0, -1.5, 1.5, 2.0]), 0
+    noise = rng.uniform(-0.5, 0.5, (2, 400_000))
+    truth = np.mean(np.maximum(0, 1 - np.abs(noise[0] - noise[1])))
+    if isinstance(agreement, fs.Spread):
+        truth = 1 - (1 / 12) / (1 / 12 + np.mean(means**2))
+    for _ in range(200):
+        codes = rng.integers(0, 4, 300)
+        found = fs.certify(
+            means[codes, None], means[codes] + rng.uniform(-0.5, 0.5, 300), agreement=agreement, interval="jackknife"
+        )
+        above += found.low > truth
+    assert above <= 200 * 0.05
+
+
 @pytest.mark.parametrize("method", ["mcdiarmid", "jackknife"])
 @pytest.mark.slow
 def test_a_certificate_bounds_the_raw_explainer(method):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import faithscope as fs
 from faithscope.report.verdict import LEVELS, WORDS, bar, judge, level
 
 shares = st.floats(0, 1)
@@ -35,6 +36,9 @@ def estimates(draw, measure="consistency"):
         above_chance=above,
         chance=chance,
         confidence=0.95,
+        agreement=draw(st.sampled_from([fs.Same(), fs.Close(2.0), fs.Tolerance(0.5), fs.Spread()])),
+        gap=draw(st.none() | st.floats(0, 100)),
+        silence=draw(st.none() | st.floats(0, high - value)),
     )
 
 
@@ -135,6 +139,7 @@ def test_a_bound_is_never_said_tighter_than_it_is(estimate):
 def test_a_silent_sample_says_how_silent_and_what_would_help():
     estimate = SimpleNamespace(measure="consistency", value=0.35, low=0.3, high=1.0, unverifiable=0.62, verified=0.92)
     estimate.chance, estimate.confidence, estimate.above_chance = 0.5, 0.95, True
+    estimate.agreement, estimate.gap, estimate.silence = fs.Same(), None, None
     sentence = judge([estimate], {"consistency": "; about 12,000 rows would leave only 5% unverifiable"}).sentence
     assert sentence.startswith("Cannot tell yet: 62% of the rows have an explanation that no other row has")
     assert sentence.endswith("about 12,000 rows would leave only 5% unverifiable.")

@@ -41,7 +41,7 @@ def test_it_pickles_and_explains_the_same_afterwards():
     again = pickle.loads(pickle.dumps(explainer))
     np.testing.assert_array_equal(explainer.explain(IRIS[:3]).values, again.explain(IRIS[:3]).values)
     assert repr(again).endswith(
-        "X_train=(150, 4), class_index=None, categorical=(), samples=300, discretize=True, seed=0)"
+        "X_train=(150, 4), class_index=None, categorical=(), samples=300, discretize=True, seed=0, mode=None)"
     )
 
 
@@ -186,7 +186,7 @@ def test_probabilities_in_single_precision_may_be_rounded_past_one():
 
 
 def test_another_number_of_probabilities_than_rows_is_refused():
-    with pytest.raises(BadInput, match="gave 7 probabilities for 100 rows"):
+    with pytest.raises(BadInput, match="gave 7 outputs for 100 rows"):
         Lime(lambda rows: np.full(7, 0.5), IRIS, samples=50).explain(IRIS[:2])
 
 

@@ -321,6 +321,36 @@ def test_a_regression_is_explained_by_its_margin():
         Shap(model, BACKGROUND, output="probability")
 
 
+def test_a_regressor_has_one_output_and_no_classes():
+    model = DecisionTreeRegressor(max_depth=4, random_state=0).fit(X, X[:, 0] * X[:, 1])
+    for algorithm in ("tree", "permutation", "kernel"):
+        explainer = Shap(model, BACKGROUND, algorithm=algorithm)
+        np.testing.assert_allclose(explainer.expected_value, [model.predict(BACKGROUND).mean()])
+        gains = model.predict(ROWS) - explainer.expected_value
+        np.testing.assert_allclose(explainer.explain(ROWS).values.sum(axis=1), gains, atol=1e-6)
+    for class_index in (0, 1, "predicted"):
+        with pytest.raises(BadInput, match="A regression has no classes: class_index must be None; got"):
+            Shap(model, BACKGROUND, class_index=class_index)
+    for given in (model, model.predict):
+        with pytest.raises(BadInput, match='DecisionTreeRegressor predicts numbers, not labels: use output="margin"'):
+            Shap(given, BACKGROUND, output="label")
+
+
+@pytest.mark.parametrize("outputs", [2, 3])
+def test_every_output_of_a_regressor_of_several_is_explained(outputs):
+    targets = np.column_stack([X[:, 0], X[:, 1] ** 2, X[:, 0] * X[:, 2]])[:, :outputs]
+    model = DecisionTreeRegressor(max_depth=3, random_state=0).fit(X, targets)
+    every = Shap(model, BACKGROUND).explain(ROWS)
+    parts = np.split(every.values, outputs, axis=1)
+    for output, part in enumerate(parts):
+        np.testing.assert_allclose(part, Shap(model, BACKGROUND, class_index=output).explain(ROWS).values, atol=1e-9)
+        gains = model.predict(ROWS)[:, output] - model.predict(BACKGROUND)[:, output].mean()
+        np.testing.assert_allclose(part.sum(axis=1), gains, atol=1e-6)
+    assert every.names[-1].endswith(f" | output {outputs - 1}")
+    with pytest.raises(BadInput, match=f"None, or an output from 0 to {outputs - 1}; got 'predicted'"):
+        Shap(model, BACKGROUND, class_index="predicted")
+
+
 def test_a_model_without_a_margin_is_told_so():
     model = MLPClassifier((3,), max_iter=2)
     with pytest.warns(UserWarning, match="converge"):

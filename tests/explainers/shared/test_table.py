@@ -173,3 +173,14 @@ def test_rows_with_the_columns_of_another_table_are_refused():
     for rows in (train, train[["age", "pay"]], plain, pd.DataFrame(plain)):
         assert (table.encode(rows) == plain).all()
     assert (Table.learn(plain).encode(train.rename(columns={"pay": "height"})) == plain).all()
+
+
+def test_values_that_can_be_no_category_are_refused_in_a_sentence():
+    with pytest.raises(WrongType, match=r"a list \(\[2\]\) at row 1, which can be no category: use a tuple"):
+        Table.learn([[1, "a"], [1, [2]]])
+    with pytest.raises(WrongType, match="can be no category"):
+        Table.learn([[1, "a"], [1, "b"]]).encode([[1, [2]]])
+
+
+def test_a_column_without_rows_has_no_type_to_refuse():
+    assert Table.learn(np.zeros((2, 2))).encode(pd.DataFrame({"a": [], "b": []}, dtype=object)).shape == (0, 2)

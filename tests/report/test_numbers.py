@@ -1,0 +1,139 @@
+"""Reports of numbers: they say how predictions were compared, show gaps, and never speak of labels."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import faithscope as fs
+from faithscope.report import summarize
+from faithscope.report.glossary import GLOSSARY, glossary
+from faithscope.report.html import render
+from faithscope.report.terminal import render as print_summary
+from faithscope.report.verdict import judge, level
+from number_evaluations import AGREEMENTS, evaluated, exponential
+
+
+def system(n=300, noise=0.1, seed=0):
+    """Rows, rules by which the predictions nearly go, and predictions with a unit of about 100."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"size": rng.uniform(0, 10, n), "age": rng.uniform(0, 10, n)})
+    rules = fs.Rules.from_conditions(
+        [[("size", ">", float(s // 2 * 2)), ("size", "<=", float(s // 2 * 2 + 2))] for s in X["size"]], ["size", "age"]
+    )
+    return X, rules, 100 * (X["size"].to_numpy() // 2 + noise * rng.normal(size=n))
+
+
+def shown(page):
+    """The text of a page without scripts, styles and charts."""
+    return re.sub(r"<(script|style)[^>]*>.*?</\1>|<[^>]+>", " ", page, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("agreement", AGREEMENTS)
+def test_a_page_says_how_numbers_were_compared_and_never_that_labels_were(agreement):
+    X, rules, y = system()
+    summary = summarize(evaluated(rules, y, X, agreement))
+    text = shown(render(summary)) + print_summary(summary)
+    name = "exponential" if agreement is exponential else repr(agreement)
+    assert name in text
+    assert "same prediction" not in text.replace("get the same prediction, 0 if they differ", "")
+    assert "predicted alike" in text
+    assert not re.search(r"\blabels?\b", text)
+    assert "object at 0x" not in text
+    assert "function" not in text
+    assert "nan" not in text.lower().replace("finance", "")
+
+
+def test_contradictions_show_both_numbers_and_their_gap():
+    X, rules, y = system()
+    summary = summarize(evaluated(rules, y, X, fs.Close(50.0)))
+    pair = summary.explainers[0].contradictions[0]
+    assert float(pair.gap) == pytest.approx(abs(float(pair.prediction_a) - float(pair.prediction_b)), abs=0.1)
+    assert f"predictions {pair.gap} apart" in shown(render(summary))
+    assert pair.pairs is None
+    json.dumps(summary.to_dict(), allow_nan=False)
+
+
+def test_a_spread_says_the_share_of_the_variance_and_the_gap_in_units():
+    X, rules, y = system()
+    estimate = evaluated(rules, y, X, fs.Spread()).consistency
+    assert estimate.unverifiable == 0
+    assert 12 < estimate.gap < 16  # two draws whose standard deviation is 10 are typically 14 apart
+    assert "of the variance accounted for" in str(estimate)
+    assert f"typically {estimate.gap:.4g} apart" in str(estimate)
+    verdict = judge([estimate], {})
+    assert verdict.level == "faithful"
+    assert "explanations account for at least 9" in verdict.sentence
+    assert f"Two rows with the same explanation are typically predicted {estimate.gap:.4g} apart." in verdict.sentence
+
+
+def test_rows_that_cannot_be_checked_do_not_make_the_gap_smaller():
+    y = np.array([0.0, 4.0, 8.0, 12.0])
+    checked = fs.consistency(["a", "a", "b", "b"], y, agreement=fs.Spread())
+    silent = fs.consistency(["a", "a", "b", "b", *"cdefgh"], [*y, *range(6)], agreement=fs.Spread())
+    assert "typically 4 apart" in str(checked)
+    assert "typically 4 apart" in str(silent)
+    assert "typically predicted 4 apart" in judge([silent], {}).sentence
+    nobody = fs.consistency(["a", "b"], [1.0, 2.0], agreement=fs.Spread())
+    assert "apart" not in str(nobody) + judge([nobody], {}).sentence
+
+
+def test_close_and_tolerance_name_their_eps():
+    X, rules, y = system()
+    for agreement, words in (
+        (fs.Close(50.0), "(100% if equal, 0% if 50 or more apart)"),
+        (fs.Tolerance(50.0), "predicted within 50 of each other"),
+    ):
+        estimate = evaluated(rules, y, X, agreement).consistency
+        assert f"consistency {estimate.value:.3f} by {agreement}," in str(estimate)
+        assert words in judge([estimate], {}).sentence
+        assert repr(agreement) in estimate._repr_html_()
+
+
+@pytest.mark.parametrize("agreement", AGREEMENTS)
+@pytest.mark.parametrize("seed", range(5))
+def test_explanations_that_mean_nothing_are_never_called_faithful(agreement, seed):
+    rng = np.random.default_rng(seed)
+    y = rng.normal(size=200)
+    nothing = evaluated(rng.integers(0, 10, 200), y, agreement=agreement).consistency
+    assert level(nothing) in {"chance", "unknown", "unfaithful"}
+    wide = fs.consistency(rng.integers(0, 10, 200), y, agreement=fs.Close(100.0))
+    assert wide.low > 0.95  # all predictions are close to each other, and chance says so
+    assert level(wide) != "faithful"
+
+
+@pytest.mark.parametrize("agreement", [fs.Close(1.0), fs.Spread()])
+def test_agreement_below_chance_is_unfaithful_or_no_better(agreement):
+    keys = np.arange(400) // 2
+    y = np.tile([0.0, 10.0], 200) + np.random.default_rng(0).normal(size=400) / 10
+    estimate = fs.consistency(keys, y, agreement=agreement)
+    assert estimate.verified < estimate.chance
+    assert level(estimate) in {"unfaithful", "chance"}
+    assert "Faithful" not in judge([estimate], {}).sentence
+
+
+def test_predictions_that_all_agree_are_not_called_the_same():
+    estimate = fs.consistency(["a", "a", "b", "b"], [1.0, 2.0, 3.0, 4.0], agreement=fs.Tolerance(10.0))
+    sentence = judge([estimate], {}).sentence
+    assert sentence.startswith("Cannot tell yet: all predictions agree with each other by Tolerance(eps=10.0)")
+
+
+def test_the_glossary_follows_the_agreement():
+    assert glossary([fs.Same()]) is GLOSSARY
+    assert set(glossary([fs.Spread()])) > set(GLOSSARY)
+    assert "variance" in glossary([fs.Spread()])["consistency"]
+    assert "at most 2 apart" in glossary([fs.Tolerance(2.0)])["agreement"]
+    assert "never gain" in glossary([fs.Close(2.0)])["discretization"]
+    assert "never gain" not in glossary([fs.Tolerance(2.0)])["discretization"]
+
+
+def test_vectors_are_reported_with_rounded_numbers():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(80, 2)), columns=["a", "b"])
+    shares = rng.dirichlet([1, 1, 1], 80)
+    summary = summarize(evaluated(rng.integers(0, 4, 80), shares, X, fs.Spread()))
+    pair = summary.explainers[0].contradictions[0]
+    assert re.fullmatch(r"\([\d.e-]{1,9}, [\d.e-]{1,9}, [\d.e-]{1,9}\)", pair.prediction_a)
+    assert render(summary)
