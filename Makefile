@@ -35,7 +35,9 @@ bench: $(VENV)/.bench ## install what is compared with, and measure speed as rat
 	$(BIN)/python benchmarks/known_quality.py
 	$(BIN)/python benchmarks/conformance.py
 	$(BIN)/python benchmarks/explainers.py
+	$(BIN)/python benchmarks/agreements.py
 	$(BIN)/python benchmarks/coverage.py --quick
+	$(BIN)/python benchmarks/coverage_numbers.py --quick
 	$(BIN)/python benchmarks/limits.py --seconds 5
 
 $(VENV)/bin/python:

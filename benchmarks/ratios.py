@@ -80,12 +80,19 @@ def is_missing(library: str) -> bool:
 
 
 def quantus_value(
-    metric: Callable[[], Any], values: np.ndarray, labels: np.ndarray, batch_size: int | None = None
+    metric: Callable[[], Any],
+    values: np.ndarray,
+    labels: np.ndarray,
+    batch_size: int | None = None,
+    outputs: np.ndarray | None = None,
 ) -> Callable[[], float]:
-    """Quantus's answer by the steps of its ``__call__``, which itself takes only models of torch and TensorFlow."""
-    one_hot = np.eye(labels.max() + 1)[labels]
+    """Quantus's answer by the steps of its ``__call__``, which itself takes only models of torch and TensorFlow.
+
+    The model's outputs are one column per class, by default 1 for the label; a regressor has a single column.
+    """
+    answers = np.eye(labels.max() + 1)[labels] if outputs is None else outputs
     # Rows are their own numbers, by which the model knows its predictions, whatever the batch.
-    model = SimpleNamespace(shape_input=lambda x, *_, **__: x, predict=lambda rows: one_hot[rows[:, 0].astype(int)])
+    model = SimpleNamespace(shape_input=lambda x, *_, **__: x, predict=lambda rows: answers[rows[:, 0].astype(int)])
     numbers = np.broadcast_to(np.arange(len(values))[:, None], values.shape).copy()
     given = {"x_batch": numbers, "y_batch": labels, "a_batch": values}
     unused = "model s_batch custom_batch channel_first explain_func explain_func_kwargs model_predict_kwargs softmax"

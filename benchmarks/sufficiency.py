@@ -32,7 +32,7 @@ import numpy as np
 import faithscope as fs
 from faithscope.counting.bitmaps import in_blocks
 from faithscope.counting.blocks import Content
-from faithscope.counting.coverage import number_rows
+from faithscope.counting.numbered import number_rows
 from faithscope.relations import to_relation
 from faithscope.sample import Sample
 from pictures import draw
