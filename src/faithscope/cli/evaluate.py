@@ -1,7 +1,7 @@
 """faithscope evaluate: the explainers of your own model on your own rows."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
