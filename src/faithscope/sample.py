@@ -50,6 +50,9 @@ class Sample:
         The positions of these rows among those that the caller handed over; None if they are all of them.
     share_memory : bool
         Whether counts keep a reference to the explanations instead of a copy: only safe if no caller can change them.
+    clusters : (n,) array of int, optional
+        The cluster of each row, by number: rows of one cluster belong together, and do not vouch for each other. None
+        if rows are independent.
     agreement : Agreement
         How much two predictions agree. Labels agree if they are equal; `labels` holds numbers for any other agreement.
 
@@ -68,10 +71,17 @@ class Sample:
     positions: Ints | None = None
     share_memory: bool = False
     agreement: Agreement = field(default_factory=Same)
+    clusters: Ints | None = None
 
     @classmethod
     def of(
-        cls, explanations: Any, predictions: Any, X: Any = None, weights: Any = None, agreement: Any = None
+        cls,
+        explanations: Any,
+        predictions: Any,
+        X: Any = None,
+        weights: Any = None,
+        agreement: Any = None,
+        clusters: Any = None,
     ) -> "Sample":
         """A sample of what a caller hands over, after checking it.
 
@@ -83,6 +93,8 @@ class Sample:
         weights : array-like, (n,), optional
         agreement : Agreement or callable, optional
             How much two predictions agree; by default they are labels, which agree if they are equal.
+        clusters : array-like, (n,), optional
+            Which rows belong together, such as a customer's number.
         """
         chosen = to_agreement(agreement)
         if not chosen.of_numbers or isinstance(predictions, Explanations):  # numbers may have several columns
@@ -91,7 +103,8 @@ class Sample:
         labels = chosen.read(predictions)
         named = explanations if index_of(explanations) is not None else kind
         names = {"explanations": named, "predictions": predictions}
-        sample = replace(cls.checked(kind, labels, X, weights, row_labels=names), agreement=chosen)
+        sample = cls.checked(kind, labels, X, weights, clusters, row_labels=names)
+        sample = replace(sample, agreement=chosen)
         return sample if X is None else replace(sample, notes=(*sample.notes, *_swap_note(labels, X)))
 
     @classmethod
@@ -101,6 +114,7 @@ class Sample:
         labels: NDArray[Any],
         X: Any = None,
         weights: Any = None,
+        clusters: Any = None,
         *,
         row_labels: dict[str, Any],
     ) -> "Sample":
@@ -115,11 +129,12 @@ class Sample:
         known = {"explanations": len(explanations), "predictions": len(labels)}
         lengths = {name: known[name] for name in row_labels}
         same_length(**(lengths if X is None else {"X": rows_of(X), **lengths}))
-        notes = same_rows(X=X, **row_labels, weights=weights)
-        index = labels_of(X, explanations, *row_labels.values(), weights)
+        notes = same_rows(X=X, **row_labels, weights=weights, clusters=clusters)
+        index = labels_of(X, explanations, *row_labels.values(), weights, clusters)
         if index is not None and index_of(X) is None and explanations.index is None:
             explanations = explanations._with(index=index)  # so that groups can be held against them later
-        return cls(explanations, labels, X, None if weights is None else to_weights(weights, len(labels)), notes)
+        mass = None if weights is None else to_weights(weights, len(labels))
+        return cls(explanations, labels, X, mass, notes, clusters=to_clusters(clusters, len(labels)))
 
     def __repr__(self) -> str:
         weighted = "" if self.weights is None else ", weighted"
@@ -135,6 +150,12 @@ class Sample:
         """The distinct labels in order, and the position of each row's label among them."""
         return number_labels(self.labels)
 
+    @cached_property
+    def values(self) -> Floats:
+        """The distinct predictions as numbers, (d,) or (d, k); their positions if they are labels."""
+        names = self.numbered_labels[0]
+        return np.asarray(names, np.float64) if self.agreement.of_numbers else np.arange(float(len(names)))
+
     def take(self, rows: NDArray[Any]) -> "Sample":
         """The sample of some of the rows, given by their positions in this sample."""
         return replace(
@@ -143,6 +164,7 @@ class Sample:
             labels=self.labels[rows],
             X=None if self.X is None else take_rows(self.X, rows),
             weights=None if self.weights is None else self.weights[rows],
+            clusters=None if self.clusters is None else np.unique(self.clusters[rows], return_inverse=True)[1],
             positions=rows if self.positions is None else self.positions[rows],
         )
 
@@ -187,10 +209,14 @@ class Sample:
 
     def halves(self, seed: int) -> "tuple[Sample, Sample]":
         """Two random halves of the rows, each in the order of this sample: one to choose on, one to report on."""
-        if self.n < 4:
-            raise BadInput(f"Choosing on one half of the rows takes at least 4 of them; got {self.n}.")
-        order = np.random.default_rng(check_whole(seed, "seed", 0)).permutation(self.n)
-        return self.take(np.sort(order[: self.n // 2])), self.take(np.sort(order[self.n // 2 :]))
+        many = self.n if self.clusters is None else int(self.clusters.max()) + 1
+        if many < 4:
+            what = "rows" if self.clusters is None else "clusters"
+            raise BadInput(f"Choosing on one half of the {what} takes at least 4 of them; got {many}.")
+        clusters = np.arange(self.n) if self.clusters is None else self.clusters
+        order = np.random.default_rng(check_whole(seed, "seed", 0)).permutation(many)
+        first = np.isin(clusters, order[: len(order) // 2])  # rows of one cluster go to the same half
+        return self.take(np.flatnonzero(first)), self.take(np.flatnonzero(~first))
 
     def discretized(self, discretizer: Discretize | None) -> "Sample":
         """The same rows with coarser explanations; the sample itself if no discretizer is given."""
@@ -200,6 +226,18 @@ class Sample:
         notes = (*self.notes, *(note for note in self.explanations.notes if note not in coarse.notes))
         ours = isinstance(to_discretizer(discretizer), Discretizer)
         return replace(self, explanations=coarse, notes=notes, share_memory=ours)
+
+
+def to_clusters(clusters: Any, rows: int) -> Ints | None:
+    """The cluster of each row, by number; None if rows are not clustered, or every row is a cluster of its own."""
+    if clusters is None:
+        return None
+    column = to_labels(clusters, "Clusters")
+    same_length(explanations=rows, clusters=len(column))
+    codes, first = group([column[:, None] if column.dtype.kind in "biuf" else column.astype(object)])
+    if len(first) == 1 and rows > 1:
+        raise BadInput(f"All {rows:,} rows are of one cluster ({column[0]!r}), so none can be checked against another.")
+    return codes
 
 
 def refuse_swapped(explanations: Any, predictions: Any, X: Any) -> None:

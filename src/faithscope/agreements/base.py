@@ -108,5 +108,6 @@ class _Equal(AgreementSums):
     def at(self, rows: GroupedRows, group: Ints, value: Ints, power: int = 1) -> Floats:
         size = 1 + int(max(rows.value.max(initial=0), value.max(initial=0)))
         places, wanted = rows.group * size + rows.value, group * size + value
-        place = np.minimum(np.searchsorted(places, wanted), len(places) - 1)
-        return np.where(places[place] == wanted, rows.weight[place], 0.0)
+        height = np.concatenate([[0.0], np.cumsum(rows.weight)])
+        first, last = (np.searchsorted(places, wanted, side=side) for side in ("left", "right"))
+        return np.asarray(height[last] - height[first])

@@ -25,13 +25,14 @@ class Content:
     explanations : sequence of Explanations
         The explanations of these rows, by one explainer or by each of several that are compared.
     X : rows, optional
-    weights : (n,) array, optional
+    weights, clusters : (n,) arrays, optional
     """
 
     labels: NDArray[Any]
     explanations: Sequence[Explanations]
     X: Any = None
     weights: NDArray[np.float64] | None = None
+    clusters: Ints | None = None
 
     @cached_property
     def _of_rows(self) -> Words:
@@ -50,6 +51,8 @@ class Content:
     def deal(self, blocks: int) -> Ints:
         """The block of each row: rows are sorted by digest and dealt into blocks of equal size by a fixed permutation.
 
+        Rows of one cluster are dealt together.
+
         The permutation is random because equal rows dealt in turn would spread evenly over the blocks, and the
         variance between blocks would be too small.
         """
@@ -57,6 +60,14 @@ class Content:
         if not self.of_rows_alone:
             given = [word for explanations in self.explanations for word in explanation_words(explanations)]
             words = combined([words, *given], len(words))
-        dealt = np.empty(len(words), np.int64)
-        dealt[np.argsort(words, kind="stable")] = np.random.default_rng(0).permutation(len(words)) % blocks
-        return dealt
+        if self.clusters is None:
+            return _deal(words, blocks)
+        whole = np.zeros(int(self.clusters.max()) + 1, np.uint64)  # a cluster is what its rows are, in any order
+        np.add.at(whole, self.clusters, words)
+        return _deal(whole, blocks)[self.clusters]
+
+
+def _deal(words: Words, blocks: int) -> Ints:
+    dealt = np.empty(len(words), np.int64)
+    dealt[np.argsort(words, kind="stable")] = np.random.default_rng(0).permutation(len(words)) % blocks
+    return dealt

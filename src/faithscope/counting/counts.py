@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from faithscope import agreements
 from faithscope.agreements import Agreement, GroupedRows
 from faithscope.agreements.base import AgreementSums
+from faithscope.counting.clusters import ClusterTotals
 from faithscope.counting.leave_out import RowKinds
 from faithscope.counting.profile import LabelPairs, Profile, compact, sum_by
 from faithscope.errors import BadInput, Incompatible, WrongType
@@ -57,6 +58,8 @@ class Counts:
         given are not kept.
     agreeing : (m,) array, or None
         Per cell, the covered rows, each by its agreement with the cell's number; None if `covered` tells.
+    clusters : ClusterTotals or None
+        What is known of clusters of rows; None if rows are independent.
 
     Examples
     --------
@@ -81,6 +84,7 @@ class Counts:
     agreement: Agreement = field(default_factory=agreements.Same)
     reached: Ints | None = None
     agreeing: Floats | None = None
+    clusters: ClusterTotals | None = None
 
     @cached_property
     def explanations(self) -> Explanations:
@@ -125,11 +129,18 @@ class Counts:
 
     @property
     def effective_n(self) -> float:
-        """Rows, or with weights the effective sample size (Σw)² / Σw²."""
+        """Rows, or with weights the effective sample size (Σw)² / Σw², where a cluster counts as one row."""
+        if self.clusters is not None:
+            return self.clusters.effective_n
         if self.weight is None:
             return float(self.n)
         mass, squares = self.masses
         return float(mass.sum() ** 2 / squares.sum())
+
+    @property
+    def plain(self) -> bool:
+        """Whether rows are independent and count the same."""
+        return self.weight is None and self.clusters is None
 
     @property
     def masses(self) -> tuple[Floats, Floats]:
@@ -140,6 +151,8 @@ class Counts:
     @property
     def chance(self) -> float | None:
         """Probability that two rows, whatever their explanations, agree; None for a single row."""
+        if self.clusters is not None:
+            return self.clusters.chance
         if self.weight is None or self.square is None or isinstance(self.agreement, agreements.Spread):
             return self.profile().chance
         if self.n < 2:
@@ -337,6 +350,8 @@ def sums(index: Ints, values: Floats, size: int) -> Floats:
 
 
 def _merge(a: Counts, b: Counts) -> Counts:
+    if a.clusters is not None or b.clusters is not None:
+        raise Incompatible("Counts of clustered rows do not add up, since a cluster may be in both: count all at once.")
     if a.reached is not None or b.reached is not None:
         raise Incompatible(f"Counts of the rows that explanations cover, by {a.agreement}, do not add up: count anew.")
     if a.n + b.n > _MOST_ROWS:

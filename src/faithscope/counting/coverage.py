@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.counting.agreement_tally import AgreementTally
 from faithscope.counting.bitmaps import in_blocks
 from faithscope.counting.blocks import Content
 from faithscope.counting.counts import Counts
 from faithscope.counting.gpu.devices import on_gpu
 from faithscope.counting.influence import Influence
-from faithscope.counting.number_tally import NumberTally
 from faithscope.counting.numbered import NumberedRows, number_among, number_rows
 from faithscope.counting.tally import TABLE, Coverage, LabelTally
 from faithscope.errors import NotProven
@@ -56,8 +56,9 @@ def cover(
         The explanations of all explainers that are compared, including these, so that all leave out the same blocks.
     """
     scopes = relation.scopes(sample.explanations)
-    limit = sys.maxsize if not interval else exact if sample.weights is None else 0
-    content = Content(sample.labels, beside or (scopes,), sample.X, sample.weights)
+    rows_alone = sample.weights is None and sample.clusters is None
+    limit = sys.maxsize if not interval and sample.clusters is None else exact if rows_alone else 0
+    content = Content(sample.labels, beside or (scopes,), sample.X, sample.weights, sample.clusters)
     return _cover(number_rows(sample, scopes, limit, content), sample, relation, interval, device)
 
 
@@ -89,17 +90,19 @@ def _cover(
     return replace(tally.result(relation, layout, interval), idle=tuple(map(str, idle)))
 
 
-def _tally(sample: Sample, rows: NumberedRows, interval: bool) -> LabelTally | NumberTally:
-    if sample.agreement.of_numbers:
-        return NumberTally(sample, rows)
+def _tally(sample: Sample, rows: NumberedRows, interval: bool) -> LabelTally | AgreementTally:
+    if sample.agreement.of_numbers or sample.clusters is not None:
+        return AgreementTally(sample, rows)
     return LabelTally(rows, keep=interval and rows.blocks == 1 and rows.weights is None)
 
 
 def _device(device: str, sample: Sample) -> str:
-    """Where to count: weighted rows and numbers are counted on the CPU."""
-    if device == "cuda" and sample.agreement.of_numbers:
-        raise NotProven(f"{sample.agreement} is counted on the CPU: use device='auto'.")
-    return device if sample.weights is None and not sample.agreement.of_numbers else "cpu"
+    """Where to count: weighted or clustered rows and numbers are counted on the CPU."""
+    if device == "cuda" and (sample.agreement.of_numbers or sample.clusters is not None):
+        what = sample.agreement if sample.agreement.of_numbers else "A clustered sample"
+        raise NotProven(f"{what} is counted on the CPU: use device='auto'.")
+    plain = sample.weights is None and sample.clusters is None and not sample.agreement.of_numbers
+    return device if plain else "cpu"
 
 
 def _watched(covers: Parts | Blocks) -> tuple[Parts | Blocks, list[Any]]:
@@ -155,8 +158,9 @@ def _idle(covers: Parts | Blocks, counts: Counts) -> tuple[str, ...]:
 def cover_curve(sample: Sample, relations: Sequence[Within], *, device: str = "cpu") -> list[Coverage]:
     """Coverage within several distances of one metric; every distance is computed once."""
     explanations = sample.explanations
-    content = Content(sample.labels, (explanations,))
-    rows = number_rows(sample, explanations, EXACT // len(relations), content)
+    content = Content(sample.labels, (explanations,), clusters=sample.clusters)
+    limit = EXACT // len(relations) if sample.clusters is None else 0
+    rows = number_rows(sample, explanations, limit, content)
     on_device = on_gpu(
         _device(device, sample),
         relations[0].cover(rows.distinct, explanations, None).near,

@@ -19,6 +19,22 @@ Floats = NDArray[np.float64]
 _CELLS = 2**17  # of masks multiplied at once, so that they stay in cache
 
 
+class StrangerPairs(NamedTuple):
+    """Pairs of a row given and a row covered, of clustered rows: with all blocks, and without each block.
+
+    Attributes
+    ----------
+    inside, outside : (explanations, 1 + blocks) arrays of bool
+        Whether some row given, covered or not, has a covered row of another cluster.
+    met : (explanations, 1 + blocks) array
+        The weight of the pairs of a row given that is not covered, and a covered row of another cluster.
+    """
+
+    inside: NDArray[np.bool_]
+    outside: NDArray[np.bool_]
+    met: Floats
+
+
 class CoveredBlocks(NamedTuple):
     """Weights of a batch of explanations per block of rows: what leaving out a block needs.
 
@@ -33,6 +49,9 @@ class CoveredBlocks(NamedTuple):
         covered and for those that are not: with all blocks, and without each block.
     covered, rows : (explanations, blocks) arrays
         The weight and the number of the covered rows.
+    strangers : StrangerPairs, optional
+        If rows are clustered: a row is then compared with rows of other clusters only, and `squares` holds the weight
+        of the pairs of a row given and a row covered that are of one cluster.
     """
 
     inside: Floats
@@ -42,6 +61,7 @@ class CoveredBlocks(NamedTuple):
     met: Floats
     covered: Floats
     rows: NDArray[Any]
+    strangers: StrangerPairs | None = None
 
     @classmethod
     def of_cells(
@@ -103,15 +123,18 @@ class BlockSums:
         """
         given, square, covered = (without_each(table) for table in (tables.inside, tables.squares, tables.covered))
         rows = covered if tables.rows is tables.covered else without_each(tables.rows)
-        checked = rows > 1
+        strangers = tables.strangers
+        checked = rows > 1 if strangers is None else strangers.inside
         terms = np.where(checked, given * ratio(tables.agreeing, given * covered - square), 0.0)
         silent = np.where(checked, 0.0, given)
         leaning = self._leaning(tables.inside, tables.squares, tables.covered)
         checked_weight = given[:, 0] - silent[:, 0]
         if tables.missed.any():
             outside = without_each(tables.missed)
-            terms += np.where(rows > 0, ratio(tables.met, covered), 0.0)
-            alone = np.where(rows > 0, 0.0, outside)
+            reached = rows > 0 if strangers is None else strangers.outside
+            shares = ratio(tables.met, covered) if strangers is None else outside * ratio(tables.met, strangers.met)
+            terms += np.where(reached, shares, 0.0)
+            alone = np.where(reached, 0.0, outside)
             silent, checked_weight = silent + alone, checked_weight + outside[:, 0] - alone[:, 0]
             leaning += (ratio(outside[:, :1], covered[:, :1]) * tables.covered).sum(axis=0)
         self.agreeing += terms.sum(axis=0)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement, GroupedRows
 from faithscope.agreements.base import AgreementSums
-from faithscope.counting.influence import BlockSums, CoveredBlocks, without_each
+from faithscope.counting.influence import BlockSums, CoveredBlocks, StrangerPairs, without_each
 from faithscope.counting.leave_out import LeftOut, Sums, ratio
 from faithscope.counting.numbered import NumberedRows
 from faithscope.counting.spread import Moments, SpreadCounts, SpreadParts
@@ -40,6 +40,14 @@ class Batch(NamedTuple):
     asked: Ints
     given: Ints
     own: NDArray[np.bool_]
+    agreeing: Floats
+
+
+class Familiar(NamedTuple):
+    """Per given row, the covered rows of its own cluster: their weight, their number, and their agreement with it."""
+
+    weight: Floats
+    rows: Floats
     agreeing: Floats
 
 
@@ -111,39 +119,75 @@ class LeavingRows:
 
 
 class LeavingBlocks:
-    """Leave out blocks of rows: for many rows, and for weighted ones. The parameters are those of `LeavingRows`."""
+    """Leave out blocks of rows: for many rows, weighted ones, and clusters. The parameters are those of `LeavingRows`.
+
+    Rows are compared with rows of other clusters only; a row that is not clustered is a cluster of its own.
+    """
 
     def __init__(
         self, rows: NumberedRows, agreement: Agreement, sums: AgreementSums, moments: Moments | None = None
     ) -> None:
         self.rows, self.itself, self.sums, self.moments = rows, agreement.itself, sums, moments
         self.weights = np.ones(rows.n) if rows.weights is None else rows.weights
-        self.added = BlockSums(rows.blocks, weighted=rows.weights is not None)
-        self.silent = (
-            None if moments is None else moments.where(np.zeros(rows.n, bool))[np.zeros(1 + rows.blocks, np.int64)]
-        )
+        self.even = rows.weights is None and rows.clusters is None
+        self.added = BlockSums(rows.blocks, weighted=not self.even)
+        none = np.zeros(1 + rows.blocks, bool)
+        self.silent = None if moments is None else moments[none.astype(np.int64)].where(none)  # of silent rows
 
     def add(self, batch: Batch) -> None:
         """Add a batch of explanations."""
-        blocks, weight = self.rows.blocks, self.weights
+        weight, own = self.weights, self.weights[batch.given]
         place_covered, place_given = self._places(batch)
-        size = batch.many * blocks
-
-        def table(place: Ints, values: Floats) -> Floats:
-            return np.bincount(place, values, minlength=size).reshape(batch.many, blocks).astype(np.float64)
-
-        own = weight[batch.given]
-        inside, missed = (table(place_given, own * kind) for kind in (batch.own, ~batch.own))
-        squares = table(place_given, own**2 * batch.own)
-        covered = table(place_covered, weight[batch.row])
-        rows = table(place_covered, np.ones(len(batch.row)))
-        agreeing = self._pairs(batch, own * batch.own) - self.itself * without_each(squares)
-        met = self._pairs(batch, own * ~batch.own) if missed.any() else np.zeros(agreeing.shape)
-        self.added.add(CoveredBlocks(inside, missed, squares, agreeing, met, covered, rows))
+        inside, missed = (self._table(batch, place_given, own * kind) for kind in (batch.own, ~batch.own))
+        covered = self._table(batch, place_covered, weight[batch.row])
+        rows = self._table(batch, place_covered, np.ones(len(batch.row)))
+        familiar = self._familiar(batch)
+        kinds = [(kind, own * kind) for kind in (batch.own, ~batch.own)]
+        agreeing, met = (
+            self._pairs(batch, mass) - without_each(self._table(batch, place_given, mass * familiar.agreeing))
+            for _, mass in kinds
+        )
+        known, unmet = (self._table(batch, place_given, mass * familiar.weight) for _, mass in kinds)
+        strangers = None
+        if self.rows.clusters is not None:
+            some, others = (self._strangers(batch, kind, rows, familiar, place_given) for kind, _ in kinds)
+            pairs = without_each(missed) * without_each(covered) - without_each(unmet)
+            strangers = StrangerPairs(some, others, pairs)
+        self.added.add(CoveredBlocks(inside, missed, known, agreeing, met, covered, rows, strangers))
         if self.moments is not None and self.silent is not None:
             left = without_each(rows)
             for kind, alone in ((batch.own, left == 1), (~batch.own, left == 0)):
                 self.silent = self.silent + self._silent(self.moments, batch, kind, alone, place_given)
+
+    def _table(self, batch: Batch, place: Ints, values: Floats) -> Floats:
+        """Sums by explanation and block."""
+        size = batch.many * self.rows.blocks
+        return np.bincount(place, values, minlength=size).reshape(batch.many, -1).astype(np.float64)
+
+    def _familiar(self, batch: Batch) -> "Familiar":
+        """Per given row, the rows of its own cluster that its explanation covers, itself among them."""
+        own = batch.own.astype(np.float64)
+        if self.rows.clusters is None:
+            weight = self.weights[batch.given] * own
+            return Familiar(weight, own, self.itself * weight)
+        labels, clusters = self.rows.labels, self.rows.clusters
+        size = int(clusters.max()) + 1
+        part, asked = batch.which * size + clusters[batch.row], batch.asked * size + clusters[batch.given]
+        order = np.lexsort((labels[batch.row], part))
+        sorted_parts, weights = part[order], self.weights[batch.row][order]
+        agreeing = self.sums.at(
+            GroupedRows(sorted_parts, labels[batch.row][order], weights), asked, labels[batch.given]
+        )
+        first, last = (np.searchsorted(sorted_parts, asked, side=side) for side in ("left", "right"))
+        height = np.concatenate([[0.0], np.cumsum(weights)])
+        return Familiar(height[last] - height[first], (last - first).astype(np.float64), agreeing)
+
+    def _strangers(
+        self, batch: Batch, kind: NDArray[np.bool_], rows: Floats, familiar: "Familiar", place: Ints
+    ) -> NDArray[np.bool_]:
+        """Whether some given row of a kind has a covered row of another cluster: with all blocks, and without each."""
+        given, known = (self._table(batch, place, kind * values) for values in (np.ones(len(kind)), familiar.rows))
+        return without_each(given) * without_each(rows) > without_each(known)
 
     def _places(self, batch: Batch) -> tuple[Ints, Ints]:
         """Per covered and per given row, its explanation and its block, as one number."""
@@ -190,7 +234,8 @@ class LeavingBlocks:
         """The measure without each block."""
         rows = self.rows
         per_block = np.bincount(rows.block, self.weights, minlength=rows.blocks).astype(np.float64)
-        return self.added.left_out(per_block, None if rows.weights is None else float(rows.weights.mean()))
+        many = rows.n if rows.clusters is None else int(rows.clusters.max()) + 1
+        return self.added.left_out(per_block, None if self.even else float(self.weights.sum() / many))
 
     def spread(self, left_out: LeftOut, unit: float) -> SpreadCounts | None:
         """W, S and T of `Spread`, with all blocks and without each."""

@@ -40,7 +40,7 @@ class NumberedRows:
     content : Content
         What decides the block of a row.
     numbers : bool
-        Whether labels are numbers, ascending; bitmaps then hold rows in this order, in a single segment.
+        Whether bitmaps hold rows in the order of their predictions, in a single segment: numbers, or clustered rows.
     """
 
     distinct: Explanations
@@ -55,6 +55,11 @@ class NumberedRows:
     def n(self) -> int:
         """Number of rows."""
         return len(self.codes)
+
+    @property
+    def clusters(self) -> Ints | None:
+        """The cluster of each row; None if rows are not clustered."""
+        return self.content.clusters
 
     @property
     def weights(self) -> Floats | None:
@@ -97,8 +102,9 @@ def number_among(sample: Sample, scopes: Explanations, among: Explanations, cont
 
 def _numbered(sample: Sample, distinct: Explanations, codes: Ints, exact: int, content: Content) -> NumberedRows:
     names, numbers = sample.numbered_labels
-    segments = 1 if sample.agreement.of_numbers else len(names)
+    by_number = sample.agreement.of_numbers or sample.clusters is not None
+    segments = 1 if by_number else len(names)
     few = len(distinct) * max(len(codes), 16 * segments) <= exact
     blocks = 1 if few else int(np.clip(len(codes) // (32 * segments), 20, _BLOCKS))
-    blocks = min(blocks, len(codes))
-    return NumberedRows(distinct, codes, names, numbers, blocks, content, sample.agreement.of_numbers)
+    blocks = min(blocks, len(codes) if sample.clusters is None else int(sample.clusters.max()) + 1)
+    return NumberedRows(distinct, codes, names, numbers, blocks, content, by_number)

@@ -39,8 +39,12 @@ class Counted(Protocol):
         """Sums of weights; None if rows are not weighted."""
 
     @property
+    def plain(self) -> bool:
+        """Whether rows are independent and count the same."""
+
+    @property
     def effective_n(self) -> float:
-        """Rows, or with weights the effective sample size."""
+        """Rows, or with weights or clusters the effective sample size."""
 
     @property
     def relation(self) -> Relation:
@@ -125,6 +129,7 @@ class Profile:
     agreement: Agreement = field(default_factory=agreements.Same)
 
     weight: ClassVar[None] = None  # the rows of a profile are not weighted
+    plain: ClassVar[bool] = True
 
     @classmethod
     def of_groups(cls, which: Ints, given: Ints, times: Ints, label_rows: Ints) -> "Profile":

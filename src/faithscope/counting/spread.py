@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from faithscope.agreements import scaled
 from faithscope.counting.leave_out import LeftOut, RowKinds, leave_out_rows, sum_terms
-from faithscope.errors import BadInput
+from faithscope.errors import BadInput, NotProven
 from faithscope.sample import Sample
 
 Floats = NDArray[np.float64]
@@ -39,6 +39,8 @@ class Moments:
     @classmethod
     def of_rows(cls, sample: Sample) -> "Moments":
         """One set per row; predictions are `scaled`, and taken about their mean, so that squares do not cancel."""
+        if sample.clusters is not None:
+            raise NotProven("Spread is not measured for clustered rows: use agreement=fs.Close(eps) with clusters.")
         values, _ = scaled(sample.labels)
         _refuse_constant(values)
         if sample.weights is None:

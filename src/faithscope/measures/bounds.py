@@ -84,8 +84,9 @@ def mse_bound(
             f"The mean-squared-error bound is proven for agreements from 0 to 1, not for {counts.agreement}: use the "
             "jackknife interval, or measure agreement=fs.Close(eps)."
         )
-    if counts.weight is not None:
-        raise NotProven("The mean-squared-error bound is proven for unweighted rows only: use the jackknife interval.")
+    if not counts.plain:
+        bound = "The mean-squared-error bound is proven for independent rows that count the same"
+        raise NotProven(f"{bound}: use the jackknife interval.")
     if not counts.covers_once:
         raise NotProven(
             f"The mean-squared-error bound is not proven for {counts.relation} unless every row lies under its own "

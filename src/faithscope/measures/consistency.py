@@ -1,8 +1,10 @@
 """Consistency: of two rows with the same explanation, do both get the same prediction?"""
 
+from dataclasses import replace
 from typing import Any
 
 from faithscope.agreements import Spread
+from faithscope.counting.clusters import Strangers
 from faithscope.counting.counts import count_rows
 from faithscope.counting.leave_out import leave_out_rows, sum_terms
 from faithscope.discretizers import Discretize
@@ -24,6 +26,7 @@ def consistency(
     interval: Method = "jackknife",
     weights: Any = None,
     agreement: Any = None,
+    clusters: Any = None,
 ) -> Estimate:
     """Probability that two rows with the same explanation get the same prediction.
 
@@ -50,6 +53,11 @@ def consistency(
     agreement : Close, Tolerance, Spread or callable, optional
         How much two predictions agree where they are numbers; by default they are labels, which agree if equal.
 
+    clusters : array-like, (n,), optional
+        Which rows belong together, such as a customer's number: a row is then compared with rows of other clusters
+        only, and the interval leaves out whole clusters. Without it, rows must be independent: repeated ones vouch for
+        each other, and the estimate is too high.
+
     Returns
     -------
     Estimate
@@ -60,7 +68,7 @@ def consistency(
     >>> est.value
     0.5
     """
-    sample = Sample.of(explanations, predictions, weights=weights, agreement=agreement).discretized(discretizer)
+    sample = Sample.of(explanations, predictions, None, weights, agreement, clusters).discretized(discretizer)
     return measure_consistency(sample, confidence, interval)
 
 
@@ -76,6 +84,8 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method
     if isinstance(counted.agreement, Spread):
         refuse_unproven(counted.agreement, method)
         return noted(spread_consistency(counted, confidence), notes)
+    if counted.clusters is not None:
+        return noted(_among_strangers(counted, confidence, method), notes)
     counts = count_rows(counted)
     if counted.weights is None:
         return noted(estimate(counts, confidence=confidence, interval=method), notes)
@@ -85,3 +95,14 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method
     left_out = leave_out_rows(kinds) if counts.n > 1 else None
     margins = jackknife_margins(left_out, counts.effective_n, confidence)
     return noted(assemble(counts, sum_terms(kinds), margins, "consistency", confidence), notes)
+
+
+def _among_strangers(sample: Sample, confidence: float, method: Method) -> Estimate:
+    """Consistency of clustered rows: a row is compared with rows of other clusters, and clusters are left out."""
+    if method != "jackknife":
+        raise NotProven(f"interval={method!r} is proven for independent rows only: use 'jackknife' with clusters.")
+    strangers = Strangers.of(sample)
+    terms, left_out = strangers.parts.terms()
+    counts = replace(count_rows(sample), clusters=strangers.totals())
+    margins = jackknife_margins(left_out, counts.effective_n, confidence)
+    return assemble(counts, terms, margins, "consistency", confidence)

@@ -33,9 +33,9 @@ class Decoder(ABC):
         if not isinstance(counts, Counts) or counts.n:
             counts = to_counts(counts, type(self).__name__)
         object.__setattr__(self, "counts", counts)
-        if counts.weight is not None:
+        if not counts.plain:
             raise BadInput(
-                "Decoders read unweighted counts, and these are weighted: count the same rows without weights."
+                "Decoders read counts of independent rows, and these are weighted or clustered: count them without."
             )
 
     def fit(self, explanations: Any, predictions: Any, *, agreement: Any = None) -> Self:

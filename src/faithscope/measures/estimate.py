@@ -214,9 +214,9 @@ def estimate(
     check_method(interval)
     if counts.n == 0:
         raise BadInput("These counts are of no rows, so nothing can be estimated: count some rows first.")
-    if counts.weight is not None:
+    if not counts.plain:
         raise NotProven(
-            "These counts are weighted; the interval needs the rows again: call consistency(..., weights=...)."
+            "These counts are weighted or clustered, and the interval needs the rows again: call consistency(...)."
         )
     profile = counts.profile()
     margins = METHODS[interval](profile, confidence)
@@ -299,7 +299,7 @@ def _against_chance(
     low, high = max(0.0, verified - margins.verified), min(1.0, verified + margins.verified)
     if chance is None or chance >= 1:
         return low, high, None
-    if counts.weight is not None:
+    if not counts.plain:
         return low, high, low > chance
     above = exceeds_chance(counts.profile(), terms.agreeing, chance, confidence, margins.weight)
     return max(low, chance) if above else min(low, chance), high, above

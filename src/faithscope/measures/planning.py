@@ -239,8 +239,10 @@ def plan(estimate: Any, *, unverifiable: float = 0.05) -> Plan:
     """
     counts = to_counted(estimate, "plan")
     unverifiable = check_share(unverifiable, "unverifiable")
-    if counts.weight is not None:
-        raise NotProven("A plan counts rows, and these are weighted: plan from unweighted counts of the same rows.")
+    if not counts.plain:
+        raise NotProven(
+            "A plan counts independent rows, and these are weighted or clustered: plan from counts without either."
+        )
     profile = counts.profile()
     mixture = _fit(profile.others, profile.rows.astype(np.float64)) if profile.n > 1 else None
     needed, reason = _rows_needed(profile, mixture, unverifiable)

@@ -51,7 +51,7 @@ class Difference:
 def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) -> Difference:
     """The difference a - b of two independent samples; the margins add in squares."""
     rows = min(a.n, b.n)
-    weighted = a.counts.weight is not None or b.counts.weight is not None
+    weighted = not (a.counts.plain and b.counts.plain)
     rarefied = not weighted and not isinstance(a.agreement, Spread)
     return Difference(
         a=names[0],

@@ -59,7 +59,7 @@ def spread_estimate(
         margin = 1.0 if explained is None else _verified_margin(spread, left_out, counts.effective_n, confidence)
         low, high = verified - margin, min(1.0, verified + margin)
         above = low > 0
-        if counts.weight is None:
+        if counts.plain:
             above = exceeds_chance(counts.profile(), -share * counts.n, -1.0, confidence, margins.weight)
             low = max(low, 0.0) if above else min(low, 0.0)
     if margins.degrees_of_freedom < FEW and silent < 1:

@@ -30,6 +30,7 @@ def sufficiency(
     confidence: float = 0.95,
     weights: Any = None,
     agreement: Any = None,
+    clusters: Any = None,
     device: str = "auto",
 ) -> Estimate:
     """Probability that a row to which x's explanation applies gets x's prediction.
@@ -52,6 +53,8 @@ def sufficiency(
         The interval then leaves out blocks of rows.
     agreement : Close, Tolerance, Spread or callable, optional
         How much two predictions agree if they are numbers, as for `consistency`.
+    clusters : array-like, (n,), optional
+        Which rows belong together, as for `consistency`.
     device : {"auto", "cpu", "cuda"}
         "auto" counts balls of counterfactuals, and of single prototypes, on a GPU if there is one and they are many.
 
@@ -69,7 +72,7 @@ def sufficiency(
     0.3333333333333333
     """
     rows_of(X)  # None has no rows
-    sample = Sample.of(explanations, predictions, X, weights, agreement)
+    sample = Sample.of(explanations, predictions, X, weights, agreement, clusters)
     return measure_sufficiency(sample, relation, confidence, device)
 
 

@@ -30,6 +30,7 @@ def within(
     metric: Any = "euclidean",
     confidence: float = 0.95,
     agreement: Any = None,
+    clusters: Any = None,
     device: str = "auto",
 ) -> Estimate:
     """Probability that a row whose explanation is within tau of x's gets x's prediction (paper, section 4.2).
@@ -46,6 +47,8 @@ def within(
         Any metric of scikit-learn's; euclidean, manhattan, chebyshev, cosine and hamming also on a GPU.
     agreement : Close, Tolerance, Spread or callable, optional
         How much two predictions agree if they are numbers, as for `consistency`.
+    clusters : array-like, (n,), optional
+        Which rows belong together, as for `consistency`.
     device : {"auto", "cpu", "cuda"}
         "auto" uses a GPU if there is one and the pairs are many. The counts are the same, and the interval then leaves
         out every row, for any number of rows.
@@ -55,7 +58,7 @@ def within(
     >>> within([[0.0], [0.1], [0.9]], [0, 0, 1], 0.2).verified
     1.0
     """
-    sample = Sample.of(explanations, predictions, agreement=agreement)
+    sample = Sample.of(explanations, predictions, agreement=agreement, clusters=clusters)
     coverage = cover(sample, Within(tau, metric), device=device)
     return _estimate(coverage, tau, sample, confidence)
 
@@ -69,6 +72,7 @@ def within_curve(
     metric: Any = "euclidean",
     confidence: float = 0.95,
     agreement: Any = None,
+    clusters: Any = None,
     device: str = "auto",
 ) -> "WithinCurve":
     """`within` for many distances in one pass over the pairs of explanations.
@@ -83,7 +87,7 @@ def within_curve(
     >>> [round(estimate.value, 2) for estimate in within_curve([[0.0], [0.1], [0.9]], [0, 0, 1], [0.2, 1.0]).estimates]
     [0.67, 0.33]
     """
-    sample = Sample.of(explanations, predictions, agreement=agreement)
+    sample = Sample.of(explanations, predictions, agreement=agreement, clusters=clusters)
     relations = [Within(float(tau), metric) for tau in np.unique(to_numbers(taus, "taus"))]
     if not relations:
         raise BadInput("taus are empty: pass at least one distance.")

@@ -1,4 +1,4 @@
-"""The tally of rows whose predictions are numbers: agreement summed over batches of explanations, never over pairs."""
+"""The tally of rows that are numbers or clustered: agreement summed over batches of explanations, never over pairs."""
 
 from dataclasses import replace
 
@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from faithscope.agreements import GroupedRows, Spread, scaled
 from faithscope.counting.bitmaps import Bits, Layout
+from faithscope.counting.clusters import Strangers
 from faithscope.counting.counts import Counts, sums, tabulate
 from faithscope.counting.leaving import Batch, LeavingBlocks, LeavingRows
 from faithscope.counting.numbered import NumberedRows
@@ -21,14 +22,13 @@ Ints = NDArray[np.int64]
 _PAIRS = 2**21  # explanations x rows worked on at once
 
 
-class NumberTally:
+class AgreementTally:
     """Accumulates agreement, and what the interval needs, over batches of explanations."""
 
     def __init__(self, sample: Sample, rows: NumberedRows) -> None:
         need(200 * rows.n, f"Sums over {rows.n:,} rows", "sample rows")
-        self.rows, self.agreement = rows, sample.agreement
-        values = np.asarray(rows.names, np.float64)
-        self.sums, self.unit = sample.agreement.over(values), scaled(values)[1]
+        self.sample, self.rows, self.agreement = sample, rows, sample.agreement
+        self.sums, self.unit = sample.agreement.over(sample.values), scaled(sample.values)[1]
         self.order = np.lexsort((rows.labels, rows.codes))
         self.bounds = np.searchsorted(rows.codes[self.order], np.arange(len(rows.distinct) + 1))
         self.own, self.agreeing = np.zeros(rows.n, bool), np.zeros(rows.n)
@@ -44,7 +44,7 @@ class NumberTally:
 
     @property
     def _in_blocks(self) -> bool:
-        return self.rows.blocks > 1 or self.rows.weights is not None
+        return self.rows.blocks > 1 or self.rows.weights is not None or self.rows.clusters is not None
 
     def step(self, layout: Layout) -> int:
         """How many explanations to add at once."""
@@ -64,9 +64,14 @@ class NumberTally:
     def result(self, relation: Relation, layout: Layout, interval: bool = True) -> Coverage:
         """The coverage of all explanations that were added."""
         rows, left_out = self.rows, self.leaving.left_out() if self.rows.n > 1 else None
+        if rows.clusters is not None and rows.blocks < 2:
+            left_out = None
         spread = None if left_out is None else self.leaving.spread(left_out, self.unit)
         sums = self.leaving.total() if self._in_blocks else None
-        coverage = Coverage(self._counts(relation), rows.codes, self.own, sums=sums, spread=spread)
+        counts = self._counts(relation)
+        if rows.clusters is not None:
+            counts = replace(counts, clusters=Strangers.of(self.sample).totals())
+        coverage = Coverage(counts, rows.codes, self.own, sums=sums, spread=spread)
         if left_out is None or not interval:
             return coverage
         coverage = replace(coverage, left_out=left_out)
