@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from faithscope import agreements
 from faithscope.agreements import Agreement
+from faithscope.counting.clusters import ClusterTotals
 from faithscope.counting.leave_out import RowKinds
 from faithscope.inputs.grouping import group
 from faithscope.relations import Relation, Same
@@ -41,6 +42,10 @@ class Counted(Protocol):
     @property
     def plain(self) -> bool:
         """Whether rows are independent and count the same."""
+
+    @property
+    def clusters(self) -> ClusterTotals | None:
+        """What is known of clusters; None if rows are independent."""
 
     @property
     def effective_n(self) -> float:
@@ -130,6 +135,7 @@ class Profile:
 
     weight: ClassVar[None] = None  # the rows of a profile are not weighted
     plain: ClassVar[bool] = True
+    clusters: ClassVar[None] = None  # nor clustered
 
     @classmethod
     def of_groups(cls, which: Ints, given: Ints, times: Ints, label_rows: Ints) -> "Profile":

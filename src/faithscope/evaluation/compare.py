@@ -174,6 +174,7 @@ def compare(
     confidence: float = 0.95,
     interval: Method = "jackknife",
     weights: Any = None,
+    clusters: Any = None,
     relation: Any = None,
     groups: Any = None,
     seed: int = 0,
@@ -186,7 +187,7 @@ def compare(
 
     Parameters
     ----------
-    model, X, confidence, interval, weights, groups, seed, cache, progress, agreement, output
+    model, X, confidence, interval, weights, clusters, groups, seed, cache, progress, agreement, output
         As for `evaluate`.
     explainers : mapping of str to explainer
         Each as for `evaluate`, by a name of your choice.
@@ -228,7 +229,7 @@ def compare(
         explanations = asker.explanations(explainer, X, name)
         same_length(X=rows_of(X), predictions=len(labels), **{f"explanations of {name}": len(explanations)})
         row_labels = {"predictions": model, "explanations": explanations}
-        samples[name] = question.sample(explanations, labels, X, weights, row_labels=row_labels)
+        samples[name] = question.sample(explanations, labels, X, weights, clusters, row_labels=row_labels)
     same_rows(**{f"explanations of {name}": sample.explanations for name, sample in samples.items()})
     looked = 0
     if chosen_here:
@@ -316,7 +317,7 @@ def _sufficient(scoped: dict[str, Evaluation]) -> list[LeftOutEstimate]:
         return []
     evaluations = list(scoped.values())
     samples, relations = [ev.sample.counted() for ev in evaluations], [ev._relation for ev in evaluations]
-    weighted = any(sample.weights is not None for sample in samples)
-    left_out = sufficiency_left_out([] if weighted else [ev._scoped() for ev in evaluations], samples, relations)
+    anew = any(sample.weights is not None or sample.clusters is not None for sample in samples)
+    left_out = sufficiency_left_out([] if anew else [ev._scoped() for ev in evaluations], samples, relations)
     triples = zip(scoped, evaluations, left_out, strict=True)
     return [LeftOutEstimate(name, ev.sufficiency, left) for name, ev, left in triples if ev.sufficiency is not None]

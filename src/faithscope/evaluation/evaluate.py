@@ -36,6 +36,7 @@ def evaluate(
     confidence: float = 0.95,
     interval: Method = "jackknife",
     weights: Any = None,
+    clusters: Any = None,
     relation: Any = None,
     groups: Any = None,
     seed: int = 0,
@@ -56,7 +57,7 @@ def evaluate(
         Rows like those that the model meets in use; no labels are needed.
     discretizer : discretizer, str or callable, optional
         As for `consistency`; or `Best` ("best"), which chooses one on half of the rows and reports it on the other.
-    confidence, interval, weights
+    confidence, interval, weights, clusters
         As for `consistency`.
     relation : Nearest, Ball or callable, optional
         As for `sufficiency`.
@@ -98,7 +99,8 @@ def evaluate(
     question = question.settled(answers)
     labels, explanations = question.read(answers), asker.explanations(explainer, X, who.name)
     named = explanations if index_of(explainer) is None else explainer  # a table of theirs can be aligned by label
-    sample = question.sample(explanations, labels, X, weights, row_labels={"predictions": model, "explanations": named})
+    names = {"predictions": model, "explanations": named}
+    sample = question.sample(explanations, labels, X, weights, clusters, row_labels=names)
     options = Options(confidence, interval, relation, seed)
     if isinstance(choice, Best):
         looked, sample = sample.halves(seed)

@@ -118,10 +118,17 @@ class Output:
         return probabilities[:, 1]
 
     def sample(
-        self, explanations: Explanations, labels: NDArray[Any], X: Any, weights: Any = None, *, row_labels: Any
+        self,
+        explanations: Explanations,
+        labels: NDArray[Any],
+        X: Any,
+        weights: Any = None,
+        clusters: Any = None,
+        *,
+        row_labels: Any,
     ) -> Sample:
         """A sample of predictions that were read; see `Sample.checked`."""
-        sample = Sample.checked(explanations, labels, X, weights, row_labels=row_labels)
+        sample = Sample.checked(explanations, labels, X, weights, clusters, row_labels=row_labels)
         return replace(sample, agreement=self.agreement, notes=(*self._told(labels), *sample.notes))
 
     def _told(self, labels: NDArray[Any]) -> tuple[str, ...]:

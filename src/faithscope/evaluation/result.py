@@ -297,8 +297,8 @@ class Evaluation:
     def _counts(self) -> Any:
         """Counts in which every row counts once, whatever its weight; an estimate by `Spread` keeps a profile alone."""
         counts = self.consistency.counts
-        kept = self.weights is None and isinstance(counts, Counts)
-        return counts if kept else count_rows(replace(self.sample, weights=None))
+        kept = isinstance(counts, Counts) and counts.plain
+        return counts if kept else count_rows(replace(self.sample, weights=None, clusters=None))
 
     def _contents(self) -> "Contents":
         """What there is to report."""
@@ -370,9 +370,10 @@ def assess(
 
 def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
     sample, confidence = evaluation.sample, evaluation.options.confidence
-    # Tables of scopes count every row once, whatever its weight.
-    coverage = cover(replace(sample, weights=None), evaluation._relation, device="auto")
-    if sample.weights is None:
+    # Tables of scopes count every row once, whatever its weight or cluster.
+    plain = sample.weights is None and sample.clusters is None
+    coverage = cover(replace(sample, weights=None, clusters=None), evaluation._relation, device="auto")
+    if plain:
         estimate = noted(coverage_estimate(coverage, "sufficiency", confidence), sample.notes)
     else:
         estimate = measure_sufficiency(sample, evaluation.relation, confidence)

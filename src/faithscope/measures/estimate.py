@@ -66,12 +66,14 @@ class Estimate:
     n, distinct : int
         Number of rows, and of different explanations.
     effective_n : float
-        The effective sample size if rows are weighted, else n.
+        The effective sample size if rows are weighted or clustered, else n.
     silence : float or None
         How much higher the value could be if silent rows agreed, where that is not `unverifiable` (`Spread`).
     gap : float or None
         For `Spread`, ``√(2W)``: how far the predictions of two rows with the same explanation are typically apart, in
         their own units (the root of the mean square; rows that cannot be checked count as 0).
+    clusters : int or None
+        Number of clusters of rows that belong together; None if rows are independent.
     agreement : Agreement
         How much two predictions agree: `Same` for labels, or what was asked for.
     notes : tuple of str
@@ -105,6 +107,7 @@ class Estimate:
     above_chance: bool | None = None
     silence: float | None = None
     gap: float | None = None
+    clusters: int | None = None
     agreement: Agreement = field(default_factory=Same)
 
     @property
@@ -128,7 +131,8 @@ class Estimate:
         """All numbers of this estimate, ready for JSON."""
         names = ("measure", "value", "low", "high", "confidence", "method", "unverifiable", "upper")
         checked = ("verified", "verified_low", "verified_high", "chance", "above_chance", "adjusted")
-        rows = ("n", "distinct", "effective_n", *(() if self.gap is None else ("gap",)))
+        known = (name for name in ("gap", "clusters") if getattr(self, name) is not None)
+        rows = ("n", "distinct", "effective_n", *known)
         told = {name: getattr(self, name) for name in (*names, *checked, *rows)}
         return told | {"agreement": repr(self.agreement), "notes": list(self.notes)}
 
@@ -136,7 +140,9 @@ class Estimate:
         checked = "no row can be checked" if self.verified is None else f"{self.verified:.2f} where it can be checked"
         chance = "" if self.chance is None else f" (chance {self.chance:.2f})"
         explanations = "1 explanation" if self.distinct == 1 else f"{self.distinct:,} explanations"
-        weighted = "" if self.effective_n == self.n else f" (weighted, as good as {self.effective_n:,.0f})"
+        clusters, good = "" if self.clusters is None else f" in {self.clusters:,} clusters", f"{self.effective_n:,.0f}"
+        weighted = " (weighted, as good as" if self.clusters is None else " (as good as"
+        weighted = clusters + ("" if self.effective_n in (self.n, self.clusters) else f"{weighted} {good})")
         apart = typical_gap(self.gap, self.unverifiable)
         gap = "" if apart is None else f", two such predictions typically {told_number(apart)} apart"
         value = f"{self.measure} {self.value:.3f}{beside_value(self.agreement)}"
@@ -277,6 +283,7 @@ def assemble(
         verified_high=high,
         above_chance=above,
         agreement=counts.agreement,
+        clusters=None if counts.clusters is None else counts.clusters.clusters,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.agreements import Spread
+from faithscope.counting.clusters import Strangers
 from faithscope.counting.coverage import cover
 from faithscope.counting.leave_out import LeftOut, leave_out_rows
 from faithscope.counting.spread import spread_by_explanation
@@ -50,10 +51,12 @@ class LeftOutEstimate:
 
 
 def consistency_left_out(counts: Any, sample: Sample) -> LeftOut | None:
-    """Consistency without each row, in the order of the rows; for `Spread`, the share explained."""
+    """Consistency without each row, in the order of the rows, or without each cluster; for `Spread`, its share."""
     if isinstance(sample.agreement, Spread):
         spread, left_out, _ = spread_by_explanation(sample)
         return spread.left_out(left_out)
+    if sample.clusters is not None:
+        return Strangers.of(sample).parts.terms()[1]
     return leave_out_rows(counts.kinds(sample)) if counts.n > 1 else None
 
 

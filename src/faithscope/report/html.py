@@ -171,7 +171,7 @@ def _facts(explainer: Explainer) -> list[tuple[str, str]]:
             if (apart := typical_gap(estimate.gap, estimate.unverifiable)) is not None
         ),
         "Rows": f"{first.n:,}",
-        "Effective rows": "" if first.effective_n == first.n else f"{first.effective_n:,.0f} (rows are weighted)",
+        "Effective rows": "" if first.effective_n == first.n else f"{first.effective_n:,.0f} (weighted or clustered)",
         "Different explanations": f"{first.distinct:,}",
         "Intervals": ", ".join(f"{estimate.measure}: {estimate.method}" for estimate in estimates),
         "Seed": "" if explainer.seed is None else str(explainer.seed),
