@@ -170,13 +170,21 @@ class Counts:
 
     def locate_codes(self, codes: Ints, labels: NDArray[Any]) -> tuple[Ints, Ints]:
         """`locate` for rows whose explanations are given by number."""
-        names, numbers = number_labels(labels)
-        place = {label: j for j, label in enumerate(self.labels)}
-        known = np.array([place.get(name, -1) for name in names], np.int64)[numbers]
+        known = self._known(labels)
         cells = self.explanation * len(self.labels) + self.label  # ascending
         wanted = codes * len(self.labels) + known
         place_of = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
         return codes, np.where((codes >= 0) & (known >= 0) & (cells[place_of] == wanted), place_of, -1)
+
+    def _known(self, labels: NDArray[Any]) -> Ints:
+        """The position of each label among the distinct ones; -1 if it was never counted."""
+        if self.agreement.of_numbers and labels.ndim == 1:
+            values = np.asarray(self.labels, np.float64)
+            place = np.minimum(np.searchsorted(values, labels), len(values) - 1)
+            return np.where(values[place] == labels, place, -1)
+        names, numbers = number_labels(labels)
+        positions = {label: j for j, label in enumerate(self.labels)}
+        return np.array([positions.get(name, -1) for name in names], np.int64)[numbers]
 
     @cached_property
     def _agreement_sums(self) -> AgreementSums:
@@ -404,5 +412,6 @@ def to_counts(given: Any, what: str) -> Counts:
     """`to_counted`, which also refuses a `Profile`, since the explanations themselves are needed."""
     counts = to_counted(given, what)
     if not isinstance(counts, Counts):
-        raise WrongType(f"{what} needs the explanations, and an audit keeps only their profile: count them here.")
+        told = "an audit, or an estimate by Spread, keeps only their profile"
+        raise WrongType(f"{what} needs the explanations, and {told}: count them with fs.count(...).")
     return counts

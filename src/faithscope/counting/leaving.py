@@ -92,9 +92,11 @@ class LeavingRows:
             total += np.bincount(row, column, minlength=self.rows.n)
             total[given] -= np.where(own, itself, 0.0)
         if self.moments is not None and self.newly is not None:
-            becoming = self.moments[given].where(others == 1)
-            self.newly = self.newly + becoming.sums(asked, many)[which].sums(row, self.rows.n)
-            self.newly = self.newly - becoming.where(own).sums(given, self.rows.n)
+            few = np.flatnonzero(others == 1)
+            becoming, these = self.moments[given[few]].sums(asked[few], many), given[few[own[few]]]
+            met = np.flatnonzero(becoming.weight[which] > 0)
+            self.newly = self.newly + becoming[which[met]].sums(row[met], self.rows.n)
+            self.newly = self.newly - self.moments[these].sums(these, self.rows.n)
 
     def total(self) -> Sums:
         """The sums of terms and of silent rows."""

@@ -12,7 +12,7 @@ from faithscope.counting.counts import Counts
 from faithscope.counting.leave_out import Sums
 from faithscope.counting.profile import Counted, Profile
 from faithscope.errors import BadInput, NotProven
-from faithscope.measures.agreement_words import beside_value, told_number, typical_gap
+from faithscope.measures.agreement_words import beside_value, named, told_number, typical_gap
 from faithscope.measures.chance import exceeds_chance
 from faithscope.measures.intervals import Margins, check_confidence, jackknife, mcdiarmid
 from faithscope.measures.label_notes import label_notes
@@ -134,7 +134,7 @@ class Estimate:
         known = (name for name in ("gap", "clusters") if getattr(self, name) is not None)
         rows = ("n", "distinct", "effective_n", *known)
         told = {name: getattr(self, name) for name in (*names, *checked, *rows)}
-        return told | {"agreement": repr(self.agreement), "notes": list(self.notes)}
+        return told | {"agreement": named(self.agreement), "notes": list(self.notes)}
 
     def __str__(self) -> str:
         checked = "no row can be checked" if self.verified is None else f"{self.verified:.2f} where it can be checked"
