@@ -35,13 +35,16 @@ def weights(n):
     return st.one_of(st.just([1.0] * n), st.just(list(range(1, n + 1))), given, hostile.columns(n))
 
 
+def clusters(n):
+    return st.one_of(st.just(list(range(n))), st.just([row // 2 for row in range(n)]), hostile.columns(n))
+
+
 @target("consistency", MEASURES, 120)
 def _(draw):
     n = draw(SIZES)
     given = draw(explanations(n)), draw(labels(n))
-    how = draw(
-        options(discretizer=DISCRETIZERS, confidence=SHARES, interval=WORDS, weights=weights(n), agreement=AGREEMENTS)
-    )
+    choices = {"discretizer": DISCRETIZERS, "confidence": SHARES, "interval": WORDS, "agreement": AGREEMENTS}
+    how = draw(options(**choices, weights=weights(n), clusters=clusters(n)))
     return lambda: fs.consistency(*given, **how)
 
 
@@ -63,7 +66,8 @@ def _(draw):
 def _(draw):
     n = draw(SIZES)
     given = draw(explanations(n)), draw(labels(n)), draw(some_rows(n))
-    how = draw(options(relation=RELATIONS, confidence=SHARES, weights=weights(n), device=WORDS, agreement=AGREEMENTS))
+    choices = {"relation": RELATIONS, "confidence": SHARES, "device": WORDS, "agreement": AGREEMENTS}
+    how = draw(options(**choices, weights=weights(n), clusters=clusters(n)))
     return lambda: fs.sufficiency(*given, **how)
 
 

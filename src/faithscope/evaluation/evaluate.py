@@ -47,6 +47,9 @@ def evaluate(
 ) -> Evaluation:
     """Measure how faithful an explainer is to a model on the rows X.
 
+    Two things are taken for granted: rows are independent draws (say which belong together with `clusters`), and the
+    explainer was fixed before they were seen (do not judge it on the rows that it was fitted on).
+
     Parameters
     ----------
     model : model, function or array-like
