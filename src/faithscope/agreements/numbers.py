@@ -46,6 +46,9 @@ class Close(Agreement):
 class Tolerance(Agreement):
     """Two numbers agree if they differ by at most eps. The plainest to read, but merging explanations may raise it.
 
+    Differences are those of floats: 0.4 - 0.3 is more than 0.1. If predictions are rounded to decimals, pass an eps
+    between two steps (0.15 for steps of 0.1).
+
     Values {0, 2} and {1} at eps = 1 agree .75 apart and .875 together, so `certify` and `Best` refuse it:
     ``Close(eps)`` bounds it from below.
 

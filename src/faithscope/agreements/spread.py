@@ -45,18 +45,22 @@ class _DistanceSums(AgreementSums):
 
     def __init__(self, values: Floats) -> None:
         columns, _ = scaled(values)
-        self.values = columns - columns.mean(axis=0)  # about their mean, so that squares do not cancel
-        self.squares = (self.values**2).sum(axis=1)
+        self.values = columns
 
     def at(self, rows: GroupedRows, group: Ints, value: Ints, power: int = 1) -> Floats:
         size = 1 + int(max(rows.group.max(initial=0), group.max(initial=0)))
         weight = np.bincount(rows.group, rows.weight, minlength=size)
-        squares = np.bincount(rows.group, rows.weight * self.squares[rows.value], minlength=size)
-        distance = self.squares[value] * weight[group] + squares[group]
+        inverse = np.divide(1.0, weight, out=np.zeros(size), where=weight > 0)
+        distance = np.zeros(len(group))
         for column in self.values.T:
-            total = np.bincount(rows.group, rows.weight * column[rows.value], minlength=size)
-            distance -= 2 * column[value] * total[group]
-        return np.asarray(np.maximum(distance / 2, 0.0))
+            # About the mean of each group, from one of its values: exactly 0 if they are equal, at any scale.
+            origin = np.zeros(size)
+            origin[rows.group] = column[rows.value]
+            apart = column[rows.value] - origin[rows.group]
+            mean = np.bincount(rows.group, rows.weight * apart, minlength=size) * inverse
+            squares = np.bincount(rows.group, rows.weight * (apart - mean[rows.group]) ** 2, minlength=size)
+            distance += squares[group] + weight[group] * (column[value] - origin[group] - mean[group]) ** 2
+        return np.asarray(distance / 2)
 
 
 def scaled(values: Floats) -> tuple[Floats, float]:

@@ -164,17 +164,31 @@ def spread_by_explanation(sample: Sample) -> tuple[SpreadCounts, LeftOut, RowKin
 def _row_kinds(sample: Sample, rows: Moments, groups: Moments, codes: Ints) -> RowKinds:
     """Every row with the distances of the other rows that have its explanation, in place of agreeing ones."""
     sizes = np.bincount(codes, minlength=len(groups.weight))
-    pairs = np.maximum(groups.weight * groups.square - (groups.total**2).sum(axis=1), 0.0)
-    values, square = rows.total, rows.square
-    if sample.weights is not None:
-        values, square = values / rows.weight[:, None], square / rows.weight
+    values = rows.total if sample.weights is None else rows.total / rows.weight[:, None]
+    apart = np.zeros(sample.n)
+    for column in values.T:
+        apart += _from_mean(column, rows.weight, codes, groups.weight) ** 2
+    squares = np.bincount(codes, rows.weight * apart, minlength=len(sizes))  # about the mean of each explanation
     size, weight = sizes[codes], groups.weight[codes]
-    distances = groups.square[codes] + weight * square
-    for column, total in zip(values.T, groups.total.T, strict=True):
-        distances -= 2 * column * total[codes]
-    distances = np.maximum(distances / 2, 0.0)
     own = weight if sample.weights is None else groups.own[codes]
-    return RowKinds(size, weight, own, pairs[codes], distances, rows.weight, np.ones(sample.n, np.int64))
+    distances = (squares[codes] + weight * apart) / 2
+    pairs = (groups.weight * squares)[codes]
+    return RowKinds(size, weight, own, pairs, distances, rows.weight, np.ones(sample.n, np.int64))
+
+
+def _from_mean(values: Floats, weights: Floats, group: Ints, total: Floats) -> Floats:
+    """How far each value is from its group's mean: exactly 0 if the group's values are equal, at any scale.
+
+    Parameters
+    ----------
+    total : (groups,) array
+        The sums of the weights.
+    """
+    origin = np.empty(len(total))
+    origin[group] = values  # some value of each group
+    apart = values - origin[group]
+    mean = np.bincount(group, weights * apart, minlength=len(total)) / total
+    return np.asarray(apart - mean[group])
 
 
 def _without_one(everyone: Moments, rows: Moments) -> Moments:

@@ -154,6 +154,7 @@ def _in_group(part: Sample, measure: Callable[[Sample], Estimate]) -> Estimate:
     return replace(
         alike,
         value=0.0,
+        unverifiable=1.0,
         low=0.0,
         high=1.0,
         verified=None,

@@ -56,8 +56,11 @@ def spread_estimate(
     verified = None if silent >= 1 else 1 - share / (1 - silent)
     low = high = above = None
     if verified is not None:
-        margin = 1.0 if explained is None else _verified_margin(spread, left_out, counts.effective_n, confidence)
-        low, high = verified - margin, min(1.0, verified + margin)
+        low, high = value - margins.below, min(1.0, value + margins.above)
+        if silent > 0 or explained is None:
+            below, above_it = _verified_margins(verified, spread, left_out, counts.effective_n, confidence)
+            low, high = verified - below, min(1.0, verified + above_it)
+        low = min(verified, max(least, low))
         above = low > 0
         if counts.plain:
             above = exceeds_chance(counts.profile(), -share * counts.n, -1.0, confidence, margins.weight)
@@ -132,13 +135,17 @@ def _skewed(unexplained: float, values: Floats, rows: Floats, spread: tuple[floa
     return unexplained * math.expm1(min(700.0, margin / slowed**2 / unexplained))
 
 
-def _verified_margin(spread: SpreadCounts, left_out: LeftOut, effective_n: float, confidence: float) -> float:
-    """The margin of ``1 - W / ((1 - U) T)``, the share explained among rows that can be checked."""
+def _verified_margins(
+    verified: float, spread: SpreadCounts, left_out: LeftOut, effective_n: float, confidence: float
+) -> tuple[float, float]:
+    """Margins of ``1 - W / ((1 - U) T)``, the share explained among rows that can be checked; as `spread_margins`."""
+    if spread.left_out(left_out) is None:
+        return 1.0, 1.0
     checked = 1 - left_out.silent
     ratios = np.divide(left_out.value, checked, out=np.zeros(len(checked)), where=checked > 0) / spread.without.whole
-    rows = np.ones(len(ratios)) if left_out.rows is None else left_out.rows
-    least = _least(left_out, effective_n * (1 - spread.unverifiable), confidence)
-    return max(jackknife_spread(ratios, rows, check_confidence(confidence) / 2)[0], least)
+    explained = LeftOut(1 - ratios, np.zeros(len(ratios)), left_out.reach, left_out.weight, left_out.rows)
+    margins = spread_margins(verified, explained, left_out, effective_n * (1 - spread.unverifiable), confidence)
+    return margins.below, margins.above
 
 
 def _heavy_tails(kurtosis: float) -> tuple[str, ...]:
