@@ -256,9 +256,54 @@ def test_a_single_row_and_equal_predictions():
         audit(pd.DataFrame({"key": [1], "y": [0.5]}), **how, agreement=fs.Spread())
     with pytest.raises(BadInput, match=r"all equal \(0.5\)"):
         audit(pd.DataFrame({"key": [1, 1, 2], "y": [0.5] * 3}), **how, agreement=fs.Spread())
-    regions = pd.DataFrame({"key": [1, 1, 2, 2], "y": [0.5, 0.5, 1.0, 2.0], "region": ["n", "n", "s", "s"]})
-    with pytest.raises(BadInput, match=r"of population 'n' are all equal \(0.5\)"):
-        audit(regions, **how, agreement=fs.Spread(), by="region")
+
+
+def test_populations_and_windows_without_variance_are_unknown_and_the_rest_is_measured():
+    regions = ["n"] * 20 + ["s"] * 5 + ["lone"]
+    days = pd.to_datetime(["2026-03-01"] * 20 + ["2026-03-02"] * 5 + ["2026-03-03"])
+    keys, y = [0, 1] * 13, np.random.default_rng(4).normal(size=26)
+    y[20:25] = 0.5
+    log = pd.DataFrame({"key": keys, "y": y, "region": regions, "day": days})
+    how = {"prediction": "y", "explanation": "key", "kind": "keys", "agreement": fs.Spread()}
+    audited = audit(log, **how, by="region", time="day", every="1d")
+    evaluated = fs.evaluate(y, keys, np.arange(26.0)[:, None], agreement=fs.Spread())
+    for name, expected in evaluated.by(regions).estimates.items():
+        assert_same(audited.populations.estimates[name], expected)
+    named = dict(zip(audited.windows.estimates.values(), ("n", "s", "lone"), strict=True))
+    for window, name in named.items():
+        assert_same(window, audited.populations.estimates[name])
+    assert "one row" in audited.populations.estimates["lone"].notes[-1]
+    assert "(0.5)" in audited.populations.estimates["s"].notes[-1]
+    assert len(audited.populations.differences()) == 3
+    assert str(audited)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-162, 1e-160, 1e150, 1e154, 1e200, 1e307])
+def test_a_spread_does_not_depend_on_the_scale_of_predictions(scale):
+    rng = np.random.default_rng(0)
+    keys = rng.integers(0, 6, 200)
+    y = keys + rng.normal(size=200)
+    estimates = [
+        audit(
+            pd.DataFrame({"key": keys, "y": y * by}), prediction="y", explanation="key", kind="keys", agreement="spread"
+        ).consistency
+        for by in (1.0, scale)
+    ]
+    assert estimates[1].gap == pytest.approx(estimates[0].gap * scale, rel=1e-9)
+    for name in NUMBERS:
+        assert getattr(estimates[1], name) == pytest.approx(getattr(estimates[0], name), abs=1e-9), name
+
+
+@pytest.mark.parametrize("noise", [0.0, 2.0**-24])
+def test_a_small_spread_within_explanations_is_not_rounded_away(noise):
+    rng = np.random.default_rng(0)
+    keys = rng.integers(0, 6, 5000)
+    y = np.array([120000.1, 250000.3, 310000.7, 99999.9, 180000.2, 420000.6])[keys] + noise * rng.integers(0, 9, 5000)
+    log = pd.DataFrame({"key": keys, "y": y})
+    gap = audit(log, prediction="y", explanation="key", kind="keys", agreement="spread").consistency.gap
+    parts = [y[keys == key] - y[keys == key].min() for key in range(6)]
+    expected = sum(len(part) * part.var(ddof=1) for part in parts) / 5000
+    assert gap == pytest.approx(np.sqrt(2 * expected), rel=1e-9, abs=0.0)
 
 
 def test_what_cannot_be_counted_in_an_engine_is_one_sentence():
@@ -282,10 +327,13 @@ def test_what_cannot_be_counted_in_an_engine_is_one_sentence():
         audit(log, prediction="y", agreement=fs.Close(1e-18), **how)
 
 
-def test_numbers_without_an_agreement_are_told_of_it():
-    log = pd.DataFrame({"key": [1, 2] * 30, "y": np.random.default_rng(0).normal(size=60)})
-    with pytest.raises(BadInput, match=r"agreement=fs.Spread\(\) or fs.Close\(eps\), .* --agreement spread"):
+@pytest.mark.parametrize("y", [np.random.default_rng(0).normal(size=60), np.arange(60) * 7])
+def test_numbers_without_an_agreement_are_told_of_it(y):
+    log = pd.DataFrame({"key": [1, 2] * 30, "y": y})
+    with pytest.raises(BadInput, match=r"agreement=fs.Spread\(\) or fs.Close\(eps\), .* --agreement spread") as told:
         audit(log, prediction="y", explanation="key", kind="keys")
+    assert len(str(told.value)) < 350
+    assert "…" not in str(told.value)
 
 
 def test_an_audit_says_how_predictions_were_compared(tmp_path):

@@ -17,9 +17,8 @@ Ints = NDArray[np.int64]
 
 _FEW = 16  # labels that are counted side by side
 _MOST_LABELS = 1_000_000
-_BINS = (
-    "e.g. a column floor(10 * prediction). To compare numbers, pass agreement=fs.Spread() or fs.Close(eps), on the "
-    "command line --agreement spread or close:0.5"
+_INSTEAD = (
+    "pass agreement=fs.Spread() or fs.Close(eps), on the command line --agreement spread, or a column of labels or bins"
 )
 
 
@@ -58,8 +57,19 @@ def read_labels(table: Table) -> Labels:
     known = [label for label in labels.values if label is not None]
     if known and all(isinstance(label, int | float) and not isinstance(label, bool) for label in known):
         given = labels.rows[[label is not None for label in labels.values]]
-        refuse_numbers(np.array(known, np.float64), given, _BINS)
+        _refuse_numbers(np.array(known, np.float64), given)
     return labels
+
+
+def _refuse_numbers(values: NDArray[np.float64], rows: Ints) -> None:
+    """As in memory, in one sentence: what is passed instead are columns, not arrays."""
+    try:
+        refuse_numbers(values, rows, "")
+    except BadInput:
+        raise BadInput(
+            f"Predictions are numbers, {len(values):,} different ones in {int(rows.sum()):,} rows such as "
+            f"{values[0]:g}, and labels agree only if they are equal: {_INSTEAD}."
+        ) from None
 
 
 def refuse_alike(values: Sequence[Any]) -> None:

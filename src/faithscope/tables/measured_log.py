@@ -19,14 +19,14 @@ from faithscope.tables.engine.shown_columns import refuse_nested
 from faithscope.tables.labels import Labels, read_labels
 from faithscope.tables.log.opening import open_log
 from faithscope.tables.log.rows import AuditedLog, KeyedRows
-from faithscope.tables.numbers.counted import CountedNumbers, CountedSpread
+from faithscope.tables.numbers.counted import CountedConstant, CountedNumbers, CountedSpread
 from faithscope.tables.numbers.counts import Numbers, count_numbers
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.snapshot import changed, refuse_change
 from faithscope.tables.sources.source import LogSource
 
 _MOST_GROUPS = 1000
-CountedRows = Counts | Profile | CountedNumbers | CountedSpread
+CountedRows = Counts | Profile | CountedNumbers | CountedSpread | CountedConstant
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class MeasuredLog:
 
     def estimate(self, counts: CountedRows) -> Estimate:
         """An estimate from what was counted."""
-        if isinstance(counts, CountedNumbers | CountedSpread):
+        if isinstance(counts, CountedNumbers | CountedSpread | CountedConstant):
             return counts.estimate(self.log.options.confidence, self.log.options.interval)
         counts = replace(counts, labels=self.labels.values) if isinstance(counts, Profile) else counts
         return estimate(counts, confidence=self.log.options.confidence, interval=self.log.options.interval)

@@ -6,15 +6,29 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.agreements import Spread
 from faithscope.counting.leave_out import LeftOut
 from faithscope.counting.profile import Profile
 from faithscope.counting.spread import SpreadCounts, SpreadParts
-from faithscope.measures.estimate import Estimate, Method, assemble, sums
+from faithscope.measures.estimate import Estimate, Method, assemble, estimate, sums
 from faithscope.measures.intervals import Deviations, LeftOutDeviations, jackknife_margins, mcdiarmid
+from faithscope.measures.populations import measure_groups
 from faithscope.measures.spread import spread_estimate
+from faithscope.sample import Sample
 from faithscope.tables.numbers.sums import SERIES
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def rows_by_size(answer: Any) -> tuple[Ints, Ints]:
+    """The sizes of explanations in order, and the rows of each."""
+    answer = answer.sort_by("size")
+    return _column(answer, "size").astype(np.int64), _column(answer, "rows").astype(np.int64)
+
+
+def _column(answer: Any, name: str) -> Floats:
+    return np.asarray(answer.column(name).to_numpy(zero_copy_only=False), np.float64)
 
 
 class SizeSums(NamedTuple):
@@ -41,7 +55,7 @@ class SizeSums(NamedTuple):
         answer = answer.sort_by("size")
 
         def column(name: str) -> Floats:
-            return np.asarray(answer.column(name).to_numpy(zero_copy_only=False), np.float64)
+            return _column(answer, name)
 
         series = {
             name: np.stack([column(f"{name}_{part}") for part in ("largest", "second", "third", "fourth")])
@@ -127,6 +141,8 @@ class CountedSpread:
     kurtosis : float
     outlier : bool
         Whether a row holds all of the variance, so that without it there is none.
+    unit : float
+        Of the predictions, in which the variances are squares.
     """
 
     sums: SizeSums
@@ -134,6 +150,7 @@ class CountedSpread:
     whole: SpreadParts
     kurtosis: float
     outlier: bool
+    unit: float
 
     @property
     def n(self) -> int:
@@ -143,7 +160,7 @@ class CountedSpread:
     def estimate(self, confidence: float, method: Method) -> Estimate:
         """The estimate of consistency."""
         without, left_out = self._left_out()
-        spread = SpreadCounts(self.whole, without, self.profile.uniqueness, self.kurtosis)
+        spread = SpreadCounts(self.whole, without, self.profile.uniqueness, self.kurtosis, self.unit)
         return spread_estimate(self.profile, spread, left_out, "consistency", confidence)
 
     def _left_out(self) -> tuple[SpreadParts, LeftOut]:
@@ -159,3 +176,35 @@ class CountedSpread:
         lost = share - upper  # W / T, as 1 - upper
         variance = np.zeros(len(rows)) if self.outlier else np.ones(len(rows))
         return SpreadParts(lost, 1 - lost - explained, variance), LeftOut(share + ratio, 0 * rows, rows=rows)
+
+
+@dataclass(frozen=True, eq=False)
+class CountedConstant:
+    """Rows of one population whose predictions are equal: `Spread` tells nothing of them.
+
+    Attributes
+    ----------
+    size, rows : (m,) arrays
+        The number of rows of an explanation, and of all rows whose explanation has so many.
+    prediction : tuple of float
+        The one that all rows have.
+    """
+
+    size: Ints
+    rows: Ints
+    prediction: tuple[float, ...]
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.rows.sum())
+
+    def estimate(self, confidence: float, method: Method) -> Estimate:
+        """The unknown estimate of such a group of rows in memory, with the rows that were counted here."""
+        profile = Profile.of_groups(
+            np.arange(len(self.size)), self.size, self.rows // self.size, np.array([self.n], np.int64)
+        )
+        alike = estimate(profile, confidence=confidence, interval=method)
+        some = [0] * min(self.n, 2)  # a group is told by whether it has one row or several
+        sample = Sample.of(some, np.array([self.prediction for _ in some]), agreement=Spread())
+        return measure_groups(sample, some, lambda _: alike).estimates[0]

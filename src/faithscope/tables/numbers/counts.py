@@ -1,5 +1,6 @@
 """Numbers of a log, counted in its engine."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,11 +13,12 @@ from faithscope.tables.engine.protocol import Table
 from faithscope.tables.log.kinds import RuleColumn
 from faithscope.tables.log.rows import KeyedRows
 from faithscope.tables.numbers.close import count_close
-from faithscope.tables.numbers.counted import CountedNumbers, CountedSpread
+from faithscope.tables.numbers.counted import CountedConstant, CountedNumbers, CountedSpread
 from faithscope.tables.numbers.spread import count_spread
 
 _MOST_TEXTS = 2_000_000  # different texts of rules that are fetched
 _MOST_SPELLINGS = 1_000  # texts of rules that are written in another way, too
+_USUAL = 900  # the power of two of a prediction beyond which sums over rows may be too large, or lose digits
 _FINEST = 2.0**52  # a prediction in units of eps, beyond which doubles are farther than eps apart
 
 
@@ -52,6 +54,13 @@ class Numbers:
         """Empty: different numbers are too many to be listed."""
         return ()
 
+    @property
+    def unit(self) -> float:
+        """A power of two by which predictions become usual numbers if their sum may not be one, else 1."""
+        largest = max(max(abs(column.low), abs(column.high)) for column in self.ranges)
+        power = math.frexp(largest)[1]
+        return math.ldexp(1.0, max(power, -1000)) if abs(power) > _USUAL else 1.0
+
     @classmethod
     def of(cls, table: Table, agreement: Agreement) -> "Numbers":
         """Those of a table."""
@@ -83,11 +92,11 @@ def _alike(a: Range, b: Range) -> bool:
 
 def count_numbers(
     rows: KeyedRows, numbers: Numbers, agreement: Agreement, by: Sequence[str] = ()
-) -> dict[Any, CountedNumbers | CountedSpread]:
+) -> dict[Any, CountedNumbers | CountedSpread | CountedConstant]:
     """The rows of each population, all of them under None without columns that name populations."""
     table = one_text_per_rule(rows).select(*by, *rows.keys, *numbers.columns)
     if isinstance(agreement, Spread):
-        return dict(count_spread(table, numbers.columns, by, rows.keys))
+        return dict(count_spread(table, numbers.columns, by, rows.keys, numbers.unit))
     return dict(count_close(table, agreement, by, rows.keys))
 
 

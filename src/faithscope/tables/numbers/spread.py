@@ -14,7 +14,7 @@ from faithscope.errors import BadInput
 from faithscope.tables.engine.answers import fetch
 from faithscope.tables.engine.expressions import literal
 from faithscope.tables.engine.protocol import Expression, Table
-from faithscope.tables.numbers.counted import CountedSpread, SizeSums
+from faithscope.tables.numbers.counted import CountedConstant, CountedSpread, SizeSums, rows_by_size
 from faithscope.tables.numbers.populations import parts_of
 from faithscope.tables.numbers.sums import (
     deviation_sums,
@@ -33,29 +33,41 @@ _NO_VARIANCE = 1e-12  # of the variance: what is left of it without a row that h
 
 
 def count_spread(
-    table: Table, columns: Sequence[str], by: Sequence[str], keys: Sequence[str]
-) -> dict[Any, CountedSpread]:
-    """The rows of each population, all of them under None without columns that name populations."""
-    wholes = parts_of(fetch(_wholes(table, columns, by)), by)
-    for name, lines in wholes.items():
-        _refuse_constant(name, lines.to_pylist()[0], columns)
+    table: Table, columns: Sequence[str], by: Sequence[str], keys: Sequence[str], unit: float = 1.0
+) -> dict[Any, CountedSpread | CountedConstant]:
+    """The rows of each population, all of them under None without columns that name populations.
+
+    Parameters
+    ----------
+    unit : float
+        What predictions are divided by at first, if they are so large or small that their sum may not be a number.
+    """
+    if unit != 1:
+        table = table.mutate(**{name: table[name] / literal(unit) for name in columns})
+    wholes = {name: lines.to_pylist()[0] for name, lines in parts_of(fetch(_wholes(table, columns, by)), by).items()}
+    if not by:
+        _refuse_constant(wholes[None], columns, unit)
     sizes = parts_of(fetch(_by_size(table, columns, by, keys)), by)
     refuse_change(len(wholes), len(sizes))
-    return {name: _counted(lines, wholes[name].to_pylist()[0], columns) for name, lines in sizes.items()}
+    return {name: _counted(lines, wholes[name], columns, unit) for name, lines in sizes.items()}
 
 
-def _counted(lines: Any, whole: dict[str, Any], columns: Sequence[str]) -> CountedSpread:
+def _counted(lines: Any, whole: dict[str, Any], columns: Sequence[str], unit: float) -> CountedSpread | CountedConstant:
+    if _constant(whole, columns):
+        size, rows = rows_by_size(lines)
+        refuse_change(int(rows.sum()), int(whole["n"]))
+        return CountedConstant(size, rows, tuple(unit * float(whole[f"low_{column}"]) for column in columns))
     sums = SizeSums.of(lines)
     refuse_change(sums.n, int(whole["n"]))
-    n, square, scale = float(sums.n), float(whole["square"]), float(whole["scale"])
+    n, square = float(sums.n), float(whole["square"])
     profile = sums.profile(agreement=Spread(), label_pairs=_label_pairs(n, whole, columns))
     within = sum_terms(profile.kinds()).agreeing
     silent = float(np.sum(lines.column("silent_square").to_numpy()))
-    variances = np.array([within / n, silent / (n - 1), square / (n - 1)]) * scale**2
+    parts = SpreadParts(*(np.array([part]) for part in (within / n, silent / (n - 1), square / (n - 1))))
     least = float(np.min(lines.column("least_left").to_numpy(zero_copy_only=False))) if n > 2 else 0.0
     outlier = not least > _NO_VARIANCE * square / (n - 1)
     kurtosis = n * float(whole["fourth"]) / square**2
-    return CountedSpread(sums, profile, SpreadParts(*(np.array([part]) for part in variances)), kurtosis, outlier)
+    return CountedSpread(sums, profile, parts, kurtosis, outlier, unit * float(whole["scale"]))
 
 
 def _label_pairs(n: float, whole: dict[str, Any], columns: Sequence[str]) -> LabelPairs:
@@ -68,14 +80,18 @@ def _label_pairs(n: float, whole: dict[str, Any], columns: Sequence[str]) -> Lab
     return LabelPairs(-n * square / variance, spread / variance**2, float(whole["by_row"]) / variance**2)
 
 
-def _refuse_constant(name: Any, whole: dict[str, Any], columns: Sequence[str]) -> None:
-    where = "" if name is None else f" of population {name!r}"
+def _constant(whole: dict[str, Any], columns: Sequence[str]) -> bool:
+    """Whether all predictions are equal, as a single one is."""
+    return all(whole[f"low_{column}"] == whole[f"high_{column}"] for column in columns)
+
+
+def _refuse_constant(whole: dict[str, Any], columns: Sequence[str], unit: float) -> None:
     if whole["n"] < 2:
-        raise BadInput(f"Spread needs at least 2 rows, since a single prediction has no variance; got 1{where}.")
-    if all(whole[f"low_{column}"] == whole[f"high_{column}"] for column in columns):
-        values = ", ".join(f"{whole[f'low_{column}']:g}" for column in columns)
+        raise BadInput("Spread needs at least 2 rows, since a single prediction has no variance; got 1.")
+    if _constant(whole, columns):
+        values = ", ".join(f"{unit * whole[f'low_{column}']:g}" for column in columns)
         raise BadInput(
-            f"Predictions{where} are all equal ({values}), so there is no variance to account for: measure "
+            f"Predictions are all equal ({values}), so there is no variance to account for: measure "
             "agreement=fs.Close(eps) instead."
         )
 
@@ -89,11 +105,31 @@ def _centered(table: Table, columns: Sequence[str], by: Sequence[str]) -> Table:
     largest = [table[name].abs() for name in columns]
     table = table.mutate(largest=_greatest(largest))
     table = table.mutate(scale=_most(table["largest"], by))
-    scaled = {name: share(table[name], table["scale"]) for name in columns}
-    table = table.mutate(
-        **{name: (value.abs() < literal(_TINY)).ifelse(literal(0.0), value) for name, value in scaled.items()}
-    )
+    table = table.mutate(**{name: _scaled(table[name], table["scale"]) for name in columns})
     return table.mutate(square=_dot([table[name] for name in columns], [table[name] for name in columns]))
+
+
+def _scaled(value: Expression, scale: Expression) -> Expression:
+    scaled = share(value, scale)
+    return (scaled.abs() < literal(_TINY)).ifelse(literal(0.0), scaled)
+
+
+def _about_explanation(table: Table, columns: Sequence[str], groups: Sequence[str]) -> Table:
+    """The same with `size`, and predictions about the mean of their explanation as `own_…`.
+
+    They are taken about the lowest first: then those of an explanation whose predictions are equal are 0 exactly, and
+    others are not rounded, however large they are.
+    """
+    table = table.mutate(given=literal(1.0))
+    table = table.mutate(size=total(table["given"], groups))
+    lowest = {name: _least(table[name], groups) for name in columns}
+    table = table.mutate(**{f"own_{name}": table[name] - lowest[name] for name in columns})
+    return table.mutate(
+        **{
+            f"own_{name}": table[f"own_{name}"] - total(table[f"own_{name}"], groups) / table["size"]
+            for name in columns
+        }
+    )
 
 
 def _wholes(table: Table, columns: Sequence[str], by: Sequence[str]) -> Table:
@@ -121,20 +157,19 @@ def _wholes(table: Table, columns: Sequence[str], by: Sequence[str]) -> Table:
 def _by_size(table: Table, columns: Sequence[str], by: Sequence[str], keys: Sequence[str]) -> Table:
     """Sums by population and size of explanations."""
     groups = [*by, *keys]
-    rows = _centered(table, columns, by)
+    rows = _centered(_about_explanation(table, columns, groups), columns, by)
+    own = [_scaled(rows[f"own_{name}"], rows["scale"]) for name in columns]
+    rows = rows.mutate(own_square=_dot(own, own))
     rows = rows.mutate(
-        size=total(rows["given"], groups),
+        within_square=total(rows["own_square"], groups),
         group_square=total(rows["square"], groups),
         **{f"group_{name}": total(rows[name], groups) for name in columns},
     )
-    values, sums = [rows[name] for name in columns], [rows[f"group_{name}"] for name in columns]
-    distance = (rows["group_square"] + rows["size"] * rows["square"] - 2 * _dot(values, sums)) / 2
-    pairs = rows["size"] * rows["group_square"] - _dot(sums, sums)
-    alone = rows["size"] == 1
+    size = rows["size"]
     rows = rows.mutate(
-        agreeing=only((distance > 0) & ~alone, distance),
-        pairs=only((pairs > 0) & ~alone, pairs),
-        silent_square=only(alone, rows["square"]),
+        agreeing=(rows["within_square"] + size * rows["own_square"]) / 2,
+        pairs=size * rows["within_square"],
+        silent_square=only(size == 1, rows["square"]),
     )
     values_left = deviations(_left_out(rows, columns, by), by)
     return values_left.group_by([*by, "size"]).aggregate(
@@ -199,3 +234,9 @@ def _most(value: Expression, by: Sequence[str]) -> Expression:
     import ibis
 
     return value.max().over(ibis.window(group_by=list(by)))
+
+
+def _least(value: Expression, by: Sequence[str]) -> Expression:
+    import ibis
+
+    return value.min().over(ibis.window(group_by=list(by)))
