@@ -34,7 +34,7 @@ class Best:
     discretizers: Sequence[Any] | None = None
 
     def _among(self, sample: Sample, confidence: float) -> Any:
-        """The discretizer with the highest lower limit on these rows; of several such, the one with the fewest silent rows."""
+        """The discretizer with the highest lower limit on these rows; of several, the fewest silent rows."""
         refuse_unless_convex(sample.agreement, "Best")
         chosen = None if self.discretizers is None else to_items(self.discretizers, "Best's discretizers")
         family = list(usual(sample.explanations)) if chosen is None else list(map(to_discretizer, chosen))
