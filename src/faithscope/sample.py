@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.agreements import Agreement, Same, to_agreement
+from faithscope.agreements import Agreement, Same, column_notes, to_agreement
 from faithscope.discretizers import Discretize, Discretizer, discretize, to_discretizer
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations import Explanations, as_explanations
@@ -104,7 +104,7 @@ class Sample:
         named = explanations if index_of(explanations) is not None else kind
         names = {"explanations": named, "predictions": predictions}
         sample = cls.checked(kind, labels, X, weights, clusters, row_labels=names)
-        sample = replace(sample, agreement=chosen)
+        sample = replace(sample, agreement=chosen, notes=(*column_notes(chosen, labels), *sample.notes))
         return sample if X is None else replace(sample, notes=(*sample.notes, *_swap_note(labels, X)))
 
     @classmethod

@@ -11,6 +11,7 @@ from faithscope.agreements.choice import to_agreement as to_agreement
 from faithscope.agreements.numbers import Close, Tolerance
 from faithscope.agreements.own import OwnAgreement
 from faithscope.agreements.spread import Spread
+from faithscope.agreements.spread import column_notes as column_notes
 from faithscope.agreements.spread import scaled as scaled
 
 __all__ = ["Agreement", "Close", "OwnAgreement", "Same", "Spread", "Tolerance"]

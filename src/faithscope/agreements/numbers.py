@@ -36,10 +36,10 @@ class Close(Agreement):
     eps: float
 
     def __post_init__(self) -> None:
-        _check_eps(self.eps, type(self).__name__)
+        object.__setattr__(self, "eps", _checked_eps(self.eps, type(self).__name__))
 
     def over(self, values: Floats) -> AgreementSums:
-        return _CloseSums(values, float(self.eps))
+        return _CloseSums(values, self.eps)
 
 
 @dataclass(frozen=True)
@@ -68,15 +68,24 @@ class Tolerance(Agreement):
     convex: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        _check_eps(self.eps, type(self).__name__)
+        object.__setattr__(self, "eps", _checked_eps(self.eps, type(self).__name__))
 
     def over(self, values: Floats) -> AgreementSums:
-        return _ToleranceSums(values, float(self.eps))
+        return _ToleranceSums(values, self.eps)
 
 
-def _check_eps(eps: Any, name: str) -> None:
-    if not is_real(eps) or not 0 < eps < np.inf:
+def _checked_eps(eps: Any, name: str) -> float:
+    number = _as_float(eps) if is_real(eps) else np.nan
+    if not 0 < number < np.inf:
         raise BadInput(f"{name}'s eps must be a positive number, in the units of the predictions; got {eps!r}.")
+    return number
+
+
+def _as_float(number: Any) -> float:
+    try:
+        return float(number)
+    except OverflowError:  # an integer beyond all floats
+        return np.inf
 
 
 def _window(values: Floats, eps: float, close: np.ufunc) -> tuple[Ints, Ints]:

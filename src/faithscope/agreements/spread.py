@@ -13,6 +13,8 @@ from faithscope.inputs.labels import to_number_predictions
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+_NEARLY_ALL = 0.95  # of the variance, in one of several columns
+
 
 @dataclass(frozen=True)
 class Spread(Agreement):
@@ -72,3 +74,17 @@ def scaled(values: Floats) -> tuple[Floats, float]:
     half = float((columns.max(axis=0) / 2 - columns.min(axis=0) / 2).max()) if columns.size else 0.0
     unit = math.ldexp(0.5, math.frexp(half)[1]) if half > 0 else 1.0
     return columns / unit, unit
+
+
+def column_notes(agreement: Agreement, predictions: NDArray[Any]) -> tuple[str, ...]:
+    """A note if `Spread` adds up columns of which one holds nearly all of the variance."""
+    if not isinstance(agreement, Spread) or predictions.ndim != 2 or predictions.shape[1] < 2 or not len(predictions):
+        return ()
+    variances = scaled(predictions)[0].var(axis=0)
+    most, total = int(variances.argmax()), float(variances.sum())
+    if not variances[most] > _NEARLY_ALL * total:
+        return ()
+    share = min(99, math.floor(100 * variances[most] / total)) if variances[most] < total else 100
+    return (
+        f"column {most} holds {share}% of the variance of the predictions: columns are added up in their own units",
+    )

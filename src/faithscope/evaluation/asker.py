@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.evaluation.cache import Cache, takes_progress
-from faithscope.evaluation.modules import module_function
+from faithscope.evaluation.modules import booster_function, module_function
 from faithscope.evaluation.outputs import Output
 from faithscope.explanations import Explanations, as_explanations
 from faithscope.inputs.alignment import is_fresh, made_in_order
-from faithscope.inputs.regressors import is_torch_module
+from faithscope.inputs.regressors import is_torch_module, is_xgboost_booster, owner_of
 from faithscope.inputs.rows import rows_of
 from faithscope.runtime.progress import Step, Watch
 
@@ -42,6 +42,9 @@ class Asker:
             return output.check(model)
         if function is model and is_torch_module(model):
             function = module_function(model)
+        owner = owner_of(model)
+        if is_xgboost_booster(owner) and function == owner.predict:
+            function = booster_function(owner)
         n = rows_of(X)
 
         def ask(rows: Any) -> NDArray[Any]:

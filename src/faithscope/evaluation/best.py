@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from faithscope.discretizers import to_discretizer, usual
 from faithscope.errors import BadInput
 from faithscope.inputs.arrays import to_items
@@ -36,7 +34,7 @@ class Best:
     discretizers: Sequence[Any] | None = None
 
     def _among(self, sample: Sample, confidence: float) -> Any:
-        """The discretizer with the highest lower limit on these rows; of several such, the first."""
+        """The discretizer with the highest lower limit on these rows; of several, the fewest silent rows."""
         refuse_unless_convex(sample.agreement, "Best")
         chosen = None if self.discretizers is None else to_items(self.discretizers, "Best's discretizers")
         family = list(usual(sample.explanations)) if chosen is None else list(map(to_discretizer, chosen))
@@ -45,8 +43,9 @@ class Best:
         if len(family) == 1:
             return family[0]
         unweighted = replace(sample, weights=None)
-        lows = [measure_consistency(unweighted.discretized(member), confidence).low for member in family]
-        return family[int(np.argmax(lows))]
+        estimates = [measure_consistency(unweighted.discretized(member), confidence) for member in family]
+        ranks = [(each.low, -each.unverifiable, each.value) for each in estimates]
+        return family[ranks.index(max(ranks))]
 
 
 def to_choice(given: Any) -> Any:

@@ -1,14 +1,20 @@
-"""A torch module as a model: in evaluation mode, without gradients, and afterwards as it was before."""
+"""Models that do not take rows as they are: torch modules, and boosters of XGBoost."""
 
 from collections.abc import Callable
 from itertools import chain
 from typing import Any
 
+import numpy as np
+
+from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.numbers import to_matrix
 
 
 def module_function(module: Any) -> Callable[[Any], Any]:
-    """The function from rows to answers that a torch module computes; tables and arrays become tensors."""
+    """The function from rows to answers that a torch module computes; tables and arrays become tensors.
+
+    The module answers in evaluation mode, without gradients, and is afterwards as it was before.
+    """
     import torch
 
     def answers(rows: Any) -> Any:
@@ -23,6 +29,20 @@ def module_function(module: Any) -> Callable[[Any], Any]:
         if not torch.is_tensor(outputs):
             return outputs
         return (outputs.float() if outputs.dtype == torch.bfloat16 else outputs).cpu()
+
+    return answers
+
+
+def booster_function(booster: Any) -> Callable[[Any], Any]:
+    """The function from rows to answers that a booster of XGBoost computes; rows become a DMatrix."""
+    import xgboost
+
+    def answers(rows: Any) -> Any:
+        if isinstance(rows, xgboost.DMatrix):
+            return booster.predict(rows)
+        table = np.asarray(rows) if isinstance(rows, list) else rows
+        names = None if is_frame(table) else booster.feature_names  # rows without names have those it was fitted with
+        return booster.predict(xgboost.DMatrix(table, feature_names=names, enable_categorical=True))
 
     return answers
 

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.agreements import Agreement, Same, Spread, to_agreement
+from faithscope.agreements import Agreement, Same, Spread, column_notes, to_agreement
 from faithscope.errors import BadInput
 from faithscope.explanations import Explanations
 from faithscope.inputs.arrays import to_array
 from faithscope.inputs.labels import to_number_predictions, to_predictions
-from faithscope.inputs.regressors import is_torch_module, regressor_name
+from faithscope.inputs.regressors import classifier_name, is_torch_module, regressor_name
 from faithscope.sample import Sample
 
 _OUTPUTS = ("label", "probability")
@@ -55,7 +55,8 @@ class Output:
         if output == "probability":
             return cls._of_probabilities(model, agreement)
         if agreement is not None or output == "label":
-            return cls(agreement=to_agreement(agreement))
+            chosen = to_agreement(agreement)
+            return cls(agreement=chosen, notes=_class_notes(model) if chosen.of_numbers else ())
         regressor = regressor_name(model)
         if regressor is not None:
             return cls(agreement=Spread(), notes=(_measured(f"numbers of a regressor ({regressor})"),))
@@ -129,7 +130,8 @@ class Output:
     ) -> Sample:
         """A sample of predictions that were read; see `Sample.checked`."""
         sample = Sample.checked(explanations, labels, X, weights, clusters, row_labels=row_labels)
-        return replace(sample, agreement=self.agreement, notes=(*self._told(labels), *sample.notes))
+        told = (*self._told(labels), *column_notes(self.agreement, labels))
+        return replace(sample, agreement=self.agreement, notes=(*told, *sample.notes))
 
     def _told(self, labels: NDArray[Any]) -> tuple[str, ...]:
         if self.method == "predict_proba" and labels.ndim == 1:
@@ -139,6 +141,15 @@ class Output:
 
 def _measured(numbers: str) -> str:
     return f"predictions are {numbers}: measured by {Spread()}"
+
+
+def _class_notes(model: Any) -> tuple[str, ...]:
+    """A note if numbers are asked of a known classifier, whose predictions are codes of classes."""
+    classifier = classifier_name(model)
+    if classifier is None:
+        return ()
+    more = ": output='probability' compares its probabilities" if hasattr(model, "predict_proba") else ""
+    return (f"predictions are class labels of a classifier ({classifier}), measured as numbers{more}",)
 
 
 def _one_number_per_row(answers: Any) -> bool:

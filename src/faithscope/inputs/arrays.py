@@ -56,8 +56,13 @@ def to_array(values: Any, what: str) -> NDArray[Any] | None:
         rows = np.flatnonzero(mask.reshape(len(mask), -1).any(axis=1) if mask.size and mask.ndim else mask)
         refuse_rows(rows, what, lambda row: "masked")
     if isinstance(values, np.ndarray) or (hasattr(values, "__array__") and not hasattr(values, "to_numpy")):
-        return np.asarray(values)
+        return np.asarray(_detached(values))
     return None
+
+
+def _detached(values: Any) -> Any:
+    """A torch tensor without its gradients, which NumPy refuses; anything else as it is."""
+    return values.detach() if getattr(values, "requires_grad", False) is True else values
 
 
 def to_vector(values: Any, what: str = "Input") -> NDArray[Any]:

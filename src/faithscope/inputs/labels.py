@@ -160,13 +160,16 @@ def _prediction_table(given: Any) -> NDArray[Any]:
 
 
 def _real(table: NDArray[Any], agreement: str) -> NDArray[Any]:
-    """A table of numbers, decimals as floats; raises, naming the first row that is no number."""
+    """A table of numbers, decimals and long doubles as floats; raises, naming the first row that is no number."""
+    if table.dtype.kind == "f" and table.dtype.itemsize > 8:
+        with np.errstate(over="ignore"):  # infinite ones are refused later
+            return table.astype(np.float64)
     if table.dtype.kind in "biuf" or not table.size:
         return table
     items = table.reshape(-1).tolist() if table.dtype == object else list(table.reshape(-1))
     real = [isinstance(item, bool | np.bool_ | Decimal) or is_real(item) for item in items]
     if table.dtype == object and all(real):
-        floats = [float(item) if isinstance(item, Decimal) else item for item in items]
+        floats = [float(item) if isinstance(item, Decimal | np.longdouble) else item for item in items]
         return np.fromiter(floats, object, len(items)).reshape(table.shape)
     place = next((place for place, usable in enumerate(real) if not usable), 0)
     row, item = place // table.shape[1], items[place]

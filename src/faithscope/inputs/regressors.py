@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 _XGBOOST = ("reg:", "count:", "survival:")  # how the names of objectives of numbers begin
+_PREDICTS = ("predict", "inplace_predict")
 _LIGHTGBM = ["regression", "regression_l1", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie"]
 
 
@@ -11,7 +12,8 @@ def regressor_name(model: Any) -> str | None:
     """The class name of a known regressor; None for classifiers, plain functions, and models that do not tell.
 
     scikit-learn's regressors, pipelines and searches are known by their tags, and so are those of XGBoost, LightGBM and
-    CatBoost; boosters of XGBoost and LightGBM by their objective. The bound ``predict`` of a model counts as the model.
+    CatBoost; boosters of XGBoost and LightGBM by their objective. The bound ``predict`` of a model, or
+    ``inplace_predict`` of a booster, counts as the model.
     """
     owner = owner_of(model)
     if isinstance(owner, type):
@@ -21,8 +23,20 @@ def regressor_name(model: Any) -> str | None:
 
 
 def owner_of(model: Any) -> Any:
-    """The model whose bound `predict` this is, or the model itself."""
-    return getattr(model, "__self__", model) if getattr(model, "__name__", "") == "predict" else model
+    """The model whose bound `predict` or `inplace_predict` this is, or the model itself."""
+    return getattr(model, "__self__", model) if getattr(model, "__name__", "") in _PREDICTS else model
+
+
+def classifier_name(model: Any) -> str | None:
+    """The class name of a known classifier, or of the one whose bound `predict` this is; None for anything else."""
+    owner = owner_of(model)
+    known = not isinstance(owner, type) and estimator_type(owner) == "classifier"
+    return type(owner).__name__ if known else None
+
+
+def is_xgboost_booster(model: Any) -> bool:
+    """Whether a model is a booster of XGBoost, whose `predict` takes nothing but a DMatrix."""
+    return any(kind.__name__ == "Booster" and kind.__module__ == "xgboost.core" for kind in type(model).__mro__)
 
 
 def is_torch_module(model: Any) -> bool:

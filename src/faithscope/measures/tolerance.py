@@ -2,6 +2,7 @@
 
 import html
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.agreements import Agreement, Close, Tolerance
+from faithscope.agreements import Agreement, Close, Tolerance, scaled
 from faithscope.discretizers import Discretize
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.checks import is_real
@@ -105,14 +106,26 @@ def _grid(predictions: NDArray[Any]) -> NDArray[np.float64]:
     """Round numbers from 0.01 to 4 standard deviations of the predictions."""
     if not len(predictions) or (predictions == predictions[0]).all():
         raise BadInput("Predictions are all equal, so no eps can be chosen by their spread: pass eps=[...].")
-    spread = float(predictions.std())
-    low, high = math.floor(math.log10(_LEAST * spread)), math.ceil(math.log10(_MOST * spread))
+    spread = _standard_deviation(predictions)
+    least, most = max(_LEAST * spread, sys.float_info.min), min(_MOST * spread, sys.float_info.max)
+    if least > most:
+        raise BadInput(
+            f"Predictions have a standard deviation of {spread:g}, too small for eps to be chosen by it: pass them in "
+            "a smaller unit."
+        )
+    low, high = math.floor(math.log10(least)), math.ceil(math.log10(most))
     steps = [float(f"{step}e{power}") for power in range(low, high + 1) for step in _STEPS]
-    return np.array([step for step in steps if _LEAST * spread <= step <= _MOST * spread])
+    return np.array([step for step in steps if least <= step <= most])
+
+
+def _standard_deviation(predictions: NDArray[Any]) -> float:
+    """In a unit of which no square is too large or too small."""
+    columns, unit = scaled(predictions)
+    return float(columns[:, 0].std()) * unit
 
 
 def _default_note(predictions: NDArray[Any]) -> str:
-    spread = told_number(float(predictions.std()))
+    spread = told_number(_standard_deviation(predictions))
     return f"eps was chosen from {_LEAST:g} to {_MOST:g} standard deviations of the predictions, which is {spread}"
 
 
