@@ -165,10 +165,11 @@ def locally_sufficient(system: Windows, n: int, rng: np.random.Generator) -> dic
     """Clopper-Pearson: `ev.local()` for every row, `ev.scopes()` for every rule."""
     points, labels = system.draw(n, rng)
     X = points[:, None].astype(float)
-    coverage = cover(Sample(system.rules(points), labels, X), Applies(), interval=False)
+    sample = Sample(system.rules(points), labels, X)
+    coverage = cover(sample, Applies(), interval=False)
     rows = per_covered_row(coverage, labels, 0.95)
     shares = system.covered_shares
-    scopes = per_scope(coverage, 0.95)
+    scopes = per_scope(coverage, sample, Applies(), 0.95)
     order = {coverage.counts.explanations.describe(k): k for k in range(coverage.counts.distinct)}
     example = points[np.unique(coverage.codes, return_index=True)[1]]  # a row that was given each rule
     which = example[[order[text] for text in scopes["explanation"]]]
