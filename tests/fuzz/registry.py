@@ -31,6 +31,8 @@ NOT_CALLED = {
     "Counts.locate": "takes explanations and labels that were checked",
     "Counts.locate_codes": "takes numbers of explanations that were counted",
     "Counts.kinds": "takes a sample, which was checked",
+    **{f"{kind}.read": "reads the predictions of every measure" for kind in ("Same", "Close", "Tolerance", "Spread")},
+    **{f"{kind}.over": "takes values that were read" for kind in ("Same", "Close", "Tolerance", "Spread")},
     "Sample": "made by Sample.of",
     "Sample.checked": "takes arrays that were checked",
     "Sample.take": "takes positions that exist",

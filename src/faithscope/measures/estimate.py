@@ -259,7 +259,7 @@ def assemble(
     terms = terms._replace(agreeing=min(terms.agreeing, terms.total - terms.silent))  # not above by rounding
     value, silent = terms.agreeing / terms.total, terms.silent / terms.total
     notes = (*notes, *(() if counts.agreement.of_numbers else label_notes(counts.labels, counts.n)))
-    if margins.degrees_of_freedom < FEW and silent < 1:
+    if margins.degrees_of_freedom < FEW - 1e-9 and silent < 1:
         notes = (*notes, few_rows_decide(margins))
     by_chance, verified = counts.chance, None if silent >= 1 else terms.agreeing / (terms.total - terms.silent)
     low, high, above = _against_chance(counts, terms, margins, verified, by_chance, confidence)

@@ -65,7 +65,7 @@ def spread_estimate(
         if counts.plain:
             above = exceeds_chance(counts.profile(), -share * counts.n, -1.0, confidence, margins.weight)
             low = max(low, 0.0) if above else min(low, 0.0)
-    if margins.degrees_of_freedom < FEW and silent < 1:
+    if margins.degrees_of_freedom < FEW - 1e-9 and silent < 1:
         notes = (*notes, few_rows_decide(margins))
     return Estimate(
         measure=measure,
