@@ -119,7 +119,7 @@ def test_what_cannot_be_measured_is_refused_in_a_sentence(explanations, predicti
         (lambda: fs.mse_bound(p=[0.5, 0.5]), BadInput, "number of rows n"),
         (lambda: fs.mse_bound(p=[0.5, 0.5], q=[0.5], n=3), BadInput, "one length"),
         (lambda: fs.mse_bound(p=[0.5, 0.5], q=[0.4, 0.5], n=3), BadInput, "cannot be smaller"),
-        (lambda: fs.mse_bound(fs.consistency(["a"], [0], weights=[1])), NotProven, "unweighted"),
+        (lambda: fs.mse_bound(fs.consistency(["a"], [0], weights=[1])), NotProven, "count the same"),
         (lambda: fs.sample_size(0, 0.1), BadInput, "at least 1; got 0"),
         (lambda: fs.sample_size(10, 1.5), BadInput, "epsilon"),
         (lambda: fs.certify([[1.0]], [0], []), BadInput, "at least one discretizer"),

@@ -68,7 +68,7 @@ def test_an_audit_refuses_numbers_that_nearly_all_differ_as_consistency_does():
     prices = RNG.permutation(100_000)[:N]
     with pytest.raises(BadInput, match="Predictions look like numbers, not labels: 1,000 different ones"):
         fs.consistency(WHY, prices)
-    with pytest.raises(BadInput, match="Predictions look like numbers, not labels: 1,000 different ones"):
+    with pytest.raises(BadInput, match="Predictions are numbers, 1,000 different ones"):
         fs.audit(pd.DataFrame({"yhat": prices, "why": WHY}), prediction="yhat", explanation="why")
 
 
