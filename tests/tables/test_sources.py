@@ -130,7 +130,7 @@ def test_a_postgres_table_outside_the_search_path_is_named():
         ({"explanation": None}, "Say which columns are the explanation"),
         ({"explanation": "shap_*"}, "no column 'shap_*' for explanation"),
         ({"explanation": []}, "No column was named for explanation"),
-        ({"prediction": "score"}, "look continuous: 80 different fractions in 80 rows"),
+        ({"prediction": "score"}, "are numbers, 80 different ones in 80 rows"),
         ({"prediction": "nothing"}, "'nothing' is null in all 80 rows"),
         ({"explanation": ["phi_a", "leaf"], "discretizer": fs.Sign()}, "discretizes importances; the log holds keys"),
         ({"explanation": ["phi_a", "leaf"], "discretizer": fs.Rank()}, "discretizes importances; the log holds keys"),
