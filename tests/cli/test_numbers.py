@@ -72,7 +72,7 @@ def test_the_threshold_is_judged_by_the_lower_limit(log):
 
 def test_numbers_without_an_agreement_and_words_that_name_none_are_one_sentence(log):
     for words, message in (
-        ((), r"--agreement spread or close:0.5"),
+        ((), r"--agreement spread"),
         (("--agreement", "near"), r"No agreement is called 'near'"),
         (("--agreement", "close"), r"close needs a number, as in close:0.5"),
         (("--agreement", "close:-1"), r"eps must be a positive number"),
