@@ -58,15 +58,22 @@ class Sums(NamedTuple):
 
 def sum_terms(kinds: RowKinds) -> Sums:
     """The sums of M̂ and U: an explanation adds ``W P / (W² - V)`` to M̂, or W to U if it has a single row."""
+    return _sums(kinds, _term(kinds.weight, kinds.square, kinds.pairs, kinds.size))
+
+
+def _sums(kinds: RowKinds, terms: Floats) -> Sums:
     share = kinds.rows / kinds.size  # of its explanation's rows, the share that an entry stands for
-    agreeing = float(np.sum(share * _term(kinds.weight, kinds.square, kinds.pairs, kinds.size)))
-    alone = kinds.size == 1
-    total = float(np.sum(kinds.rows * kinds.own))
-    return Sums(agreeing, float(np.sum((kinds.rows * kinds.own)[alone])), total)
+    mass = kinds.rows * kinds.own
+    return Sums(float(np.sum(share * terms)), float(np.sum(mass[kinds.size == 1])), float(np.sum(mass)))
 
 
 def leave_out_rows(kinds: RowKinds) -> LeftOut:
-    """M̂ and U with one row of each kind left out.
+    """M̂ and U with one row of each kind left out."""
+    return terms_and_left_out(kinds)[1]
+
+
+def terms_and_left_out(kinds: RowKinds) -> tuple[Sums, LeftOut]:
+    """The sums of M̂ and U, and both with one row of each kind left out.
 
     Without a row of weight w, an explanation has the weight W - w, the squares V - w², and the agreeing pairs
     P - 2 w A, where A is the weight of its other rows with the same label.
@@ -74,10 +81,10 @@ def leave_out_rows(kinds: RowKinds) -> LeftOut:
     size, weight, square, pairs, agreeing, own, _ = kinds
     before = _term(weight, square, pairs, size)
     after = _term(weight - own, square - own**2, pairs - 2 * own * agreeing, size - 1)
-    whole = sum_terms(kinds)
+    whole = _sums(kinds, before)
     left = whole.total - own
     silent = whole.silent + np.where(size == 2, weight - own, 0) - np.where(size == 1, own, 0)
-    return LeftOut((whole.agreeing - before + after) / left, silent / left, rows=kinds.rows)
+    return whole, LeftOut((whole.agreeing - before + after) / left, silent / left, rows=kinds.rows)
 
 
 def _term(weight: NDArray[Any], square: NDArray[Any], pairs: NDArray[Any], size: NDArray[Any]) -> Floats:

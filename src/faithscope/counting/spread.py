@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import scaled
-from faithscope.counting.leave_out import LeftOut, RowKinds, leave_out_rows, sum_terms
+from faithscope.counting.leave_out import LeftOut, RowKinds, terms_and_left_out
 from faithscope.errors import BadInput, NotProven
 from faithscope.sample import Sample
 
@@ -75,7 +75,9 @@ class Moments:
             return np.bincount(index, column, minlength=size).astype(np.float64, copy=False)
 
         total = np.stack([added(column) for column in self.total.T], axis=1)
-        return Moments(added(self.weight), added(self.own), total, added(self.square))
+        weight = added(self.weight)
+        own = weight if self.own is self.weight else added(self.own)
+        return Moments(weight, own, total, added(self.square))
 
     def whole(self) -> "Moments":
         """All sets as one."""
@@ -145,7 +147,7 @@ def spread_by_explanation(sample: Sample) -> tuple[SpreadCounts, LeftOut, RowKin
     rows = Moments.of_rows(sample)
     groups = rows.sums(codes, len(first))
     kinds = _row_kinds(sample, rows, groups, codes)
-    left_out, whole = leave_out_rows(kinds), sum_terms(kinds)
+    whole, left_out = terms_and_left_out(kinds)
     everyone, alone = rows.whole(), kinds.size == 1
     silent = rows[alone].whole()
     rest = everyone - rows if sample.weights is not None else _without_one(everyone, rows)
@@ -165,9 +167,7 @@ def _row_kinds(sample: Sample, rows: Moments, groups: Moments, codes: Ints) -> R
     """Every row with the distances of the other rows that have its explanation, in place of agreeing ones."""
     sizes = np.bincount(codes, minlength=len(groups.weight))
     values = rows.total if sample.weights is None else rows.total / rows.weight[:, None]
-    apart = np.zeros(sample.n)
-    for column in values.T:
-        apart += _from_mean(column, rows.weight, codes, groups.weight) ** 2
+    apart = sum(_from_mean(column, rows.weight, codes, groups.weight) ** 2 for column in values.T)
     squares = np.bincount(codes, rows.weight * apart, minlength=len(sizes))  # about the mean of each explanation
     size, weight = sizes[codes], groups.weight[codes]
     own = weight if sample.weights is None else groups.own[codes]
