@@ -17,8 +17,8 @@ class NumberCase:
     catches : str
         The mistake that gives another answer.
     agreement : str
-        ``close:eps``, ``tolerance:eps`` or ``spread``: K = max(0, 1 - |y - y'| / eps), K = 1(|y - y'| <= eps), or the
-        share of the variance that explanations account for.
+        ``close:eps``, ``tolerance:eps`` or ``spread``: ``K = max(0, 1 - |y - y'| / eps)``, ``K = 1(|y - y'| <= eps)``,
+        or the share of the variance that explanations account for.
     make : function
         Takes no arguments; returns explanations (one key per row) and predictions; for sufficiency rules, rows
         (n, 1) and predictions, as for `ScopedCase`.
