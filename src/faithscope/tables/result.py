@@ -46,8 +46,6 @@ class Audit:
         The log.
     explainer, discretizer : str
         What the explanations are, and what made them coarser.
-    agreement : Agreement
-        How much two predictions agree: `Same` for labels, or what was asked for.
     populations : Populations or None
         By the columns that were asked for.
     windows : Windows or None
