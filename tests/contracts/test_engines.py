@@ -73,7 +73,7 @@ GAPS = np.random.default_rng(8)
 INPUTS["town"] = pd.Series(GAPS.choice(["missing", "o'x", None], ROWS), dtype=object)
 INPUTS["when"] = pd.Series(
     [None if gap < 0.1 else datetime.datetime(2024, 3, 1, 0, 0, 0, int(50 * gap)) for gap in GAPS.random(ROWS)]
-)
+).astype("datetime64[us]")
 INPUTS["utc"] = INPUTS["when"].dt.tz_localize("UTC")
 NEAR = np.datetime64("2024-03-01T00:00:00.000025")
 POOL = [
