@@ -43,11 +43,10 @@ class Spread(Agreement):
 
 
 class _DistanceSums(AgreementSums):
-    """Sums of ``d = ½ |y - y'|²`` from the weight, the sum and the sum of squares of each group, in `scaled` units."""
+    """Sums of ``d = ½ |y - y'|²`` in `scaled` units, from the weight, the mean and the squares of each group."""
 
     def __init__(self, values: Floats) -> None:
-        columns, _ = scaled(values)
-        self.values = columns
+        self.values, _ = scaled(values)
 
     def at(self, rows: GroupedRows, group: Ints, value: Ints, power: int = 1) -> Floats:
         size = 1 + int(max(rows.group.max(initial=0), group.max(initial=0)))

@@ -148,7 +148,8 @@ class Evaluation:
         others with the explanation, and ``residual`` is the prediction less that mean. Intervals hold whatever the
         numbers (Hoeffding's; exact for `Tolerance`); `Spread` has none, since squared distances have no bound.
 
-        The index of the frame holds the row labels of X, or positions if X has none.
+        The index of the frame holds the row labels of X, or positions if X has none. Every row counts once here,
+        whatever its weight or cluster: rows of its own cluster are among the others.
         """
         columns = per_row(self._counts(), self.sample, self.options.confidence)
         if self._coverage is not None:
@@ -156,7 +157,7 @@ class Evaluation:
         return frame(columns, index_of(self.X) if index_of(self.X) is not None else self.rows)
 
     def table(self, k: int | None = None) -> "pd.DataFrame":
-        """One line per explanation, worst first; only the k worst if k is given.
+        """One line per explanation, worst first; only the k worst if k is given. Rows count once, weighted or clustered.
 
         The interval of the purity is exact for a label that was named beforehand. Here it is the commonest label of
         these rows, so with many labels the purity looks too high (``docs/statistics.md``). Of numbers, the table shows

@@ -46,7 +46,8 @@ class Estimate:
     value : float
         The paper's M̂: rows whose explanation covers no other row count 0.
     low, high : float
-        Interval for the true measure, which allows for sampling error and for silence; `interval` is the pair.
+        Interval for the true measure, which allows for sampling error and for silence; `interval` is the pair. By
+        `Spread`, low is below 0 if the value is.
     confidence : float
         The confidence of the interval.
     method : {"jackknife", "mcdiarmid"}

@@ -58,8 +58,8 @@ def spread_estimate(
     if verified is not None:
         low, high = value - margins.below, min(1.0, value + margins.above)
         if silent > 0 or explained is None:
-            below, above_it = _verified_margins(verified, spread, left_out, counts.effective_n, confidence)
-            low, high = verified - below, min(1.0, verified + above_it)
+            less, more = _verified_margins(verified, spread, left_out, counts.effective_n, confidence)
+            low, high = verified - less, min(1.0, verified + more)
         low = min(verified, max(least, low))
         above = low > 0
         if counts.plain:
