@@ -157,7 +157,7 @@ class Evaluation:
         return frame(columns, index_of(self.X) if index_of(self.X) is not None else self.rows)
 
     def table(self, k: int | None = None) -> "pd.DataFrame":
-        """One line per explanation, worst first; only the k worst if k is given. Rows count once, weighted or clustered.
+        """One line per explanation, worst first; only the k worst if k is given. Every row counts once.
 
         The interval of the purity is exact for a label that was named beforehand. Here it is the commonest label of
         these rows, so with many labels the purity looks too high (``docs/statistics.md``). Of numbers, the table shows
