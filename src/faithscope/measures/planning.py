@@ -2,31 +2,32 @@
 
 import html
 import math
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, gammaln
+from scipy.special import betaln
 
 from faithscope.agreements import Spread
-from faithscope.counting.counts import sums, to_counted
+from faithscope.counting.counts import to_counted
 from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput, NotProven
 from faithscope.inputs.checks import check_share, check_whole
 from faithscope.inputs.frames import frame
+from faithscope.measures.band import Band
 from faithscope.measures.bounds import sample_size
 from faithscope.measures.estimate import unverifiable as unverifiable_share
+from faithscope.measures.forecast import Backtest, Mixture
 
 if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
 Floats = NDArray[np.float64]
-FARTHEST = 10  # times n: there is no forecast beyond
-_CERTAIN = 400  # others: a row with more is never unverifiable in a smaller or larger sample
-_RATES = np.geomspace(0.001, 2 * _CERTAIN, 240)
-_STEPS = 200  # of EM: a mixture that is stopped early is smooth, and forecasts better than the best fit
+NEAR = 4  # times n: there is no point forecast beyond
+FARTHEST = 10  # times n: there is no interval beyond
 
 
 def rarefy(profile: Profile, rows: int) -> tuple[float, float]:
@@ -57,66 +58,10 @@ def _log_chance_of_none(others: NDArray[np.int64], n: int, rows: int) -> Floats:
 
 
 @dataclass(frozen=True)
-class _Mixture:
-    """A Poisson mixture of the number of others that a row has: `shares` of the rows have the rates `rates`."""
-
-    rates: Floats
-    shares: Floats
-
-    def silent(self, times: float) -> float:
-        """The unverifiable share in a sample that is `times` as large."""
-        return float(np.sum(self.shares * np.exp(-self.rates * times)))
-
-
-def _fit(others: NDArray[np.int64], mass: Floats) -> _Mixture | None:
-    """A Poisson mixture for the number of others that a row has (EM on a grid of rates); None if no row has others."""
-    others, place = np.unique(others, return_inverse=True)
-    mass = sums(place, mass, len(others))
-    if not np.any(mass[others > 0] > 0):
-        return None
-    near = (others <= _CERTAIN) & (mass > 0)
-    seen, weight = others[near].astype(np.float64), mass[near] / mass.sum()
-    likelihood = np.exp(seen[:, None] * np.log(_RATES) - _RATES - gammaln(seen + 1)[:, None])
-    shares = np.full(len(_RATES), weight.sum() / len(_RATES))
-    for _ in range(_STEPS if len(seen) else 0):
-        shares *= (weight / np.maximum(likelihood @ shares, 1e-300)) @ likelihood
-    return _Mixture(_RATES, shares)
-
-
-def _half_sample(profile: Profile, rows: int) -> tuple[NDArray[np.int64], Floats]:
-    """The expected histogram of the number of others in a random subset of `rows` rows (hypergeometric thinning)."""
-    near = profile.others <= _CERTAIN
-    others, mass = profile.others[near].astype(np.float64)[:, None], profile.rows[near].astype(np.float64)
-    kept = np.arange(_CERTAIN + 1, dtype=np.float64)
-    n, m = profile.n - 1.0, rows - 1.0
-    possible = (kept <= others) & (kept <= m) & (m - kept <= n - others)
-    with np.errstate(all="ignore"):
-        log = _log_choose(others, kept) + _log_choose(n - others, m - kept) - _log_choose(n, m)
-        thinned = mass @ np.where(possible, np.exp(log), 0.0)
-    return np.arange(_CERTAIN + 2), np.append(thinned, float(profile.rows[~near].sum()))
-
-
-def _log_choose(n: Any, k: Any) -> Any:
-    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-
-
-@dataclass(frozen=True)
-class Backtest:
-    """The forecast checked against a known answer: from half of the rows to all of them."""
-
-    rows: int
-    forecast: float
-    observed: float
-
-    @property
-    def error(self) -> float:
-        """The forecast minus the observed unverifiable share."""
-        return self.forecast - self.observed
-
-
-@dataclass(frozen=True)
 class Plan:
     """How the unverifiable share falls as rows are added, and the rows needed for a wanted share.
+
+    Beyond the rows measured all is a forecast for rows that are drawn independently, as these were.
 
     Attributes
     ----------
@@ -126,17 +71,24 @@ class Plan:
         The unverifiable share of these rows.
     wanted : float
         The unverifiable share that is wanted.
+    confidence : float
+        Confidence of intervals beyond n.
     rows_needed : int or None
-        Rows needed in all, those measured included; None if that cannot be said.
+        Rows needed in all, those measured included; None if that is more than 4 n or cannot be said.
+    rows_needed_low, rows_needed_high : int or None
+        Its interval: more than n rows, at which the lower and the upper end of the unverifiable share reach the one
+        that is wanted; None beyond 10 n. Both are `rows_needed` if the rows measured are enough.
     reason : str
-        `rows_needed` in words, or why it cannot be said.
+        The rows needed in words, or why they cannot be said.
     forecastable : bool
-        Whether anything can be said beyond n.
+        Whether there are point forecasts beyond n.
     backtest : Backtest or None
         The forecast from n/2 rows to n, beside what was observed.
     guarantee : int or None
         Rows that the paper's Corollary requires for a mean squared error of at most `wanted`, if every explanation
         that the explainer can give has been seen; None by `Spread`, for which it is not proven.
+    notes : tuple of str
+        What a reader should know before trusting the forecast.
 
     Examples
     --------
@@ -150,46 +102,77 @@ class Plan:
     n: int
     unverifiable: float
     wanted: float
+    confidence: float
     rows_needed: int | None
+    rows_needed_low: int | None
+    rows_needed_high: int | None
     reason: str
     forecastable: bool
     backtest: Backtest | None
     guarantee: int | None
-    _profile: Profile = field(repr=False, compare=False)
-    _mixture: _Mixture | None = field(repr=False, compare=False)
+    notes: tuple[str, ...]
+    _outlook: "_Outlook" = field(repr=False, compare=False)
 
     def at(self, rows: int) -> float:
-        """The expected unverifiable share of a sample of `rows` rows: exact up to n, forecast up to 10 n."""
-        if check_whole(rows, "The number of rows") <= self.n:
-            return rarefy(self._profile, rows)[1]
-        if self._mixture is None or rows > FARTHEST * self.n:
-            raise BadInput(f"Not forecastable at {rows:,} rows: {self._why_not(rows)}.")
-        return min(self.unverifiable, self._mixture.silent((rows - 1) / (self.n - 1)))
+        """The expected unverifiable share of a sample of `rows` rows: exact up to n, forecast up to 4 n.
 
-    def _why_not(self, rows: int) -> str:
-        if self._mixture is None:
-            return "every explanation occurred once, so nothing is known about how they repeat"
-        return f"a sample of {self.n:,} says little beyond {FARTHEST} times its size"
+        Parameters
+        ----------
+        rows : int
+
+        Examples
+        --------
+        >>> from faithscope import consistency
+        >>> planned = plan(consistency([row * row % 97 for row in range(100)], [0] * 100))
+        >>> round(planned.at(50), 3), round(planned.at(200), 3)
+        (0.263, 0.004)
+        """
+        if check_whole(rows, "The number of rows") > self.n and not self.forecastable:
+            raise BadInput(f"Not forecastable at {rows:,} rows: {_ONCE}.{self._instead(rows)}")
+        if rows > NEAR * self.n:
+            say = f"a sample of {self.n:,} rows says little beyond {NEAR} times its size"
+            raise BadInput(f"There is no point forecast at {rows:,} rows: {say}.{self._instead(rows)}")
+        return self._outlook.at(rows)
+
+    def _instead(self, rows: int) -> str:
+        if self.n == 1 or rows > FARTHEST * self.n:
+            return " Measure more rows first."
+        return f" Only an interval can be told there: plan.interval({rows})."
+
+    def interval(self, rows: int) -> tuple[float, float]:
+        """The least and the largest unverifiable share to expect of a sample of `rows` rows, up to 10 n.
+
+        All Poisson mixtures that agree with how often explanations repeat in these rows are asked, by two linear
+        programs. Up to n both ends are the exact share of these rows.
+
+        Parameters
+        ----------
+        rows : int
+
+        Examples
+        --------
+        >>> from faithscope import consistency
+        >>> planned = plan(consistency([row * row % 97 for row in range(100)], [0] * 100))
+        >>> low, high = planned.interval(400)
+        >>> low <= planned.at(400) <= high
+        True
+        """
+        if check_whole(rows, "The number of rows") > FARTHEST * self.n:
+            say = f"a sample of {self.n:,} rows says nothing beyond {FARTHEST} times its size"
+            raise BadInput(f"Not forecastable at {rows:,} rows: {say}. Measure more rows first.")
+        if rows > self.n == 1:
+            raise BadInput(f"Not forecastable at {rows:,} rows: a single row says nothing. Measure more rows first.")
+        return self._outlook.interval(rows)
 
     @property
     def curve(self) -> "pd.DataFrame":
-        """One line per number of rows ``n``: ``unverifiable``, ``value``, and ``kind``.
+        """One line per number of rows ``n``: ``unverifiable`` with ``low`` and ``high``, ``value``, and ``kind``.
 
-        The value is M̂ up to the rows measured, and NaN beyond; by `Spread` it is NaN throughout.
+        The kind is exact up to the rows measured, forecast up to 4 n, and interval up to 10 n (or from n on, if every
+        explanation occurred once), where ``unverifiable`` is NaN. The value is M̂ up to the rows measured, and NaN
+        beyond; by `Spread` it is NaN throughout.
         """
-        known = np.unique(np.geomspace(1, self.n, 60).round().astype(int))
-        exact = [rarefy(self._profile, int(rows)) for rows in known]
-        beyond: Any = (
-            np.unique(np.geomspace(self.n, FARTHEST * self.n, 30).round().astype(int))[1:] if self.forecastable else []
-        )
-        return frame(
-            {
-                "n": [*known, *beyond],
-                "unverifiable": [u for _, u in exact] + [self.at(int(rows)) for rows in beyond],
-                "value": [v for v, _ in exact] + [math.nan] * len(beyond),
-                "kind": ["exact"] * len(known) + ["forecast"] * len(beyond),
-            }
-        )
+        return frame(self._outlook.curve())
 
     def table(self) -> "pd.DataFrame":
         """The `curve`, one line per number of rows."""
@@ -197,12 +180,12 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this plan, ready for JSON."""
-        names = ("n", "unverifiable", "wanted", "rows_needed", "reason", "forecastable", "guarantee")
+        names = [field.name for field in fields(self) if not field.name.startswith("_")]
         tried = None if self.backtest is None else {**asdict(self.backtest), "error": self.backtest.error}
-        return {name: getattr(self, name) for name in names} | {"backtest": tried}
+        return {name: getattr(self, name) for name in names} | {"backtest": tried, "notes": list(self.notes)}
 
     def plot(self) -> "alt.LayerChart":
-        """The curve as an Altair chart, with the rows measured and the forecast."""
+        """The curve as an Altair chart, with the rows measured, the forecast and its interval."""
         from faithscope.charts import curve
 
         return curve(self)
@@ -215,10 +198,132 @@ class Plan:
         if self.backtest is not None:
             b = self.backtest
             tried = f" Tried from {b.rows:,} rows to {self.n:,}: forecast {b.forecast:.3f}, observed {b.observed:.3f}."
-        return f"{self.unverifiable:.1%} of {self.n:,} rows unverifiable; {self.reason}.{tried}"
+        notes = "".join(f" Note: {note}." for note in self.notes)
+        return f"{self.unverifiable:.1%} of {self.n:,} rows unverifiable; {self.reason}.{tried}{notes}"
 
 
-def plan(estimate: Any, *, unverifiable: float = 0.05) -> Plan:
+_ONCE = "every explanation occurred once, so nothing is known about how they repeat"
+_ODD = (
+    "explanations repeat more evenly, or more in step, than those of independent rows do (are rows logged twice, "
+    "or chosen by explanation?), so that no forecast holds"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Outlook:
+    """What a sample says about smaller and larger samples: the exact curve, the forecast, and its band."""
+
+    profile: Profile
+    unverifiable: float
+    mixture: Mixture | None
+    band: Band
+
+    @classmethod
+    def of(cls, profile: Profile, confidence: float) -> "_Outlook":
+        rows = profile.rows.astype(np.float64)
+        mixture = Mixture.fit(profile.others, rows) if profile.n > 1 else None
+        return cls(profile, unverifiable_share(profile), mixture, Band.of(profile.others, rows, confidence))
+
+    @property
+    def n(self) -> int:
+        return self.profile.n
+
+    def at(self, rows: float) -> float:
+        """The unverifiable share at so many rows; NaN beyond n if every explanation occurred once."""
+        if rows <= self.n:
+            return rarefy(self.profile, int(rows))[1]
+        return self._point(rows, self.interval(rows))
+
+    def _point(self, rows: float, interval: tuple[float, float]) -> float:
+        if self.mixture is None:
+            return math.nan
+        low, high = interval  # the mixture that is stopped early may leave the band
+        return min(self.unverifiable, max(low, min(high, self.mixture.silent(self._times(rows)))))
+
+    def interval(self, rows: float) -> tuple[float, float]:
+        return (self.at(rows),) * 2 if rows <= self.n else (self.low(rows), self.high(rows))
+
+    def low(self, rows: float) -> float:
+        """The lower end beyond n; no more than these rows show, although their number may be a chance result."""
+        return min(self.unverifiable, self.band.low(self._times(rows)))
+
+    def high(self, rows: float) -> float:
+        return self.band.high(self._times(rows))
+
+    def _times(self, rows: float) -> float:
+        return (rows - 1) / (self.n - 1)
+
+    def curve(self) -> dict[str, list[Any]]:
+        """The columns of `Plan.curve`."""
+        known = [int(rows) for rows in np.unique(np.geomspace(1, self.n, 60).round())]
+        exact = [rarefy(self.profile, rows) for rows in known]
+        beyond = self._beyond()
+        ends = [self.interval(rows) for rows in beyond]
+        told = [rows <= NEAR * self.n and self.mixture is not None for rows in beyond]
+        silent = [share for _, share in exact]
+        points = [self._point(*of) if tell else math.nan for tell, *of in zip(told, beyond, ends, strict=True)]
+        return {
+            "n": known + beyond,
+            "unverifiable": silent + points,
+            "low": silent + [low for low, _ in ends],
+            "high": silent + [high for _, high in ends],
+            "value": [value for value, _ in exact] + [math.nan] * len(beyond),
+            "kind": ["exact"] * len(known) + ["forecast" if tell else "interval" for tell in told],
+        }
+
+    def _beyond(self) -> list[int]:
+        """Numbers of rows from n to 10 n, 4 n among them."""
+        parts = np.geomspace(1, NEAR, 9)[1:], np.geomspace(NEAR, FARTHEST, 6)[1:]
+        rows = np.unique(np.concatenate(parts) * self.n).round()
+        return [int(many) for many in np.unique(rows) if many > self.n > 1]
+
+    def needed(self, wanted: float) -> "_Needed":
+        """The rows that a wanted share takes."""
+        if self.unverifiable <= wanted:
+            return _Needed(*(_first(lambda m: rarefy(self.profile, m)[1] <= wanted, 1, self.n),) * 3)
+        if self.n == 1:
+            return _Needed(None, None, None)
+        low, high = (self._reached(share, wanted, FARTHEST) for share in (self.low, self.high))
+        point = self._reached(self.at, wanted, NEAR) if self.mixture is not None else None
+        return _Needed(point, low, high)
+
+    def _reached(self, share: Callable[[float], float], wanted: float, times: int) -> int | None:
+        """The least rows beyond n at which a falling share is at most the wanted one; None beyond so many times n."""
+        least, most = self.n + 1.0, float(times * self.n)
+        if share(most) > wanted:
+            return None
+        if share(least) <= wanted:
+            return self.n + 1
+        from scipy.optimize import brentq
+
+        return math.ceil(brentq(lambda rows: share(rows) - wanted, least, most, xtol=0.01))
+
+
+@dataclass(frozen=True)
+class _Needed:
+    """Rows needed, and their interval."""
+
+    rows: int | None
+    low: int | None
+    high: int | None
+
+    def reason(self, outlook: _Outlook, wanted: float, confidence: float) -> str:
+        """The same in words."""
+        n, target, most = outlook.n, f"{wanted:.1%} unverifiable", f"more than {FARTHEST * outlook.n:,}"
+        if self.rows is not None and self.rows <= n:
+            return f"{self.rows:,} rows would do for {target}"
+        if n == 1:
+            return f"not forecastable: {_ONCE}"
+        if self.low is None:
+            return f"{most} rows, {FARTHEST} times as many, are needed for {target}"
+        between = f"{self.low:,} to {most if self.high is None else f'{self.high:,}'}"
+        if outlook.mixture is None:
+            return f"not forecastable: {_ONCE} ({target} may take {between} rows)"
+        about = f"more than {NEAR * n:,}" if self.rows is None else f"about {self.rows:,}"
+        return f"{about} rows in all are needed for {target} ({confidence:g} interval {between})"
+
+
+def plan(estimate: Any, *, unverifiable: float = 0.05, confidence: float = 0.95) -> Plan:
     """How many rows it takes until only a wanted share of them is unverifiable.
 
     Parameters
@@ -226,6 +331,8 @@ def plan(estimate: Any, *, unverifiable: float = 0.05) -> Plan:
     estimate : Estimate or Counts
     unverifiable : float
         The wanted share of rows on which the sample is silent.
+    confidence : float
+        Confidence of the intervals beyond the rows measured.
 
     Returns
     -------
@@ -243,48 +350,29 @@ def plan(estimate: Any, *, unverifiable: float = 0.05) -> Plan:
         raise NotProven(
             "A plan counts independent rows, and these are weighted or clustered: plan from counts without either."
         )
+    confidence = check_share(confidence, "confidence")
     profile = counts.profile()
-    mixture = _fit(profile.others, profile.rows.astype(np.float64)) if profile.n > 1 else None
-    needed, reason = _rows_needed(profile, mixture, unverifiable)
+    outlook = _Outlook.of(profile, confidence)
+    needed = outlook.needed(unverifiable)
+    forecastable = outlook.mixture is not None
     return Plan(
         n=profile.n,
-        unverifiable=unverifiable_share(profile),
+        unverifiable=outlook.unverifiable,
         wanted=unverifiable,
-        rows_needed=needed,
-        reason=reason,
-        forecastable=mixture is not None,
-        backtest=_backtest(profile) if mixture is not None and profile.n >= 4 else None,
+        confidence=confidence,
+        rows_needed=needed.rows,
+        rows_needed_low=needed.low,
+        rows_needed_high=needed.high,
+        reason=needed.reason(outlook, unverifiable, confidence),
+        forecastable=forecastable,
+        backtest=Backtest.of(profile, outlook.unverifiable) if forecastable and profile.n >= 4 else None,
         guarantee=None if isinstance(profile.agreement, Spread) else sample_size(profile.distinct, unverifiable),
-        _profile=profile,
-        _mixture=mixture,
+        notes=(_ODD,) if profile.n > 1 and outlook.band.odd else (),
+        _outlook=outlook,
     )
 
 
-def _backtest(profile: Profile) -> Backtest | None:
-    half = profile.n // 2
-    mixture = _fit(*_half_sample(profile, half))
-    if mixture is None:
-        return None
-    return Backtest(half, mixture.silent((profile.n - 1) / (half - 1)), unverifiable_share(profile))
-
-
-def _rows_needed(profile: Profile, mixture: _Mixture | None, wanted: float) -> tuple[int | None, str]:
-    n, target = profile.n, f"{wanted:.1%} unverifiable"
-    if unverifiable_share(profile) <= wanted:
-        rows = _first(lambda m: rarefy(profile, m)[1] <= wanted, 1, n)
-        return rows, f"{rows:,} rows would do for {target}"
-    if mixture is None:
-        return None, "not forecastable: every explanation occurred once, so nothing is known about how they repeat"
-    if mixture.silent((FARTHEST * n - 1) / (n - 1)) > wanted:
-        return (
-            None,
-            f"not forecastable: {target} takes more than {FARTHEST} times the rows, beyond what a sample can tell",
-        )
-    rows = _first(lambda m: mixture.silent((m - 1) / (n - 1)) <= wanted, n + 1, FARTHEST * n)
-    return rows, f"about {rows:,} rows in all are needed for {target}"
-
-
-def _first(enough: Any, low: int, high: int) -> int:
+def _first(enough: Callable[[int], bool], low: int, high: int) -> int:
     """Smallest integer in [low, high] with enough(m), by bisection. Requires: enough is monotone, and true at high."""
     while low < high:
         middle = (low + high) // 2
