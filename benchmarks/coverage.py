@@ -2,15 +2,17 @@
 
     python benchmarks/coverage.py --only intervals --plot docs/images    # printed: benchmarks/results/coverage.txt
     python benchmarks/coverage.py --only forecasts --plot docs/images    # printed: .../coverage_forecasts.txt
-    python benchmarks/coverage.py --quick                                # both, in seconds; too few trials to judge
+    python benchmarks/coverage.py --only plans                           # printed: .../coverage_plans.txt
+    python benchmarks/coverage.py --quick                                # all, in seconds; too few trials to judge
     python benchmarks/coverage.py --json kept.json                       # also keep every number
     python benchmarks/coverage.py --kept kept.json --plot docs/images    # tell and draw without running again
 
 1. Coverage and width of every interval, nominal .95, over systems and numbers of rows (`coverage_systems.py`,
    `coverage_trials.py`). An interval falls short where its coverage is more than two Monte-Carlo errors below .95.
 2. The mean of M̂ beside its expectation by the paper's theorem on the bias, and beside the truth.
-3. `plan`: from n rows the unverifiable share at 4 n, beside what 4 n rows gave, on the paper's data sets
+3. `plan`: from n rows the unverifiable share at 4 n and 10 n, beside what so many rows gave, on the paper's data sets
    (FAITHSCOPE_DATA names their folder; skipped without).
+4. `plan` on systems with known truth: coverage and width of its interval at 2 n, 4 n and 10 n.
 
 Every cell has a seed of its own, made from its name, so that parts can be run alone and give the same numbers.
 """
@@ -25,6 +27,7 @@ from pathlib import Path
 
 from coverage_forecasts import TABLES, TEXTS, Forecast, foresee_all, table
 from coverage_pictures import draw
+from coverage_plans import DRAWS, HUBS, SYSTEMS, PlanCell, plan_table, simulate
 from coverage_study import ROWS, Bias, Cell, biases, grids, study_all, summary
 from coverage_trials import STUDIES
 from ratios import describe_machine, options
@@ -38,24 +41,27 @@ class Findings:
     cells: list[Cell]
     bias: list[Bias]
     forecasts: list[Forecast]
+    plans: list[PlanCell]
 
     @classmethod
     def read(cls, path: Path) -> "Findings":
         """What an earlier run has kept."""
         kept = json.loads(path.read_text())
-        parts = {"cells": Cell, "bias": Bias, "forecasts": Forecast}
+        parts = {"cells": Cell, "bias": Bias, "forecasts": Forecast, "plans": PlanCell}
         return cls(**kept | {name: [kind(**fields) for fields in kept[name]] for name, kind in parts.items()})
 
     @classmethod
     def make(cls, quick: bool, part: str | None) -> "Findings":
-        """A run, of seconds or of minutes; of one part, or of both."""
-        studies = STUDIES if part != "forecasts" else ()
+        """A run, of seconds or of minutes; of one part, or of all."""
+        studies = STUDIES if part in (None, "intervals") else ()
         results = study_all(studies, ROWS[:2] if quick else ROWS, 2 if quick else None)
         cells = [result for result in results if isinstance(result, Cell)]
         bias = [result for result in results if isinstance(result, Bias)]
         sets, sizes, times = (TABLES[:1], (250,), 2) if quick else (TABLES + TEXTS, (250, 1_000, 4_000), 10)
-        forecasts = list(foresee_all(sets, sizes, times)) if part != "intervals" else []
-        return cls(describe_machine(("faithscope", "numpy", "scipy")), cells, bias, forecasts)
+        forecasts = list(foresee_all(sets, sizes, times)) if part in (None, "forecasts") else []
+        draws = dict.fromkeys(DRAWS, 2) if quick else DRAWS
+        plans = list(simulate(SYSTEMS | HUBS, draws)) if part in (None, "plans") else []
+        return cls(describe_machine(("faithscope", "numpy", "scipy")), cells, bias, forecasts, plans)
 
     def tell(self) -> None:
         print(self.machine)
@@ -69,12 +75,15 @@ class Findings:
         if self.forecasts:
             print("\nForecasts of the unverifiable share at 4 n from n rows, on the paper's data sets\n")
             print("\n".join(table(self.forecasts)))
+        if self.plans:
+            print("\nThe interval of `plan`, nominal .95, on systems with known truth")
+            print("\n".join(plan_table(self.plans)))
 
 
 def arguments() -> Namespace:
     parser: ArgumentParser = options(__doc__)
     parser.add_argument("--plot", type=Path, metavar="FOLDER", help="also draw the figures of docs/statistics.md here")
-    parser.add_argument("--only", choices=("intervals", "forecasts"), help="only this part of the study")
+    parser.add_argument("--only", choices=("intervals", "forecasts", "plans"), help="only this part of the study")
     parser.add_argument("--kept", type=Path, metavar="PATH", help="tell and draw what an earlier --json kept instead")
     return parser.parse_args()
 

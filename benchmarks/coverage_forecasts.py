@@ -1,5 +1,6 @@
 """How well `plan` foresees: from n rows the unverifiable share at 4 n, held against what 4 n rows gave.
 
+Its interval is tried at 10 n as well, if there are so many rows.
 On the paper's data sets, where FAITHSCOPE_DATA names a folder that has them. Explanations are cheap and real: paths of
 trees with at most 2⁶, 2⁸ and 2¹¹ leaves, contributions of a logistic model (the five largest with their signs, and
 all rounded to a decimal), the nearest of 1,000 training rows; for texts the first word, and the word of the highest
@@ -24,12 +25,16 @@ TABLES = ("chess", "avila", "bank", "adult", "covtype")
 TEXTS = ("rt_polarity",)
 MOST = 40_000  # rows explained, at most
 TIMES = 4  # times the rows
+FAR = 10  # times the rows: only the interval is told there
 CLOSE = 0.04  # what the design promises of forecasts at 4 n
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """From n rows to 4 n: unverifiable share now, foreseen and observed; and the plan's own back-test from n/2 to n."""
+    """From n rows to 4 n: unverifiable share now, foreseen and observed; and the plan's own back-test from n/2 to n.
+
+    `ends` and `far` are the intervals at 4 n and at 10 n with what was observed there: low, high, observed.
+    """
 
     rows_of: str
     explanations: str
@@ -38,6 +43,8 @@ class Forecast:
     foreseen: float | None
     observed: float
     backtest: float | None
+    ends: tuple[float, float, float]
+    far: tuple[float, float, float] | None
 
     @property
     def error(self) -> float:
@@ -99,12 +106,18 @@ def explain_texts(rows: Dataset) -> dict[str, Any]:
 
 def foresee(name: str, what: str, codes: NDArray[np.int64], n: int, rng: np.random.Generator) -> Forecast:
     """One draw of 4 n rows, of which the plan sees n; rows are given by the numbers of their explanations."""
-    rows = rng.permutation(len(codes))[: TIMES * n]
-    seen, whole = (fs.consistency(codes[part], np.zeros(len(part))) for part in (rows[:n], rows))
-    plan = fs.plan(seen)
+    rows = rng.permutation(len(codes))
+    seen, whole, most = (_measure(codes[rows[: times * n]]) for times in (1, TIMES, FAR))
+    plan = fs.plan(seen, unverifiable=0.999)
     foreseen = plan.at(TIMES * n) if plan.forecastable else None
     tried = None if plan.backtest is None else plan.backtest.error
-    return Forecast(name, what, n, seen.unverifiable, foreseen, whole.unverifiable, tried)
+    ends = (*plan.interval(TIMES * n), whole.unverifiable)
+    far = (*plan.interval(FAR * n), most.unverifiable) if most.n == FAR * n else None
+    return Forecast(name, what, n, seen.unverifiable, foreseen, whole.unverifiable, tried, ends, far)
+
+
+def _measure(codes: NDArray[np.int64]) -> fs.Estimate:
+    return fs.consistency(codes, np.zeros(len(codes)))
 
 
 def foresee_all(names: tuple[str, ...], sizes: tuple[int, ...], times: int) -> Iterator[Forecast]:
@@ -143,6 +156,17 @@ def table(forecasts: list[Forecast]) -> Iterator[str]:
                     yield _line(f"  {value}", chosen)
     yield f"not forecastable, every explanation being different: {len(forecasts) - len(told)} of {len(forecasts)} draws"
     yield from _worst(told)
+    for n in sizes:
+        for times, field in ((TIMES, "ends"), (FAR, "far")):
+            intervals = [getattr(forecast, field) for forecast in forecasts if forecast.n == n]
+            yield _held(f"interval, n = {n:,} to {times * n:,}", [ends for ends in intervals if ends is not None])
+
+
+def _held(what: str, intervals: list[tuple[float, float, float]]) -> str:
+    low, high, observed = np.array(intervals).reshape(-1, 3).T
+    held = f"{np.mean((low <= observed) & (observed <= high)):.3f}" if intervals else "none"
+    width = f", mean width {np.mean(high - low):.3f}" if intervals else ""
+    return f"{what:<36}{len(intervals):>4} draws, held what was found in {held}{width}"
 
 
 def _line(what: str, forecasts: list[Forecast]) -> str:

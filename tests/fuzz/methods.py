@@ -129,6 +129,7 @@ _with(
     lambda sample: st.tuples(st.tuples(DISCRETIZERS), st.just({})),
 )
 _with("Plan.at", RESULT, 30, INSTANCES["Plan"], _k)
+_with("Plan.interval", RESULT, 30, INSTANCES["Plan"], _k)
 
 
 def _paths(name, instances, family, examples):

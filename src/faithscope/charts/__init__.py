@@ -112,6 +112,8 @@ def discretizations(table: Any, *, title: str = "", width: int = _WIDTH) -> "alt
 def curve(plan: Any, *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
     """How the unverifiable share falls as rows are added, where the sample ends, and what is forecast.
 
+    The band is the interval of the forecast; beyond 4 n there is only the band.
+
     Parameters
     ----------
     plan : Plan

@@ -195,9 +195,10 @@ def discretizations(rows: Rows) -> Spec:
 
 
 def curve(points: Rows, n: int, wanted: float, needed: int | None) -> Spec:
-    """The unverifiable share by rows: exact up to n, forecast beyond."""
+    """The unverifiable share by rows: exact up to n, forecast beyond, in a band that goes on without a line."""
     exact = [point for point in points if point["kind"] == "exact"]
     beyond = [exact[-1], *(point for point in points if point["kind"] == "forecast")]
+    band = [exact[-1], *(point for point in points if point["kind"] != "exact")]
     most = max(16 * n, *(point["n"] for point in points))  # room for words beyond the forecast
     powers = [10**power for power in range(len(str(most)) + 1) if 10**power <= most]
     axis = {"title": "rows", "values": powers, "format": ",d", "grid": False}
@@ -207,7 +208,9 @@ def curve(points: Rows, n: int, wanted: float, needed: int | None) -> Spec:
         encoding = {"x": x, "y": _titled(field, "share of rows"), **_tips("n", field, "kind")}
         return _layer(rows, {"type": "line", "style": style}, encoding)
 
+    ends = {"x": x, "y": _share("low"), "y2": {"field": "high"}, **_tips("n", "low", "high", "kind")}
     layers = [
+        *([_layer(band, {"type": "area", "style": "band"}, ends)] if len(band) > 1 else []),
         line([point for point in exact if point["value"] is not None], "value", "value"),
         line(exact, "unverifiable", "exact"),
         line(beyond, "unverifiable", "forecast"),

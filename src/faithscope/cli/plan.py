@@ -8,6 +8,7 @@ import typer
 from faithscope.cli.logs import open_log_source
 from faithscope.cli.options import (
     AgreementWord,
+    Confidence,
     Connect,
     Discretize,
     Explanation,
@@ -35,6 +36,7 @@ def plan(
     connect: Connect = None,
     table: TableName = None,
     unverifiable: Unverifiable = 0.05,
+    confidence: Confidence = 0.95,
     as_json: Json = False,
 ) -> None:
     """Say how many rows a log needs until only so many of them are unverifiable.
@@ -53,5 +55,5 @@ def plan(
         nulls=cast(Any, nulls),  # `audit` refuses words that it does not know
         agreement=agreement,
     )
-    rows = plan_rows(result.consistency, unverifiable=unverifiable)
+    rows = plan_rows(result.consistency, unverifiable=unverifiable, confidence=confidence)
     print_json(json.dumps(rows.to_dict())) if as_json else typer.echo(str(rows))

@@ -81,14 +81,13 @@ class Plan:
     reason : str
         The rows needed in words, or why they cannot be said.
     forecastable : bool
-        Whether there are point forecasts beyond n.
+        Whether there are point forecasts beyond n. Not if every explanation occurred once, nor if explanations repeat
+        as those of independent rows hardly ever do.
     backtest : Backtest or None
         The forecast from n/2 rows to n, beside what was observed.
     guarantee : int or None
         Rows that the paper's Corollary requires for a mean squared error of at most `wanted`, if every explanation
         that the explainer can give has been seen; None by `Spread`, for which it is not proven.
-    notes : tuple of str
-        What a reader should know before trusting the forecast.
 
     Examples
     --------
@@ -110,7 +109,6 @@ class Plan:
     forecastable: bool
     backtest: Backtest | None
     guarantee: int | None
-    notes: tuple[str, ...]
     _outlook: "_Outlook" = field(repr=False, compare=False)
 
     def at(self, rows: int) -> float:
@@ -127,23 +125,20 @@ class Plan:
         >>> round(planned.at(50), 3), round(planned.at(200), 3)
         (0.263, 0.004)
         """
-        if check_whole(rows, "The number of rows") > self.n and not self.forecastable:
-            raise BadInput(f"Not forecastable at {rows:,} rows: {_ONCE}.{self._instead(rows)}")
-        if rows > NEAR * self.n:
-            say = f"a sample of {self.n:,} rows says little beyond {NEAR} times its size"
-            raise BadInput(f"There is no point forecast at {rows:,} rows: {say}.{self._instead(rows)}")
+        if check_whole(rows, "The number of rows") <= self.n:
+            return self._outlook.at(rows)
+        far = f"a sample of {self.n:,} rows says little beyond {NEAR} times its size" if rows > NEAR * self.n else None
+        if why_not := self._outlook.why_not or far:
+            told = self.n > 1 and rows <= FARTHEST * self.n
+            advice = f"Only an interval is told there: plan.interval({rows})." if told else "Measure more rows first."
+            raise BadInput(f"Not forecastable at {rows:,} rows: {why_not}. {advice}")
         return self._outlook.at(rows)
-
-    def _instead(self, rows: int) -> str:
-        if self.n == 1 or rows > FARTHEST * self.n:
-            return " Measure more rows first."
-        return f" Only an interval can be told there: plan.interval({rows})."
 
     def interval(self, rows: int) -> tuple[float, float]:
         """The least and the largest unverifiable share to expect of a sample of `rows` rows, up to 10 n.
 
         All Poisson mixtures that agree with how often explanations repeat in these rows are asked, by two linear
-        programs. Up to n both ends are the exact share of these rows.
+        programs. Up to n both ends are the exact share of these rows. An interval of [0, 1] says that nothing is known.
 
         Parameters
         ----------
@@ -161,16 +156,16 @@ class Plan:
             say = f"a sample of {self.n:,} rows says nothing beyond {FARTHEST} times its size"
             raise BadInput(f"Not forecastable at {rows:,} rows: {say}. Measure more rows first.")
         if rows > self.n == 1:
-            raise BadInput(f"Not forecastable at {rows:,} rows: a single row says nothing. Measure more rows first.")
+            raise BadInput(f"Not forecastable at {rows:,} rows: {_ONCE}. Measure more rows first.")
         return self._outlook.interval(rows)
 
     @property
     def curve(self) -> "pd.DataFrame":
         """One line per number of rows ``n``: ``unverifiable`` with ``low`` and ``high``, ``value``, and ``kind``.
 
-        The kind is exact up to the rows measured, forecast up to 4 n, and interval up to 10 n (or from n on, if every
-        explanation occurred once), where ``unverifiable`` is NaN. The value is M̂ up to the rows measured, and NaN
-        beyond; by `Spread` it is NaN throughout.
+        The kind is exact up to the rows measured, forecast up to 4 n, and interval up to 10 n (or from n on, if there
+        is no point forecast), ``unverifiable`` then being NaN. The value is M̂ up to the rows measured, and NaN beyond;
+        by `Spread` it is NaN throughout.
         """
         return frame(self._outlook.curve())
 
@@ -182,7 +177,7 @@ class Plan:
         """All numbers of this plan, ready for JSON."""
         names = [field.name for field in fields(self) if not field.name.startswith("_")]
         tried = None if self.backtest is None else {**asdict(self.backtest), "error": self.backtest.error}
-        return {name: getattr(self, name) for name in names} | {"backtest": tried, "notes": list(self.notes)}
+        return {name: getattr(self, name) for name in names} | {"backtest": tried}
 
     def plot(self) -> "alt.LayerChart":
         """The curve as an Altair chart, with the rows measured, the forecast and its interval."""
@@ -198,14 +193,13 @@ class Plan:
         if self.backtest is not None:
             b = self.backtest
             tried = f" Tried from {b.rows:,} rows to {self.n:,}: forecast {b.forecast:.3f}, observed {b.observed:.3f}."
-        notes = "".join(f" Note: {note}." for note in self.notes)
-        return f"{self.unverifiable:.1%} of {self.n:,} rows unverifiable; {self.reason}.{tried}{notes}"
+        return f"{self.unverifiable:.1%} of {self.n:,} rows unverifiable; {self.reason}.{tried}"
 
 
 _ONCE = "every explanation occurred once, so nothing is known about how they repeat"
 _ODD = (
-    "explanations repeat more evenly, or more in step, than those of independent rows do (are rows logged twice, "
-    "or chosen by explanation?), so that no forecast holds"
+    "explanations repeat as those of independent rows hardly ever do (are rows logged twice, or chosen by explanation, "
+    "or does one row lie under most rules?)"
 )
 
 
@@ -228,14 +222,21 @@ class _Outlook:
     def n(self) -> int:
         return self.profile.n
 
+    @property
+    def why_not(self) -> str | None:
+        """Why there is no point forecast; None if there is."""
+        if self.mixture is None:
+            return _ONCE
+        return _ODD if self.band.odd else None
+
     def at(self, rows: float) -> float:
-        """The unverifiable share at so many rows; NaN beyond n if every explanation occurred once."""
+        """The unverifiable share at so many rows; NaN beyond n if there is no forecast."""
         if rows <= self.n:
             return rarefy(self.profile, int(rows))[1]
         return self._point(rows, self.interval(rows))
 
     def _point(self, rows: float, interval: tuple[float, float]) -> float:
-        if self.mixture is None:
+        if self.mixture is None or self.why_not:
             return math.nan
         low, high = interval  # the mixture that is stopped early may leave the band
         return min(self.unverifiable, max(low, min(high, self.mixture.silent(self._times(rows)))))
@@ -259,7 +260,7 @@ class _Outlook:
         exact = [rarefy(self.profile, rows) for rows in known]
         beyond = self._beyond()
         ends = [self.interval(rows) for rows in beyond]
-        told = [rows <= NEAR * self.n and self.mixture is not None for rows in beyond]
+        told = [rows <= NEAR * self.n and not self.why_not for rows in beyond]
         silent = [share for _, share in exact]
         points = [self._point(*of) if tell else math.nan for tell, *of in zip(told, beyond, ends, strict=True)]
         return {
@@ -284,7 +285,7 @@ class _Outlook:
         if self.n == 1:
             return _Needed(None, None, None)
         low, high = (self._reached(share, wanted, FARTHEST) for share in (self.low, self.high))
-        point = self._reached(self.at, wanted, NEAR) if self.mixture is not None else None
+        point = None if self.why_not else self._reached(self.at, wanted, NEAR)
         return _Needed(point, low, high)
 
     def _reached(self, share: Callable[[float], float], wanted: float, times: int) -> int | None:
@@ -309,18 +310,19 @@ class _Needed:
 
     def reason(self, outlook: _Outlook, wanted: float, confidence: float) -> str:
         """The same in words."""
-        n, target, most = outlook.n, f"{wanted:.1%} unverifiable", f"more than {FARTHEST * outlook.n:,}"
+        n, target, sure = outlook.n, f"{wanted:.1%} unverifiable", f"{100 * confidence:g}%"
         if self.rows is not None and self.rows <= n:
             return f"{self.rows:,} rows would do for {target}"
-        if n == 1:
-            return f"not forecastable: {_ONCE}"
+        most = f"more than {FARTHEST * n:,}"
+        many = f"{most} rows, {FARTHEST} times as many, are needed for {target} ({sure} confidence)"
+        if outlook.why_not:
+            return f"not forecastable: {outlook.why_not}{f'; {many}' if n > 1 and self.low is None else ''}"
         if self.low is None:
-            return f"{most} rows, {FARTHEST} times as many, are needed for {target}"
+            return many
         between = f"{self.low:,} to {most if self.high is None else f'{self.high:,}'}"
-        if outlook.mixture is None:
-            return f"not forecastable: {_ONCE} ({target} may take {between} rows)"
-        about = f"more than {NEAR * n:,}" if self.rows is None else f"about {self.rows:,}"
-        return f"{about} rows in all are needed for {target} ({confidence:g} interval {between})"
+        if self.rows is None:
+            return f"{between} rows in all are needed for {target} ({sure} interval)"
+        return f"about {self.rows:,} rows in all are needed for {target} ({sure} interval: {between})"
 
 
 def plan(estimate: Any, *, unverifiable: float = 0.05, confidence: float = 0.95) -> Plan:
@@ -354,7 +356,6 @@ def plan(estimate: Any, *, unverifiable: float = 0.05, confidence: float = 0.95)
     profile = counts.profile()
     outlook = _Outlook.of(profile, confidence)
     needed = outlook.needed(unverifiable)
-    forecastable = outlook.mixture is not None
     return Plan(
         n=profile.n,
         unverifiable=outlook.unverifiable,
@@ -364,10 +365,9 @@ def plan(estimate: Any, *, unverifiable: float = 0.05, confidence: float = 0.95)
         rows_needed_low=needed.low,
         rows_needed_high=needed.high,
         reason=needed.reason(outlook, unverifiable, confidence),
-        forecastable=forecastable,
-        backtest=Backtest.of(profile, outlook.unverifiable) if forecastable and profile.n >= 4 else None,
+        forecastable=outlook.why_not is None,
+        backtest=Backtest.of(profile, outlook.unverifiable) if outlook.mixture and profile.n >= 4 else None,
         guarantee=None if isinstance(profile.agreement, Spread) else sample_size(profile.distinct, unverifiable),
-        notes=(_ODD,) if profile.n > 1 and outlook.band.odd else (),
         _outlook=outlook,
     )
 

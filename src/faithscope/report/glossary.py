@@ -47,8 +47,9 @@ GLOSSARY: dict[str, str] = {
         "largest importances. Coarser explanations can be checked on more rows, and never gain true consistency."
     ),
     "forecast": (
-        "The unverifiable share expected of more rows, from how explanations repeat in this sample. Up to the rows "
-        "there are, the curve is exact; beyond ten times as many, nothing is said."
+        "The unverifiable share expected of more rows, from how explanations repeat in this sample, and the band of "
+        "shares that agree with it. Up to the rows there are, the curve is exact; beyond four times as many there is "
+        "only the band, and beyond ten times nothing."
     ),
     "difference": (
         "The measure of one less that of the other, with an interval that carries the silence of both. They differ "

@@ -46,7 +46,7 @@ class Curve:
     needed: int | None
     reason: str
     backtest: str
-    points: tuple[dict[str, Any], ...]  # rows, unverifiable, value (None for forecasts), kind
+    points: tuple[dict[str, Any], ...]  # rows, unverifiable with low and high, value (None for forecasts), kind
 
     @classmethod
     def of(cls, measure: str, plan: Plan) -> "Curve":
@@ -283,9 +283,12 @@ def _needed(plan: Plan) -> str:
     """What more rows would do, in words that end a sentence."""
     if not plan.forecastable or plan.unverifiable <= plan.wanted:
         return ""
-    if plan.rows_needed is None:
+    low, high = plan.rows_needed_low, plan.rows_needed_high
+    if low is None:
         return f"; even {FARTHEST * plan.n:,} rows would leave more than {plan.wanted:.0%} unverifiable"
-    return f"; about {plan.rows_needed:,} rows would leave only {plan.wanted:.0%} unverifiable"
+    between = f"at least {low:,}" if high is None else f"{low:,} to {high:,}"
+    rows = between if plan.rows_needed is None else f"about {plan.rows_needed:,} ({between})"
+    return f"; it takes {rows} rows to leave only {plan.wanted:.0%} unverifiable"
 
 
 def _discretization(line: Mapping[str, Any]) -> dict[str, Any]:

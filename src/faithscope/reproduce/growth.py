@@ -38,7 +38,7 @@ class Growth:
         return cls(name, fs.consistency(explanations, predictions), explanations, predictions)
 
     def needed(self, goal: float = GOAL) -> int | None:
-        """Rows until the estimate is expected to reach the goal: exact up to n, forecast to 10 n, else None."""
+        """Rows until the estimate is expected to reach the goal: exact up to n, forecast to 4 n, else None."""
         return fs.plan(self.estimate, unverifiable=1 - goal).rows_needed
 
     def columns(self, most: int, seed: int) -> dict[str, list[Any]]:
