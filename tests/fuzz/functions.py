@@ -207,7 +207,7 @@ def _(draw):
 @target("plan", PLANS, 60)
 def _(draw):
     given = draw(st.one_of(evaluations(), evaluations().map(lambda ev: ev.consistency), SCALARS))
-    how = draw(options(unverifiable=SHARES))
+    how = draw(options(unverifiable=SHARES, confidence=SHARES))
     return lambda: fs.plan(given, **how)
 
 

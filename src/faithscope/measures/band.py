@@ -1,7 +1,7 @@
 """Band: the unverifiable shares of larger samples that agree with what a sample shows, by two linear programs."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,41 @@ from faithscope.counting.counts import sums
 
 Floats = NDArray[np.float64]
 
-# Rates at which a row meets others: 0, then by ratios, then evenly by their roots, as Poisson counts spread.
-_RATES = np.concatenate([[0.0], np.geomspace(0.01, 1, 45, endpoint=False), np.arange(1, 14.2, 0.15) ** 2])
 _TIMES = np.array([0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0])  # below 1 rarefied, above 1 Good-Toulmin
 _FEW = np.array([1, 2, 3])
 _AT_MOST = np.array([2, 5, 10, 20, 50])
 _TOGETHER = 10  # statistics that would err independently: many more are asked, but they move together
-_FINEST = 0.001  # what the grid of rates can tell apart
+_MANY = 50_000  # rows: statistics of more are so precise that rates must lie closer
 _SMALL = 5  # rows of an explanation: up to here explanations vary as a whole, above row by row
+
+
+@dataclass(frozen=True, eq=False)
+class Rates:
+    """A grid of rates at which a row may meet others, and what every statistic is expected to be at each.
+
+    Attributes
+    ----------
+    rates : ndarray of shape (n_rates,)
+        0, then by ratios, then evenly by their roots, as Poisson counts spread.
+    expected : ndarray of shape (n_statistics, n_rates)
+    finest : float
+        What the grid can tell apart, in any statistic.
+    """
+
+    rates: Floats
+    expected: Floats
+    finest: float
+
+    @classmethod
+    @cache
+    def spaced(cls, finer: int) -> "Rates":
+        """The grid, as many times finer."""
+        few = np.geomspace(0.01, 1, 45 * finer, endpoint=False)
+        rates = np.concatenate([[0.0], few, np.arange(1, 14.2, 0.15 / finer) ** 2])
+        log = np.log(np.maximum(rates, 1e-300))
+        shares = np.exp(_FEW[:, None] * log - rates - gammaln(_FEW + 1)[:, None])
+        expected = np.vstack([np.exp(-_TIMES[:, None] * rates), shares, pdtr(_AT_MOST[:, None], rates)])
+        return cls(rates, expected, 0.001 / finer**2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +60,7 @@ class Band:
 
     Attributes
     ----------
+    rates : Rates
     statistics : ndarray of shape (n_statistics,)
     errors : ndarray of shape (n_statistics,)
         Their standard errors.
@@ -40,6 +68,7 @@ class Band:
         Standard errors by which a mixture may be off in every statistic: z.
     """
 
+    rates: "Rates"
     statistics: Floats
     errors: Floats
     allowed: float
@@ -50,8 +79,9 @@ class Band:
         kinds, place = np.unique(others, return_inverse=True)
         mass = sums(place, rows.astype(np.float64), len(kinds))
         statistics = _coefficients(kinds) @ mass / mass.sum()
-        errors = np.maximum(_errors(kinds, mass, statistics), _FINEST)
-        return cls(statistics, errors, float(-ndtri((1 - confidence) / (2 * _TOGETHER))))
+        rates = Rates.spaced(1 if mass.sum() <= _MANY else 4)
+        errors = np.maximum(_errors(kinds, mass, statistics), rates.finest)
+        return cls(rates, statistics, errors, float(-ndtri((1 - confidence) / (2 * _TOGETHER))))
 
     def at(self, times: float) -> tuple[float, float]:
         """The least and the largest unverifiable share of a sample `times` as large."""
@@ -59,11 +89,11 @@ class Band:
 
     def low(self, times: float) -> float:
         """The least unverifiable share of a sample `times` as large."""
-        return self._least(np.exp(-times * _RATES))
+        return self._least(np.exp(-times * self.rates.rates))
 
     def high(self, times: float) -> float:
         """The largest unverifiable share of a sample `times` as large."""
-        return 1 - self._least(-np.expm1(-times * _RATES))
+        return 1 - self._least(-np.expm1(-times * self.rates.rates))
 
     @cached_property
     def odd(self) -> bool:
@@ -71,10 +101,10 @@ class Band:
         moments, seen = self._scaled
         off = np.ones((len(seen), 1))
         result = _linprog(
-            np.append(np.zeros(len(_RATES)), 1.0),
+            np.append(np.zeros(moments.shape[1]), 1.0),
             A_ub=np.block([[moments, -off], [-moments, -off]]),
             b_ub=np.concatenate([seen, -seen]),
-            A_eq=np.append(np.ones(len(_RATES)), 0.0)[None, :],
+            A_eq=np.append(np.ones(moments.shape[1]), 0.0)[None, :],
             b_eq=[1.0],
         )
         return result is None or result > self.allowed
@@ -82,20 +112,20 @@ class Band:
     @property
     def _scaled(self) -> tuple[Floats, Floats]:
         """Expectations by rate, and the statistics, in standard errors."""
-        return _EXPECTED / self.errors[:, None], self.statistics / self.errors
+        return self.rates.expected / self.errors[:, None], self.statistics / self.errors
 
     def _least(self, shares: Floats) -> float:
         """The least ``∫ shares dg`` over the mixtures of the band; 0, which is true, if there is none."""
         if self.odd:
             return 0.0
         moments, seen = self._scaled
-        everybody = np.append(np.ones(len(_RATES)), np.zeros(len(seen)))
+        everybody = np.append(np.ones(len(shares)), np.zeros(len(seen)))
         within = np.tile([-self.allowed, self.allowed], (len(seen), 1))
         result = _linprog(
             np.append(shares, np.zeros(len(seen))),
             A_eq=np.vstack([np.hstack([moments, np.eye(len(seen))]), everybody]),
             b_eq=np.append(seen, 1.0),
-            bounds=np.vstack([np.tile([0.0, 1.0], (len(_RATES), 1)), within]),
+            bounds=np.vstack([np.tile([0.0, 1.0], (len(shares), 1)), within]),
         )
         return 0.0 if result is None else min(max(result, 0.0), 1.0)
 
@@ -113,15 +143,6 @@ def _coefficients(others: NDArray[Any]) -> Floats:
     j = np.asarray(others, np.float64)
     curves = (1 - _TIMES[:, None]) ** j
     return np.vstack([curves, j == _FEW[:, None], j <= _AT_MOST[:, None]]).astype(np.float64)
-
-
-def _expectations() -> Floats:
-    """What every statistic is expected to be if all rows have one rate: one row per statistic, one column per rate."""
-    few = np.exp(_FEW[:, None] * np.log(np.maximum(_RATES, 1e-300)) - _RATES - gammaln(_FEW + 1)[:, None])
-    return np.vstack([np.exp(-_TIMES[:, None] * _RATES), few, pdtr(_AT_MOST[:, None], _RATES)])
-
-
-_EXPECTED = _expectations()
 
 
 def _errors(others: NDArray[np.int64], rows: Floats, statistics: Floats) -> Floats:

@@ -72,7 +72,7 @@ def _records(name: str, leaves: int, growth: Growth, accuracy: float) -> list[Re
     case, n = f"{name} {leaves} leaves", growth.estimate.n
     needed = growth.needed()
     known = in_figure(ID, "samples") if (name, leaves) == ("adult", LEAVES[-1]) else None
-    note = "" if needed is not None else "more than ten times the rows there are: not forecastable"
+    note = "" if needed is not None else "more than four times the rows there are: no forecast"
     if needed is not None and needed > n:
         note = f"forecast beyond the {n:,} test rows"
     return [
