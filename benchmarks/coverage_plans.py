@@ -18,7 +18,7 @@ from faithscope.measures.band import Band
 
 Floats = NDArray[np.float64]
 TIMES = (2, 4, 10)
-DRAWS = {250: 100, 1_000: 100, 4_000: 40}
+DRAWS = {250: 100, 1_000: 60, 4_000: 30}
 OTHER_CONFIDENCES = (0.5, 0.8, 0.99)  # asked from 1,000 rows to 4,000 only
 
 

@@ -1,60 +1,21 @@
 """Planning: the unverifiable share by number of rows, exact up to n and forecast beyond, and the rows needed."""
 
 import html
-import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy.special import betaln
-
 from faithscope.agreements import Spread
 from faithscope.counting.counts import to_counted
-from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput, NotProven
 from faithscope.inputs.checks import check_share, check_whole
 from faithscope.inputs.frames import frame
-from faithscope.measures.band import Band
 from faithscope.measures.bounds import sample_size
-from faithscope.measures.estimate import unverifiable as unverifiable_share
-from faithscope.measures.forecast import Backtest, Mixture
+from faithscope.measures.forecast import Backtest
+from faithscope.measures.outlook import FARTHEST, NEAR, ONCE, Outlook
 
 if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
-
-Floats = NDArray[np.float64]
-NEAR = 4  # times n: there is no point forecast beyond
-FARTHEST = 10  # times n: there is no interval beyond
-
-
-def rarefy(profile: Profile, rows: int) -> tuple[float, float]:
-    """M̂ and the unverifiable share expected of a random subset of `rows` of the n rows, exactly.
-
-    ``(1/n) Σ_i [1 - C(n-1-c_i, m-1) / C(n-1, m-1)] · s_i / c_i`` with c_i the other rows that row i's
-    explanation covers and s_i those of them with its label; U is the mean of the binomial ratio. No resampling.
-    By `Spread` M̂ is NaN: a share of the variance is a ratio, whose expectation has no such form.
-    """
-    if check_whole(rows, "The number of rows of a subset") > profile.n:
-        raise BadInput(f"A subset has between 1 and {profile.n:,} rows; got {rows:,}.")
-    silent = _log_chance_of_none(profile.others, profile.n, rows)
-    weight = profile.rows / profile.n
-    if isinstance(profile.agreement, Spread):
-        return math.nan, float(np.sum(weight * np.exp(silent)))
-    shares = np.divide(profile.agreeing, profile.others, out=np.zeros(len(weight)), where=profile.others > 0)
-    return float(np.sum(weight * -np.expm1(silent) * shares)), float(np.sum(weight * np.exp(silent)))
-
-
-def _log_chance_of_none(others: NDArray[np.int64], n: int, rows: int) -> Floats:
-    """Logarithm of C(n-1-c, m-1) / C(n-1, m-1): a subset of m rows that holds x holds none of its c others."""
-    c = others.astype(np.float64)
-    log = np.full(len(c), -math.inf)
-    log[c == 0] = 0.0
-    possible = (c > 0) & (c <= n - rows)
-    log[possible] = betaln(n - c[possible], c[possible]) - betaln(n - rows - c[possible] + 1, c[possible])
-    return np.asarray(np.minimum(log, 0.0))
 
 
 @dataclass(frozen=True)
@@ -109,7 +70,7 @@ class Plan:
     forecastable: bool
     backtest: Backtest | None
     guarantee: int | None
-    _outlook: "_Outlook" = field(repr=False, compare=False)
+    _outlook: Outlook = field(repr=False, compare=False)
 
     def at(self, rows: int) -> float:
         """The expected unverifiable share of a sample of `rows` rows: exact up to n, forecast up to 4 n.
@@ -156,7 +117,7 @@ class Plan:
             say = f"a sample of {self.n:,} rows says nothing beyond {FARTHEST} times its size"
             raise BadInput(f"Not forecastable at {rows:,} rows: {say}. Measure more rows first.")
         if rows > self.n == 1:
-            raise BadInput(f"Not forecastable at {rows:,} rows: {_ONCE}. Measure more rows first.")
+            raise BadInput(f"Not forecastable at {rows:,} rows: {ONCE}. Measure more rows first.")
         return self._outlook.interval(rows)
 
     @property
@@ -196,135 +157,6 @@ class Plan:
         return f"{self.unverifiable:.1%} of {self.n:,} rows unverifiable; {self.reason}.{tried}"
 
 
-_ONCE = "every explanation occurred once, so nothing is known about how they repeat"
-_ODD = (
-    "explanations repeat as those of independent rows hardly ever do (are rows logged twice, or chosen by explanation, "
-    "or does one row lie under most rules?)"
-)
-
-
-@dataclass(frozen=True, eq=False)
-class _Outlook:
-    """What a sample says about smaller and larger samples: the exact curve, the forecast, and its band."""
-
-    profile: Profile
-    unverifiable: float
-    mixture: Mixture | None
-    band: Band
-
-    @classmethod
-    def of(cls, profile: Profile, confidence: float) -> "_Outlook":
-        rows = profile.rows.astype(np.float64)
-        mixture = Mixture.fit(profile.others, rows) if profile.n > 1 else None
-        return cls(profile, unverifiable_share(profile), mixture, Band.of(profile.others, rows, confidence))
-
-    @property
-    def n(self) -> int:
-        return self.profile.n
-
-    @property
-    def why_not(self) -> str | None:
-        """Why there is no point forecast; None if there is."""
-        if self.mixture is None:
-            return _ONCE
-        return _ODD if self.band.odd else None
-
-    def at(self, rows: float) -> float:
-        """The unverifiable share at so many rows; NaN beyond n if there is no forecast."""
-        if rows <= self.n:
-            return rarefy(self.profile, int(rows))[1]
-        return self._point(rows, self.interval(rows))
-
-    def _point(self, rows: float, interval: tuple[float, float]) -> float:
-        if self.mixture is None or self.why_not:
-            return math.nan
-        low, high = interval  # the mixture that is stopped early may leave the band
-        return min(self.unverifiable, max(low, min(high, self.mixture.silent(self._times(rows)))))
-
-    def interval(self, rows: float) -> tuple[float, float]:
-        return (self.at(rows),) * 2 if rows <= self.n else (self.low(rows), self.high(rows))
-
-    def low(self, rows: float) -> float:
-        """The lower end beyond n; no more than these rows show, although their number may be a chance result."""
-        return min(self.unverifiable, self.band.low(self._times(rows)))
-
-    def high(self, rows: float) -> float:
-        return self.band.high(self._times(rows))
-
-    def _times(self, rows: float) -> float:
-        return (rows - 1) / (self.n - 1)
-
-    def curve(self) -> dict[str, list[Any]]:
-        """The columns of `Plan.curve`."""
-        known = [int(rows) for rows in np.unique(np.geomspace(1, self.n, 60).round())]
-        exact = [rarefy(self.profile, rows) for rows in known]
-        beyond = self._beyond()
-        ends = [self.interval(rows) for rows in beyond]
-        told = [rows <= NEAR * self.n and not self.why_not for rows in beyond]
-        silent = [share for _, share in exact]
-        points = [self._point(*of) if tell else math.nan for tell, *of in zip(told, beyond, ends, strict=True)]
-        return {
-            "n": known + beyond,
-            "unverifiable": silent + points,
-            "low": silent + [low for low, _ in ends],
-            "high": silent + [high for _, high in ends],
-            "value": [value for value, _ in exact] + [math.nan] * len(beyond),
-            "kind": ["exact"] * len(known) + ["forecast" if tell else "interval" for tell in told],
-        }
-
-    def _beyond(self) -> list[int]:
-        """Numbers of rows from n to 10 n, 4 n among them."""
-        parts = np.geomspace(1, NEAR, 9)[1:], np.geomspace(NEAR, FARTHEST, 6)[1:]
-        rows = np.unique(np.concatenate(parts) * self.n).round()
-        return [int(many) for many in np.unique(rows) if many > self.n > 1]
-
-    def needed(self, wanted: float) -> "_Needed":
-        """The rows that a wanted share takes."""
-        if self.unverifiable <= wanted:
-            return _Needed(*(_first(lambda m: rarefy(self.profile, m)[1] <= wanted, 1, self.n),) * 3)
-        if self.n == 1:
-            return _Needed(None, None, None)
-        low, high = (self._reached(share, wanted, FARTHEST) for share in (self.low, self.high))
-        point = None if self.why_not else self._reached(self.at, wanted, NEAR)
-        return _Needed(point, low, high)
-
-    def _reached(self, share: Callable[[float], float], wanted: float, times: int) -> int | None:
-        """The least rows beyond n at which a falling share is at most the wanted one; None beyond so many times n."""
-        least, most = self.n + 1.0, float(times * self.n)
-        if share(most) > wanted:
-            return None
-        if share(least) <= wanted:
-            return self.n + 1
-        from scipy.optimize import brentq
-
-        return math.ceil(brentq(lambda rows: share(rows) - wanted, least, most, xtol=0.01))
-
-
-@dataclass(frozen=True)
-class _Needed:
-    """Rows needed, and their interval."""
-
-    rows: int | None
-    low: int | None
-    high: int | None
-
-    def reason(self, outlook: _Outlook, wanted: float, confidence: float) -> str:
-        """The same in words."""
-        n, target, sure = outlook.n, f"{wanted:.1%} unverifiable", f"{100 * confidence:g}%"
-        if self.rows is not None and self.rows <= n:
-            return f"{self.rows:,} rows would do for {target}"
-        most = f"more than {FARTHEST * n:,}"
-        many = f"{most} rows, {FARTHEST} times as many, are needed for {target} ({sure} confidence)"
-        if outlook.why_not:
-            return f"not forecastable: {outlook.why_not}{f'; {many}' if n > 1 and self.low is None else ''}"
-        if self.low is None:
-            return many
-        between = f"{self.low:,} to {most if self.high is None else f'{self.high:,}'}"
-        if self.rows is None:
-            return f"{between} rows in all are needed for {target} ({sure} interval)"
-        return f"about {self.rows:,} rows in all are needed for {target} ({sure} interval: {between})"
-
-
 def plan(estimate: Any, *, unverifiable: float = 0.05, confidence: float = 0.95) -> Plan:
     """How many rows it takes until only a wanted share of them is unverifiable.
 
@@ -354,7 +186,7 @@ def plan(estimate: Any, *, unverifiable: float = 0.05, confidence: float = 0.95)
         )
     confidence = check_share(confidence, "confidence")
     profile = counts.profile()
-    outlook = _Outlook.of(profile, confidence)
+    outlook = Outlook.of(profile, confidence)
     needed = outlook.needed(unverifiable)
     return Plan(
         n=profile.n,
@@ -370,11 +202,3 @@ def plan(estimate: Any, *, unverifiable: float = 0.05, confidence: float = 0.95)
         guarantee=None if isinstance(profile.agreement, Spread) else sample_size(profile.distinct, unverifiable),
         _outlook=outlook,
     )
-
-
-def _first(enough: Callable[[int], bool], low: int, high: int) -> int:
-    """Smallest integer in [low, high] with enough(m), by bisection. Requires: enough is monotone, and true at high."""
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle + 1, high)
-    return low

@@ -14,7 +14,7 @@ from faithscope.inputs.frames import frame, shown
 from faithscope.measures.estimate import Estimate, estimate_columns
 from faithscope.measures.intervals import Margins
 from faithscope.measures.paired import clipped
-from faithscope.measures.planning import rarefy
+from faithscope.measures.rarefaction import rarefy
 from faithscope.sample import Sample
 from faithscope.visible import visible
 

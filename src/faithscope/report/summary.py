@@ -13,8 +13,9 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.checks import check_share, check_whole
 from faithscope.inputs.hints import hint
 from faithscope.measures.estimate import Estimate
+from faithscope.measures.outlook import FARTHEST
 from faithscope.measures.paired import PairedDifference
-from faithscope.measures.planning import FARTHEST, Plan
+from faithscope.measures.planning import Plan
 from faithscope.measures.populations import Difference, Populations
 from faithscope.report.contradictions import Contradiction, contradictions
 from faithscope.report.missing import Missing, Section, attempt
