@@ -59,7 +59,7 @@ class Findings:
         bias = [result for result in results if isinstance(result, Bias)]
         sets, sizes, times = (TABLES[:1], (250,), 2) if quick else (TABLES + TEXTS, (250, 1_000, 4_000), 10)
         forecasts = list(foresee_all(sets, sizes, times)) if part in (None, "forecasts") else []
-        draws = dict.fromkeys(DRAWS, 2) if quick else DRAWS
+        draws = {250: 2} if quick else DRAWS
         plans = list(simulate(SYSTEMS | HUBS, draws)) if part in (None, "plans") else []
         return cls(describe_machine(("faithscope", "numpy", "scipy")), cells, bias, forecasts, plans)
 

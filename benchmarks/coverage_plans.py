@@ -220,7 +220,7 @@ def plan_table(cells: list[PlanCell]) -> Iterator[str]:
         for system in dict.fromkeys(cell.system for cell in chosen):
             line = [cell for cell in chosen if cell.system == system]
             yield f"{system:<26}" + "".join(map(_shown, line)) + f"{line[0].odd:>7.2f}"
-    yield "\ncoverage by confidence, from 1,000 rows to 4,000: mean and least over systems without hubs"
+    yield "\nfrom 1,000 rows to 4,000 by confidence: coverage and width on average, least coverage; systems without hubs"
     without = [cell for cell in cells if (cell.n, cell.times) == (1_000, 4) and cell.system not in HUBS]
     for confidence in sorted({cell.confidence for cell in without}):
         chosen = [cell for cell in without if cell.confidence == confidence]

@@ -110,8 +110,26 @@ def test_a_forecast_is_held_against_what_four_times_the_rows_gave(study):
     forecast = study("forecasts").foresee("simulated", "equal", codes, 1_000, np.random.default_rng(1))
     assert forecast.observed == pytest.approx((1 - 1 / 2_000) ** 3_999, abs=0.03)
     assert abs(forecast.error) < 0.08
+    low, high, observed = forecast.ends
+    assert (low <= observed <= high, observed) == (True, forecast.observed)
+    assert forecast.far is None  # there are not ten times the rows
     alone = study("forecasts").foresee("simulated", "all different", np.arange(400), 100, np.random.default_rng(1))
     assert (alone.foreseen, alone.observed) == (None, 1.0)
+
+
+def test_the_truth_of_a_plan_is_what_many_rows_show(study):
+    plans, rng = study("plans"), np.random.default_rng(0)
+    for name, n in (
+        ("leaves of a random tree", 2_000),
+        ("500 equal, a tenth never", 900),
+        ("within, exponential", 1_500),
+    ):
+        system = plans.SYSTEMS[name]
+        seen = [system.measure(n, rng).unverifiable for _ in range(6)]
+        assert system.silent(n) == pytest.approx(np.mean(seen), abs=0.02)
+    cells = list(plans.simulate({"equal": plans.Chances(np.full(100, 0.01))}, {200: 3}))
+    assert [(cell.times, cell.covered) for cell in cells] == [(2, 1.0), (4, 1.0), (10, 1.0)]
+    assert "equal" in "\n".join(plans.plan_table(cells))
 
 
 @pytest.mark.slow

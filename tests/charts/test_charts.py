@@ -45,6 +45,15 @@ def test_everything_that_plots_gives_an_altair_chart(comparison):
         assert rows
 
 
+def test_a_plan_is_drawn_with_its_band_from_where_the_sample_ends():
+    plan = fs.plan(fs.consistency(np.random.default_rng(0).integers(0, 90, 200), np.zeros(200)))
+    spec, _ = drawn(plan.plot())
+    (band,) = (layer for layer in spec["layer"] if layer["mark"].get("style") == "band")
+    ends = [(row["n"], row["low"], row["high"]) for row in spec["datasets"][band["data"]["name"]]]
+    curve = plan.curve[plan.curve["n"] >= 200]
+    assert ends == [tuple(line) for line in curve[["n", "low", "high"]].round(5).itertuples(index=False)]
+
+
 def test_an_estimate_is_drawn_where_it_is(comparison):
     estimate = comparison.evaluations["importances"].consistency
     _, rows = drawn(estimate.plot())

@@ -11,6 +11,7 @@ from scipy.stats import poisson
 import faithscope as fs
 from faithscope.measures import band as bands
 from faithscope.measures.band import Band, Rates
+from faithscope.report.summary import _needed
 
 GRID = Rates.spaced(1)
 
@@ -185,3 +186,19 @@ def test_the_plan_goes_through_json_with_its_interval():
     assert told["confidence"] == 0.9
     assert (told["rows_needed_low"], told["rows_needed_high"]) == (plan.rows_needed_low, plan.rows_needed_high)
     assert "90% interval" in plan._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("n", "count", "wanted", "sentence"),
+    [
+        (3_000, 700, 0.01, "; it takes about {rows:,} ({low:,} to {high:,}) rows to leave only 1% unverifiable"),
+        (500, 700, 0.1, "; it takes about {rows:,} (at least {low:,}) rows to leave only 10% unverifiable"),
+        (1_000, 3_000, 0.05, "; it takes at least {low:,} rows to leave only 5% unverifiable"),
+        (2_000, 10**6, 0.05, "; even 20,000 rows would leave more than 5% unverifiable"),
+        (2_000, 100, 0.05, ""),
+    ],
+)
+def test_the_report_tells_the_range(n, count, wanted, sentence):
+    plan = fs.plan(measured(n, 1, count), unverifiable=wanted)
+    ends = {"rows": plan.rows_needed, "low": plan.rows_needed_low, "high": plan.rows_needed_high}
+    assert _needed(plan) == sentence.format(**ends)
