@@ -27,7 +27,7 @@ from pathlib import Path
 
 from coverage_forecasts import TABLES, TEXTS, Forecast, foresee_all, table
 from coverage_pictures import draw
-from coverage_plans import DRAWS, HUBS, SYSTEMS, PlanCell, plan_table, simulate
+from coverage_plans import DRAWS, HARD, SYSTEMS, PlanCell, plan_table, simulate
 from coverage_study import ROWS, Bias, Cell, biases, grids, study_all, summary
 from coverage_trials import STUDIES
 from ratios import describe_machine, options
@@ -60,7 +60,7 @@ class Findings:
         sets, sizes, times = (TABLES[:1], (250,), 2) if quick else (TABLES + TEXTS, (250, 1_000, 4_000), 10)
         forecasts = list(foresee_all(sets, sizes, times)) if part in (None, "forecasts") else []
         draws = {250: 2} if quick else DRAWS
-        plans = list(simulate(SYSTEMS | HUBS, draws)) if part in (None, "plans") else []
+        plans = list(simulate(SYSTEMS | HARD, draws)) if part in (None, "plans") else []
         return cls(describe_machine(("faithscope", "numpy", "scipy")), cells, bias, forecasts, plans)
 
     def tell(self) -> None:
