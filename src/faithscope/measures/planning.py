@@ -81,10 +81,11 @@ class Plan:
 
         Examples
         --------
+        >>> import numpy as np
         >>> from faithscope import consistency
-        >>> planned = plan(consistency([row * row % 97 for row in range(100)], [0] * 100))
+        >>> planned = plan(consistency(np.random.default_rng(0).integers(0, 80, 100), np.zeros(100)))
         >>> round(planned.at(50), 3), round(planned.at(200), 3)
-        (0.263, 0.004)
+        (0.575, 0.123)
         """
         if check_whole(rows, "The number of rows") <= self.n:
             return self._outlook.at(rows)
@@ -107,8 +108,9 @@ class Plan:
 
         Examples
         --------
+        >>> import numpy as np
         >>> from faithscope import consistency
-        >>> planned = plan(consistency([row * row % 97 for row in range(100)], [0] * 100))
+        >>> planned = plan(consistency(np.random.default_rng(0).integers(0, 80, 100), np.zeros(100)))
         >>> low, high = planned.interval(400)
         >>> low <= planned.at(400) <= high
         True
