@@ -1,5 +1,6 @@
 """Band: the unverifiable shares of larger samples that agree with what a sample shows, by two linear programs."""
 
+import math
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -80,8 +81,10 @@ class Band:
         mass = sums(place, rows.astype(np.float64), len(kinds))
         statistics = _coefficients(kinds) @ mass / mass.sum()
         rates = Rates.spaced(1 if mass.sum() <= _MANY else 4)
-        errors = np.maximum(_errors(kinds, mass, statistics), rates.finest)
-        return cls(rates, statistics, errors, float(-ndtri((1 - confidence) / (2 * _TOGETHER))))
+        allowed = float(-ndtri((1 - confidence) / (2 * _TOGETHER)))
+        unseen = math.log(2 / (1 - confidence)) / mass.sum()  # explanations of this mass may be unseen: rule of three
+        errors = np.maximum(_errors(kinds, mass, statistics), max(rates.finest, unseen / allowed))
+        return cls(rates, statistics, errors, allowed)
 
     def at(self, times: float) -> tuple[float, float]:
         """The least and the largest unverifiable share of a sample `times` as large."""

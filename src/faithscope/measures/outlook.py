@@ -55,10 +55,12 @@ class Outlook:
         return self._point(rows, self.interval(rows))
 
     def _point(self, rows: float, interval: tuple[float, float]) -> float:
-        if self.mixture is None or self.why_not:
-            return math.nan
         low, high = interval  # the mixture that is stopped early may leave the band
-        return min(self.unverifiable, max(low, min(high, self.mixture.silent(self._times(rows)))))
+        return math.nan if self.why_not else min(self.unverifiable, max(low, min(high, self._foreseen(rows))))
+
+    def _foreseen(self, rows: float) -> float:
+        """The share that the mixture foresees."""
+        return math.nan if self.mixture is None else self.mixture.silent(self._times(rows))
 
     def interval(self, rows: float) -> tuple[float, float]:
         return (self.at(rows),) * 2 if rows <= self.n else (self.low(rows), self.high(rows))
@@ -101,13 +103,18 @@ class Outlook:
             return Needed(*(_first(lambda m: rarefy(self.profile, m)[1] <= wanted, 1, self.n),) * 3)
         if self.n == 1:
             return Needed(None, None, None)
-        low, high = (self._reached(share, wanted, FARTHEST) for share in (self.low, self.high))
-        point = None if self.why_not else self._reached(self.at, wanted, NEAR)
-        return Needed(point, low, high)
+        low, high = self._reached(self.low, wanted), self._reached(self.high, wanted)
+        return Needed(None if self.why_not else self._point_needed(low, high, wanted), low, high)
 
-    def _reached(self, share: Callable[[float], float], wanted: float, times: int) -> int | None:
-        """The least rows beyond n at which a falling share is at most the wanted one; None beyond so many times n."""
-        least, most = self.n + 1.0, float(times * self.n)
+    def _point_needed(self, low: int | None, high: int | None, wanted: float) -> int | None:
+        """Rows at which the point, which never leaves the band, reaches the wanted share; None beyond 4 n."""
+        never = FARTHEST * self.n + 1
+        rows = max(low or never, min(high or never, self._reached(self._foreseen, wanted) or never))
+        return rows if rows <= NEAR * self.n else None
+
+    def _reached(self, share: Callable[[float], float], wanted: float) -> int | None:
+        """The least rows beyond n at which a falling share is at most the wanted one; None beyond 10 n."""
+        least, most = self.n + 1.0, float(FARTHEST * self.n)
         if share(most) > wanted:
             return None
         if share(least) <= wanted:
