@@ -137,8 +137,11 @@ def _linprog(costs: Floats, **program: Any) -> float | None:
     """The least cost of a linear program; None if the solver finds none."""
     from scipy.optimize import linprog  # takes longer to import than all else here
 
-    result = linprog(costs, method="highs-ds", **program)
-    return None if result.status else float(result.fun)
+    for method in ("highs-ds", "highs-ipm"):  # the simplex is faster and, rarely, stops without an answer
+        result = linprog(costs, method=method, **program)
+        if result.status == 0:
+            return float(result.fun)
+    return None
 
 
 def _coefficients(others: NDArray[Any]) -> Floats:
