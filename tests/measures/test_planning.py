@@ -1,6 +1,7 @@
 """The interval of a plan: what it holds, what it says where it cannot tell, and that its programs are solved."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -202,3 +203,10 @@ def test_the_report_tells_the_range(n, count, wanted, sentence):
     plan = fs.plan(measured(n, 1, count), unverifiable=wanted)
     ends = {"rows": plan.rows_needed, "low": plan.rows_needed_low, "high": plan.rows_needed_high}
     assert _needed(plan) == sentence.format(**ends)
+
+
+def test_a_program_that_is_not_solved_leaves_the_interval_open(monkeypatch):
+    plan = fs.plan(measured(300, 0), unverifiable=0.9)
+    monkeypatch.setattr("scipy.optimize.linprog", lambda *_, **__: SimpleNamespace(status=4))
+    assert plan.interval(600) == (0.0, 1.0)
+    assert not fs.plan(measured(300, 0)).forecastable
