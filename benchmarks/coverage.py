@@ -4,6 +4,7 @@
     python benchmarks/coverage.py --only forecasts --plot docs/images    # printed: .../coverage_forecasts.txt
     python benchmarks/coverage.py --only plans                           # printed: .../coverage_plans.txt
     python benchmarks/coverage.py --quick                                # all, in seconds; too few trials to judge
+    python benchmarks/coverage.py --only intervals --trial local         # only this trial of `coverage_trials.py`
     python benchmarks/coverage.py --json kept.json                       # also keep every number
     python benchmarks/coverage.py --kept kept.json --plot docs/images    # tell and draw without running again
 
@@ -51,9 +52,10 @@ class Findings:
         return cls(**kept | {name: [kind(**fields) for fields in kept[name]] for name, kind in parts.items()})
 
     @classmethod
-    def make(cls, quick: bool, part: str | None) -> "Findings":
-        """A run, of seconds or of minutes; of one part, or of all."""
-        studies = STUDIES if part in (None, "intervals") else ()
+    def make(cls, quick: bool, part: str | None, trials: list[str] | None) -> "Findings":
+        """A run, of seconds or of minutes; of one part, or of all; of these trials, or of all."""
+        chosen = [study for study in STUDIES if trials is None or study.trial.__name__ in trials]
+        studies = tuple(chosen) if part in (None, "intervals") else ()
         results = study_all(studies, ROWS[:2] if quick else ROWS, 2 if quick else None)
         cells = [result for result in results if isinstance(result, Cell)]
         bias = [result for result in results if isinstance(result, Bias)]
@@ -70,6 +72,7 @@ class Findings:
             print("\n".join(summary(self.cells)))
             print("\nCoverage and mean width w, system by system; * falls short")
             print("\n".join(grids(self.cells)))
+        if self.bias:
             print("\nThe mean of M̂, its expectation by the theorem, and the truth\n")
             print("\n".join(biases(self.bias)))
         if self.forecasts:
@@ -84,13 +87,15 @@ def arguments() -> Namespace:
     parser: ArgumentParser = options(__doc__)
     parser.add_argument("--plot", type=Path, metavar="FOLDER", help="also draw the figures of docs/statistics.md here")
     parser.add_argument("--only", choices=("intervals", "forecasts", "plans"), help="only this part of the study")
+    trials = sorted({study.trial.__name__ for study in STUDIES})
+    parser.add_argument("--trial", action="append", choices=trials, help="only this trial of the intervals; repeatable")
     parser.add_argument("--kept", type=Path, metavar="PATH", help="tell and draw what an earlier --json kept instead")
     return parser.parse_args()
 
 
 def main() -> None:
     chosen = arguments()
-    findings = Findings.read(chosen.kept) if chosen.kept else Findings.make(chosen.quick, chosen.only)
+    findings = Findings.read(chosen.kept) if chosen.kept else Findings.make(chosen.quick, chosen.only, chosen.trial)
     findings.tell()
     if chosen.plot:
         draw(findings.cells, findings.bias, findings.forecasts, chosen.plot)

@@ -125,6 +125,10 @@ GIVEN = {
     "sparse, 20,000": SimulatedSystem(equal(20_000), noisy(20_000)),
     "half never repeat": _half_unique(),
 }
+EQUAL_LABELS = {
+    f"{labels:,} equal labels": SimulatedSystem(equal(1), np.full((1, labels), 1 / labels))
+    for labels in (2, 3, 20, 50, 1_000)
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,6 +241,9 @@ COVERED = {
     "nested, near 1": _nested(_by_place(lambda x: (x > 0.02) * 1.0, 100), 2),
     "5% contradictions": sliding(two_labels(np.full(60, 0.05)), 4),
     "beside its own row": _beside(_by_place(lambda x: np.where(x > 0.5, 0.9, 0.2), 100), 1, 8),
+}
+EQUAL_LABELS_COVERED = {  # each rule covers all rows, and was given to a quarter of them, whose label is named
+    f"{labels:,} equal labels": sliding(np.full((4, labels), 1 / labels), 3) for labels in (2, 3, 20, 50, 1_000)
 }
 HUBS = {
     "hub of 1%, pure": Hub(0.01, 1.0),

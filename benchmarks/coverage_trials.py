@@ -11,7 +11,18 @@ from typing import Any
 import numpy as np
 
 import faithscope as fs
-from coverage_systems import COVERED, GIVEN, HUB_COVERS, HUBS, SimulatedSystem, Windows, label_weights
+from coverage_systems import (
+    COVERED,
+    EQUAL_LABELS,
+    EQUAL_LABELS_COVERED,
+    GIVEN,
+    HUB_COVERS,
+    HUBS,
+    SimulatedSystem,
+    Windows,
+    label_weights,
+)
+from faithscope.counting.counts import count_rows
 from faithscope.counting.coverage import cover
 from faithscope.explanations import as_explanations
 from faithscope.measures.estimate import estimate
@@ -107,11 +118,11 @@ def populations(system: SimulatedSystem, n: int, rng: np.random.Generator) -> di
 
 
 def local(system: SimulatedSystem, n: int, rng: np.random.Generator) -> dict[str, Answer]:
-    """Clopper-Pearson: `ev.local()` for every row, `ev.table()` for every explanation."""
+    """Exact intervals: `ev.local()` for every row, `ev.table()` for every explanation."""
     explanations, labels = system.draw(n, rng)
-    given = as_explanations(explanations)
-    counts = fs.consistency(given, labels).counts
-    rows = per_row(counts, Sample(given, labels), 0.95)
+    sample = Sample(as_explanations(explanations), labels)
+    counts = count_rows(sample)
+    rows = per_row(counts, sample, 0.95)
     table = per_explanation(counts, 0.95)
     named = np.array([int(float(name)) for name in table["explanation"]])
     share = system.q[named, table["label"].astype(int)]
@@ -123,6 +134,12 @@ def local(system: SimulatedSystem, n: int, rng: np.random.Generator) -> dict[str
         ),
         "purity, an explanation": (table["purity_low"], table["purity_high"], share),
     }
+
+
+def sampled(system: SimulatedSystem, n: int, rng: np.random.Generator) -> dict[str, Answer]:
+    """`sample_until` of the commonest label: enough rows, or what n rows have."""
+    found = fs.sample_until([system.draw(n, rng)], 0, epsilon=0.1, budget=n, confidence=0.95)
+    return {"sample_until, commonest label": _answer(found, system.q[0, found.prediction])}
 
 
 def sufficient(system: Windows | Hub, n: int, rng: np.random.Generator) -> dict[str, Answer]:
@@ -162,14 +179,14 @@ def paired_sufficient(system: Windows, n: int, rng: np.random.Generator) -> dict
 
 
 def locally_sufficient(system: Windows, n: int, rng: np.random.Generator) -> dict[str, Answer]:
-    """Clopper-Pearson: `ev.local()` for every row, `ev.scopes()` for every rule."""
+    """Exact intervals: `ev.local()` for every row, `ev.scopes()` for every rule."""
     points, labels = system.draw(n, rng)
     X = points[:, None].astype(float)
-    sample = Sample(system.rules(points), labels, X)
-    coverage = cover(sample, Applies(), interval=False)
+    sample, relation = Sample(system.rules(points), labels, X), Applies()
+    coverage = cover(sample, relation, interval=False)
     rows = per_covered_row(coverage, labels, 0.95)
     shares = system.covered_shares
-    scopes = per_scope(coverage, sample, Applies(), 0.95)
+    scopes = per_scope(coverage, sample, relation, 0.95)
     order = {coverage.counts.explanations.describe(k): k for k in range(coverage.counts.distinct)}
     example = points[np.unique(coverage.codes, return_index=True)[1]]  # a row that was given each rule
     which = example[[order[text] for text in scopes["explanation"]]]
@@ -198,10 +215,13 @@ STUDIES = (
     Study(paired, GIVEN, 1_000),
     Study(populations, GIVEN, 1_000),
     Study(local, GIVEN, 100),
+    Study(local, EQUAL_LABELS, 1_000),
+    Study(sampled, EQUAL_LABELS, 1_000),
     Study(sufficient, COVERED, 400, few=200),
     Study(sufficient, HUBS, 400, 1_000),
     Study(weighted_sufficient, COVERED, 300, few=100),
     Study(paired_sufficient, COVERED, 300, few=100),
     Study(locally_sufficient, COVERED, 50, few=25),
+    Study(locally_sufficient, EQUAL_LABELS_COVERED, 1_000, few=400),
     Study(within_distance, WITHIN, 300, 1_000),
 )

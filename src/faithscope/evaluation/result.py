@@ -159,10 +159,10 @@ class Evaluation:
     def table(self, k: int | None = None) -> "pd.DataFrame":
         """One line per explanation, worst first; only the k worst if k is given. Every row counts once.
 
-        The interval of the purity is exact for a label that was named beforehand. Here it is the commonest label of
-        these rows, so with many labels the purity looks too high (``docs/statistics.md``). Of numbers, the table shows
-        their mean, spread, lowest, highest and largest gap, and ``disagreement`` summed over pairs of rows: ``1 - K``,
-        or squared distances for `Spread`.
+        The interval of the purity allows for the choice of the label, however many labels there are: it holds although
+        the label is the commonest of these rows (``docs/statistics.md``). Of numbers, the table shows their mean,
+        spread, lowest, highest and largest gap, and ``disagreement`` summed over pairs of rows: ``1 - K``, or squared
+        distances for `Spread`.
         """
         return frame(per_explanation(self._counts(), self.options.confidence, k))
 
@@ -178,9 +178,10 @@ class Evaluation:
     def scopes(self, k: int | None = None) -> "pd.DataFrame":
         """One line per explanation that says where it applies: its precision and coverage on these rows, worst first.
 
-        The interval of the precision is exact for a label that was named beforehand, like the interval in `table`. Of
-        numbers, the table shows the mean, spread, lowest and highest of the covered rows, the largest gap between a row
-        given the explanation and a row that it covers, and how much these agree.
+        The interval of the precision holds for any label, like that of the purity in `table`: the label is the
+        commonest of the rows that were given the explanation. Of numbers, the table shows the mean, spread, lowest and
+        highest of the covered rows, the largest gap between a row given the explanation and a row that it covers, and
+        how much these agree.
         """
         return frame(scopes.per_scope(self._scoped(), self.sample, self._relation, self.options.confidence, k))
 

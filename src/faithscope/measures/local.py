@@ -20,7 +20,7 @@ from faithscope.inputs.grouping import group
 from faithscope.inputs.labels import to_labels
 from faithscope.measures.agreement_words import named, told_number
 from faithscope.measures.bounds import local_sample_size
-from faithscope.measures.local_intervals import agreement_interval, clopper_pearson
+from faithscope.measures.local_intervals import agreement_interval, commonest_interval
 from faithscope.measures.number_groups import (
     NumberGroups,
     agreeing_by_cell,
@@ -85,8 +85,9 @@ def per_explanation(counts: Counts, confidence: float, k: int | None = None) -> 
     -------
     dict of columns
         ``n`` is the number of its rows, and ``consistency`` the mean agreement of two of its rows (NaN for a single
-        row). Of labels, ``label`` is the commonest prediction, ``purity`` its share, and ``disagreeing_pairs`` the
-        pairs of rows with different predictions. Of numbers, ``mean``, ``spread`` (the standard deviation),
+        row). Of labels, ``label`` is the commonest prediction, ``purity`` its share with an interval that allows for
+        the choice of the label (`commonest_interval`), and ``disagreeing_pairs`` the pairs of rows with different
+        predictions. Of numbers, ``mean``, ``spread`` (the standard deviation),
         ``lowest``, ``highest``, ``largest_gap`` (between two rows; `NumberGroups`), and ``disagreement``.
     """
     columns = _by_number(counts) if counts.agreement.of_numbers else _by_label(counts, confidence)
@@ -103,7 +104,7 @@ def _by_label(counts: Counts, confidence: float) -> dict[str, Any]:
     most = np.maximum.reduceat(counts.given, starts)
     top = np.flatnonzero(counts.given == most[counts.explanation])
     first_top = top[np.searchsorted(counts.explanation[top], np.arange(counts.distinct))]
-    low, high = clopper_pearson(most, total, confidence)
+    low, high = commonest_interval(most, total, confidence)
     with np.errstate(invalid="ignore"):
         consistency = pairs / (total * (total - 1))
     return {
@@ -305,7 +306,8 @@ def sample_until(
     budget : int
         Number of rows to look at, at most.
     prediction : optional
-        The prediction of x. By default the commonest among the rows found; the interval then allows for the choice.
+        The prediction of x. By default the commonest among the rows found; the interval then allows for the choice,
+        however many labels there are (`commonest_interval`).
         Numbers have no commonest: it must be given with `agreement`.
     confidence : float
         The confidence of the error and of the interval.
@@ -345,10 +347,12 @@ def sample_until(
         others += len(hits)
         if others >= wanted or seen >= budget:
             break
-    choices = 1 if prediction is not None else max(1, len(counts.labels))
-    label = prediction if prediction is not None or not counts.n else counts.labels[int(counts.given.argmax())]
-    answer = at_row(counts, target, label, confidence=1 - (1 - confidence) / choices, wanted=wanted)
-    return replace(answer, seen=seen, confidence=float(confidence))
+    if prediction is not None or not counts.n:
+        return replace(at_row(counts, target, prediction, confidence=confidence, wanted=wanted), seen=seen)
+    commonest = counts.labels[int(counts.given.argmax())]
+    answer = at_row(counts, target, commonest, confidence=confidence, wanted=wanted)
+    low, high = commonest_interval(counts.given.max(keepdims=True), np.array([counts.n]), confidence)
+    return replace(answer, seen=seen, low=float(low[0]), high=float(high[0]))
 
 
 def _check_agreement(agreement: Agreement, prediction: Any) -> None:

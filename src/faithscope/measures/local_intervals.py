@@ -2,15 +2,17 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, rel_entr, xlog1py
+from scipy.special import betainc, betainccinv, betaincinv, betaln, rel_entr, xlog1py
 
 from faithscope.agreements import Agreement, Same, Spread, Tolerance
+from faithscope.inputs.grouping import group
 from faithscope.measures.intervals import check_confidence
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _STEPS = 12  # Newton's, more than a float can tell apart
+_MOST_STEPS = 100  # of Newton's method; about eight are taken
 
 
 def agreement_interval(
@@ -36,6 +38,71 @@ def clopper_pearson(agreeing: NDArray[np.number], others: Ints, confidence: floa
     low[hit] = betaincinv(hits[hit], misses[hit] + 1, wrong)
     high[missed] = betaincinv(hits[missed] + 1, misses[missed], 1 - wrong)
     return low, high
+
+
+def commonest_interval(most: Ints, rows: Ints, confidence: float) -> tuple[Floats, Floats]:
+    """Interval for the share of the label that is commonest in these rows, of which it has `most`.
+
+    The low end is that of `every_label_interval`, since the label was chosen by these rows. The high end is Clopper and
+    Pearson's: the commonest label here has at least as many rows as the label with the largest true share.
+    """
+    codes, first = group([np.column_stack([most, rows])])
+    most, rows = most[first], rows[first]
+    low, high = clopper_pearson(most, rows, confidence)
+    return _shared_low(low, most, rows, confidence)[codes], high[codes]
+
+
+def every_label_interval(labeled: Ints, rows: Ints, confidence: float) -> tuple[Floats, Floats]:
+    """Interval for the share of a label with `labeled` of `rows`; it holds for all labels at once, however many.
+
+    The ends are the p with ``P(Bin(rows, p) >= labeled) = p δ/2`` and with ``P(Bin(rows, p) <= labeled) = p δ/2``.
+    A label whose true share is p misses either end with a chance of at most p δ/2, and true shares add up to 1: so
+    it holds for any label that is chosen after looking. The low end is 0 for fewer than two rows.
+    """
+    codes, first = group([np.column_stack([labeled, rows])])
+    labeled, rows = labeled[first], rows[first]
+    low, high = clopper_pearson(labeled, rows, confidence)
+    low = _shared_low(low, labeled, rows, confidence)
+    return low[codes], _shared_high(high, labeled, rows, confidence)[codes]
+
+
+def _shared_low(start: Floats, labeled: Ints, rows: Ints, confidence: float) -> Floats:
+    """The p with ``P(Bin(rows, p) >= labeled) = p δ/2``, which is below `start`, Clopper and Pearson's low end."""
+    low, solved = np.zeros(len(start)), labeled > 1  # P(Bin >= 1) is above p δ/2 for every p
+    a, b = labeled[solved].astype(np.float64), (rows - labeled)[solved] + 1.0
+    wrong = check_confidence(confidence) / 2
+    # P(Bin >= labeled) is at most C(rows, labeled) p^labeled, so the solution is no lower than this.
+    least = (np.log(wrong) + betaln(a, b) + np.log(a)) / (a - 1)
+    low[solved] = _newton(np.log(start[solved]), least, a, b, wrong, upper=False)
+    return low
+
+
+def _shared_high(start: Floats, labeled: Ints, rows: Ints, confidence: float) -> Floats:
+    """The p with ``P(Bin(rows, p) <= labeled) = p δ/2``, which is above `start`, Clopper and Pearson's high end."""
+    high, solved = np.ones(len(start)), labeled < rows
+    a, b, start = labeled[solved] + 1.0, (rows - labeled)[solved].astype(np.float64), start[solved]
+    wrong = check_confidence(confidence) / 2
+    # The solution is above `start`, so the p with P(Bin <= labeled) = start δ/2 is above the solution.
+    above = np.log(betainccinv(a, b, start * wrong))
+    high[solved] = _newton(above, np.log(start), a, b, wrong, upper=True)
+    return high
+
+
+def _newton(place: Floats, least: Floats, a: Floats, b: Floats, wrong: float, *, upper: bool) -> Floats:
+    """The p at which the lower (or upper) tail of Beta(a, b) is ``p wrong``, by Newton's method in log p.
+
+    The logarithm of either tail is concave in log p, so no step but the first ends inside of the solution.
+    """
+    scale, sign = betaln(a, b), -1 if upper else 1
+    for _ in range(_MOST_STEPS):
+        p = np.exp(place)
+        tail = betainc(b, a, 1 - p) if upper else betainc(a, b, p)  # betaincc would be a hundred times slower
+        slope = np.exp(a * place + (b - 1) * np.log1p(-p) - scale) / tail  # |d log(tail) / d log p|
+        step = (np.log(tail) - place - np.log(wrong)) / (sign * slope - 1)
+        place, before = np.clip(place - step, least, 0.0), place
+        if np.all(np.abs(place - before) <= 1e-12):  # the next step would be about the square of this one
+            break
+    return np.asarray(np.exp(place))
 
 
 def chernoff(agreeing: NDArray[np.number], others: Ints, confidence: float) -> tuple[Floats, Floats]:

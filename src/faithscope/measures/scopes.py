@@ -16,7 +16,7 @@ from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.counterexamples import share_out
 from faithscope.measures.local import Local, Others, local_columns, measured, spread_columns
-from faithscope.measures.local_intervals import clopper_pearson
+from faithscope.measures.local_intervals import every_label_interval
 from faithscope.measures.number_groups import (
     NumberGroups,
     agreeing_by_cell,
@@ -63,7 +63,8 @@ def per_scope(
     dict of columns
         ``n`` is the number of rows that were given it, ``coverage`` the share of all rows that it covers. Of labels,
         ``label`` is the commonest prediction of the rows that were given it, and ``precision`` the share of the covered
-        rows that get that prediction (NaN if it covers none). Of numbers, ``mean``, ``spread``, ``lowest`` and
+        rows that get that prediction (NaN if it covers none), with an interval that holds for any label
+        (`every_label_interval`). Of numbers, ``mean``, ``spread``, ``lowest`` and
         ``highest`` are those of the covered rows, ``largest_gap`` is that between a row given it and a row that it
         covers (of vectors, at least a third of that), ``sufficiency`` their mean agreement, and ``disagreement`` the
         disagreement summed over these pairs.
@@ -80,7 +81,7 @@ def per_scope(
 def _precision(counts: Counts, confidence: float) -> dict[str, Any]:
     total, top = counts.per_explanation, _commonest(counts.explanation, counts.given, counts.distinct)
     right = counts.covered[top]
-    low, high = clopper_pearson(right, total, confidence)
+    low, high = every_label_interval(right, total, confidence)
     with np.errstate(invalid="ignore"):
         precision = right / total
     return {
