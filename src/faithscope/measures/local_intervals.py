@@ -73,7 +73,8 @@ def _shared_low(start: Floats, labeled: Ints, rows: Ints, confidence: float) -> 
     wrong = check_confidence(confidence) / 2
     # P(Bin >= labeled) is at most C(rows, labeled) p^labeled, so the solution is no lower than this.
     least = (np.log(wrong) + betaln(a, b) + np.log(a)) / (a - 1)
-    low[solved] = _newton(np.log(start[solved]), least, a, b, wrong, upper=False)
+    most = np.log(start[solved])
+    low[solved] = _newton(most, (least, most), a, b, wrong, upper=False)
     return low
 
 
@@ -84,14 +85,15 @@ def _shared_high(start: Floats, labeled: Ints, rows: Ints, confidence: float) ->
     wrong = check_confidence(confidence) / 2
     # The solution is above `start`, so the p with P(Bin <= labeled) = start δ/2 is above the solution.
     above = np.log(betainccinv(a, b, start * wrong))
-    high[solved] = _newton(above, np.log(start), a, b, wrong, upper=True)
+    high[solved] = _newton(above, (np.log(start), above), a, b, wrong, upper=True)
     return high
 
 
-def _newton(place: Floats, least: Floats, a: Floats, b: Floats, wrong: float, *, upper: bool) -> Floats:
+def _newton(place: Floats, limits: tuple[Floats, Floats], a: Floats, b: Floats, wrong: float, *, upper: bool) -> Floats:
     """The p at which the lower (or upper) tail of Beta(a, b) is ``p wrong``, by Newton's method in log p.
 
-    The logarithm of either tail is concave in log p, so no step but the first ends inside of the solution.
+    The logarithm of either tail is concave in log p, so no step but the first ends inside of the solution. `limits` are
+    those of log p.
     """
     scale, sign = betaln(a, b), -1 if upper else 1
     for _ in range(_MOST_STEPS):
@@ -99,7 +101,7 @@ def _newton(place: Floats, least: Floats, a: Floats, b: Floats, wrong: float, *,
         tail = betainc(b, a, 1 - p) if upper else betainc(a, b, p)  # betaincc would be a hundred times slower
         slope = np.exp(a * place + (b - 1) * np.log1p(-p) - scale) / tail  # |d log(tail) / d log p|
         step = (np.log(tail) - place - np.log(wrong)) / (sign * slope - 1)
-        place, before = np.clip(place - step, least, 0.0), place
+        place, before = np.clip(place - step, *limits), place
         if np.all(np.abs(place - before) <= 1e-12):  # the next step would be about the square of this one
             break
     return np.asarray(np.exp(place))
