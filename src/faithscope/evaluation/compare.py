@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,13 +17,15 @@ from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
 from faithscope.explanations import Explanations
 from faithscope.inputs.alignment import same_rows
-from faithscope.inputs.checks import same_length
+from faithscope.inputs.checks import check_flag, same_length
 from faithscope.inputs.frames import frame, shown
 from faithscope.inputs.hints import hint
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.certify import refuse_unless_convex
+from faithscope.measures.differences import together
 from faithscope.measures.estimate import Method, estimate_columns
 from faithscope.measures.paired import (
+    COLUMNS,
     LeftOutEstimate,
     PairedDifference,
     consistency_left_out,
@@ -117,19 +119,25 @@ class Comparison:
         }
         return frame(columns | {"uniqueness": [ev.uniqueness for _, ev, _ in lines]})
 
-    def differences(self) -> "pd.DataFrame":
+    def differences(self, simultaneous: bool = False) -> "pd.DataFrame":
         """One line per pair of explainers and measure; ``differ`` is whether the interval excludes zero.
 
-        Each interval has the stated confidence by itself; among many pairs some will differ by chance.
+        Explainers that gave every row the same explanation differ by 0, without doubt.
+
+        Parameters
+        ----------
+        simultaneous : bool
+            By default each interval has the stated confidence by itself: among many pairs some will differ by chance.
+            If True, all intervals, of both measures, hold together with that confidence (Bonferroni), and are wider.
         """
-        names = ("measure", "a", "b", "value", "low", "high", "differ", "n")
-        return frame({name: [getattr(pair, name) for pair in self.pairs] for name in names})
+        pairs = together(self.pairs) if check_flag(simultaneous, "simultaneous") else self.pairs
+        return frame({name: [getattr(pair, name) for pair in pairs] for name in COLUMNS})
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this comparison, ready for JSON."""
         return {
             "evaluations": {name: ev.to_dict() for name, ev in self.evaluations.items()},
-            "differences": [{**asdict(pair), "differ": pair.differ} for pair in self.pairs],
+            "differences": [pair.to_dict() for pair in self.pairs],
             "rows_to_choose": self.rows_to_choose,
         }
 
@@ -304,8 +312,8 @@ def _seconds(watch: Watch, name: str) -> dict[str, float]:
 def _differences(evaluations: dict[str, Evaluation], confidence: float) -> tuple[PairedDifference, ...]:
     """The difference of every pair of explainers: in consistency, then in sufficiency."""
     consistent = [
-        LeftOutEstimate(name, ev.consistency, consistency_left_out(ev.consistency.counts, ev.sample.counted()))
-        for name, ev in evaluations.items()
+        LeftOutEstimate(name, ev.consistency, consistency_left_out(ev.consistency.counts, sample), sample.explanations)
+        for name, ev, sample in ((name, ev, ev.sample.counted()) for name, ev in evaluations.items())
     ]
     scoped = {name: ev for name, ev in evaluations.items() if ev.sufficiency is not None}
     pairs = [pair for family in (consistent, _sufficient(scoped)) for pair in combinations(family, 2)]
@@ -319,5 +327,8 @@ def _sufficient(scoped: dict[str, Evaluation]) -> list[LeftOutEstimate]:
     samples, relations = [ev.sample.counted() for ev in evaluations], [ev._relation for ev in evaluations]
     anew = any(sample.weights is not None or sample.clusters is not None for sample in samples)
     left_out = sufficiency_left_out([] if anew else [ev._scoped() for ev in evaluations], samples, relations)
-    triples = zip(scoped, evaluations, left_out, strict=True)
-    return [LeftOutEstimate(name, ev.sufficiency, left) for name, ev, left in triples if ev.sufficiency is not None]
+    return [
+        LeftOutEstimate(name, ev.sufficiency, left, sample.explanations, relation)
+        for name, ev, left, sample, relation in zip(scoped, evaluations, left_out, samples, relations, strict=True)
+        if ev.sufficiency is not None
+    ]

@@ -38,6 +38,13 @@ def check_share(value: Any, what: str) -> float:
     return float(value)
 
 
+def check_flag(value: Any, what: str) -> bool:
+    """True or False, and nothing that merely counts as one of them."""
+    if not isinstance(value, bool | np.bool_):
+        raise BadInput(f"{what} must be True or False; got {value!r}.")
+    return bool(value)
+
+
 def check_whole(value: Any, what: str, least: int = 1, most: int | None = None) -> int:
     """A whole number from `least` to `most`."""
     if not is_whole(value) or value < least or (most is not None and value > most):

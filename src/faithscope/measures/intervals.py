@@ -1,7 +1,9 @@
 """Intervals: jackknife and McDiarmid margins around a value."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +12,7 @@ from scipy.special import stdtrit
 
 from faithscope.counting.leave_out import LeftOut, leave_out_rows
 from faithscope.counting.profile import Profile
+from faithscope.errors import NotProven
 from faithscope.inputs.checks import check_share
 
 Floats = NDArray[np.float64]
@@ -24,6 +27,15 @@ class Margins:
     degrees_of_freedom: float = math.inf  # small if a few rows decide the spread
     verified: float = 1.0  # how far the agreement among rows that can be checked may be off, to either side
     weight: float | None = None  # sum over rows of their squared `LeftOut.weight`; None for equality
+    again: "Callable[[float], Margins] | None" = field(default=None, repr=False, compare=False)  # by confidence
+
+    def at(self, confidence: float) -> "Margins":
+        """These margins at another confidence; margins of 1 hold at any."""
+        if self.again is not None:
+            return self.again(confidence)
+        if min(self.below, self.above) < 1:
+            raise NotProven("These margins are known at one confidence only: measure again with confidence=.")
+        return self
 
 
 def check_confidence(confidence: float) -> float:
@@ -41,9 +53,14 @@ def mcdiarmid(profile: Profile, confidence: float, sides: int = 2) -> Margins:
     formula; if ``1 - K`` obeys the triangle inequality, as for labels and `Close`, then P <= 2 (N-2) A, and it never
     rises. `Tolerance` does not obey it, nor need one's own function: there 3 is the bound on both sides.
     """
-    tail = math.log(sides / check_confidence(confidence)) / profile.n
+    return _mcdiarmid_margins(profile.n, profile.agreement.convex, sides, confidence)
+
+
+def _mcdiarmid_margins(n: int, convex: bool, sides: int, confidence: float) -> Margins:
+    tail = math.log(sides / check_confidence(confidence)) / n
     below = math.sqrt(4.5 * tail)
-    return Margins(below, math.sqrt(2 * tail) if profile.agreement.convex else below)
+    again = partial(_mcdiarmid_margins, n, convex, sides)
+    return Margins(below, math.sqrt(2 * tail) if convex else below, again=again)
 
 
 def jackknife(profile: Profile, confidence: float, sides: int = 2) -> Margins:
@@ -150,7 +167,8 @@ def jackknife_margins(
     freedom = min((freedom for margin, freedom in spreads if margin > least), default=math.inf)
     # The margin of M̂ / (1 - U): the jackknife of the ratio; the least margin is divided by the share checked.
     verified = 1.0 if known.checked <= 0 else min(1.0, max(known.ratio.margin(wrong)[0], least / known.checked))
-    return Margins(below, above, freedom, verified, known.weight)
+    again = partial(jackknife_margins, known, effective_n, sides=sides)
+    return Margins(below, above, freedom, verified, known.weight, again)
 
 
 def spread(values: Floats, rows: NDArray[Any], wrong: float) -> tuple[float, float]:

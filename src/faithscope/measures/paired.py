@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,15 @@ from faithscope.counting.coverage import cover
 from faithscope.counting.leave_out import LeftOut, leave_out_rows
 from faithscope.counting.spread import spread_by_explanation
 from faithscope.counting.tally import Coverage
+from faithscope.explanations.base import Explanations
+from faithscope.inputs.grouping import group
+from faithscope.measures.differences import Apart
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.intervals import check_confidence, spread
+from faithscope.measures.intervals import Deviations, check_confidence
 from faithscope.relations import Relation
 from faithscope.sample import Sample
+
+COLUMNS = ("measure", "a", "b", "value", "low", "high", "differ", "n")
 
 
 @dataclass(frozen=True)
@@ -24,7 +30,8 @@ class PairedDifference:
     """The measure of explainer a minus that of explainer b on the same rows; the interval allows for silence.
 
     ``low = M̂_A - (M̂_B + U_B) - margin`` and ``high = (M̂_A + U_A) - M̂_B + margin``, where the margins are jackknifes of
-    these two differences: what changes both explainers alike cancels.
+    these two differences: what changes both explainers alike cancels. Explainers that gave every row the same
+    explanation are the same explainer: they differ by 0, for sure.
     """
 
     measure: str
@@ -34,20 +41,36 @@ class PairedDifference:
     low: float
     high: float
     n: int
+    apart: Apart = field(repr=False, compare=False)
 
     @property
     def differ(self) -> bool:
         """Whether the interval excludes zero."""
         return self.low > 0 or self.high < 0
 
+    def at(self, confidence: float) -> "PairedDifference":
+        """The same difference with its interval at another confidence."""
+        low, high = self.apart.interval(confidence)
+        return replace(self, low=low, high=high)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers of this difference, ready for JSON."""
+        return {name: getattr(self, name) for name in COLUMNS}
+
 
 @dataclass(frozen=True, eq=False)
 class LeftOutEstimate:
-    """An estimate, and the same measure without each row (or block of rows); None if there is only one row."""
+    """An estimate, and the same measure without each row (or block of rows); None if there is only one row.
+
+    `explanations` are those of the rows, if it is known: by them, explainers that are the same are told apart from
+    explainers that happen to agree with the model on the same rows.
+    """
 
     name: str
     estimate: Estimate
     left_out: LeftOut | None
+    explanations: Explanations | None = None
+    relation: Relation | None = None
 
 
 def consistency_left_out(counts: Any, sample: Sample) -> LeftOut | None:
@@ -87,34 +110,81 @@ def _left_out(coverage: Coverage) -> LeftOut | None:
 
 def paired_difference(a: LeftOutEstimate, b: LeftOutEstimate, confidence: float) -> PairedDifference:
     """The difference a - b on the same rows."""
-    below = above = 1.0
     first, second = a.estimate, b.estimate
-    if a.left_out is not None and b.left_out is not None:
-        below = _margin(a.left_out, b.left_out, first.effective_n, confidence)
-        above = _margin(b.left_out, a.left_out, first.effective_n, confidence)
+    least, most = first.value - second.upper, first.upper - second.value
+    if _same_explainer(a, b):
+        apart = Apart(0.0, 0.0, partial(_known, 0.0), confidence)
+    elif a.left_out is None or b.left_out is None:
+        apart = Apart(least, most, partial(_known, 1.0), confidence)
+    else:
+        margins = PairedMargins.of(a.left_out, b.left_out, first.effective_n)
+        apart = Apart(least, most, margins.at, confidence)
+    low, high = apart.interval(confidence)
     return PairedDifference(
         measure=first.measure,
         a=a.name,
         b=b.name,
         value=first.value - second.value,
-        low=clipped(first.value - second.upper - below),
-        high=clipped(first.upper - second.value + above),
+        low=low,
+        high=high,
         n=first.n,
+        apart=apart,
     )
 
 
-def clipped(difference: float) -> float:
-    """A difference of two measures lies between -1 and 1, though estimates by `Spread` may be below 0."""
-    return min(1.0, max(-1.0, difference))
+def _known(margin: float, _: float) -> tuple[float, float]:
+    """The same margin at any confidence."""
+    return margin, margin
 
 
-def _margin(a: LeftOut, b: LeftOut, n: float, confidence: float) -> float:
-    """How far ``M̂_A - (M̂_B + U_B)`` may be off.
+def _same_explainer(a: LeftOutEstimate, b: LeftOutEstimate) -> bool:
+    """Whether every row has the same explanation from both, and the same relation says whom it covers."""
+    first, second = a.explanations, b.explanations
+    if first is None or second is None or first.kind != second.kind or a.relation != b.relation:
+        return False
+    if a.estimate.value != b.estimate.value or a.estimate.upper != b.estimate.upper or not _same_left_out(a, b):
+        return False
+    return _same_columns(first.key, second.key) and _same_columns(first.scope_key, second.scope_key)
 
-    A kind of row that the sample missed changes the difference by its own term and, in either explainer, by the terms
-    that lean on it: hence the least margin ``(1 + reach_A + reach_B) ln(1/δ) / n``.
-    """
-    wrong = check_confidence(confidence) / 2
-    least = (1 + max(1.0, a.reach) + max(1.0, b.reach)) * math.log(1 / wrong) / n
-    moved = a.value - b.value - b.silent
-    return max(spread(moved, np.ones(len(moved)), wrong)[0], least)
+
+def _same_left_out(a: LeftOutEstimate, b: LeftOutEstimate) -> bool:
+    """Whether both measures are the same without each row; not enough, since two pure explainers have that too."""
+    if a.left_out is None or b.left_out is None:
+        return a.left_out is b.left_out
+    first, second = a.left_out, b.left_out
+    return np.array_equal(first.value, second.value) and np.array_equal(first.silent, second.silent)
+
+
+def _same_columns(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+    """Whether two keys of as many rows are equal row by row."""
+    if len(a) != len(b) or any(first.shape != second.shape for first, second in zip(a, b, strict=True)):
+        return False
+    codes, _ = group([np.concatenate(pair) for pair in zip(a, b, strict=True)])
+    return bool((codes[: len(a[0])] == codes[len(a[0]) :]).all())
+
+
+@dataclass(frozen=True)
+class PairedMargins:
+    """What the margins of a paired difference read: the jackknife of either end, and how much rows lean on one."""
+
+    below: Deviations
+    above: Deviations
+    reach: float
+    n: float
+
+    @classmethod
+    def of(cls, a: LeftOut, b: LeftOut, n: float) -> "PairedMargins":
+        """From the measures of both explainers without the same rows, or blocks of rows."""
+        ones = np.ones(len(a.value))
+        ends = (a.value - b.value - b.silent, b.value - a.value - a.silent)
+        return cls(*(Deviations.of(end, ones) for end in ends), max(1.0, a.reach) + max(1.0, b.reach), n)
+
+    def at(self, confidence: float) -> tuple[float, float]:
+        """How far ``M̂_A - (M̂_B + U_B)`` and ``(M̂_A + U_A) - M̂_B`` may be off.
+
+        A kind of row that the sample missed changes the difference by its own term and, in either explainer, by the
+        terms that lean on it: hence the least margin ``(1 + reach_A + reach_B) ln(1/δ) / n``.
+        """
+        wrong = check_confidence(confidence) / 2
+        least = (1 + self.reach) * math.log(1 / wrong) / self.n
+        return max(self.below.margin(wrong)[0], least), max(self.above.margin(wrong)[0], least)

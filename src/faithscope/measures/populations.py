@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import Same, Spread
+from faithscope.inputs.checks import check_flag
 from faithscope.inputs.frames import frame, shown
+from faithscope.measures.differences import Apart, clipped, together
 from faithscope.measures.estimate import Estimate, estimate_columns
 from faithscope.measures.intervals import Margins
-from faithscope.measures.paired import clipped
 from faithscope.measures.rarefaction import rarefy
 from faithscope.sample import Sample
 from faithscope.visible import visible
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_TOLD = 50  # with more groups, `to_dict` leaves out the pairs
+_COLUMNS = ("a", "b", "value", "low", "high", "differ", "n", "a_at_equal_n", "b_at_equal_n")
 
 
 @dataclass(frozen=True)
@@ -41,11 +44,21 @@ class Difference:
     n: int  # rows of the smaller sample
     a_at_equal_n: float | None  # M̂ of each at n rows, by rarefaction; None if rows are weighted, or by `Spread`
     b_at_equal_n: float | None
+    apart: Apart = field(repr=False, compare=False)
 
     @property
     def differ(self) -> bool:
         """Whether the interval excludes zero."""
         return self.low > 0 or self.high < 0
+
+    def at(self, confidence: float) -> "Difference":
+        """The same difference with its interval at another confidence."""
+        low, high = self.apart.interval(confidence)
+        return replace(self, low=low, high=high)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers of this difference, ready for JSON."""
+        return {name: getattr(self, name) for name in _COLUMNS}
 
 
 def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) -> Difference:
@@ -53,16 +66,33 @@ def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) ->
     rows = min(a.n, b.n)
     weighted = not (a.counts.plain and b.counts.plain)
     rarefied = not weighted and not isinstance(a.agreement, Spread)
+    apart = Apart(
+        a.value - b.upper,
+        a.upper - b.value,
+        partial(_margins_at, a.margins, b.margins),
+        min(a.confidence, b.confidence),
+    )
+    below, above = _added(a.margins, b.margins)
     return Difference(
         a=names[0],
         b=names[1],
         value=a.value - b.value,
-        low=clipped(a.value - b.upper - math.hypot(a.margins.below, b.margins.above)),
-        high=clipped(a.upper - b.value + math.hypot(a.margins.above, b.margins.below)),
+        low=clipped(apart.least - below),
+        high=clipped(apart.most + above),
         n=rows,
         a_at_equal_n=rarefy(a.counts.profile(), rows)[0] if rarefied else None,
         b_at_equal_n=rarefy(b.counts.profile(), rows)[0] if rarefied else None,
+        apart=apart,
     )
+
+
+def _added(a: Margins, b: Margins) -> tuple[float, float]:
+    """How far the difference of two independent samples may be off, below and above."""
+    return math.hypot(a.below, b.above), math.hypot(a.above, b.below)
+
+
+def _margins_at(a: Margins, b: Margins, confidence: float) -> tuple[float, float]:
+    return _added(a.at(confidence), b.at(confidence))
 
 
 @dataclass(frozen=True)
@@ -90,14 +120,17 @@ class Populations:
         """One line per group."""
         return frame({"group": list(self.estimates), **estimate_columns(list(self.estimates.values()))})
 
-    def differences(self) -> "pd.DataFrame":
+    def differences(self, simultaneous: bool = False) -> "pd.DataFrame":
         """One line per pair of groups: the difference with its interval, and both at equal numbers of rows.
 
-        Each interval has the stated confidence by itself; among many pairs some will differ by chance.
+        Parameters
+        ----------
+        simultaneous : bool
+            By default each interval has the stated confidence by itself: among many pairs some will differ by chance.
+            If True, all intervals hold together with that confidence (Bonferroni), and are wider.
         """
-        pairs = self._differences()
-        names = ("a", "b", "value", "low", "high", "differ", "n", "a_at_equal_n", "b_at_equal_n")
-        return frame({name: [getattr(pair, name) for pair in pairs] for name in names})
+        pairs = together(self._differences()) if check_flag(simultaneous, "simultaneous") else self._differences()
+        return frame({name: [getattr(pair, name) for pair in pairs] for name in _COLUMNS})
 
     def _differences(self) -> list[Difference]:
         pairs = combinations(self.estimates, 2)
@@ -112,8 +145,7 @@ class Populations:
         if len(groups) > _MOST_TOLD:
             note = f"differences of {len(groups):,} groups are left out: ask for them with .differences()"
             return {"groups": groups, "differences": None, "notes": [note]}
-        pairs = self._differences()
-        return {"groups": groups, "differences": [{**asdict(pair), "differ": pair.differ} for pair in pairs]}
+        return {"groups": groups, "differences": [pair.to_dict() for pair in self._differences()]}
 
     def plot(self) -> "alt.LayerChart":
         """Every group with its interval, chance and the unverifiable part as an Altair chart."""

@@ -1,6 +1,9 @@
 """Spread: the share of the variance of numeric predictions that explanations account for."""
 
 import math
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +15,7 @@ from faithscope.counting.profile import Counted, LabelPairs, Profile
 from faithscope.counting.spread import SpreadCounts, spread_by_explanation
 from faithscope.measures.chance import exceeds_chance
 from faithscope.measures.estimate import FEW, Estimate, few_rows_decide
-from faithscope.measures.intervals import Margins, check_confidence, jackknife_margins
+from faithscope.measures.intervals import Deviations, Margins, check_confidence, jackknife_margins
 from faithscope.measures.intervals import spread as jackknife_spread
 from faithscope.sample import Sample
 
@@ -92,6 +95,32 @@ def spread_estimate(
     )
 
 
+class SpreadDeviations(NamedTuple):
+    """What the interval of the share explained reads of leave-one-out values.
+
+    Attributes
+    ----------
+    value, upper : Deviations
+        Of the share explained, and of its sum with the silent share, without each row or block.
+    skew : float
+        ``Σr³ / (Σr²)^1.5`` with r the deviations of the value.
+    """
+
+    value: Deviations
+    upper: Deviations
+    skew: float
+
+    @classmethod
+    def of(cls, explained: LeftOut, rows: Floats) -> "SpreadDeviations":
+        """Of leave-one-out values, each of which stands for so many rows."""
+        value, upper = (Deviations.of(part, rows) for part in (explained.value, explained.value + explained.silent))
+        if not value.varies:
+            return cls(value, upper, 0.0)
+        deviations = (explained.value - np.sum(rows * explained.value) / rows.sum()) / value.largest
+        squares = deviations**2
+        return cls(value, upper, float(np.sum(rows * squares * deviations) / np.sum(rows * squares) ** 1.5))
+
+
 def spread_margins(
     value: float, explained: LeftOut | None, counted: LeftOut, effective_n: float, confidence: float, sides: int = 2
 ) -> Margins:
@@ -106,31 +135,33 @@ def spread_margins(
     weight = None if counted.weight is None else float(np.sum(rows * counted.weight**2))
     if explained is None:
         return Margins(1.0, 1.0, weight=weight)
-    wrong, least = check_confidence(confidence) / sides, _least(counted, effective_n, confidence, sides)
-    below, above = (
-        jackknife_spread(part, rows, wrong) for part in (explained.value, explained.value + explained.silent)
-    )
-    skewed = _skewed(1 - value, explained.value, rows, below, wrong)
+    again = partial(_margins, value, SpreadDeviations.of(explained, rows), counted.reach, effective_n, sides)
+    return replace(again(confidence), weight=weight)
+
+
+def _margins(
+    value: float, known: SpreadDeviations, reach: float, effective_n: float, sides: int, confidence: float
+) -> Margins:
+    wrong, least = check_confidence(confidence) / sides, _least(reach, effective_n, confidence, sides)
+    below, above = known.value.margin(wrong), known.upper.margin(wrong)
+    skewed = _skewed(1 - value, known.skew, below, wrong)
     freedom = min((freedom for margin, freedom in (below, above) if margin > least), default=math.inf)
     lower = max(below[0], least, min(skewed, value))  # the logarithm says nothing of shares below 0
-    return Margins(lower, max(above[0], least), freedom, weight=weight)
+    again = partial(_margins, value, known, reach, effective_n, sides)
+    return Margins(lower, max(above[0], least), freedom, again=again)
 
 
-def _least(counted: LeftOut, effective_n: float, confidence: float, sides: int = 2) -> float:
+def _least(reach: float, effective_n: float, confidence: float, sides: int = 2) -> float:
     """The least margin: that of leave-one-out values that do not vary."""
     same = np.zeros(1)
-    return jackknife_margins(LeftOut(same, same, counted.reach), effective_n, confidence, sides).below
+    return jackknife_margins(LeftOut(same, same, reach), effective_n, confidence, sides).below
 
 
-def _skewed(unexplained: float, values: Floats, rows: Floats, spread: tuple[float, float], wrong: float) -> float:
+def _skewed(unexplained: float, skew: float, spread: tuple[float, float], wrong: float) -> float:
     """How far the share explained may lie below its value, by the logarithm of what is left unexplained."""
     margin, freedom = spread
     if margin <= 0 or unexplained <= 1e-12:
         return 0.0
-    deviations = values - np.sum(rows * values) / rows.sum()
-    deviations = deviations / np.abs(deviations).max()
-    squares = deviations**2
-    skew = float(np.sum(rows * squares * deviations) / np.sum(rows * squares) ** 1.5)
     slowed = max(0.25, 1 - max(0.0, skew) / 6 * float(stdtrit(freedom, 1 - wrong)))  # beyond it the end is 0 anyway
     return unexplained * math.expm1(min(700.0, margin / slowed**2 / unexplained))
 

@@ -7,7 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from faithscope.errors import BadInput
+from faithscope.inputs.checks import check_flag
 from faithscope.inputs.frames import frame
+from faithscope.measures.differences import together
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.populations import Difference, difference
 from faithscope.tables.engine.expressions import DAY, floor_to
@@ -128,10 +130,20 @@ class Windows:
         columns["differ"] = [change is not None and change.differ for change in changes]
         return frame(columns)
 
-    def differences(self) -> "pd.DataFrame":
-        """One line per window other than the reference: window a less reference b, with its interval."""
+    def differences(self, simultaneous: bool = False) -> "pd.DataFrame":
+        """One line per window other than the reference: window a less reference b, with its interval.
+
+        Parameters
+        ----------
+        simultaneous : bool
+            By default each interval has the stated confidence by itself: among many windows some will differ by chance,
+            and many at once if the reference is odd. If True, all intervals hold together with that confidence
+            (Bonferroni), and are wider.
+        """
+        changes = list(self.compared.values())
+        changes = together(changes) if check_flag(simultaneous, "simultaneous") else changes
         names = ("a", "b", "value", "low", "high", "differ")
-        return frame({name: [getattr(change, name) for change in self.compared.values()] for name in names})
+        return frame({name: [getattr(change, name) for change in changes] for name in names})
 
     def plot(self) -> "alt.LayerChart":
         """Every window with its interval, chance and the unverifiable part as an Altair chart."""
