@@ -44,6 +44,35 @@ def test_another_log_may_be_the_reference():
     assert len(audit(bad, **HOW).over_time("when", "1d", audit(good, **HOW)).changes) == 3
 
 
+@pytest.mark.parametrize("engine", engines())
+def test_the_first_few_windows_may_be_the_reference(engine):
+    with engine(LOG) as log:
+        windows = audit(log, **HOW, time="when", every="1d", reference=3).windows
+    first = LOG[LOG.day < 3]
+    assert windows.reference.n == len(first)
+    assert windows.reference.value == pytest.approx(fs.consistency(first.leaf, first.yhat).value)
+    assert [start.day for start in windows.compared] == [4, 5, 6, 7, 8]
+    assert [start.day for start in windows.changes] == [6, 7, 8]
+    assert windows.against == "the first 3 windows, up to that of 2026-03-03 00:00"
+
+
+def test_a_reference_of_numbers_is_of_all_their_rows():
+    numbers, close = LOG.assign(yhat=LOG.yhat + LOG.leaf / 10), fs.Close(1.0)
+    windows = audit(numbers, **HOW, time="when", reference=2, agreement=close).windows
+    first = numbers[numbers.day < 2]
+    expected = fs.consistency(first.leaf, first.yhat, agreement=close)
+    assert windows.reference.value == pytest.approx(expected.value)
+    assert windows.reference.low == pytest.approx(expected.low)
+    spread = audit(LOG, **HOW).over_time("when", "1d", 2)
+    assert len(spread.compared) == 6
+
+
+@pytest.mark.parametrize("windows", [0, -1, 8, 100, 2.5, True])
+def test_a_reference_leaves_windows_to_compare(windows):
+    with pytest.raises((BadInput, fs.errors.WrongType), match="reference|windows|table|log"):
+        audit(LOG, **HOW, time="when", reference=windows)
+
+
 def test_windows_are_what_rows_of_that_day_alone_say():
     windows = audit(LOG, **HOW, time="when", every="1d").windows
     for day, estimate in enumerate(windows.estimates.values()):

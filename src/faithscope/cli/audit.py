@@ -1,5 +1,6 @@
 """faithscope audit: how faithful the explanations in a log are."""
 
+from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
@@ -28,7 +29,12 @@ from faithscope.visible import visible_lines
 By = Annotated[list[str] | None, typer.Option("--by", help="A column that names populations; repeatable.")]
 ByTime = Annotated[str | None, typer.Option("--by-time", help="A column of moments.")]
 WindowLength = Annotated[str, typer.Option("--every", help="How long a window of time is: 1d, 6h, 30min, 1w, 1mo.")]
-Reference = Annotated[str | None, typer.Option("--reference", help="A baseline log for --by-time.")]
+Reference = Annotated[
+    str | None,
+    typer.Option(
+        "--reference", help="What --by-time compares with: a baseline log, or so many first windows."
+    ),
+]
 RowId = Annotated[
     list[str] | None,
     typer.Option(
@@ -79,7 +85,7 @@ def audit(
             by=by or None,
             time=by_time,
             every=every,
-            reference=reference,
+            reference=_reference(reference),
             nulls=cast(Any, nulls),  # `audit` refuses words that it does not know
             confidence=confidence,
             interval=cast(Any, interval),
@@ -91,3 +97,8 @@ def audit(
     if result.windows is not None and not as_json:
         typer.echo(visible_lines(f"\nconsistency in windows of {result.windows.every}\n{result.windows}"))
     gate(result, fail_under, measure)
+
+
+def _reference(word: str | None) -> str | int | None:
+    """A number of windows, unless a file has that name; anything else is a log."""
+    return int(word) if word is not None and word.isdecimal() and not Path(word).exists() else word

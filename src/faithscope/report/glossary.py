@@ -53,7 +53,8 @@ GLOSSARY: dict[str, str] = {
     ),
     "difference": (
         "The measure of one less that of the other, with an interval that carries the silence of both. They differ "
-        "only if the interval excludes zero; among many pairs some will differ by chance."
+        "only if the interval excludes zero. Up to ten intervals hold each by itself, so some pairs may differ by "
+        "chance; more than ten hold for all pairs together."
     ),
 }
 

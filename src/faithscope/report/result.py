@@ -3,11 +3,13 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from math import comb
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.measures.differences import MANY, together
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.paired import PairedDifference
 from faithscope.measures.planning import Plan
@@ -204,8 +206,18 @@ class Breakdown:
         """Whether the groups are windows of time."""
         return self.from_reference is not None
 
+    @property
+    def pairs(self) -> int:
+        """How many differences there are, whether they are shown or not."""
+        return comb(len(self.estimates), 2) if self.from_reference is None else len(self.from_reference)
+
     def differences(self, groups: Collection[Any]) -> list[Difference]:
-        """Differences of these groups: from the reference if there is one, otherwise between any two of them."""
+        """Differences of these groups: from the reference if there is one, otherwise between any two of them.
+
+        If there are many, shown or not, their intervals hold for all of them together.
+        """
         if self.from_reference is not None:
-            return [apart for group, apart in self.from_reference.items() if group in groups]
-        return [difference(self.estimates[a], self.estimates[b], (a, b)) for a, b in combinations(groups, 2)]
+            pairs = [apart for group, apart in self.from_reference.items() if group in groups]
+        else:
+            pairs = [difference(self.estimates[a], self.estimates[b], (a, b)) for a, b in combinations(groups, 2)]
+        return together(pairs, self.pairs) if self.pairs > MANY else pairs

@@ -12,6 +12,7 @@ from faithscope.charts import upper_of
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.checks import check_share, check_whole
 from faithscope.inputs.hints import hint
+from faithscope.measures.differences import MANY, together
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.outlook import FARTHEST
 from faithscope.measures.paired import PairedDifference
@@ -93,6 +94,8 @@ class Groups:
         Groups that are not among them.
     over_time : bool
         Whether the groups are windows of time.
+    together : int
+        Of how many differences, shown or not, the intervals hold together; 0 if each holds by itself.
     """
 
     by: str
@@ -101,6 +104,7 @@ class Groups:
     differences: tuple[DifferenceLine, ...]
     left_out: int
     over_time: bool
+    together: int = 0
 
     @classmethod
     def of(cls, breakdown: Breakdown) -> "Groups":
@@ -116,6 +120,7 @@ class Groups:
             differences=tuple(DifferenceLine.of(apart, measure) for apart in breakdown.differences(told)),
             left_out=len(estimates) - len(told),
             over_time=breakdown.over_time,
+            together=breakdown.pairs if breakdown.pairs > MANY else 0,
         )
 
 
@@ -156,6 +161,8 @@ class Summary:
         Rows on which discretizations were chosen, none of them reported on.
     versions : dict of str to str
         The versions of what measured it.
+    together : int
+        Of how many differences the intervals hold together; 0 if each holds by itself.
     """
 
     title: str
@@ -165,6 +172,7 @@ class Summary:
     rows_to_choose: int
     created: str
     versions: dict[str, str]
+    together: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """The whole summary, ready for JSON."""
@@ -222,17 +230,20 @@ def summarize(
         )
     contents = result._contents()
     breakdowns = contents.breakdowns if populations is None else _breakdowns(populations, contents)
+    many = len(contents.differences) > MANY
+    pairs = together(contents.differences) if many else contents.differences
     return Summary(
         title=wording(title),
         explainers=tuple(
             _explainer(name, explainer, breakdowns.get(name, ()), wanted, examples)
             for name, explainer in contents.explainers.items()
         ),
-        differences=tuple(DifferenceLine.of(pair, pair.measure) for pair in contents.differences),
+        differences=tuple(DifferenceLine.of(pair, pair.measure) for pair in pairs),
         wanted=wanted,
         rows_to_choose=contents.rows_to_choose,
         created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         versions={"python": platform.python_version()} | {name: version(name) for name in _MEASURED_WITH},
+        together=len(pairs) if many else 0,
     )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from faithscope.agreements import to_agreement
 from faithscope.discretizers import Discretizer, Original, to_discretizer
 from faithscope.errors import BadInput
+from faithscope.inputs.checks import check_whole, is_real
 from faithscope.measures.estimate import Method
 from faithscope.runtime.memory import in_memory
 from faithscope.tables.engine.missing import Nulls
@@ -57,8 +58,9 @@ def audit(
         Columns that name populations.
     time, every : str, optional
         A column of moments, and the length of a window: 1d, 6h, 30min, 1w, 1mo.
-    reference : log, optional
-        Another log with the same columns that windows are compared with; by default the first window.
+    reference : log or int, optional
+        What windows are compared with: another log with the same columns, or the first so many windows together, which
+        one odd window decides less; by default the first window.
     nulls : {"error", "drop", "key"}
         What to do with rows in which a used column is missing: refuse, leave out, or let missing be a value.
     confidence, interval
@@ -92,7 +94,7 @@ def audit(
     moments = () if time is None else (one_column(source.columns, time, "time"),)
     if time is None and reference is not None:
         raise BadInput("reference is what windows of time are compared with: say which column is the time.")
-    baseline = None if reference is None else MeasuredLog.of(open_source(reference, connect), options)
+    baseline = _baseline(reference, connect, options)
     with source.one_state():
         measured = MeasuredLog.of(source, options, (*groups, *moments))
         sufficient, notes = sufficiency(measured)
@@ -107,3 +109,12 @@ def audit(
             notes=notes,
             _measured=measured,
         )
+
+
+def _baseline(reference: Any, connect: str | None, options: AuditOptions) -> MeasuredLog | int:
+    """What windows are compared with: a log, or the first so many windows."""
+    if reference is None:
+        return 1
+    if is_real(reference):
+        return check_whole(reference, "reference, a number of windows,")
+    return MeasuredLog.of(open_source(reference, connect), options)

@@ -132,11 +132,17 @@ class Audit:
         with self._measured.asked():
             return self._measured.by(named_columns(self._measured.log.source.columns, columns, "by"))
 
-    def over_time(self, column: str, every: str, reference: "Audit | None" = None) -> Windows:
-        """Consistency in each window of time, compared with another audit or with the first window."""
+    def over_time(self, column: str, every: str, reference: "Audit | int" = 1) -> Windows:
+        """Consistency in each window of time, compared with another audit or with the first so many windows."""
         one_column(self._measured.log.source.columns, column, "time")
         with self._measured.asked():
-            return over_time(self._measured, column, every, None if reference is None else reference._measured)
+            return over_time(self._measured, column, every, self._reference(reference))
+
+    @staticmethod
+    def _reference(reference: "Audit | int | None") -> MeasuredLog | int:
+        if isinstance(reference, Audit):
+            return reference._measured
+        return 1 if reference is None else check_whole(reference, "reference, an audit or a number of windows,")
 
     def plot(self) -> "alt.LayerChart":
         """Value, interval, chance and the unverifiable part as an Altair chart."""

@@ -16,6 +16,7 @@ from faithscope.tables.engine.expressions import DAY, floor_to
 from faithscope.tables.engine.missing import is_missing, refuse_missing, scan
 from faithscope.tables.engine.moments import refuse_far, seconds
 from faithscope.tables.engine.protocol import Expression
+from faithscope.tables.log.rows import KeyedRows
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.visible import visible
 
@@ -86,9 +87,11 @@ class Windows:
     estimates : dict of datetime to Estimate
         By the beginning of the window, in order; windows without rows are left out.
     reference : Estimate
-        The first window, or another log.
+        The first window, the first few windows together, or another log.
     against : str
         What the reference is called.
+    first : int
+        How many windows at the beginning are the reference; 0 if it is another log.
 
     Examples
     --------
@@ -104,14 +107,14 @@ class Windows:
     estimates: dict[datetime, Estimate]
     reference: Estimate
     against: str
+    first: int = 0
 
     @cached_property
     def compared(self) -> dict[datetime, Difference]:
         """Each window less the reference, with an interval that carries silence; the reference itself is left out."""
         return {
             start: difference(estimate, self.reference, (start, self.against))
-            for start, estimate in self.estimates.items()
-            if estimate is not self.reference
+            for start, estimate in list(self.estimates.items())[self.first :]
         }
 
     @property
@@ -175,7 +178,7 @@ def _limits(change: Difference | None) -> dict[str, Any] | None:
     return {"value": change.value, "low": change.low, "high": change.high, "differ": change.differ}
 
 
-def over_time(measured: MeasuredLog, column: str, every: str, reference: MeasuredLog | None = None) -> Windows:
+def over_time(measured: MeasuredLog, column: str, every: str, reference: MeasuredLog | int = 1) -> Windows:
     """Consistency in each window of time.
 
     Parameters
@@ -184,8 +187,8 @@ def over_time(measured: MeasuredLog, column: str, every: str, reference: Measure
         A column of dates or moments; without a time zone they are taken as they stand, with one as UTC.
     every : str
         The length of a window: 1d, 6h, 30min, 1w (from Monday), 1mo.
-    reference : MeasuredLog, optional
-        Another log to compare with; the first window without one.
+    reference : MeasuredLog or int
+        Another log to compare with, or the number of windows at the beginning that are the reference.
     """
     width, source = Every.of(every), measured.log.source
     kind = source.table.schema()[column]
@@ -196,12 +199,28 @@ def over_time(measured: MeasuredLog, column: str, every: str, reference: Measure
     refuse_far(source.table, column)
     rows = measured.log.rows({"moment": column})
     table = rows.table.filter(~is_missing(rows.table["moment"]))
-    table = table.mutate(window=width.number(table["moment"]))
-    parts = measured.parts(replace(rows, table=table), ("window",), seen.missing.get(column, 0))
+    rows = replace(rows, table=table.mutate(window=width.number(table["moment"])))
+    parts = measured.parts(rows, ("window",), seen.missing.get(column, 0))
     if len(parts) > _MOST_WINDOWS:
         raise BadInput(f"every={every!r} gives {len(parts):,} windows: choose a longer one.")
     estimates = {width.start(number): measured.estimate(counts) for number, counts in parts.items()}
-    first = next(iter(estimates))
-    if reference is None:
-        return Windows(every, estimates, estimates[first], f"the window of {first:{_MINUTE}}")
-    return Windows(every, estimates, reference.consistency, reference.log.source.name)
+    if isinstance(reference, MeasuredLog):
+        return Windows(every, estimates, reference.consistency, reference.log.source.name)
+    starts = list(estimates)
+    if reference == 1 or len(starts) == 1:
+        return Windows(every, estimates, estimates[starts[0]], f"the window of {starts[0]:{_MINUTE}}", 1)
+    if reference >= len(starts):
+        raise BadInput(f"reference={reference} takes all {len(starts)} windows: pass a smaller number of windows.")
+    first = {number: counts.n for number, counts in list(parts.items())[:reference]}
+    against = f"the first {reference} windows, up to that of {starts[reference - 1]:{_MINUTE}}"
+    return Windows(every, estimates, _together(measured, rows, first), against, reference)
+
+
+def _together(measured: MeasuredLog, rows: KeyedRows, windows: dict[int, int]) -> Estimate:
+    """The estimate of all rows of some windows, whose numbers of rows are known."""
+    table = rows.table.filter(rows.table["window"].isin(list(windows)))
+    table = table.mutate(window=table["window"] * 0)
+    (counts,) = measured.parts(
+        replace(rows, table=table), ("window",), measured.labels.n - sum(windows.values())
+    ).values()
+    return measured.estimate(counts)
