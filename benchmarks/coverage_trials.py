@@ -6,6 +6,7 @@ truth; arrays where a sample gets many intervals, such as one per row.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,11 @@ from coverage_systems import (
 from faithscope.counting.counts import count_rows
 from faithscope.counting.coverage import cover
 from faithscope.explanations import as_explanations
+from faithscope.measures.differences import together
 from faithscope.measures.estimate import estimate
 from faithscope.measures.local import per_explanation, per_row
 from faithscope.measures.paired import LeftOutEstimate, consistency_left_out, paired_difference
-from faithscope.measures.populations import difference
+from faithscope.measures.populations import Difference, difference
 from faithscope.measures.scopes import per_row as per_covered_row
 from faithscope.measures.scopes import per_scope
 from faithscope.measures.sufficiency import coverage_estimate
@@ -115,6 +117,31 @@ def populations(system: SimulatedSystem, n: int, rng: np.random.Generator) -> di
     """`ev.by`: n rows of one population less n/2 rows of a noisier one."""
     gap = difference(fs.consistency(*system.draw(n, rng)), fs.consistency(*system.noisier.draw(n // 2, rng)))
     return {"difference of two populations": _answer(gap, system.truth - system.noisier.truth)}
+
+
+def many_pairs(system: SimulatedSystem, n: int, rng: np.random.Generator) -> dict[str, Answer]:
+    """`ev.by(groups).differences()` of eight equal populations: whether all 28 intervals hold 0."""
+    estimates = [fs.consistency(*system.draw(n, rng)) for _ in range(8)]
+    pairs = [difference(a, b) for a, b in combinations(estimates, 2)]
+    families = {"28 pairs of populations, each alone": pairs, "28 pairs of populations, together": together(pairs)}
+    return {name: _all_of(family) for name, family in families.items()}
+
+
+def _all_of(pairs: list[Difference]) -> Answer:
+    """The interval that holds 0 if all do; as it is told, above 0 if one lies above."""
+    return max(pair.low for pair in pairs), min(pair.high for pair in pairs), 0.0
+
+
+def windowed(system: SimulatedSystem, n: int, rng: np.random.Generator) -> dict[str, Answer]:
+    """30 windows without a change: whether fewer than five are marked, by reference, and whether none is, together."""
+    drawn = [system.draw(n, rng) for _ in range(30)]
+    windows = [fs.consistency(*rows) for rows in drawn]
+    longer = fs.consistency(*(np.concatenate(parts) for parts in zip(*drawn[:5], strict=True)))
+    first = [difference(window, windows[0]) for window in windows[1:]]
+    references = {"first window": first, "first 5 windows": [difference(window, longer) for window in windows[5:]]}
+    few = {name: sum(change.differ for change in changes) < 5 for name, changes in references.items()}
+    told: dict[str, Answer] = {f"fewer than 5 marked, {name}": (1 - held, 1, 0) for name, held in few.items()}
+    return told | {"29 windows from the first, together": _all_of(together(first))}
 
 
 def local(system: SimulatedSystem, n: int, rng: np.random.Generator) -> dict[str, Answer]:
@@ -207,6 +234,7 @@ def within_distance(system: Windows, n: int, rng: np.random.Generator) -> dict[s
     return {"within": _answer(estimate, system.truth)}
 
 
+FEW = {name: GIVEN[name] for name in ("4 explanations", "5% contradictions", "three labels", "long tail of 3,000")}
 WITHIN = {name: system for name, system in COVERED.items() if system.half is not None}
 STUDIES = (
     Study(consistent, GIVEN, 2_000),
@@ -214,6 +242,8 @@ STUDIES = (
     Study(certified, GIVEN, 400),
     Study(paired, GIVEN, 1_000),
     Study(populations, GIVEN, 1_000),
+    Study(many_pairs, FEW, 300, 1_000),
+    Study(windowed, FEW, 300, 1_000),
     Study(local, GIVEN, 100),
     Study(local, EQUAL_LABELS, 1_000),
     Study(sampled, EQUAL_LABELS, 1_000),

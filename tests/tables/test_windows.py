@@ -44,10 +44,10 @@ def test_another_log_may_be_the_reference():
     assert len(audit(bad, **HOW).over_time("when", "1d", audit(good, **HOW)).changes) == 3
 
 
-@pytest.mark.parametrize("engine", engines())
+@pytest.mark.parametrize("engine", engines.NAMES)
 def test_the_first_few_windows_may_be_the_reference(engine):
-    with engine(LOG) as log:
-        windows = audit(log, **HOW, time="when", every="1d", reference=3).windows
+    stored = engines.put(engine, "first_windows", pa.Table.from_pandas(LOG))
+    windows = audit(**stored, **HOW, time="when", every="1d", reference=3).windows
     first = LOG[LOG.day < 3]
     assert windows.reference.n == len(first)
     assert windows.reference.value == pytest.approx(fs.consistency(first.leaf, first.yhat).value)
@@ -63,8 +63,7 @@ def test_a_reference_of_numbers_is_of_all_their_rows():
     expected = fs.consistency(first.leaf, first.yhat, agreement=close)
     assert windows.reference.value == pytest.approx(expected.value)
     assert windows.reference.low == pytest.approx(expected.low)
-    spread = audit(LOG, **HOW).over_time("when", "1d", 2)
-    assert len(spread.compared) == 6
+    assert len(audit(LOG, **HOW).over_time("when", "1d", 2).compared) == 6
 
 
 @pytest.mark.parametrize("windows", [0, -1, 8, 100, 2.5, True])

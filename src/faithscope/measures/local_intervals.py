@@ -69,7 +69,7 @@ def every_label_interval(labeled: Ints, rows: Ints, confidence: float) -> tuple[
 def _shared_low(start: Floats, labeled: Ints, rows: Ints, confidence: float) -> Floats:
     """The p with ``P(Bin(rows, p) >= labeled) = p δ/2``, which is below `start`, Clopper and Pearson's low end."""
     low, solved = np.zeros(len(start)), labeled > 1  # P(Bin >= 1) is above p δ/2 for every p
-    a, b = labeled[solved].astype(np.float64), (rows - labeled)[solved] + 1.0
+    a, b = labeled[solved].astype(np.float64), (rows - labeled + 1)[solved].astype(np.float64)
     wrong = check_confidence(confidence) / 2
     # P(Bin >= labeled) is at most C(rows, labeled) p^labeled, so the solution is no lower than this.
     least = (np.log(wrong) + betaln(a, b) + np.log(a)) / (a - 1)
@@ -81,7 +81,8 @@ def _shared_low(start: Floats, labeled: Ints, rows: Ints, confidence: float) -> 
 def _shared_high(start: Floats, labeled: Ints, rows: Ints, confidence: float) -> Floats:
     """The p with ``P(Bin(rows, p) <= labeled) = p δ/2``, which is above `start`, Clopper and Pearson's high end."""
     high, solved = np.ones(len(start)), labeled < rows
-    a, b, start = labeled[solved] + 1.0, (rows - labeled)[solved].astype(np.float64), start[solved]
+    a, b = (labeled + 1)[solved].astype(np.float64), (rows - labeled)[solved].astype(np.float64)
+    start = start[solved]
     wrong = check_confidence(confidence) / 2
     # The solution is above `start`, so the p with P(Bin <= labeled) = start δ/2 is above the solution.
     above = np.log(betainccinv(a, b, start * wrong))

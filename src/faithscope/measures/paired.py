@@ -176,8 +176,9 @@ class PairedMargins:
     def of(cls, a: LeftOut, b: LeftOut, n: float) -> "PairedMargins":
         """From the measures of both explainers without the same rows, or blocks of rows."""
         ones = np.ones(len(a.value))
-        ends = (a.value - b.value - b.silent, b.value - a.value - a.silent)
-        return cls(*(Deviations.of(end, ones) for end in ends), max(1.0, a.reach) + max(1.0, b.reach), n)
+        below = Deviations.of(a.value - b.value - b.silent, ones)
+        above = Deviations.of(b.value - a.value - a.silent, ones)
+        return cls(below, above, max(1.0, a.reach) + max(1.0, b.reach), n)
 
     def at(self, confidence: float) -> tuple[float, float]:
         """How far ``M̂_A - (M̂_B + U_B)`` and ``(M̂_A + U_A) - M̂_B`` may be off.
