@@ -200,6 +200,28 @@ def test_of_many_populations_the_lowest_are_told_and_the_rest_counted():
     assert sorted(estimate.low for _, estimate in shown.groups) == lows[: len(shown.groups)]
 
 
+def test_intervals_of_more_than_ten_pairs_hold_together_and_the_page_says_so(tmp_path):
+    X = examples.rows(400)
+    evaluation = fs.evaluate(examples.predict, fs.explainers.Constant(), X, progress=False)
+    for many in (5, 6, 30):  # 10, 15 and 435 pairs; of 30 groups 12 are shown
+        groups = evaluation.by(np.arange(len(X)) % many)
+        summary = summarize(evaluation, populations=groups)
+        shown, pairs = summary.explainers[0].populations[0], many * (many - 1) // 2
+        assert shown.together == (pairs if pairs > 10 else 0)
+        told = {(line.a, line.b): (line.low, line.high) for line in shown.differences}
+        for line in groups.differences(simultaneous=pairs > 10).itertuples():
+            key = (str(line.a), str(line.b))
+            assert key not in told or told[key] == pytest.approx((line.low, line.high))
+        fs.report.write_report(evaluation, tmp_path / "page.html", populations=groups)
+        page = (tmp_path / "page.html").read_text()
+        assert (f"There are {pairs} pairs, so these intervals are wider" in page) == (pairs > 10)
+    parts = [np.arange(len(X)) % size for size in range(1, 7)]
+    compared = fs.compare(examples.predict(X), {f"by {len(set(part))}": part for part in parts}, X)
+    summary = summarize(compared)
+    assert summary.together == len(summary.differences) == 15
+    assert [line.low for line in summary.differences] == pytest.approx(compared.differences(True)["low"].tolist())
+
+
 def test_an_audit_is_summarized_with_its_windows_of_time():
     X = examples.rows(240)
     log = pd.DataFrame({"yhat": examples.predict(X), "why": X["age"] > 38, "job": X["job"]})
