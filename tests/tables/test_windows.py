@@ -68,7 +68,7 @@ def test_a_reference_of_numbers_is_of_all_their_rows():
 
 @pytest.mark.parametrize("windows", [0, -1, 8, 100, 2.5, True])
 def test_a_reference_leaves_windows_to_compare(windows):
-    with pytest.raises((BadInput, fs.errors.WrongType), match="reference|windows|table|log"):
+    with pytest.raises((BadInput, fs.errors.WrongType), match=r"reference|windows|table|log"):
         audit(LOG, **HOW, time="when", reference=windows)
 
 

@@ -31,9 +31,7 @@ ByTime = Annotated[str | None, typer.Option("--by-time", help="A column of momen
 WindowLength = Annotated[str, typer.Option("--every", help="How long a window of time is: 1d, 6h, 30min, 1w, 1mo.")]
 Reference = Annotated[
     str | None,
-    typer.Option(
-        "--reference", help="What --by-time compares with: a baseline log, or so many first windows."
-    ),
+    typer.Option("--reference", help="What --by-time compares with: a baseline log, or so many first windows."),
 ]
 RowId = Annotated[
     list[str] | None,

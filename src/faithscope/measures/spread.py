@@ -16,7 +16,6 @@ from faithscope.counting.spread import SpreadCounts, spread_by_explanation
 from faithscope.measures.chance import exceeds_chance
 from faithscope.measures.estimate import FEW, Estimate, few_rows_decide
 from faithscope.measures.intervals import Deviations, Margins, check_confidence, jackknife_margins
-from faithscope.measures.intervals import spread as jackknife_spread
 from faithscope.sample import Sample
 
 Floats = NDArray[np.float64]
