@@ -109,7 +109,7 @@ def paired(system: SimulatedSystem, n: int, rng: np.random.Generator) -> dict[st
     measured = []
     for given in (explanations, explanations // 2):
         estimate, kept = fs.consistency(given, labels), as_explanations(given)
-        measured.append(LeftOutEstimate("", estimate, consistency_left_out(estimate.counts, Sample(kept, labels))))
+        measured.append(consistency_left_out("", estimate, Sample(kept, labels)))
     truth = system.truth - system.coarser.truth
     return {"difference of two explainers, consistency": _answer(paired_difference(*measured, 0.95), truth)}
 

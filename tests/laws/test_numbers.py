@@ -5,7 +5,6 @@ import pytest
 
 import faithscope as fs
 from brute_numbers import brute_spread
-from faithscope.counting.counts import count_rows
 from faithscope.counting.coverage import cover
 from faithscope.counting.spread import spread_by_explanation
 from faithscope.errors import BadInput
@@ -93,7 +92,7 @@ def left_out(system, measure, name, in_blocks, predictions=None):
     sample = system.sample(measure, name, predictions)
     if measure == "consistency":
         if name != "spread":
-            return consistency_left_out(count_rows(sample), sample), np.arange(system.n)
+            return consistency_left_out("", measure_consistency(sample), sample).left_out, np.arange(system.n)
         spread, counted, _ = spread_by_explanation(sample)
         return spread.left_out(counted), np.arange(system.n)
     relation = Within(1.0, "euclidean") if measure == "within" else to_relation(system.applies, sample.explanations)

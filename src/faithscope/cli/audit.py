@@ -39,7 +39,13 @@ RowId = Annotated[
         "--id", help="A column that identifies rows, shown with pairs of rows and never measured; repeatable."
     ),
 ]
-IntervalMethod = Annotated[str, typer.Option("--interval", help="jackknife, or mcdiarmid, which is proven and wide.")]
+IntervalMethod = Annotated[
+    str | None,
+    typer.Option(
+        "--interval",
+        help="tight (the default), jackknife, any (for rules), or mcdiarmid, which is proven and wide.",
+    ),
+]
 
 
 def audit(
@@ -58,7 +64,7 @@ def audit(
     connect: Connect = None,
     table: TableName = None,
     confidence: Confidence = 0.95,
-    interval: IntervalMethod = "jackknife",
+    interval: IntervalMethod = None,
     report: Report = None,
     as_json: Json = False,
     fail_under: FailUnder = None,

@@ -26,7 +26,10 @@ class Unfaithful(AssertionError):
 def assert_faithful(
     result: Any, at_least: float = 0.9, measure: str | None = None, *, by: Any = None, explainers: Any = None
 ) -> None:
-    """Raise unless every measure is shown to be at least a threshold: ``low >= at_least``.
+    """Raise unless every measure is shown to be at least a threshold: ``limit >= at_least``.
+
+    `Estimate.limit` is `low`, or below it if rare rows pull the measure down: of an interval with two ends the one pays
+    for what the other misses, but here only the lower end is read.
 
     If an explainer has two measures, both must pass. In a comparison, all explainers are judged but the baselines
     (those with ``baseline = True``: `Constant`, `Random`, `Unique`); if there are only baselines, they are judged, and
@@ -88,7 +91,7 @@ class Judged:
         """One line: who failed, in which measure, and why."""
         estimate = self.estimate
         limits = f"{_down(estimate.low)}, {_up(estimate.high)}"
-        low = f"its lower limit is {_down(estimate.low)} ({100 * estimate.confidence:g}% interval [{limits}])"
+        low = f"its lower limit is {_down(estimate.limit)} ({100 * estimate.confidence:g}% interval [{limits}])"
         short = f"{estimate.measure} was not shown to be at least {at_least:g}: {low}"
         return f"{self._begin}{short}; {_reason(estimate, at_least)}"
 
@@ -120,8 +123,8 @@ class Judgment:
     @property
     def failures(self) -> tuple[Judged, ...]:
         """Those whose lower limit is below the threshold: of all rows first, then of populations; the weakest first."""
-        failed = [judged for judged in self.judged if not judged.estimate.low >= self.at_least]
-        return tuple(sorted(failed, key=lambda judged: (judged.population != "", round(judged.estimate.low, 9))))
+        failed = [judged for judged in self.judged if not judged.estimate.limit >= self.at_least]
+        return tuple(sorted(failed, key=lambda judged: (judged.population != "", round(judged.estimate.limit, 9))))
 
     def lines(self) -> list[str]:
         """One line per failure, then the remarks."""
@@ -258,8 +261,8 @@ def _reason(estimate: Estimate, wanted: float) -> str:
     if (best := _at_best(estimate)) < wanted:
         rows = several(estimate.n, "row is", "rows are")
         return f"{rows} too few: even if all agreed, the lower limit would be at most {_up(best)}"
-    silence = estimate.upper - estimate.value
-    if estimate.upper < wanted or silence <= estimate.margins.below:  # silence is the lesser part
+    least, most = estimate.bracket
+    if most < wanted or most - least <= estimate.margins.below:  # silence is the lesser part
         return f"more rows than these {estimate.n:,} would make it narrower"
     return (
         f"{estimate.unverifiable:.0%} of the {estimate.n:,} rows have an explanation that covers no other row: measure "

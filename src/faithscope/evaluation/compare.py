@@ -180,10 +180,11 @@ def compare(
     *,
     discretizer: Discretize | Best | Mapping[str, Any] | None = None,
     confidence: float = 0.95,
-    interval: Method = "jackknife",
+    interval: Method | None = None,
     weights: Any = None,
     clusters: Any = None,
     relation: Any = None,
+    further: Any = None,
     groups: Any = None,
     seed: int = 0,
     cache: Any = None,
@@ -195,7 +196,7 @@ def compare(
 
     Parameters
     ----------
-    model, X, confidence, interval, weights, clusters, groups, seed, cache, progress, agreement, output
+    model, X, confidence, interval, weights, clusters, further, groups, seed, cache, progress, agreement, output
         As for `evaluate`.
     explainers : mapping of str to explainer
         Each as for `evaluate`, by a name of your choice.
@@ -249,7 +250,7 @@ def compare(
     for name, sample in samples.items():
         with asker.watch.phase(f"measuring {name}", sample.n):
             choice = _fitting(choices[name], sample.explanations, one_for_all=not isinstance(discretizer, Mapping))
-            options = Options(confidence, interval, _for_one(relation, name), seed)
+            options = Options(confidence, interval, _for_one(relation, name), seed, further)
             evaluation = assess(sample, choice, options, Identity.of(named[name], name), groups)
         evaluations[name] = replace(evaluation, seconds=_seconds(asker.watch, name))
     with asker.watch.phase("measuring differences", len(labels)):
@@ -311,10 +312,7 @@ def _seconds(watch: Watch, name: str) -> dict[str, float]:
 
 def _differences(evaluations: dict[str, Evaluation], confidence: float) -> tuple[PairedDifference, ...]:
     """The difference of every pair of explainers: in consistency, then in sufficiency."""
-    consistent = [
-        LeftOutEstimate(name, ev.consistency, consistency_left_out(ev.consistency.counts, sample), sample.explanations)
-        for name, ev, sample in ((name, ev, ev.sample.counted()) for name, ev in evaluations.items())
-    ]
+    consistent = [consistency_left_out(name, ev.consistency, ev.sample.counted()) for name, ev in evaluations.items()]
     scoped = {name: ev for name, ev in evaluations.items() if ev.sufficiency is not None}
     pairs = [pair for family in (consistent, _sufficient(scoped)) for pair in combinations(family, 2)]
     return tuple(paired_difference(a, b, confidence) for a, b in pairs)

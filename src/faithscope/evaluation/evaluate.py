@@ -34,10 +34,11 @@ def evaluate(
     *,
     discretizer: Discretize | Best | None = None,
     confidence: float = 0.95,
-    interval: Method = "jackknife",
+    interval: Method | None = None,
     weights: Any = None,
     clusters: Any = None,
     relation: Any = None,
+    further: Any = None,
     groups: Any = None,
     seed: int = 0,
     cache: Any = None,
@@ -64,6 +65,8 @@ def evaluate(
         As for `consistency`.
     relation : Nearest, Ball or callable, optional
         As for `sufficiency`.
+    further : array-like or table, optional
+        Further rows without predictions, as for `sufficiency`.
     groups : array-like, (n,), optional
         The population of each row: the explainer is then measured in each of them too (`Evaluation.populations`).
     seed : int
@@ -104,7 +107,7 @@ def evaluate(
     named = explanations if index_of(explainer) is None else explainer  # a table of theirs can be aligned by label
     names = {"predictions": model, "explanations": named}
     sample = question.sample(explanations, labels, X, weights, clusters, row_labels=names)
-    options = Options(confidence, interval, relation, seed)
+    options = Options(confidence, interval, relation, seed, further)
     if isinstance(choice, Best):
         looked, sample = sample.halves(seed)
         choice = choice._among(looked, confidence)

@@ -27,7 +27,7 @@ from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import Estimate, Method, estimate_columns, noted
 from faithscope.measures.local import per_explanation, per_row
 from faithscope.measures.populations import Populations, measure_groups
-from faithscope.measures.sufficiency import coverage_estimate, measure_sufficiency
+from faithscope.measures.sufficiency import Further, coverage_estimate, measure_sufficiency
 from faithscope.relations import Relation, says_where, to_relation
 from faithscope.sample import Sample
 
@@ -40,12 +40,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Options:
-    """How an evaluation is made: confidence and method of its intervals, relation and seed."""
+    """How an evaluation is made: confidence and method of its intervals, relation, seed and further rows."""
 
     confidence: float = 0.95
-    method: Method = "jackknife"
+    method: Method | None = None
     relation: Any = None
     seed: int = 0
+    further: Any = None
+
+    @property
+    def scoped_method(self) -> Method:
+        """The method of intervals of sufficiency, which not all methods make."""
+        return "any" if self.method == "any" else "jackknife"
 
 
 @dataclass(frozen=True)
@@ -225,14 +231,16 @@ class Evaluation:
         return measure_groups(
             self.sample,
             groups,
-            lambda part: self._of_method(measure_sufficiency(part, options.relation, options.confidence)),
+            lambda part: self._of_method(
+                measure_sufficiency(part, options.relation, options.confidence, options.scoped_method, options.further)
+            ),
         )
 
     def _of_method(self, sufficiency: Estimate) -> Estimate:
         """The estimate with a note if its interval is not made by the method that was asked for."""
         asked = self.options.method
         note = f"the interval of sufficiency is a jackknife: {asked} is proven for consistency only"
-        return noted(sufficiency, () if sufficiency.method == asked else (note,))
+        return noted(sufficiency, (note,) if asked in {"tight", "mcdiarmid"} else ())
 
     def _grouped(self, groups: Any) -> "Evaluation":
         """The same evaluation with every measure by group of rows."""
@@ -371,14 +379,16 @@ def assess(
 
 
 def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
-    sample, confidence = evaluation.sample, evaluation.options.confidence
+    sample, options = evaluation.sample, evaluation.options
+    confidence, method, further = options.confidence, options.scoped_method, options.further
     # Tables of scopes count every row once, whatever its weight or cluster.
     plain = sample.weights is None and sample.clusters is None
     coverage = cover(replace(sample, weights=None, clusters=None), evaluation._relation, device="auto")
     if plain:
-        estimate = noted(coverage_estimate(coverage, "sufficiency", confidence), sample.notes)
+        seen = Further.of(coverage, sample, evaluation._relation, further)
+        estimate = noted(coverage_estimate(coverage, "sufficiency", confidence, method, seen), sample.notes)
     else:
-        estimate = measure_sufficiency(sample, evaluation.relation, confidence)
+        estimate = measure_sufficiency(sample, evaluation.relation, confidence, method, further)
     return replace(evaluation, sufficiency=evaluation._of_method(estimate), _coverage=coverage)
 
 

@@ -13,7 +13,7 @@ from faithscope.explanations.base import several
 from faithscope.inputs.arrays import to_items
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.estimate import METHODS, Estimate, Method, check_method
-from faithscope.measures.intervals import Margins, check_confidence
+from faithscope.measures.intervals import check_confidence
 from faithscope.measures.spread import spread_margins
 from faithscope.sample import Sample
 
@@ -92,8 +92,9 @@ def certify(
         As for `consistency`.
     discretizers : discretizer, its word, or a sequence of these, optional
         By default the paper's discretizers for the kind of explanation; None in the sequence means no discretization.
-    interval : {"mcdiarmid", "jackknife"}
-        How the bound is made: proven for every system, or tighter and approximate.
+    interval : {"mcdiarmid", "jackknife", "tight"}
+        How the bound is made: proven for every system, or higher and approximate; "tight" is the highest, since rows
+        with one companion or two tell how much silence hides.
     agreement : Close or Spread, optional
         How much two predictions agree if they are numbers, as for `consistency`; `Spread` takes ``"jackknife"``. For
         `Tolerance` and functions of one's own, coarser explanations may agree more, so they are refused:
@@ -108,7 +109,7 @@ def certify(
     >>> certify([[0.2], [-0.3]] * 500, [1, 0] * 500, interval="jackknife").low > 0.98
     True
     """
-    check_method(interval)
+    method = check_method(interval) or "tight"
     chosen = to_agreement(agreement)
     refuse_unless_convex(chosen, "certify")
     sample = Sample.of(explanations, predictions, agreement=chosen)
@@ -117,14 +118,13 @@ def certify(
     estimates, bounds = [], []
     for discretizer in family:
         coarse = sample.discretized(discretizer)
-        estimate = measure_consistency(coarse, confidence, interval)
-        below = _one_sided(coarse, estimate, interval, 1 - share).below
+        estimate = measure_consistency(coarse, confidence, None if method == "tight" else method)
         estimates.append(estimate)
-        bounds.append((discretizer, max(0.0, estimate.value - below)))
+        bounds.append((discretizer, _lower_bound(coarse, estimate, method, 1 - share)))
     winner, low = max(bounds, key=lambda pair: pair[1])
     subject = "the Delta explainer (x' - x)" if _reads_rows(winner) else "the explainer as it is"
     return Certificate(
-        low, winner, float(confidence), interval, subject, interval == "mcdiarmid", tuple(bounds), tuple(estimates)
+        low, winner, float(confidence), method, subject, method == "mcdiarmid", tuple(bounds), tuple(estimates)
     )
 
 
@@ -141,13 +141,16 @@ def refuse_unless_convex(agreement: Agreement, what: str) -> None:
     )
 
 
-def _one_sided(sample: Sample, estimate: Estimate, method: str, confidence: float) -> Margins:
-    """Margins of which only one side is used."""
+def _lower_bound(sample: Sample, estimate: Estimate, method: Method, confidence: float) -> float:
+    """The bound that one side of an interval gives."""
     if isinstance(sample.agreement, Spread):
         spread, left_out, _ = spread_by_explanation(sample)
         explained = spread.left_out(left_out)
-        return spread_margins(estimate.value, explained, left_out, sample.n, confidence, sides=1)
-    return METHODS[method](estimate.counts.profile(), confidence, sides=1)
+        margins = spread_margins(estimate.value, explained, left_out, sample.n, confidence, sides=1)
+    else:
+        margins = METHODS[method](estimate.counts.profile(), confidence, sides=1)
+    lowest = estimate.value if margins.bracket is None else margins.bracket.low
+    return max(0.0, lowest - (margins.one_sided or margins.below))
 
 
 def _family(

@@ -23,7 +23,7 @@ def consistency(
     *,
     discretizer: Discretize | None = None,
     confidence: float = 0.95,
-    interval: Method = "jackknife",
+    interval: Method | None = None,
     weights: Any = None,
     agreement: Any = None,
     clusters: Any = None,
@@ -45,14 +45,15 @@ def consistency(
         Makes explanations coarser: ``Floor(1)``, ``SignOfTop(5)``, or the word for it, ``"1-fp"``, ``"sign-of-top-5"``.
     confidence : float
         The confidence of the interval.
-    interval : {"jackknife", "mcdiarmid"}
-        How the interval is made: approximate and narrow, or proven for every system and wide.
+    interval : {"tight", "jackknife", "mcdiarmid", "any"}, optional
+        How the interval is made. By default the tightest that holds: "tight" for rows that count alike, which lets rows
+        with one companion or two tell how much silence hides, else "jackknife", which adds all silence. Both are
+        approximate; "mcdiarmid" is proven for every system, and wide. "any" concerns `sufficiency`.
     weights : array-like, (n,), optional
         How much each row counts in the population you ask about; rows of weight 0 are left out, and the result says so.
         Weights that depend on the prediction need tens of rows per explanation: with fewer, the estimate is too low.
     agreement : Close, Tolerance, Spread or callable, optional
         How much two predictions agree where they are numbers; by default they are labels, which agree if equal.
-
     clusters : array-like, (n,), optional
         Which rows belong together, such as a customer's number: a row is then compared with rows of other clusters
         only, and the interval leaves out whole clusters. Without it, rows must be independent: repeated ones vouch for
@@ -72,7 +73,7 @@ def consistency(
     return measure_consistency(sample, confidence, interval)
 
 
-def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method = "jackknife") -> Estimate:
+def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method | None = None) -> Estimate:
     """The consistency of a sample.
 
     With weights, ``M̂_w = (1/W) Σ_π W_π · Σ_y (W_{πy}² - V_{πy}) / (W_π² - V_π)``, where W are sums of weights and V
@@ -89,18 +90,22 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method
     counts = count_rows(counted)
     if counted.weights is None:
         return noted(estimate(counts, confidence=confidence, interval=method), notes)
-    if method != "jackknife":
-        raise NotProven(f"interval={method!r} is proven for unweighted rows only: use 'jackknife' with weights.")
+    _refuse_proven_otherwise(method, "for rows that count alike", "weights")
     kinds = counts.kinds(counted)
     left_out = leave_out_rows(kinds) if counts.n > 1 else None
     margins = jackknife_margins(left_out, counts.effective_n, confidence)
     return noted(assemble(counts, sum_terms(kinds), margins, "consistency", confidence), notes)
 
 
-def _among_strangers(sample: Sample, confidence: float, method: Method) -> Estimate:
+def _refuse_proven_otherwise(method: Method | None, rows: str, given: str) -> None:
+    """Raise if a method was asked for that holds for other rows only."""
+    if method in {"tight", "mcdiarmid"}:
+        raise NotProven(f"interval={method!r} is proven {rows} only: use 'jackknife' with {given}.")
+
+
+def _among_strangers(sample: Sample, confidence: float, method: Method | None) -> Estimate:
     """Consistency of clustered rows: a row is compared with rows of other clusters, and clusters are left out."""
-    if method != "jackknife":
-        raise NotProven(f"interval={method!r} is proven for independent rows only: use 'jackknife' with clusters.")
+    _refuse_proven_otherwise(method, "for independent rows", "clusters")
     strangers = Strangers.of(sample)
     terms, left_out = strangers.parts.terms()
     counts = replace(count_rows(sample), clusters=strangers.totals())

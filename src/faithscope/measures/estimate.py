@@ -16,13 +16,14 @@ from faithscope.measures.agreement_words import beside_value, named, told_number
 from faithscope.measures.chance import exceeds_chance
 from faithscope.measures.intervals import Margins, check_confidence, jackknife, mcdiarmid
 from faithscope.measures.label_notes import label_notes
+from faithscope.measures.tight import tight
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
     import altair as alt
 
-Method = Literal["jackknife", "mcdiarmid"]
-METHODS = {"jackknife": jackknife, "mcdiarmid": mcdiarmid}
+Method = Literal["tight", "jackknife", "mcdiarmid", "any"]
+METHODS = {"tight": tight, "jackknife": jackknife, "mcdiarmid": mcdiarmid, "any": tight}  # of consistency
 COLUMNS = (
     "n",
     "value",
@@ -46,12 +47,18 @@ class Estimate:
     value : float
         The paper's M̂: rows whose explanation covers no other row count 0.
     low, high : float
-        Interval for the true measure, which allows for sampling error and for silence; `interval` is the pair. By
-        `Spread`, low is below 0 if the value is.
+        Interval for the true measure, which allows for sampling error and for silence; `interval` is the pair. Low may
+        lie above the value, which counts every silent row as 0. By `Spread`, low is below 0 if the value is.
     confidence : float
         The confidence of the interval.
-    method : {"jackknife", "mcdiarmid"}
-        How the interval was made.
+    method : str
+        How the interval was made: "tight", "jackknife", "mcdiarmid" or "any".
+    bracket : (float, float)
+        Between which numbers the measure lies, but for sampling error. For "tight", rows with one companion or two tell
+        how much silence hides; else it is the value, and `upper`, the value if all silent rows agreed.
+    limit : float
+        A lower limit for whoever reads no upper one (`assert_faithful`, ``--fail-under``): `low`, or below it if rare
+        rows pull the measure down.
     unverifiable : float
         Share of rows whose explanation covers no other row, on which the sample is silent.
     verified : float or None
@@ -122,6 +129,17 @@ class Estimate:
         return min(1.0, self.value + (self.unverifiable if self.silence is None else self.silence))
 
     @property
+    def bracket(self) -> tuple[float, float]:
+        """Between which numbers the measure lies, but for sampling error."""
+        known = self.margins.bracket
+        return (self.value, self.upper) if known is None else (known.low, known.high)
+
+    @property
+    def limit(self) -> float:
+        """A lower limit if only that end is read."""
+        return min(self.low, max(0.0, self.bracket[0] - self.margins.one_sided))
+
+    @property
     def adjusted(self) -> float | None:
         """`verified` on a scale where chance is 0 and perfection 1; None if undefined."""
         if self.verified is None or self.chance is None or self.chance >= 1:
@@ -130,7 +148,7 @@ class Estimate:
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this estimate, ready for JSON."""
-        names = ("measure", "value", "low", "high", "confidence", "method", "unverifiable", "upper")
+        names = ("measure", "value", "low", "high", "confidence", "method", "limit", "bracket", "unverifiable", "upper")
         checked = ("verified", "verified_low", "verified_high", "chance", "above_chance", "adjusted")
         known = (name for name in ("gap", "clusters") if getattr(self, name) is not None)
         rows = ("n", "distinct", "effective_n", *known)
@@ -204,7 +222,11 @@ def unverifiable(profile: Profile) -> float:
 
 
 def estimate(
-    counts: Counts | Profile, *, measure: str = "consistency", confidence: float = 0.95, interval: Method = "jackknife"
+    counts: Counts | Profile,
+    *,
+    measure: str = "consistency",
+    confidence: float = 0.95,
+    interval: Method | None = None,
 ) -> Estimate:
     """The paper's estimator from unweighted counts.
 
@@ -215,10 +237,10 @@ def estimate(
         The name of the measure.
     confidence : float
         The confidence of the interval.
-    interval : {"jackknife", "mcdiarmid"}
-        How the interval is made: approximate and narrow, or proven for every system and wide.
+    interval : {"tight", "jackknife", "mcdiarmid", "any"}, optional
+        How the interval is made, as for `consistency`.
     """
-    check_method(interval)
+    method = check_method(interval) or "tight"
     if counts.n == 0:
         raise BadInput("These counts are of no rows, so nothing can be estimated: count some rows first.")
     if not counts.plain:
@@ -226,21 +248,22 @@ def estimate(
             "These counts are weighted or clustered, and the interval needs the rows again: call consistency(...)."
         )
     profile = counts.profile()
-    margins = METHODS[interval](profile, confidence)
-    if interval != "jackknife":
+    margins = METHODS[method](profile, confidence)
+    if method == "mcdiarmid":
         margins = replace(margins, verified=jackknife(profile, confidence).verified)
-    return assemble(counts, sums(profile), margins, measure, confidence, interval)
+    return assemble(counts, sums(profile), margins, measure, confidence, method)
 
 
-def check_method(method: str) -> None:
-    """Raise if there is no method of this name to make an interval."""
-    if not isinstance(method, str) or method not in METHODS:
-        raise BadInput(f"interval must be one of {', '.join(METHODS)}; got {method!r}.")
+def check_method(method: Method | None) -> Method | None:
+    """The method, if there is one of this name to make an interval."""
+    if method is not None and (not isinstance(method, str) or method not in METHODS):
+        raise BadInput(f"interval must be one of {', '.join(METHODS)}, or None for the tightest; got {method!r}.")
+    return method
 
 
-def refuse_unproven(agreement: Agreement, method: str) -> None:
+def refuse_unproven(agreement: Agreement, method: Method | None) -> None:
     """Raise if this method is not proven for an agreement that is not bounded."""
-    if method != "jackknife":
+    if method not in {None, "jackknife", "any"}:
         raise NotProven(
             f"interval={method!r} is proven for agreements from 0 to 1, not for {agreement}: use 'jackknife'."
         )
@@ -264,11 +287,12 @@ def assemble(
         notes = (*notes, few_rows_decide(margins))
     by_chance, verified = counts.chance, None if silent >= 1 else terms.agreeing / (terms.total - terms.silent)
     low, high, above = _against_chance(counts, terms, margins, verified, by_chance, confidence)
+    least, most = (value, value + silent) if margins.bracket is None else margins.bracket[:2]
     return Estimate(
         measure=measure,
         value=value,
-        low=max(0.0, value - margins.below),
-        high=min(1.0, value + silent + margins.above),
+        low=max(0.0, least - margins.below),
+        high=min(1.0, most + margins.above),
         confidence=float(confidence),
         method=method,
         unverifiable=silent,

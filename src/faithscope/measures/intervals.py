@@ -17,10 +17,23 @@ from faithscope.inputs.checks import check_share
 
 Floats = NDArray[np.float64]
 
+_SLOWEST = 0.25  # of 1 - a t, where a skewed interval would end far below 0 anyway
+
+
+class Bracket(NamedTuple):
+    """Between which numbers a measure lies, but for sampling error, and the κ that made it (`measures/tight.py`)."""
+
+    low: float
+    high: float
+    kappa: float = 0.0
+
 
 @dataclass(frozen=True)
 class Margins:
-    """How far the truth may lie below the value, and how far above the value plus the unverifiable share."""
+    """How far the truth may lie below the value, and how far above the value plus the unverifiable share.
+
+    If there is a `bracket`, below its lower end and above its upper end.
+    """
 
     below: float
     above: float
@@ -28,6 +41,8 @@ class Margins:
     verified: float = 1.0  # how far the agreement among rows that can be checked may be off, to either side
     weight: float | None = None  # sum over rows of their squared `LeftOut.weight`; None for equality
     again: "Callable[[float], Margins] | None" = field(default=None, repr=False, compare=False)  # by confidence
+    one_sided: float = 0.0  # how far the truth may lie below if only that end is read; `below` if it is less
+    bracket: Bracket | None = None  # of the measure, if not the value and the value plus silence
 
     def at(self, confidence: float) -> "Margins":
         """These margins at another confidence; margins of 1 hold at any."""
@@ -75,7 +90,7 @@ def jackknife(profile: Profile, confidence: float, sides: int = 2) -> Margins:
 
 
 class Deviations(NamedTuple):
-    """Leave-one-out values about their mean: how many, the largest |r|, and the sums of r² and of r⁴.
+    """Leave-one-out values about their mean: how many, the largest |r|, and the sums of r², r³ and r⁴.
 
     An interval reads nothing else of them, so an engine hands over no more.
     """
@@ -83,6 +98,7 @@ class Deviations(NamedTuple):
     rows: float
     largest: float
     second: float
+    third: float
     fourth: float
 
     @classmethod
@@ -92,7 +108,8 @@ class Deviations(NamedTuple):
         deviations = values - np.sum(rows * values) / n
         squares = deviations**2
         largest = float(np.abs(deviations).max(initial=0.0))
-        return cls(n, largest, float(np.sum(rows * squares)), float(np.sum(rows * squares**2)))
+        powers = (squares, squares * deviations, squares**2)
+        return cls(n, largest, *(float(np.sum(rows * power)) for power in powers))
 
     @property
     def varies(self) -> bool:
@@ -104,8 +121,26 @@ class Deviations(NamedTuple):
         if not self.varies:
             return 0.0, math.inf
         freedom = self.second**2 / self.fourth
-        error = math.sqrt((self.rows - 1) / self.rows * self.second)
-        return float(stdtrit(freedom, 1 - wrong)) * error, freedom
+        return float(stdtrit(freedom, 1 - wrong)) * self._error, freedom
+
+    def one_sided(self, wrong: float) -> float:
+        """How far the truth may lie below, if only that end is read.
+
+        Rare rows that pull a measure down make it skewed: samples that lack them are too high more often than others
+        are too low. Of an interval with two ends, the one pays for the other; here Efron's acceleration
+        ``a = Σr³ / (6 (Σr²)^1.5)`` does, ``t se / (1 - a t)²``, with t of twice the degrees of freedom.
+        """
+        if not self.varies:
+            return 0.0
+        freedom = 2 * self.second**2 / self.fourth
+        quantile = float(stdtrit(freedom, 1 - wrong))
+        acceleration = max(0.0, self.third / (6 * self.second**1.5))
+        return float(quantile * self._error / max(_SLOWEST, 1 - acceleration * quantile) ** 2)
+
+    @property
+    def _error(self) -> float:
+        """The jackknife standard error."""
+        return math.sqrt((self.rows - 1) / self.rows * self.second)
 
 
 class LeftOutDeviations(NamedTuple):
@@ -148,27 +183,64 @@ class LeftOutDeviations(NamedTuple):
         )
 
 
+class UnseenRows(NamedTuple):
+    """Whom a row that the sample missed could be covered by: any explanation, of which each covers so many rows.
+
+    Attributes
+    ----------
+    others, rows : (m,) arrays
+        How many other rows an explanation covers, and how many rows have such an explanation.
+    further : int
+        How many further rows were looked at, without their predictions.
+    """
+
+    others: NDArray[Any]
+    rows: NDArray[Any]
+    further: int = 0
+
+    def least(self, wrong: float, effective_n: float) -> float:
+        """The least margin, ``(L + Σ_i L' / (c_i + L')) / n``, with L = ln(1/δ) and L' = L n / (n + further rows).
+
+        A kind of row that nobody saw has probability at most L / (n + further rows). If it lies under the explanation
+        of row i, which covers c_i others, it takes a share L' / (c_i + L') of that row's term. Weighted or clustered
+        rows are as good as `effective_n`, so L is larger by n / effective_n.
+        """
+        n = float(self.rows.sum())
+        missed = math.log(1 / wrong) * n / effective_n
+        unseen = missed * n / (n + self.further)
+        some = self.others > 0
+        leaning = np.sum(self.rows[some] * (unseen / (self.others[some] + unseen)))
+        return float((missed + leaning) / n)
+
+
 def jackknife_margins(
-    left_out: LeftOut | LeftOutDeviations | None, effective_n: float, confidence: float, sides: int = 2
+    left_out: LeftOut | LeftOutDeviations | None,
+    effective_n: float,
+    confidence: float,
+    sides: int = 2,
+    unseen: UnseenRows | None = None,
 ) -> Margins:
     """Margins from leave-one-out values; 1 if there are none, as for a single row.
 
     The reach is how much the terms of other rows lean on one row at most, ``max_j Σ_i 1(π_i covers j) / c_i``; it is 1
     for equality. A kind of row that the sample missed has probability at most ln(1/δ)/n, and changes the measure by
-    its own term and by the terms that lean on it: hence the least margin ``(1 + reach) ln(1/δ) / n``.
+    its own term and by the terms that lean on it: hence the least margin ``(1 + reach) ln(1/δ) / n``. For `unseen`
+    rows that may lie under more explanations than any row that was seen, it is theirs if that is larger.
     """
     wrong = check_confidence(confidence) / sides
     if left_out is None:
         return Margins(1.0, 1.0)
     known = left_out if isinstance(left_out, LeftOutDeviations) else LeftOutDeviations.of(left_out)
     least = (1 + max(1.0, known.reach)) * math.log(1 / wrong) / effective_n
+    if unseen is not None:
+        least = max(least, unseen.least(wrong, effective_n))
     spreads = [known.value.margin(wrong), known.upper.margin(wrong)]
     below, above = (max(margin, least) for margin, _ in spreads)
     freedom = min((freedom for margin, freedom in spreads if margin > least), default=math.inf)
     # The margin of M̂ / (1 - U): the jackknife of the ratio; the least margin is divided by the share checked.
     verified = 1.0 if known.checked <= 0 else min(1.0, max(known.ratio.margin(wrong)[0], least / known.checked))
-    again = partial(jackknife_margins, known, effective_n, sides=sides)
-    return Margins(below, above, freedom, verified, known.weight, again)
+    again = partial(jackknife_margins, known, effective_n, sides=sides, unseen=unseen)
+    return Margins(below, above, freedom, verified, known.weight, again, max(known.value.one_sided(wrong), least))
 
 
 def spread(values: Floats, rows: NDArray[Any], wrong: float) -> tuple[float, float]:

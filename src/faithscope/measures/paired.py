@@ -19,6 +19,7 @@ from faithscope.inputs.grouping import group
 from faithscope.measures.differences import Apart
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals import Deviations, check_confidence
+from faithscope.measures.tight import bracketed
 from faithscope.relations import Relation
 from faithscope.sample import Sample
 
@@ -29,9 +30,9 @@ COLUMNS = ("measure", "a", "b", "value", "low", "high", "differ", "n")
 class PairedDifference:
     """The measure of explainer a minus that of explainer b on the same rows; the interval allows for silence.
 
-    ``low = M̂_A - (M̂_B + U_B) - margin`` and ``high = (M̂_A + U_A) - M̂_B + margin``, where the margins are jackknifes of
-    these two differences: what changes both explainers alike cancels. Explainers that gave every row the same
-    explanation are the same explainer: they differ by 0, for sure.
+    It begins a margin below the lower end of A's bracket less the upper end of B's, and ends likewise; the margins are
+    jackknifes of these two differences: what changes both explainers alike cancels. Explainers that gave every row the
+    same explanation are the same explainer: they differ by 0, for sure.
     """
 
     measure: str
@@ -71,16 +72,22 @@ class LeftOutEstimate:
     left_out: LeftOut | None
     explanations: Explanations | None = None
     relation: Relation | None = None
+    brackets: tuple["Bracketed", "Bracketed"] | None = None  # narrower ones
 
 
-def consistency_left_out(counts: Any, sample: Sample) -> LeftOut | None:
+def consistency_left_out(name: str, estimate: Estimate, sample: Sample) -> LeftOutEstimate:
     """Consistency without each row, in the order of the rows, or without each cluster; for `Spread`, its share."""
+    known = LeftOutEstimate(name, estimate, None, sample.explanations)
     if isinstance(sample.agreement, Spread):
         spread, left_out, _ = spread_by_explanation(sample)
-        return spread.left_out(left_out)
+        return replace(known, left_out=spread.left_out(left_out))
     if sample.clusters is not None:
-        return Strangers.of(sample).parts.terms()[1]
-    return leave_out_rows(counts.kinds(sample)) if counts.n > 1 else None
+        return replace(known, left_out=Strangers.of(sample).parts.terms()[1])
+    if estimate.n < 2:
+        return known
+    kinds, bracket = estimate.counts.kinds(sample), estimate.margins.bracket
+    narrower = None if bracket is None else (bracketed(kinds, bracket.kappa / 2), bracketed(kinds, bracket.kappa))
+    return replace(known, left_out=leave_out_rows(kinds), brackets=narrower)
 
 
 def sufficiency_left_out(
@@ -117,8 +124,8 @@ def paired_difference(a: LeftOutEstimate, b: LeftOutEstimate, confidence: float)
     elif a.left_out is None or b.left_out is None:
         apart = Apart(least, most, partial(_known, 1.0), confidence)
     else:
-        margins = PairedMargins.of(a.left_out, b.left_out, first.effective_n)
-        apart = Apart(least, most, margins.at, confidence)
+        pairs = zip(_brackets(a, a.left_out), _brackets(b, b.left_out), strict=True)
+        apart = min((_apart(x, y, first.effective_n, confidence) for x, y in pairs), key=_width)
     low, high = apart.interval(confidence)
     return PairedDifference(
         measure=first.measure,
@@ -130,6 +137,26 @@ def paired_difference(a: LeftOutEstimate, b: LeftOutEstimate, confidence: float)
         n=first.n,
         apart=apart,
     )
+
+
+Bracketed = tuple[tuple[float, float], LeftOut]  # and its ends without each row
+
+
+def _brackets(known: LeftOutEstimate, left_out: LeftOut) -> tuple[Bracketed, Bracketed, Bracketed]:
+    """The bracket with all silence, and two narrower ones if there are."""
+    whole = (known.estimate.value, known.estimate.upper), left_out
+    half, full = known.brackets or (whole, whole)
+    return whole, half, full
+
+
+def _apart(a: Bracketed, b: Bracketed, n: float, confidence: float) -> Apart:
+    (a_low, a_high), (b_low, b_high) = a[0], b[0]
+    return Apart(a_low - b_high, a_high - b_low, PairedMargins.of(a[1], b[1], n).at, confidence)
+
+
+def _width(apart: Apart) -> float:
+    low, high = apart.interval(apart.confidence)
+    return high - low
 
 
 def _known(margin: float, _: float) -> tuple[float, float]:

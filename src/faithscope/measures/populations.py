@@ -32,8 +32,8 @@ _COLUMNS = ("a", "b", "value", "low", "high", "differ", "n", "a_at_equal_n", "b_
 class Difference:
     """The measure of population a minus that of population b; the interval allows for silence.
 
-    ``low = M̂_A - (M̂_B + U_B) - margin`` and ``high = (M̂_A + U_A) - M̂_B + margin``: samples of unequal size
-    are silent on unequal shares of their rows, so M̂ alone would differ even if the populations do not.
+    It begins a margin below the lower end of A's bracket less the upper end of B's, and ends likewise: samples of
+    unequal size are silent on unequal shares of their rows, so M̂ alone would differ even if the populations do not.
     """
 
     a: Any
@@ -67,8 +67,8 @@ def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) ->
     weighted = not (a.counts.plain and b.counts.plain)
     rarefied = not weighted and not isinstance(a.agreement, Spread)
     apart = Apart(
-        a.value - b.upper,
-        a.upper - b.value,
+        a.bracket[0] - b.bracket[1],
+        a.bracket[1] - b.bracket[0],
         partial(_margins_at, a.margins, b.margins),
         min(a.confidence, b.confidence),
     )

@@ -115,9 +115,7 @@ class SpreadDeviations(NamedTuple):
         value, upper = (Deviations.of(part, rows) for part in (explained.value, explained.value + explained.silent))
         if not value.varies:
             return cls(value, upper, 0.0)
-        deviations = (explained.value - np.sum(rows * explained.value) / rows.sum()) / value.largest
-        squares = deviations**2
-        return cls(value, upper, float(np.sum(rows * squares * deviations) / np.sum(rows * squares) ** 1.5))
+        return cls(value, upper, value.third / value.second**1.5)
 
 
 def spread_margins(

@@ -1,23 +1,46 @@
 """Sufficiency: wherever an explanation applies, is the prediction the same?"""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from faithscope.counting.counts import Counts
 from faithscope.counting.coverage import count_among, cover
+from faithscope.counting.further import reach_of
+from faithscope.counting.leave_out import LeftOut
 from faithscope.counting.tally import Coverage
+from faithscope.errors import NotProven
 from faithscope.explanations.base import Explanations, several
 from faithscope.inputs.rows import rows_of
-from faithscope.measures.estimate import Estimate, assemble, noted, sums
-from faithscope.measures.intervals import jackknife_margins
+from faithscope.measures.estimate import Estimate, Method, assemble, check_method, noted, sums
+from faithscope.measures.intervals import Margins, UnseenRows, jackknife_margins
 from faithscope.measures.spread import spread_estimate
-from faithscope.relations import to_relation
+from faithscope.relations import Relation, to_relation
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 
+_MATTERS = 0.02  # a difference of intervals that a reader should know of
 FEWER = "sample rows, or explanations"  # what to do if memory is short
+
+
+@dataclass(frozen=True)
+class Further:
+    """Further rows without predictions: how many, and how much the terms of the sample would lean on one at most."""
+
+    rows: int
+    reach: float
+
+    @classmethod
+    def of(cls, coverage: Coverage, sample: Sample, relation: Relation, further: Any) -> "Further | None":
+        """Of rows like those of a sample; None if there are none."""
+        if further is None:
+            return None
+        return cls(rows_of(further), reach_of(coverage, sample, relation, further))
+
+    def leaning(self, left_out: LeftOut | None) -> LeftOut | None:
+        """Leave-one-out values that know how much rows may lean on one of these."""
+        return None if left_out is None else replace(left_out, reach=max(left_out.reach, self.reach))
 
 
 @in_memory(FEWER)
@@ -28,9 +51,11 @@ def sufficiency(
     *,
     relation: Any = None,
     confidence: float = 0.95,
+    interval: Method | None = None,
     weights: Any = None,
     agreement: Any = None,
     clusters: Any = None,
+    further: Any = None,
     device: str = "auto",
 ) -> Estimate:
     """Probability that a row to which x's explanation applies gets x's prediction.
@@ -48,6 +73,10 @@ def sufficiency(
     confidence : float
         The confidence of the interval, a jackknife. It leaves out every row while explanations x rows is at most 10⁸,
         and blocks of rows beyond; on a GPU always every row.
+    interval : {"jackknife", "any"}, optional
+        How the interval is made. The default, "jackknife", takes for granted that no row which the sample missed lies
+        under many explanations, and says so where it matters; "any" does not, and is wide if rules cover few rows.
+        Rules of which every row meets exactly one need no such assumption.
     weights : array-like, (n,), optional
         How much each row counts in the population you ask about; rows of weight 0 are left out, and the result says so.
         The interval then leaves out blocks of rows.
@@ -55,6 +84,9 @@ def sufficiency(
         How much two predictions agree if they are numbers, as for `consistency`.
     clusters : array-like, (n,), optional
         Which rows belong together, as for `consistency`.
+    further : array-like or table, optional
+        Further rows like those of X, such as the training rows, without predictions: if one of them lies under many
+        explanations, the interval allows for it, and the more there are the less "any" needs to.
     device : {"auto", "cpu", "cuda"}
         "auto" counts balls of counterfactuals, and of single prototypes, on a GPU if there is one and they are many.
 
@@ -73,11 +105,16 @@ def sufficiency(
     """
     rows_of(X)  # None has no rows
     sample = Sample.of(explanations, predictions, X, weights, agreement, clusters)
-    return measure_sufficiency(sample, relation, confidence, device)
+    return measure_sufficiency(sample, relation, confidence, interval, further, device)
 
 
 def measure_sufficiency(
-    sample: Sample, relation: Any = None, confidence: float = 0.95, device: str = "auto"
+    sample: Sample,
+    relation: Any = None,
+    confidence: float = 0.95,
+    method: Method | None = None,
+    further: Any = None,
+    device: str = "auto",
 ) -> Estimate:
     """The sufficiency of a sample.
 
@@ -89,11 +126,23 @@ def measure_sufficiency(
     counted = sample.counted()
     if counted.weights is not None and (counted.weights == counted.weights[0]).all():
         counted = replace(counted, weights=None)  # rows that count alike can be left out one by one
-    coverage = cover(counted, to_relation(relation, counted.explanations), device=device)
-    return noted(coverage_estimate(coverage, "sufficiency", confidence), counted.notes)
+    how = check_scoped(method)
+    relation = to_relation(relation, counted.explanations)
+    coverage = cover(counted, relation, device=device)
+    seen = Further.of(coverage, counted, relation, further)
+    return noted(coverage_estimate(coverage, "sufficiency", confidence, how, seen), counted.notes)
 
 
-def coverage_estimate(coverage: Coverage, measure: str, confidence: float) -> Estimate:
+def check_scoped(method: Method | None) -> Method:
+    """The method, if it makes intervals of measures whose explanations may overlap."""
+    if check_method(method) in {"tight", "mcdiarmid"}:
+        raise NotProven(f"interval={method!r} is proven for consistency only: use 'jackknife', or 'any'.")
+    return method or "jackknife"
+
+
+def coverage_estimate(
+    coverage: Coverage, measure: str, confidence: float, method: Method = "jackknife", further: Further | None = None
+) -> Estimate:
     """An estimate from counted coverage."""
     counts = coverage.counts
     missed, empty = int(counts.missed.sum()), int(np.sum(counts.per_explanation == 0))
@@ -109,9 +158,36 @@ def coverage_estimate(coverage: Coverage, measure: str, confidence: float) -> Es
     notes = tuple(remark for remark in remarks if remark)
     if coverage.spread is not None and coverage.left_out is not None:
         return spread_estimate(counts, coverage.spread, coverage.left_out, measure, confidence, notes)
-    margins = jackknife_margins(coverage.left_out, counts.effective_n, confidence)
     terms = sums(counts.profile()) if coverage.sums is None else coverage.sums
-    return assemble(counts, terms, margins, measure, confidence, notes=notes)
+    left_out, n = further.leaning(coverage.left_out) if further else coverage.left_out, counts.effective_n
+    margins = jackknife_margins(left_out, n, confidence)
+    if counts.relation.partitions or left_out is None:  # a row that was missed has one explanation, like any other
+        return assemble(counts, terms, margins, measure, confidence, method, notes)
+    unseen = unseen_rows(coverage, 0 if further is None else further.rows)
+    widest = jackknife_margins(left_out, n, confidence, unseen=unseen)
+    if method == "any":
+        return assemble(counts, terms, widest, measure, confidence, method, notes)
+    estimate = assemble(counts, terms, margins, measure, confidence, method, notes)
+    return noted(estimate, _assumed(estimate, widest))
+
+
+def unseen_rows(coverage: Coverage, further: int) -> UnseenRows:
+    """What is known of rows that the sample missed: whom they might be covered by."""
+    counts = coverage.counts
+    if counts.plain:
+        profile = counts.profile()
+        return UnseenRows(profile.others, profile.rows, further)
+    others = counts.per_explanation[coverage.codes] - coverage.own
+    return UnseenRows(others, np.ones(len(others)), further)
+
+
+def _assumed(estimate: Estimate, widest: Margins) -> tuple[str, ...]:
+    """A note if the interval would differ without the assumption that no unseen row lies under many explanations."""
+    low, high = max(0.0, estimate.value - widest.below), min(1.0, estimate.upper + widest.above)
+    if max(estimate.low - low, high - estimate.high) <= _MATTERS:
+        return ()
+    ends = f"[{low:.2f}, {high:.2f}]"
+    return (f"assumes that no unseen row lies under many explanations (interval='any' does not: {ends})",)
 
 
 def _on_gpu(close: int) -> str:

@@ -10,8 +10,8 @@ from faithscope.counting.tally import Coverage
 from faithscope.errors import BadInput
 from faithscope.inputs.frames import frame
 from faithscope.inputs.labels import to_numbers
-from faithscope.measures.estimate import Estimate, estimate_columns, noted
-from faithscope.measures.sufficiency import FEWER, coverage_estimate
+from faithscope.measures.estimate import Estimate, Method, estimate_columns, noted
+from faithscope.measures.sufficiency import FEWER, check_scoped, coverage_estimate
 from faithscope.relations import Within
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
@@ -29,6 +29,7 @@ def within(
     *,
     metric: Any = "euclidean",
     confidence: float = 0.95,
+    interval: Method | None = None,
     agreement: Any = None,
     clusters: Any = None,
     device: str = "auto",
@@ -45,10 +46,11 @@ def within(
         Explanations at a distance of at most this count as the same.
     metric : str or callable
         Any metric of scikit-learn's; euclidean, manhattan, chebyshev, cosine and hamming also on a GPU.
-    agreement : Close, Tolerance, Spread or callable, optional
-        How much two predictions agree if they are numbers, as for `consistency`.
-    clusters : array-like, (n,), optional
-        Which rows belong together, as for `consistency`.
+    confidence, agreement, clusters
+        As for `consistency`.
+    interval : {"jackknife", "any"}, optional
+        How the interval is made, as for `sufficiency`: by default it takes for granted that no explanation which the
+        sample missed is close to many.
     device : {"auto", "cpu", "cuda"}
         "auto" uses a GPU if there is one and the pairs are many. The counts are the same, and the interval then leaves
         out every row, for any number of rows.
@@ -59,8 +61,9 @@ def within(
     1.0
     """
     sample = Sample.of(explanations, predictions, agreement=agreement, clusters=clusters)
+    method = check_scoped(interval)
     coverage = cover(sample, Within(tau, metric), device=device)
-    return _estimate(coverage, tau, sample, confidence)
+    return _estimate(coverage, tau, sample, confidence, method)
 
 
 @in_memory(FEWER)
@@ -71,6 +74,7 @@ def within_curve(
     *,
     metric: Any = "euclidean",
     confidence: float = 0.95,
+    interval: Method | None = None,
     agreement: Any = None,
     clusters: Any = None,
     device: str = "auto",
@@ -88,17 +92,18 @@ def within_curve(
     [0.67, 0.33]
     """
     sample = Sample.of(explanations, predictions, agreement=agreement, clusters=clusters)
+    method = check_scoped(interval)
     relations = [Within(float(tau), metric) for tau in np.unique(to_numbers(taus, "taus"))]
     if not relations:
         raise BadInput("taus are empty: pass at least one distance.")
     coverages = cover_curve(sample, relations, device=device)
     pairs = zip(coverages, relations, strict=True)
-    estimates = [_estimate(coverage, relation.tau, sample, confidence) for coverage, relation in pairs]
+    estimates = [_estimate(coverage, relation.tau, sample, confidence, method) for coverage, relation in pairs]
     return WithinCurve(tuple(relation.tau for relation in relations), tuple(estimates))
 
 
-def _estimate(coverage: Coverage, tau: float, sample: Sample, confidence: float) -> Estimate:
-    estimate = coverage_estimate(coverage, f"consistency within {tau:g}", confidence)
+def _estimate(coverage: Coverage, tau: float, sample: Sample, confidence: float, method: Method) -> Estimate:
+    estimate = coverage_estimate(coverage, f"consistency within {tau:g}", confidence, method)
     return noted(estimate, (*sample.explanations.notes, *sample.notes))
 
 

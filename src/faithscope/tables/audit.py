@@ -34,7 +34,7 @@ def audit(
     reference: Any = None,
     nulls: Nulls = "error",
     confidence: float = 0.95,
-    interval: Method = "jackknife",
+    interval: Method | None = None,
     connect: str | None = None,
     id: Names | None = None,
     agreement: Any = None,

@@ -22,7 +22,7 @@ class AuditOptions:
     nulls: Nulls
     ids: Names | None
     confidence: float
-    interval: Method
+    interval: Method | None
     agreement: Agreement = field(default_factory=Same)
 
     def __post_init__(self) -> None:

@@ -24,7 +24,7 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Conjunctions
 from faithscope.explanations.highlights import Highlights
-from faithscope.measures.estimate import Estimate
+from faithscope.measures.estimate import Estimate, Method
 from faithscope.measures.sufficiency import coverage_estimate
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
@@ -69,7 +69,8 @@ def sufficiency(measured: MeasuredLog, *, exact: int = EXACT) -> tuple[Estimate 
         coverage = scoped.by_rows(measured.labels, measured.agreement, exact)
     else:
         coverage = scoped.by_patterns(exact) or scoped.by_blocks()
-    return coverage_estimate(coverage, "sufficiency", log.options.confidence), ()
+    method: Method = "any" if log.options.interval == "any" else "jackknife"
+    return coverage_estimate(coverage, "sufficiency", log.options.confidence, method), ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from faithscope.tables.engine.answers import fetch
 from faithscope.tables.engine.expressions import literal
 from faithscope.tables.engine.protocol import Table
 from faithscope.tables.numbers.agreement_sums import agreeing
-from faithscope.tables.numbers.counted import CountedNumbers, SizeSums
+from faithscope.tables.numbers.counted import CountedNumbers, SizeSums, agreement_sums
 from faithscope.tables.numbers.populations import parts_of
 from faithscope.tables.numbers.sums import (
     deviation_sums,
@@ -18,6 +18,7 @@ from faithscope.tables.numbers.sums import (
     leave_out_change,
     newly_silent,
     only,
+    power_sums,
     share,
     total,
 )
@@ -36,7 +37,8 @@ def count_close(
         line = pairs[name].to_pylist()[0] if name in pairs else {"n": 0}
         refuse_change(sums.n, int(line["n"]))
         known = LabelPairs(*(float(line[column] or 0) for column in ("agreeing", "spread", "by_row")))
-        counted[name] = CountedNumbers(sums.profile(agreement=agreement, label_pairs=known), sums.left_out())
+        profile = sums.profile(agreement=agreement, label_pairs=known)
+        counted[name] = CountedNumbers(profile, sums.left_out(), agreement_sums(lines))
     return counted
 
 
@@ -47,7 +49,10 @@ def _by_size(table: Table, agreement: Agreement, by: Sequence[str], keys: Sequen
     cells = cells.mutate(size=total(cells["given"], groups), pairs=total(cells["given"] * cells["agreeing"], groups))
     values = deviations(_left_out(cells, by), by)
     return values.group_by([*by, "size"]).aggregate(
-        rows=values["given"].sum(), pairs=(values["given"] * values["agreeing"]).sum(), **deviation_sums(values)
+        rows=values["given"].sum(),
+        pairs=(values["given"] * values["agreeing"]).sum(),
+        **deviation_sums(values),
+        **power_sums(values),
     )
 
 

@@ -14,6 +14,7 @@ from faithscope.measures.estimate import Estimate, Method, assemble, estimate, s
 from faithscope.measures.intervals import Deviations, LeftOutDeviations, jackknife_margins, mcdiarmid
 from faithscope.measures.populations import measure_groups
 from faithscope.measures.spread import spread_estimate
+from faithscope.measures.tight import POWERS, SIZES, AgreementSums, tightest
 from faithscope.sample import Sample
 from faithscope.tables.numbers.sums import SERIES
 
@@ -29,6 +30,15 @@ def rows_by_size(answer: Any) -> tuple[Ints, Ints]:
 
 def _column(answer: Any, name: str) -> Floats:
     return np.asarray(answer.column(name).to_numpy(zero_copy_only=False), np.float64)
+
+
+def agreement_sums(answer: Any) -> AgreementSums:
+    """What the tight interval reads, from the lines of one population."""
+    size, powers = _column(answer, "size"), range(POWERS + 1)
+    added, lost = (np.stack([_column(answer, f"{name}_{k}") for k in powers], axis=1) for name in ("added", "lost"))
+    rows = lost[:, 0]
+    small = np.stack([added[size == few].sum(axis=0) for few in SIZES])
+    return AgreementSums(float(rows.sum()), float(rows[size == 1].sum()), small, lost[size > SIZES[-1]].sum(axis=0))
 
 
 class SizeSums(NamedTuple):
@@ -82,8 +92,8 @@ class SizeSums(NamedTuple):
 
     def deviations(self, name: str) -> Deviations:
         """Of one of the series."""
-        largest, second, _, fourth = self.series[name]
-        return Deviations(float(self.n), float(largest.max()), float(second.sum()), float(fourth.sum()))
+        largest, *powers = self.series[name]
+        return Deviations(float(self.n), float(largest.max()), *(float(power.sum()) for power in powers))
 
     def equivalent(self, name: str) -> tuple[Floats, Floats]:
         """Three deviations, and the share of the rows of each, with the same sums of powers up to the fourth.
@@ -114,19 +124,22 @@ class CountedNumbers:
 
     profile: Profile
     left_out: LeftOutDeviations | None
+    agreeing: AgreementSums
 
     @property
     def n(self) -> int:
         """Number of rows."""
         return self.profile.n
 
-    def estimate(self, confidence: float, method: Method) -> Estimate:
+    def estimate(self, confidence: float, method: Method | None) -> Estimate:
         """The estimate of consistency."""
-        jackknife = jackknife_margins(self.left_out, float(self.n), confidence)
-        margins = jackknife
-        if method == "mcdiarmid":
-            margins = replace(mcdiarmid(self.profile, confidence), verified=jackknife.verified)
-        return assemble(self.profile, sums(self.profile), margins, "consistency", confidence, method)
+        chosen = method or "tight"
+        margins = jackknife_margins(self.left_out, float(self.n), confidence)
+        if chosen == "mcdiarmid":
+            margins = replace(mcdiarmid(self.profile, confidence), verified=margins.verified)
+        elif chosen != "jackknife" and self.n > 1:
+            margins = tightest(self.agreeing, margins, confidence)
+        return assemble(self.profile, sums(self.profile), margins, "consistency", confidence, chosen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +170,7 @@ class CountedSpread:
         """Number of rows."""
         return self.profile.n
 
-    def estimate(self, confidence: float, method: Method) -> Estimate:
+    def estimate(self, confidence: float, method: Method | None) -> Estimate:
         """The estimate of consistency."""
         without, left_out = self._left_out()
         spread = SpreadCounts(self.whole, without, self.profile.uniqueness, self.kurtosis, self.unit)
@@ -199,7 +212,7 @@ class CountedConstant:
         """Number of rows."""
         return int(self.rows.sum())
 
-    def estimate(self, confidence: float, method: Method) -> Estimate:
+    def estimate(self, confidence: float, method: Method | None) -> Estimate:
         """The unknown estimate of such a group of rows in memory, with the rows that were counted here."""
         profile = Profile.of_groups(
             np.arange(len(self.size)), self.size, self.rows // self.size, np.array([self.n], np.int64)

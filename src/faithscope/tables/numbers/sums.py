@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from faithscope.measures.tight import POWERS
 from faithscope.tables.engine.expressions import literal
 from faithscope.tables.engine.protocol import Expression, Table
 
@@ -65,4 +66,17 @@ def deviation_sums(table: Table) -> dict[str, Expression]:
             f"{name}_third": (table["given"] * squares * off).sum(),
             f"{name}_fourth": (table["given"] * squares * squares).sum(),
         }
+    return sums
+
+
+def power_sums(table: Table) -> dict[str, Expression]:
+    """Aggregates for the tight interval: powers of what explanations add to n·M̂, and of what is lost without a row."""
+    size, rows = table["size"], table["given"]
+    added = share(table["pairs"], size - 1).coalesce(literal(0.0))
+    lost = literal(0.0) - table["change"]
+    sums: dict[str, Expression] = {}
+    weight, once = rows / size, rows * literal(1.0)
+    for power in range(POWERS + 1):
+        sums |= {f"added_{power}": weight.sum(), f"lost_{power}": once.sum()}
+        weight, once = weight * added, once * lost
     return sums

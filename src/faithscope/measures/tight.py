@@ -1,0 +1,188 @@
+"""The tight interval of consistency: rows with one companion, or two, tell of those that have none.
+
+Let a row with c others count b_c instead of 1: ``b_1 = 1 + κ``, ``b_2 = 1 - (κ²/2) (n-1)/(n-2)``, and 1 from three
+others on. With ``n M' = Σ b s/c`` and ``n D' = Σ b (1 - s/c)``, where s of the c others agree,
+``E[M'] <= m <= E[1 - D']`` for every system and every κ (docs/statistics.md has the proof). So what is left open is
+about ``h_0 - κ h_1 + κ² h_2 / 2`` instead of h_0, where h_c is the share of rows with c others. κ = 0 is the paper's.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import comb
+
+from faithscope.counting.leave_out import LeftOut, RowKinds
+from faithscope.counting.profile import Profile
+from faithscope.measures.intervals import Bracket, Deviations, Margins, check_confidence, jackknife
+
+Floats = NDArray[np.float64]
+
+KAPPAS = np.linspace(0.0, 2.0, 41)
+POWERS = 4  # of what explanations add, of which intervals read sums
+SIZES = np.array([2.0, 3.0, 4.0])  # rows of an explanation that is taken as one draw; larger ones, row by row
+_FLAT = 1e-7  # of the mean square of what rows add, below which it is rounding; the least margin is larger
+
+
+@dataclass(frozen=True, eq=False)
+class AgreementSums:
+    """What the tight interval reads of explanations and rows: sums of powers, which an engine can hand over.
+
+    Attributes
+    ----------
+    n, alone : float
+        The number of rows, and of rows whose explanation no other row was given.
+    small : (3, 5) array
+        Over explanations of 2, 3 and 4 rows, the sums of Tᵏ for k from 0 to 4, with T what they add to n·M̂.
+    rows : (5,) array
+        Over rows of larger explanations, the sums of tᵏ, with t how much of T is lost without the row.
+    """
+
+    n: float
+    alone: float
+    small: Floats
+    rows: Floats
+
+    @classmethod
+    def of(cls, profile: Profile) -> "AgreementSums":
+        """Of a profile, for equality."""
+        others, powers = profile.others, np.arange(POWERS + 1)[:, None]
+        checked = others > 0
+        added = np.divide(profile.pairs, others, out=np.zeros(len(others)), where=checked)
+        explanations = profile.rows / (others + 1)
+        sizes = [others + 1 == size for size in SIZES]
+        small = [np.sum(explanations[which] * added[which] ** powers, axis=1) for which in sizes]
+        large = others + 1 > SIZES[-1]
+        without = (profile.pairs[large] - 2 * profile.agreeing[large]) / (others[large] - 1.0)
+        rows = np.sum(profile.rows[large] * (added[large] - without) ** powers, axis=1)
+        return cls(float(profile.n), float(profile.rows[~checked].sum()), np.stack(small), rows)
+
+    def disagreeing(self) -> "AgreementSums":
+        """The same sums of what explanations add to n·(1 - M̂ - U)."""
+        small = np.stack([_mirrored(line, size) for line, size in zip(self.small, SIZES, strict=True)])
+        return replace(self, small=small, rows=_mirrored(self.rows, 1.0))
+
+    def weights(self, kappa: Floats) -> Floats:
+        """How much rows with 1, 2 and 3 others count, for each κ."""
+        odds = (self.n - 1) / max(1.0, self.n - 2)
+        return np.stack([1 + kappa, 1 - kappa**2 / 2 * odds, np.ones(len(kappa))])
+
+    def mean(self, kappa: Floats) -> Floats:
+        """M', or of disagreement D', for each κ."""
+        return np.asarray((self.small[:, 1] @ self.weights(kappa) + self.rows[1]) / self.n)
+
+    def deviations(self, kappa: Floats) -> list[Deviations]:
+        """How much the mean would differ without each row, for each κ.
+
+        An explanation of up to four rows is one draw, which adds b T for its N rows: it differs by ``b T - θ N`` with θ
+        the mean. Leaving out its rows one by one would count its variance twice.
+        """
+        mean, weights = self.mean(kappa), self.weights(kappa)
+        sums = []
+        for power in range(2, POWERS + 1):
+            total = self.alone * (-mean) ** power + _moment(self.rows, np.ones(len(kappa)), mean, power)
+            for line, size, weight in zip(self.small, SIZES, weights, strict=True):
+                total = total + _moment(line, weight, mean * size, power)
+            sums.append(total)
+        second, third, fourth = sums
+        fourth = np.maximum(fourth, second**2 / self.n)
+        flat = second <= _FLAT * self.n
+        scale = max(1.0, self.n - 1)
+        return [
+            Deviations(
+                self.n, 0.0 if flat[j] else 1.0, second[j] / scale**2, -third[j] / scale**3, fourth[j] / scale**4
+            )
+            for j in range(len(kappa))
+        ]
+
+
+def _mirrored(sums: Floats, whole: float) -> Floats:
+    """The sums of ``(whole - T)ᵏ``, from those of Tᵏ."""
+    powers = range(POWERS + 1)
+    return np.array([sum(comb(k, j) * whole ** (k - j) * (-1) ** j * sums[j] for j in range(k + 1)) for k in powers])
+
+
+def _moment(sums: Floats, weight: Floats, center: Floats, power: int) -> Floats:
+    """The sum of ``(weight T - center)^power``, from those of Tᵏ, for each κ."""
+    parts = [comb(power, j) * weight**j * (-center) ** (power - j) * sums[j] for j in range(power + 1)]
+    return np.asarray(sum(parts))
+
+
+class _Ends(NamedTuple):
+    """One of the intervals among which the narrowest is taken."""
+
+    bracket: Bracket
+    below: Deviations
+    above: Deviations
+
+    def margins(self, n: float, sides: int, confidence: float) -> Margins:
+        """Its margins; the least is that of a kind of row that was missed, whose pairs count 1 + κ."""
+        wrong = check_confidence(confidence) / sides
+        least = 2 * (1 + self.bracket.kappa) * math.log(1 / wrong) / n
+        spreads = [self.below.margin(wrong), self.above.margin(wrong)]
+        below, above = (max(margin, least) for margin, _ in spreads)
+        freedom = min((freedom for margin, freedom in spreads if margin > least), default=math.inf)
+        one_sided = max(self.below.one_sided(wrong), least)
+        again = partial(self.margins, n, sides)
+        return Margins(below, above, freedom, again=again, one_sided=one_sided, bracket=self.bracket)
+
+    def width(self, margins: Margins) -> float:
+        """How wide the interval is."""
+        return min(1.0, self.bracket.high + margins.above) - max(0.0, self.bracket.low - margins.below)
+
+
+def tight(profile: Profile, confidence: float, sides: int = 2) -> Margins:
+    """Margins about the narrowest bracket of consistency, over κ; never wider than the `jackknife`."""
+    if profile.n < 2:
+        return Margins(1.0, 1.0)
+    return tightest(AgreementSums.of(profile), jackknife(profile, confidence, sides), confidence, sides)
+
+
+def tightest(agreeing: AgreementSums, plain: Margins, confidence: float, sides: int = 2) -> Margins:
+    """The narrowest of all margins, among them the plain ones of the jackknife."""
+    candidates = [(ends, ends.margins(agreeing.n, sides, confidence)) for ends in _brackets(agreeing)]
+    ends, best = min(candidates, key=lambda pair: pair[0].width(pair[1]))
+    if candidates[0][0].width(plain) < ends.width(best):  # κ = 0
+        return plain
+    return replace(best, verified=plain.verified, again=partial(_again, best, plain))
+
+
+def _again(best: Margins, plain: Margins, confidence: float) -> Margins:
+    """The same bracket at another confidence."""
+    return replace(best.at(confidence), verified=plain.at(confidence).verified)
+
+
+def _brackets(agreeing: AgreementSums) -> list[_Ends]:
+    """For every κ whose bracket does not cross."""
+    disagreeing = agreeing.disagreeing()
+    low, high = agreeing.mean(KAPPAS), 1 - disagreeing.mean(KAPPAS)
+    kept = KAPPAS[(high >= low) | (KAPPAS == 0)]
+    low, high = agreeing.mean(kept), np.maximum(agreeing.mean(kept), 1 - disagreeing.mean(kept))
+    below, above = agreeing.deviations(kept), [_turned(one) for one in disagreeing.deviations(kept)]
+    brackets = [Bracket(*map(float, ends)) for ends in zip(low, high, kept, strict=True)]
+    return [_Ends(*ends) for ends in zip(brackets, below, above, strict=True)]
+
+
+def _turned(deviations: Deviations) -> Deviations:
+    """Of one minus what deviates."""
+    return deviations._replace(third=-deviations.third)
+
+
+def bracketed(kinds: RowKinds, kappa: float) -> tuple[tuple[float, float], LeftOut]:
+    """The bracket for one κ, and without one row of each kind its lower end and what it leaves open."""
+    n = float(kinds.rows.sum())
+    odds = (n - 1) / max(1.0, n - 2)
+
+    def added(size: NDArray[Any], pairs: NDArray[Any]) -> tuple[Floats, Floats]:
+        counts = np.select([size == 2, size == 3], [1 + kappa, 1 - kappa**2 / 2 * odds], (size > 1) * 1.0)
+        agreeing = np.divide(pairs, size - 1, out=np.zeros(len(size)), where=size > 1)
+        return counts * agreeing, counts * (size - agreeing)
+
+    before, after = added(kinds.size, kinds.pairs), added(kinds.size - 1, kinds.pairs - 2 * kinds.agreeing)
+    sums = [float(np.sum(kinds.rows / kinds.size * part)) for part in before]
+    low, lost = ((whole - old + new) / (n - 1) for whole, old, new in zip(sums, before, after, strict=True))
+    ends = (sums[0] / n, max(sums[0], n - sums[1]) / n)
+    return ends, LeftOut(low, 1 - lost - low, rows=kinds.rows)
