@@ -108,7 +108,11 @@ def _estimate(estimate):
         share(None if below_zero and value is not None and value < 0 else value)
     for value in (estimate.high, estimate.unverifiable, estimate.chance):
         share(value)
-    assert estimate.low <= estimate.value <= estimate.high, estimate
+    least, most = estimate.bracket
+    assert estimate.limit <= estimate.low <= least <= most + 1e-12, estimate
+    assert min(1.0, most) <= estimate.high + 1e-12, estimate
+    assert estimate.low <= estimate.upper, estimate
+    assert estimate.value <= estimate.high, estimate
     assert estimate.n >= 1
     assert 1 <= estimate.distinct <= estimate.n
     assert math.isfinite(estimate.effective_n)

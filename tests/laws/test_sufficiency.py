@@ -167,7 +167,7 @@ def test_explanations_within_tau_count_as_the_same(seed, tau, metric):
 def test_within_no_distance_is_consistency(seed):
     rng = np.random.default_rng(seed)
     phi, labels = rng.integers(0, 3, (20, 2)).astype(float), rng.integers(0, 3, 20)
-    near, same = fs.within(phi, labels, 0.0), fs.consistency(phi, labels)
+    near, same = fs.within(phi, labels, 0.0), fs.consistency(phi, labels, interval="jackknife")
     for name in ("value", "low", "high", "unverifiable", "distinct"):
         assert getattr(near, name) == pytest.approx(getattr(same, name), abs=1e-9)
 

@@ -49,9 +49,9 @@ class Options:
     further: Any = None
 
     @property
-    def scoped_method(self) -> Method:
+    def scoped_method(self) -> Method | None:
         """The method of intervals of sufficiency, which not all methods make."""
-        return "any" if self.method == "any" else "jackknife"
+        return None if self.method in {"tight", "mcdiarmid"} else self.method
 
 
 @dataclass(frozen=True)
@@ -239,8 +239,9 @@ class Evaluation:
     def _of_method(self, sufficiency: Estimate) -> Estimate:
         """The estimate with a note if its interval is not made by the method that was asked for."""
         asked = self.options.method
-        note = f"the interval of sufficiency is a jackknife: {asked} is proven for consistency only"
-        return noted(sufficiency, (note,) if asked in {"tight", "mcdiarmid"} else ())
+        note = f"the interval of sufficiency is made otherwise ({sufficiency.method}): {asked} is for consistency only"
+        other = asked in {"tight", "mcdiarmid"} and sufficiency.method != asked
+        return noted(sufficiency, (note,) if other else ())
 
     def _grouped(self, groups: Any) -> "Evaluation":
         """The same evaluation with every measure by group of rows."""

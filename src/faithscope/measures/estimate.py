@@ -148,12 +148,14 @@ class Estimate:
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this estimate, ready for JSON."""
-        names = ("measure", "value", "low", "high", "confidence", "method", "limit", "bracket", "unverifiable", "upper")
+        names = ("measure", "value", "low", "high", "confidence", "method", "limit", "unverifiable", "upper")
         checked = ("verified", "verified_low", "verified_high", "chance", "above_chance", "adjusted")
         known = (name for name in ("gap", "clusters") if getattr(self, name) is not None)
         rows = ("n", "distinct", "effective_n", *known)
         told = {name: getattr(self, name) for name in (*names, *checked, *rows)}
-        return told | {"agreement": named(self.agreement), "notes": list(self.notes)}
+        least, most = self.bracket
+        bracket = {"bracket_low": least, "bracket_high": most}
+        return told | bracket | {"agreement": named(self.agreement), "notes": list(self.notes)}
 
     def __str__(self) -> str:
         checked = "no row can be checked" if self.verified is None else f"{self.verified:.2f} where it can be checked"

@@ -16,6 +16,7 @@ from faithscope.inputs.rows import rows_of
 from faithscope.measures.estimate import Estimate, Method, assemble, check_method, noted, sums
 from faithscope.measures.intervals import Margins, UnseenRows, jackknife_margins
 from faithscope.measures.spread import spread_estimate
+from faithscope.measures.tight import tight
 from faithscope.relations import Relation, to_relation
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
@@ -76,7 +77,7 @@ def sufficiency(
     interval : {"jackknife", "any"}, optional
         How the interval is made. The default, "jackknife", takes for granted that no row which the sample missed lies
         under many explanations, and says so where it matters; "any" does not, and is wide if rules cover few rows.
-        Rules of which every row meets exactly one need no such assumption.
+        Rules of which every row meets exactly one need no such assumption, and get the interval of `consistency`.
     weights : array-like, (n,), optional
         How much each row counts in the population you ask about; rows of weight 0 are left out, and the result says so.
         The interval then leaves out blocks of rows.
@@ -133,15 +134,15 @@ def measure_sufficiency(
     return noted(coverage_estimate(coverage, "sufficiency", confidence, how, seen), counted.notes)
 
 
-def check_scoped(method: Method | None) -> Method:
+def check_scoped(method: Method | None) -> Method | None:
     """The method, if it makes intervals of measures whose explanations may overlap."""
     if check_method(method) in {"tight", "mcdiarmid"}:
         raise NotProven(f"interval={method!r} is proven for consistency only: use 'jackknife', or 'any'.")
-    return method or "jackknife"
+    return method
 
 
 def coverage_estimate(
-    coverage: Coverage, measure: str, confidence: float, method: Method = "jackknife", further: Further | None = None
+    coverage: Coverage, measure: str, confidence: float, method: Method | None = None, further: Further | None = None
 ) -> Estimate:
     """An estimate from counted coverage."""
     counts = coverage.counts
@@ -159,6 +160,9 @@ def coverage_estimate(
     if coverage.spread is not None and coverage.left_out is not None:
         return spread_estimate(counts, coverage.spread, coverage.left_out, measure, confidence, notes)
     terms = sums(counts.profile()) if coverage.sums is None else coverage.sums
+    if method != "jackknife" and counts.covers_once and counts.plain:  # this is consistency
+        return assemble(counts, terms, tight(counts.profile(), confidence), measure, confidence, "tight", notes)
+    method = method or "jackknife"
     left_out, n = further.leaning(coverage.left_out) if further else coverage.left_out, counts.effective_n
     margins = jackknife_margins(left_out, n, confidence)
     if counts.relation.partitions or left_out is None:  # a row that was missed has one explanation, like any other

@@ -2,8 +2,9 @@
 
 Let a row with c others count b_c instead of 1: ``b_1 = 1 + κ``, ``b_2 = 1 - (κ²/2) (n-1)/(n-2)``, and 1 from three
 others on. With ``n M' = Σ b s/c`` and ``n D' = Σ b (1 - s/c)``, where s of the c others agree,
-``E[M'] <= m <= E[1 - D']`` for every system and every κ (docs/statistics.md has the proof). So what is left open is
-about ``h_0 - κ h_1 + κ² h_2 / 2`` instead of h_0, where h_c is the share of rows with c others. κ = 0 is the paper's.
+``E[M'] <= m <= E[1 - D']`` for n > 2, every system and every κ (docs/statistics.md has the proof). So what is left
+open is about ``h_0 - κ h_1 + κ² h_2 / 2`` instead of h_0, where h_c is the share of rows with c others. κ = 0 is the
+paper's.
 """
 
 import math
@@ -67,7 +68,7 @@ class AgreementSums:
 
     def weights(self, kappa: Floats) -> Floats:
         """How much rows with 1, 2 and 3 others count, for each κ."""
-        odds = (self.n - 1) / max(1.0, self.n - 2)
+        odds = (self.n - 1) / (self.n - 2)
         return np.stack([1 + kappa, 1 - kappa**2 / 2 * odds, np.ones(len(kappa))])
 
     def mean(self, kappa: Floats) -> Floats:
@@ -136,13 +137,13 @@ class _Ends(NamedTuple):
 
 def tight(profile: Profile, confidence: float, sides: int = 2) -> Margins:
     """Margins about the narrowest bracket of consistency, over κ; never wider than the `jackknife`."""
-    if profile.n < 2:
-        return Margins(1.0, 1.0)
     return tightest(AgreementSums.of(profile), jackknife(profile, confidence, sides), confidence, sides)
 
 
 def tightest(agreeing: AgreementSums, plain: Margins, confidence: float, sides: int = 2) -> Margins:
     """The narrowest of all margins, among them the plain ones of the jackknife."""
+    if agreeing.n < 3:  # no row has two others
+        return plain
     candidates = [(ends, ends.margins(agreeing.n, sides, confidence)) for ends in _brackets(agreeing)]
     ends, best = min(candidates, key=lambda pair: pair[0].width(pair[1]))
     if candidates[0][0].width(plain) < ends.width(best):  # κ = 0
@@ -156,13 +157,14 @@ def _again(best: Margins, plain: Margins, confidence: float) -> Margins:
 
 
 def _brackets(agreeing: AgreementSums) -> list[_Ends]:
-    """For every κ whose bracket does not cross."""
+    """For every κ whose bracket does not cross, and does not contradict what rows say as they are (κ = 0)."""
     disagreeing = agreeing.disagreeing()
     low, high = agreeing.mean(KAPPAS), 1 - disagreeing.mean(KAPPAS)
-    kept = KAPPAS[(high >= low) | (KAPPAS == 0)]
-    low, high = agreeing.mean(kept), np.maximum(agreeing.mean(kept), 1 - disagreeing.mean(kept))
-    below, above = agreeing.deviations(kept), [_turned(one) for one in disagreeing.deviations(kept)]
-    brackets = [Bracket(*map(float, ends)) for ends in zip(low, high, kept, strict=True)]
+    possible = (low <= np.minimum(high, high[0])) & (high >= low[0])
+    possible[0] = True
+    low, high, kappas = low[possible], np.maximum(low, high)[possible], KAPPAS[possible]
+    below, above = agreeing.deviations(kappas), [_turned(one) for one in disagreeing.deviations(kappas)]
+    brackets = [Bracket(*map(float, ends)) for ends in zip(low, high, kappas, strict=True)]
     return [_Ends(*ends) for ends in zip(brackets, below, above, strict=True)]
 
 

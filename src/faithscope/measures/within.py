@@ -102,7 +102,7 @@ def within_curve(
     return WithinCurve(tuple(relation.tau for relation in relations), tuple(estimates))
 
 
-def _estimate(coverage: Coverage, tau: float, sample: Sample, confidence: float, method: Method) -> Estimate:
+def _estimate(coverage: Coverage, tau: float, sample: Sample, confidence: float, method: Method | None) -> Estimate:
     estimate = coverage_estimate(coverage, f"consistency within {tau:g}", confidence, method)
     return noted(estimate, (*sample.explanations.notes, *sample.notes))
 

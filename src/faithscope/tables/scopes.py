@@ -69,7 +69,8 @@ def sufficiency(measured: MeasuredLog, *, exact: int = EXACT) -> tuple[Estimate 
         coverage = scoped.by_rows(measured.labels, measured.agreement, exact)
     else:
         coverage = scoped.by_patterns(exact) or scoped.by_blocks()
-    method: Method = "any" if log.options.interval == "any" else "jackknife"
+    asked = log.options.interval
+    method: Method | None = None if asked in {"tight", "mcdiarmid"} else asked
     return coverage_estimate(coverage, "sufficiency", log.options.confidence, method), ()
 
 

@@ -137,7 +137,7 @@ class CountedNumbers:
         margins = jackknife_margins(self.left_out, float(self.n), confidence)
         if chosen == "mcdiarmid":
             margins = replace(mcdiarmid(self.profile, confidence), verified=margins.verified)
-        elif chosen != "jackknife" and self.n > 1:
+        elif chosen != "jackknife":
             margins = tightest(self.agreeing, margins, confidence)
         return assemble(self.profile, sums(self.profile), margins, "consistency", confidence, chosen)
 

@@ -1,0 +1,146 @@
+"""The tight interval: its bracket holds in expectation for every system, and its sums are those over explanations."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import faithscope as fs
+from faithscope.counting.counts import count_rows
+from faithscope.measures.tight import KAPPAS, AgreementSums, bracketed
+from faithscope.sample import Sample
+
+rows = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), min_size=3, max_size=40)
+
+
+def counts_of(kappa, size, n):
+    """How much a row of an explanation of so many rows counts."""
+    odds = (n - 1) / max(1, n - 2)
+    return {1: 0.0, 2: 1 + kappa, 3: 1 - kappa**2 / 2 * odds}.get(size, 1.0)
+
+
+def groups_of(sample):
+    """Per explanation its rows, and how much they agree with each other per row."""
+    groups = {}
+    for explanation, label in sample:
+        groups.setdefault(explanation, []).append(label)
+    agree = {
+        key: sum(labels.count(label) - 1 for label in labels) / max(1, len(labels) - 1)
+        for key, labels in groups.items()
+    }
+    return groups, agree
+
+
+def bracket_of(sample, kappa, n=None):
+    """M' and 1 - D', from their definition; b is that of n rows."""
+    n = n or len(sample)
+    groups, agree = groups_of(sample)
+    low = sum(counts_of(kappa, len(labels), n) * agree[key] for key, labels in groups.items())
+    lost = sum(counts_of(kappa, len(labels), n) * (len(labels) - agree[key]) for key, labels in groups.items())
+    return low / len(sample), 1 - lost / len(sample)
+
+
+@pytest.mark.parametrize("n", [3, 4])
+@pytest.mark.parametrize("kappa", [0.0, 0.3, 1.0, 2.0])
+@pytest.mark.parametrize("shares", [(0.2, 0.3, 0.5), (0.05, 0.05, 0.9), (0.33, 0.33, 0.34)])
+def test_the_bracket_holds_in_expectation_whatever_the_system(n, kappa, shares):
+    flips = (0.5, 0.1, 0.9)  # the chance of label 1
+    chance = {(e, y): shares[e] * (flips[e] if y else 1 - flips[e]) for e in range(3) for y in range(2)}
+    truth = sum(share * (flip**2 + (1 - flip) ** 2) for share, flip in zip(shares, flips, strict=True))
+    low = high = 0.0
+    for sample in product(chance, repeat=n):
+        weight = np.prod([chance[row] for row in sample])
+        ends = bracket_of(list(sample), kappa)
+        low, high = low + weight * ends[0], high + weight * ends[1]
+    assert low <= truth + 1e-12 <= high + 2e-12
+
+
+@given(rows, st.sampled_from([0.0, 0.35, 1.0, 2.0]))
+def test_sums_of_powers_are_those_over_explanations_and_rows(sample, kappa):
+    explanations, labels = zip(*sample, strict=True)
+    profile = fs.count(explanations, labels).profile()
+    sums, n = AgreementSums.of(profile), len(sample)
+    kappas = np.array([kappa])
+    low, high = bracket_of(sample, kappa)
+    assert sums.mean(kappas)[0] == pytest.approx(low, abs=1e-12)
+    assert 1 - sums.disagreeing().mean(kappas)[0] == pytest.approx(high, abs=1e-12)
+    groups, agree = groups_of(sample)
+    for side, mean in ((sums, low), (sums.disagreeing(), 1 - high)):
+        off = []
+        for key, members in groups.items():
+            size, added = len(members), agree[key] if side is sums else len(members) - agree[key]
+            if size <= 4:
+                off.append(counts_of(kappa, size, n) * added - mean * size)
+                continue
+            for row in range(size):
+                rest = members[:row] + members[row + 1 :]
+                without = groups_of([(key, label) for label in rest])[1][key]
+                without = without if side is sums else len(rest) - without
+                off.append(added - without - mean)
+        (found,) = side.deviations(kappas)
+        second = sum(each**2 for each in off)
+        if found.varies:
+            assert found.second == pytest.approx(second / (n - 1) ** 2, abs=1e-9)
+            assert found.third == pytest.approx(-sum(each**3 for each in off) / (n - 1) ** 3, abs=1e-9)
+            assert found.fourth == pytest.approx(sum(each**4 for each in off) / (n - 1) ** 4, abs=1e-9)
+        else:
+            assert second <= 1e-6 * n
+
+
+@given(rows, st.sampled_from([0.0, 0.35, 1.0, 2.0]))
+def test_a_bracket_without_each_row_is_that_of_the_other_rows(sample, kappa):
+    explanations, labels = zip(*sample, strict=True)
+    kept = Sample.of(list(explanations), list(labels))
+    ends, left_out = bracketed(count_rows(kept).kinds(kept), kappa)
+    low, high = bracket_of(sample, kappa)
+    assert ends == pytest.approx((low, max(low, high)), abs=1e-12)
+    for i in range(len(sample)):
+        expected = bracket_of(sample[:i] + sample[i + 1 :], kappa, n=len(sample))
+        found = left_out.value[i], left_out.value[i] + left_out.silent[i]
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+@given(rows, st.sampled_from([0.5, 0.8, 0.95, 0.999]))
+def test_the_default_is_never_wider_than_the_jackknife_and_holds_its_bracket(sample, confidence):
+    explanations, labels = (list(map(str, part)) for part in zip(*sample, strict=True))
+    tight = fs.consistency(explanations, labels, confidence=confidence)
+    jackknife = fs.consistency(explanations, labels, confidence=confidence, interval="jackknife")
+    assert (tight.method, jackknife.method) == ("tight", "jackknife")
+    assert tight.high - tight.low <= jackknife.high - jackknife.low + 1e-12
+    least, most = tight.bracket
+    assert 0 <= tight.limit <= tight.low <= least <= most + 1e-12
+    assert min(most, 1) <= tight.high <= 1
+    assert jackknife.bracket == (jackknife.value, jackknife.upper)
+    for same in ("value", "unverifiable", "verified", "verified_low", "verified_high", "above_chance"):
+        assert getattr(tight, same) == getattr(jackknife, same)
+
+
+def test_explanations_that_never_repeat_leave_all_open():
+    found = fs.consistency([str(row) for row in range(50)], ["yes", "no"] * 25)
+    assert found.interval == (0.0, 1.0)
+    assert found.bracket == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(("flip", "n"), [(0.5, 300), (0.0, 300), (0.1, 1000)])
+def test_equally_likely_explanations_are_told_much_more_narrowly_and_truly(flip, n):
+    rng, truth, held, widths = np.random.default_rng(7), flip**2 + (1 - flip) ** 2, 0, []
+    for _ in range(120):
+        explanations, labels = rng.integers(0, n // 2, n), rng.random(n) < flip
+        tight, wide = (fs.consistency(explanations, labels, interval=how) for how in (None, "jackknife"))
+        held += tight.low <= truth <= tight.high
+        widths.append((tight.high - tight.low) / (wide.high - wide.low))
+    assert held >= 0.92 * 120
+    assert np.mean(widths) < 0.75
+
+
+def test_no_disagreement_in_pairs_does_not_prove_that_there_is_none():
+    pairs = [str(row // 2) for row in range(200)] + [f"alone {row}" for row in range(100)]
+    found = fs.consistency(pairs, ["yes"] * 200 + ["no"] * 100)
+    assert found.bracket[1] == pytest.approx(1)
+    assert found.low < 1 - 2 * np.log(40) / 300
+
+
+def test_kappas_begin_with_the_paper():
+    assert KAPPAS[0] == 0
