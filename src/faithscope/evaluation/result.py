@@ -239,7 +239,7 @@ class Evaluation:
     def _of_method(self, sufficiency: Estimate) -> Estimate:
         """The estimate with a note if its interval is not made by the method that was asked for."""
         asked = self.options.method
-        note = f"the interval of sufficiency is made otherwise ({sufficiency.method}): {asked} is for consistency only"
+        note = f"the interval of sufficiency is a jackknife: {asked} is proven for consistency only"
         other = asked in {"tight", "mcdiarmid"} and sufficiency.method != asked
         return noted(sufficiency, (note,) if other else ())
 

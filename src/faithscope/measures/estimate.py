@@ -169,11 +169,18 @@ class Estimate:
         value = f"{self.measure} {self.value:.3f}{beside_value(self.agreement)}"
         line = (
             f"{value}, {100 * self.confidence:g}% interval [{self.low:.2f}, {self.high:.2f}]; {checked}{chance}{gap}; "
-            f"n={self.n:,}{weighted}, {explanations}, {self.unverifiable:.0%} of rows unverifiable"
+            f"n={self.n:,}{weighted}, {explanations}, {self.unverifiable:.0%} of rows unverifiable{self._narrowed}"
         )
         return "; ".join([line, *map(visible, self.notes)])
 
     __repr__ = __str__
+
+    @property
+    def _narrowed(self) -> str:
+        """The bracket, if it leaves less open than all rows that cannot be checked."""
+        least, most = self.bracket
+        narrower = most - least < self.upper - self.value - 0.005
+        return f" (bracket {least:.2f} to {most:.2f})" if narrower else ""
 
     def plot(self) -> "alt.LayerChart":
         """Value, interval, chance and the unverifiable part as an Altair chart."""

@@ -12,6 +12,7 @@ from faithscope.explanations.conditions.conjunctions import Conjunctions
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.inputs.arrays import to_vector
+from faithscope.inputs.rows import rows_of
 from faithscope.relations.applies import Applies
 from faithscope.relations.base import Blocks, Masks, Relation, Same
 from faithscope.relations.prototypes import Nearest
@@ -30,7 +31,7 @@ class Custom(Relation):
     applies: Callable[[Any, Any], Any]
 
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Blocks:
-        rows = len(explanations)
+        rows = len(explanations) if X is None else rows_of(X)
 
         def mask(start: int, stop: int) -> Masks:
             return np.array([self._mask(X, distinct.item(row), rows) for row in range(start, stop)])

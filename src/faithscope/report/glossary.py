@@ -24,7 +24,8 @@ GLOSSARY: dict[str, str] = {
     ),
     "interval": (
         "Where the true measure lies, at the stated confidence, for all rows of the kind that was sampled. It holds "
-        "both the chance of the sample and the rows on which the sample is silent."
+        "both the chance of the sample and the rows on which the sample is silent. It may begin above the value, which "
+        "counts every silent row as 0: rows with one companion or two tell how much of the silence is bad luck."
     ),
     "unverifiable": (
         "The share of rows whose explanation covers no other row of the sample. Nothing can be said about them: they "

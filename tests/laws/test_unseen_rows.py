@@ -1,0 +1,100 @@
+"""Rows that the sample missed: under many rules they decide the measure, and one end of an interval may miss them."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import faithscope as fs
+
+
+class WordLists:
+    """Topics of about c documents, each with a rule; word lists of mass λ/n, predicted otherwise, under all rules."""
+
+    def __init__(self, n, c, rate):
+        self.n, self.topics, self.share = n, n // c, rate / n
+        own = (1 - self.share) / self.topics
+        self.truth = (1 - self.share) * own / (own + self.share) + self.share
+
+    def draw(self, rng):
+        topics = rng.integers(0, self.topics, self.n)
+        lists = rng.random(self.n) < self.share
+        X = np.column_stack([np.where(lists, -1.0, topics)])
+        return np.where(lists, -1, topics), lists.astype(int), X
+
+    @staticmethod
+    def applies(X, topic):
+        """A topic's rule covers its documents and every list; that of a list covers lists."""
+        return (X[:, 0] == topic) | (X[:, 0] == -1)
+
+
+@pytest.mark.parametrize(("n", "c"), [(100, 3), (400, 10)])
+def test_an_unseen_row_under_every_rule_is_allowed_for_if_asked(n, c):
+    system, rng, held, missed = WordLists(n, c, 0.5), np.random.default_rng(c), 0, []
+    for _ in range(60):
+        topics, labels, X = system.draw(rng)
+        both = (fs.sufficiency(topics, labels, X, relation=system.applies, interval=how) for how in (None, "any"))
+        default, widest = both
+        held += widest.low <= system.truth <= widest.high
+        if not default.low <= system.truth <= default.high:
+            missed.append(default)
+    assert held >= 57
+    assert len(missed) > 6
+    assert all(any("no unseen row" in note for note in found.notes) for found in missed), "it says what it assumes"
+
+
+def test_rules_of_which_a_row_meets_exactly_one_assume_nothing():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
+    from sklearn.tree import DecisionTreeClassifier
+
+    tree = DecisionTreeClassifier(max_leaf_nodes=40, random_state=0).fit(X, y)
+    rules = fs.explainers.TreePath(tree).explain(X)
+    default, widest = (fs.sufficiency(rules, tree.predict(X), X, interval=how) for how in (None, "any"))
+    assert default.interval == widest.interval
+    assert not any("unseen" in note for note in default.notes)
+    assert default.interval == fs.evaluate(tree.predict(X), rules, X).consistency.interval
+
+
+def test_further_rows_show_a_hub_or_make_it_unlikely():
+    system, rng = WordLists(100, 10, 0.0), np.random.default_rng(1)
+    topics, labels, X = system.draw(rng)
+
+    def found(further, how):
+        return fs.sufficiency(topics, labels, X, relation=system.applies, interval=how, further=further)
+
+    plain, widest = found(None, None), found(None, "any")
+    many = np.tile(X, (50, 1))
+    assert found(many, None).interval == plain.interval, "no further row lies under many rules"
+    assert plain.high - plain.low < found(many, "any").high - found(many, "any").low < widest.high - widest.low
+    with_hub = np.vstack([X, [[-1.0]]])
+    hub = found(with_hub, None)
+    assert hub.low < plain.low, "one of them lies under every rule"
+    leaning = sum(1 / (np.sum(topics == topic)) for topic in topics)  # 1 / (c + 1)
+    assert hub.margins.below == pytest.approx((1 + leaning) * np.log(40) / 100)
+    evaluation = fs.evaluate(labels, fs.Keys(topics), X, relation=system.applies, further=with_hub, progress=False)
+    assert evaluation.sufficiency.interval == hub.interval
+    assert found(X[:0], None).interval == plain.interval
+
+
+@pytest.mark.parametrize("how", ["tight", "mcdiarmid"])
+def test_intervals_of_consistency_are_refused_for_rules(how):
+    topics, labels, X = WordLists(100, 10, 0.5).draw(np.random.default_rng(2))
+    with pytest.raises(fs.errors.NotProven, match="use 'jackknife', or 'any'"):
+        fs.sufficiency(topics, labels, X, relation=WordLists.applies, interval=how)
+    with pytest.raises(fs.errors.NotProven, match="use 'jackknife', or 'any'"):
+        fs.within(X, labels, 0.5, interval=how)
+
+
+@pytest.mark.parametrize(("confidence", "nominal"), [(0.95, 0.05), (0.99, 0.01)])
+def test_one_end_by_itself_misses_hardly_more_than_it_may(confidence, nominal):
+    n, most = 400, 90
+    certified, limits = [], []
+    for contradictions in range(most):
+        labels = np.repeat([1, 0], [contradictions, n - contradictions])
+        certified.append(fs.certify(["a"] * n, labels, [None], interval="jackknife", confidence=confidence).low)
+        limits.append(fs.consistency(["a"] * n, labels, confidence=confidence).limit)
+    for expected in np.arange(2, 50, 0.5):
+        share = expected / n
+        truth, chances = share**2 + (1 - share) ** 2, binom.pmf(np.arange(most), n, share)
+        assert chances[np.array(certified) > truth].sum() <= 1.25 * nominal
+        assert chances[np.array(limits) > truth].sum() <= 1.25 * nominal / 2
