@@ -71,7 +71,7 @@ def test_further_rows_show_a_hub_or_make_it_unlikely():
     assert hub.low < plain.low, "one of them lies under every rule"
     leaning = sum(1 / (np.sum(topics == topic)) for topic in topics)  # 1 / (c + 1)
     assert hub.margins.below == pytest.approx((1 + leaning) * np.log(40) / 100)
-    evaluation = fs.evaluate(labels, fs.Keys(topics), X, relation=system.applies, further=with_hub, progress=False)
+    evaluation = fs.evaluate(labels, topics, X, relation=system.applies, further=with_hub, progress=False)
     assert evaluation.sufficiency.interval == hub.interval
     assert found(X[:0], None).interval == plain.interval
 
