@@ -70,6 +70,11 @@ class MeasuredLog:
     def consistency(self) -> Estimate:
         """The estimate of all rows."""
         whole = self.estimate(self._counted(self.rows)[None])
+        if whole.clusters == 1 and whole.n > 1:
+            raise BadInput(
+                f"All {whole.n:,} rows are of one cluster in column {self.log.clusters[0]!r}, so none can be checked "
+                "against another: name another column, or leave clusters away if rows are independent."
+            )
         dropped = self.total - whole.n
         if dropped < 0 or self.log.options.nulls != "drop":
             refuse_change(self.total, whole.n)

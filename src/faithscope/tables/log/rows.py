@@ -1,7 +1,7 @@
 """The rows of a log as engines group them: a label, and the columns that tell explanations apart."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -86,7 +86,7 @@ class AuditedLog:
         """
         source, place = self._kept(tuple(used.values()), tuple(shown.values()), among)
         beside = self._predicted(source, place)
-        beside |= {CLUSTER: self._clean(source, name, place) for name in self.clusters}
+        beside |= dict(zip((CLUSTER,), (self._clean(source, name, place) for name in self.clusters), strict=False))
         beside |= {name: self._clean(source, wanted, place) for name, wanted in used.items()}
         beside |= {name: column(source, place.get(wanted, wanted)) for name, wanted in shown.items()}
         if self.stream is not None:
@@ -159,6 +159,15 @@ class KeyedRows:
     kind: Kind
     keys: tuple[str, ...]
     packing: Packing | Bytes | None = None
+
+    @property
+    def clustered(self) -> bool:
+        """Whether rows belong to clusters."""
+        return CLUSTER in self.table.columns
+
+    def independent(self) -> "KeyedRows":
+        """The same rows without their clusters."""
+        return replace(self, table=self.table.drop(CLUSTER)) if self.clustered else self
 
     def read(self, answer: Any) -> Explanations:
         """The explanations of an Arrow table that has the key columns."""
