@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from faithscope.agreements import Agreement
 from faithscope.counting.clusters import ClusterTotals
 from faithscope.counting.counts import Counts
 from faithscope.counting.leave_out import Sums
@@ -18,6 +19,7 @@ from faithscope.tables.engine.answers import fetch
 from faithscope.tables.engine.expressions import literal
 from faithscope.tables.engine.protocol import Expression, Table
 from faithscope.tables.log.rows import CLUSTER, KeyedRows
+from faithscope.tables.numbers.agreement_sums import VALUE, agreeing
 from faithscope.tables.numbers.counts import one_text_per_rule
 from faithscope.tables.numbers.populations import parts_of
 from faithscope.tables.numbers.sums import SERIES, deviation_sums, deviations, flag, only, share, total
@@ -54,12 +56,12 @@ class CountedClusters:
 
 
 def count_clusters(
-    rows: KeyedRows, counted: Mapping[Any, Counts | Profile], by: Sequence[str] = ()
+    rows: KeyedRows, counted: Mapping[Any, Counts | Profile], agreement: Agreement, by: Sequence[str] = ()
 ) -> dict[Any, CountedClusters]:
     """The clusters of each population, whose rows were counted as they are."""
-    cells = met_strangers(one_text_per_rule(rows), [*by, *rows.keys])
+    cells = met_strangers(one_text_per_rule(rows), agreement, [*by, *rows.keys])
     sums = parts_of(fetch(_population_sums(cells, by, rows.keys)), by)
-    chance = parts_of(fetch(_chance(met_strangers(rows.table, by), by)), by)
+    chance = parts_of(fetch(_chance(met_strangers(rows.table, agreement, by), by)), by)
     return {name: _clusters(counts, _line(sums, name), _line(chance, name)) for name, counts in counted.items()}
 
 
@@ -79,21 +81,52 @@ def _clusters(counts: Counts | Profile, line: Mapping[str, Any], chance: Mapping
 
 
 def _left_out(line: Mapping[str, Any]) -> LeftOutDeviations:
-    parts = ("largest", "second", "fourth")
-    series = (Deviations(float(line["clusters"]), *(line[f"{name}_{part}"] for part in parts)) for name in SERIES)
-    return LeftOutDeviations(*series, checked=line["checked"] / line["clusters"])
+    many = float(line["clusters"])
+    series = (Deviations(many, *(line[f"{name}_{part}"] for part in Deviations._fields[1:])) for name in SERIES)
+    return LeftOutDeviations(*series, checked=line["checked"] / many)
 
 
-def met_strangers(table: Table, groups: Sequence[str]) -> Table:
-    """Rows by group, label and cluster (`given`), and for each row the rows of other clusters that agree (`agreeing`).
+def met_strangers(table: Table, agreement: Agreement, groups: Sequence[str]) -> Table:
+    """Rows by group, prediction and cluster (`given`), and how much each agrees with rows of other clusters.
 
     Parameters
     ----------
     groups : sequence of str
         The columns whose values two rows must share to be compared.
+
+    Returns
+    -------
+    Table
+        The columns of the groups, `cluster`, the prediction, `given`, and per row `agreeing`.
     """
+    if agreement.of_numbers:
+        return _met_numbers(table, agreement, groups)
     cells = table.group_by([*groups, "label", CLUSTER]).aggregate(given=table.count().cast("float64"))
     return cells.mutate(agreeing=total(cells["given"], [*groups, "label"]) - cells["given"])
+
+
+def _met_numbers(table: Table, agreement: Agreement, groups: Sequence[str]) -> Table:
+    """The same of numbers: the agreement with all rows of the group less that with rows of the own cluster."""
+    import ibis
+
+    known = [*groups, VALUE]
+    every = agreeing(table.select(*known), agreement, groups)
+    own = agreeing(table.select(*known, CLUSTER), agreement, [*groups, CLUSTER])
+    nobody = ibis.null(table[CLUSTER].type())
+    lines = ibis.union(
+        own.select(*known, CLUSTER, given=own["given"], own=own["agreeing"], every=literal(0.0), clustered=literal(1)),
+        every.select(
+            *known,
+            **{CLUSTER: nobody},
+            given=every["given"],
+            own=literal(0.0),
+            every=every["agreeing"],
+            clustered=literal(0),
+        ),
+    )
+    strangers = total(lines["every"], known) - lines["own"]
+    lines = lines.mutate(agreeing=only(strangers > 0, strangers))  # not below 0 by rounding
+    return lines.filter(lines["clustered"] == 1)
 
 
 def _chance(cells: Table, by: Sequence[str]) -> Table:

@@ -115,9 +115,13 @@ class MeasuredLog:
 
     def _counted(self, rows: KeyedRows, names: Sequence[str] = ()) -> dict[Any, CountedRows]:
         if isinstance(self.labels, Numbers):
-            return dict(count_numbers(rows, self.labels, self.agreement, names))
-        plain = {name: self._named(counts) for name, counts in counted(rows, self.labels, names).items()}
-        return dict(count_clusters(rows, plain, names) if self.log.clusters else plain)
+            numbers = count_numbers(rows, self.labels, self.agreement, names)
+            plain = {name: part.profile for name, part in numbers.items() if isinstance(part, CountedNumbers)}
+        else:
+            plain = {name: self._named(counts) for name, counts in counted(rows, self.labels, names).items()}
+        if self.log.clusters:
+            return dict(count_clusters(rows, plain, self.agreement, names))
+        return dict(numbers if isinstance(self.labels, Numbers) else plain)
 
     def _named(self, counts: Counts | Profile) -> Counts | Profile:
         """Counts that know the labels of the log."""

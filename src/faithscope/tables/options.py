@@ -48,8 +48,5 @@ class AuditOptions:
 def _refuse_with_clusters(agreement: Agreement, method: Method) -> None:
     """Raise if clustered rows cannot be measured like this in an engine."""
     refuse_for_clusters(method)
-    if agreement.of_numbers:
-        raise NotProven(
-            f"Clustered rows are not compared by {agreement} in an engine: read the rows and call "
-            "fs.consistency(..., agreement=fs.Close(eps), clusters=...), or audit a column of labels or bins."
-        )
+    if isinstance(agreement, Spread):
+        raise NotProven("Spread is not measured for clustered rows: use agreement=fs.Close(eps) with clusters.")

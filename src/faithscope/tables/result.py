@@ -97,7 +97,8 @@ class Audit:
         """Pairs of rows, same explanation, different prediction: worst explanations first, nearest rows first.
 
         Of numbers, the rows that are farthest apart come first: those with the lowest and the highest prediction.
-        If rows are clustered, both rows of a pair are of different clusters.
+        If rows are clustered, both rows of a pair are of different clusters; of numbers, the worst explanations and
+        their ``disagreement`` are those of all rows.
 
         A log has no row numbers. The columns that ``id=`` named stand first, as ``<column>_a`` and ``<column>_b``;
         ``index_a`` and ``index_b`` name rows by them, or else by the first of the rows' own columns. The nearest are

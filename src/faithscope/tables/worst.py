@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.agreements import Same
 from faithscope.counting.counts import Counts
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.checks import check_whole
@@ -51,23 +52,20 @@ class Examples:
         The columns that the measure does not read.
     compared : pyarrow.Table or None
         The columns that say how near two rows are; None if there are none.
-    clusters : list of str or None
-        The cluster of each row as text; None if rows are independent.
+    clusters : (n,) array or None
+        The cluster of each row by number; None if rows are independent.
     """
 
     explanations: Explanations
     labels: Any
     rows: NamedRows
     compared: Any
-    clusters: list[str | None] | None = None
+    clusters: Ints | None = None
 
     @property
     def sample(self) -> Sample:
         """These rows, with what says how near two of them are."""
-        number: dict[str | None, int] = {}
-        codes = [number.setdefault(cluster, len(number)) for cluster in self.clusters or ()]
-        clusters = None if self.clusters is None else np.array(codes, np.int64)
-        return Sample(self.explanations, to_labels(self.labels), self.compared, clusters=clusters)
+        return Sample(self.explanations, to_labels(self.labels), self.compared, clusters=self.clusters)
 
     @classmethod
     def of(cls, log: AuditedLog, rows: KeyedRows, labels: Labels | Numbers, k: int) -> "Examples":
@@ -88,15 +86,22 @@ class Examples:
         lists = table.to_pydict()
         named = NamedRows({name: lists.pop(name) for name in log.ids}, lists)
         compared = table.select(list(lists)) if lists else None
-        clusters = answer.column(CLUSTER).to_pylist() if log.clusters else None
+        clusters = _numbered(answer.column(CLUSTER).to_pylist()) if candidates.clustered else None
         return cls(candidates.read(answer), _predictions(answer, labels), named, compared, clusters)
+
+
+def _numbered(values: Sequence[Any]) -> Ints:
+    """Values by number, equal ones alike."""
+    number: dict[Any, int] = {}
+    return np.array([number.setdefault(value, len(number)) for value in values], np.int64)
 
 
 def number_pairs(log: AuditedLog, rows: KeyedRows, numbers: Numbers, examples: Examples, k: int) -> dict[str, Any]:
     """Up to k pairs of rows with one explanation whose predictions are farthest apart."""
     worst = fetch(_worst_numbers(log, rows, numbers, k))
     apart = np.asarray(worst.column("disagreement").to_numpy(zero_copy_only=False), np.float64)
-    known = (examples.explanations, examples.labels, examples.compared)
+    clusters = np.arange(len(examples.labels)) if examples.clusters is None else examples.clusters
+    known = (examples.explanations, examples.labels, examples.compared, clusters)
     return farthest_rows(rows.read(worst), apart, *known, k, log.options.agreement)
 
 
@@ -150,7 +155,7 @@ def _ranked(rows: KeyedRows) -> Table:
 
 def _ranked_strangers(rows: KeyedRows) -> Table:
     """The same, of pairs of rows of different clusters."""
-    parts = stranger_parts(met_strangers(rows.table, rows.keys), rows.keys)
+    parts = stranger_parts(met_strangers(rows.table, Same(), rows.keys), rows.keys)
     disagreeing = (parts["strangers"] - parts["agreed"]).max()
     return parts.group_by(list(rows.keys)).aggregate(
         rows=parts["rows"].sum().cast("int64"), disagreeing=disagreeing.cast("int64")
