@@ -17,6 +17,7 @@ ROLES = {
     "by": {"prediction": "yhat", "explanation": "leaf", "by": "odd"},
     "time": {"prediction": "yhat", "explanation": "leaf", "time": "odd", "every": "1mo"},
     "id": {"prediction": "yhat", "explanation": "leaf", "id": "odd"},
+    "clusters": {"prediction": "yhat", "explanation": "leaf", "clusters": "odd"},
     "shown": {"prediction": "yhat", "explanation": "leaf"},
 }
 IN_SPARK = ("explanation", "importance", "shown")  # where a question takes a second
