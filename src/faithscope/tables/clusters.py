@@ -20,6 +20,7 @@ from faithscope.tables.engine.expressions import literal
 from faithscope.tables.engine.protocol import Expression, Table
 from faithscope.tables.log.rows import CLUSTER, KeyedRows
 from faithscope.tables.numbers.agreement_sums import VALUE, agreeing
+from faithscope.tables.numbers.counted import CountedNumbers
 from faithscope.tables.numbers.counts import one_text_per_rule
 from faithscope.tables.numbers.populations import parts_of
 from faithscope.tables.numbers.sums import SERIES, deviation_sums, deviations, flag, only, share, total
@@ -56,13 +57,18 @@ class CountedClusters:
 
 
 def count_clusters(
-    rows: KeyedRows, counted: Mapping[Any, Counts | Profile], agreement: Agreement, by: Sequence[str] = ()
+    rows: KeyedRows, counted: Mapping[Any, Any], agreement: Agreement, by: Sequence[str] = ()
 ) -> dict[Any, CountedClusters]:
-    """The clusters of each population, whose rows were counted as they are."""
+    """The clusters of each population, whose rows were counted as they are: `Counts`, `Profile` or `CountedNumbers`."""
     cells = met_strangers(one_text_per_rule(rows), agreement, [*by, *rows.keys])
     sums = parts_of(fetch(_population_sums(cells, by, rows.keys)), by)
     chance = parts_of(fetch(_chance(met_strangers(rows.table, agreement, by), by)), by)
-    return {name: _clusters(counts, _line(sums, name), _line(chance, name)) for name, counts in counted.items()}
+    return {
+        name: _clusters(
+            part.profile if isinstance(part, CountedNumbers) else part, _line(sums, name), _line(chance, name)
+        )
+        for name, part in counted.items()
+    }
 
 
 def _line(parts: Mapping[Any, Any], name: Any) -> dict[str, Any]:
@@ -82,8 +88,10 @@ def _clusters(counts: Counts | Profile, line: Mapping[str, Any], chance: Mapping
 
 def _left_out(line: Mapping[str, Any]) -> LeftOutDeviations:
     many = float(line["clusters"])
-    series = (Deviations(many, *(line[f"{name}_{part}"] for part in Deviations._fields[1:])) for name in SERIES)
-    return LeftOutDeviations(*series, checked=line["checked"] / many)
+    value, upper, ratio = (
+        Deviations(many, *(line[f"{name}_{part}"] for part in Deviations._fields[1:])) for name in SERIES
+    )
+    return LeftOutDeviations(value, upper, ratio, line["checked"] / many)
 
 
 def met_strangers(table: Table, agreement: Agreement, groups: Sequence[str]) -> Table:

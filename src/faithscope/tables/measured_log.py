@@ -114,14 +114,14 @@ class MeasuredLog:
         return parts
 
     def _counted(self, rows: KeyedRows, names: Sequence[str] = ()) -> dict[Any, CountedRows]:
+        parts: dict[Any, CountedRows]
         if isinstance(self.labels, Numbers):
-            numbers = count_numbers(rows, self.labels, self.agreement, names)
-            plain = {name: part.profile for name, part in numbers.items() if isinstance(part, CountedNumbers)}
+            parts = dict(count_numbers(rows, self.labels, self.agreement, names))
         else:
-            plain = {name: self._named(counts) for name, counts in counted(rows, self.labels, names).items()}
-        if self.log.clusters:
-            return dict(count_clusters(rows, plain, self.agreement, names))
-        return dict(numbers if isinstance(self.labels, Numbers) else plain)
+            parts = {name: self._named(counts) for name, counts in counted(rows, self.labels, names).items()}
+        if not self.log.clusters:
+            return parts
+        return dict(count_clusters(rows, parts, self.agreement, names))
 
     def _named(self, counts: Counts | Profile) -> Counts | Profile:
         """Counts that know the labels of the log."""
