@@ -21,6 +21,7 @@ from laws.test_clusters import brute
 from tables import engines
 
 NUMBERS = ("value", "low", "high", "unverifiable", "verified", "verified_low", "verified_high", "chance", "effective_n")
+NUMBERS += ("limit", "bracket")
 FACTS = ("n", "distinct", "clusters", "above_chance", "agreement", "method", "notes")
 RNG = np.random.default_rng(5)
 CUSTOMERS = RNG.integers(0, 60, ROWS)

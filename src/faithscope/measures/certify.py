@@ -155,8 +155,8 @@ def _lower_bound(sample: Sample, estimate: Estimate, method: Method, confidence:
         explained = spread.left_out(left_out)
         margins = spread_margins(estimate.value, explained, left_out, sample.n, confidence, sides=1)
     elif sample.clusters is not None:
-        left_out = Strangers.of(sample).parts.terms()[1]
-        margins = jackknife_margins(left_out, estimate.effective_n, confidence, sides=1)
+        _, without = Strangers.of(sample).parts.terms()
+        margins = jackknife_margins(without, estimate.effective_n, confidence, sides=1)
     else:
         margins = METHODS[method](estimate.counts.profile(), confidence, sides=1)
     lowest = estimate.value if margins.bracket is None else margins.bracket.low

@@ -63,12 +63,8 @@ def count_clusters(
     cells = met_strangers(one_text_per_rule(rows), agreement, [*by, *rows.keys])
     sums = parts_of(fetch(_population_sums(cells, by, rows.keys)), by)
     chance = parts_of(fetch(_chance(met_strangers(rows.table, agreement, by), by)), by)
-    return {
-        name: _clusters(
-            part.profile if isinstance(part, CountedNumbers) else part, _line(sums, name), _line(chance, name)
-        )
-        for name, part in counted.items()
-    }
+    plain = {name: part.profile if isinstance(part, CountedNumbers) else part for name, part in counted.items()}
+    return {name: _clusters(counts, _line(sums, name), _line(chance, name)) for name, counts in plain.items()}
 
 
 def _line(parts: Mapping[Any, Any], name: Any) -> dict[str, Any]:

@@ -45,7 +45,7 @@ class AuditOptions:
             )
 
 
-def _refuse_with_clusters(agreement: Agreement, method: Method) -> None:
+def _refuse_with_clusters(agreement: Agreement, method: Method | None) -> None:
     """Raise if clustered rows cannot be measured like this in an engine."""
     refuse_for_clusters(method)
     if isinstance(agreement, Spread):
