@@ -134,7 +134,8 @@ def _(draw):
     n = draw(SIZES)
     given = draw(explanations(n)), draw(labels(n))
     several = st.one_of(DISCRETIZERS, st.lists(DISCRETIZERS, max_size=3))
-    how = draw(options(discretizers=several, confidence=SHARES, interval=WORDS, agreement=AGREEMENTS))
+    choices = {"discretizers": several, "confidence": SHARES, "interval": WORDS, "agreement": AGREEMENTS}
+    how = draw(options(**choices, clusters=clusters(n)))
     return lambda: fs.certify(*given, **how)
 
 
@@ -434,6 +435,8 @@ def _(draw):
             interval=WORDS,
             connect=st.sampled_from(["", "duckdb://", "nonsense://x", "postgres://a:secret@localhost:1/x", "\0", 3]),
             id=NAMES,
+            clusters=NAMES,
+            agreement=AGREEMENTS,
         )
     )
     return lambda: fs.audit(table, **{"prediction": "yhat", "explanation": "phi_*", **how})

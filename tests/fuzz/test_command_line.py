@@ -38,6 +38,7 @@ OPTIONS = {
         *("--nulls", "--connect", "--table", "--confidence", "--interval", "--fail-under", "--json", "--nothing"),
         "--measure",
         "--id",
+        "--cluster",
     ),
     "plan": (
         "--prediction",

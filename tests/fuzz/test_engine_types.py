@@ -17,6 +17,7 @@ ROLES = {
     "by": {"prediction": "yhat", "explanation": "leaf", "by": "odd"},
     "time": {"prediction": "yhat", "explanation": "leaf", "time": "odd", "every": "1mo"},
     "id": {"prediction": "yhat", "explanation": "leaf", "id": "odd"},
+    "clusters": {"prediction": "yhat", "explanation": "leaf", "clusters": "odd"},
     "shown": {"prediction": "yhat", "explanation": "leaf"},
 }
 IN_SPARK = ("explanation", "importance", "shown")  # where a question takes a second
@@ -43,7 +44,7 @@ def log_of(engine, odd, usual):
 def ask(log, role):
     audited = audit(**log, **ROLES[role])
     audited.to_dict(), audited.table(2)
-    if role in ("id", "shown"):
+    if role in ("id", "shown", "clusters"):
         assert len(audited.counterexamples(2)) == 2
     return audited
 
@@ -57,12 +58,16 @@ def test_a_column_of_any_type_gives_a_right_answer_or_one_sentence(engine, kind,
         if audited is REFUSED:
             assert role != "shown", "what is only shown is never refused"
             continue
-        assert role in ("shown", "id", "time") or extreme not in NOT_NUMBERS, "an engine that takes it for a number"
+        dated = role == "clusters" and extreme in ("infinite", "minus infinite") and kind.startswith(("date", "time"))
+        taken = role in ("shown", "id", "time") or dated  # clusters are told apart, and never read
+        assert taken or extreme not in NOT_NUMBERS, "an engine that takes it for a number"
         assert audited.consistency.n == ROWS
         if role == "prediction":
             assert sorted(audited.consistency.counts.profile().label_rows) == [ODD, ROWS - ODD]
         elif role == "explanation":
             assert audited.consistency.distinct == 2
+        elif role == "clusters":
+            assert audited.consistency.clusters == 2
         elif role == "by":
             assert sorted(estimate.n for estimate in audited.populations.estimates.values()) == [ODD, ROWS - ODD]
         elif role == "time":

@@ -5,8 +5,10 @@ import pytest
 
 import faithscope as fs
 from faithscope.counting.clusters import Strangers
+from faithscope.counting.counts import count_rows
 from faithscope.counting.coverage import cover
 from faithscope.errors import BadInput, Incompatible, NotProven
+from faithscope.measures.counterexamples import counterexamples
 from faithscope.relations import to_relation
 from faithscope.sample import Sample
 
@@ -93,14 +95,14 @@ def test_clusters_of_one_row_are_no_clusters(weighted):
     codes, labels = rng.integers(0, 9, 80), rng.integers(0, 2, 80)
     weights = rng.random(80) + 0.5 if weighted else None
     alone = fs.consistency(codes, labels, weights=weights, clusters=np.arange(80))
-    plain = fs.consistency(codes, labels, weights=weights)
+    plain = fs.consistency(codes, labels, weights=weights, interval="jackknife")
     assert [getattr(alone, name) for name in FIELDS] == pytest.approx([getattr(plain, name) for name in FIELDS])
 
 
 def test_rows_logged_twice_tell_no_more_than_once():
     rng = np.random.default_rng(1)
     codes, labels = rng.integers(0, 300, 400), rng.integers(0, 2, 400)
-    once = fs.consistency(codes, labels)
+    once = fs.consistency(codes, labels, interval="jackknife")
     twice = fs.consistency(
         np.repeat(codes, 2), np.repeat(labels, 2), clusters=np.repeat([f"customer {row}" for row in range(400)], 2)
     )
@@ -181,3 +183,48 @@ def test_what_cannot_be_said_of_clusters_is_refused_in_a_sentence():
             ask(estimate)
     with pytest.raises(Incompatible, match="clustered"):
         estimate.counts + estimate.counts
+
+
+def test_a_certificate_of_rows_logged_twice_is_that_of_the_rows():
+    rng = np.random.default_rng(4)
+    codes = rng.integers(0, 20, 400)
+    labels = (codes % 2) ^ (rng.random(400) < 0.1)
+    twice, alone = (np.repeat(codes, 2).tolist(), np.repeat(labels, 2)), np.arange(400)
+    once = fs.certify(codes.tolist(), labels, [None], interval="jackknife").low
+    assert fs.certify(codes.tolist(), labels, [None], interval="jackknife", clusters=alone).low == pytest.approx(once)
+    again = fs.certify(*twice, [None], interval="jackknife", clusters=np.repeat(alone, 2))
+    assert again.low == pytest.approx(once)
+    assert fs.certify(*twice, [None], interval="jackknife").low > once
+    assert again.low < again.estimates[0].value
+    with pytest.raises(NotProven, match="use 'jackknife' with clusters"):
+        fs.certify(*twice, [None], clusters=np.repeat(alone, 2))
+
+
+def test_several_discretizations_share_the_confidence_of_a_certificate():
+    rng = np.random.default_rng(5)
+    values, customers = np.round(rng.normal(size=(300, 2)), 1), rng.integers(0, 100, 300)
+    labels = values[:, 0] > 0
+    how = {"interval": "jackknife", "clusters": customers}
+    alone, both = fs.certify(values, labels, ["sign"], **how), fs.certify(values, labels, ["sign", "1-fp"], **how)
+    assert both.bounds[0][1] < alone.low
+    assert alone.low < fs.consistency(fs.Sign()(fs.Importances(values)), labels, clusters=customers).value
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_counterexamples_are_pairs_of_strangers(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 30))
+    codes, labels, clusters = rng.integers(0, 3, n), rng.integers(0, 3, n), rng.integers(0, 4, n)
+    clusters[:2] = [0, 1]
+    X = rng.normal(size=(n, 2)) if seed % 2 else None
+    pairs = {
+        (a, b)
+        for a in range(n)
+        for b in range(a + 1, n)
+        if codes[a] == codes[b] and labels[a] != labels[b] and clusters[a] != clusters[b]
+    }
+    sample = Sample.of(codes, labels, X, clusters=clusters)
+    shown = counterexamples(count_rows(sample), sample, k=n * n)
+    assert set(zip(shown["row_a"].tolist(), shown["row_b"].tolist(), strict=True)) == pairs
+    for explanation, many in zip(shown["explanation"], shown["disagreeing_pairs"], strict=True):
+        assert many == sum(str(codes[a]) == explanation for a, _ in pairs)

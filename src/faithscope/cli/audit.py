@@ -39,6 +39,10 @@ RowId = Annotated[
         "--id", help="A column that identifies rows, shown with pairs of rows and never measured; repeatable."
     ),
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option("--cluster", help="A column of rows that belong together, such as customer_id: only others vouch."),
+]
 IntervalMethod = Annotated[
     str | None,
     typer.Option(
@@ -61,6 +65,7 @@ def audit(
     reference: Reference = None,
     nulls: NullsPolicy = "error",
     row_id: RowId = None,
+    cluster: Cluster = None,
     connect: Connect = None,
     table: TableName = None,
     confidence: Confidence = 0.95,
@@ -96,6 +101,7 @@ def audit(
             connect=connect,  # a reference is in the same database
             id=row_id or None,
             agreement=agreement,
+            clusters=cluster,
         )
         tell(result, report, as_json, f"How faithful are the explanations in {result.name}?")
     if result.windows is not None and not as_json:

@@ -132,10 +132,9 @@ class Profile:
 
     label_pairs: LabelPairs | None = None  # of numbers; those of labels follow from their rows
     agreement: Agreement = field(default_factory=agreements.Same)
+    clusters: ClusterTotals | None = None  # what is known of clusters; None if rows are independent
 
     weight: ClassVar[None] = None  # the rows of a profile are not weighted
-    plain: ClassVar[bool] = True
-    clusters: ClassVar[None] = None  # nor clustered
 
     @classmethod
     def of_groups(cls, which: Ints, given: Ints, times: Ints, label_rows: Ints) -> "Profile":
@@ -166,8 +165,13 @@ class Profile:
 
     @property
     def effective_n(self) -> float:
-        """Number of rows, since they are not weighted."""
-        return float(self.n)
+        """Number of rows, since they are not weighted; with clusters the effective sample size."""
+        return float(self.n) if self.clusters is None else self.clusters.effective_n
+
+    @property
+    def plain(self) -> bool:
+        """Whether rows are independent."""
+        return self.clusters is None
 
     @property
     def pairs_of_labels(self) -> LabelPairs:
@@ -179,6 +183,8 @@ class Profile:
     @property
     def chance(self) -> float | None:
         """Probability that two rows, whatever their explanations, agree; None for a single row."""
+        if self.clusters is not None:
+            return self.clusters.chance
         if isinstance(self.agreement, agreements.Spread):
             return 0.0
         return None if self.n < 2 else min(1.0, self.pairs_of_labels.agreeing / (self.n * (self.n - 1)))

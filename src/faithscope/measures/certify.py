@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from faithscope.agreements import Agreement, Spread, Tolerance, to_agreement
+from faithscope.counting.clusters import Strangers
 from faithscope.counting.spread import spread_by_explanation
 from faithscope.discretizers import Original, to_discretizer, usual
 from faithscope.errors import BadInput, NotProven
@@ -12,8 +13,8 @@ from faithscope.explanations import Explanations
 from faithscope.explanations.base import several
 from faithscope.inputs.arrays import to_items
 from faithscope.measures.consistency import measure_consistency
-from faithscope.measures.estimate import METHODS, Estimate, Method, check_method
-from faithscope.measures.intervals import check_confidence
+from faithscope.measures.estimate import METHODS, Estimate, Method, check_method, refuse_for_clusters
+from faithscope.measures.intervals import check_confidence, jackknife_margins
 from faithscope.measures.spread import spread_margins
 from faithscope.sample import Sample
 
@@ -80,6 +81,7 @@ def certify(
     confidence: float = 0.95,
     interval: Method = "mcdiarmid",
     agreement: Any = None,
+    clusters: Any = None,
 ) -> Certificate:
     """A lower bound on the true consistency of the explainer without any discretization.
 
@@ -99,6 +101,8 @@ def certify(
         How much two predictions agree if they are numbers, as for `consistency`; `Spread` takes ``"jackknife"``. For
         `Tolerance` and functions of one's own, coarser explanations may agree more, so they are refused:
         ``Close(eps)`` is never above ``Tolerance(eps)``, so a bound for it holds for both.
+    clusters : array-like, (n,), optional
+        Which rows belong together, as for `consistency`; takes ``interval="jackknife"``.
 
     Returns
     -------
@@ -112,7 +116,10 @@ def certify(
     method = check_method(interval) or "tight"
     chosen = to_agreement(agreement)
     refuse_unless_convex(chosen, "certify")
-    sample = Sample.of(explanations, predictions, agreement=chosen)
+    if clusters is not None:
+        refuse_for_clusters(interval)
+        method = "jackknife"
+    sample = Sample.of(explanations, predictions, agreement=chosen, clusters=clusters)
     family = _family(sample.explanations, discretizers)
     share = check_confidence(confidence) / len(family)
     estimates, bounds = [], []
@@ -147,6 +154,9 @@ def _lower_bound(sample: Sample, estimate: Estimate, method: Method, confidence:
         spread, left_out, _ = spread_by_explanation(sample)
         explained = spread.left_out(left_out)
         margins = spread_margins(estimate.value, explained, left_out, sample.n, confidence, sides=1)
+    elif sample.clusters is not None:
+        _, without = Strangers.of(sample).parts.terms()
+        margins = jackknife_margins(without, estimate.effective_n, confidence, sides=1)
     else:
         margins = METHODS[method](estimate.counts.profile(), confidence, sides=1)
     lowest = estimate.value if margins.bracket is None else margins.bracket.low

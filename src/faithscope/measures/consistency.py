@@ -9,7 +9,16 @@ from faithscope.counting.counts import count_rows
 from faithscope.counting.leave_out import leave_out_rows, sum_terms
 from faithscope.discretizers import Discretize
 from faithscope.errors import NotProven
-from faithscope.measures.estimate import Estimate, Method, assemble, check_method, estimate, noted, refuse_unproven
+from faithscope.measures.estimate import (
+    Estimate,
+    Method,
+    assemble,
+    check_method,
+    estimate,
+    noted,
+    refuse_for_clusters,
+    refuse_unproven,
+)
 from faithscope.measures.intervals import jackknife_margins
 from faithscope.measures.spread import spread_consistency
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
@@ -105,7 +114,7 @@ def _refuse_proven_otherwise(method: Method | None, rows: str, given: str) -> No
 
 def _among_strangers(sample: Sample, confidence: float, method: Method | None) -> Estimate:
     """Consistency of clustered rows: a row is compared with rows of other clusters, and clusters are left out."""
-    _refuse_proven_otherwise(method, "for independent rows", "clusters")
+    refuse_for_clusters(method)
     strangers = Strangers.of(sample)
     terms, left_out = strangers.parts.terms()
     counts = replace(count_rows(sample), clusters=strangers.totals())

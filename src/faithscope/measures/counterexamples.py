@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +23,21 @@ _PROJECTIONS = 16
 _WINDOW = 4  # neighbors on each side
 
 
-def counterexamples(counts: Counts, sample: Sample, k: int = 10) -> dict[str, Any]:
+def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | None = None) -> dict[str, Any]:
     """Up to k pairs of rows that share an explanation but not a prediction.
 
     Explanations with most disagreement come first, and each gives one pair before any gives a second. Within an
     explanation the nearest rows come first (Gower distance on X, if the sample has X). If an explanation has very many
     rows, not all pairs are compared: candidates are neighbors along a few fixed directions. Of numbers, the pairs with
     the largest gap come first instead (`farthest_pairs`), and of equal gaps the nearest rows.
+
+    If rows are clustered, both rows of a pair are of different clusters, and no other pairs are counted; of numbers,
+    pairs are chosen and counted whatever their clusters.
+
+    Parameters
+    ----------
+    pairs : (distinct,) array, optional
+        The disagreeing pairs of each explanation, if the sample does not hold all rows that were counted.
 
     Returns
     -------
@@ -39,11 +47,12 @@ def counterexamples(counts: Counts, sample: Sample, k: int = 10) -> dict[str, An
     """
     check_whole(k, "k, the number of pairs wanted,")
     numbers = counts.agreement.of_numbers
-    pairs = disagreeing_pairs(counts)
+    codes = counts.explanations.locate(sample.explanations)
+    pairs = _pairs(counts, sample, codes) if pairs is None else pairs
     total = disagreement(counts) if numbers else pairs
     worst = np.argsort(-total, kind="stable")[: min(k, int((total > 0).sum()))]
     available = total.astype(np.int64) if isinstance(counts.agreement, Tolerance) else pairs
-    members = _members(counts.explanations.locate(sample.explanations), worst)
+    members = _members(codes, worst)
     space, choose = _Rows.of(sample.X), _farthest_rows if numbers else _nearest_rows
     quota = zip(members, share_out(available[worst], k), strict=True)
     chosen = [choose(rows, sample, space, int(wanted)) for rows, wanted in quota]
@@ -59,7 +68,8 @@ def counterexamples(counts: Counts, sample: Sample, k: int = 10) -> dict[str, An
 
 
 def _nearest_rows(rows: Ints, sample: Sample, space: "_Rows | None", wanted: int) -> tuple[Ints, Floats]:
-    return _nearest_pairs(rows, sample.numbered_labels[1], space, wanted)
+    clusters = np.arange(sample.n) if sample.clusters is None else sample.clusters
+    return _nearest_pairs(rows, _Strangers(sample.numbered_labels[1], clusters), space, wanted)
 
 
 def _farthest_rows(rows: Ints, sample: Sample, space: "_Rows | None", wanted: int) -> tuple[Ints, Floats]:
@@ -69,6 +79,23 @@ def _farthest_rows(rows: Ints, sample: Sample, space: "_Rows | None", wanted: in
     gaps = distance(sample.labels[pairs[:, 0]], sample.labels[pairs[:, 1]])
     order = np.lexsort((pairs[:, 1], pairs[:, 0], apart, -gaps))[:wanted]
     return pairs[order], apart[order]
+
+
+def _pairs(counts: Counts, sample: Sample, codes: Ints) -> Ints:
+    """For each explanation, how many pairs of its rows get different predictions and are of different clusters."""
+    if sample.clusters is None or counts.agreement.of_numbers:
+        return disagreeing_pairs(counts)
+    labels = sample.numbered_labels[1]
+
+    def alike(*columns: Ints) -> Ints:
+        """Ordered pairs of rows, the row itself included, that share the explanation and these columns."""
+        _, first, given = np.unique(np.column_stack([codes, *columns]), axis=0, return_index=True, return_counts=True)
+        squares = np.zeros(counts.distinct, np.int64)
+        np.add.at(squares, codes[first], given**2)
+        return squares
+
+    both = alike() - alike(labels) - alike(sample.clusters) + alike(labels, sample.clusters)
+    return both // 2
 
 
 def disagreeing_pairs(counts: Counts) -> Ints:
@@ -157,18 +184,30 @@ def _category_codes(digests: Ints) -> Ints:
     return np.unique(digests, return_inverse=True)[1].reshape(-1)
 
 
-def _nearest_pairs(rows: Ints, labels: Ints, space: _Rows | None, wanted: int) -> tuple[Ints, Floats]:
-    """Pairs of these rows with different labels: nearest first, or in order of rows if there is no distance."""
+class _Strangers(NamedTuple):
+    """The label and the cluster of every row, both by number."""
+
+    labels: Ints
+    clusters: Ints
+
+    def differ(self, a: Any, b: Any) -> NDArray[np.bool_]:
+        """Whether rows disagree and are of different clusters."""
+        return np.asarray((self.labels[a] != self.labels[b]) & (self.clusters[a] != self.clusters[b]))
+
+
+def _nearest_pairs(rows: Ints, strangers: _Strangers, space: _Rows | None, wanted: int) -> tuple[Ints, Floats]:
+    """Disagreeing pairs of these rows: nearest first, or in order of rows if there is no distance."""
+    labels = strangers.labels
     commonest = int(np.bincount(labels[rows]).argmax())
     rare = rows[labels[rows] != commonest]  # every disagreeing pair contains at least one of these rows
     if space is None:
-        pairs = _first_pairs(rare, rows, labels, commonest, wanted)
+        pairs = _first_pairs(rare, rows, strangers, commonest, wanted)
         return pairs, np.full(len(pairs), np.nan)
     if len(rare) * len(rows) * space.features <= _EXACT:
-        pairs = _all_pairs(rare, rows, labels, commonest)
+        pairs = _all_pairs(rare, rows, strangers, commonest)
     else:
-        first = _first_pairs(rare, rows, labels, commonest, wanted)
-        pairs = _distinct(np.concatenate([_neighbors(rows, labels, space), first]), len(labels))
+        first = _first_pairs(rare, rows, strangers, commonest, wanted)
+        pairs = _distinct(np.concatenate([_neighbors(rows, strangers, space), first]), len(labels))
     distance = space.distance(pairs[:, 0], pairs[:, 1])
     order = np.lexsort((pairs[:, 1], pairs[:, 0], distance))[:wanted]
     return pairs[order], distance[order]
@@ -180,36 +219,35 @@ def _distinct(pairs: Ints, rows: int) -> Ints:
     return np.column_stack(np.divmod(numbers[np.diff(numbers, prepend=-1) > 0], rows))
 
 
-def _partners(row: int, rows: Ints, labels: Ints, commonest: int) -> Ints:
+def _partners(row: int, rows: Ints, strangers: _Strangers, commonest: int) -> Ints:
     """Rows of another label to pair `row` with: of the commonest label, or later, so that no pair comes twice."""
-    partners: Ints = rows[(labels[rows] != labels[row]) & ((labels[rows] == commonest) | (rows > row))]
+    partners: Ints = rows[strangers.differ(rows, row) & ((strangers.labels[rows] == commonest) | (rows > row))]
     return partners
 
 
-def _first_pairs(rare: Ints, rows: Ints, labels: Ints, commonest: int, wanted: int) -> Ints:
+def _first_pairs(rare: Ints, rows: Ints, strangers: _Strangers, commonest: int, wanted: int) -> Ints:
     pairs: list[tuple[int, int]] = []
     for row in rare:
-        pairs += [
-            (int(min(row, other)), int(max(row, other))) for other in _partners(row, rows, labels, commonest)[:wanted]
-        ]
+        partners = _partners(row, rows, strangers, commonest)[:wanted]
+        pairs += [(int(min(row, other)), int(max(row, other))) for other in partners]
         if len(pairs) >= wanted:
             break
     return np.array(pairs[:wanted], np.int64).reshape(-1, 2)
 
 
-def _all_pairs(rare: Ints, rows: Ints, labels: Ints, commonest: int) -> Ints:
+def _all_pairs(rare: Ints, rows: Ints, strangers: _Strangers, commonest: int) -> Ints:
     a, b = np.repeat(rare, len(rows)), np.tile(rows, len(rare))
-    keep = (labels[a] != labels[b]) & ((labels[b] == commonest) | (b > a))
+    keep = strangers.differ(a, b) & ((strangers.labels[b] == commonest) | (b > a))
     a, b = a[keep], b[keep]
     return np.column_stack([np.minimum(a, b), np.maximum(a, b)])
 
 
-def _neighbors(rows: Ints, labels: Ints, space: _Rows) -> Ints:
+def _neighbors(rows: Ints, strangers: _Strangers, space: _Rows) -> Ints:
     """Disagreeing pairs that are neighbors in one of the orders: linearly many, and the near pairs are among them."""
     pairs = []
     for ordered in space.orders(rows):
         for step in range(1, _WINDOW + 1):
             a, b = ordered[:-step], ordered[step:]
-            differ = labels[a] != labels[b]
+            differ = strangers.differ(a, b)
             pairs.append(np.column_stack([np.minimum(a, b)[differ], np.maximum(a, b)[differ]]))
     return np.concatenate(pairs)

@@ -278,6 +278,12 @@ def refuse_unproven(agreement: Agreement, method: Method | None) -> None:
         )
 
 
+def refuse_for_clusters(method: str | None) -> None:
+    """Raise if this method is not proven for clustered rows."""
+    if method not in {None, "jackknife", "any"}:
+        raise NotProven(f"interval={method!r} is proven for independent rows only: use 'jackknife' with clusters.")
+
+
 def assemble(
     counts: Counted,
     terms: Sums,

@@ -38,6 +38,7 @@ def audit(
     connect: str | None = None,
     id: Names | None = None,
     agreement: Any = None,
+    clusters: str | None = None,
 ) -> Audit:
     """Measure how faithful the explanations in a log are, where the log lives; nothing is ever written there.
 
@@ -72,6 +73,11 @@ def audit(
         never part of an explanation or of a measure.
     agreement : Close, Tolerance or Spread, optional
         How much two predictions agree if they are numbers; by default they are labels, which agree if they are equal.
+    clusters : str, optional
+        A column that says which rows belong together, such as a customer's number: a row is then compared with rows of
+        other clusters only, and the interval leaves out whole clusters. Rows without a value are one cluster with
+        ``nulls="key"``, left out with ``"drop"``. Without it, rows must be independent: repeated ones vouch for each
+        other, and the estimate is too high.
 
     Returns
     -------
@@ -88,7 +94,7 @@ def audit(
     chosen = to_discretizer(discretizer)
     coarse: Any = Original() if chosen is None else chosen
     how = to_agreement(agreement)
-    options = AuditOptions(prediction, explanation, kind, coarse, nulls, id, confidence, interval, how)
+    options = AuditOptions(prediction, explanation, kind, coarse, nulls, id, confidence, interval, how, clusters)
     source = open_source(table, connect)
     groups = () if by is None else named_columns(source.columns, by, "by")
     moments = () if time is None else (one_column(source.columns, time, "time"),)

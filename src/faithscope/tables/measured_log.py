@@ -13,6 +13,7 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.measures.estimate import Estimate, estimate
 from faithscope.measures.populations import Populations
+from faithscope.tables.clusters import CountedClusters, count_clusters
 from faithscope.tables.counts import counted
 from faithscope.tables.engine.missing import refuse_missing, scan
 from faithscope.tables.engine.shown_columns import refuse_nested
@@ -26,7 +27,7 @@ from faithscope.tables.sources.snapshot import changed, refuse_change
 from faithscope.tables.sources.source import LogSource
 
 _MOST_GROUPS = 1000
-CountedRows = Counts | Profile | CountedNumbers | CountedSpread | CountedConstant
+CountedRows = Counts | Profile | CountedClusters | CountedNumbers | CountedSpread | CountedConstant
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,11 @@ class MeasuredLog:
     def consistency(self) -> Estimate:
         """The estimate of all rows."""
         whole = self.estimate(self._counted(self.rows)[None])
+        if whole.clusters == 1 and whole.n > 1:
+            raise BadInput(
+                f"All {whole.n:,} rows are of one cluster in column {self.log.clusters[0]!r}, so none can be checked "
+                "against another: name another column, or leave clusters away if rows are independent."
+            )
         dropped = self.total - whole.n
         if dropped < 0 or self.log.options.nulls != "drop":
             refuse_change(self.total, whole.n)
@@ -108,16 +114,27 @@ class MeasuredLog:
         return parts
 
     def _counted(self, rows: KeyedRows, names: Sequence[str] = ()) -> dict[Any, CountedRows]:
+        parts: dict[Any, CountedRows]
         if isinstance(self.labels, Numbers):
-            return dict(count_numbers(rows, self.labels, self.agreement, names))
-        return dict(counted(rows, self.labels, names))
+            parts = dict(count_numbers(rows, self.labels, self.agreement, names))
+        else:
+            parts = {name: self._named(counts) for name, counts in counted(rows, self.labels, names).items()}
+        if not self.log.clusters:
+            return parts
+        return dict(count_clusters(rows, parts, self.agreement, names))
+
+    def _named(self, counts: Counts | Profile) -> Counts | Profile:
+        """Counts that know the labels of the log."""
+        return replace(counts, labels=self.labels.values) if isinstance(counts, Profile) else counts
 
     def estimate(self, counts: CountedRows) -> Estimate:
         """An estimate from what was counted."""
+        confidence, interval = self.log.options.confidence, self.log.options.interval
         if isinstance(counts, CountedNumbers | CountedSpread | CountedConstant):
-            return counts.estimate(self.log.options.confidence, self.log.options.interval)
-        counts = replace(counts, labels=self.labels.values) if isinstance(counts, Profile) else counts
-        return estimate(counts, confidence=self.log.options.confidence, interval=self.log.options.interval)
+            return counts.estimate(confidence, interval)
+        if isinstance(counts, CountedClusters):
+            return counts.estimate(confidence)
+        return estimate(counts, confidence=confidence, interval=interval)
 
     def by(self, columns: Sequence[str]) -> Populations:
         """An estimate per population: the values of a column, or combinations of values of several."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from faithscope.agreements import Agreement, OwnAgreement, Same, Spread
 from faithscope.discretizers import Discretizer
 from faithscope.errors import NotProven, WrongType
-from faithscope.measures.estimate import Method, check_method, refuse_unproven
+from faithscope.measures.estimate import Method, check_method, refuse_for_clusters, refuse_unproven
 from faithscope.measures.intervals import check_confidence
 from faithscope.tables.engine.missing import Nulls, check_nulls
 from faithscope.tables.log.columns import Names
@@ -24,6 +24,7 @@ class AuditOptions:
     confidence: float
     interval: Method | None
     agreement: Agreement = field(default_factory=Same)
+    clusters: str | None = None
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
@@ -31,6 +32,8 @@ class AuditOptions:
         check_nulls(self.nulls)
         if isinstance(self.agreement, Spread):
             refuse_unproven(self.agreement, self.interval)
+        if self.clusters is not None:
+            _refuse_with_clusters(self.agreement, self.interval)
         if isinstance(self.agreement, OwnAgreement):
             raise NotProven(
                 f"agreement={self.agreement.function!r} cannot be applied in an engine: pass fs.Spread(), "
@@ -40,3 +43,10 @@ class AuditOptions:
             raise WrongType(
                 f"discretizer={self.discretizer!r} cannot be applied in an engine: pass an object such as fs.Sign()."
             )
+
+
+def _refuse_with_clusters(agreement: Agreement, method: Method | None) -> None:
+    """Raise if clustered rows cannot be measured like this in an engine."""
+    refuse_for_clusters(method)
+    if isinstance(agreement, Spread):
+        raise NotProven("Spread is not measured for clustered rows: use agreement=fs.Close(eps) with clusters.")

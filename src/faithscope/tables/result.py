@@ -18,7 +18,7 @@ from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.numbers.counts import Numbers
 from faithscope.tables.numbers.worst import worst_numbers
 from faithscope.tables.windows import Windows, over_time
-from faithscope.tables.worst import Examples, number_pairs, worst_counts
+from faithscope.tables.worst import Examples, number_pairs, stranger_pairs, worst_counts
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -83,17 +83,22 @@ class Audit:
         return float(self.consistency.counts.profile().uniqueness)
 
     def table(self, k: int | None = 100) -> "pd.DataFrame":
-        """One line per explanation, the k worst first; all of them if k is None."""
+        """One line per explanation, the k worst first; all of them if k is None.
+
+        Every row counts once, whatever its cluster.
+        """
         measured = self._measured
         with measured.asked():
             if isinstance(measured.labels, Numbers):
                 return frame(worst_numbers(measured.rows, measured.labels, measured.agreement, k))
-            return frame(per_explanation(worst_counts(measured.rows, k), self.consistency.confidence, k))
+            return frame(per_explanation(worst_counts(measured.rows.independent(), k), self.consistency.confidence, k))
 
     def counterexamples(self, k: int = 10) -> "pd.DataFrame":
         """Pairs of rows, same explanation, different prediction: worst explanations first, nearest rows first.
 
         Of numbers, the rows that are farthest apart come first: those with the lowest and the highest prediction.
+        If rows are clustered, both rows of a pair are of different clusters; of numbers, the worst explanations and
+        their ``disagreement`` are those of all rows.
 
         A log has no row numbers. The columns that ``id=`` named stand first, as ``<column>_a`` and ``<column>_b``;
         ``index_a`` and ``index_b`` name rows by them, or else by the first of the rows' own columns. The nearest are
@@ -116,7 +121,8 @@ class Audit:
             if isinstance(measured.labels, Numbers):
                 return number_pairs(measured.log, measured.rows, measured.labels, examples, k)
             counts = worst_counts(measured.rows, _SHOWN)
-        return counterexamples(counts, examples.sample, k)
+            pairs = stranger_pairs(measured.rows, counts, _SHOWN) if measured.rows.clustered else None
+        return counterexamples(counts, examples.sample, k, pairs)
 
     @property
     def X(self) -> "pd.DataFrame":  # noqa: N802

@@ -62,6 +62,9 @@ def sufficiency(measured: MeasuredLog, *, exact: int = EXACT) -> tuple[Estimate 
     scoped = _Scoped.of(measured)
     if isinstance(scoped, str):
         return None, (f"sufficiency was not measured: {scoped}",)
+    if log.clusters:
+        read = "read the rows and call fs.sufficiency(..., clusters=...)"
+        return None, (f"sufficiency was not measured: no engine counts it for clustered rows; {read}",)
     if isinstance(measured.labels, Numbers):
         if scoped.n > _MOST_PATTERNS:
             many = f"rows with predicted numbers are fetched, at most {_MOST_PATTERNS:,} of them, and the log has"

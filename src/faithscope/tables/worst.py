@@ -1,11 +1,13 @@
 """Where explanations fail: those with most disagreeing pairs of rows, and rows that contradict them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from faithscope.agreements import Same
 from faithscope.counting.counts import Counts
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.checks import check_whole
@@ -13,16 +15,19 @@ from faithscope.inputs.labels import to_labels
 from faithscope.measures.counterexamples import disagreeing_pairs
 from faithscope.sample import Sample
 from faithscope.tables.cells import CountedCells, cells
-from faithscope.tables.engine.answers import fetch
+from faithscope.tables.clusters import met_strangers, stranger_parts
+from faithscope.tables.engine.answers import fetch, numbers_of
 from faithscope.tables.engine.dialects import engine_of
-from faithscope.tables.engine.protocol import Table
+from faithscope.tables.engine.protocol import Expression, Table
 from faithscope.tables.engine.shown_columns import shown
 from faithscope.tables.labels import Labels
 from faithscope.tables.log.kinds import RuleColumn
 from faithscope.tables.log.naming import NamedRows
-from faithscope.tables.log.rows import AuditedLog, KeyedRows
-from faithscope.tables.numbers.counts import Numbers
+from faithscope.tables.log.rows import CLUSTER, AuditedLog, KeyedRows
+from faithscope.tables.numbers.counts import Numbers, one_text_per_rule
 from faithscope.tables.numbers.worst import farthest_rows, ranked_explanations, rows_at_ends
+
+Ints = NDArray[np.int64]
 
 _EXAMPLES = 50  # rows of each label of an explanation that are fetched to be shown
 
@@ -47,17 +52,20 @@ class Examples:
         The columns that the measure does not read.
     compared : pyarrow.Table or None
         The columns that say how near two rows are; None if there are none.
+    clusters : (n,) array or None
+        The cluster of each row by number; None if rows are independent.
     """
 
     explanations: Explanations
     labels: Any
     rows: NamedRows
     compared: Any
+    clusters: Ints | None = None
 
     @property
     def sample(self) -> Sample:
         """These rows, with what says how near two of them are."""
-        return Sample(self.explanations, to_labels(self.labels), self.compared)
+        return Sample(self.explanations, to_labels(self.labels), self.compared, clusters=self.clusters)
 
     @classmethod
     def of(cls, log: AuditedLog, rows: KeyedRows, labels: Labels | Numbers, k: int) -> "Examples":
@@ -77,16 +85,23 @@ class Examples:
         table = answer.select(list(short)).rename_columns(list(known))
         lists = table.to_pydict()
         named = NamedRows({name: lists.pop(name) for name in log.ids}, lists)
-        return cls(
-            candidates.read(answer), _predictions(answer, labels), named, table.select(list(lists)) if lists else None
-        )
+        compared = table.select(list(lists)) if lists else None
+        clusters = _numbered(answer.column(CLUSTER).to_pylist()) if candidates.clustered else None
+        return cls(candidates.read(answer), _predictions(answer, labels), named, compared, clusters)
+
+
+def _numbered(values: Sequence[Any]) -> Ints:
+    """Values by number, equal ones alike."""
+    number: dict[Any, int] = {}
+    return np.array([number.setdefault(value, len(number)) for value in values], np.int64)
 
 
 def number_pairs(log: AuditedLog, rows: KeyedRows, numbers: Numbers, examples: Examples, k: int) -> dict[str, Any]:
     """Up to k pairs of rows with one explanation whose predictions are farthest apart."""
     worst = fetch(_worst_numbers(log, rows, numbers, k))
     apart = np.asarray(worst.column("disagreement").to_numpy(zero_copy_only=False), np.float64)
-    known = (examples.explanations, examples.labels, examples.compared)
+    clusters = np.arange(len(examples.labels)) if examples.clusters is None else examples.clusters
+    known = (examples.explanations, examples.labels, examples.compared, clusters)
     return farthest_rows(rows.read(worst), apart, *known, k, log.options.agreement)
 
 
@@ -105,17 +120,46 @@ def _worst_numbers(log: AuditedLog, rows: KeyedRows, numbers: Numbers, k: int) -
     return ranked.filter(ranked["disagreement"] > 0).limit(k)
 
 
+def stranger_pairs(rows: KeyedRows, counts: Counts, k: int) -> Ints:
+    """For each counted explanation, its disagreeing pairs of rows of different clusters; 0 for all but the k worst."""
+    answer = fetch(_worst(_one_key_per_explanation(rows), k))
+    pairs = np.zeros(counts.distinct, np.int64)
+    pairs[counts.explanations.locate(rows.read(answer))] = numbers_of(answer, "disagreeing") // 2
+    return pairs
+
+
+def _one_key_per_explanation(rows: KeyedRows) -> KeyedRows:
+    return replace(rows, table=one_text_per_rule(rows))
+
+
 def _worst(rows: KeyedRows, k: int) -> Table:
-    """The keys of the k explanations with most disagreeing pairs of rows, then most rows, as an expression."""
+    """The keys of the k explanations with most disagreeing pairs of rows, then most rows, as an expression.
+
+    If rows are clustered, only pairs of rows of different clusters count.
+    """
     import ibis
 
+    ranked = _ranked_strangers(rows) if rows.clustered else _ranked(rows)
+    return ranked.order_by([ibis.desc("disagreeing"), ibis.desc("rows"), *rows.keys]).limit(check_whole(k, "k"))
+
+
+def _ranked(rows: KeyedRows) -> Table:
+    """The `rows` of each explanation, and its ordered pairs of rows that are `disagreeing`."""
     table = cells(rows)
     sums = table.group_by(list(rows.keys)).aggregate(
         rows=table["given"].sum().cast("int64"),
         same=(table["given"] * (table["given"] - 1)).sum().cast("int64"),
     )
-    ranked = sums.mutate(disagreeing=sums["rows"] * (sums["rows"] - 1) - sums["same"])
-    return ranked.order_by([ibis.desc("disagreeing"), ibis.desc("rows"), *rows.keys]).limit(check_whole(k, "k"))
+    return sums.mutate(disagreeing=sums["rows"] * (sums["rows"] - 1) - sums["same"])
+
+
+def _ranked_strangers(rows: KeyedRows) -> Table:
+    """The same, of pairs of rows of different clusters."""
+    parts = stranger_parts(met_strangers(rows.table, Same(), rows.keys), rows.keys)
+    disagreeing = (parts["strangers"] - parts["agreed"]).max()
+    return parts.group_by(list(rows.keys)).aggregate(
+        rows=parts["rows"].sum().cast("int64"), disagreeing=disagreeing.cast("int64")
+    )
 
 
 def _among(table: Table, chosen: Table, keys: Sequence[str]) -> Table:
@@ -127,14 +171,27 @@ def _some_rows(rows: KeyedRows, k: int, columns: Sequence[str]) -> Any:
     """Some rows of each label of the k worst explanations: key columns, `label`, and the columns asked for."""
     import ibis
 
-    if isinstance(rows.kind, RuleColumn):
+    if isinstance(rows.kind, RuleColumn) and not rows.clustered:
         chosen = rows.table.filter(rows.table["k0"].isin(_worst_texts(rows, k)))
     else:
+        rows = _one_key_per_explanation(rows)
         chosen = _among(rows.table, _worst(rows, k), rows.keys)
-    window = ibis.window(group_by=[*rows.keys, "label"], order_by=list(columns) or ["label"])
+    chosen = chosen.mutate(turn=_turn(rows, chosen, columns))
+    window = ibis.window(group_by=[*rows.keys, "label"], order_by=["turn", *columns])
     numbered = chosen.mutate(number=ibis.row_number().over(window))
+    numbered = numbered.mutate(**{CLUSTER: numbered[CLUSTER].cast("string")}) if rows.clustered else numbered
     order = [*rows.keys, "label", "number"]
     return fetch(numbered.filter(numbered["number"] < _EXAMPLES).order_by(order))
+
+
+def _turn(rows: KeyedRows, table: Table, columns: Sequence[str]) -> Expression:
+    """When a row is chosen: a row of each cluster comes before any cluster's second; all at once without clusters."""
+    import ibis
+
+    if not rows.clustered:
+        return ibis.literal(0, "int64")
+    window = ibis.window(group_by=[*rows.keys, "label", CLUSTER], order_by=list(columns) or ["label"])
+    return ibis.row_number().over(window)
 
 
 def _worst_texts(rows: KeyedRows, k: int) -> list[str]:

@@ -27,15 +27,36 @@ def laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
     """The log with its columns named by the caller, by the log itself, or by their names and types."""
     predictions = _predictions(source, options)
     source = source.as_numbers(predictions) if options.agreement.of_numbers else source
+    clusters = _clusters(source, options.clusters, predictions)
     ids = _ids(source, options.ids, predictions)
     with understood():
-        columns = None if options.explanation is None else _explanation(source, options.explanation, predictions, ids)
+        columns = None if options.explanation is None else _explanation(source, options, predictions, ids, clusters)
         settings = _own_settings(source, columns)
         log = None if settings is None else _own_log(source, predictions, settings, options)
     if log is None:
         log = _foreign_log(source, predictions, columns or (), options)
     refuse_ids(ids, "explanation", (*log.columns, *log.originals))
-    return replace(log, ids=ids)
+    refuse_ids(clusters, "explanation", (*log.columns, *log.originals), "clusters")
+    return replace(log, ids=tuple(dict.fromkeys((*ids, *clusters))), clusters=clusters)
+
+
+def _clusters(source: LogSource, name: str | None, predictions: Sequence[str]) -> tuple[str, ...]:
+    """The column of clusters; empty if rows are independent."""
+    if name is None:
+        return ()
+    column = one_column(source.columns, name, "clusters")
+    schema = source.table.schema()
+    refuse_nested(schema, [column], "a cluster is one value per row")
+    if column in predictions:
+        raise BadInput(
+            f"Column {column!r} is named both for clusters and for prediction, and rows of one cluster are never "
+            "compared: name a column for clusters that says whose the rows are."
+        )
+    if shown(column, schema[column]) is None:
+        raise WrongType(
+            f"Column {column!r} holds {schema[column]}, which cannot be shown as a text: name another for clusters."
+        )
+    return (column,)
 
 
 def _predictions(source: LogSource, options: AuditOptions) -> tuple[str, ...]:
@@ -72,12 +93,19 @@ def _ids(source: LogSource, names: Names | None, predictions: Sequence[str]) -> 
     return ids
 
 
-def _explanation(source: LogSource, names: Names, predictions: Sequence[str], ids: Sequence[str]) -> tuple[str, ...]:
+def _explanation(
+    source: LogSource,
+    options: AuditOptions,
+    predictions: Sequence[str],
+    ids: Sequence[str],
+    clusters: Sequence[str],
+) -> tuple[str, ...]:
     """The columns that names or globs mean; a glob never means the prediction, nor what identifies rows."""
-    listed = name_list(names, "explanation")
+    listed = name_list(options.explanation or (), "explanation")
     exact = [name for name in listed if isinstance(name, str)]
     refuse_ids(ids, "explanation", exact)
-    hidden = {*predictions, *ids}.difference(exact)
+    refuse_ids(clusters, "explanation", exact, "clusters")
+    hidden = {*predictions, *ids, *clusters}.difference(exact)
     return tuple(several_columns([name for name in source.columns if name not in hidden], listed, "explanation"))
 
 

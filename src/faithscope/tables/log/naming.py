@@ -11,13 +11,13 @@ _COLUMNS = 6  # of a row that has no id
 _CHARACTERS = 40  # of a cell
 
 
-def refuse_ids(ids: Sequence[str], role: str, columns: Sequence[str]) -> None:
-    """Raise if a column that identifies rows would also be measured."""
+def refuse_ids(ids: Sequence[str], role: str, columns: Sequence[str], named: str = "id") -> None:
+    """Raise if a column that identifies rows, or whose they are, would also be measured."""
     both = [name for name in ids if name in columns]
     if both:
         raise BadInput(
-            f"Column {both[0]!r} is named both for id and for {role}: a column that identifies rows is never measured. "
-            "Leave it out of one of them."
+            f"Column {both[0]!r} is named both for {named} and for {role}: a column that identifies rows is never "
+            "measured. Leave it out of one of them."
         )
 
 

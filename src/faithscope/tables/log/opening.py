@@ -47,13 +47,13 @@ def _streamed(
 ) -> tuple[AuditedLog, Scan]:
     """The log with its explanations discretized by `first` in the engine and by the rest in NumPy."""
     numbers, nulls = isinstance(log.kind, NumberColumns), log.options.nulls
-    seen = scan(log.source.table, log.predictions if numbers else log.used)
+    seen = scan(log.source.table, (*log.predictions, *log.clusters) if numbers else log.used)
     log = replace(log, nan=seen.nan, kind=log.kind if numbers else _bounded(log, seen))
     kind = log.kind if isinstance(log.kind, NumberColumns) else to_numbers(rest[0], log.values(first, {})[1])
     lists = numbers and len(log.columns) < kind.width
     features = tuple(f"{log.columns[0]}[{j}]" for j in range(kind.width)) if lists else log.columns
     stream = Stream(partial(_values, log, first), kind, features, rest, nulls == "drop", log.source.scratch)
-    stream.table((*log.predictions, *carried))
+    stream.table((*log.predictions, *log.clusters, *carried))
     holes = {name: stream.missing[name] for name in features if name in stream.missing} if numbers else {}
     seen = replace(seen, missing={**seen.missing, **holes})
     refuse_missing(seen, nulls)

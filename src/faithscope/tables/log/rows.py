@@ -1,7 +1,7 @@
 """The rows of a log as engines group them: a label, and the columns that tell explanations apart."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -18,6 +18,7 @@ from faithscope.tables.log.streaming import KEY, Stream
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.source import LogSource
 
+CLUSTER = "cluster"  # the column of clusters, if rows are clustered
 _NONE: Mapping[Any, Any] = MappingProxyType({})
 
 
@@ -35,6 +36,8 @@ class AuditedLog:
         For counterfactuals the columns of the rows they belong to.
     ids : tuple of str
         Columns that identify rows, and are never measured.
+    clusters : tuple of str
+        The column that says which rows belong together; empty if rows are independent.
     nan : frozenset of str
         Columns that hold NaN, which is then treated as null.
     stream : Stream, optional
@@ -48,18 +51,20 @@ class AuditedLog:
     kind: Kind
     originals: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
+    clusters: tuple[str, ...] = ()
     nan: frozenset[str] = frozenset()
     stream: Stream | None = None
 
     @property
     def used(self) -> tuple[str, ...]:
         """Every column that the measure reads."""
-        return (*self.predictions, *self.columns, *self.originals)
+        return (*self.predictions, *self.columns, *self.originals, *self.clusters)
 
     @property
     def others(self) -> tuple[str, ...]:
-        """Every column that the measure does not read, those that identify rows first."""
-        return tuple(name for name in dict.fromkeys((*self.ids, *self.source.columns)) if name not in self.used)
+        """Every column that may be shown beside prediction and explanation, those that identify rows first."""
+        measured = (*self.predictions, *self.columns, *self.originals)
+        return tuple(name for name in dict.fromkeys((*self.ids, *self.source.columns)) if name not in measured)
 
     def labels(self) -> Table:
         """The table of the predictions alone, which no engine should have to discretize for."""
@@ -81,6 +86,7 @@ class AuditedLog:
         """
         source, place = self._kept(tuple(used.values()), tuple(shown.values()), among)
         beside = self._predicted(source, place)
+        beside |= dict(zip((CLUSTER,), (self._clean(source, name, place) for name in self.clusters), strict=False))
         beside |= {name: self._clean(source, wanted, place) for name, wanted in used.items()}
         beside |= {name: column(source, place.get(wanted, wanted)) for name, wanted in shown.items()}
         if self.stream is not None:
@@ -110,8 +116,9 @@ class AuditedLog:
         """
         if self.stream is None:
             return self._without_missing(self.source.table, (*self.used, *used)), _NONE
-        table, place = self.stream.table((*self.predictions, *used, *shown), among)
-        return self._without_missing(table, [place[name] for name in (*self.predictions, *used)]), place
+        counted = (*self.predictions, *self.clusters, *used)
+        table, place = self.stream.table((*counted, *shown), among)
+        return self._without_missing(table, [place[name] for name in counted]), place
 
     def _without_missing(self, table: Table, columns: Sequence[str]) -> Table:
         if self.options.nulls != "drop":
@@ -138,7 +145,7 @@ class AuditedLog:
 
 @dataclass(frozen=True)
 class KeyedRows:
-    """A table of rows with the columns `label`, `k0` …, and others that were asked for.
+    """A table of rows with the columns `label`, `k0` …, `cluster` if rows are clustered, and others asked for.
 
     Attributes
     ----------
@@ -152,6 +159,15 @@ class KeyedRows:
     kind: Kind
     keys: tuple[str, ...]
     packing: Packing | Bytes | None = None
+
+    @property
+    def clustered(self) -> bool:
+        """Whether rows belong to clusters."""
+        return CLUSTER in self.table.columns
+
+    def independent(self) -> "KeyedRows":
+        """The same rows without their clusters."""
+        return replace(self, table=self.table.drop(CLUSTER)) if self.clustered else self
 
     def read(self, answer: Any) -> Explanations:
         """The explanations of an Arrow table that has the key columns."""

@@ -15,7 +15,7 @@ from faithscope.measures.counterexamples import share_out
 from faithscope.tables.engine.answers import fetch
 from faithscope.tables.engine.expressions import literal
 from faithscope.tables.engine.protocol import Expression, Table
-from faithscope.tables.log.rows import KeyedRows
+from faithscope.tables.log.rows import CLUSTER, KeyedRows
 from faithscope.tables.numbers.agreement_sums import agreeing
 from faithscope.tables.numbers.counts import Numbers, one_text_per_rule
 from faithscope.tables.numbers.sums import only, share, total
@@ -117,12 +117,13 @@ def _squared(differences: Sequence[Expression]) -> Expression:
 def rows_at_ends(rows: KeyedRows, numbers: Numbers, chosen: Table, some: int, columns: Sequence[str]) -> Any:
     """Some rows at both ends of the chosen explanations: lowest and highest, or farthest from the mean and from these.
 
-    The Arrow table has the key columns, the predictions, and the columns that are asked for.
+    The Arrow table has the key columns, the predictions, and the columns that are asked for. If rows are clustered, it
+    has clusters as text, and a row of each cluster is chosen before any cluster's second.
     """
     import ibis
 
-    keys = list(rows.keys)
-    table = one_text_per_rule(rows).select(*keys, *numbers.columns, *columns)
+    keys, clusters = list(rows.keys), [CLUSTER] if rows.clustered else []
+    table = one_text_per_rule(rows).select(*keys, *numbers.columns, *columns, *clusters)
     table = table.semi_join(chosen, [table[key].identical_to(chosen[key]) for key in keys])
     if len(numbers.columns) > 1:
         cells = table.mutate(given=literal(1.0))
@@ -131,10 +132,15 @@ def rows_at_ends(rows: KeyedRows, numbers: Numbers, chosen: Table, some: int, co
     several = len(numbers.columns) > 1
     ties = [*(numbers.columns if several else ()), *columns]
     ends = (ibis.desc("square"), ibis.desc("from_end")) if several else (ibis.desc("y0"), ibis.asc("y0"))
-    down, other = (ibis.window(group_by=keys, order_by=[end, *ties]) for end in ends)
-    table = table.mutate(place=ibis.row_number().over(down), other=ibis.row_number().over(other))
+    table = table.mutate(**{name: table[name].cast("string") for name in clusters})
+    for place, end in zip(("place", "other"), ends, strict=True):
+        window = ibis.window(group_by=[*keys, *clusters], order_by=[end, *ties])
+        table = table.mutate(turn=ibis.row_number().over(window) if clusters else ibis.literal(0, "int64"))
+        window = ibis.window(group_by=keys, order_by=["turn", end, *ties])
+        table = table.mutate(**{place: ibis.row_number().over(window)})
     kept = table.filter((table["place"] < some) | (table["other"] < some))
-    return fetch(kept.order_by([*keys, *numbers.columns, *columns]).select(*keys, *numbers.columns, *columns))
+    wanted = [*keys, *numbers.columns, *columns, *clusters]
+    return fetch(kept.order_by(wanted).select(*wanted))
 
 
 def farthest_rows(
@@ -143,6 +149,7 @@ def farthest_rows(
     examples: Explanations,
     values: Floats,
     compared: Any,
+    clusters: Ints,
     k: int,
     how: Agreement,
 ) -> dict[str, Any]:
@@ -156,9 +163,11 @@ def farthest_rows(
         Rows at the ends of these.
     compared : pyarrow.Table or None
         The columns that say how near two rows are.
+    clusters : (n,) array
+        The cluster of each row by number: both rows of a pair are of different clusters.
     """
     codes = worst.locate(examples)
-    pairs = [_pairs_apart(np.flatnonzero(codes == code), values, how) for code in range(len(worst))]
+    pairs = [_pairs_apart(np.flatnonzero(codes == code), values, clusters, how) for code in range(len(worst))]
     quota = share_out(np.array([len(rows) for rows in pairs], np.int64), k)
     chosen = [rows[:wanted] for rows, wanted in zip(pairs, quota.tolist(), strict=True)]
     a, b = np.concatenate([np.empty((0, 2), np.int64), *chosen]).T
@@ -175,11 +184,12 @@ def farthest_rows(
     }
 
 
-def _pairs_apart(rows: Ints, values: Floats, agreement: Agreement) -> Ints:
-    """Pairs of these rows that disagree, largest gap first."""
+def _pairs_apart(rows: Ints, values: Floats, clusters: Ints, agreement: Agreement) -> Ints:
+    """Pairs of these rows that disagree and are of different clusters, largest gap first."""
     a, b = (rows[side] for side in np.triu_indices(len(rows), 1))
     gaps = _gap(values[a], values[b])
     apart = gaps > (agreement.eps if isinstance(agreement, Tolerance) else 0.0)
+    apart &= clusters[a] != clusters[b]
     order = np.lexsort((b[apart], a[apart], -gaps[apart]))
     return np.column_stack([a[apart], b[apart]])[order]
 
