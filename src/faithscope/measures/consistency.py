@@ -99,7 +99,7 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method
     counts = count_rows(counted)
     if counted.weights is None:
         return noted(estimate(counts, confidence=confidence, interval=method), notes)
-    _refuse_proven_otherwise(method, "for rows that count alike", "weights")
+    _refuse_proven_otherwise(method, "for unweighted rows", "weights")
     kinds = counts.kinds(counted)
     left_out = leave_out_rows(kinds) if counts.n > 1 else None
     margins = jackknife_margins(left_out, counts.effective_n, confidence)
