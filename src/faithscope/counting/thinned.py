@@ -10,12 +10,13 @@ because ``1 / (1 + N) = ∫₀¹ (1 - u)^N du``, and ``E (1 - u)^N = Π_k (1 - a
 are linear in every ``a_i``.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import roots_legendre
+from scipy.special import roots_laguerre, roots_legendre
 
 from faithscope.agreements import GroupedRows
 from faithscope.agreements.base import AgreementSums
@@ -25,10 +26,32 @@ from faithscope.runtime.memory import FEWER_ROWS, need
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# The integrand of N rows is a polynomial of degree N - 2, so k nodes are exact up to 2k + 1 rows. Its m-th derivative is
-# at most (Σa)^m, so 24 nodes on [0, 36 / Σa] are within 1e-13 of the integral, in proportion, for any number of rows.
-_EXACT = (1, 2, 4, 8, 16)
-_NODES, _TAIL = 24, 36.0
+
+
+class _Quadrature(NamedTuple):
+    """Nodes and weights on ``[0, span]``, where ``span = min(1, tail / Σa)``."""
+
+    nodes: Floats
+    weights: Floats
+    tail: float
+
+    @classmethod
+    def legendre(cls, many: int, tail: float = np.inf) -> "_Quadrature":
+        nodes, weights = roots_legendre(many)
+        return cls((1 + nodes) / 2, weights / 2, tail)
+
+    @classmethod
+    def laguerre(cls, many: int) -> "_Quadrature":
+        nodes, weights = roots_laguerre(many)
+        return cls(nodes, weights * np.exp(nodes), 1.0)
+
+
+# The integrand of N rows is a polynomial of degree N - 2, so k Legendre nodes are exact up to 2k + 1 rows.
+_SMALL = {2 * many + 1: _Quadrature.legendre(many) for many in (1, 2, 4, 8, 16)}
+# Its m-th derivative is at most (Σa)^m, so 24 nodes on [0, 36 / Σa] are within 1e-13 of the integral, in proportion.
+_MEDIUM = _Quadrature.legendre(24, 36.0)
+# If Σa is large, it is exp(-Σa u) times a factor that is nearly constant: within 1e-13 from Σa = 1,000 on.
+_LARGE, _MANY = _Quadrature.laguerre(8), 1000.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,17 +106,26 @@ def thin(counts: Counts, entries: Alike) -> Thinned:
     """The means of A and S over all ways of keeping rows, per explanation."""
     need(160 * len(entries.cell), f"Sums over {len(entries.cell):,} kinds of rows", FEWER_ROWS)
     explanation = counts.explanation[entries.cell]
-    size = sums(explanation, entries.rows, counts.distinct)[explanation]
-    agreeing, without, low = np.zeros(counts.distinct), np.zeros(len(size)), 1.0
-    for nodes in (*_EXACT, _NODES):
-        high = np.inf if nodes == _NODES else 2 * nodes + 1
-        chosen = (size > low) & (size <= high)
-        low = high
-        if chosen.any():
-            part = _Integral.of(counts, entries.take(chosen))
-            agreeing[part.explanations], without[chosen] = part.by(nodes)
+    agreeing, without = np.zeros(counts.distinct), np.zeros(len(explanation))
+    for chosen, quadrature in _quadratures(explanation, entries, counts.distinct):
+        part = _Integral.of(counts, entries.take(chosen))
+        agreeing[part.explanations], without[chosen] = part.by(quadrature)
     silent, silent_without = _silent(explanation, entries, counts.distinct)
     return Thinned(agreeing, silent, without, silent_without)
+
+
+def _quadratures(
+    explanation: Ints, entries: Alike, distinct: int
+) -> Iterator[tuple[NDArray[np.bool_], _Quadrature]]:
+    """Which entries to integrate by which quadrature; explanations of a single row agree with nobody."""
+    size, kept = (sums(explanation, rows, distinct) for rows in (entries.rows, entries.rows * entries.kept))
+    lows, highs = [1, *_SMALL], [*_SMALL, np.inf]
+    kinds = [((size > low) & (size <= high), _SMALL.get(high)) for low, high in zip(lows, highs, strict=True)]
+    several, _ = kinds.pop()
+    kinds += [(several & (kept < _MANY), _MEDIUM), (several & (kept >= _MANY), _LARGE)]
+    for chosen, quadrature in kinds:
+        if chosen.any() and quadrature is not None:
+            yield chosen[explanation], quadrature
 
 
 class _Runs(NamedTuple):
@@ -137,16 +169,16 @@ class _Integral:
         """The explanations, by number."""
         return self.groups.keys
 
-    def by(self, nodes: int) -> tuple[Floats, Floats]:
-        """A of each explanation, and without one row of each entry, by Gauss-Legendre quadrature."""
+    def by(self, quadrature: _Quadrature) -> tuple[Floats, Floats]:
+        """A of each explanation, and without one row of each entry."""
         kept, rows = self.entries.kept, self.entries.rows
-        span = np.minimum(1.0, _TAIL / self.groups.add(self.cells.add(rows * kept)))
+        span = np.minimum(1.0, quadrature.tail / self.groups.add(self.cells.add(rows * kept)))
         group = self.groups.of[self.cells.of]
         whole, without = np.zeros(len(span)), np.zeros(len(kept))
-        for place, weight in zip(*roots_legendre(nodes), strict=True):
-            u = ((1 + place) / 2 * span)[group]
+        for place, weight in zip(quadrature.nodes, quadrature.weights, strict=True):
+            u = (place * span)[group]
             b = kept / (1 - kept * u)
-            product = np.exp(self.groups.add(self.cells.add(rows * np.log1p(-kept * u)))) * (weight / 2 * span)
+            product = np.exp(self.groups.add(self.cells.add(rows * np.log1p(-kept * u)))) * (weight * span)
             mass, squares = self.cells.add(rows * b), self.cells.add(rows * b * b)
             same = self._same(mass)
             pairs = self.groups.add(np.maximum(mass * same - self.itself * squares, 0.0))
