@@ -49,7 +49,7 @@ class _Quadrature(NamedTuple):
 # The integrand of N rows is a polynomial of degree N - 2, so k Legendre nodes are exact up to 2k + 1 rows.
 _SMALL = {2 * many + 1: _Quadrature.legendre(many) for many in (1, 2, 4, 8, 16)}
 # Its m-th derivative is at most (Σa)^m, so 24 nodes on [0, 36 / Σa] are within 1e-13 of the integral, in proportion.
-_MEDIUM = _Quadrature.legendre(24, 36.0)
+MEDIUM = _Quadrature.legendre(24, 36.0)
 # If Σa is large, it is exp(-Σa u) times a factor that is nearly constant: within 1e-13 from Σa = 1,000 on.
 _LARGE, _MANY = _Quadrature.laguerre(8), 1000.0
 
@@ -122,7 +122,7 @@ def _quadratures(
     lows, highs = [1, *_SMALL], [*_SMALL, np.inf]
     kinds = [((size > low) & (size <= high), _SMALL.get(high)) for low, high in zip(lows, highs, strict=True)]
     several, _ = kinds.pop()
-    kinds += [(several & (kept < _MANY), _MEDIUM), (several & (kept >= _MANY), _LARGE)]
+    kinds += [(several & (kept < _MANY), MEDIUM), (several & (kept >= _MANY), _LARGE)]
     for chosen, quadrature in kinds:
         if chosen.any() and quadrature is not None:
             yield chosen[explanation], quadrature
