@@ -99,9 +99,7 @@ def _cover(
     return replace(tally.result(relation, layout, interval), idle=tuple(map(str, idle)))
 
 
-def _tally(
-    sample: Sample, rows: NumberedRows, interval: bool, thinned: bool = False
-) -> LabelTally | AgreementTally:
+def _tally(sample: Sample, rows: NumberedRows, interval: bool, thinned: bool = False) -> LabelTally | AgreementTally:
     if sample.agreement.of_numbers or sample.clusters is not None:
         return AgreementTally(sample, rows)
     if thinned and rows.weights is not None:

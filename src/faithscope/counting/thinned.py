@@ -6,8 +6,8 @@ all ways of keeping, the sums of M̂ and U have the means
     A_π = ∫₀¹ Π_k (1 - a_k u) · Σ_{i≠j} K_ij b_i b_j du,   b_i = a_i / (1 - a_i u),
     S_π = Σ_i a_i Π_{k≠i} (1 - a_k),
 
-because ``1 / (1 + N) = ∫₀¹ (1 - u)^N du``, and ``E (1 - u)^N = Π_k (1 - a_k u)`` if N counts the rows that are kept. Both
-are linear in every ``a_i``.
+because ``1 / (1 + N) = ∫₀¹ (1 - u)^N du``, and ``E (1 - u)^N = Π_k (1 - a_k u)`` if N counts the rows that are kept.
+Both are linear in every ``a_i``.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,6 @@ from faithscope.runtime.memory import FEWER_ROWS, need
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
 
 
 class _Quadrature(NamedTuple):
@@ -114,9 +113,7 @@ def thin(counts: Counts, entries: Alike) -> Thinned:
     return Thinned(agreeing, silent, without, silent_without)
 
 
-def _quadratures(
-    explanation: Ints, entries: Alike, distinct: int
-) -> Iterator[tuple[NDArray[np.bool_], _Quadrature]]:
+def _quadratures(explanation: Ints, entries: Alike, distinct: int) -> Iterator[tuple[NDArray[np.bool_], _Quadrature]]:
     """Which entries to integrate by which quadrature; explanations of a single row agree with nobody."""
     size, kept = (sums(explanation, rows, distinct) for rows in (entries.rows, entries.rows * entries.kept))
     lows, highs = [1, *_SMALL], [*_SMALL, np.inf]

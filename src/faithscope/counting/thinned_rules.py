@@ -39,8 +39,10 @@ class Kinds:
 
     @classmethod
     def by_weight(cls, labels: Ints, weights: Floats) -> "Kinds":
-        """Rows are kept in proportion to their weight; if weights are many, those of one label within a few percent
-        of each other are replaced by their mean."""
+        """Rows are kept in proportion to their weight.
+
+        If weights are many, those of one label that are within a few percent of each other are replaced by their mean.
+        """
         share = weights / weights.max()
         values, place = np.unique(share, return_inverse=True)
         keys, first, of = np.unique(labels * len(values) + place, return_index=True, return_inverse=True)

@@ -61,12 +61,12 @@ class Tilt:
 
     @property
     def of_cells(self) -> Floats:
-        """v of each cell."""
+        """V of each cell."""
         return self.v[self.counts.label]
 
     @cached_property
     def share(self) -> Floats:
-        """s of each cell."""
+        """S of each cell."""
         counts = self.counts
         return np.asarray(counts.given * self.v[counts.label] / self.tilted[counts.explanation])
 
@@ -81,11 +81,15 @@ class Tilt:
         counts = self.counts
         return np.asarray((self.weight / self.tilted)[counts.explanation] * self.v[counts.label])
 
+    @property
+    def parameters(self) -> int:
+        """How many numbers the fit chose: one per explanation and per label, less one per component."""
+        return self.counts.distinct + len(self.v) - len(set(self._component.tolist()))
+
     def fits_exactly(self, cells: Ints, weights: Floats) -> bool:
         """Whether each row weighs ``g v``, and enough rows could have weighed something else to tell."""
         fitted = self.mean_weight[cells]
-        free = len(cells) - self.counts.distinct - len(self.v) + len(set(self._component.tolist()))
-        return free >= 10 and bool((np.abs(weights - fitted) <= _ROUNDING * fitted).all())
+        return len(cells) - self.parameters >= 10 and bool((np.abs(weights - fitted) <= _ROUNDING * fitted).all())
 
     def influence(self, slopes: Floats, cells: Ints, weights: Floats) -> Floats:
         """What a sum changes through v if one row is left out, to first order.
@@ -131,7 +135,9 @@ class Tilt:
         """Minus the derivative of the score by ``log v``."""
         counts, shape = self.counts, (self.counts.distinct, len(self.v))
         shares = csr_array((self.share, (counts.explanation, counts.label)), shape=shape)
-        mass = csr_array((self.share * self.weight[counts.explanation], (counts.explanation, counts.label)), shape=shape)
+        mass = csr_array(
+            (self.share * self.weight[counts.explanation], (counts.explanation, counts.label)), shape=shape
+        )
         return np.asarray(np.diag(mass.sum(axis=0)) - (shares.T @ mass).toarray())
 
     @cached_property
@@ -139,7 +145,9 @@ class Tilt:
         """Which labels meet, directly or through others: the number of each label's component."""
         counts = self.counts
         place = counts.distinct + counts.label
-        edges = csr_array((np.ones(len(place)), (counts.explanation, place)), shape=(counts.distinct + len(self.v),) * 2)
+        edges = csr_array(
+            (np.ones(len(place)), (counts.explanation, place)), shape=(counts.distinct + len(self.v),) * 2
+        )
         of = connected_components(edges, directed=False)[1][counts.distinct :]
         return np.unique(of, return_inverse=True)[1]
 
@@ -158,31 +166,3 @@ class Tilt:
             if further._likelihood > self._likelihood or (closer and halving == 0):  # likelihoods equal up to rounding
                 return further
         return None
-
-
-def weights_apart(counts: Counts, fitted: Floats) -> float:
-    """How many standard errors agreement by weights is from agreement by fitted weights, in the same rows.
-
-    Given the predictions of an explanation's rows, agreeing pairs weigh what the fit says, in the mean, if it is right.
-    So the difference ``W (P / (W² - Σw²) - P_v / (V² - Σv²))`` is about 0 in the mean, whatever the number of rows.
-
-    Parameters
-    ----------
-    fitted : (cells,) array
-        The fitted weight of a row of each cell; within an explanation, only their ratios matter.
-    """
-    by_weight, weight = _agreement(counts, *counts.masses)
-    by_fit, _ = _agreement(counts, counts.given * fitted, counts.given * fitted**2)
-    several = sums(counts.explanation, counts.given, counts.distinct) > 2
-    apart = (weight * (by_weight - by_fit))[several]
-    error = float(np.sqrt(np.sum(apart**2)))
-    return 0.0 if error <= _ROUNDING * weight.sum() else float(abs(apart.sum()) / error)
-
-
-def _agreement(counts: Counts, mass: Floats, squares: Floats) -> tuple[Floats, Floats]:
-    """The agreement of the pairs of each explanation, 0 if it has none, and its mass."""
-    own = counts.agreement.itself * squares
-    columns = (mass * counts.sums_by_explanation(mass) - own, mass, squares)
-    pairs, whole, square = (sums(counts.explanation, column, counts.distinct) for column in columns)
-    all_pairs = whole**2 - square
-    return np.divide(pairs, all_pairs, out=np.zeros(len(pairs)), where=all_pairs > 1e-12 * whole**2), whole

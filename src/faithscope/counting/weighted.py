@@ -1,6 +1,7 @@
 """Weighted terms: the sums of M̂ and U for a target population, and both without each row."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,13 +9,14 @@ from numpy.typing import NDArray
 from faithscope.counting.counts import Counts, sums
 from faithscope.counting.leave_out import LeftOut, Sums
 from faithscope.counting.thinned import Alike, thin
-from faithscope.counting.tilted import Tilt, weights_apart
+from faithscope.counting.tilt_checks import believed, even_weights_believed
+from faithscope.counting.tilted import Tilt
+from faithscope.sample import Sample
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_APART = 2.5  # standard errors between agreement by weights and by fitted weights; beyond it, the fit is not believed
-_FEW = "rows were thinned to about {:,.0f}, since weights differ much, and by label otherwise in some explanations"
+_FEW = "thinned to about {} rows, since weights differ much, and depend on the prediction in no simple way"
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +47,10 @@ class WeightedRows:
         """How many rows are kept if the heaviest is kept for sure, and others in proportion to their weight."""
         return self.total / float(self.weights.max())
 
-    @property
+    @cached_property
     def thinning_is_cheap(self) -> bool:
         """Whether at least half the effective sample size is kept."""
-        return self.kept >= self.counts.effective_n / 2
+        return _is_cheap(self.weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,14 +79,29 @@ class WeightedTerms:
         if the fit is believed, and thinned if it is not, whatever that costs.
         """
         if rows.counts.agreement.of_numbers:
-            alike = weights_apart(rows.counts, np.ones(len(rows.counts.given))) <= _APART
-            return None if alike and not rows.thinning_is_cheap else _thinned(rows)
+            return _thinned(rows) if rows.thinning_is_cheap or not even_weights_believed(rows.counts) else None
         tilt = Tilt.fit(rows.counts)
         if tilt is not None and tilt.fits_exactly(rows.cells, rows.weights):
             return _tilted(rows, tilt, 1 / rows.kept)
-        if rows.thinning_is_cheap or tilt is None or weights_apart(rows.counts, tilt.of_cells) > _APART:
+        if rows.thinning_is_cheap or tilt is None or not believed(tilt, rows.cells, rows.weights):
             return _thinned(rows)
         return _tilted(rows, tilt, max(1 / rows.counts.effective_n, 1 / float(tilt.of_cells[rows.cells].sum())))
+
+
+def can_be_thinned(sample: Sample) -> bool:
+    """Whether rules are measured on thinned rows: labels of independent rows, if it is cheap or labels say weights."""
+    weights, plain = sample.weights, sample.clusters is None and not sample.agreement.of_numbers
+    if weights is None or not plain:
+        return False
+    names, labels = sample.numbered_labels
+    of_label = np.zeros(len(names))
+    of_label[labels] = weights
+    return bool((weights == of_label[labels]).all()) or _is_cheap(weights)
+
+
+def _is_cheap(weights: Floats) -> bool:
+    """Whether rows that are kept in proportion to their weight are at least half the effective sample size."""
+    return float(weights.max() * weights.sum()) <= 2 * float(np.sum(weights**2))
 
 
 def _thinned(rows: WeightedRows) -> WeightedTerms:
@@ -94,7 +111,7 @@ def _thinned(rows: WeightedRows) -> WeightedTerms:
     thinned = thin(rows.counts, entries)
     pairs = [(most * thinned.agreeing, most * thinned.agreeing_without[entry])]
     pairs.append((most * thinned.silent, most * thinned.silent_without[entry]))
-    notes = () if rows.thinning_is_cheap else (_FEW.format(rows.kept),)
+    notes = () if rows.thinning_is_cheap else (_FEW.format(f"{rows.kept:,.0f}"),)
     return _terms(rows, pairs, 1 / rows.kept, "thinned", notes)
 
 

@@ -4,28 +4,55 @@ from dataclasses import replace
 
 import numpy as np
 
-from faithscope.counting.counts import Counts
+from faithscope.counting.counts import Counts, count_rows
+from faithscope.counting.leave_out import LeftOut, leave_out_rows, sum_terms
 from faithscope.counting.weighted import WeightedRows, WeightedTerms
-from faithscope.measures.estimate import Estimate, assemble
+from faithscope.measures.estimate import Estimate, Method, assemble, estimate
 from faithscope.measures.intervals import jackknife_margins
 from faithscope.sample import Sample
 
-NOT_BY_PREDICTION = "assumes that rows with one explanation weigh alike whatever their predictions"
+NOT_BY_PREDICTION = "assumes that weights do not depend on the prediction, among rows that an explanation covers"
+
+
+def weighted_consistency(sample: Sample, confidence: float, method: Method | None) -> Estimate:
+    """The consistency of weighted rows: thinned or tilted by default, or by today's sums for ``"jackknife"``.
+
+    Rows that all weigh the same are not weighted at all; their counts are, so that they add up with others.
+    """
+    counts, even = count_rows(sample), sample.evenly()
+    if even.weights is None:
+        return replace(estimate(count_rows(even), confidence=confidence, interval=method), counts=counts)
+    terms = None if method == "jackknife" else weighted_terms(counts, sample)
+    if terms is not None:
+        return estimate_weighted(counts, terms, confidence)
+    notes = () if method == "jackknife" else (NOT_BY_PREDICTION,)
+    kinds = counts.kinds(sample)
+    margins = jackknife_margins(leave_out_rows(kinds), counts.effective_n, confidence)
+    return assemble(counts, sum_terms(kinds), margins, "consistency", confidence, notes=notes)
 
 
 def weighted_terms(counts: Counts, sample: Sample) -> WeightedTerms | None:
-    """The terms of weighted rows; None for numbers if weights do not seem to depend on them."""
-    weights = sample.weights
-    if weights is None:
-        raise TypeError("These rows are not weighted.")
-    return WeightedTerms.of(WeightedRows(counts, counts.locate(sample.explanations, sample.labels)[1], weights))
+    """The terms of weighted rows; None for numbers if weights do not seem to depend on them, nor for equal weights."""
+    if sample.weights is None:
+        return None
+    cells = counts.locate(sample.explanations, sample.labels)[1]
+    return WeightedTerms.of(WeightedRows(counts, cells, sample.weights))
+
+
+def weighted_left_out(known: Estimate, sample: Sample) -> LeftOut:
+    """Consistency without each row, in the order of the rows, by the estimator that a known estimate used."""
+    terms = weighted_terms(known.counts, sample) if known.method in {"thinned", "tilted"} else None
+    return leave_out_rows(known.counts.kinds(sample)) if terms is None else terms.left_out
 
 
 def estimate_weighted(counts: Counts, terms: WeightedTerms, confidence: float) -> Estimate:
-    """The consistency of weighted rows: `unverifiable` is the weight of rows alone, `silence` what the bracket allows."""
+    """An estimate from thinned or tilted terms."""
     margins = jackknife_margins(terms.left_out, counts.effective_n, confidence)
-    estimate = assemble(counts, terms.sums, margins, "consistency", confidence, terms.method, terms.notes)
+    known = assemble(counts, terms.sums, margins, "consistency", confidence, terms.method, terms.notes)
     alone = counts.masses[0][counts.per_explanation[counts.explanation] == 1]
-    nobody = len(alone) == counts.n
-    silent = 1.0 if nobody else float(np.sum(alone)) / terms.sums.total
-    return replace(estimate, unverifiable=silent, silence=estimate.unverifiable)
+    return with_silence(known, 1.0 if len(alone) == counts.n else float(np.sum(alone)) / terms.sums.total)
+
+
+def with_silence(known: Estimate, unverifiable: float) -> Estimate:
+    """The estimate with the share of rows alone as `unverifiable`; what the bracket allows for becomes `silence`."""
+    return replace(known, unverifiable=unverifiable, silence=known.unverifiable)
