@@ -134,20 +134,16 @@ class Tilt:
     def _curvature(self) -> Floats:
         """Minus the derivative of the score by ``log v``."""
         counts, shape = self.counts, (self.counts.distinct, len(self.v))
-        shares = csr_array((self.share, (counts.explanation, counts.label)), shape=shape)
-        mass = csr_array(
-            (self.share * self.weight[counts.explanation], (counts.explanation, counts.label)), shape=shape
-        )
-        return np.asarray(np.diag(mass.sum(axis=0)) - (shares.T @ mass).toarray())
+        cells, mass = (counts.explanation, counts.label), self.share * self.weight[counts.explanation]
+        shares, masses = csr_array((self.share, cells), shape=shape), csr_array((mass, cells), shape=shape)
+        return np.asarray(np.diag(masses.sum(axis=0)) - (shares.T @ masses).toarray())
 
     @cached_property
     def _component(self) -> Ints:
         """Which labels meet, directly or through others: the number of each label's component."""
         counts = self.counts
-        place = counts.distinct + counts.label
-        edges = csr_array(
-            (np.ones(len(place)), (counts.explanation, place)), shape=(counts.distinct + len(self.v),) * 2
-        )
+        many, place = counts.distinct + len(self.v), counts.distinct + counts.label
+        edges = csr_array((np.ones(len(place)), (counts.explanation, place)), shape=(many, many))
         of = connected_components(edges, directed=False)[1][counts.distinct :]
         return np.unique(of, return_inverse=True)[1]
 

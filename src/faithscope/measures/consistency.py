@@ -47,14 +47,15 @@ def consistency(
         The confidence of the interval.
     interval : {"tight", "jackknife", "mcdiarmid", "any"}, optional
         How the interval is made. By default the tightest that holds: "tight" for rows that count alike, which lets rows
-        with one companion or two tell how much silence hides, else "jackknife", which adds all silence. Both are
-        approximate; "mcdiarmid" is proven for every system, and wide. "any" concerns `sufficiency`.
+        with one companion or two tell how much silence hides; "thinned" or "tilted" for weighted rows; else
+        "jackknife", which adds all silence. All are approximate; "mcdiarmid" is proven for every system, and wide. "any" concerns `sufficiency`.
     weights : array-like, (n,), optional
         How much each row counts in the population you ask about; rows of weight 0 are left out, and the result says so.
         They may depend on the prediction: rows are thinned in proportion to their weights, or tilted by those of their
-        labels, averaged over all ways of doing so, and `value`, `silence` and `verified` are of such rows (`method`
-        says which). ``interval="jackknife"`` compares all rows by their weights instead: its value is off if explanations
-        have few rows and weights depend on the prediction, in either direction.
+        labels, averaged over all ways of doing so; `method` says which. Such rows have fewer companions, so `value` is
+        lower and `silence` higher than of all rows, while `verified` is comparable. ``interval="jackknife"`` weighs
+        pairs instead: another value, which is too high or too low if explanations have few rows (up to a hundred if
+        some labels are rare and heavy) and weights depend on the prediction.
     agreement : Close, Tolerance, Spread or callable, optional
         How much two predictions agree where they are numbers; by default they are labels, which agree if equal.
     clusters : array-like, (n,), optional

@@ -82,9 +82,9 @@ def sufficiency(
         Rules of which every row meets exactly one need no such assumption, and get the interval of `consistency`.
     weights : array-like, (n,), optional
         How much each row counts in the population you ask about; rows of weight 0 are left out, and the result says so.
-        They may depend on the prediction: rows are thinned in proportion to their weights, as for `consistency`. If that
-        would leave too few, and for ``interval="jackknife"``, rows are compared by their weights, and the interval
-        leaves out blocks of rows: then weights must not depend on the prediction, and a note says so.
+        They may depend on the prediction: rows are thinned in proportion to their weights, as for `consistency`. If
+        that would leave too few, and for ``interval="jackknife"``, pairs are weighed, and the interval leaves out
+        blocks of rows: then weights must not depend on the prediction; by default a note says so.
     agreement : Close, Tolerance, Spread or callable, optional
         How much two predictions agree if they are numbers, as for `consistency`.
     clusters : array-like, (n,), optional
@@ -124,9 +124,9 @@ def measure_sufficiency(
     """The sufficiency of a sample.
 
     With weights, rows are thinned if that is cheap, or if weights depend on the label alone. Else, and for
-    ``"jackknife"``, ``M̂_w = (1/W) Σ_π G_π · Σ_y (G_{πy} C_{πy} - V_{πy}) / (G_π C_π - V_π)``, where G is the weight of the
-    rows that were given π and that it covers, V the sum of their squared weights, and C the weight of all rows that it
-    covers; rows that their own explanation misses have no V. For rules that partition the rows this is weighted
+    ``"jackknife"``, ``M̂_w = (1/W) Σ_π G_π · Σ_y (G_{πy} C_{πy} - V_{πy}) / (G_π C_π - V_π)``, where G is the weight of
+    the rows that were given π and that it covers, V the sum of their squared weights, and C the weight of all rows that
+    it covers; rows that their own explanation misses have no V. For rules that partition the rows this is weighted
     consistency.
     """
     counted = sample.counted().evenly()  # rows that count alike can be left out one by one

@@ -7,10 +7,11 @@ import numpy as np
 from faithscope.counting.counts import Counts, count_rows
 from faithscope.counting.leave_out import LeftOut, leave_out_rows, sum_terms
 from faithscope.counting.weighted import WeightedRows, WeightedTerms
-from faithscope.measures.estimate import Estimate, Method, assemble, estimate
+from faithscope.measures.estimate import Estimate, Method, assemble, estimate, noted
 from faithscope.measures.intervals import jackknife_margins
 from faithscope.sample import Sample
 
+_MATTERS = 0.02  # silence that a reader should know of
 NOT_BY_PREDICTION = "assumes that weights do not depend on the prediction, among rows that an explanation covers"
 
 
@@ -55,4 +56,7 @@ def estimate_weighted(counts: Counts, terms: WeightedTerms, confidence: float) -
 
 def with_silence(known: Estimate, unverifiable: float) -> Estimate:
     """The estimate with the share of rows alone as `unverifiable`; what the bracket allows for becomes `silence`."""
-    return replace(known, unverifiable=unverifiable, silence=known.unverifiable)
+    silence = known.unverifiable
+    note = f"weights leave as much open as if {silence:.0%} of rows were unverifiable"
+    told = replace(known, unverifiable=unverifiable, silence=silence)
+    return noted(told, (note,) if silence - unverifiable > _MATTERS else ())
