@@ -48,7 +48,8 @@ def consistency(
     interval : {"tight", "jackknife", "mcdiarmid", "any"}, optional
         How the interval is made. By default the tightest that holds: "tight" for rows that count alike, which lets rows
         with one companion or two tell how much silence hides; "thinned" or "tilted" for weighted rows; else
-        "jackknife", which adds all silence. All are approximate; "mcdiarmid" is proven for every system, and wide. "any" concerns `sufficiency`.
+        "jackknife", which adds all silence. All are approximate; "mcdiarmid" is proven for every system, and wide.
+        "any" concerns `sufficiency`.
     weights : array-like, (n,), optional
         How much each row counts in the population you ask about; rows of weight 0 are left out, and the result says so.
         They may depend on the prediction: rows are thinned in proportion to their weights, or tilted by those of their
