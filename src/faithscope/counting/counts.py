@@ -352,7 +352,7 @@ def tabulate(codes: Ints, numbers: Ints, groups: int, labels: int) -> tuple[Ints
     return np.unique(cells, return_counts=True)
 
 
-def sums(index: Ints, values: Floats, size: int) -> Floats:
+def sums(index: Ints, values: NDArray[Any], size: int) -> Floats:
     """``result[i]`` is the sum of the values whose index is i; floats."""
     return np.bincount(index, weights=values, minlength=size).astype(np.float64, copy=False)
 

@@ -116,12 +116,13 @@ def thin(counts: Counts, entries: Alike) -> Thinned:
 def _quadratures(explanation: Ints, entries: Alike, distinct: int) -> Iterator[tuple[NDArray[np.bool_], _Quadrature]]:
     """Which entries to integrate by which quadrature; explanations of a single row agree with nobody."""
     size, kept = (sums(explanation, rows, distinct) for rows in (entries.rows, entries.rows * entries.kept))
-    lows, highs = [1, *_SMALL], [*_SMALL, np.inf]
-    kinds = [((size > low) & (size <= high), _SMALL.get(high)) for low, high in zip(lows, highs, strict=True)]
-    several, _ = kinds.pop()
-    kinds += [(several & (kept < _MANY), MEDIUM), (several & (kept >= _MANY), _LARGE)]
+    kinds, low = [], 1
+    for high, quadrature in _SMALL.items():
+        kinds.append(((size > low) & (size <= high), quadrature))
+        low = high
+    kinds += [((size > low) & (kept < _MANY), MEDIUM), ((size > low) & (kept >= _MANY), _LARGE)]
     for chosen, quadrature in kinds:
-        if chosen.any() and quadrature is not None:
+        if chosen.any():
             yield chosen[explanation], quadrature
 
 

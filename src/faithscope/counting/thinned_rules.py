@@ -131,7 +131,8 @@ def _silent(
     """The weight of silent rows, the same without one row of each kind, and of a row missed, and of one left out."""
     sure = kinds.kept == 1.0
     logs = np.where(sure, 0.0, np.log1p(-np.where(sure, 0.0, kinds.kept)))
-    certain, log = (covered @ sure)[:, None], (covered @ logs)[:, None]
+    rows = covered.astype(np.float64)
+    certain, log = ((rows @ column)[:, None] for column in (sure.astype(np.float64), logs))
     nobody = missed.sum(axis=1, keepdims=True)
     unsure = np.sum(given * np.where(sure, 0.0, np.exp(-logs)), axis=1, keepdims=True)
     surely = np.sum(given * sure, axis=1, keepdims=True)

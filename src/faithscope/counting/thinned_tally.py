@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.counting.bitmaps import Bits, Layout
+from faithscope.counting.counts import sums
 from faithscope.counting.leave_out import LeftOut, Sums
 from faithscope.counting.numbered import NumberedRows
 from faithscope.counting.tally import TABLE, Coverage, LabelTally
@@ -59,9 +60,10 @@ class ThinnedTally(LabelTally):
         labels = len(self.rows.names)
         covered = np.add.reduceat(table, np.searchsorted(self.kinds.label, np.arange(labels)), axis=1)
         cell, weights = which * labels + self.rows.labels[given_rows], self.weights[given_rows]
-        tables = [np.bincount(cells, minlength=covered.size) for cells in (cell, cell[~own])]
-        tables += [np.bincount(cell, power, minlength=covered.size) for power in (weights, weights**2)]
-        self._keep_cells(start, covered, *(column.reshape(covered.shape) for column in tables))
+        shape = covered.shape
+        given, missed = (np.bincount(cells, minlength=covered.size).reshape(shape) for cells in (cell, cell[~own]))
+        masses = [sums(cell, power, covered.size).reshape(shape) for power in (weights, weights**2)]
+        self._keep_cells(start, covered, given, missed, *masses)
 
     def _add_influence(self, terms: RuleTerms, bits: Bits, layout: Layout, covered: Ints) -> None:
         """Add what leaving out each row as a witness changes; to first order if blocks of rows are left out."""
@@ -89,8 +91,8 @@ class ThinnedTally(LabelTally):
         """The coverage of all explanations that were added."""
         counts, total = self._counts(relation), float(self.weights.sum())
         silent = total if self.unheard >= total * (1 - 1e-12) else min(self.silent, total)
-        sums, unheard = Sums(self.agreeing, silent, total), min(1.0, self.unheard / total)
-        coverage = Coverage(counts, self.rows.codes, self.own, sums=sums, unheard=unheard)
+        terms, unheard = Sums(self.agreeing, silent, total), min(1.0, self.unheard / total)
+        coverage = Coverage(counts, self.rows.codes, self.own, sums=terms, unheard=unheard)
         if self.rows.n < 2 or not interval:
             return coverage
         coverage = replace(coverage, left_out=self._without_each(counts.effective_n, total))
@@ -102,7 +104,7 @@ class ThinnedTally(LabelTally):
         agreeing, silent, leaning = self.influence
         weight, most = self.weights, float(self.weights.max())
         if self.rows.blocks > 1:
-            weight = np.bincount(self.rows.block, weight, minlength=self.rows.blocks)
+            weight = sums(self.rows.block, weight, self.rows.blocks)
             leaning = most + leaning - leaning.mean()  # of the row of a block on which most leans
         left = np.maximum(total - weight, 1e-12 * total)
         values = (self.agreeing + agreeing) / left, (self.silent + silent) / left
