@@ -50,7 +50,7 @@ class WeightedRows:
     @cached_property
     def thinning_is_cheap(self) -> bool:
         """Whether at least half the effective sample size is kept."""
-        return _is_cheap(self.weights)
+        return _keeps(self.weights, 1 / 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,12 +96,12 @@ def can_be_thinned(sample: Sample) -> bool:
     names, labels = sample.numbered_labels
     of_label = np.zeros(len(names))
     of_label[labels] = weights
-    return bool((weights == of_label[labels]).all()) or _is_cheap(weights)
+    return bool((weights == of_label[labels]).all()) or _keeps(weights, 1 / 4)  # there is no tilt to turn to
 
 
-def _is_cheap(weights: Floats) -> bool:
-    """Whether rows that are kept in proportion to their weight are at least half the effective sample size."""
-    return float(weights.max() * weights.sum()) <= 2 * float(np.sum(weights**2))
+def _keeps(weights: Floats, share: float) -> bool:
+    """Whether rows that are kept in proportion to their weight are at least this share of the effective sample size."""
+    return float(weights.max() * weights.sum()) * share <= float(np.sum(weights**2))
 
 
 def _thinned(rows: WeightedRows) -> WeightedTerms:
