@@ -387,9 +387,7 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
     coverage = cover(replace(sample, weights=None, clusters=None), evaluation._relation, device="auto")
     if plain:
         seen = Further.of(coverage, sample, evaluation._relation, further)
-        estimate = noted(
-            coverage_estimate(coverage, "sufficiency", confidence, method or "jackknife", seen), sample.notes
-        )
+        estimate = noted(coverage_estimate(coverage, "sufficiency", confidence, method, seen), sample.notes)
     else:
         estimate = measure_sufficiency(sample, evaluation.relation, confidence, method, further)
     return replace(evaluation, sufficiency=evaluation._of_method(estimate), _coverage=coverage)

@@ -156,7 +156,9 @@ def coverage_estimate(
     return replace(with_silence(estimate, coverage.unheard), method="any" if method == "any" else "thinned")
 
 
-def _estimate(coverage: Coverage, measure: str, confidence: float, method: Method, further: Further | None) -> Estimate:
+def _estimate(
+    coverage: Coverage, measure: str, confidence: float, method: Method | None, further: Further | None
+) -> Estimate:
     counts = coverage.counts
     missed, empty = int(counts.missed.sum()), int(np.sum(counts.per_explanation == 0))
     holding = several(len(coverage.idle), "condition holds", "conditions hold")
