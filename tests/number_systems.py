@@ -102,6 +102,8 @@ class NumberSystem:
         asked = {"agreement": self.agreement(name)}
         if measure == "within":
             return fs.within(self.codes[:, None].astype(float), y, 1.0, **asked)
+        if self.weights is not None:
+            asked = {"interval": "jackknife", **asked}  # brute force weighs pairs
         if measure == "consistency":
             return fs.consistency(self.codes, y, weights=self.weights, **asked)
         return fs.sufficiency(self.codes, y, self.rows, relation=self.applies, weights=self.weights, **asked)

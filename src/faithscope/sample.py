@@ -178,6 +178,12 @@ class Sample:
         note = several(self.n - len(kept), "row", "rows") + " of weight 0 left out"
         return replace(self.take(kept), notes=(note, *self.notes))
 
+    def evenly(self) -> "Sample":
+        """The same rows without weights if all of them weigh the same."""
+        if self.weights is None or (self.weights != self.weights[0]).any():
+            return self
+        return replace(self, weights=None)
+
     def split(self, groups: Any) -> "dict[Any, Sample]":
         """One sample per group, by the name of the group.
 

@@ -42,10 +42,10 @@ def test_importances_count_as_tuples_of_numbers(seed):
 
 
 @given(samples(min_size=2, max_size=15), st.integers(0, 1000))
-def test_weighted_consistency_weighs_every_pair(sample, seed):
+def test_weighted_consistency_by_the_jackknife_weighs_every_pair(sample, seed):
     explanations, predictions = sample
     weights = np.random.default_rng(seed).uniform(0.1, 5, len(explanations))
-    found = fs.consistency(explanations, predictions, weights=weights)
+    found = fs.consistency(explanations, predictions, weights=weights, interval="jackknife")
     value, silent = brute.weighted(explanations, predictions, weights)
     assert found.value == pytest.approx(value, abs=1e-12)
     assert found.unverifiable == pytest.approx(silent, abs=1e-12)

@@ -75,12 +75,14 @@ def test_close_is_the_mean_over_where_bins_begin_of_the_measure_of_bins(measure,
 
 
 def labeled(system, measure, labels):
-    """The measure of labels, on the rows of a system of numbers."""
+    """The measure of labels, on the rows of a system of numbers; weighted pairs, as numbers are measured here."""
+    method = None if system.weights is None else "jackknife"
     if measure == "consistency":
-        return fs.consistency(system.codes, labels, weights=system.weights)
+        return fs.consistency(system.codes, labels, weights=system.weights, interval=method)
     if measure == "within":
         return fs.within(system.codes[:, None].astype(float), labels, 1.0)
-    return fs.sufficiency(system.codes, labels, system.rows, relation=system.applies, weights=system.weights)
+    asked = {"relation": system.applies, "weights": system.weights, "interval": method}
+    return fs.sufficiency(system.codes, labels, system.rows, **asked)
 
 
 @pytest.mark.slow

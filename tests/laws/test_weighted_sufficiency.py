@@ -25,7 +25,8 @@ def random_sample(seed):
 def test_weighted_sufficiency_is_that_of_brute_force(seed):
     masks, which, labels, weights = random_sample(seed)
     X = np.zeros((len(labels), 1))
-    found = fs.sufficiency(which, labels, X, relation=lambda X, k: masks[k], weights=weights)
+    asked = {"relation": lambda X, k: masks[k], "interval": "jackknife"}
+    found = fs.sufficiency(which, labels, X, weights=weights, **asked)
     value, silent = brute.weighted_sufficiency(which.tolist(), masks[which], labels.tolist(), weights.tolist())
     assert found.value == pytest.approx(value, abs=1e-12)
     assert found.unverifiable == pytest.approx(silent, abs=1e-12)
@@ -49,8 +50,8 @@ def test_rules_that_partition_the_rows_are_as_sufficient_as_they_are_consistent(
     leaves = np.ceil(x * 8) / 8
     rules = fs.Rules.from_conditions([[("x", ">", one - 1 / 8), ("x", "<=", one)] for one in leaves], features=["x"])
     labels = rng.random(300) < leaves
-    weighted = fs.sufficiency(rules, labels, x[:, None], weights=weights)
-    consistent = fs.consistency(rules, labels, weights=weights)
+    weighted = fs.sufficiency(rules, labels, x[:, None], weights=weights, interval="jackknife")
+    consistent = fs.consistency(rules, labels, weights=weights, interval="jackknife")
     assert weighted.value == pytest.approx(consistent.value)
     assert weighted.chance == pytest.approx(consistent.chance)
     assert weighted.effective_n == pytest.approx(consistent.effective_n)

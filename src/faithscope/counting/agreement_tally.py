@@ -46,6 +46,10 @@ class AgreementTally:
     def _in_blocks(self) -> bool:
         return self.rows.blocks > 1 or self.rows.weights is not None or self.rows.clusters is not None
 
+    def layout(self) -> Layout:
+        """The order of rows in bitmaps."""
+        return self.rows.layout()
+
     def step(self, layout: Layout) -> int:
         """How many explanations to add at once."""
         return max(1, _PAIRS // len(layout.segment))

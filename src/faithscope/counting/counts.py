@@ -158,7 +158,7 @@ class Counts:
         if self.n < 2:
             return None
         weight, square = (sums(self.label, values, len(self.labels)) for values in (self.weight, self.square))
-        agreeing = self._agreement_sums.among_all(weight)[0] if self.agreement.of_numbers else weight
+        agreeing = self.agreement_sums.among_all(weight)[0] if self.agreement.of_numbers else weight
         return float(max(0.0, np.sum(weight * agreeing - square)) / (weight.sum() ** 2 - square.sum()))
 
     def locate(self, explanations: Explanations, labels: NDArray[Any]) -> tuple[Ints, Ints]:
@@ -187,23 +187,23 @@ class Counts:
         return np.array([positions.get(name, -1) for name in names], np.int64)[numbers]
 
     @cached_property
-    def _agreement_sums(self) -> AgreementSums:
+    def agreement_sums(self) -> AgreementSums:
         values = np.asarray(self.labels, np.float64) if self.agreement.of_numbers else np.empty(0)
         return self.agreement.over(values)
 
-    def _sums_by_explanation(self, weight: NDArray[Any]) -> Floats:
+    def sums_by_explanation(self, weight: NDArray[Any]) -> Floats:
         """For each cell, the weight of all rows of its explanation, each by its agreement with the cell's label."""
         if self.agreeing is not None:
             return self.agreeing
         if not self.agreement.of_numbers:
             return np.asarray(weight)
-        return self._agreement_sums.within(GroupedRows(self.explanation, self.label, weight))
+        return self.agreement_sums.within(GroupedRows(self.explanation, self.label, weight))
 
     def kinds(self, sample: Sample) -> RowKinds:
         """One entry per row of a sample, in its order; the rows must be those that were counted."""
         codes, cells = self.locate(sample.explanations, sample.labels)
         weight, square = self.masses
-        same = self._sums_by_explanation(weight)
+        same = self.sums_by_explanation(weight)
         itself = self.agreement.itself
         masses = (weight, square, np.maximum(weight * same - itself * square, 0.0))
         totals = [sums(self.explanation, values, self.distinct)[codes] for values in masses]
@@ -258,7 +258,7 @@ class Counts:
 
     def _profile_of_numbers(self) -> Profile:
         size, missed = self.per_explanation[self.explanation], self.missed
-        agreeing = self._sums_by_explanation(self.given.astype(np.float64))
+        agreeing = self.sums_by_explanation(self.given.astype(np.float64))
         others: Floats = np.maximum(agreeing - self.agreement.itself, 0.0)  # not below 0 by rounding
         pairs = sums(self.explanation, self.given * others, self.distinct)[self.explanation]
         kinds = [(size - 1, others, pairs, self.given - missed), (size, agreeing, pairs, missed)]
@@ -271,7 +271,7 @@ class Counts:
         rows = self.per_label.astype(np.float64)
         if isinstance(self.agreement, agreements.Spread):
             return LabelPairs.of_distances(np.asarray(self.labels, np.float64), rows)
-        agreeing, squares = self._agreement_sums.among_all(rows)
+        agreeing, squares = self.agreement_sums.among_all(rows)
         return LabelPairs.of(rows, np.maximum(agreeing - 1, 0.0), np.maximum(squares - 1, 0.0))
 
     def _profile_of_labels(self) -> Profile:
@@ -352,7 +352,7 @@ def tabulate(codes: Ints, numbers: Ints, groups: int, labels: int) -> tuple[Ints
     return np.unique(cells, return_counts=True)
 
 
-def sums(index: Ints, values: Floats, size: int) -> Floats:
+def sums(index: Ints, values: NDArray[Any], size: int) -> Floats:
     """``result[i]`` is the sum of the values whose index is i; floats."""
     return np.bincount(index, weights=values, minlength=size).astype(np.float64, copy=False)
 

@@ -17,6 +17,7 @@ from faithscope.counting.gpu.devices import on_gpu
 from faithscope.counting.influence import Influence
 from faithscope.counting.numbered import NumberedRows, number_among, number_rows
 from faithscope.counting.tally import TABLE, Coverage, LabelTally
+from faithscope.counting.thinned_tally import ThinnedTally
 from faithscope.errors import NotProven
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.distances.metrics import pairwise
@@ -38,6 +39,7 @@ def cover(
     exact: int = EXACT,
     device: str = "cpu",
     beside: Sequence[Explanations] = (),
+    thinned: bool = False,
 ) -> Coverage:
     """Count the rows that the explanations of a sample cover.
 
@@ -54,12 +56,14 @@ def cover(
     device : {"auto", "cpu", "cuda"}
     beside : sequence of Explanations
         The explanations of all explainers that are compared, including these, so that all leave out the same blocks.
+    thinned : bool
+        Whether weighted rows with labels are thinned; they then may be left out one by one.
     """
     scopes = relation.scopes(sample.explanations)
-    rows_alone = sample.weights is None and sample.clusters is None
+    rows_alone = (sample.weights is None or thinned) and sample.clusters is None
     limit = sys.maxsize if not interval and sample.clusters is None else exact if rows_alone else 0
     content = Content(sample.labels, beside or (scopes,), sample.X, sample.weights, sample.clusters)
-    return _cover(number_rows(sample, scopes, limit, content), sample, relation, interval, device)
+    return _cover(number_rows(sample, scopes, limit, content), sample, relation, interval, device, thinned)
 
 
 def count_among(sample: Sample, relation: Relation, among: Explanations) -> Counts:
@@ -71,7 +75,12 @@ def count_among(sample: Sample, relation: Relation, among: Explanations) -> Coun
 
 
 def _cover(
-    rows: NumberedRows, sample: Sample, relation: Relation, interval: bool = True, device: str = "cpu"
+    rows: NumberedRows,
+    sample: Sample,
+    relation: Relation,
+    interval: bool = True,
+    device: str = "cpu",
+    thinned: bool = False,
 ) -> Coverage:
     covers = relation.cover(rows.distinct, sample.explanations, sample.X)
     coverage = on_gpu(
@@ -82,17 +91,19 @@ def _cover(
     )
     if coverage is not None:
         return replace(coverage, idle=_idle(covers, coverage.counts))
-    layout = rows.layout()
     watched, idle = _watched(covers)
-    tally = _tally(sample, rows, interval)
+    tally = _tally(sample, rows, interval, thinned)
+    layout = tally.layout()
     for start, bits in in_blocks(watched, layout, len(rows.distinct), tally.step(layout)):
         tally.add(start, bits, layout)
     return replace(tally.result(relation, layout, interval), idle=tuple(map(str, idle)))
 
 
-def _tally(sample: Sample, rows: NumberedRows, interval: bool) -> LabelTally | AgreementTally:
+def _tally(sample: Sample, rows: NumberedRows, interval: bool, thinned: bool = False) -> LabelTally | AgreementTally:
     if sample.agreement.of_numbers or sample.clusters is not None:
         return AgreementTally(sample, rows)
+    if thinned and rows.weights is not None:
+        return ThinnedTally(rows, rows.weights)
     return LabelTally(rows, keep=interval and rows.blocks == 1 and rows.weights is None)
 
 

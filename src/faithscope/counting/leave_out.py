@@ -24,6 +24,8 @@ class LeftOut:
         rows lean on it. None for equality: there, a row that can be checked has weight 2, and any other row 0.
     rows : (k,) array, optional
         How many rows each value stands for; None if it is one row, or one block, per value.
+    heaviest : float
+        How many effective rows a row may count for that was not seen: ``n_eff · max w / Σw``, or 1.
     """
 
     value: Floats
@@ -31,6 +33,7 @@ class LeftOut:
     reach: float = 1.0
     weight: Floats | None = None
     rows: NDArray[Any] | None = None
+    heaviest: float = 1.0
 
 
 class RowKinds(NamedTuple):

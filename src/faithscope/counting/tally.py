@@ -36,6 +36,7 @@ class Coverage:
     alike: bool = True  # whether every other explainer of these rows has the same blocks
     sums: Sums | None = None  # the sums of weighted terms; None if rows are not weighted: counts give them
     spread: SpreadCounts | None = None  # of `Spread`
+    unheard: float | None = None  # of thinned rows, the share by weight whose explanation covers no other row
 
 
 class LabelTally:
@@ -50,6 +51,10 @@ class LabelTally:
         self.held = 0  # bytes of the cells
         self.bits: list[tuple[int, Bits]] = []
         self.sums = BlockSums(rows.blocks, weighted=rows.weights is not None)
+
+    def layout(self) -> Layout:
+        """The order of rows in bitmaps."""
+        return self.rows.layout()
 
     def step(self, layout: Layout) -> int:
         """How many explanations to add at once."""

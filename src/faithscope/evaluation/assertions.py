@@ -264,6 +264,9 @@ def _reason(estimate: Estimate, wanted: float) -> str:
     least, most = estimate.bracket
     if most < wanted or most - least <= estimate.margins.below:  # silence is the lesser part
         return f"more rows than these {estimate.n:,} would make it narrower"
+    if estimate.method in {"thinned", "tilted"}:
+        open_share = f"weights leave as much open as if {most - least:.0%} of the {estimate.n:,} rows were unverifiable"
+        return f"{open_share}: measure more rows, or make explanations coarser"
     return (
         f"{estimate.unverifiable:.0%} of the {estimate.n:,} rows have an explanation that covers no other row: measure "
         "more rows, or make explanations coarser (fs.plan says how many rows)"

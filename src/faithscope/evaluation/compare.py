@@ -324,7 +324,11 @@ def _sufficient(scoped: dict[str, Evaluation]) -> list[LeftOutEstimate]:
     evaluations = list(scoped.values())
     samples, relations = [ev.sample.counted() for ev in evaluations], [ev._relation for ev in evaluations]
     anew = any(sample.weights is not None or sample.clusters is not None for sample in samples)
-    left_out = sufficiency_left_out([] if anew else [ev._scoped() for ev in evaluations], samples, relations)
+    coverages, thinned = (
+        [] if anew else [ev._scoped() for ev in evaluations],
+        evaluations[0].options.method != "jackknife",
+    )
+    left_out = sufficiency_left_out(coverages, samples, relations, thinned)
     return [
         LeftOutEstimate(name, ev.sufficiency, left, sample.explanations, relation)
         for name, ev, left, sample, relation in zip(scoped, evaluations, left_out, samples, relations, strict=True)

@@ -13,7 +13,7 @@ from faithscope.explanations import Explanations
 from faithscope.explanations.base import several
 from faithscope.inputs.arrays import to_items
 from faithscope.measures.consistency import measure_consistency
-from faithscope.measures.estimate import METHODS, Estimate, Method, check_method, refuse_for_clusters
+from faithscope.measures.estimate import METHODS, Estimate, Method, check_method, refuse_for
 from faithscope.measures.intervals import check_confidence, jackknife_margins
 from faithscope.measures.spread import spread_margins
 from faithscope.sample import Sample
@@ -117,7 +117,7 @@ def certify(
     chosen = to_agreement(agreement)
     refuse_unless_convex(chosen, "certify")
     if clusters is not None:
-        refuse_for_clusters(interval)
+        refuse_for("clusters", interval)
         method = "jackknife"
     sample = Sample.of(explanations, predictions, agreement=chosen, clusters=clusters)
     family = _family(sample.explanations, discretizers)

@@ -6,9 +6,7 @@ from typing import Any
 from faithscope.agreements import Spread
 from faithscope.counting.clusters import Strangers
 from faithscope.counting.counts import count_rows
-from faithscope.counting.leave_out import leave_out_rows, sum_terms
 from faithscope.discretizers import Discretize
-from faithscope.errors import NotProven
 from faithscope.measures.estimate import (
     Estimate,
     Method,
@@ -16,11 +14,12 @@ from faithscope.measures.estimate import (
     check_method,
     estimate,
     noted,
-    refuse_for_clusters,
+    refuse_for,
     refuse_unproven,
 )
 from faithscope.measures.intervals import jackknife_margins
 from faithscope.measures.spread import spread_consistency
+from faithscope.measures.weighted import weighted_consistency
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
 from faithscope.sample import Sample
 
@@ -56,11 +55,16 @@ def consistency(
         The confidence of the interval.
     interval : {"tight", "jackknife", "mcdiarmid", "any"}, optional
         How the interval is made. By default the tightest that holds: "tight" for rows that count alike, which lets rows
-        with one companion or two tell how much silence hides, else "jackknife", which adds all silence. Both are
-        approximate; "mcdiarmid" is proven for every system, and wide. "any" concerns `sufficiency`.
+        with one companion or two tell how much silence hides; "thinned" or "tilted" for weighted rows; else
+        "jackknife", which adds all silence. All are approximate; "mcdiarmid" is proven for every system, and wide.
+        "any" concerns `sufficiency`.
     weights : array-like, (n,), optional
         How much each row counts in the population you ask about; rows of weight 0 are left out, and the result says so.
-        Weights that depend on the prediction need tens of rows per explanation: with fewer, the estimate is too low.
+        They may depend on the prediction: rows are thinned in proportion to their weights, or tilted by those of their
+        labels, averaged over all ways of doing so; `method` says which. Such rows have fewer companions, so `value` is
+        lower and `silence` higher than of all rows, while `verified` is comparable. ``interval="jackknife"`` weighs
+        pairs instead: another value, which is too high or too low if explanations have few rows (up to a hundred if
+        some labels are rare and heavy) and weights depend on the prediction.
     agreement : Close, Tolerance, Spread or callable, optional
         How much two predictions agree where they are numbers; by default they are labels, which agree if equal.
     clusters : array-like, (n,), optional
@@ -85,8 +89,9 @@ def consistency(
 def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method | None = None) -> Estimate:
     """The consistency of a sample.
 
-    With weights, ``M̂_w = (1/W) Σ_π W_π · Σ_y (W_{πy}² - V_{πy}) / (W_π² - V_π)``, where W are sums of weights and V
-    sums of squared weights. The jackknife then needs the weight of each row, which takes one more pass over the rows.
+    With weights, rows are thinned or tilted (`counting/weighted.py`). For ``"jackknife"``,
+    ``M̂_w = (1/W) Σ_π W_π · Σ_y (W_{πy}² - V_{πy}) / (W_π² - V_π)``, where W are sums of weights and V sums of squared
+    weights. Either needs the weight of each row, which takes one more pass over the rows.
     """
     check_method(method)
     counted = sample.counted()
@@ -96,25 +101,15 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method
         return noted(spread_consistency(counted, confidence), notes)
     if counted.clusters is not None:
         return noted(_among_strangers(counted, confidence, method), notes)
-    counts = count_rows(counted)
     if counted.weights is None:
-        return noted(estimate(counts, confidence=confidence, interval=method), notes)
-    _refuse_proven_otherwise(method, "for unweighted rows", "weights")
-    kinds = counts.kinds(counted)
-    left_out = leave_out_rows(kinds) if counts.n > 1 else None
-    margins = jackknife_margins(left_out, counts.effective_n, confidence)
-    return noted(assemble(counts, sum_terms(kinds), margins, "consistency", confidence), notes)
-
-
-def _refuse_proven_otherwise(method: Method | None, rows: str, given: str) -> None:
-    """Raise if a method was asked for that holds for other rows only."""
-    if method in {"tight", "mcdiarmid"}:
-        raise NotProven(f"interval={method!r} is proven {rows} only: use 'jackknife' with {given}.")
+        return noted(estimate(count_rows(counted), confidence=confidence, interval=method), notes)
+    refuse_for("weights", method)
+    return noted(weighted_consistency(counted, confidence, method), notes)
 
 
 def _among_strangers(sample: Sample, confidence: float, method: Method | None) -> Estimate:
     """Consistency of clustered rows: a row is compared with rows of other clusters, and clusters are left out."""
-    refuse_for_clusters(method)
+    refuse_for("clusters", method)
     strangers = Strangers.of(sample)
     terms, left_out = strangers.parts.terms()
     counts = replace(count_rows(sample), clusters=strangers.totals())

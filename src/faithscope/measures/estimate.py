@@ -52,7 +52,7 @@ class Estimate:
     confidence : float
         The confidence of the interval.
     method : str
-        How the interval was made: "tight", "jackknife", "mcdiarmid" or "any".
+        How the interval was made: "tight", "jackknife", "mcdiarmid" or "any"; with weights "thinned" or "tilted".
     bracket : (float, float)
         Between which numbers the measure lies, but for sampling error. For "tight", rows with one companion or two tell
         how much silence hides; else it is the value, and `upper`, the value if all silent rows agreed.
@@ -62,7 +62,8 @@ class Estimate:
     unverifiable : float
         Share of rows whose explanation covers no other row, on which the sample is silent.
     verified : float or None
-        Agreement among the rows that can be checked, ``value / (1 - unverifiable)``; None if none can.
+        Agreement among the rows that can be checked, ``value / (1 - unverifiable)``, or with weights
+        ``value / (1 - silence)``; None if none can.
     verified_low, verified_high : float or None
         Interval of `verified`, a jackknife whatever the `method`. Unlike low and high it does not allow for silence, so
         it may be compared with chance; its low end is above chance only if `above_chance` is true.
@@ -76,7 +77,8 @@ class Estimate:
     effective_n : float
         The effective sample size if rows are weighted or clustered, else n.
     silence : float or None
-        How much higher the value could be if silent rows agreed, where that is not `unverifiable` (`Spread`).
+        How much higher the value could be if silent rows agreed, if that is not `unverifiable`: of `Spread`, and of
+        rows that are thinned or tilted by their weights, which have fewer companions.
     gap : float or None
         For `Spread`, ``√(2W)``: how far the predictions of two rows with the same explanation are typically apart, in
         their own units (the root of the mean square; rows that cannot be checked count as 0).
@@ -278,10 +280,11 @@ def refuse_unproven(agreement: Agreement, method: Method | None) -> None:
         )
 
 
-def refuse_for_clusters(method: str | None) -> None:
-    """Raise if this method is not proven for clustered rows."""
-    if method not in {None, "jackknife", "any"}:
-        raise NotProven(f"interval={method!r} is proven for independent rows only: use 'jackknife' with clusters.")
+def refuse_for(given: Literal["weights", "clusters"], method: str | None) -> None:
+    """Raise if this method is not proven for weighted, or clustered, rows."""
+    rows = {"weights": "unweighted", "clusters": "independent"}[given]
+    if method in {"tight", "mcdiarmid"}:
+        raise NotProven(f"interval={method!r} is proven for {rows} rows only: use 'jackknife' with {given}.")
 
 
 def assemble(

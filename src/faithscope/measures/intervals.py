@@ -152,7 +152,7 @@ class LeftOutDeviations(NamedTuple):
         Of M̂, of M̂ + U and of M̂ / (1 - U) without each row, or each block of rows.
     checked : float
         The mean of 1 - U without each row.
-    reach : float
+    reach, heaviest : float
         As for `LeftOut`.
     weight : float or None
         Sum over rows of the squared `LeftOut.weight`; None for equality.
@@ -164,6 +164,7 @@ class LeftOutDeviations(NamedTuple):
     checked: float
     reach: float = 1.0
     weight: float | None = None
+    heaviest: float = 1.0
 
     @classmethod
     def of(cls, left_out: LeftOut) -> "LeftOutDeviations":
@@ -180,6 +181,7 @@ class LeftOutDeviations(NamedTuple):
             share,
             left_out.reach,
             weight,
+            left_out.heaviest,
         )
 
 
@@ -225,15 +227,17 @@ def jackknife_margins(
     The reach is how much the terms of other rows lean on one row at most, ``max_j Σ_i 1(π_i covers j) / c_i``; it is 1
     for equality. A kind of row that the sample missed has probability at most ln(1/δ)/n, and changes the measure by
     its own term and by the terms that lean on it: hence the least margin ``(1 + reach) ln(1/δ) / n``. For `unseen`
-    rows that may lie under more explanations than any row that was seen, it is theirs if that is larger.
+    rows that may lie under more explanations than any row that was seen, it is theirs if that is larger. A row that
+    was missed may weigh as much as the heaviest: rows that are thinned are as good as ``Σw / max w`` here.
     """
     wrong = check_confidence(confidence) / sides
     if left_out is None:
         return Margins(1.0, 1.0)
     known = left_out if isinstance(left_out, LeftOutDeviations) else LeftOutDeviations.of(left_out)
-    least = (1 + max(1.0, known.reach)) * math.log(1 / wrong) / effective_n
+    good = effective_n / known.heaviest
+    least = (1 + max(1.0, known.reach)) * math.log(1 / wrong) / good
     if unseen is not None:
-        least = max(least, unseen.least(wrong, effective_n))
+        least = max(least, unseen.least(wrong, good))
     spreads = [known.value.margin(wrong), known.upper.margin(wrong)]
     below, above = (max(margin, least) for margin, _ in spreads)
     freedom = min((freedom for margin, freedom in spreads if margin > least), default=math.inf)

@@ -10,16 +10,19 @@ import numpy as np
 
 from faithscope.agreements import Spread
 from faithscope.counting.clusters import Strangers
+from faithscope.counting.counts import count_rows
 from faithscope.counting.coverage import cover
 from faithscope.counting.leave_out import LeftOut, leave_out_rows
 from faithscope.counting.spread import spread_by_explanation
 from faithscope.counting.tally import Coverage
+from faithscope.counting.weighted import can_be_thinned
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.grouping import group
 from faithscope.measures.differences import Apart
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals import Deviations, check_confidence
 from faithscope.measures.tight import bracketed
+from faithscope.measures.weighted import weighted_left_out
 from faithscope.relations import Relation
 from faithscope.sample import Sample
 
@@ -85,19 +88,23 @@ def consistency_left_out(name: str, estimate: Estimate, sample: Sample) -> LeftO
         return replace(known, left_out=Strangers.of(sample).parts.terms()[1])
     if estimate.n < 2:
         return known
-    kinds, bracket = estimate.counts.kinds(sample), estimate.margins.bracket
+    plain = sample.evenly()
+    if plain.weights is not None:
+        return replace(known, left_out=weighted_left_out(estimate, sample))
+    counts = estimate.counts if estimate.counts.plain else count_rows(plain)
+    kinds, bracket = counts.kinds(plain), estimate.margins.bracket
     narrower = None if bracket is None else (bracketed(kinds, bracket.kappa / 2), bracketed(kinds, bracket.kappa))
     return replace(known, left_out=leave_out_rows(kinds), brackets=narrower)
 
 
 def sufficiency_left_out(
-    coverages: Sequence[Coverage], samples: Sequence[Sample], relations: Sequence[Relation]
+    coverages: Sequence[Coverage], samples: Sequence[Sample], relations: Sequence[Relation], thinned: bool = False
 ) -> list[LeftOut | None]:
     """Sufficiency of several explainers without each row, or without each of the same blocks of rows.
 
     All must leave out the same rows. So coverage is counted again, in common blocks, if some explainers left out
     blocks and others single rows, if their blocks differ (equal rows with different explanations), or if no coverage
-    is given (weighted rows).
+    is given (weighted rows, which are `thinned` if their estimates are).
     """
     in_blocks = [coverage.block is not None for coverage in coverages]
     alike = not any(in_blocks) or (all(in_blocks) and all(coverage.alike for coverage in coverages))
@@ -105,7 +112,10 @@ def sufficiency_left_out(
         return [_left_out(coverage) for coverage in coverages]
     beside = [sample.explanations for sample in samples]
     pairs = zip(samples, relations, strict=True)
-    return [_left_out(cover(sample, relation, exact=0, beside=beside)) for sample, relation in pairs]
+    return [
+        _left_out(cover(sample, relation, exact=0, beside=beside, thinned=thinned and can_be_thinned(sample)))
+        for sample, relation in pairs
+    ]
 
 
 def _left_out(coverage: Coverage) -> LeftOut | None:
@@ -205,7 +215,7 @@ class PairedMargins:
         ones = np.ones(len(a.value))
         below = Deviations.of(a.value - b.value - b.silent, ones)
         above = Deviations.of(b.value - a.value - a.silent, ones)
-        return cls(below, above, max(1.0, a.reach) + max(1.0, b.reach), n)
+        return cls(below, above, max(1.0, a.reach) + max(1.0, b.reach), n / max(a.heaviest, b.heaviest))
 
     def at(self, confidence: float) -> tuple[float, float]:
         """How far ``M̂_A - (M̂_B + U_B)`` and ``(M̂_A + U_A) - M̂_B`` may be off.

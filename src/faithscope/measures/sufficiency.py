@@ -10,6 +10,7 @@ from faithscope.counting.coverage import count_among, cover
 from faithscope.counting.further import reach_of
 from faithscope.counting.leave_out import LeftOut
 from faithscope.counting.tally import Coverage
+from faithscope.counting.weighted import can_be_thinned
 from faithscope.errors import NotProven
 from faithscope.explanations.base import Explanations, several
 from faithscope.inputs.rows import rows_of
@@ -17,6 +18,7 @@ from faithscope.measures.estimate import Estimate, Method, assemble, check_metho
 from faithscope.measures.intervals import Margins, UnseenRows, jackknife_margins
 from faithscope.measures.spread import spread_estimate
 from faithscope.measures.tight import tight
+from faithscope.measures.weighted import NOT_BY_PREDICTION, with_silence
 from faithscope.relations import Relation, to_relation
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
@@ -80,7 +82,9 @@ def sufficiency(
         Rules of which every row meets exactly one need no such assumption, and get the interval of `consistency`.
     weights : array-like, (n,), optional
         How much each row counts in the population you ask about; rows of weight 0 are left out, and the result says so.
-        The interval then leaves out blocks of rows.
+        They may depend on the prediction: rows are thinned in proportion to their weights, as for `consistency`. If
+        that would leave too few, and for ``interval="jackknife"``, pairs are weighed, and the interval leaves out
+        blocks of rows: then weights must not depend on the prediction; by default a note says so.
     agreement : Close, Tolerance, Spread or callable, optional
         How much two predictions agree if they are numbers, as for `consistency`.
     clusters : array-like, (n,), optional
@@ -119,19 +123,20 @@ def measure_sufficiency(
 ) -> Estimate:
     """The sufficiency of a sample.
 
-    With weights, ``M̂_w = (1/W) Σ_π G_π · Σ_y (G_{πy} C_{πy} - V_{πy}) / (G_π C_π - V_π)``, where G is the weight of the
-    rows that were given π and that it covers, V the sum of their squared weights, and C the weight of all rows that it
-    covers; rows that their own explanation misses have no V. For rules that partition the rows this is weighted
+    With weights, rows are thinned if that is cheap, or if weights depend on the label alone. Else, and for
+    ``"jackknife"``, ``M̂_w = (1/W) Σ_π G_π · Σ_y (G_{πy} C_{πy} - V_{πy}) / (G_π C_π - V_π)``, where G is the weight of
+    the rows that were given π and that it covers, V the sum of their squared weights, and C the weight of all rows that
+    it covers; rows that their own explanation misses have no V. For rules that partition the rows this is weighted
     consistency.
     """
-    counted = sample.counted()
-    if counted.weights is not None and (counted.weights == counted.weights[0]).all():
-        counted = replace(counted, weights=None)  # rows that count alike can be left out one by one
+    counted = sample.counted().evenly()  # rows that count alike can be left out one by one
     how = check_scoped(method)
     relation = to_relation(relation, counted.explanations)
-    coverage = cover(counted, relation, device=device)
+    coverage = cover(counted, relation, device=device, thinned=method != "jackknife" and can_be_thinned(counted))
     seen = Further.of(coverage, counted, relation, further)
-    return noted(coverage_estimate(coverage, "sufficiency", confidence, how, seen), counted.notes)
+    estimate = noted(coverage_estimate(coverage, "sufficiency", confidence, how, seen), counted.notes)
+    assumed = counted.weights is not None and coverage.unheard is None and method is None
+    return noted(estimate, (NOT_BY_PREDICTION,) if assumed and counted.clusters is None else ())
 
 
 def check_scoped(method: Method | None) -> Method | None:
@@ -145,6 +150,15 @@ def coverage_estimate(
     coverage: Coverage, measure: str, confidence: float, method: Method | None = None, further: Further | None = None
 ) -> Estimate:
     """An estimate from counted coverage."""
+    estimate = _estimate(coverage, measure, confidence, method, further)
+    if coverage.unheard is None:
+        return estimate
+    return replace(with_silence(estimate, coverage.unheard), method="any" if method == "any" else "thinned")
+
+
+def _estimate(
+    coverage: Coverage, measure: str, confidence: float, method: Method | None, further: Further | None
+) -> Estimate:
     counts = coverage.counts
     missed, empty = int(counts.missed.sum()), int(np.sum(counts.per_explanation == 0))
     holding = several(len(coverage.idle), "condition holds", "conditions hold")

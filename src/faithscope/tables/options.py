@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from faithscope.agreements import Agreement, OwnAgreement, Same, Spread
 from faithscope.discretizers import Discretizer
 from faithscope.errors import NotProven, WrongType
-from faithscope.measures.estimate import Method, check_method, refuse_for_clusters, refuse_unproven
+from faithscope.measures.estimate import Method, check_method, refuse_for, refuse_unproven
 from faithscope.measures.intervals import check_confidence
 from faithscope.tables.engine.missing import Nulls, check_nulls
 from faithscope.tables.log.columns import Names
@@ -47,6 +47,6 @@ class AuditOptions:
 
 def _refuse_with_clusters(agreement: Agreement, method: Method | None) -> None:
     """Raise if clustered rows cannot be measured like this in an engine."""
-    refuse_for_clusters(method)
+    refuse_for("clusters", method)
     if isinstance(agreement, Spread):
         raise NotProven("Spread is not measured for clustered rows: use agreement=fs.Close(eps) with clusters.")
