@@ -13,6 +13,7 @@ from faithscope.errors import BadInput, UnknownName, WrongType
 from faithscope.evaluation.asker import Asker, Identity, refuse_swapped
 from faithscope.evaluation.best import Best, to_choice
 from faithscope.evaluation.cache import to_cache
+from faithscope.evaluation.fitted_rows import fitted_notes
 from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
 from faithscope.explanations import Explanations
@@ -238,7 +239,8 @@ def compare(
         explanations = asker.explanations(explainer, X, name)
         same_length(X=rows_of(X), predictions=len(labels), **{f"explanations of {name}": len(explanations)})
         row_labels = {"predictions": model, "explanations": explanations}
-        samples[name] = question.sample(explanations, labels, X, weights, clusters, row_labels=row_labels)
+        sample = question.sample(explanations, labels, X, weights, clusters, row_labels=row_labels)
+        samples[name] = sample.noting(fitted_notes(model, explainer, X))
     same_rows(**{f"explanations of {name}": sample.explanations for name, sample in samples.items()})
     looked = 0
     if chosen_here:

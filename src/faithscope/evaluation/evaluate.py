@@ -11,6 +11,7 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.evaluation.asker import Asker, Identity, function_of, refuse_swapped
 from faithscope.evaluation.best import Best, to_choice
 from faithscope.evaluation.cache import to_cache
+from faithscope.evaluation.fitted_rows import fitted_notes
 from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
 from faithscope.inputs.alignment import index_of
@@ -107,7 +108,12 @@ def evaluate(
     named = explanations if index_of(explainer) is None else explainer  # a table of theirs can be aligned by label
     names = {"predictions": model, "explanations": named}
     sample = question.sample(explanations, labels, X, weights, clusters, row_labels=names)
+<<<<<<< HEAD
     options = Options(confidence, interval, relation, seed, further)
+=======
+    sample = sample.noting(fitted_notes(model, explainer, X))
+    options = Options(confidence, interval, relation, seed)
+>>>>>>> db29ec1 (Notes: repeated rows, explanations that occur too regularly, surrogates judged on the rows they were fitted on)
     if isinstance(choice, Best):
         looked, sample = sample.halves(seed)
         choice = choice._among(looked, confidence)

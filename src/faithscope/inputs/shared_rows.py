@@ -1,0 +1,45 @@
+"""Rows that two tables share: which of the rows that are judged an explainer was fitted on."""
+
+from typing import Any
+
+import numpy as np
+
+from faithscope.inputs.grouping import Words
+from faithscope.inputs.repeats import NOTICED, stand_out
+from faithscope.inputs.row_hashes import row_blocks, row_hashes
+
+
+def digests_of(X: Any) -> Words:
+    """One number per row, in ascending order; none if the rows cannot be read here.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> bool((digests_of(X) == digests_of(X[::-1].astype(np.float32))).all())
+    True
+    """
+    blocks = row_blocks(X)
+    return np.sort(row_hashes(blocks, single=True)) if blocks else np.empty(0, np.uint64)
+
+
+def shared_share(X: Any, known: Words) -> float:
+    """Share of rows that are among those with these digests, if that is more than chance gives; otherwise 0.0.
+
+    Rows of a table of few categories are often equal to rows that others drew; so they are only told if they are the
+    very same rows, in any order.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(40, 4))
+    >>> shared_share(X, digests_of(X[:30])), shared_share(X[:30], digests_of(X[30:]))
+    (0.75, 0.0)
+    """
+    blocks = row_blocks(X) if len(known) else None
+    if not blocks or not len(blocks[0]):
+        return 0.0
+    hashes = row_hashes(blocks, single=True)
+    shared = np.isin(hashes, known)
+    if shared.mean() < NOTICED:
+        return 0.0
+    chance = not np.array_equal(np.sort(hashes), known) and not stand_out(blocks, hashes, np.flatnonzero(shared))
+    return 0.0 if chance else float(shared.mean())
