@@ -17,6 +17,6 @@ def fitted_notes(model: Any, explainer: Any, X: Any) -> tuple[str, ...]:
     fitted = share(X)
     if not fitted:
         return ()
-    name = type(explainer).__name__
-    told = f"{fitted:.0%} of rows are among those that the tree of {name} was fitted on"
-    return (f"{told}: the estimate is too high if it stands in for the model; judge it on other rows",)
+    told = f"{fitted:.0%} of rows are among those that the explainer was fitted on"
+    unless = "" if getattr(explainer, "fitted_on", None) is not None else " unless its tree is the model itself"
+    return (f"{told}: the estimate is too high{unless}; judge it on other rows",)

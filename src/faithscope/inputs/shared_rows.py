@@ -3,9 +3,10 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faithscope.inputs.grouping import Words
-from faithscope.inputs.repeats import NOTICED, stand_out
+from faithscope.inputs.repeats import NOTICED, occurrences, stand_out
 from faithscope.inputs.row_hashes import row_blocks, row_hashes
 
 
@@ -25,8 +26,8 @@ def digests_of(X: Any) -> Words:
 def shared_share(X: Any, known: Words) -> float:
     """Share of rows that are among those with these digests, if that is more than chance gives; otherwise 0.0.
 
-    Rows of a table of few categories are often equal to rows that others drew; so they are only told if they are the
-    very same rows, in any order.
+    Rows of a table of few categories are often equal to rows of another draw. So it is told only if these are the very
+    same rows in any order, or resemble no other rows, or are shared more often than these rows repeat among themselves.
 
     Examples
     --------
@@ -41,5 +42,14 @@ def shared_share(X: Any, known: Words) -> float:
     shared = np.isin(hashes, known)
     if shared.mean() < NOTICED:
         return 0.0
-    chance = not np.array_equal(np.sort(hashes), known) and not stand_out(blocks, hashes, np.flatnonzero(shared))
-    return 0.0 if chance else float(shared.mean())
+    same = np.array_equal(np.sort(hashes), known)
+    odd = same or _more_than_repeats(hashes, shared, len(known)) or stand_out(blocks, hashes, np.flatnonzero(shared))
+    return float(shared.mean()) if odd else 0.0
+
+
+def _more_than_repeats(hashes: Words, shared: NDArray[np.bool_], others: int) -> bool:
+    """Whether more rows are shared with so many others than chance gives, by the rows that repeat among these."""
+    counts = occurrences(hashes)[1]
+    repeated, both = float(counts[counts > 1].sum()), float(shared.sum())
+    most = max(1.0, others / len(hashes)) * (repeated + 3 * np.sqrt(repeated) + 9)
+    return bool(both - 3 * np.sqrt(both) > most)
