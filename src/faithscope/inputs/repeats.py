@@ -18,7 +18,6 @@ LARGEST = 8  # occurrences up to which they are compared with what independent d
 _UNLIKELY = 0.005
 _MANY = 200_000  # rows above which a part of them is enough
 _ASKED = 16  # repeated rows that are compared with all others
-_ALIKE = 2  # columns in which a row of a few categories differs from the next; one-hot encoded, a category has two
 
 
 def repeated_share(X: Any, beside: Callable[[Ints], Sequence[NDArray[Any]]]) -> float:
@@ -103,7 +102,8 @@ def odd_occurrence(times: Ints, n: int) -> int | None:
 def stand_out(blocks: list[Block], hashes: Words, repeated: Ints) -> bool:
     """Whether repeated rows resemble no other row, so that they are no chance repeats of a table of few categories.
 
-    Such tables have rows beside the repeated ones that differ in a column or two. Real numbers do not.
+    Such tables have rows beside the repeated ones that differ in one feature: in one column, or in two columns of two
+    values each if it is encoded as one column per category. Several real numbers do not repeat by chance.
 
     Parameters
     ----------
@@ -115,10 +115,9 @@ def stand_out(blocks: list[Block], hashes: Words, repeated: Ints) -> bool:
     asked = repeated[np.linspace(0, len(repeated) - 1, min(_ASKED, len(repeated))).astype(np.int64)]
     others = slice(None, None, -(-len(hashes) // _MANY))
     columns, cells = _cells([block[others] for block in blocks]), _cells([block[asked] for block in blocks])
-    if len(columns) <= _ALIKE:
-        return False
-    nearest = [_nearest(columns, cells[:, i], hashes[others] != hashes[row]) for i, row in enumerate(asked)]
-    return float(np.median(nearest)) > _ALIKE
+    steps = [1 if _has_two_values(column) else 2 for column in columns]
+    nearest = [_nearest(columns, cells[:, i], steps, hashes[others] != hashes[row]) for i, row in enumerate(asked)]
+    return float(np.median(nearest)) > 2
 
 
 def _cells(blocks: list[Block]) -> Words:
@@ -132,9 +131,14 @@ def _words(block: Block) -> Words:
     return np.asarray(np.add(block.T, 0.0, order="C").view(np.uint64))  # -0.0 is 0.0
 
 
-def _nearest(columns: Words, row: Words, others: NDArray[np.bool_]) -> int:
-    """The number of columns in which a row differs from the nearest of the others; 0 if there are no others."""
-    different = np.zeros(columns.shape[1], np.uint16)
-    for column, cell in zip(columns, row, strict=True):
-        different += column != cell
-    return int(different[others].min(initial=len(columns))) if others.any() else 0
+def _has_two_values(column: Words) -> bool:
+    different = column[column != column[0]]
+    return not len(different) or bool((different == different[0]).all())
+
+
+def _nearest(columns: Words, row: Words, steps: Sequence[int], others: NDArray[np.bool_]) -> int:
+    """In how many steps a row becomes the nearest of the others; 0 if there are no others."""
+    away = np.zeros(columns.shape[1], np.uint32)
+    for column, cell, step in zip(columns, row, steps, strict=True):
+        away += (column != cell) * np.uint32(step)
+    return int(away[others].min()) if others.any() else 0

@@ -3,10 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.inputs.grouping import Words
-from faithscope.inputs.repeats import NOTICED, occurrences, stand_out
+from faithscope.inputs.repeats import NOTICED, occurrences
 from faithscope.inputs.row_hashes import row_blocks, row_hashes
 
 
@@ -27,7 +26,7 @@ def shared_share(X: Any, known: Words) -> float:
     """Share of rows that are among those with these digests, if that is more than chance gives; otherwise 0.0.
 
     Rows of a table of few categories are often equal to rows of another draw. So it is told only if these are the very
-    same rows in any order, or resemble no other rows, or are shared more often than these rows repeat among themselves.
+    same rows, in any order, or if more of them are known than of the known rows have an equal one among themselves.
 
     Examples
     --------
@@ -39,17 +38,13 @@ def shared_share(X: Any, known: Words) -> float:
     if not blocks or not len(blocks[0]):
         return 0.0
     hashes = row_hashes(blocks, single=True)
-    shared = np.isin(hashes, known)
-    if shared.mean() < NOTICED:
-        return 0.0
-    same = np.array_equal(np.sort(hashes), known)
-    odd = same or _more_than_repeats(hashes, shared, len(known)) or stand_out(blocks, hashes, np.flatnonzero(shared))
-    return float(shared.mean()) if odd else 0.0
+    shared = float(np.isin(hashes, known).mean())
+    odd = np.array_equal(np.sort(hashes), known) or shared > _most_by_chance(len(hashes), known)
+    return shared if odd and shared >= NOTICED else 0.0
 
 
-def _more_than_repeats(hashes: Words, shared: NDArray[np.bool_], others: int) -> bool:
-    """Whether more rows are shared with so many others than chance gives, by the rows that repeat among these."""
-    counts = occurrences(hashes)[1]
-    repeated, both = float(counts[counts > 1].sum()), float(shared.sum())
-    most = max(1.0, others / len(hashes)) * (repeated + 3 * np.sqrt(repeated) + 9)
-    return bool(both - 3 * np.sqrt(both) > most)
+def _most_by_chance(n: int, known: Words) -> float:
+    """The share of n rows of another draw that is known at most, by the known rows that have an equal one."""
+    counts, m = occurrences(known)[1], len(known)
+    equal = float(counts[counts > 1].sum()) / m
+    return equal + 4 * np.sqrt(equal * (1 / m + 1 / n)) + 8 / m + 8 / n
