@@ -108,12 +108,8 @@ def evaluate(
     named = explanations if index_of(explainer) is None else explainer  # a table of theirs can be aligned by label
     names = {"predictions": model, "explanations": named}
     sample = question.sample(explanations, labels, X, weights, clusters, row_labels=names)
-<<<<<<< HEAD
-    options = Options(confidence, interval, relation, seed, further)
-=======
     sample = sample.noting(fitted_notes(model, explainer, X))
-    options = Options(confidence, interval, relation, seed)
->>>>>>> db29ec1 (Notes: repeated rows, explanations that occur too regularly, surrogates judged on the rows they were fitted on)
+    options = Options(confidence, interval, relation, seed, further)
     if isinstance(choice, Best):
         looked, sample = sample.halves(seed)
         choice = choice._among(looked, confidence)

@@ -16,8 +16,8 @@ from faithscope.measures.agreement_words import beside_value, named, told_number
 from faithscope.measures.chance import exceeds_chance
 from faithscope.measures.intervals import Margins, check_confidence, jackknife, mcdiarmid
 from faithscope.measures.label_notes import label_notes
-from faithscope.measures.tight import tight
 from faithscope.measures.occurrence_notes import occurrence_notes
+from faithscope.measures.tight import tight
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
