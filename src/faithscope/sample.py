@@ -18,7 +18,7 @@ from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.grouping import group
 from faithscope.inputs.labels import to_labels
-from faithscope.inputs.repeats import repeated_share
+from faithscope.inputs.repeats import TOO_HIGH, repeated_share
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.inputs.weights import to_weights
 from faithscope.visible import visible
@@ -28,8 +28,8 @@ Floats = NDArray[np.float64]
 
 _MOST_GROUPS = 1000
 REPEATED = (
-    "if the same cases were recorded again, they vouch for each other and the estimate is too high; drop them, or pass "
-    "clusters= with one value per case"
+    f"if the same cases were recorded again, they vouch for each other, {TOO_HIGH} and its interval too narrow; drop "
+    "them, or pass clusters= with one value per case"
 )
 
 

@@ -17,7 +17,7 @@ from faithscope.evaluation.fitted_rows import fitted_notes
 from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
 from faithscope.explanations import Explanations
-from faithscope.inputs.alignment import same_rows
+from faithscope.inputs.alignment import name_of, same_rows
 from faithscope.inputs.checks import check_flag, same_length
 from faithscope.inputs.frames import frame, shown
 from faithscope.inputs.hints import hint
@@ -252,7 +252,7 @@ def compare(
     for name, sample in samples.items():
         with asker.watch.phase(f"measuring {name}", sample.n):
             choice = _fitting(choices[name], sample.explanations, one_for_all=not isinstance(discretizer, Mapping))
-            options = Options(confidence, interval, _for_one(relation, name), seed, further)
+            options = Options(confidence, interval, _for_one(relation, name), seed, further, name_of(clusters))
             evaluation = assess(sample, choice, options, Identity.of(named[name], name), groups)
         evaluations[name] = replace(evaluation, seconds=_seconds(asker.watch, name))
     with asker.watch.phase("measuring differences", len(labels)):

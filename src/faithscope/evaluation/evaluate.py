@@ -14,7 +14,7 @@ from faithscope.evaluation.cache import to_cache
 from faithscope.evaluation.fitted_rows import fitted_notes
 from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
-from faithscope.inputs.alignment import index_of
+from faithscope.inputs.alignment import index_of, name_of
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.rows import rows_of
@@ -109,7 +109,7 @@ def evaluate(
     names = {"predictions": model, "explanations": named}
     sample = question.sample(explanations, labels, X, weights, clusters, row_labels=names)
     sample = sample.noting(fitted_notes(model, explainer, X))
-    options = Options(confidence, interval, relation, seed, further)
+    options = Options(confidence, interval, relation, seed, further, name_of(clusters))
     if isinstance(choice, Best):
         looked, sample = sample.halves(seed)
         choice = choice._among(looked, confidence)

@@ -13,6 +13,7 @@ from faithscope.inputs.rows import rows_of, take_rows
 
 Ints = NDArray[np.int64]
 
+TOO_HIGH = "the estimate tends to be too high"  # what notes on rows that are not independent say
 NOTICED = 0.01  # share of repeated rows below which nothing is said
 LARGEST = 8  # occurrences up to which they are compared with what independent draws give
 _UNLIKELY = 0.005

@@ -4,7 +4,7 @@ import numpy as np
 
 from faithscope.counting.profile import Counted
 from faithscope.explanations.base import several
-from faithscope.inputs.repeats import LARGEST, odd_occurrence
+from faithscope.inputs.repeats import LARGEST, TOO_HIGH, odd_occurrence
 from faithscope.relations import Same
 
 _ADVICE = "pass clusters= if cases repeat, and other rows if the explainer was fitted on these"
@@ -34,5 +34,5 @@ def occurrence_notes(counts: Counted) -> tuple[str, ...]:
         return ()
     told = f"{several(int(times[k]), 'explanation was', 'explanations were')} given to exactly {k} rows"
     beside = f"{times[k - 1]:,} to {k - 1} and {times[k + 1]:,} to {k + 1}"
-    unlike = "independent rows and an explainer fixed beforehand do not give this"
-    return (f"{told}, {beside}: {unlike}, and the estimate may be too high; {_ADVICE}",)
+    unlike = f"independent rows and an explainer fixed beforehand do not give this, so that {TOO_HIGH}"
+    return (f"{told}, {beside}: {unlike}; {_ADVICE}",)
