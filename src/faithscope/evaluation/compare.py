@@ -195,6 +195,9 @@ def compare(
 ) -> Comparison:
     """Measure several explainers of one model on the same rows, and how they differ.
 
+    Like `evaluate`, it takes for granted that rows are independent draws, or clusters of rows are, and that every
+    explainer was fixed before they were seen.
+
     Parameters
     ----------
     model, X, confidence, interval, weights, clusters, further, groups, seed, cache, progress, agreement, output

@@ -50,7 +50,8 @@ def evaluate(
     """Measure how faithful an explainer is to a model on the rows X.
 
     Two things are taken for granted: rows are independent draws (say which belong together with `clusters`), and the
-    explainer was fixed before they were seen (do not judge it on the rows that it was fitted on).
+    explainer was fixed before they were seen (do not judge it on the rows that it was fitted on). Notes tell if whole
+    rows repeat more often than chance gives, or if a surrogate was fitted on these rows.
 
     Parameters
     ----------

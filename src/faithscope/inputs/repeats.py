@@ -19,6 +19,7 @@ LARGEST = 8  # occurrences up to which they are compared with what independent d
 _UNLIKELY = 0.005
 _MANY = 200_000  # rows above which a part of them is enough
 _ASKED = 16  # repeated rows that are compared with all others
+_PROBED = 2_000  # rows whose values are counted by column
 
 
 def repeated_share(X: Any, beside: Callable[[Ints], Sequence[NDArray[Any]]]) -> float:
@@ -103,8 +104,8 @@ def odd_occurrence(times: Ints, n: int) -> int | None:
 def stand_out(blocks: list[Block], hashes: Words, repeated: Ints) -> bool:
     """Whether repeated rows resemble no other row, so that they are no chance repeats of a table of few categories.
 
-    Such tables have rows beside the repeated ones that differ in one feature: in one column, or in two columns of two
-    values each if it is encoded as one column per category. Several real numbers do not repeat by chance.
+    Such tables have no column whose values are nearly all different, and have rows beside the repeated ones that differ
+    in one feature: in one column, or in two of two values each if it is encoded as one column per category.
 
     Parameters
     ----------
@@ -116,6 +117,8 @@ def stand_out(blocks: list[Block], hashes: Words, repeated: Ints) -> bool:
     asked = repeated[np.linspace(0, len(repeated) - 1, min(_ASKED, len(repeated))).astype(np.int64)]
     others = slice(None, None, -(-len(hashes) // _MANY))
     columns, cells = _cells([block[others] for block in blocks]), _cells([block[asked] for block in blocks])
+    if not _tell_apart(columns, hashes[others]):
+        return False
     steps = [1 if _has_two_values(column) else 2 for column in columns]
     nearest = [_nearest(columns, cells[:, i], steps, hashes[others] != hashes[row]) for i, row in enumerate(asked)]
     return float(np.median(nearest)) > 2
@@ -130,6 +133,13 @@ def _words(block: Block) -> Words:
     if block.dtype.kind != "f":
         return np.ascontiguousarray(block.T).view(np.uint64)
     return np.asarray(np.add(block.T, 0.0, order="C").view(np.uint64))  # -0.0 is 0.0
+
+
+def _tell_apart(columns: Words, hashes: Words) -> bool:
+    """Whether some column has half as many values as there are different rows, by a few of them."""
+    step = -(-len(hashes) // _PROBED)
+    few = step * np.unique(hashes[::step], return_index=True)[1]
+    return any(2 * len(np.unique(column[few])) >= len(few) for column in columns)
 
 
 def _has_two_values(column: Words) -> bool:
