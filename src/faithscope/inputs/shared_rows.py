@@ -1,5 +1,6 @@
 """Rows that two tables share: which of the rows that are judged an explainer was fitted on."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -47,4 +48,4 @@ def _most_by_chance(n: int, known: Words) -> float:
     """The share of n rows of another draw that is known at most, by the known rows that have an equal one."""
     counts, m = occurrences(known)[1], len(known)
     equal = float(counts[counts > 1].sum()) / m
-    return equal + 4 * np.sqrt(equal * (1 / m + 1 / n)) + 8 / m + 8 / n
+    return equal + 4 * math.sqrt(equal * (1 / m + 1 / n)) + 8 / m + 8 / n

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faithscope.errors import FaithscopeError
 from faithscope.inputs.repeats import LARGEST, NOTICED, odd_occurrence, repeated_share
@@ -65,7 +67,7 @@ def _part(table: Table) -> Table:
     """
     schema = table.schema()
     numbers = [name for name, kind in schema.items() if kind.is_floating() or kind.is_integer()][:_PROBED_COLUMNS]
-    probed = fetch(table.select(*numbers).limit(_PROBED)) if numbers else None
+    probed: Any = fetch(table.select(*numbers).limit(_PROBED)) if numbers else None
     for name in numbers:
         values = np.unique([value for value in probed.column(name).to_pylist() if value == value and value is not None])
         if len(values) > _PROBED / 2:
@@ -88,7 +90,7 @@ def _share(table: Table, *, all_rows: bool) -> float:
     return 0.0
 
 
-def _occurrences(table: Table, columns: Sequence[str]) -> tuple[np.ndarray, float]:
+def _occurrences(table: Table, columns: Sequence[str]) -> tuple[NDArray[np.int64], float]:
     """How many different rows occur 0, 1, 2, … times by some columns, and the share of rows that repeat another."""
     groups = table.group_by(list(columns)).aggregate(given=table.count())
     answer = fetch(groups.group_by("given").aggregate(times=groups.count()))
