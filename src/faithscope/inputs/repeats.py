@@ -114,11 +114,11 @@ def stand_out(blocks: list[Block], hashes: Words, repeated: Ints) -> bool:
     repeated : array
         One row of each of the different rows that repeat.
     """
+    if not _tell_apart(blocks, hashes):
+        return False
     asked = repeated[np.linspace(0, len(repeated) - 1, min(_ASKED, len(repeated))).astype(np.int64)]
     others = slice(None, None, -(-len(hashes) // _MANY))
     columns, cells = _cells([block[others] for block in blocks]), _cells([block[asked] for block in blocks])
-    if not _tell_apart(columns, hashes[others]):
-        return False
     steps = [1 if _has_two_values(column) else 2 for column in columns]
     nearest = [_nearest(columns, cells[:, i], steps, hashes[others] != hashes[row]) for i, row in enumerate(asked)]
     return float(np.median(nearest)) > 2
@@ -135,11 +135,11 @@ def _words(block: Block) -> Words:
     return np.asarray(np.add(block.T, 0.0, order="C").view(np.uint64))  # -0.0 is 0.0
 
 
-def _tell_apart(columns: Words, hashes: Words) -> bool:
+def _tell_apart(blocks: list[Block], hashes: Words) -> bool:
     """Whether some column has half as many values as there are different rows, by a few of them."""
     step = -(-len(hashes) // _PROBED)
     few = step * np.unique(hashes[::step], return_index=True)[1]
-    return any(2 * len(np.unique(column[few])) >= len(few) for column in columns)
+    return any(2 * len(np.unique(column)) >= len(few) for column in _cells([block[few] for block in blocks]))
 
 
 def _has_two_values(column: Words) -> bool:
