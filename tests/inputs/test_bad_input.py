@@ -103,7 +103,11 @@ def test_what_cannot_be_measured_is_refused_in_a_sentence(explanations, predicti
     [
         (lambda: fs.consistency(["a"], [0], confidence=1.0), BadInput, "strictly between 0 and 1"),
         (lambda: fs.consistency(["a"], [0], confidence=95), BadInput, "got 95"),
-        (lambda: fs.consistency(["a"], [0], interval="bootstrap"), BadInput, "tight, jackknife, mcdiarmid, any, or None for the tightest; got 'bootstrap'"),
+        (
+            lambda: fs.consistency(["a"], [0], interval="bootstrap"),
+            BadInput,
+            "tight, jackknife, mcdiarmid, any, or None for the tightest; got 'bootstrap'",
+        ),
         (lambda: fs.consistency(["a", "b"], [0, 1], weights=[1]), BadInput, "2 rows but weights have 1"),
         (lambda: fs.consistency(["a", "b"], [0, 1], weights=[1, -1]), BadInput, "row 1 has -1"),
         (lambda: fs.consistency(["a", "b"], [0, 1], weights=[1, np.nan]), BadInput, "Weights are missing at row 1"),

@@ -28,6 +28,9 @@ def test_clusters_are_counted_and_named() -> None:
     assert "the 40 clusters of rows (rows with the same customer_id) are independent draws" in told
     assert "40 (by customer_id)" in told
     assert "the 40 clusters of rows (rows that belong together)" in page(clusters=clusters.to_numpy())
+    log = ROWS.assign(yhat=examples.predict(ROWS), customer_id=clusters)
+    audited = fs.audit(log, prediction="yhat", explanation="job", clusters="customer_id")
+    assert "rows with the same customer_id" in render(summarize(audited))
 
 
 def test_weighted_rows_stand_for_the_population() -> None:

@@ -42,6 +42,12 @@ def test_a_column_that_tells_rows_apart_makes_them_different() -> None:
     assert told(twice.assign(request=range(len(twice))), id="request") == []
 
 
+def test_clustered_rows_may_repeat() -> None:
+    twice = pd.concat([log(), log()]).assign(case=np.tile(np.arange(600), 2))
+    assert told(twice)
+    assert told(twice, clusters="case") == []
+
+
 def test_chance_repeats_of_a_log_of_categories_are_not_told() -> None:
     for seed in range(3):
         assert told(log(2000, seed)[["leaf", "yhat", "job"]]) == []
