@@ -18,6 +18,7 @@ from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.grouping import group
 from faithscope.inputs.labels import to_labels
+from faithscope.inputs.repeats import TOO_HIGH, repeated_share
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.inputs.weights import to_weights
 from faithscope.visible import visible
@@ -26,6 +27,10 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _MOST_GROUPS = 1000
+REPEATED = (
+    f"if the same cases were recorded again, they vouch for each other, {TOO_HIGH} and its interval too narrow; drop "
+    "them, or pass clusters= with one value per case"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,7 +139,21 @@ class Sample:
         if index is not None and index_of(X) is None and explanations.index is None:
             explanations = explanations._with(index=index)  # so that groups can be held against them later
         mass = None if weights is None else to_weights(weights, len(labels))
-        return cls(explanations, labels, X, mass, notes, clusters=to_clusters(clusters, len(labels)))
+        sample = cls(explanations, labels, X, mass, notes, clusters=to_clusters(clusters, len(labels)))
+        return sample if clusters is not None else sample.noting(sample._repeats())
+
+    def noting(self, notes: tuple[str, ...]) -> "Sample":
+        """The same sample with further notes."""
+        return replace(self, notes=(*self.notes, *notes)) if notes else self
+
+    def _repeats(self) -> tuple[str, ...]:
+        """A note if whole rows repeat, with X, explanation and prediction, more often than chance gives."""
+        if self.X is None:
+            return ()
+        share = repeated_share(
+            self.X, lambda rows: [self.explanations.take(rows).group()[0], number_labels(self.labels[rows])[1]]
+        )
+        return (f"{share:.0%} of rows repeat an earlier row in every column: {REPEATED}",) if share else ()
 
     def __repr__(self) -> str:
         weighted = "" if self.weights is None else ", weighted"

@@ -13,10 +13,11 @@ from faithscope.errors import BadInput, UnknownName, WrongType
 from faithscope.evaluation.asker import Asker, Identity, refuse_swapped
 from faithscope.evaluation.best import Best, to_choice
 from faithscope.evaluation.cache import to_cache
+from faithscope.evaluation.fitted_rows import fitted_notes
 from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
 from faithscope.explanations import Explanations
-from faithscope.inputs.alignment import same_rows
+from faithscope.inputs.alignment import name_of, same_rows
 from faithscope.inputs.checks import check_flag, same_length
 from faithscope.inputs.frames import frame, shown
 from faithscope.inputs.hints import hint
@@ -194,6 +195,9 @@ def compare(
 ) -> Comparison:
     """Measure several explainers of one model on the same rows, and how they differ.
 
+    Like `evaluate`, it takes for granted that rows are independent draws, or clusters of rows are, and that every
+    explainer was fixed before they were seen.
+
     Parameters
     ----------
     model, X, confidence, interval, weights, clusters, further, groups, seed, cache, progress, agreement, output
@@ -238,7 +242,8 @@ def compare(
         explanations = asker.explanations(explainer, X, name)
         same_length(X=rows_of(X), predictions=len(labels), **{f"explanations of {name}": len(explanations)})
         row_labels = {"predictions": model, "explanations": explanations}
-        samples[name] = question.sample(explanations, labels, X, weights, clusters, row_labels=row_labels)
+        sample = question.sample(explanations, labels, X, weights, clusters, row_labels=row_labels)
+        samples[name] = sample.noting(fitted_notes(model, explainer, X))
     same_rows(**{f"explanations of {name}": sample.explanations for name, sample in samples.items()})
     looked = 0
     if chosen_here:
@@ -250,7 +255,7 @@ def compare(
     for name, sample in samples.items():
         with asker.watch.phase(f"measuring {name}", sample.n):
             choice = _fitting(choices[name], sample.explanations, one_for_all=not isinstance(discretizer, Mapping))
-            options = Options(confidence, interval, _for_one(relation, name), seed, further)
+            options = Options(confidence, interval, _for_one(relation, name), seed, further, name_of(clusters))
             evaluation = assess(sample, choice, options, Identity.of(named[name], name), groups)
         evaluations[name] = replace(evaluation, seconds=_seconds(asker.watch, name))
     with asker.watch.phase("measuring differences", len(labels)):

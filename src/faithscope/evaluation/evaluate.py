@@ -11,9 +11,10 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.evaluation.asker import Asker, Identity, function_of, refuse_swapped
 from faithscope.evaluation.best import Best, to_choice
 from faithscope.evaluation.cache import to_cache
+from faithscope.evaluation.fitted_rows import fitted_notes
 from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
-from faithscope.inputs.alignment import index_of
+from faithscope.inputs.alignment import index_of, name_of
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.rows import rows_of
@@ -49,7 +50,8 @@ def evaluate(
     """Measure how faithful an explainer is to a model on the rows X.
 
     Two things are taken for granted: rows are independent draws (say which belong together with `clusters`), and the
-    explainer was fixed before they were seen (do not judge it on the rows that it was fitted on).
+    explainer was fixed before they were seen (do not judge it on the rows that it was fitted on). Notes tell if whole
+    rows repeat more often than chance gives, or if a surrogate was fitted on these rows.
 
     Parameters
     ----------
@@ -107,7 +109,8 @@ def evaluate(
     named = explanations if index_of(explainer) is None else explainer  # a table of theirs can be aligned by label
     names = {"predictions": model, "explanations": named}
     sample = question.sample(explanations, labels, X, weights, clusters, row_labels=names)
-    options = Options(confidence, interval, relation, seed, further)
+    sample = sample.noting(fitted_notes(model, explainer, X))
+    options = Options(confidence, interval, relation, seed, further, name_of(clusters))
     if isinstance(choice, Best):
         looked, sample = sample.halves(seed)
         choice = choice._among(looked, confidence)

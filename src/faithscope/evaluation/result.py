@@ -40,13 +40,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Options:
-    """How an evaluation is made: confidence and method of its intervals, relation, seed and further rows."""
+    """How an evaluation is made: confidence and method of intervals, relation, seed, further rows, clusters' name."""
 
     confidence: float = 0.95
     method: Method | None = None
     relation: Any = None
     seed: int = 0
     further: Any = None
+    clusters: str = ""
 
     @property
     def scoped_method(self) -> Method | None:
@@ -322,7 +323,8 @@ class Evaluation:
         """How the explanations were made."""
         from faithscope.report.result import Provenance
 
-        return Provenance(self.explainer, self.discretizer, self.explanations.kind, self.seed, self.seconds)
+        told = (self.explainer, self.discretizer, self.explanations.kind, self.seed, self.seconds)
+        return Provenance(*told, clusters=self.options.clusters)
 
     def _plan(self, measure: str) -> "Plan":
         """The plan of how many rows the measure needs."""

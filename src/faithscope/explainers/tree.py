@@ -17,11 +17,14 @@ from faithscope.explainers.shared.seeds import check_seed
 from faithscope.explainers.shared.table import Table
 from faithscope.explanations.conditions.condition import Condition, conjoin
 from faithscope.explanations.conditions.conjunctions import Conjunction
-from faithscope.explanations.conditions.tree_paths import digest, paths, read_tree, rules_of
+from faithscope.explanations.conditions.tree_paths import digest, leaves_of, paths, read_tree, rules_of
 from faithscope.explanations.conditions.written import to_condition as condition
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.checks import check_whole, same_length
+from faithscope.inputs.grouping import Words
 from faithscope.inputs.labels import to_labels, to_predictions
+from faithscope.inputs.rows import rows_of
+from faithscope.inputs.shared_rows import digests_of, shared_share
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,8 +37,8 @@ class TreePath(Mannered):
         Fitted. It may be the model itself, or a surrogate for one. If it was fitted with missing values, its rules say
         where they go: "age <= 37 or missing". If it shows no sign of missing values, a row that misses a value gets a
         rule that asks for missing.
-    table, missing
-        Set by `surrogate`: the training table, and which of its features miss values.
+    table, missing, fitted_on
+        Set by `surrogate`: the training table, which of its features miss values, and digests of its rows.
 
     Examples
     --------
@@ -48,6 +51,7 @@ class TreePath(Mannered):
     tree: Any
     table: Table | None = field(default=None, repr=False)
     missing: tuple[bool, ...] = field(default=(), repr=False)  # which features miss values in training
+    fitted_on: Words | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not hasattr(self.tree, "tree_"):
@@ -58,6 +62,9 @@ class TreePath(Mannered):
         cls, predict: Any, X_train: Any, *, max_leaf_nodes: int = 64, seed: int = 0, agreement: Any = None
     ) -> "TreePath":
         """A tree that is fitted to a model's predictions for training rows: a regression tree if these are numbers.
+
+        Judge it on other rows: on those that it was fitted on it seems more faithful than it is (64 leaves and 400 rows
+        of coin flips: 0.82, and the truth is 0.5), and `evaluate` notes it.
 
         Predictions are numbers if the model is a regressor, such as scikit-learn's; or if it is no classifier, such as
         a function, and some predictions are fractions, or more than 50 of them, and than 9 in 10, are different
@@ -84,7 +91,22 @@ class TreePath(Mannered):
         missing = tuple(bool(column.any()) for column in _missing(table, rows).T)
         most = min(max_leaf_nodes, max(2, len(rows)))  # scikit-learn allocates memory for all leaves at once
         fitted = tree(max_leaf_nodes=most, random_state=check_seed(seed) % 2**32)
-        return cls(fitted.fit(_indicators(table, rows, missing), target), table, missing)
+        return cls(fitted.fit(_indicators(table, rows, missing), target), table, missing, digests_of(X_train))
+
+    def fitted_share(self, X: Any) -> float:
+        """Share of rows that the tree was fitted on, as far as that can be told.
+
+        Rows that a surrogate was fitted on are known again, in any order and precision. Of any other tree only this is
+        known: how many rows every leaf had, which tells the very rows that it was fitted on.
+        """
+        if self.fitted_on is not None:
+            return shared_share(X, self.fitted_on)
+        splits = self.tree.tree_
+        if self.table is not None or splits.n_node_samples[0] != rows_of(X):
+            return 0.0
+        reached = np.bincount(leaves_of(self.tree, X), minlength=splits.node_count)
+        leaves = splits.children_left < 0
+        return float(leaves.sum() > 1 and (reached == splits.n_node_samples)[leaves].all())
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Rules:
         """The path of each row, as a rule.

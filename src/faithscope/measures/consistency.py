@@ -38,6 +38,9 @@ def consistency(
 ) -> Estimate:
     """Probability that two rows with the same explanation get the same prediction.
 
+    Two things are taken for granted: rows are independent draws (or `clusters` of rows are), and the explainer was
+    fixed before they were seen. A note tells if no such rows would have explanations as often as these do.
+
     Parameters
     ----------
     explanations : array-like, table or Explanations

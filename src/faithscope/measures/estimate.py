@@ -16,6 +16,7 @@ from faithscope.measures.agreement_words import beside_value, named, told_number
 from faithscope.measures.chance import exceeds_chance
 from faithscope.measures.intervals import Margins, check_confidence, jackknife, mcdiarmid
 from faithscope.measures.label_notes import label_notes
+from faithscope.measures.occurrence_notes import occurrence_notes
 from faithscope.measures.tight import tight
 from faithscope.visible import visible
 
@@ -301,6 +302,7 @@ def assemble(
     terms = terms._replace(agreeing=min(terms.agreeing, terms.total - terms.silent))  # not above by rounding
     value, silent = terms.agreeing / terms.total, terms.silent / terms.total
     notes = (*notes, *(() if counts.agreement.of_numbers else label_notes(counts.labels, counts.n)))
+    notes = (*notes, *occurrence_notes(counts))
     if margins.degrees_of_freedom < FEW - 1e-9 and silent < 1:
         notes = (*notes, few_rows_decide(margins))
     by_chance, verified = counts.chance, None if silent >= 1 else terms.agreeing / (terms.total - terms.silent)

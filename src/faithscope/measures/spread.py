@@ -16,6 +16,7 @@ from faithscope.counting.spread import SpreadCounts, spread_by_explanation
 from faithscope.measures.chance import exceeds_chance
 from faithscope.measures.estimate import FEW, Estimate, few_rows_decide
 from faithscope.measures.intervals import Deviations, Margins, check_confidence, jackknife_margins
+from faithscope.measures.occurrence_notes import occurrence_notes
 from faithscope.sample import Sample
 
 Floats = NDArray[np.float64]
@@ -84,7 +85,7 @@ def spread_estimate(
         effective_n=counts.effective_n,
         margins=margins,
         counts=counts,
-        notes=(*notes, *_heavy_tails(spread.kurtosis)),
+        notes=(*notes, *occurrence_notes(counts), *_heavy_tails(spread.kurtosis)),
         verified_low=low,
         verified_high=high,
         above_chance=above,

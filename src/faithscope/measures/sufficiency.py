@@ -63,6 +63,9 @@ def sufficiency(
 ) -> Estimate:
     """Probability that a row to which x's explanation applies gets x's prediction.
 
+    Like `consistency`, it takes for granted that rows are independent draws (or `clusters` of rows are), and that the
+    explainer was fixed before they were seen. A note tells if whole rows repeat more often than chance gives.
+
     Parameters
     ----------
     explanations : Explanations that say where they apply

@@ -36,7 +36,8 @@ def within(
 ) -> Estimate:
     """Probability that a row whose explanation is within tau of x's gets x's prediction (paper, section 4.2).
 
-    This compares explanations with each other: it generalizes consistency (tau = 0), and is not sufficiency.
+    This compares explanations with each other: it generalizes consistency (tau = 0), and is not sufficiency. Like
+    these it takes for granted that rows are independent draws, and that the explainer was fixed before they were seen.
 
     Parameters
     ----------

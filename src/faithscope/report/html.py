@@ -8,10 +8,11 @@ from faithscope.charts import specs
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.measures.agreement_words import described, named, told_number, typical_gap
 from faithscope.measures.estimate import Estimate
+from faithscope.report.assumptions import assumptions
 from faithscope.report.contradictions import FeaturePair
 from faithscope.report.glossary import glossary
 from faithscope.report.offline_page import fill_page
-from faithscope.report.summary import Curve, Explainer, Groups, Summary, notes, numbers
+from faithscope.report.summary import Curve, Explainer, Groups, Summary, numbers
 from faithscope.report.verdict import LEVELS, WORDS, ExplainerVerdict
 from faithscope.runtime.files import write_atomically
 
@@ -88,6 +89,7 @@ def _template_names(summary: Summary) -> dict[str, Any]:
         "sections": _sections(has),
         "lead": _lead(summary),
         "method": _method(summary),
+        "assumptions": assumptions(explainers[0].measures[0], explainers[0].clusters),
         "alts": {"picture": _alt(_picture(summary)), "against": _against_alt(explainers)},
         "curve_alt": _curve_alt,
         "groups_alt": lambda groups: _alt(_groups_rows(groups)),
@@ -155,11 +157,15 @@ def _method(summary: Summary) -> str:
     )
 
 
+def _clusters(estimate: Estimate, name: str) -> str:
+    """The number of clusters and what says which rows belong together; empty if rows are independent."""
+    return "" if estimate.clusters is None else f"{estimate.clusters:,}{f' (by {name})' if name else ''}"
+
+
 def _facts(explainer: Explainer) -> list[tuple[str, str]]:
     """How an explainer was measured: names with values, without those that have nothing to say."""
     estimates = explainer.measures
     first = estimates[0]
-    noted = [f"{estimate.measure}: {note}" for estimate in estimates for note in notes(estimate)]
     facts = {
         "Explainer": explainer.settings,
         "Explanations": explainer.kind,
@@ -171,12 +177,13 @@ def _facts(explainer: Explainer) -> list[tuple[str, str]]:
             if (apart := typical_gap(estimate.gap, estimate.unverifiable)) is not None
         ),
         "Rows": f"{first.n:,}",
-        "Effective rows": "" if first.effective_n == first.n else f"{first.effective_n:,.0f} (weighted or clustered)",
+        "Clusters of rows": _clusters(first, explainer.clusters),
+        "Effective rows": "" if first.effective_n == first.n else f"{first.effective_n:,.0f}",
         "Different explanations": f"{first.distinct:,}",
         "Intervals": ", ".join(f"{estimate.measure}: {estimate.method}" for estimate in estimates),
         "Seed": "" if explainer.seed is None else str(explainer.seed),
         "Time": ", ".join(f"{phase} {spent:.2f} s" for phase, spent in explainer.seconds.items()),
-        "Notes": "; ".join([*explainer.notes, *noted]),
+        "Notes": "; ".join(f"{measure}: {note}" if measure else note for measure, note in explainer.remarks),
     }
     return [(name, value) for name, value in facts.items() if value]
 

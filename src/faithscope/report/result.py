@@ -100,6 +100,8 @@ class Provenance:
         How long each phase took.
     notes : tuple of str
         What could not be measured, and why.
+    clusters : str
+        The name of what says which rows belong together; empty if rows are independent or it has none.
     """
 
     explainer: str
@@ -108,6 +110,7 @@ class Provenance:
     seed: int | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    clusters: str = ""
 
 
 @dataclass(frozen=True)

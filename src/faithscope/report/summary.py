@@ -12,6 +12,7 @@ from faithscope.charts import upper_of
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.checks import check_share, check_whole
 from faithscope.inputs.hints import hint
+from faithscope.inputs.repeats import TOO_HIGH
 from faithscope.measures.differences import MANY, together
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.outlook import FARTHEST
@@ -143,6 +144,20 @@ class Explainer:
     discretizations: tuple[dict[str, Any], ...]
     notes: tuple[str, ...]
     missing: tuple[Missing, ...] = ()  # parts that could not be made
+    clusters: str = ""  # the name of what says which rows belong together
+
+    @property
+    def remarks(self) -> tuple[tuple[str, str], ...]:
+        """What a reader should know: a measure and a note on it; no measure if the note is on all of them."""
+        told = [(estimate.measure, note) for estimate in self.measures for note in notes(estimate)]
+        shared = [note for _, note in told if all(note in notes(estimate) for estimate in self.measures)]
+        general = [("", note) for note in dict.fromkeys((*self.notes, *shared))]
+        return (*general, *((measure, note) for measure, note in told if note not in shared))
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Notes that an assumption may not hold, so that the explainer looks more faithful than it is."""
+        return tuple(dict.fromkeys(note for _, note in self.remarks if TOO_HIGH in note))
 
     def why_not(self, section: Section) -> tuple[str, ...]:
         """Why a section lacks something, one sentence per measure."""
@@ -287,6 +302,7 @@ def _explainer(
         populations=tuple(map(Groups.of, breakdowns)),
         discretizations=tuple(map(_discretization, discretizations or ())),
         notes=tuple(map(wording, provenance.notes)),
+        clusters=wording(provenance.clusters),
         missing=(*(missing for _, no_plan in attempts.values() for missing in no_plan), *no_pairs, *no_discretizations),
     )
 

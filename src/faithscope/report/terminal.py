@@ -93,8 +93,7 @@ def _populations(explainer: Explainer, groups: Groups) -> "Table":
 
 def _remarks(explainer: Explainer) -> list[str]:
     """What a reader should know, each line with the explainer, population and measure that it is about."""
-    estimates = [(f"{explainer.name}, {estimate.measure}", estimate) for estimate in explainer.measures]
-    estimates += [
+    estimates = [
         (f"{explainer.name}, {groups.by or 'population'} {name}, {estimate.measure}", estimate)
         for groups in explainer.populations
         if not groups.over_time
@@ -102,7 +101,8 @@ def _remarks(explainer: Explainer) -> list[str]:
     ]
     noted = [f"{subject}: {note}" for subject, estimate in estimates for note in notes(estimate)]
     missing = [f"{explainer.name}, {missing.sentence}" for missing in explainer.missing]
-    return [*(f"{explainer.name}: {note}" for note in explainer.notes), *noted, *missing]
+    named = [f"{explainer.name}{f', {measure}' if measure else ''}: {note}" for measure, note in explainer.remarks]
+    return [*named, *noted, *missing]
 
 
 def _numbers(estimate: Estimate) -> tuple[str, ...]:

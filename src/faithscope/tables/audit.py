@@ -42,6 +42,9 @@ def audit(
 ) -> Audit:
     """Measure how faithful the explanations in a log are, where the log lives; nothing is ever written there.
 
+    Two things are taken for granted: rows are independent draws, and the explainer was fixed before they were seen. A
+    note tells if whole rows of the log repeat more often than chance gives, such as cases that were logged again.
+
     Parameters
     ----------
     table : path, glob, list of paths, pandas, polars or Arrow table, Ibis table, or a database's table by name

@@ -11,7 +11,7 @@ from faithscope.counting.counts import Counts
 from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
-from faithscope.measures.estimate import Estimate, estimate
+from faithscope.measures.estimate import Estimate, estimate, noted
 from faithscope.measures.populations import Populations
 from faithscope.tables.clusters import CountedClusters, count_clusters
 from faithscope.tables.counts import counted
@@ -23,6 +23,7 @@ from faithscope.tables.log.rows import AuditedLog, KeyedRows
 from faithscope.tables.numbers.counted import CountedConstant, CountedNumbers, CountedSpread
 from faithscope.tables.numbers.counts import Numbers, count_numbers
 from faithscope.tables.options import AuditOptions
+from faithscope.tables.repeats import repeat_notes
 from faithscope.tables.sources.snapshot import changed, refuse_change
 from faithscope.tables.sources.source import LogSource
 
@@ -75,6 +76,7 @@ class MeasuredLog:
                 f"All {whole.n:,} rows are of one cluster in column {self.log.clusters[0]!r}, so none can be checked "
                 "against another: name another column, or leave clusters away if rows are independent."
             )
+        whole = noted(whole, repeat_notes(self.log, whole))
         dropped = self.total - whole.n
         if dropped < 0 or self.log.options.nulls != "drop":
             refuse_change(self.total, whole.n)

@@ -200,7 +200,8 @@ class Audit:
         """How the explanations came about."""
         from faithscope.report.result import Provenance
 
-        return Provenance(self.explainer, self.discretizer, notes=self.notes)
+        clusters = " and ".join(self._measured.log.clusters)
+        return Provenance(self.explainer, self.discretizer, notes=self.notes, clusters=clusters)
 
     def _plan(self, measure: str) -> "Plan":
         """How many rows the measure needs."""

@@ -122,7 +122,7 @@ def read_tree(
         raise BadInput(
             f"The tree has {tree.n_features_in_} features but {len(names)} names: pass one name per feature."
         )
-    reached = _leaves(tree, X) if rows_of(X) else np.empty(0, np.int64)
+    reached = leaves_of(tree, X) if rows_of(X) else np.empty(0, np.int64)
     missing = _missing(X) if rows_of(X) else np.zeros((0, len(names)), bool)
     speaks = np.full(len(names), knows_missing(tree.tree_)) | (missing.any(axis=0) & (not stable))
     distinct, codes = rules_of(paths(tree.tree_, names, speaks), reached, missing & ~speaks)
@@ -135,7 +135,8 @@ def _tree_names(tree: Any, X: Any) -> Sequence[Hashable]:
     return frame_names(X) if is_frame(X) else default_names(tree.n_features_in_)
 
 
-def _leaves(tree: Any, X: Any) -> NDArray[np.int64]:
+def leaves_of(tree: Any, X: Any) -> NDArray[np.int64]:
+    """The leaf that each row reaches."""
     try:
         leaves: NDArray[np.int64] = tree.apply(X)
     except (TypeError, ValueError) as problem:  # columns that it was not fitted with, or values that are not numbers

@@ -1,0 +1,142 @@
+"""Hashes of whole rows: which rows repeat an earlier one, and which rows two tables share, whatever holds them."""
+
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.inputs.arrays import frame_column, frame_width, is_frame, to_array, to_objects, to_vector
+from faithscope.inputs.grouping import Words, hash_rows
+from faithscope.inputs.missing import is_missing
+
+Ints = NDArray[np.int64]
+Block = NDArray[Any]  # float64 or int64
+
+_PROBED, _PROBED_COLUMNS = 1_000, 16  # rows and columns that are looked at to choose one column
+_NUMERIC = ("int", "uint", "float", "double")  # how pandas, polars and Arrow write types of numbers
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def row_blocks(X: Any) -> list[Block] | None:
+    """The cells of rows as blocks of numbers, (n, w): floats as they are, texts and the like by a digest, as integers.
+
+    Equal cells are equal numbers in every process, whatever their types: 1, 1.0, True and float32(1). So are missing
+    values. None if the rows cannot be read here, such as a caller's own objects.
+    """
+    try:
+        return _sparse(X.tocsr()) if hasattr(X, "tocsr") else [_numbers(column) for column in _columns(X)]
+    except Exception:  # a caller's class may raise anything, and a note is not worth an error
+        return None
+
+
+def row_hashes(blocks: list[Block], *, single: bool = False) -> Words:
+    """A 64-bit number per row, equal for equal rows in every process.
+
+    Parameters
+    ----------
+    blocks : list of (n, w) arrays
+        As `row_blocks` returns them.
+    single : bool
+        Whether floats are compared in single precision, in which models often hold them.
+    """
+    if not single:
+        return hash_rows(blocks)
+    with np.errstate(over="ignore"):
+        return hash_rows([block.astype(np.float32) if block.dtype.kind == "f" else block for block in blocks])
+
+
+def part_by_content(X: Any) -> Ints | None:
+    """Positions of about one row in 16, chosen by the values of one column: equal rows are all among them, or none is.
+
+    None if no column of numbers has so many different values that this would be a fair part.
+    """
+    try:
+        columns = _columns_of_numbers(X)
+    except Exception:  # as in `row_blocks`
+        return None
+    different = [len(np.unique(column[:: max(1, len(column) // _PROBED)])) for column in columns]
+    if max(different, default=0) < _PROBED / 2:
+        return None
+    words = (columns[int(np.argmax(different))].astype(np.float64, copy=False) + 0.0).view(np.uint64)
+    words *= _GOLDEN
+    words ^= words >> np.uint64(32)
+    words *= _GOLDEN
+    return np.flatnonzero(words < np.uint64(2**60))
+
+
+def _columns_of_numbers(X: Any) -> list[NDArray[Any]]:
+    """The first columns of numbers, without converting any other column."""
+    if not is_frame(X):
+        array = to_array(X, "X")
+        usable = array is not None and array.ndim == 2 and array.dtype.kind in "biuf"
+        return list(array.T[:_PROBED_COLUMNS]) if array is not None and usable else []
+    columns = [frame_column(X, j) for j in range(frame_width(X))]
+    kinds = [str(getattr(column, "dtype", getattr(column, "type", ""))).lower() for column in columns]
+    numeric = [column for column, kind in zip(columns, kinds, strict=True) if kind.startswith(_NUMERIC)]
+    return [to_vector(column) for column in numeric[:_PROBED_COLUMNS]]
+
+
+def _columns(X: Any) -> list[NDArray[Any]]:
+    """Rows as columns, or as one block of numbers, (n, w)."""
+    if is_frame(X):
+        return [to_vector(frame_column(X, j)) for j in range(frame_width(X))]
+    array = to_array(X, "X")
+    if array is None:
+        array = to_vector(X) if hasattr(X, "to_numpy") else _of_list(X)
+    array = array.reshape(len(array), int(np.prod(array.shape[1:])))
+    return [array] if array.dtype.kind in "biuf" else list(array.T)
+
+
+def _of_list(rows: Any) -> NDArray[Any]:
+    """A list of rows, of numbers or of anything else."""
+    listed = list(rows)
+    try:
+        array = np.asarray(listed)
+    except ValueError:  # rows of different lengths
+        array = np.empty(0, object)
+    if array.dtype.kind in "biuf":
+        return array
+    return np.array(listed, object) if array.ndim == 2 else to_objects(listed)
+
+
+def _numbers(column: NDArray[Any]) -> Block:
+    """A column, or a block of columns of numbers, as numbers that are equal for equal cells."""
+    if column.dtype.kind in "Mm":
+        return column.astype(np.int64)[:, None]
+    if column.dtype.kind not in "biuf":
+        return _objects(column)[:, None]
+    block = column.reshape(len(column), -1).astype(np.float64, copy=False)
+    with np.errstate(all="ignore"):
+        if np.isfinite(block.sum()):
+            return block
+    return np.where(np.isnan(block), np.nan, block)  # a NaN may have a sign
+
+
+def _objects(column: NDArray[Any]) -> Block:
+    """A column of Python objects: numbers, of which some may be missing, as floats; anything else by a digest."""
+    items = column.tolist()
+    types = set(map(type, items))
+    if types != {str} and all(isinstance(item, int | float | np.number) or is_missing(item) for item in items):
+        return np.array([np.nan if is_missing(item) else float(item) for item in items])
+    return np.fromiter(map(_digest, items), np.int64, len(items))
+
+
+def _digest(item: Any) -> int:
+    """52 bits of a text, or of the text of anything else: its length and a checksum."""
+    if type(item) is not str:  # most are
+        if is_missing(item):
+            return -1
+        item = str(float(item)) if isinstance(item, int | float | np.number) else repr(item)
+    return crc32(item.encode("utf-8", "surrogatepass")) | (len(item) & 0xFFFFF) << 32
+
+
+def _sparse(matrix: Any) -> list[Block]:
+    """One digest per row of a sparse matrix: a sum over its entries, so that their order does not matter."""
+    matrix = matrix.copy()
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    values = np.asarray(matrix.data, np.float32)  # as `row_hashes` may compare them
+    cells = hash_rows([matrix.indices[:, None].astype(np.int64), values[:, None]])
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(cells, dtype=np.uint64)])
+    return [(sums[matrix.indptr[1:]] - sums[matrix.indptr[:-1]]).view(np.int64)[:, None]]

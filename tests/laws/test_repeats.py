@@ -1,0 +1,178 @@
+"""Rows that repeat are told, with their share, and honest draws are not: whatever holds the rows, in any order."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+
+import faithscope as fs
+from faithscope.inputs.repeats import TOO_HIGH, by_occurrences, odd_occurrence, repeated_share
+
+COLUMNS = ["age", "pay", "debt", "job"]
+
+
+def table(n: int, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    numbers = pd.DataFrame(rng.normal(size=(n, 3)), columns=COLUMNS[:3])
+    return numbers.assign(job=rng.choice(["clerk", "nurse", "smith"], n))
+
+
+def again(X: pd.DataFrame, share: float = 1.0, seed: int = 1) -> pd.DataFrame:
+    """The rows, and some of them again, in another order."""
+    rng = np.random.default_rng(seed)
+    more = rng.choice(len(X), int(share * len(X)), replace=False)
+    return X.iloc[rng.permutation(np.concatenate([np.arange(len(X)), more]))].reset_index(drop=True)
+
+
+def share_of(X: object) -> float:
+    return repeated_share(X, lambda rows: [])
+
+
+def told(X: object, **options: object) -> list[str]:
+    """Notes on repeats of an evaluation with a few explanations, each of a function of the row."""
+    n = len(X)  # type: ignore[arg-type]
+    rows = X.iloc[:, 0] if isinstance(X, pd.DataFrame) else np.asarray(X)[:, 0]
+    leaf = np.floor(np.asarray(rows, float)).astype(int)
+    notes = fs.evaluate(leaf % 2, leaf, X, progress=False, **options).consistency.notes
+    assert n
+    return [note for note in notes if "repeat an earlier row" in note]
+
+
+def test_a_doubled_table_is_told_with_half_of_its_rows_in_any_order() -> None:
+    X = table(300)
+    assert told(X) == []
+    for doubled in (pd.concat([X, X], ignore_index=True), again(X)):
+        (note,) = told(doubled)
+        assert note.startswith("50% of rows repeat an earlier row in every column: ")
+        assert TOO_HIGH in note
+
+
+@pytest.mark.parametrize("share", [0.02, 0.05, 0.3])
+def test_a_few_real_rows_recorded_again_are_told_with_their_share(share: float) -> None:
+    X = again(table(500), share)
+    assert share_of(X) == pytest.approx(share / (1 + share))
+
+
+def test_retries_that_occur_geometrically_often_are_told() -> None:
+    rng = np.random.default_rng(0)
+    X = table(800).loc[np.repeat(np.arange(800), rng.geometric(0.85, 800))]
+    assert share_of(X) == pytest.approx(1 - 800 / len(X))
+
+
+def test_fewer_than_one_row_in_a_hundred_is_not_told() -> None:
+    assert share_of(again(table(1000), 0.009)) == 0.0
+
+
+HELD: dict[str, object] = {
+    "pandas": lambda X: X,
+    "polars": pl.from_pandas,
+    "arrow": lambda X: pa.Table.from_pandas(X, preserve_index=False),
+    "objects": lambda X: X.to_numpy(object),
+    "lists": lambda X: X.to_numpy(object).tolist(),
+    "numbers": lambda X: X[COLUMNS[:3]].to_numpy(),
+    "single precision": lambda X: X[COLUMNS[:3]].to_numpy(np.float32),
+    "columns in memory": lambda X: np.asfortranarray(X[COLUMNS[:3]].to_numpy()),
+    "images": lambda X: np.stack([X[COLUMNS[:3]].to_numpy()] * 2, axis=2),
+    "categories": lambda X: X.astype({"job": "category"}),
+    "dates": lambda X: X.assign(job=pd.Timestamp("2024-01-01") + pd.to_timedelta(X.age, "D")),
+    "missing": lambda X: X.assign(pay=X.pay.where(X.age > 0), job=X.job.where(X.age > 0)),
+    "sparse": lambda X: sparse.csr_matrix(X[COLUMNS[:3]].to_numpy()),
+}
+
+
+@pytest.mark.parametrize("held", HELD)
+def test_what_holds_the_rows_does_not_matter(held: str) -> None:
+    hold = HELD[held]
+    assert share_of(hold(again(table(400)))) == 0.5  # type: ignore[operator]
+    assert share_of(hold(table(400))) == 0.0  # type: ignore[operator]
+
+
+def test_signs_of_zero_and_of_nan_make_no_rows_different() -> None:
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    X[:, 0], X[0, 1] = 0.0, np.nan
+    other = X.copy()
+    other[:, 0], other[0, 1] = -0.0, -np.nan
+    assert share_of(np.concatenate([X, other])) == 0.5
+
+
+@pytest.mark.parametrize("n", [20, 200, 2000])
+@pytest.mark.parametrize("width", [1, 2, 4, 8])
+def test_chance_repeats_of_a_table_of_categories_are_not_told(n: int, width: int) -> None:
+    for seed in range(5):
+        X = np.random.default_rng(seed).integers(0, 3, (n, width))
+        assert share_of(X) == 0.0
+        one_hot = (X[:, :, None] == np.arange(3)).reshape(n, -1).astype(float)
+        assert share_of(one_hot) == 0.0
+
+
+def test_a_doubled_table_of_categories_is_told_if_its_rows_are_rare() -> None:
+    X = np.random.default_rng(0).integers(0, 4, (400, 5))
+    assert share_of(X) == 0.0
+    assert share_of(np.concatenate([X, X])) > 0.5
+
+
+def test_the_same_row_with_another_explanation_or_prediction_is_not_a_repeat() -> None:
+    X = table(200).drop(columns="job").to_numpy()
+    X = np.concatenate([X, X])
+    same, other = np.zeros(400), np.arange(400)
+    for explanations, predictions in ((other, same), (same, np.repeat([0, 1], 200))):
+        notes = fs.evaluate(predictions, explanations, X).consistency.notes
+        assert not any("repeat an earlier row" in note for note in notes)
+
+
+def test_clustered_rows_may_repeat() -> None:
+    X = pd.concat([table(200)] * 2, ignore_index=True)
+    assert told(X)
+    assert told(X, clusters=np.tile(np.arange(200), 2)) == []
+
+
+def test_rows_that_cannot_be_read_are_not_told() -> None:
+    class Row:
+        def __repr__(self) -> str:
+            raise RuntimeError
+
+    assert share_of([Row() for _ in range(10)] * 2) == 0.0
+
+
+def test_many_rows_are_told_like_few() -> None:
+    X = np.random.default_rng(0).normal(size=(150_000, 3))
+    assert share_of(np.concatenate([X, X])) == 0.5
+    assert share_of(np.concatenate([X, X + 1])) == 0.0
+    few = np.random.default_rng(0).integers(0, 9, (300_000, 6))
+    assert share_of(few) == 0.0
+
+
+def times(draws: np.ndarray) -> np.ndarray:
+    return by_occurrences(np.bincount(draws))
+
+
+@pytest.mark.parametrize("n", [30, 300, 3000])
+@pytest.mark.parametrize("kinds", [0.1, 0.5, 1, 3, 20])
+def test_independent_draws_keep_the_law_of_occurrences(n: int, kinds: float) -> None:
+    """Equally likely kinds are its worst case: there it holds with equality."""
+    rng, trials = np.random.default_rng(0), 200
+    odd = sum(odd_occurrence(times(rng.integers(0, max(1, int(kinds * n)), n)), n) is not None for _ in range(trials))
+    assert odd <= 3
+
+
+@pytest.mark.parametrize("often", [2, 3, 5])
+def test_draws_that_are_all_recorded_equally_often_break_it(often: int) -> None:
+    assert odd_occurrence(times(np.repeat(np.arange(100), often)), 100 * often) == often
+
+
+@pytest.mark.parametrize("agreement", [None, fs.Spread(), fs.Close(0.5)])
+def test_consistency_doubts_explanations_that_all_come_in_pairs(agreement: object) -> None:
+    """F1: each row is its twin's witness, so that coin flips seem perfectly explained."""
+    rng = np.random.default_rng(0)
+    values, coins = rng.normal(size=(400, 2)), rng.integers(0, 2, 400) * 1.0
+    twice = fs.consistency(np.tile(values, (2, 1)), np.tile(coins, 2), agreement=agreement)
+    assert twice.low > 0.9
+    assert any(TOO_HIGH in note and "400 explanations were given to exactly 2 rows" in note for note in twice.notes)
+    once = fs.consistency(values.round(0), coins, agreement=agreement)
+    assert not any(TOO_HIGH in note for note in once.notes)
+    clustered = np.tile(np.arange(400), 2)
+    if not isinstance(agreement, fs.Spread):
+        told = fs.consistency(np.tile(values, (2, 1)), np.tile(coins, 2), agreement=agreement, clusters=clustered)
+        assert not any(TOO_HIGH in note for note in told.notes)
