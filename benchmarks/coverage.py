@@ -3,6 +3,8 @@
     python benchmarks/coverage.py --only intervals --plot docs/images    # printed: benchmarks/results/coverage.txt
     python benchmarks/coverage.py --only forecasts --plot docs/images    # printed: .../coverage_forecasts.txt
     python benchmarks/coverage.py --only plans                           # printed: .../coverage_plans.txt
+    python benchmarks/coverage.py --only attacks                         # printed: .../coverage_attacks.txt
+    python benchmarks/coverage.py --only attacks --attack clusters       # only these attacks
     python benchmarks/coverage.py --quick                                # all, in seconds; too few trials to judge
     python benchmarks/coverage.py --only intervals --trial local         # only this trial of `coverage_trials.py`
     python benchmarks/coverage.py --json kept.json                       # also keep every number
@@ -14,6 +16,8 @@
 3. `plan`: from n rows the unverifiable share at 4 n and 10 n, beside what so many rows gave, on the paper's data sets
    (FAITHSCOPE_DATA names their folder; skipped without).
 4. `plan` on systems with known truth: coverage and width of its interval at 2 n, 4 n and 10 n.
+5. Attacks: systems on which intervals fail, before and after the remedy (`coverage_attack_lines.py`); and promises on
+   one explanation with a few contradictions, computed exactly (`coverage_exact.py`).
 
 Every cell has a seed of its own, made from its name, so that parts can be run alone and give the same numbers.
 """
@@ -26,6 +30,9 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from coverage_attack_lines import ATTACKS, try_all
+from coverage_attacks import AttackLine, attack_summary, attack_table
+from coverage_exact import ExactLine, exact_lines, exact_table
 from coverage_forecasts import TABLES, TEXTS, Forecast, foresee_all, table
 from coverage_pictures import draw
 from coverage_plans import DRAWS, HARD, SYSTEMS, PlanCell, plan_table, simulate
@@ -43,17 +50,20 @@ class Findings:
     bias: list[Bias]
     forecasts: list[Forecast]
     plans: list[PlanCell]
+    attacks: list[AttackLine]
+    exact: list[ExactLine]
 
     @classmethod
     def read(cls, path: Path) -> "Findings":
         """What an earlier run has kept."""
         kept = json.loads(path.read_text())
         parts = {"cells": Cell, "bias": Bias, "forecasts": Forecast, "plans": PlanCell}
+        parts |= {"attacks": AttackLine.read, "exact": ExactLine}
         return cls(**kept | {name: [kind(**fields) for fields in kept[name]] for name, kind in parts.items()})
 
     @classmethod
-    def make(cls, quick: bool, part: str | None, trials: list[str] | None) -> "Findings":
-        """A run, of seconds or of minutes; of one part, or of all; of these trials, or of all."""
+    def make(cls, quick: bool, part: str | None, trials: list[str] | None, attacked: list[str] | None) -> "Findings":
+        """A run, of seconds or of minutes; of one part, or of all; of these trials and attacks, or of all."""
         chosen = [study for study in STUDIES if trials is None or study.trial.__name__ in trials]
         studies = tuple(chosen) if part in (None, "intervals") else ()
         results = study_all(studies, ROWS[:2] if quick else ROWS, 2 if quick else None)
@@ -63,7 +73,8 @@ class Findings:
         forecasts = list(foresee_all(sets, sizes, times)) if part in (None, "forecasts") else []
         draws = {250: 2} if quick else DRAWS
         plans = list(simulate(SYSTEMS | HARD, draws)) if part in (None, "plans") else []
-        return cls(describe_machine(("faithscope", "numpy", "scipy")), cells, bias, forecasts, plans)
+        attacks, exact = attack(quick, attacked) if part in (None, "attacks") else ([], [])
+        return cls(describe_machine(("faithscope", "numpy", "scipy")), cells, bias, forecasts, plans, attacks, exact)
 
     def tell(self) -> None:
         print(self.machine)
@@ -81,21 +92,40 @@ class Findings:
         if self.plans:
             print("\nThe interval of `plan`, nominal .95, on systems with known truth")
             print("\n".join(plan_table(self.plans)))
+        if self.attacks:
+            print("\nAttacks, nominal .95 unless told. Short: coverage more than two Monte-Carlo errors below it.\n")
+            print("\n".join((*attack_summary(self.attacks), *attack_table(self.attacks))))
+        if self.exact:
+            print("\nOne explanation with 1 to 100 contradictions expected, exactly: worst (where), and mean over\n")
+            print("\n".join(exact_table(self.exact)))
+
+
+def attack(quick: bool, chosen: list[str] | None) -> tuple[list[AttackLine], list[ExactLine]]:
+    """Attacks of these kinds, or all; the exact ones are a kind as well."""
+    kinds = [*ATTACKS, "exact"] if chosen is None else chosen
+    lines = try_all([kind for kind in kinds if kind != "exact"], *((2, 400) if quick else (None, None)))
+    return lines, exact_lines(quick) if "exact" in kinds else []
 
 
 def arguments() -> Namespace:
     parser: ArgumentParser = options(__doc__)
     parser.add_argument("--plot", type=Path, metavar="FOLDER", help="also draw the figures of docs/statistics.md here")
-    parser.add_argument("--only", choices=("intervals", "forecasts", "plans"), help="only this part of the study")
+    parser.add_argument(
+        "--only", choices=("intervals", "forecasts", "plans", "attacks"), help="only this part of the study"
+    )
     trials = sorted({study.trial.__name__ for study in STUDIES})
     parser.add_argument("--trial", action="append", choices=trials, help="only this trial of the intervals; repeatable")
+    kinds = [*ATTACKS, "exact"]
+    parser.add_argument("--attack", action="append", choices=kinds, help="only attacks of this kind; repeatable")
     parser.add_argument("--kept", type=Path, metavar="PATH", help="tell and draw what an earlier --json kept instead")
     return parser.parse_args()
 
 
 def main() -> None:
     chosen = arguments()
-    findings = Findings.read(chosen.kept) if chosen.kept else Findings.make(chosen.quick, chosen.only, chosen.trial)
+    part = "attacks" if chosen.attack else chosen.only
+    asked = (chosen.quick, part, chosen.trial, chosen.attack)
+    findings = Findings.read(chosen.kept) if chosen.kept else Findings.make(*asked)
     findings.tell()
     if chosen.plot:
         draw(findings.cells, findings.bias, findings.forecasts, chosen.plot)

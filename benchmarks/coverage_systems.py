@@ -93,9 +93,7 @@ GIVEN = {
     "sparse, 20,000": SimulatedSystem(equal(20_000), mostly_pure(20_000)),
     "half never repeat": simulated(two_rates(10, 0.02, 100_000, 0.5)),
 }
-EQUAL_LABELS = {
-    f"{labels:,} equal labels": simulated(equal_labels(labels)) for labels in (2, 3, 20, 50, 1_000)
-}
+EQUAL_LABELS = {f"{labels:,} equal labels": simulated(equal_labels(labels)) for labels in (2, 3, 20, 50, 1_000)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +180,7 @@ def _nested(q: Floats, every: int) -> Windows:
     return Windows(equal(len(q)), q, np.zeros_like(place), np.minimum(len(q) - 1, (place // every + 1) * every - 1))
 
 
-def _beside(q: Floats, away: int, width: int) -> Windows:
+def beside(q: Floats, away: int, width: int) -> Windows:
     """Rules that cover points beside their own row and never the row itself."""
     place = np.arange(len(q))
     first = np.where(place + away + width < len(q), place + away, place - away - width)
@@ -207,7 +205,7 @@ COVERED = {
     "nested": _nested(_by_place(lambda x: 0.9 - 0.5 * x, 100), 5),
     "nested, near 1": _nested(_by_place(lambda x: (x > 0.02) * 1.0, 100), 2),
     "5% contradictions": sliding(two_labels(np.full(60, 0.05)), 4),
-    "beside its own row": _beside(_by_place(lambda x: np.where(x > 0.5, 0.9, 0.2), 100), 1, 8),
+    "beside its own row": beside(_by_place(lambda x: np.where(x > 0.5, 0.9, 0.2), 100), 1, 8),
 }
 EQUAL_LABELS_COVERED = {  # each rule covers all rows, and was given to a quarter of them, whose label is named
     f"{labels:,} equal labels": sliding(np.full((4, labels), 1 / labels), 3) for labels in (2, 3, 20, 50, 1_000)
