@@ -32,6 +32,7 @@ from pathlib import Path
 
 from coverage_attack_lines import ATTACKS, try_all
 from coverage_attacks import AttackLine, attack_summary, attack_table
+from coverage_engines import engine_gap
 from coverage_exact import ExactLine, exact_lines, exact_table
 from coverage_forecasts import TABLES, TEXTS, Forecast, foresee_all, table
 from coverage_pictures import draw
@@ -39,6 +40,8 @@ from coverage_plans import DRAWS, HARD, SYSTEMS, PlanCell, plan_table, simulate
 from coverage_study import ROWS, Bias, Cell, biases, grids, study_all, summary
 from coverage_trials import STUDIES
 from ratios import describe_machine, options
+
+KINDS = [*ATTACKS, "exact", "engines"]  # of attacks
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ class Findings:
     plans: list[PlanCell]
     attacks: list[AttackLine]
     exact: list[ExactLine]
+    engine_gap: float | None
 
     @classmethod
     def read(cls, path: Path) -> "Findings":
@@ -73,8 +77,9 @@ class Findings:
         forecasts = list(foresee_all(sets, sizes, times)) if part in (None, "forecasts") else []
         draws = {250: 2} if quick else DRAWS
         plans = list(simulate(SYSTEMS | HARD, draws)) if part in (None, "plans") else []
-        attacks, exact = attack(quick, attacked) if part in (None, "attacks") else ([], [])
-        return cls(describe_machine(("faithscope", "numpy", "scipy")), cells, bias, forecasts, plans, attacks, exact)
+        attacks, exact, gap = attack(quick, attacked) if part in (None, "attacks") else ([], [], None)
+        machine = describe_machine(("faithscope", "numpy", "scipy"))
+        return cls(machine, cells, bias, forecasts, plans, attacks, exact, gap)
 
     def tell(self) -> None:
         print(self.machine)
@@ -98,13 +103,16 @@ class Findings:
         if self.exact:
             print("\nOne explanation with 1 to 100 contradictions expected, exactly: worst (where), and mean over\n")
             print("\n".join(exact_table(self.exact)))
+        if self.engine_gap is not None:
+            print(f"\nThe same log in DuckDB and in memory: ends of intervals differ by at most {self.engine_gap:.1e}")
 
 
-def attack(quick: bool, chosen: list[str] | None) -> tuple[list[AttackLine], list[ExactLine]]:
-    """Attacks of these kinds, or all; the exact ones are a kind as well."""
-    kinds = [*ATTACKS, "exact"] if chosen is None else chosen
-    lines = try_all([kind for kind in kinds if kind != "exact"], *((2, 400) if quick else (None, None)))
-    return lines, exact_lines(quick) if "exact" in kinds else []
+def attack(quick: bool, chosen: list[str] | None) -> tuple[list[AttackLine], list[ExactLine], float | None]:
+    """Attacks of these kinds, or all; the exact ones are a kind as well, and so is the comparison with engines."""
+    kinds = KINDS if chosen is None else chosen
+    lines = try_all([kind for kind in kinds if kind in ATTACKS], *((2, 400) if quick else (None, None)))
+    gap = engine_gap(2 if quick else 12) if "engines" in kinds else None
+    return lines, exact_lines(quick) if "exact" in kinds else [], gap
 
 
 def arguments() -> Namespace:
@@ -115,8 +123,7 @@ def arguments() -> Namespace:
     )
     trials = sorted({study.trial.__name__ for study in STUDIES})
     parser.add_argument("--trial", action="append", choices=trials, help="only this trial of the intervals; repeatable")
-    kinds = [*ATTACKS, "exact"]
-    parser.add_argument("--attack", action="append", choices=kinds, help="only attacks of this kind; repeatable")
+    parser.add_argument("--attack", action="append", choices=KINDS, help="only attacks of this kind; repeatable")
     parser.add_argument("--kept", type=Path, metavar="PATH", help="tell and draw what an earlier --json kept instead")
     return parser.parse_args()
 

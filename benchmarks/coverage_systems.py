@@ -44,7 +44,7 @@ class SimulatedSystem(systems.System):
     @cached_property
     def target(self) -> systems.System:
         """The population in which any label but the first counts four times."""
-        return self.reweighted(label_weights(np.arange(self.q.shape[1])))
+        return systems.reweighted(self, label_weights(np.arange(self.q.shape[1])))
 
     @cached_property
     def coarser(self) -> "SimulatedSystem":
@@ -52,7 +52,7 @@ class SimulatedSystem(systems.System):
         pair = np.arange(len(self.p)) // 2
         joint = np.zeros((pair[-1] + 1, self.q.shape[1]))
         np.add.at(joint, pair, self.p[:, None] * self.q)
-        return SimulatedSystem.from_masses(joint)
+        return simulated(systems.from_masses(joint))
 
     @cached_property
     def noisier(self) -> "SimulatedSystem":

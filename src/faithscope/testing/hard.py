@@ -66,7 +66,7 @@ def hard_systems(n: int) -> dict[str, HardSystem]:
     Parameters
     ----------
     n : int
-        Rows of a sample, at least 20.
+        Rows of a sample, from 20 to a million.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def hard_systems(n: int) -> dict[str, HardSystem]:
     >>> sum(low <= hard.truth <= high for low, high in intervals) >= 18
     True
     """
-    n = check_whole(n, "n", 20)
+    n = check_whole(n, "n", 20, 1_000_000)
     plain = {name: (breaks, "consistency", _PlainRows(system)) for name, (breaks, system) in independent(n).items()}
     return {
         name: HardSystem(name, breaks, measure, system.truth, n, system.draw)

@@ -1,7 +1,7 @@
 """Simulated explanation systems whose true consistency is known."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,27 +36,22 @@ class System:
         with np.errstate(divide="ignore"):  # an explanation that all rows have is never alone
             return float((self.p * -np.expm1((n - 1) * np.log1p(-self.p))) @ (self.q**2).sum(axis=1))
 
-    def reweighted(self, weights: Any) -> "System":
-        """The population in which rows count so many times.
-
-        Parameters
-        ----------
-        weights : array-like, (labels,) or (explanations, labels)
-            How often a row of each label counts, or of each explanation and label; positive.
-        """
-        return System.from_masses(self.p[:, None] * self.q * np.asarray(weights, np.float64))
-
-    @classmethod
-    def from_masses(cls, joint: Floats) -> Self:
-        """The system with these masses of (explanation, label) pairs, which need not add up to 1."""
-        mass = joint.sum(axis=1)
-        return cls(mass / mass.sum(), joint / mass[:, None])
-
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
         """Rows: their explanations and their predictions."""
         explanations = rng.choice(len(self.p), n, p=self.p)
         labels = (rng.random(n)[:, None] > np.cumsum(self.q, axis=1)[explanations]).sum(axis=1)
         return explanations, np.minimum(labels, self.q.shape[1] - 1)
+
+
+def from_masses(joint: Floats) -> System:
+    """The system with these masses of (explanation, label) pairs, which need not add up to 1."""
+    mass = joint.sum(axis=1)
+    return System(mass / mass.sum(), joint / mass[:, None])
+
+
+def reweighted(system: System, weights: Any) -> System:
+    """The population in which rows count so many times, by label or by explanation and label."""
+    return from_masses(system.p[:, None] * system.q * np.asarray(weights, np.float64))
 
 
 def _normal(weights: Floats) -> Floats:

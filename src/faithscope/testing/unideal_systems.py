@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.testing.systems import System
+from faithscope.inputs.checks import check_whole
+from faithscope.testing.systems import System, reweighted
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class WeightedRows:
     @property
     def truth(self) -> float:
         """Consistency in the population in which rows count as often as their weights say."""
-        return self.system.reweighted(self.weights).truth
+        return reweighted(self.system, self.weights).truth
 
     def draw(self, n: int, rng: np.random.Generator) -> dict[str, Any]:
         """N rows, as keyword arguments: explanations, predictions and weights."""
@@ -135,6 +136,7 @@ class FittedLeaves:
         """N rows, as keyword arguments: explanations and predictions."""
         from sklearn.tree import DecisionTreeClassifier
 
+        check_whole(n, "n", 1)
         X, fitted = rng.random((2, n, self.features))
         predictions, labels = rng.integers(0, 2, (2, n))
         tree = DecisionTreeClassifier(max_leaf_nodes=self.leaves, random_state=0)
