@@ -8,7 +8,7 @@ import numpy as np
 import coverage_attacks as attacks
 import coverage_choices as choices
 from coverage_attacks import Attack, AttackLine, renamed, try_attack
-from coverage_systems import EQUAL_LABELS, EQUAL_LABELS_COVERED, GIVEN, beside, simulated, sliding
+from coverage_systems import COVERED, EQUAL_LABELS, EQUAL_LABELS_COVERED, GIVEN, beside, simulated, sliding
 from coverage_trials import local, locally_sufficient, windowed
 from faithscope.testing import ClusteredRows, FittedLeaves, HubUnderDirections, HubUnderTopics, System, WeightedRows
 from faithscope.testing.hard import contradicted, independent
@@ -93,13 +93,13 @@ def hubs() -> Iterator[Attack]:
         for each in (3, 10, 40) if n == 400 else (3, 10):
             for expected in (0.5, 1.0, 2.0):
                 topics = HubUnderTopics(round(n / each), expected / n)
-                name = f"sufficiency, {each} rows per topic, {expected:g} word lists expected"
+                name = f"{each} rows per topic, {expected:g} word lists expected"
                 yield Attack(HUBS, attacks.hub_under_rules, name, topics, n, times)
     for n, expected in ((400, 0.5), (400, 1.0), (1_000, 0.5), (1_000, 1.0)):
         name = f"within, 60 directions, {expected:g} zero vectors expected"
         yield Attack(HUBS, attacks.hub_within, name, HubUnderDirections(60, expected / n), n, 300)
     for half, told in ((10, "20%"), (2, "4%")):
-        windows = sliding(GIVEN["100 equal"].q, half)
+        windows = sliding(COVERED["sliding, noisy"].q, half)
         for n, times in ((200, 200), (1_000, 100), (4_000, 30)):
             yield Attack(HUBS, attacks.no_hub, f"no hub, windows that cover {told}", windows, n, times)
 
