@@ -28,6 +28,7 @@ TABLE = (  # of the systems of independent rows, those whose widths are told in 
 CLUSTERS = "Rows that belong together: without clusters= | with it"
 WEIGHTS = 'Weights: interval="jackknife" | the default'
 HUBS = 'An unseen row under many explanations: the default | interval="any"'
+FURTHER = "The same: the default | the default with 10 n further rows, unlabelled"
 TIGHTER = 'Silence and rare explanations: interval="jackknife" | the default'
 ADVERSE = 'Systems against the interval of independent rows: interval="jackknife" | the default'
 COMMONEST = "The commonest label: as if it were named before looking | as it is"
@@ -95,6 +96,9 @@ def hubs() -> Iterator[Attack]:
                 topics = HubUnderTopics(round(n / each), expected / n)
                 name = f"{each} rows per topic, {expected:g} word lists expected"
                 yield Attack(HUBS, attacks.hub_under_rules, name, topics, n, times)
+    for expected in (0.5, 1.0, 2.0):
+        name, topics = f"10 rows per topic, {expected:g} word lists expected", HubUnderTopics(40, expected / 400)
+        yield Attack(FURTHER, attacks.hub_further, name, topics, 400, 200)
     for n, expected in ((400, 0.5), (400, 1.0), (1_000, 0.5), (1_000, 1.0)):
         name = f"within, 60 directions, {expected:g} zero vectors expected"
         yield Attack(HUBS, attacks.hub_within, name, HubUnderDirections(60, expected / n), n, 300)
@@ -105,14 +109,14 @@ def hubs() -> Iterator[Attack]:
 
 
 def tighter() -> Iterator[Attack]:
-    for n, times in ((200, 2_000), (1_000, 1_000), (5_000, 400)):
+    for n, times in ((200, 1_000), (1_000, 600), (5_000, 200)):
         systems = independent(n)
         for name in TABLE:
             yield Attack(TIGHTER, attacks.tightened, name, simulated(systems[name][1]), n, times)
 
 
 def adverse() -> Iterator[Attack]:
-    for n, times in ((50, 1_000), (100, 1_000), (400, 1_000), (2_000, 500), (20_000, 100)):
+    for n, times in ((50, 600), (100, 600), (400, 600), (2_000, 300), (20_000, 60)):
         for name, (_, system) in independent(n).items():
             yield Attack(ADVERSE, attacks.tightened, name, simulated(system), n, times)
 
@@ -122,7 +126,7 @@ def confidences() -> Iterator[Attack]:
         section = f'{confidence:g} confidence: interval="jackknife" | the default'
         for name, (_, system) in independent(400).items():
             trial = attacks.at_confidence(confidence)
-            yield Attack(section, trial, name, simulated(system), 400, 500, confidence)
+            yield Attack(section, trial, name, simulated(system), 400, 400, confidence)
 
 
 def commonest() -> Iterator[Attack]:

@@ -150,6 +150,12 @@ def hub_under_rules(system: Any, n: int, rng: np.random.Generator) -> dict[str, 
     return both(fs.sufficiency(**rows), fs.sufficiency(**rows, interval="any"), system.truth)
 
 
+def hub_further(system: Any, n: int, rng: np.random.Generator) -> dict[str, Answer]:
+    """The default, and the default that knows ten times the rows without their predictions."""
+    rows, further = system.draw(n, rng), system.draw(10 * n, rng)["X"]
+    return both(fs.sufficiency(**rows), fs.sufficiency(**rows, further=further), system.truth)
+
+
 def hub_within(system: Any, n: int, rng: np.random.Generator) -> dict[str, Answer]:
     """The same for `within`."""
     rows = system.draw(n, rng)

@@ -57,8 +57,21 @@ def sample(n: int, contradictions: int) -> tuple[Any, Any]:
 @cache
 def interval_ends(n: int, confidence: float, **options: Any) -> Ends:
     """Ends of the interval by the number of contradictions."""
-    estimates = [fs.consistency(*sample(n, k), confidence=confidence, **options) for k in range(min(n, MOST) + 1)]
+    estimates = _estimates(n, confidence, **options)
     return np.array([each.low for each in estimates]), np.array([each.high for each in estimates])
+
+
+@cache
+def limits(n: int, confidence: float) -> Ends:
+    """The lower limit for whoever reads no upper one, and 1."""
+    bounds = [each.limit for each in _estimates(n, confidence)]
+    return np.array(bounds), np.ones(len(bounds))
+
+
+@cache
+def _estimates(n: int, confidence: float, **options: Any) -> list[fs.Estimate]:
+    """The estimate of each number of contradictions."""
+    return [fs.consistency(*sample(n, k), confidence=confidence, **options) for k in range(min(n, MOST) + 1)]
 
 
 @cache
@@ -112,8 +125,8 @@ def _two_sided(n: int, confidence: float) -> ExactLine:
 
 
 def _lower_end(n: int, confidence: float) -> ExactLine:
-    ends = interval_ends(n, confidence, interval="jackknife"), interval_ends(n, confidence)
-    return _line("est.low, misses", n, (1 - confidence) / 2, tuple(misses(each, n)[0] for each in ends), np.argmax)
+    ends = interval_ends(n, confidence, interval="jackknife"), limits(n, confidence)
+    return _line("lower limit, misses", n, (1 - confidence) / 2, tuple(misses(each, n)[0] for each in ends), np.argmax)
 
 
 def _certified(n: int, confidence: float) -> ExactLine:
@@ -126,6 +139,7 @@ def exact_lines(quick: bool = False) -> list[ExactLine]:
     if quick:
         return [_two_sided(200, 0.95), _lower_end(200, 0.95), _certified(200, 0.95)]
     return [
+        _two_sided(200, 0.95),
         *(_two_sided(2_000, confidence) for confidence in (0.5, 0.8, 0.95, 0.99, 0.999)),
         *(_lower_end(2_000, confidence) for confidence in (0.9, 0.95, 0.99)),
         *(_certified(n, 0.95) for n in (200, 1_000, 5_000, 20_000)),

@@ -235,5 +235,5 @@ def test_the_quick_study_asks_every_interval_says_what_it_skips_and_can_be_told_
     assert all(0 <= one["covered"] <= 1 for one in found["cells"])
     sections = {one["section"].split(":")[0] for one in found["attacks"]}
     assert {"Rows that belong together", "Weights", "An unseen row under many explanations"} <= sections
-    assert len(sections) == 13
-    assert {one["what"] for one in found["exact"]} == {"interval, covered", "est.low, misses", "certify, covered"}
+    assert len(sections) == 14
+    assert {one["what"] for one in found["exact"]} == {"interval, covered", "lower limit, misses", "certify, covered"}
