@@ -110,7 +110,7 @@ class Findings:
 def attack(quick: bool, chosen: list[str] | None) -> tuple[list[AttackLine], list[ExactLine], float | None]:
     """Attacks of these kinds, or all; the exact ones are a kind as well, and so is the comparison with engines."""
     kinds = KINDS if chosen is None else chosen
-    lines = try_all([kind for kind in kinds if kind in ATTACKS], *((2, 400) if quick else (None, None)))
+    lines = try_all([kind for kind in kinds if kind in ATTACKS], quick)
     gap = engine_gap(2 if quick else 12) if "engines" in kinds else None
     return lines, exact_lines(quick) if "exact" in kinds else [], gap
 

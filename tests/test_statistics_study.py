@@ -230,10 +230,16 @@ def test_the_quick_study_asks_every_interval_says_what_it_skips_and_can_be_told_
     assert pictures == ["statistics-bias.svg", "statistics-coverage.svg", "statistics-width.svg"]
     found = json.loads(kept.read_text())
     intervals = {one["interval"] for one in found["cells"]}
-    assert len(intervals) == 17
-    assert {"consistency, jackknife", "certify, McDiarmid", "within", "sufficiency, weights by label"} <= intervals
+    assert len(intervals) == 26
+    assert {
+        "consistency",
+        "consistency, jackknife",
+        "certify, McDiarmid",
+        "within",
+        "sufficiency, weights by label",
+    } <= intervals
     assert all(0 <= one["covered"] <= 1 for one in found["cells"])
     sections = {one["section"].split(":")[0] for one in found["attacks"]}
     assert {"Rows that belong together", "Weights", "An unseen row under many explanations"} <= sections
-    assert len(sections) == 14
+    assert len(sections) == 15
     assert {one["what"] for one in found["exact"]} == {"interval, covered", "lower limit, misses", "certify, covered"}
