@@ -58,12 +58,14 @@ class Findings:
     engine_gap: float | None
 
     @classmethod
-    def read(cls, path: Path) -> "Findings":
-        """What an earlier run has kept."""
-        kept = json.loads(path.read_text())
+    def read(cls, paths: list[Path]) -> "Findings":
+        """What earlier runs have kept, together."""
+        kept = [json.loads(path.read_text()) for path in paths]
         parts = {"cells": Cell, "bias": Bias, "forecasts": Forecast, "plans": PlanCell}
         parts |= {"attacks": AttackLine.read, "exact": ExactLine}
-        return cls(**kept | {name: [kind(**fields) for fields in kept[name]] for name, kind in parts.items()})
+        lists = {name: [kind(**each) for run in kept for each in run[name]] for name, kind in parts.items()}
+        gaps = [run["engine_gap"] for run in kept if run["engine_gap"] is not None]
+        return cls(kept[0]["machine"], **lists, engine_gap=max(gaps, default=None))
 
     @classmethod
     def make(cls, quick: bool, part: str | None, trials: list[str] | None, attacked: list[str] | None) -> "Findings":
@@ -101,7 +103,8 @@ class Findings:
             print("\nAttacks, nominal .95 unless told. Short: coverage more than two Monte-Carlo errors below it.\n")
             print("\n".join((*attack_summary(self.attacks), *attack_table(self.attacks))))
         if self.exact:
-            print("\nOne explanation with 1 to 100 contradictions expected, exactly: worst (where), and mean over\n")
+            print("\nOne explanation, two labels, exactly: worst over 1 to 100 expected contradictions (where), mean")
+            print("over few (5 to 20) and over many (20 to 100); or over shares of the rarer label (few: .1 to .25)\n")
             print("\n".join(exact_table(self.exact)))
         if self.engine_gap is not None:
             print(f"\nThe same log in DuckDB and in memory: ends of intervals differ by at most {self.engine_gap:.1e}")
@@ -124,7 +127,7 @@ def arguments() -> Namespace:
     trials = sorted({study.trial.__name__ for study in STUDIES})
     parser.add_argument("--trial", action="append", choices=trials, help="only this trial of the intervals; repeatable")
     parser.add_argument("--attack", action="append", choices=KINDS, help="only attacks of this kind; repeatable")
-    parser.add_argument("--kept", type=Path, metavar="PATH", help="tell and draw what an earlier --json kept instead")
+    parser.add_argument("--kept", type=Path, metavar="PATH", action="append", help="tell what --json kept; repeatable")
     return parser.parse_args()
 
 

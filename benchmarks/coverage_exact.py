@@ -3,7 +3,7 @@
 How many of n rows have the rarer label is binomial, and the interval depends on that number alone.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -19,9 +19,10 @@ from faithscope.measures.intervals import Deviations
 Floats = NDArray[np.float64]
 Ends = tuple[Floats, Floats]
 
-MOST = 260  # contradictions that are drawn at most; 100 are expected at most
 EXPECTED = np.arange(1.0, 100.01, 0.05)  # contradictions expected among n rows
-FEW, MANY = (5.0, 20.0), (20.0, 100.0)
+PARTS = ((5.0, 20.0), (20.0, 100.0))
+SHARES = np.linspace(0.02, 0.5, 961)  # of the rarer label, if it is not rare
+PARTS_OF_SHARES = ((0.1, 0.25), (0.25, 0.5))
 
 
 @dataclass(frozen=True)
@@ -35,23 +36,28 @@ class ExactLine:
     nominal : float
         What is promised: coverage, or the chance that the lower end misses.
     worst, at : pairs of float
-        Worst over the expected number of contradictions, before and after; and where it is.
+        Worst over the expected number of contradictions, or over shares, before and after; and where it is.
     few, many : pairs of float
-        Mean over 5 to 20 and over 20 to 100 expected contradictions.
+        Mean over 5 to 20 and over 20 to 100 expected contradictions, or over shares of .1 to .25 and of .25 to .5.
     """
 
     what: str
     n: int
     nominal: float
-    worst: tuple[float, float]
-    at: tuple[float, float]
-    few: tuple[float, float]
-    many: tuple[float, float]
+    worst: list[float]
+    at: list[float]
+    few: list[float]
+    many: list[float]
 
 
 def sample(n: int, contradictions: int) -> tuple[Any, Any]:
     """N rows with one explanation, so many of which have the other label."""
     return np.zeros(n, int), (np.arange(n) < contradictions).astype(int)
+
+
+def _most(n: int) -> int:
+    """Contradictions that can be drawn; of many rows far more than the 100 that are expected at most."""
+    return n if n <= 1_000 else 260
 
 
 @cache
@@ -71,13 +77,13 @@ def limits(n: int, confidence: float) -> Ends:
 @cache
 def _estimates(n: int, confidence: float, **options: Any) -> list[fs.Estimate]:
     """The estimate of each number of contradictions."""
-    return [fs.consistency(*sample(n, k), confidence=confidence, **options) for k in range(min(n, MOST) + 1)]
+    return [fs.consistency(*sample(n, k), confidence=confidence, **options) for k in range(_most(n) + 1)]
 
 
 @cache
 def certified_ends(n: int, confidence: float) -> Ends:
     """Lower bounds of `certify(interval="jackknife")`, and 1."""
-    rows = [sample(n, k) for k in range(min(n, MOST) + 1)]
+    rows = [sample(n, k) for k in range(_most(n) + 1)]
     bounds = [fs.certify(*each, [None], confidence=confidence, interval="jackknife").low for each in rows]
     return np.array(bounds), np.ones(len(bounds))
 
@@ -86,7 +92,7 @@ def certified_ends(n: int, confidence: float) -> Ends:
 def certified_before(n: int, confidence: float) -> Ends:
     """What `certify` did before it allowed for skew: Student's t, with the degrees of freedom of the interval."""
     bounds = []
-    for contradictions in range(min(n, MOST) + 1):
+    for contradictions in range(_most(n) + 1):
         estimate = fs.consistency(*sample(n, contradictions))
         left_out = leave_out_rows(estimate.counts.profile().kinds())
         rows = np.ones(len(left_out.value)) if left_out.rows is None else left_out.rows
@@ -95,61 +101,71 @@ def certified_before(n: int, confidence: float) -> Ends:
     return np.array(bounds), np.ones(len(bounds))
 
 
-def misses(ends: Ends, n: int) -> tuple[Floats, Floats]:
-    """Chances that the interval lies above, and below, the truth, by the expected number of contradictions."""
+def misses(ends: Ends, n: int, shares: Floats) -> tuple[Floats, Floats]:
+    """Chances that the interval lies above, and below, the truth, by the share of the rarer label."""
     low, high = ends
-    share = np.minimum(EXPECTED / n, 0.5)
-    truth = share**2 + (1 - share) ** 2
-    chance = stats.binom.pmf(np.arange(len(low))[:, None], n, share)
+    truth = shares**2 + (1 - shares) ** 2
+    chance = stats.binom.pmf(np.arange(len(low))[:, None], n, shares)
     above = (chance * (low[:, None] > truth + 1e-12)).sum(axis=0)
     return above, (chance * (high[:, None] < truth - 1e-12)).sum(axis=0)
 
 
-def _line(
-    what: str, n: int, nominal: float, curves: tuple[Floats, Floats], worst: Callable[[Floats], Any]
-) -> ExactLine:
+def _few(n: int) -> Floats:
+    return EXPECTED[n / 2 >= EXPECTED] / n
+
+
+def _line(what: str, n: int, nominal: float, curves: Sequence[Floats], worst: Callable[[Floats], Any]) -> ExactLine:
+    """The worst and the means of two curves, before and after, over expected contradictions or over shares."""
+    over_shares = len(curves[0]) == len(SHARES)
+    grid, parts = (SHARES, PARTS_OF_SHARES) if over_shares else (EXPECTED[: len(curves[0])], PARTS)
     places = [int(worst(curve)) for curve in curves]
-    at = [float(EXPECTED[place]) for place in places]
-    few, many = (
-        [float(curve[(low <= EXPECTED) & (high >= EXPECTED)].mean()) for curve in curves] for low, high in (FEW, MANY)
-    )
-    return ExactLine(
-        what, n, nominal, (*(float(c[p]) for c, p in zip(curves, places, strict=True)),), (*at,), (*few,), (*many,)
-    )
+    lowest = [float(curve[place]) for curve, place in zip(curves, places, strict=True)]
+    means = [[float(curve[(low <= grid) & (high >= grid)].mean()) for curve in curves] for low, high in parts]
+    return ExactLine(what, n, nominal, lowest, [round(float(grid[place]), 4) for place in places], *means)
+
+
+def _both_ends(n: int, confidence: float) -> list[Ends]:
+    return [interval_ends(n, confidence, interval="jackknife"), interval_ends(n, confidence)]
 
 
 def _two_sided(n: int, confidence: float) -> ExactLine:
-    ends = interval_ends(n, confidence, interval="jackknife"), interval_ends(n, confidence)
-    curves = tuple(1 - sum(misses(each, n)) for each in ends)
+    curves = [1 - sum(misses(ends, n, _few(n))) for ends in _both_ends(n, confidence)]
     return _line("interval, covered", n, confidence, curves, np.argmin)
 
 
-def _lower_end(n: int, confidence: float) -> ExactLine:
+def _any_share(n: int, confidence: float) -> ExactLine:
+    curves = [1 - sum(misses(ends, n, SHARES)) for ends in _both_ends(n, confidence)]
+    return _line("interval, any share", n, confidence, curves, np.argmin)
+
+
+def _lower_limit(n: int, confidence: float) -> ExactLine:
     ends = interval_ends(n, confidence, interval="jackknife"), limits(n, confidence)
-    return _line("lower limit, misses", n, (1 - confidence) / 2, tuple(misses(each, n)[0] for each in ends), np.argmax)
+    curves = [misses(each, n, _few(n))[0] for each in ends]
+    return _line("lower limit, misses", n, (1 - confidence) / 2, curves, np.argmax)
 
 
 def _certified(n: int, confidence: float) -> ExactLine:
     ends = certified_before(n, confidence), certified_ends(n, confidence)
-    return _line("certify, covered", n, confidence, tuple(1 - misses(each, n)[0] for each in ends), np.argmin)
+    curves = [1 - misses(each, n, _few(n))[0] for each in ends]
+    return _line("certify, covered", n, confidence, curves, np.argmin)
 
 
 def exact_lines(quick: bool = False) -> list[ExactLine]:
     """All promises, by the number of rows."""
     if quick:
-        return [_two_sided(200, 0.95), _lower_end(200, 0.95), _certified(200, 0.95)]
+        return [_two_sided(200, 0.95), _any_share(100, 0.95), _lower_limit(200, 0.95), _certified(200, 0.95)]
     return [
-        _two_sided(200, 0.95),
         *(_two_sided(2_000, confidence) for confidence in (0.5, 0.8, 0.95, 0.99, 0.999)),
-        *(_lower_end(2_000, confidence) for confidence in (0.9, 0.95, 0.99)),
+        *(_any_share(n, 0.95) for n in (100, 200, 400, 1_000)),
+        *(_lower_limit(2_000, confidence) for confidence in (0.9, 0.95, 0.99)),
         *(_certified(n, 0.95) for n in (200, 1_000, 5_000, 20_000)),
         *(_certified(2_000, confidence) for confidence in (0.9, 0.99)),
     ]
 
 
 def exact_table(lines: list[ExactLine]) -> Iterator[str]:
-    """Worst (and the expected contradictions where it is) and means, before and after."""
-    half = f"{'worst':>8}{'(at)':>8}{'5-20':>8}{'20-100':>8}"
+    """Worst (and the expected contradictions, or the share, where it is) and means, before and after."""
+    half = f"{'worst':>8}{'(at)':>8}{'few':>8}{'many':>8}"
     yield f"  {'':<22}{'n':>7}{'nominal':>9}{half}   |{half}"
     for line in lines:
         halves = [_half(line, side) for side in (0, 1)]

@@ -148,7 +148,7 @@ def test_an_interval_of_all_pairs_holds_zero_if_all_do_and_is_counted_once_if_tw
 def test_exact_coverage_is_that_of_many_draws(study):
     exact, rng = study("exact"), np.random.default_rng(0)
     ends = exact.interval_ends(60, 0.8, interval="jackknife")
-    above, below = (curve[exact.EXPECTED.searchsorted(6.0)] for curve in exact.misses(ends, 60))
+    above, below = (curve[0] for curve in exact.misses(ends, 60, np.array([0.1])))
     drawn = rng.binomial(60, 0.1, 20_000)
     truth = 0.1**2 + 0.9**2
     assert above == pytest.approx(np.mean(ends[0][drawn] > truth), abs=0.012)
@@ -242,4 +242,9 @@ def test_the_quick_study_asks_every_interval_says_what_it_skips_and_can_be_told_
     sections = {one["section"].split(":")[0] for one in found["attacks"]}
     assert {"Rows that belong together", "Weights", "An unseen row under many explanations"} <= sections
     assert len(sections) == 15
-    assert {one["what"] for one in found["exact"]} == {"interval, covered", "lower limit, misses", "certify, covered"}
+    assert {one["what"] for one in found["exact"]} == {
+        "interval, covered",
+        "interval, any share",
+        "lower limit, misses",
+        "certify, covered",
+    }
