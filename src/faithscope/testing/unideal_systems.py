@@ -35,10 +35,10 @@ class ClusteredRows:
     >>> round(twice.truth, 3)
     0.5
     >>> rows = twice.draw(400, np.random.default_rng(0))
-    >>> round(fs.consistency(rows["explanations"], rows["predictions"]).low, 2)
-    0.86
-    >>> fs.consistency(**rows).low  # with the clusters
-    0.0
+    >>> fs.consistency(rows["explanations"], rows["predictions"]).low > 0.8
+    True
+    >>> fs.consistency(**rows).low < 0.1  # with the clusters
+    True
     """
 
     system: System
