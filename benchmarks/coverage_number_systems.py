@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import faithscope as fs
-from coverage_systems import equal, long_tail
+from faithscope.testing.systems import equal, long_tail
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 import faithscope as fs
 from faithscope.testing import systems
+from faithscope.testing.hard import equal_labels, two_rates
 from faithscope.testing.scoped_systems import Hub, covers
+from faithscope.testing.systems import equal, long_tail, mostly_pure, two_labels
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -39,15 +41,10 @@ class SimulatedSystem(systems.System):
         explanations = np.searchsorted(cells, rng.random(n), side="right")
         return explanations, (rng.random(n)[:, None] >= labels[explanations]).sum(axis=1)
 
-    def expected(self, n: int) -> float:
-        """E[M̂] on n rows, by the paper's theorem on the bias (appendix A.2)."""
-        with np.errstate(divide="ignore"):  # an explanation that all rows have is never alone
-            return super().expected(n)
-
     @cached_property
-    def target(self) -> "SimulatedSystem":
+    def target(self) -> systems.System:
         """The population in which any label but the first counts four times."""
-        return _from_joint(self.p[:, None] * self.q * np.where(np.arange(self.q.shape[1]) > 0, RARE, 1.0))
+        return systems.reweighted(self, label_weights(np.arange(self.q.shape[1])))
 
     @cached_property
     def coarser(self) -> "SimulatedSystem":
@@ -55,7 +52,7 @@ class SimulatedSystem(systems.System):
         pair = np.arange(len(self.p)) // 2
         joint = np.zeros((pair[-1] + 1, self.q.shape[1]))
         np.add.at(joint, pair, self.p[:, None] * self.q)
-        return _from_joint(joint)
+        return simulated(systems.from_masses(joint))
 
     @cached_property
     def noisier(self) -> "SimulatedSystem":
@@ -63,42 +60,13 @@ class SimulatedSystem(systems.System):
         return SimulatedSystem(self.p, 0.9 * self.q + 0.1 / self.q.shape[1])
 
 
-def _from_joint(joint: Floats) -> SimulatedSystem:
-    """A system from the mass of each (explanation, label) cell."""
-    mass = joint.sum(axis=1)
-    return SimulatedSystem(mass / mass.sum(), joint / mass[:, None])
+def simulated(system: systems.System) -> SimulatedSystem:
+    return SimulatedSystem(system.p, system.q)
 
 
 def label_weights(labels: Ints) -> Floats:
     """Weights that turn rows of a system into rows of its target."""
     return np.where(labels > 0, RARE, 1.0)
-
-
-def equal(cells: int) -> Floats:
-    return np.full(cells, 1 / cells)
-
-
-def long_tail(cells: int) -> Floats:
-    """Chances in proportion to 1, 1/2, 1/3, …"""
-    weights = 1 / np.arange(1, cells + 1)
-    return weights / weights.sum()
-
-
-def two_labels(ones: Floats) -> Floats:
-    return np.column_stack([1 - ones, ones])
-
-
-def noisy(cells: int) -> Floats:
-    """Mostly pure cells of either label, always the same ones."""
-    rng = np.random.default_rng(20)
-    purity = rng.beta(4, 1, cells)
-    return two_labels(np.where(np.arange(cells) % 2, purity, 1 - purity))
-
-
-def _half_unique() -> SimulatedSystem:
-    """Half of the rows have one of ten explanations, the other half one of 100,000 that contradict themselves."""
-    p = np.concatenate([np.full(10, 0.05), np.full(100_000, 0.5 / 100_000)])
-    return SimulatedSystem(p, two_labels(np.concatenate([np.full(10, 0.02), np.full(100_000, 0.5)])))
 
 
 def _three() -> Floats:
@@ -111,9 +79,9 @@ def _many() -> Floats:
 
 GIVEN = {
     "4 explanations": SimulatedSystem(np.array([0.4, 0.3, 0.2, 0.1]), two_labels(np.array([0.05, 0.9, 0.3, 0.6]))),
-    "100 equal": SimulatedSystem(equal(100), noisy(100)),
-    "1,000 equal": SimulatedSystem(equal(1_000), noisy(1_000)),
-    "long tail of 3,000": SimulatedSystem(long_tail(3_000), noisy(3_000)),
+    "100 equal": SimulatedSystem(equal(100), mostly_pure(100)),
+    "1,000 equal": SimulatedSystem(equal(1_000), mostly_pure(1_000)),
+    "long tail of 3,000": SimulatedSystem(long_tail(3_000), mostly_pure(3_000)),
     "one label only": SimulatedSystem(long_tail(100), two_labels(np.zeros(100))),
     "one pure class": SimulatedSystem(equal(40), two_labels(np.where(np.arange(40) < 20, 0.0, 0.7))),
     "5% contradictions": SimulatedSystem(equal(20), two_labels(np.full(20, 0.05))),
@@ -122,13 +90,10 @@ GIVEN = {
     "fair coin": SimulatedSystem(equal(1), two_labels(np.full(1, 0.5))),
     "three labels": SimulatedSystem(long_tail(30), _three()),
     "100 labels": SimulatedSystem(equal(50), _many()),
-    "sparse, 20,000": SimulatedSystem(equal(20_000), noisy(20_000)),
-    "half never repeat": _half_unique(),
+    "sparse, 20,000": SimulatedSystem(equal(20_000), mostly_pure(20_000)),
+    "half never repeat": simulated(two_rates(10, 0.02, 100_000, 0.5)),
 }
-EQUAL_LABELS = {
-    f"{labels:,} equal labels": SimulatedSystem(equal(1), np.full((1, labels), 1 / labels))
-    for labels in (2, 3, 20, 50, 1_000)
-}
+EQUAL_LABELS = {f"{labels:,} equal labels": simulated(equal_labels(labels)) for labels in (2, 3, 20, 50, 1_000)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +180,7 @@ def _nested(q: Floats, every: int) -> Windows:
     return Windows(equal(len(q)), q, np.zeros_like(place), np.minimum(len(q) - 1, (place // every + 1) * every - 1))
 
 
-def _beside(q: Floats, away: int, width: int) -> Windows:
+def beside(q: Floats, away: int, width: int) -> Windows:
     """Rules that cover points beside their own row and never the row itself."""
     place = np.arange(len(q))
     first = np.where(place + away + width < len(q), place + away, place - away - width)
@@ -240,7 +205,7 @@ COVERED = {
     "nested": _nested(_by_place(lambda x: 0.9 - 0.5 * x, 100), 5),
     "nested, near 1": _nested(_by_place(lambda x: (x > 0.02) * 1.0, 100), 2),
     "5% contradictions": sliding(two_labels(np.full(60, 0.05)), 4),
-    "beside its own row": _beside(_by_place(lambda x: np.where(x > 0.5, 0.9, 0.2), 100), 1, 8),
+    "beside its own row": beside(_by_place(lambda x: np.where(x > 0.5, 0.9, 0.2), 100), 1, 8),
 }
 EQUAL_LABELS_COVERED = {  # each rule covers all rows, and was given to a quarter of them, whose label is named
     f"{labels:,} equal labels": sliding(np.full((4, labels), 1 / labels), 3) for labels in (2, 3, 20, 50, 1_000)

@@ -57,17 +57,18 @@ class Study:
         return self.few if self.few and n > 1_000 else self.times
 
 
-def _answer(result: Any, truth: float) -> Answer:
+def answer(result: Any, truth: float) -> Answer:
     return result.low, result.high, truth
 
 
 def consistent(system: SimulatedSystem, n: int, rng: np.random.Generator) -> dict[str, Answer]:
-    """Both intervals of consistency; and M̂, as an interval without width, for its bias."""
+    """All intervals of consistency; and M̂, as an interval without width, for its bias."""
     estimated = fs.consistency(*system.draw(n, rng))
-    wide = estimate(estimated.counts, interval="mcdiarmid")
+    plain, wide = (estimate(estimated.counts, interval=method) for method in ("jackknife", "mcdiarmid"))
     return {
-        "consistency, jackknife": _answer(estimated, system.truth),
-        "consistency, McDiarmid": _answer(wide, system.truth),
+        "consistency": answer(estimated, system.truth),
+        "consistency, jackknife": answer(plain, system.truth),
+        "consistency, McDiarmid": answer(wide, system.truth),
         "M̂": (estimated.value, estimated.value, system.truth),
     }
 
@@ -78,8 +79,8 @@ def weighted(system: SimulatedSystem, n: int, rng: np.random.Generator) -> dict[
     by_label = fs.consistency(explanations, labels, weights=label_weights(labels))
     by_chance = fs.consistency(explanations, labels, weights=rng.lognormal(0, 1, n))
     return {
-        "consistency, weights by label": _answer(by_label, system.target.truth),
-        "consistency, weights by chance": _answer(by_chance, system.truth),
+        "consistency, weights by label": answer(by_label, system.target.truth),
+        "consistency, weights by chance": answer(by_chance, system.truth),
     }
 
 
@@ -111,13 +112,13 @@ def paired(system: SimulatedSystem, n: int, rng: np.random.Generator) -> dict[st
         estimate, kept = fs.consistency(given, labels), as_explanations(given)
         measured.append(consistency_left_out("", estimate, Sample(kept, labels)))
     truth = system.truth - system.coarser.truth
-    return {"difference of two explainers, consistency": _answer(paired_difference(*measured, 0.95), truth)}
+    return {"difference of two explainers, consistency": answer(paired_difference(*measured, 0.95), truth)}
 
 
 def populations(system: SimulatedSystem, n: int, rng: np.random.Generator) -> dict[str, Answer]:
     """`ev.by`: n rows of one population less n/2 rows of a noisier one."""
     gap = difference(fs.consistency(*system.draw(n, rng)), fs.consistency(*system.noisier.draw(n // 2, rng)))
-    return {"difference of two populations": _answer(gap, system.truth - system.noisier.truth)}
+    return {"difference of two populations": answer(gap, system.truth - system.noisier.truth)}
 
 
 def many_pairs(system: SimulatedSystem, n: int, rng: np.random.Generator) -> dict[str, Answer]:
@@ -125,12 +126,14 @@ def many_pairs(system: SimulatedSystem, n: int, rng: np.random.Generator) -> dic
     estimates = [fs.consistency(*system.draw(n, rng)) for _ in range(8)]
     pairs = [difference(a, b) for a, b in combinations(estimates, 2)]
     families = {"28 pairs of populations, each alone": pairs, "28 pairs of populations, together": together(pairs)}
-    return {name: _all_of(family) for name, family in families.items()}
+    return {name: all_of(family) for name, family in families.items()}
 
 
-def _all_of(pairs: list[Difference]) -> Answer:
-    """The interval that holds 0 if all do; as it is told, above 0 if one lies above."""
-    return max(pair.low for pair in pairs), min(pair.high for pair in pairs), 0.0
+def all_of(pairs: list[Difference]) -> Answer:
+    """An interval of the pairs' mean width that holds 0 if all of theirs do, and else lies above it."""
+    width = float(np.mean([pair.high - pair.low for pair in pairs]))
+    start = width if any(pair.differ for pair in pairs) else -width / 2
+    return start, start + width, 0.0
 
 
 def windowed(system: SimulatedSystem, n: int, rng: np.random.Generator) -> dict[str, Answer]:
@@ -142,7 +145,7 @@ def windowed(system: SimulatedSystem, n: int, rng: np.random.Generator) -> dict[
     references = {"first window": first, "first 5 windows": [difference(window, longer) for window in windows[5:]]}
     few = {name: sum(change.differ for change in changes) < 5 for name, changes in references.items()}
     told: dict[str, Answer] = {f"fewer than 5 marked, {name}": (1 - held, 1, 0) for name, held in few.items()}
-    return told | {"29 windows from the first, together": _all_of(together(first))}
+    return told | {"29 windows from the first, together": all_of(together(first))}
 
 
 def local(system: SimulatedSystem, n: int, rng: np.random.Generator) -> dict[str, Answer]:
@@ -173,7 +176,7 @@ def _named_first(share: Any, rows: Any) -> tuple[Any, Any]:
 def sampled(system: SimulatedSystem, n: int, rng: np.random.Generator) -> dict[str, Answer]:
     """`sample_until` of the commonest label: enough rows, or what n rows have."""
     found = fs.sample_until([system.draw(n, rng)], 0, epsilon=0.1, budget=n, confidence=0.95)
-    return {"sample_until, commonest label": _answer(found, system.q[0, found.prediction])}
+    return {"sample_until, commonest label": answer(found, system.q[0, found.prediction])}
 
 
 def sufficient(system: Windows | Hub, n: int, rng: np.random.Generator) -> dict[str, Answer]:
@@ -181,14 +184,14 @@ def sufficient(system: Windows | Hub, n: int, rng: np.random.Generator) -> dict[
     if isinstance(system, Hub):
         places, labels = system.draw(n, rng)
         estimate = fs.sufficiency(places, labels, places[:, None], relation=HUB_COVERS)
-        return {"sufficiency, jackknife": _answer(estimate, system.truth)}
+        return {"sufficiency, jackknife": answer(estimate, system.truth)}
     points, labels = system.draw(n, rng)
     rules, X = system.rules(points), points[:, None].astype(float)
     estimate = fs.sufficiency(rules, labels, X)
     blocks = coverage_estimate(cover(Sample(rules, labels, X), Applies(), exact=0), "sufficiency", 0.95)
     return {
-        "sufficiency, jackknife": _answer(estimate, system.truth),
-        "sufficiency, jackknife by blocks": _answer(blocks, system.truth),
+        "sufficiency, jackknife": answer(estimate, system.truth),
+        "sufficiency, jackknife by blocks": answer(blocks, system.truth),
         "M̂": (estimate.value, estimate.value, system.truth),
     }
 
@@ -198,7 +201,7 @@ def weighted_sufficient(system: Windows, n: int, rng: np.random.Generator) -> di
     points, labels = system.draw(n, rng)
     X, weights = points[:, None].astype(float), label_weights(labels)
     estimate = fs.sufficiency(system.rules(points), labels, X, weights=weights)
-    return {"sufficiency, weights by label": _answer(estimate, system.target.truth)}
+    return {"sufficiency, weights by label": answer(estimate, system.target.truth)}
 
 
 def paired_sufficient(system: Windows, n: int, rng: np.random.Generator) -> dict[str, Answer]:
@@ -209,7 +212,7 @@ def paired_sufficient(system: Windows, n: int, rng: np.random.Generator) -> dict
         coverage = cover(Sample(windows.rules(points), labels, X), Applies())
         measured.append(LeftOutEstimate("", coverage_estimate(coverage, "sufficiency", 0.95), coverage.left_out))
     gap = paired_difference(*measured, 0.95)
-    return {"difference of two explainers, sufficiency": _answer(gap, system.truth - system.other.truth)}
+    return {"difference of two explainers, sufficiency": answer(gap, system.truth - system.other.truth)}
 
 
 def locally_sufficient(system: Windows, n: int, rng: np.random.Generator) -> dict[str, Answer]:
@@ -247,7 +250,7 @@ def within_distance(system: Windows, n: int, rng: np.random.Generator) -> dict[s
     """`within`: explanations on a line, close ones counted as the same."""
     points, labels = system.draw(n, rng)
     estimate = fs.within(points[:, None].astype(float), labels, system.half + 0.5)
-    return {"within": _answer(estimate, system.truth)}
+    return {"within": answer(estimate, system.truth)}
 
 
 FEW = {name: GIVEN[name] for name in ("4 explanations", "5% contradictions", "three labels")}

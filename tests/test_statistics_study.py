@@ -4,11 +4,14 @@ import importlib
 import json
 import subprocess
 import sys
+from dataclasses import asdict
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import faithscope as fs
 
@@ -132,6 +135,76 @@ def test_the_truth_of_a_plan_is_what_many_rows_show(study):
     assert "equal" in "\n".join(plans.plan_table(cells))
 
 
+def test_an_interval_of_all_pairs_holds_zero_if_all_do_and_is_counted_once_if_two_miss_it(study):
+    def pair(low, high):
+        return SimpleNamespace(low=low, high=high, differ=low > 0 or high < 0)
+
+    all_of = study("trials").all_of
+    assert all_of([pair(-0.1, 0.1), pair(-0.3, 0.1)])[:2] == pytest.approx((-0.15, 0.15))
+    low, high, truth = all_of([pair(0.1, 0.2), pair(-0.2, -0.1)])
+    assert (low > truth, high - low) == (True, pytest.approx(0.1))
+
+
+def test_exact_coverage_is_that_of_many_draws(study):
+    exact, rng = study("exact"), np.random.default_rng(0)
+    ends = exact.interval_ends(60, 0.8, interval="jackknife")
+    above, below = (curve[0] for curve in exact.misses(ends, 60, np.array([0.1])))
+    drawn = rng.binomial(60, 0.1, 20_000)
+    truth = 0.1**2 + 0.9**2
+    assert above == pytest.approx(np.mean(ends[0][drawn] > truth), abs=0.012)
+    assert below == pytest.approx(np.mean(ends[1][drawn] < truth), abs=0.012)
+
+
+def test_one_sided_bounds_as_they_were_are_students_t_on_the_jackknife(study):
+    exact = study("exact")
+    bounds, ones = exact.certified_before(60, 0.95)
+    left_out = [fs.consistency(*(np.delete(column, row) for column in exact.sample(60, 6))).value for row in range(60)]
+    deviations = np.array(left_out) - np.mean(left_out)
+    freedom = np.sum(deviations**2) ** 2 / np.sum(deviations**4)
+    margin = scipy.stats.t.ppf(0.95, freedom) * np.sqrt(59 / 60 * np.sum(deviations**2))
+    assert bounds[6] == pytest.approx(fs.consistency(*exact.sample(60, 6)).value - margin)
+    assert (ones == 1).all()
+
+
+def test_what_choosing_does_is_tried_on_columns_that_are_equally_good(study):
+    choices, rng = study("choices"), np.random.default_rng(0)
+    columns = choices.Columns(3, 0.8)
+    vectors, labels = columns.draw(20_000, rng)
+    values = [fs.consistency(vectors, labels, discretizer=each).value for each in columns.discretizers]
+    assert values == pytest.approx([columns.truth] * 3, abs=0.02)
+
+
+def test_a_pair_of_explainers_differs_by_what_nobody_can_check(study):
+    choices, system = study("choices"), study("systems").GIVEN["4 explanations"]
+    faithful, chance = (choices.Pair(system, 0.5, kind).truth for kind in (True, False))
+    shares = system.p @ system.q
+    assert chance - faithful == pytest.approx(0.5 * (1 - shares @ shares))
+    assert chance == pytest.approx(system.truth - shares @ shares)
+
+
+def test_every_attack_names_a_system_once_per_number_of_rows(study):
+    lines = study("attack_lines")
+    for kind in lines.ATTACKS.values():
+        names = [(attack.section, attack.name, attack.n) for attack in kind()]
+        assert len(names) == len(set(names))
+        assert len(names) > 2
+
+
+def test_an_attack_is_told_before_and_after_with_what_falls_short(study):
+    attacks = study("attacks")
+
+    def halves(system, n, rng):
+        return {"before": (0.6, 0.9, 0.5), "after": (0.4, 0.9, 0.5)}
+
+    line = attacks.try_attack(attacks.Attack("a section", halves, "a system", None, 60, 5))
+    assert (line.before.covered, line.before.above, line.after.covered) == (0, 1, 1)
+    told = "\n".join((*attacks.attack_summary([line]), *attacks.attack_table([line])))
+    assert "0.000*" in told
+    assert "1.000 " in told
+    kept = json.loads(json.dumps(asdict(line)))
+    assert attacks.AttackLine.read(**kept) == line
+
+
 @pytest.mark.slow
 def test_the_script_is_not_taken_for_the_coverage_package():
     code = f"import sys; sys.path.insert(0, {str(FOLDER)!r}); import coverage"
@@ -157,6 +230,21 @@ def test_the_quick_study_asks_every_interval_says_what_it_skips_and_can_be_told_
     assert pictures == ["statistics-bias.svg", "statistics-coverage.svg", "statistics-width.svg"]
     found = json.loads(kept.read_text())
     intervals = {one["interval"] for one in found["cells"]}
-    assert len(intervals) == 17
-    assert {"consistency, jackknife", "certify, McDiarmid", "within", "sufficiency, weights by label"} <= intervals
+    assert len(intervals) == 26
+    assert {
+        "consistency",
+        "consistency, jackknife",
+        "certify, McDiarmid",
+        "within",
+        "sufficiency, weights by label",
+    } <= intervals
     assert all(0 <= one["covered"] <= 1 for one in found["cells"])
+    sections = {one["section"].split(":")[0] for one in found["attacks"]}
+    assert {"Rows that belong together", "Weights", "An unseen row under many explanations"} <= sections
+    assert len(sections) == 15
+    assert {one["what"] for one in found["exact"]} == {
+        "interval, covered",
+        "interval, any share",
+        "lower limit, misses",
+        "certify, covered",
+    }

@@ -403,6 +403,12 @@ def _(draw):
     return lambda: str(faithscope.testing.check_sufficiency_of_numbers(lambda e, X, y, word: answer))
 
 
+@target("testing.hard_systems", TESTING, 10)
+def _(draw):
+    n = draw(st.one_of(SCALARS, st.integers(0, 200)))
+    return lambda: faithscope.testing.hard_systems(n)
+
+
 LOG = pd.DataFrame(
     {"phi_a": [0.0, 1.0, 0.0, 1.0], "phi_b": [1.0, 1.0, 1.0, 0.0], "yhat": list("abab"), "g": [1, 1, 2, 2]}
 )

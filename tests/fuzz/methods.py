@@ -269,11 +269,15 @@ def _records_of_testing():
         "System": st.sampled_from(list(faithscope.testing.SYSTEMS.values())),
         "Scoped": st.sampled_from(list(faithscope.testing.SCOPED.values())),
         "Hub": st.builds(faithscope.testing.Hub, st.floats(0, 1), st.floats(0, 1)),
+        **_hard_systems(),
     }
     rng = np.random.default_rng(0)
     for owner, instances in simulated.items():
         for name, _ in members(getattr(faithscope.testing, owner)):
-            if name == "draw":
+            if f"{owner}.{name}" == "HardSystem.draw":
+                drawn = lambda instance: st.just(((rng,), {}))  # noqa: E731
+                _with("testing.HardSystem.draw", "faithscope.testing", 10, instances, drawn)
+            elif name == "draw":
                 drawn = lambda instance: st.tuples(st.tuples(st.integers(0, 50), st.just(rng)), st.just({}))  # noqa: E731
                 _with(f"testing.{owner}.draw", "faithscope.testing", 10, instances, drawn)
             elif name == "expected":
@@ -281,6 +285,18 @@ def _records_of_testing():
                 _with(f"testing.{owner}.expected", "faithscope.testing", 10, instances, drawn)
             else:
                 _reader_in_testing(owner, instances, name)
+
+
+def _hard_systems():
+    systems, testing = st.sampled_from(list(faithscope.testing.SYSTEMS.values())), faithscope.testing
+    return {
+        "ClusteredRows": st.builds(testing.ClusteredRows, systems, st.integers(1, 60), st.floats(0, 1)),
+        "WeightedRows": st.builds(testing.WeightedRows, systems, st.floats(0.1, 9), st.floats(0, 2)),
+        "FittedLeaves": st.builds(testing.FittedLeaves, st.integers(2, 60), st.integers(1, 5), st.booleans()),
+        "HubUnderTopics": st.builds(testing.HubUnderTopics, st.integers(1, 40), st.floats(0, 1)),
+        "HubUnderDirections": st.builds(testing.HubUnderDirections, st.integers(1, 40), st.floats(0, 1)),
+        "HardSystem": st.sampled_from(list(testing.hard_systems(40).values())),
+    }
 
 
 def _reader_in_testing(owner, instances, name):

@@ -1,4 +1,4 @@
-"""A conformance suite for implementations of consistency and sufficiency, ours or any other."""
+"""A conformance suite and systems with known truth, for implementations of these measures, ours or any other."""
 
 from faithscope.testing.cases import CASES, Case
 from faithscope.testing.conformance import (
@@ -9,10 +9,13 @@ from faithscope.testing.conformance import (
     check_sufficiency,
     check_sufficiency_of_numbers,
 )
+from faithscope.testing.hard import HardSystem, hard_systems
 from faithscope.testing.number_cases import NUMBER_CASES, SCOPED_NUMBER_CASES, NumberCase
 from faithscope.testing.scoped_cases import SCOPED_CASES, ScopedCase
 from faithscope.testing.scoped_systems import SCOPED, Hub, Scoped
 from faithscope.testing.systems import SYSTEMS, System
+from faithscope.testing.unideal_systems import ClusteredRows, FittedLeaves, WeightedRows
+from faithscope.testing.unseen_hubs import HubUnderDirections, HubUnderTopics
 
 __all__ = [
     "CASES",
@@ -22,15 +25,22 @@ __all__ = [
     "SCOPED_NUMBER_CASES",
     "SYSTEMS",
     "Case",
+    "ClusteredRows",
     "Conformance",
+    "FittedLeaves",
+    "HardSystem",
     "Hub",
+    "HubUnderDirections",
+    "HubUnderTopics",
     "NumberCase",
     "Scoped",
     "ScopedCase",
     "System",
     "Verdict",
+    "WeightedRows",
     "check_consistency",
     "check_consistency_of_numbers",
     "check_sufficiency",
     "check_sufficiency_of_numbers",
+    "hard_systems",
 ]

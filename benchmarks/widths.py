@@ -1,0 +1,135 @@
+"""How wide the interval of consistency is on the paper's seven data sets: interval="jackknife", and the default.
+
+    FAITHSCOPE_DATA=folder python benchmarks/widths.py            # printed: benchmarks/results/widths.txt
+    FAITHSCOPE_DATA=folder python benchmarks/widths.py --quick    # two data sets, fewer rows
+
+A model is trained on one part of the rows, a random forest for tables and a logistic model for texts; explanations are
+made for others: leaves of decision trees with at most 2⁶, 2⁸ and 2¹¹ leaves, SHAP values of the forest (signs of the
+five largest; rounded down to a decimal), the nearest of 1,000 training rows; for texts the first word, and the word of
+the highest coefficient. Explainers are fixed before the rows they explain are seen. Without FAITHSCOPE_DATA there are
+no rows, and nothing is measured.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+import faithscope as fs
+from coverage_forecasts import numbers
+from faithscope.datasets import NAMES, Dataset, load
+from faithscope.explainers import FirstWord, NearestNeighbors, Shap, TopCoefficient, TreePath
+from ratios import describe_machine, options
+
+TRAINED = 10_000  # rows, at most; half of the rows if there are fewer
+SIZES = (200, 1_000, 5_000)
+
+
+@dataclass(frozen=True)
+class Width:
+    """An interval before and after on rows of one data set with one kind of explanation."""
+
+    rows_of: str
+    explanations: str
+    n: int
+    unverifiable: float
+    value: float
+    before: float
+    after: float
+    method: str
+
+    @classmethod
+    def of(cls, name: str, what: str, explanations: Any, predictions: Any) -> "Width":
+        before = fs.consistency(explanations, predictions, interval="jackknife")
+        after = fs.consistency(explanations, predictions)
+        widths = (before.high - before.low, after.high - after.low)
+        return cls(name, what, after.n, after.unverifiable, after.value, *widths, after.method)
+
+    @property
+    def narrower(self) -> float:
+        """By which share the default is narrower."""
+        return 1 - self.after / self.before
+
+
+def explain_table(rows: Dataset, most: int) -> tuple[dict[str, Any], Any]:
+    """Explanations by their names, and predictions, of rows that nothing was trained on."""
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.tree import DecisionTreeClassifier
+
+    X, order = numbers(rows.X), np.random.default_rng(0).permutation(len(rows.y))
+    trained = min(TRAINED, len(order) // 2)
+    train, rest = order[:trained], order[trained : trained + most]
+    forest = RandomForestClassifier(20, max_depth=8, random_state=0).fit(X[train], rows.y[train])
+    explained: dict[str, Any] = {}
+    for power in (6, 8, 11):
+        tree = DecisionTreeClassifier(max_leaf_nodes=2**power, random_state=0).fit(X[train], rows.y[train])
+        explained[f"tree, 2^{power} leaves"] = TreePath(tree).explain(X[rest])
+    values = Shap(forest, X[train[:5]], class_index=1).explain(X[rest])
+    explained["SHAP, sign of top 5"] = fs.SignOfTop(5)(values)
+    explained["SHAP, 1 decimal"] = fs.Floor(1)(values)
+    scale = StandardScaler().fit(X[train])
+    nearest = NearestNeighbors(scale.transform(X[train[:1_000]]), 1)
+    explained["nearest of 1,000 rows"] = nearest.explain(scale.transform(X[rest]))
+    return explained, forest.predict(X[rest])
+
+
+def explain_texts(rows: Dataset, most: int) -> tuple[dict[str, Any], Any]:
+    """The same for texts."""
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    order, texts = np.random.default_rng(0).permutation(len(rows.y)), rows.X["text"].to_numpy(object)
+    trained = len(order) // 2
+    train, rest = order[:trained], order[trained : trained + most]
+    words = CountVectorizer().fit(texts[train])
+    model = LogisticRegression(max_iter=200).fit(words.transform(texts[train]), rows.y[train])
+    explained = list(texts[rest])
+    given = {
+        "first word": FirstWord().explain(explained),
+        "top coefficient": TopCoefficient(model, words).explain(explained),
+    }
+    return given, model.predict(words.transform(explained))
+
+
+def measure(name: str, sizes: tuple[int, ...]) -> Iterator[Width]:
+    """Widths on one data set: the first n rows, for every n, and all if they are fewer."""
+    rows = load(name)
+    explain = explain_texts if "text" in rows.X else explain_table
+    explained, predictions = explain(rows, max(sizes))
+    for what, given in explained.items():
+        for n in sorted({min(size, len(predictions)) for size in sizes}):
+            yield Width.of(name, what, given.take(np.arange(n)), predictions[:n])
+
+
+def table(widths: list[Width]) -> Iterator[str]:
+    """A line per data set, kind of explanation and number of rows; and how much narrower the default is by rows."""
+    head = f"{'unverif.':>9}{'value':>7}{'before':>8}{'after':>8}{'narrower':>9}"
+    yield f"{'data set':<13}{'explanations':<24}{'n':>6}{head}"
+    for width in widths:
+        shares = f"{width.unverifiable:>9.3f}{width.value:>7.3f}{width.before:>8.3f}{width.after:>8.3f}"
+        yield f"{width.rows_of:<13}{width.explanations:<24}{width.n:>6,}{shares}{width.narrower:>9.0%}"
+    for n in sorted({width.n for width in widths}):
+        gains = [width.narrower for width in widths if width.n == n]
+        median, most = np.median(gains), max(gains)
+        yield f"n = {n:,}: {len(gains)} intervals, narrower by {median:.0%} in the median, by {most:.0%} at most"
+
+
+def main() -> None:
+    chosen = options(__doc__).parse_args()
+    if not os.environ.get("FAITHSCOPE_DATA"):
+        print("skipped: widths need the paper's data sets; FAITHSCOPE_DATA names no folder that has them")
+        return
+    names, sizes = (("heart", "chess"), SIZES[:2]) if chosen.quick else (NAMES, SIZES)
+    widths = [width for name in names for width in measure(name, sizes)]
+    print(describe_machine(("faithscope", "numpy", "scikit-learn", "shap")), "\n")
+    print("\n".join(table(widths)))
+    if chosen.json:
+        chosen.json.write_text(json.dumps([asdict(width) for width in widths], indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
