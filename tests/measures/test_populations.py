@@ -37,8 +37,8 @@ def test_a_difference_carries_silence():
     b = fs.consistency(*SYSTEMS["few common"].draw(300, rng))
     d = difference(a, b, ("a", "b"))
     assert d.value == a.value - b.value
-    assert d.low == pytest.approx(a.value - b.upper - np.hypot(a.margins.below, b.margins.above))
-    assert d.high == pytest.approx(min(1, a.upper - b.value + np.hypot(a.margins.above, b.margins.below)))
+    assert d.low == pytest.approx(a.bracket[0] - b.bracket[1] - np.hypot(a.margins.below, b.margins.above))
+    assert d.high == pytest.approx(min(1, a.bracket[1] - b.bracket[0] + np.hypot(a.margins.above, b.margins.below)))
     assert d.n == 300
     assert d.a_at_equal_n == rarefy(a.counts.profile(), 300)[0]
     assert d.b_at_equal_n == pytest.approx(b.value)
