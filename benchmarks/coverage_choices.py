@@ -9,8 +9,8 @@ import numpy as np
 import faithscope as fs
 from coverage_attacks import both
 from coverage_trials import Answer, all_of, answer
-from faithscope.measures.differences import together
-from faithscope.measures.populations import difference
+from faithscope.measures.comparing.differences import together
+from faithscope.measures.comparing.populations import difference
 
 
 def two_populations(systems: Any, n: int, rng: np.random.Generator) -> dict[str, Answer]:

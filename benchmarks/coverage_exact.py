@@ -14,7 +14,7 @@ from scipy import stats
 
 import faithscope as fs
 from faithscope.counting.leave_out import leave_out_rows
-from faithscope.measures.intervals import Deviations
+from faithscope.measures.intervals.margins import Deviations
 
 Floats = NDArray[np.float64]
 Ends = tuple[Floats, Floats]

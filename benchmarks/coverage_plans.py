@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import faithscope as fs
-from faithscope.measures.band import Band
+from faithscope.measures.planning.band import Band
 
 Floats = NDArray[np.float64]
 TIMES = (2, 4, 10)

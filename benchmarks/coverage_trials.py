@@ -26,12 +26,12 @@ from coverage_systems import (
 from faithscope.counting.counts import count_rows
 from faithscope.counting.coverage import cover
 from faithscope.explanations import as_explanations
-from faithscope.measures.differences import together
+from faithscope.measures.comparing.differences import together
+from faithscope.measures.comparing.paired import LeftOutEstimate, consistency_left_out, paired_difference
+from faithscope.measures.comparing.populations import Difference, difference
 from faithscope.measures.estimate import estimate
+from faithscope.measures.intervals.local import clopper_pearson
 from faithscope.measures.local import per_explanation, per_row
-from faithscope.measures.local_intervals import clopper_pearson
-from faithscope.measures.paired import LeftOutEstimate, consistency_left_out, paired_difference
-from faithscope.measures.populations import Difference, difference
 from faithscope.measures.scopes import per_row as per_covered_row
 from faithscope.measures.scopes import per_scope
 from faithscope.measures.sufficiency import coverage_estimate

@@ -15,8 +15,8 @@ import faithscope as fs
 from faithscope import explainers, testing
 from faithscope.cli import app
 from faithscope.explanations.base import Explanations
-from faithscope.measures.planning import Plan
-from faithscope.measures.populations import Populations
+from faithscope.measures.comparing.populations import Populations
+from faithscope.measures.planning.plan import Plan
 from faithscope.tables.audit import Audit
 
 ROOT = Path(__file__).parents[1]

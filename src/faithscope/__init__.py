@@ -23,16 +23,16 @@ from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.explanations.rules import Rules
-from faithscope.measures.bounds import local_sample_size, mse_bound, sample_size
 from faithscope.measures.certify import Certificate, certify
+from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.consistency import consistency
 from faithscope.measures.decoders import GibbsDecoder, OptimalDecoder
 from faithscope.measures.estimate import Estimate
+from faithscope.measures.intervals.bounds import local_sample_size, mse_bound, sample_size
 from faithscope.measures.local import Local, sample_until
-from faithscope.measures.planning import Plan, plan
-from faithscope.measures.populations import Populations
+from faithscope.measures.numbers.tolerance import ToleranceCurve, tolerance_curve
+from faithscope.measures.planning.plan import Plan, plan
 from faithscope.measures.sufficiency import sufficiency
-from faithscope.measures.tolerance import ToleranceCurve, tolerance_curve
 from faithscope.measures.within import WithinCurve, within, within_curve
 from faithscope.relations import Ball, Nearest
 from faithscope.sample import Sample

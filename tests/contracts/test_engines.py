@@ -17,10 +17,10 @@ from faithscope.discretizers import discretize
 from faithscope.errors import BadInput
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.frames import frame
+from faithscope.measures.comparing.populations import measure_groups
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.local import per_explanation
-from faithscope.measures.populations import measure_groups
 from faithscope.sample import Sample
 from faithscope.tables.audit import audit
 from faithscope.tables.log.writing import to_log

@@ -189,10 +189,10 @@ def _number(number):
 def _checks():
     from faithscope.explanations import Explanations
     from faithscope.measures.certify import Certificate
+    from faithscope.measures.comparing.populations import Populations
     from faithscope.measures.local import Local
-    from faithscope.measures.planning import Plan
-    from faithscope.measures.populations import Populations
-    from faithscope.measures.tolerance import ToleranceCurve
+    from faithscope.measures.numbers.tolerance import ToleranceCurve
+    from faithscope.measures.planning.plan import Plan
     from faithscope.measures.within import WithinCurve
     from faithscope.tables.audit import Audit
 

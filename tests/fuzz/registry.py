@@ -8,10 +8,10 @@ import faithscope as fs
 import faithscope.testing
 from faithscope.explanations.keys import Plain, Records
 from faithscope.measures.certify import Certificate
+from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.local import Local
-from faithscope.measures.planning import Plan
-from faithscope.measures.populations import Populations
-from faithscope.measures.tolerance import ToleranceCurve
+from faithscope.measures.numbers.tolerance import ToleranceCurve
+from faithscope.measures.planning.plan import Plan
 from faithscope.measures.within import WithinCurve
 from faithscope.tables.audit import Audit
 from faithscope.tables.windows import Windows

@@ -8,8 +8,8 @@ from brute_numbers import brute_spread
 from faithscope.counting.coverage import cover
 from faithscope.counting.spread import spread_by_explanation
 from faithscope.errors import BadInput
+from faithscope.measures.comparing.paired import consistency_left_out
 from faithscope.measures.consistency import measure_consistency
-from faithscope.measures.paired import consistency_left_out
 from faithscope.measures.sufficiency import measure_sufficiency
 from faithscope.relations import Within, to_relation
 from number_systems import AGREEMENTS, KINDS, NumberSystem

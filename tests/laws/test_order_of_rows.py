@@ -15,8 +15,8 @@ from faithscope.counting.blocks import Content
 from faithscope.counting.coverage import cover
 from faithscope.explanations import as_explanations
 from faithscope.inputs.rows import take_rows
-from faithscope.measures.intervals import jackknife_margins
-from faithscope.measures.paired import sufficiency_left_out
+from faithscope.measures.comparing.paired import sufficiency_left_out
+from faithscope.measures.intervals.margins import jackknife_margins
 from faithscope.relations import to_relation
 from faithscope.sample import Sample
 

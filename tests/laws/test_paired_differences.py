@@ -10,7 +10,7 @@ import brute
 import brute_numbers
 import faithscope as fs
 from faithscope.explanations import as_explanations
-from faithscope.measures.paired import consistency_left_out, paired_difference
+from faithscope.measures.comparing.paired import consistency_left_out, paired_difference
 from faithscope.sample import Sample
 from faithscope.testing.systems import SYSTEMS
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import brute
 import faithscope as fs
-from faithscope.measures.rarefaction import rarefy
+from faithscope.measures.planning.rarefaction import rarefy
 from strategies import samples
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import faithscope as fs
 from faithscope.counting.coverage import cover
-from faithscope.measures.intervals import jackknife_margins
+from faithscope.measures.intervals.margins import jackknife_margins
 from faithscope.measures.sufficiency import coverage_estimate
 from faithscope.relations import Applies
 from faithscope.sample import Sample

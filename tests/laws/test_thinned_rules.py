@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.counting.coverage import cover
-from faithscope.counting.thinned_rules import Kinds
+from faithscope.counting.weights.thinned_rules import Kinds
 from faithscope.relations import to_relation
 from faithscope.sample import Sample
 

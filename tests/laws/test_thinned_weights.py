@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.counting.counts import count_rows
-from faithscope.counting.thinned import Alike, thin
-from faithscope.counting.tilted import Tilt
-from faithscope.counting.weighted import WeightedRows, _thinned, _tilted
+from faithscope.counting.weights.rows import WeightedRows, _thinned, _tilted
+from faithscope.counting.weights.thinned import Alike, thin
+from faithscope.counting.weights.tilted import Tilt
 from faithscope.sample import Sample
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.counting.counts import count_rows
-from faithscope.measures.tight import KAPPAS, AgreementSums, bracketed
+from faithscope.measures.intervals.tight import KAPPAS, AgreementSums, bracketed
 from faithscope.sample import Sample
 
 rows = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), min_size=3, max_size=40)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 import faithscope as fs
-from faithscope.measures.local_intervals import clopper_pearson, commonest_interval, every_label_interval
+from faithscope.measures.intervals.local import clopper_pearson, commonest_interval, every_label_interval
 
 shares = st.lists(st.integers(1, 30), min_size=1, max_size=4).map(lambda parts: np.array(parts) / sum(parts))
 

@@ -12,8 +12,8 @@ from scipy.special import rel_entr
 from scipy.stats import binomtest
 
 import faithscope as fs
-from faithscope.measures.farthest_pairs import farthest_pairs
-from faithscope.measures.local_intervals import chernoff, clopper_pearson
+from faithscope.measures.intervals.local import chernoff, clopper_pearson
+from faithscope.measures.numbers.farthest_pairs import farthest_pairs
 from number_evaluations import between, evaluated, systems
 
 

@@ -10,8 +10,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.stats import poisson
 
 import faithscope as fs
-from faithscope.measures import band as bands
-from faithscope.measures.band import Band, Rates
+from faithscope.measures.planning import band as bands
+from faithscope.measures.planning.band import Band, Rates
 from faithscope.report.summary import _needed
 
 GRID = Rates.spaced(1)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.counting.counts import Counts
-from faithscope.measures.populations import difference
-from faithscope.measures.rarefaction import rarefy
+from faithscope.measures.comparing.populations import difference
+from faithscope.measures.planning.rarefaction import rarefy
 from faithscope.testing.systems import SYSTEMS
 from strategies import samples
 

@@ -7,9 +7,9 @@ from scipy.stats import norm
 
 import faithscope as fs
 from faithscope.errors import BadInput, NotProven
-from faithscope.measures.differences import Apart, together
-from faithscope.measures.intervals import Margins
-from faithscope.measures.populations import Difference, difference
+from faithscope.measures.comparing.differences import Apart, together
+from faithscope.measures.comparing.populations import Difference, difference
+from faithscope.measures.intervals.margins import Margins
 
 RNG = np.random.default_rng(3)
 ROWS = 600

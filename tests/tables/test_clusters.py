@@ -12,8 +12,8 @@ import faithscope as fs
 from contracts.test_engines import DOCUMENTS, ENGINES, INPUTS, LABELS, MOMENTS, POPULATIONS, ROWS, RULES, VALUES, WORDS
 from faithscope.cli import app
 from faithscope.errors import BadInput, NotProven, WrongType
+from faithscope.measures.comparing.populations import measure_groups
 from faithscope.measures.consistency import measure_consistency
-from faithscope.measures.populations import measure_groups
 from faithscope.sample import Sample
 from faithscope.tables.audit import audit
 from faithscope.tables.log.writing import to_log

@@ -17,7 +17,7 @@ from faithscope.counting.gpu.devices import on_gpu
 from faithscope.counting.influence import Influence
 from faithscope.counting.numbered import NumberedRows, number_among, number_rows
 from faithscope.counting.tally import TABLE, Coverage, LabelTally
-from faithscope.counting.thinned_tally import ThinnedTally
+from faithscope.counting.weights.thinned_tally import ThinnedTally
 from faithscope.errors import NotProven
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.distances.metrics import pairwise

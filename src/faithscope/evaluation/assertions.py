@@ -12,8 +12,8 @@ from faithscope.evaluation.result import Evaluation
 from faithscope.explanations.base import readable, several
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import check_share
+from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.populations import Populations
 
 MEASURES = ("consistency", "sufficiency")
 _PAIRS = 3  # counterexamples shown with a failure

@@ -23,9 +23,8 @@ from faithscope.inputs.frames import frame, shown
 from faithscope.inputs.hints import hint
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.certify import refuse_unless_convex
-from faithscope.measures.differences import together
-from faithscope.measures.estimate import Method, estimate_columns
-from faithscope.measures.paired import (
+from faithscope.measures.comparing.differences import together
+from faithscope.measures.comparing.paired import (
     COLUMNS,
     LeftOutEstimate,
     PairedDifference,
@@ -33,7 +32,8 @@ from faithscope.measures.paired import (
     paired_difference,
     sufficiency_left_out,
 )
-from faithscope.measures.populations import Populations
+from faithscope.measures.comparing.populations import Populations
+from faithscope.measures.estimate import Method, estimate_columns
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told, Watch
 from faithscope.sample import Sample

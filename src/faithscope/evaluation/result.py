@@ -22,11 +22,11 @@ from faithscope.inputs.frames import frame
 from faithscope.inputs.labels import to_labels
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.measures import scopes
+from faithscope.measures.comparing.populations import Populations, measure_groups
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import Estimate, Method, estimate_columns, noted
 from faithscope.measures.local import per_explanation, per_row
-from faithscope.measures.populations import Populations, measure_groups
 from faithscope.measures.sufficiency import Further, coverage_estimate, measure_sufficiency
 from faithscope.relations import Relation, says_where, to_relation
 from faithscope.sample import Sample
@@ -34,7 +34,7 @@ from faithscope.sample import Sample
 if TYPE_CHECKING:
     import pandas as pd
 
-    from faithscope.measures.planning import Plan
+    from faithscope.measures.planning.plan import Plan
     from faithscope.report.result import Contents, Provenance, RowPair
 
 
@@ -328,7 +328,7 @@ class Evaluation:
 
     def _plan(self, measure: str) -> "Plan":
         """The plan of how many rows the measure needs."""
-        from faithscope.measures.planning import plan
+        from faithscope.measures.planning.plan import plan
 
         return plan(getattr(self, measure))
 

@@ -14,8 +14,8 @@ from faithscope.explanations.base import several
 from faithscope.inputs.arrays import to_items
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.estimate import METHODS, Estimate, Method, check_method, refuse_for
-from faithscope.measures.intervals import check_confidence, jackknife_margins
-from faithscope.measures.spread import spread_margins
+from faithscope.measures.intervals.margins import check_confidence, jackknife_margins
+from faithscope.measures.numbers.spread import spread_margins
 from faithscope.sample import Sample
 
 Discretize = Callable[[Explanations], Any]

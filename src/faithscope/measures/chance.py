@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from faithscope.counting.profile import Profile
-from faithscope.measures.intervals import check_confidence
+from faithscope.measures.intervals.margins import check_confidence
 
 _ROUNDING = 1e-9  # times n: sums of shares are not exact
 

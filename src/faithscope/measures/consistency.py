@@ -17,8 +17,8 @@ from faithscope.measures.estimate import (
     refuse_for,
     refuse_unproven,
 )
-from faithscope.measures.intervals import jackknife_margins
-from faithscope.measures.spread import spread_consistency
+from faithscope.measures.intervals.margins import jackknife_margins
+from faithscope.measures.numbers.spread import spread_consistency
 from faithscope.measures.weighted import weighted_consistency
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
 from faithscope.sample import Sample
@@ -92,7 +92,7 @@ def consistency(
 def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method | None = None) -> Estimate:
     """The consistency of a sample.
 
-    With weights, rows are thinned or tilted (`counting/weighted.py`). For ``"jackknife"``,
+    With weights, rows are thinned or tilted (`counting/weights/rows.py`). For ``"jackknife"``,
     ``M̂_w = (1/W) Σ_π W_π · Σ_y (W_{πy}² - V_{πy}) / (W_π² - V_π)``, where W are sums of weights and V sums of squared
     weights. Either needs the weight of each row, which takes one more pass over the rows.
     """

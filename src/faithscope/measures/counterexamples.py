@@ -11,8 +11,8 @@ from faithscope.agreements import Tolerance
 from faithscope.counting.counts import Counts
 from faithscope.explanations.distances.metrics import Gower, columns_of
 from faithscope.inputs.checks import check_whole
-from faithscope.measures.farthest_pairs import farthest_pairs
-from faithscope.measures.number_groups import disagreement, distance, shown
+from faithscope.measures.numbers.farthest_pairs import farthest_pairs
+from faithscope.measures.numbers.groups import disagreement, distance, shown
 from faithscope.sample import Sample
 
 Ints = NDArray[np.int64]

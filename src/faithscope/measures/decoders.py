@@ -12,9 +12,9 @@ from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput
 from faithscope.explanations import as_explanations
 from faithscope.inputs.checks import check_whole
-from faithscope.measures.decoded_numbers import decoded_numbers
 from faithscope.measures.estimate import agreement
-from faithscope.measures.number_groups import NumberGroups
+from faithscope.measures.numbers.decoded import decoded_numbers
+from faithscope.measures.numbers.groups import NumberGroups
 from faithscope.sample import Sample
 
 

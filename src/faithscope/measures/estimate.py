@@ -12,12 +12,12 @@ from faithscope.counting.counts import Counts
 from faithscope.counting.leave_out import Sums
 from faithscope.counting.profile import Counted, Profile
 from faithscope.errors import BadInput, NotProven
-from faithscope.measures.agreement_words import beside_value, named, told_number, typical_gap
 from faithscope.measures.chance import exceeds_chance
-from faithscope.measures.intervals import Margins, check_confidence, jackknife, mcdiarmid
+from faithscope.measures.intervals.margins import Margins, check_confidence, jackknife, mcdiarmid
+from faithscope.measures.intervals.tight import tight
 from faithscope.measures.label_notes import label_notes
+from faithscope.measures.numbers.words import beside_value, named, told_number, typical_gap
 from faithscope.measures.occurrence_notes import occurrence_notes
-from faithscope.measures.tight import tight
 from faithscope.visible import visible
 
 if TYPE_CHECKING:

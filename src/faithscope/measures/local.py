@@ -18,10 +18,9 @@ from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.grouping import group
 from faithscope.inputs.labels import to_labels
-from faithscope.measures.agreement_words import named, told_number
-from faithscope.measures.bounds import local_sample_size
-from faithscope.measures.local_intervals import agreement_interval, commonest_interval
-from faithscope.measures.number_groups import (
+from faithscope.measures.intervals.bounds import local_sample_size
+from faithscope.measures.intervals.local import agreement_interval, commonest_interval
+from faithscope.measures.numbers.groups import (
     NumberGroups,
     agreeing_by_cell,
     agreeing_with,
@@ -31,6 +30,7 @@ from faithscope.measures.number_groups import (
     shown,
     variance,
 )
+from faithscope.measures.numbers.words import named, told_number
 from faithscope.sample import Sample
 
 Floats = NDArray[np.float64]

@@ -15,9 +15,9 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.counterexamples import share_out
+from faithscope.measures.intervals.local import every_label_interval
 from faithscope.measures.local import Local, Others, local_columns, measured, spread_columns
-from faithscope.measures.local_intervals import every_label_interval
-from faithscope.measures.number_groups import (
+from faithscope.measures.numbers.groups import (
     NumberGroups,
     agreeing_by_cell,
     deviation,

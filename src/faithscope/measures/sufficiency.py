@@ -10,14 +10,14 @@ from faithscope.counting.coverage import count_among, cover
 from faithscope.counting.further import reach_of
 from faithscope.counting.leave_out import LeftOut
 from faithscope.counting.tally import Coverage
-from faithscope.counting.weighted import can_be_thinned
+from faithscope.counting.weights.rows import can_be_thinned
 from faithscope.errors import NotProven
 from faithscope.explanations.base import Explanations, several
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.estimate import Estimate, Method, assemble, check_method, noted, sums
-from faithscope.measures.intervals import Margins, UnseenRows, jackknife_margins
-from faithscope.measures.spread import spread_estimate
-from faithscope.measures.tight import tight
+from faithscope.measures.intervals.margins import Margins, UnseenRows, jackknife_margins
+from faithscope.measures.intervals.tight import tight
+from faithscope.measures.numbers.spread import spread_estimate
 from faithscope.measures.weighted import NOT_BY_PREDICTION, with_silence
 from faithscope.relations import Relation, to_relation
 from faithscope.runtime.memory import in_memory

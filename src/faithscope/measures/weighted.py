@@ -6,9 +6,9 @@ import numpy as np
 
 from faithscope.counting.counts import Counts, count_rows
 from faithscope.counting.leave_out import LeftOut, leave_out_rows, sum_terms
-from faithscope.counting.weighted import WeightedRows, WeightedTerms
+from faithscope.counting.weights.rows import WeightedRows, WeightedTerms
 from faithscope.measures.estimate import Estimate, Method, assemble, estimate, noted
-from faithscope.measures.intervals import jackknife_margins
+from faithscope.measures.intervals.margins import jackknife_margins
 from faithscope.sample import Sample
 
 _MATTERS = 0.02  # silence that a reader should know of

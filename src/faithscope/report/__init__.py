@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 
-from faithscope.measures.populations import Populations
+from faithscope.measures.comparing.populations import Populations
 from faithscope.report.result import Result
 from faithscope.report.summary import Summary, summarize
 

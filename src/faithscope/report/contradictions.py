@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from faithscope.inputs.arrays import frame_columns, is_frame
 from faithscope.inputs.rows import take_rows
-from faithscope.measures.agreement_words import told_number
+from faithscope.measures.numbers.words import told_number
 from faithscope.report.missing import Missing, attempt
 from faithscope.report.result import ExplainerResult, RowPair
 from faithscope.report.wording import plain, same_value, two_numbers, two_values, wording

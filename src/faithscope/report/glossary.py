@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from faithscope.agreements import Agreement, Spread
-from faithscope.measures.agreement_words import described
+from faithscope.measures.numbers.words import described
 
 GLOSSARY: dict[str, str] = {
     "faithful": (

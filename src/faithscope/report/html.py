@@ -6,8 +6,8 @@ from typing import Any
 from faithscope.agreements import Spread
 from faithscope.charts import specs
 from faithscope.charts.theme import LIGHT, theme
-from faithscope.measures.agreement_words import described, named, told_number, typical_gap
 from faithscope.measures.estimate import Estimate
+from faithscope.measures.numbers.words import described, named, told_number, typical_gap
 from faithscope.report.assumptions import assumptions
 from faithscope.report.contradictions import FeaturePair
 from faithscope.report.glossary import glossary

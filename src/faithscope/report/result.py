@@ -9,11 +9,11 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.measures.differences import MANY, together
+from faithscope.measures.comparing.differences import MANY, together
+from faithscope.measures.comparing.paired import PairedDifference
+from faithscope.measures.comparing.populations import Difference, Populations, difference
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.paired import PairedDifference
-from faithscope.measures.planning import Plan
-from faithscope.measures.populations import Difference, Populations, difference
+from faithscope.measures.planning.plan import Plan
 
 _NAMES_OF_WRONGLY_COVERED = {
     "row": "row_a",

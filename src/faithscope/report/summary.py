@@ -13,12 +13,12 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.checks import check_share, check_whole
 from faithscope.inputs.hints import hint
 from faithscope.inputs.repeats import TOO_HIGH
-from faithscope.measures.differences import MANY, together
+from faithscope.measures.comparing.differences import MANY, together
+from faithscope.measures.comparing.paired import PairedDifference
+from faithscope.measures.comparing.populations import Difference, Populations
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.outlook import FARTHEST
-from faithscope.measures.paired import PairedDifference
-from faithscope.measures.planning import Plan
-from faithscope.measures.populations import Difference, Populations
+from faithscope.measures.planning.outlook import FARTHEST
+from faithscope.measures.planning.plan import Plan
 from faithscope.report.contradictions import Contradiction, contradictions
 from faithscope.report.missing import Missing, Section, attempt
 from faithscope.report.result import Breakdown, Contents, ExplainerResult, Result

@@ -3,8 +3,8 @@
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from faithscope.measures.agreement_words import named
 from faithscope.measures.estimate import Estimate
+from faithscope.measures.numbers.words import named
 from faithscope.report.summary import Explainer, Groups, Summary, notes
 from faithscope.report.verdict import Level
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from faithscope.agreements import Agreement, Spread
-from faithscope.measures.agreement_words import agreeing, named, told_number, typical_gap
 from faithscope.measures.estimate import Estimate
+from faithscope.measures.numbers.words import agreeing, named, told_number, typical_gap
 
 Level = Literal["faithful", "unknown", "partly", "chance", "unfaithful"]
 

@@ -14,7 +14,7 @@ from faithscope.counting.counts import Counts
 from faithscope.counting.leave_out import Sums
 from faithscope.counting.profile import Profile
 from faithscope.measures.estimate import Estimate, assemble
-from faithscope.measures.intervals import Deviations, LeftOutDeviations, jackknife_margins
+from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, jackknife_margins
 from faithscope.tables.engine.answers import fetch
 from faithscope.tables.engine.expressions import literal
 from faithscope.tables.engine.protocol import Expression, Table

@@ -11,8 +11,8 @@ from faithscope.counting.counts import Counts
 from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
+from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.estimate import Estimate, estimate, noted
-from faithscope.measures.populations import Populations
 from faithscope.tables.clusters import CountedClusters, count_clusters
 from faithscope.tables.counts import counted
 from faithscope.tables.engine.missing import refuse_missing, scan

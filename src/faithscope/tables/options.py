@@ -6,7 +6,7 @@ from faithscope.agreements import Agreement, OwnAgreement, Same, Spread
 from faithscope.discretizers import Discretizer
 from faithscope.errors import NotProven, WrongType
 from faithscope.measures.estimate import Method, check_method, refuse_for, refuse_unproven
-from faithscope.measures.intervals import check_confidence
+from faithscope.measures.intervals.margins import check_confidence
 from faithscope.tables.engine.missing import Nulls, check_nulls
 from faithscope.tables.log.columns import Names
 

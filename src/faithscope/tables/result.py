@@ -9,10 +9,10 @@ from faithscope.agreements import Agreement
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
+from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.local import per_explanation
-from faithscope.measures.populations import Populations
 from faithscope.tables.log.columns import Names, named_columns, one_column
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.numbers.counts import Numbers
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-    from faithscope.measures.planning import Plan
+    from faithscope.measures.planning.plan import Plan
     from faithscope.report.result import Contents, Provenance, RowPair
 
 _SHOWN = 100  # explanations whose rows are fetched to be shown
@@ -205,7 +205,7 @@ class Audit:
 
     def _plan(self, measure: str) -> "Plan":
         """How many rows the measure needs."""
-        from faithscope.measures.planning import plan
+        from faithscope.measures.planning.plan import plan
 
         return plan(getattr(self, measure))
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import check_flag
 from faithscope.inputs.frames import frame
-from faithscope.measures.differences import together
+from faithscope.measures.comparing.differences import together
+from faithscope.measures.comparing.populations import Difference, difference
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.populations import Difference, difference
 from faithscope.tables.engine.expressions import DAY, floor_to
 from faithscope.tables.engine.missing import is_missing, refuse_missing, scan
 from faithscope.tables.engine.moments import refuse_far, seconds

@@ -10,11 +10,11 @@ from faithscope.agreements import Spread
 from faithscope.counting.leave_out import LeftOut
 from faithscope.counting.profile import Profile
 from faithscope.counting.spread import SpreadCounts, SpreadParts
+from faithscope.measures.comparing.populations import measure_groups
 from faithscope.measures.estimate import Estimate, Method, assemble, estimate, sums
-from faithscope.measures.intervals import Deviations, LeftOutDeviations, jackknife_margins, mcdiarmid
-from faithscope.measures.populations import measure_groups
-from faithscope.measures.spread import spread_estimate
-from faithscope.measures.tight import POWERS, SIZES, AgreementSums, tightest
+from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, jackknife_margins, mcdiarmid
+from faithscope.measures.intervals.tight import POWERS, SIZES, AgreementSums, tightest
+from faithscope.measures.numbers.spread import spread_estimate
 from faithscope.sample import Sample
 from faithscope.tables.numbers.sums import SERIES
 

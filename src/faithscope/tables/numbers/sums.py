@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from faithscope.measures.tight import POWERS
+from faithscope.measures.intervals.tight import POWERS
 from faithscope.tables.engine.expressions import literal
 from faithscope.tables.engine.protocol import Expression, Table
 

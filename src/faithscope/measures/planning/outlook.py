@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from faithscope.counting.profile import Profile
-from faithscope.measures.band import Band
 from faithscope.measures.estimate import unverifiable as unverifiable_share
-from faithscope.measures.forecast import Mixture
-from faithscope.measures.rarefaction import rarefy
+from faithscope.measures.planning.band import Band
+from faithscope.measures.planning.forecast import Mixture
+from faithscope.measures.planning.rarefaction import rarefy
 
 NEAR = 4  # times n: there is no point forecast beyond
 FARTHEST = 10  # times n: there is no interval beyond

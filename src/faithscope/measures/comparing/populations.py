@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from faithscope.agreements import Same, Spread
 from faithscope.inputs.checks import check_flag
 from faithscope.inputs.frames import frame, shown
-from faithscope.measures.differences import Apart, clipped, together
+from faithscope.measures.comparing.differences import Apart, clipped, together
 from faithscope.measures.estimate import Estimate, estimate_columns
-from faithscope.measures.intervals import Margins
-from faithscope.measures.rarefaction import rarefy
+from faithscope.measures.intervals.margins import Margins
+from faithscope.measures.planning.rarefaction import rarefy
 from faithscope.sample import Sample
 from faithscope.visible import visible
 

@@ -15,7 +15,7 @@ from faithscope.counting.profile import Counted, LabelPairs, Profile
 from faithscope.counting.spread import SpreadCounts, spread_by_explanation
 from faithscope.measures.chance import exceeds_chance
 from faithscope.measures.estimate import FEW, Estimate, few_rows_decide
-from faithscope.measures.intervals import Deviations, Margins, check_confidence, jackknife_margins
+from faithscope.measures.intervals.margins import Deviations, Margins, check_confidence, jackknife_margins
 from faithscope.measures.occurrence_notes import occurrence_notes
 from faithscope.sample import Sample
 

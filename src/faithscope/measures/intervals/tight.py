@@ -18,7 +18,7 @@ from scipy.special import comb
 
 from faithscope.counting.leave_out import LeftOut, RowKinds
 from faithscope.counting.profile import Profile
-from faithscope.measures.intervals import Bracket, Deviations, Margins, check_confidence, jackknife
+from faithscope.measures.intervals.margins import Bracket, Deviations, Margins, check_confidence, jackknife
 
 Floats = NDArray[np.float64]
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol, Self, TypeVar
 
-from faithscope.measures.intervals import check_confidence
+from faithscope.measures.intervals.margins import check_confidence
 
 MANY = 10  # with more pairs, a report shows intervals that hold for all of them together
 

@@ -6,7 +6,7 @@ from scipy.special import betainc, betainccinv, betaincinv, betaln, rel_entr, xl
 
 from faithscope.agreements import Agreement, Same, Spread, Tolerance
 from faithscope.inputs.grouping import group
-from faithscope.measures.intervals import check_confidence
+from faithscope.measures.intervals.margins import check_confidence
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

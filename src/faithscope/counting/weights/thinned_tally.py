@@ -10,7 +10,7 @@ from faithscope.counting.counts import sums
 from faithscope.counting.leave_out import LeftOut, Sums
 from faithscope.counting.numbered import NumberedRows
 from faithscope.counting.tally import TABLE, Coverage, LabelTally
-from faithscope.counting.thinned_rules import Kinds, RuleTerms, rule_terms
+from faithscope.counting.weights.thinned_rules import Kinds, RuleTerms, rule_terms
 from faithscope.relations import Relation
 
 Ints = NDArray[np.int64]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement
-from faithscope.measures.number_groups import disagree, distance
+from faithscope.measures.numbers.groups import disagree, distance
 
 Ints = NDArray[np.int64]
 

@@ -9,9 +9,9 @@ from faithscope.counting.counts import to_counted
 from faithscope.errors import BadInput, NotProven
 from faithscope.inputs.checks import check_share, check_whole
 from faithscope.inputs.frames import frame
-from faithscope.measures.bounds import sample_size
-from faithscope.measures.forecast import Backtest
-from faithscope.measures.outlook import FARTHEST, NEAR, ONCE, Outlook
+from faithscope.measures.intervals.bounds import sample_size
+from faithscope.measures.planning.forecast import Backtest
+from faithscope.measures.planning.outlook import FARTHEST, NEAR, ONCE, Outlook
 
 if TYPE_CHECKING:
     import altair as alt

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from faithscope.counting.counts import Counts, sums
 from faithscope.counting.leave_out import LeftOut, Sums
-from faithscope.counting.thinned import Alike, thin
-from faithscope.counting.tilt_checks import believed, even_weights_believed
-from faithscope.counting.tilted import Tilt
+from faithscope.counting.weights.thinned import Alike, thin
+from faithscope.counting.weights.tilt_checks import believed, even_weights_believed
+from faithscope.counting.weights.tilted import Tilt
 from faithscope.sample import Sample
 
 Ints = NDArray[np.int64]

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 from scipy.special import fdtrc
 
 from faithscope.counting.counts import Counts, sums
-from faithscope.counting.tilted import Tilt
+from faithscope.counting.weights.tilted import Tilt
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

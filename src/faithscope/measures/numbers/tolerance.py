@@ -16,9 +16,9 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.checks import is_real
 from faithscope.inputs.frames import frame
 from faithscope.inputs.labels import to_numbers
-from faithscope.measures.agreement_words import told_number
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.estimate import Estimate, estimate_columns
+from faithscope.measures.numbers.words import told_number
 from faithscope.measures.sufficiency import FEWER, measure_sufficiency
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample

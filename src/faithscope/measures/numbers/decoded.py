@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from faithscope.counting.counts import Counts
 from faithscope.errors import BadInput
-from faithscope.measures.number_groups import NumberGroups, squared
+from faithscope.measures.numbers.groups import NumberGroups, squared
 
 Floats = NDArray[np.float64]
 

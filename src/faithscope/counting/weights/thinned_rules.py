@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.thinned import MEDIUM
+from faithscope.counting.weights.thinned import MEDIUM
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

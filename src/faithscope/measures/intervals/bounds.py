@@ -12,7 +12,7 @@ from faithscope.counting.counts import to_counted
 from faithscope.errors import BadInput, NotProven
 from faithscope.inputs.checks import check_share, check_whole
 from faithscope.inputs.labels import to_numbers
-from faithscope.measures.intervals import check_confidence
+from faithscope.measures.intervals.margins import check_confidence
 
 
 class MeanSquaredErrorBound(float):

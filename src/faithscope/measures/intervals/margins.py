@@ -21,7 +21,7 @@ _SLOWEST = 0.25  # of 1 - a t, where a skewed interval would end far below 0 any
 
 
 class Bracket(NamedTuple):
-    """Between which numbers a measure lies, but for sampling error, and the κ that made it (`measures/tight.py`)."""
+    """Between which numbers a measure lies, but for sampling error, and the κ that made it (`tight.py`)."""
 
     low: float
     high: float

@@ -15,13 +15,13 @@ from faithscope.counting.coverage import cover
 from faithscope.counting.leave_out import LeftOut, leave_out_rows
 from faithscope.counting.spread import spread_by_explanation
 from faithscope.counting.tally import Coverage
-from faithscope.counting.weighted import can_be_thinned
+from faithscope.counting.weights.rows import can_be_thinned
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.grouping import group
-from faithscope.measures.differences import Apart
+from faithscope.measures.comparing.differences import Apart
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.intervals import Deviations, check_confidence
-from faithscope.measures.tight import bracketed
+from faithscope.measures.intervals.margins import Deviations, check_confidence
+from faithscope.measures.intervals.tight import bracketed
 from faithscope.measures.weighted import weighted_left_out
 from faithscope.relations import Relation
 from faithscope.sample import Sample

@@ -1,0 +1,1 @@
+"""Comparing: populations, explainers on the same rows, and intervals of differences."""

@@ -1,0 +1,1 @@
+"""Intervals: what the sample leaves open, and sampling error."""

@@ -1,0 +1,1 @@
+"""What measures read of predictions that are numbers."""

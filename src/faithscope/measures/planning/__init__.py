@@ -1,0 +1,1 @@
+"""Planning: how many rows are enough."""
