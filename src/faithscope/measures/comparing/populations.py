@@ -33,7 +33,8 @@ class Difference:
     """The measure of population a minus that of population b; the interval allows for silence.
 
     It begins a margin below the lower end of A's bracket less the upper end of B's, and ends likewise: samples of
-    unequal size are silent on unequal shares of their rows, so M̂ alone would differ even if the populations do not.
+    unequal size are silent on unequal shares of their rows, so M̂ alone would differ even if the populations do not. The
+    value, of M̂, may therefore lie outside.
     """
 
     a: Any
