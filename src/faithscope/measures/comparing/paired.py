@@ -35,8 +35,8 @@ class PairedDifference:
 
     It begins a margin below the lower end of A's bracket less the upper end of B's, and ends likewise; the margins are
     jackknifes of these two differences: what changes both explainers alike cancels. Explainers that gave every row the
-    same explanation are the same explainer: they differ by 0, for sure. The value, of M̂, counts silent rows as 0: it may
-    lie outside.
+    same explanation are the same explainer: they differ by 0, for sure. The value, of M̂, counts silent rows as 0, and
+    may lie outside.
     """
 
     measure: str
