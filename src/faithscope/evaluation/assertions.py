@@ -243,7 +243,7 @@ def _whole_only(judged: Iterable[Judged]) -> list[str]:
 
 def _reached_by_chance(judged: Iterable[Judged], at_least: float) -> list[str]:
     """A remark if the estimates of all rows pass a threshold that chance alone would pass too."""
-    whole = [part for part in judged if not part.population and part.estimate.low >= at_least > 0]
+    whole = [part for part in judged if not part.population and part.estimate.limit >= at_least > 0]
     passed = {(part.explainer, part.estimate.measure): part.estimate.chance or 0.0 for part in whole}
     weak = {who: chance for who, chance in passed.items() if chance >= at_least}
     if not weak:

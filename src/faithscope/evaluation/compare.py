@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from faithscope.counting.leave_out import LeftOut
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, UnknownName, WrongType
 from faithscope.evaluation.asker import Asker, Identity, refuse_swapped
@@ -34,6 +35,8 @@ from faithscope.measures.comparing.paired import (
 )
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.estimate import Method, estimate_columns
+from faithscope.measures.intervals.margins import UnseenRows
+from faithscope.measures.sufficiency import Further, unseen_rows
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told, Watch
 from faithscope.sample import Sample
@@ -335,7 +338,22 @@ def _sufficient(scoped: dict[str, Evaluation]) -> list[LeftOutEstimate]:
     )
     left_out = sufficiency_left_out(coverages, samples, relations, thinned)
     return [
-        LeftOutEstimate(name, ev.sufficiency, left, sample.explanations, relation)
-        for name, ev, left, sample, relation in zip(scoped, evaluations, left_out, samples, relations, strict=True)
+        LeftOutEstimate(name, ev.sufficiency, leaning, sample.explanations, relation, unseen=unseen)
+        for name, ev, sample, relation, (leaning, unseen) in zip(
+            scoped, evaluations, samples, relations, map(_allowing, evaluations, samples, left_out), strict=True
+        )
         if ev.sufficiency is not None
     ]
+
+
+def _allowing(ev: Evaluation, sample: Sample, left_out: LeftOut | None) -> tuple[LeftOut | None, UnseenRows | None]:
+    """Leave-one-out values that know of further rows, and what is known of unseen ones if the interval asks for it."""
+    relation = ev._relation
+    if relation.partitions:
+        return left_out, None
+    coverage = ev._scoped()
+    further = Further.of(coverage, sample, relation, ev.options.further)
+    leaning = left_out if further is None else further.leaning(left_out)
+    if ev.options.method != "any":
+        return leaning, None
+    return leaning, unseen_rows(coverage, 0 if further is None else further.rows, sample.weights)

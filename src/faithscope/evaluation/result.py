@@ -27,7 +27,13 @@ from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import Estimate, Method, estimate_columns, noted
 from faithscope.measures.local import per_explanation, per_row
-from faithscope.measures.sufficiency import Further, coverage_estimate, measure_sufficiency
+from faithscope.measures.sufficiency import (
+    Further,
+    coverage_estimate,
+    made_otherwise,
+    measure_sufficiency,
+    scoped_method,
+)
 from faithscope.relations import Relation, says_where, to_relation
 from faithscope.sample import Sample
 
@@ -52,7 +58,7 @@ class Options:
     @property
     def scoped_method(self) -> Method | None:
         """The method of intervals of sufficiency, which not all methods make."""
-        return None if self.method in {"tight", "mcdiarmid"} else self.method
+        return scoped_method(self.method)
 
 
 @dataclass(frozen=True)
@@ -233,16 +239,20 @@ class Evaluation:
             self.sample,
             groups,
             lambda part: self._of_method(
-                measure_sufficiency(part, options.relation, options.confidence, options.scoped_method, options.further)
+                measure_sufficiency(
+                    part,
+                    options.relation,
+                    options.confidence,
+                    options.scoped_method,
+                    options.further,
+                    elsewhere=True,
+                )
             ),
         )
 
     def _of_method(self, sufficiency: Estimate) -> Estimate:
         """The estimate with a note if its interval is not made by the method that was asked for."""
-        asked = self.options.method
-        note = f"the interval of sufficiency is a jackknife: {asked} is proven for consistency only"
-        other = asked in {"tight", "mcdiarmid"} and sufficiency.method != asked
-        return noted(sufficiency, (note,) if other else ())
+        return noted(sufficiency, made_otherwise(sufficiency, self.options.method))
 
     def _grouped(self, groups: Any) -> "Evaluation":
         """The same evaluation with every measure by group of rows."""
@@ -270,6 +280,8 @@ class Evaluation:
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write rows, predictions and explanations as a log, which `audit` reads back to the same numbers.
+
+        Weights and clusters are not written: without them `audit` takes rows for independent ones that count alike.
 
         Predictions that are numbers are read by the same agreement: ``audit(path, agreement=evaluation.agreement)``.
 

@@ -62,7 +62,8 @@ def part_by_content(X: Any) -> Ints | None:
     words *= _GOLDEN
     words ^= words >> np.uint64(32)
     words *= _GOLDEN
-    return np.flatnonzero(words < np.uint64(2**60))
+    chosen = np.flatnonzero(words < np.uint64(2**60))
+    return chosen if len(words) / 64 <= len(chosen) <= len(words) / 8 else None  # one value may be too common
 
 
 def _columns_of_numbers(X: Any) -> list[NDArray[Any]]:

@@ -13,7 +13,7 @@ from faithscope.explanations import Explanations
 from faithscope.explanations.base import several
 from faithscope.inputs.arrays import to_items
 from faithscope.measures.consistency import measure_consistency
-from faithscope.measures.estimate import METHODS, Estimate, Method, check_method, refuse_for
+from faithscope.measures.estimate import METHODS, Estimate, Method, check_method, refuse_for, refuse_unproven
 from faithscope.measures.intervals.margins import check_confidence, jackknife_margins
 from faithscope.measures.numbers.spread import spread_margins
 from faithscope.sample import Sample
@@ -38,7 +38,7 @@ class Certificate:
     estimates : tuple of Estimate
         The estimate of each discretizer, in the same order; each interval has the stated confidence by itself.
     proven : bool
-        Whether the bound holds for every system (McDiarmid); False if it holds approximately (jackknife).
+        Whether the bound holds for every system (McDiarmid); False if it holds approximately (jackknife, tight).
 
     Examples
     --------
@@ -95,8 +95,8 @@ def certify(
     discretizers : discretizer, its word, or a sequence of these, optional
         By default the paper's discretizers for the kind of explanation; None in the sequence means no discretization.
     interval : {"mcdiarmid", "jackknife", "tight"}
-        How the bound is made: proven for every system, or higher and approximate; "tight" is the highest, since rows
-        with one companion or two tell how much silence hides.
+        How the bound is made: proven for every system, or approximate; "tight" is usually the highest, since rows with
+        one companion or two tell how much silence hides.
     agreement : Close or Spread, optional
         How much two predictions agree if they are numbers, as for `consistency`; `Spread` takes ``"jackknife"``. For
         `Tolerance` and functions of one's own, coarser explanations may agree more, so they are refused:
@@ -116,6 +116,9 @@ def certify(
     method = check_method(interval) or "tight"
     chosen = to_agreement(agreement)
     refuse_unless_convex(chosen, "certify")
+    if isinstance(chosen, Spread):
+        refuse_unproven(chosen, interval)
+        method = "jackknife"
     if clusters is not None:
         refuse_for("clusters", interval)
         method = "jackknife"

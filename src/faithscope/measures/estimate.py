@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 Method = Literal["tight", "jackknife", "mcdiarmid", "any"]
+FOR_EQUALITY = frozenset({"tight", "mcdiarmid"})  # methods for rows that count alike and have one explanation each
 METHODS = {"tight": tight, "jackknife": jackknife, "mcdiarmid": mcdiarmid, "any": tight}  # of consistency
 COLUMNS = (
     "n",
@@ -153,7 +154,7 @@ class Estimate:
         """All numbers of this estimate, ready for JSON."""
         names = ("measure", "value", "low", "high", "confidence", "method", "limit", "unverifiable", "upper")
         checked = ("verified", "verified_low", "verified_high", "chance", "above_chance", "adjusted")
-        known = (name for name in ("gap", "clusters") if getattr(self, name) is not None)
+        known = (name for name in ("gap", "silence", "clusters") if getattr(self, name) is not None)
         rows = ("n", "distinct", "effective_n", *known)
         told = {name: getattr(self, name) for name in (*names, *checked, *rows)}
         least, most = self.bracket
@@ -284,7 +285,7 @@ def refuse_unproven(agreement: Agreement, method: Method | None) -> None:
 def refuse_for(given: Literal["weights", "clusters"], method: str | None) -> None:
     """Raise if this method is not proven for weighted, or clustered, rows."""
     rows = {"weights": "unweighted", "clusters": "independent"}[given]
-    if method in {"tight", "mcdiarmid"}:
+    if method in FOR_EQUALITY:
         raise NotProven(f"interval={method!r} is proven for {rows} rows only: use 'jackknife' with {given}.")
 
 

@@ -4,7 +4,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from faithscope.agreements import Agreement
 from faithscope.counting.counts import Counts
 from faithscope.counting.coverage import count_among, cover
 from faithscope.counting.further import reach_of
@@ -14,7 +16,7 @@ from faithscope.counting.weights.rows import can_be_thinned
 from faithscope.errors import NotProven
 from faithscope.explanations.base import Explanations, several
 from faithscope.inputs.rows import rows_of
-from faithscope.measures.estimate import Estimate, Method, assemble, check_method, noted, sums
+from faithscope.measures.estimate import FOR_EQUALITY, Estimate, Method, assemble, check_method, noted, sums
 from faithscope.measures.intervals.margins import Margins, UnseenRows, jackknife_margins
 from faithscope.measures.intervals.tight import tight
 from faithscope.measures.numbers.spread import spread_estimate
@@ -22,6 +24,8 @@ from faithscope.measures.weighted import NOT_BY_PREDICTION, with_silence
 from faithscope.relations import Relation, to_relation
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
+
+Floats = NDArray[np.float64]
 
 _MATTERS = 0.02  # a difference of intervals that a reader should know of
 FEWER = "sample rows, or explanations"  # what to do if memory is short
@@ -35,11 +39,17 @@ class Further:
     reach: float
 
     @classmethod
-    def of(cls, coverage: Coverage, sample: Sample, relation: Relation, further: Any) -> "Further | None":
-        """Of rows like those of a sample; None if there are none."""
+    def of(
+        cls, coverage: Coverage, sample: Sample, relation: Relation, further: Any, *, elsewhere: bool = False
+    ) -> "Further | None":
+        """Of rows like those of a sample; None if there are none.
+
+        If the sample is one group of many, most further rows are from `elsewhere`: they show who lies under many
+        explanations, but not how rare such rows are in this group.
+        """
         if further is None:
             return None
-        return cls(rows_of(further), reach_of(coverage, sample, relation, further))
+        return cls(0 if elsewhere else rows_of(further), reach_of(coverage, sample, relation, further))
 
     def leaning(self, left_out: LeftOut | None) -> LeftOut | None:
         """Leave-one-out values that know how much rows may lean on one of these."""
@@ -123,8 +133,10 @@ def measure_sufficiency(
     method: Method | None = None,
     further: Any = None,
     device: str = "auto",
+    *,
+    elsewhere: bool = False,
 ) -> Estimate:
-    """The sufficiency of a sample.
+    """The sufficiency of a sample; `elsewhere` is whether it is one group, and the further rows of all groups.
 
     With weights, rows are thinned if that is cheap, or if weights depend on the label alone. Else, and for
     ``"jackknife"``, ``M̂_w = (1/W) Σ_π G_π · Σ_y (G_{πy} C_{πy} - V_{πy}) / (G_π C_π - V_π)``, where G is the weight of
@@ -136,33 +148,57 @@ def measure_sufficiency(
     how = check_scoped(method)
     relation = to_relation(relation, counted.explanations)
     coverage = cover(counted, relation, device=device, thinned=method != "jackknife" and can_be_thinned(counted))
-    seen = Further.of(coverage, counted, relation, further)
-    estimate = noted(coverage_estimate(coverage, "sufficiency", confidence, how, seen), counted.notes)
+    seen = Further.of(coverage, counted, relation, further, elsewhere=elsewhere)
+    estimate = coverage_estimate(coverage, "sufficiency", confidence, how, seen, counted.weights)
+    estimate = noted(estimate, counted.notes)
     assumed = counted.weights is not None and coverage.unheard is None and method is None
     return noted(estimate, (NOT_BY_PREDICTION,) if assumed and counted.clusters is None else ())
 
 
 def check_scoped(method: Method | None) -> Method | None:
     """The method, if it makes intervals of measures whose explanations may overlap."""
-    if check_method(method) in {"tight", "mcdiarmid"}:
+    if check_method(method) in FOR_EQUALITY:
         raise NotProven(f"interval={method!r} is proven for consistency only: use 'jackknife', or 'any'.")
     return method
 
 
+def scoped_method(method: Method | None) -> Method | None:
+    """The method asked for, or None if it makes no intervals of sufficiency."""
+    return None if method in FOR_EQUALITY else method
+
+
+def made_otherwise(sufficiency: Estimate, asked: Method | None) -> tuple[str, ...]:
+    """A note if the interval is not made by the method that was asked for."""
+    if asked not in FOR_EQUALITY or sufficiency.method == asked:
+        return ()
+    return (f"the interval of sufficiency is a jackknife: {asked} is proven for consistency only",)
+
+
 def coverage_estimate(
-    coverage: Coverage, measure: str, confidence: float, method: Method | None = None, further: Further | None = None
+    coverage: Coverage,
+    measure: str,
+    confidence: float,
+    method: Method | None = None,
+    further: Further | None = None,
+    weights: Floats | None = None,
 ) -> Estimate:
     """An estimate from counted coverage."""
-    estimate = _estimate(coverage, measure, confidence, method, further)
+    estimate = _estimate(coverage, measure, confidence, method, further, weights)
     if coverage.unheard is None:
         return estimate
     return replace(with_silence(estimate, coverage.unheard), method="any" if method == "any" else "thinned")
 
 
 def _estimate(
-    coverage: Coverage, measure: str, confidence: float, method: Method | None, further: Further | None
+    coverage: Coverage,
+    measure: str,
+    confidence: float,
+    method: Method | None,
+    further: Further | None,
+    weights: Floats | None,
 ) -> Estimate:
     counts = coverage.counts
+    left_out, n = further.leaning(coverage.left_out) if further else coverage.left_out, counts.effective_n
     missed, empty = int(counts.missed.sum()), int(np.sum(counts.per_explanation == 0))
     holding = several(len(coverage.idle), "condition holds", "conditions hold")
     remarks = (
@@ -174,17 +210,17 @@ def _estimate(
         "" if coverage.close is None else _on_gpu(coverage.close),
     )
     notes = tuple(remark for remark in remarks if remark)
-    if coverage.spread is not None and coverage.left_out is not None:
-        return spread_estimate(counts, coverage.spread, coverage.left_out, measure, confidence, notes)
+    if coverage.spread is not None and left_out is not None:
+        refuse_any(method, counts.agreement)
+        return spread_estimate(counts, coverage.spread, left_out, measure, confidence, notes)
     terms = sums(counts.profile()) if coverage.sums is None else coverage.sums
     if method != "jackknife" and counts.covers_once and counts.plain:  # this is consistency
         return assemble(counts, terms, tight(counts.profile(), confidence), measure, confidence, "tight", notes)
     method = method or "jackknife"
-    left_out, n = further.leaning(coverage.left_out) if further else coverage.left_out, counts.effective_n
     margins = jackknife_margins(left_out, n, confidence)
     if counts.relation.partitions or left_out is None:  # a row that was missed has one explanation, like any other
         return assemble(counts, terms, margins, measure, confidence, method, notes)
-    unseen = unseen_rows(coverage, 0 if further is None else further.rows)
+    unseen = unseen_rows(coverage, 0 if further is None else further.rows, weights)
     widest = jackknife_margins(left_out, n, confidence, unseen=unseen)
     if method == "any":
         return assemble(counts, terms, widest, measure, confidence, method, notes)
@@ -192,14 +228,21 @@ def _estimate(
     return noted(estimate, _assumed(estimate, widest))
 
 
-def unseen_rows(coverage: Coverage, further: int) -> UnseenRows:
+def refuse_any(method: Method | None, agreement: Agreement) -> None:
+    """Raise if agreements have no bound: then nothing allows for rows that were not seen."""
+    if method == "any":
+        raise NotProven(f"interval='any' needs agreements from 0 to 1, unlike {agreement}: use 'jackknife', or Close.")
+
+
+def unseen_rows(coverage: Coverage, further: int = 0, weights: Floats | None = None) -> UnseenRows:
     """What is known of rows that the sample missed: whom they might be covered by."""
     counts = coverage.counts
-    if counts.plain:
+    if counts.plain and weights is None:
         profile = counts.profile()
         return UnseenRows(profile.others, profile.rows, further)
     others = counts.per_explanation[coverage.codes] - coverage.own
-    return UnseenRows(others, np.ones(len(others)), further)
+    rows = np.ones(len(others)) if weights is None else weights * (len(weights) / weights.sum())
+    return UnseenRows(others, rows, further)
 
 
 def _assumed(estimate: Estimate, widest: Margins) -> tuple[str, ...]:

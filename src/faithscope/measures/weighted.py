@@ -16,7 +16,7 @@ NOT_BY_PREDICTION = "assumes that weights do not depend on the prediction, among
 
 
 def weighted_consistency(sample: Sample, confidence: float, method: Method | None) -> Estimate:
-    """The consistency of weighted rows: thinned or tilted by default, or by today's sums for ``"jackknife"``.
+    """The consistency of weighted rows: thinned or tilted by default, or by weighing pairs for ``"jackknife"``.
 
     Rows that all weigh the same are not weighted at all; their counts are, so that they add up with others.
     """

@@ -56,11 +56,12 @@ def bar(chance: float, wanted: float = WANTED) -> float:
 def level(estimate: Estimate, wanted: float = WANTED) -> Level:
     """What an estimate says beside the chance level.
 
-    `low` counts every silent row as disagreeing and `high` counts it as agreeing, so both are compared with the `bar`.
+    `low` and `high` allow for silent rows, so they are compared with the `bar`; whether it is reached is asked of one
+    end only, so of `Estimate.limit`.
     Chance is what the rows that can be checked would reach, so their agreement alone is compared with it
     (`Estimate.above_chance`).
 
-    - faithful: all of [low, high] reaches the bar, which is above chance;
+    - faithful: all of it reaches the bar, which is above chance;
     - unfaithful: all of it is at or below chance, even if every silent row agreed;
     - partly: it is below the bar, and rows that can be checked agree more than chance;
     - chance: they do not, and the interval stays nearer to chance than to the bar;
@@ -69,7 +70,7 @@ def level(estimate: Estimate, wanted: float = WANTED) -> Level:
     if estimate.verified is None or estimate.chance is None or estimate.chance >= 1:
         return "unknown"
     threshold = bar(estimate.chance, wanted)
-    if estimate.low >= threshold:
+    if estimate.limit >= threshold:
         return "faithful"
     if estimate.high >= threshold:
         return "unknown"
@@ -107,7 +108,7 @@ def _clause(reached: Level, estimate: Estimate, needed: str, wanted: float) -> s
         return _all_agree(estimate.agreement)
     chance, between = f"{estimate.chance:.1%}", _between(estimate.low, estimate.high)
     if reached == "faithful":
-        return f"{_holds(estimate, f'at least {_down(estimate.low)}')}, while chance alone gives {chance}"
+        return f"{_holds(estimate, f'at least {_down(estimate.limit)}')}, while chance alone gives {chance}"
     if reached == "unfaithful":
         most = _holds(estimate, f"at most {_up(estimate.high)}")
         return f"{most}, no more than chance alone gives, {chance}"
@@ -122,8 +123,7 @@ def _clause(reached: Level, estimate: Estimate, needed: str, wanted: float) -> s
             else f" but below {threshold}"
         )
         return f"{where}{_holds(estimate, _checked(estimate))}, above chance ({chance}){overall}"
-    silence = estimate.unverifiable if estimate.silence is None else estimate.silence
-    if 2 * silence < estimate.high - estimate.low:
+    if 2 * (estimate.bracket[1] - estimate.bracket[0]) < estimate.high - estimate.low:
         said = _holds(estimate, between)
         return f"the rows are too few to say more than that {said} (chance: {chance}){needed}"
     silent = f"{estimate.unverifiable:.0%} of the rows have an explanation {alone}"
@@ -171,7 +171,7 @@ def _aside(reached: Level, estimate: Estimate, *, same: bool) -> str:
     if reached == "unknown" and (estimate.verified is None or estimate.chance is None or estimate.chance >= 1):
         bounds = "nothing can be checked"
     elif reached == "faithful":
-        bounds = f"at least {_down(estimate.low)}"
+        bounds = f"at least {_down(estimate.limit)}"
     elif reached == "unfaithful":
         bounds = f"at most {_up(estimate.high)}"
     elif reached == "unknown":

@@ -11,7 +11,7 @@ from faithscope.errors import FaithscopeError
 from faithscope.inputs.repeats import LARGEST, NOTICED, odd_occurrence, repeated_share
 from faithscope.measures.estimate import Estimate
 from faithscope.sample import REPEATED
-from faithscope.tables.engine.answers import fetch, numbers_of
+from faithscope.tables.engine.answers import fetch, fetch_line, numbers_of
 from faithscope.tables.engine.expressions import literal
 from faithscope.tables.engine.protocol import Expression, Table
 from faithscope.tables.engine.shown_columns import column, shown
@@ -19,6 +19,7 @@ from faithscope.tables.log.rows import AuditedLog
 
 _FEW = 50_000  # rows that are all compared; of more, a sixteenth
 _FIRST = 3  # columns that are compared before all of them
+_LEAST = 64  # a part smaller than one row in so many is not fair
 _PROBED, _PROBED_COLUMNS = 1_000, 8  # rows and columns of numbers that are looked at to choose that sixteenth
 
 
@@ -32,7 +33,7 @@ def repeat_notes(log: AuditedLog, estimate: Estimate) -> tuple[str, ...]:
     table = _comparable(log)
     if estimate.clusters is not None or table is None or repeatable < NOTICED:
         return ()
-    share = _share(_part(table) if estimate.n > _FEW else table, all_rows=estimate.n <= _FEW)
+    share = _share(_part(table, estimate.n) if estimate.n > _FEW else table, all_rows=estimate.n <= _FEW)
     return (f"{share:.0%} of rows repeat an earlier row in every column of the log: {REPEATED}",) if share else ()
 
 
@@ -60,7 +61,7 @@ def _value(source: Table, name: str) -> Expression:
     return source[name] if wanted is None else column(source, wanted)
 
 
-def _part(table: Table) -> Table:
+def _part(table: Table, rows: int) -> Table:
     """About one row in 16, those with a number in some range: equal rows are all among them, or none is.
 
     All rows if no column of numbers has many different values: then groups are few, and quickly counted.
@@ -72,7 +73,11 @@ def _part(table: Table) -> Table:
         values = np.unique([value for value in probed.column(name).to_pylist() if value == value and value is not None])
         if len(values) > _PROBED / 2:
             low, high = (values[len(values) * place // 32].item() for place in (15, 17))
-            return table.filter(table[name].between(literal(low), literal(high)))
+            part = table.filter(table[name].between(literal(low), literal(high)))
+            if (
+                fetch_line(part.aggregate(n=part.count()))["n"] * _LEAST >= rows
+            ):  # the first rows may be unlike the others: a counter, a date
+                return part
     return table
 
 

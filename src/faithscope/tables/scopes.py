@@ -24,8 +24,8 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Conjunctions
 from faithscope.explanations.highlights import Highlights
-from faithscope.measures.estimate import Estimate, Method
-from faithscope.measures.sufficiency import coverage_estimate
+from faithscope.measures.estimate import Estimate, noted
+from faithscope.measures.sufficiency import coverage_estimate, made_otherwise, scoped_method
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
 from faithscope.tables.engine.answers import fetch, in_fixed_order, numbers_of
@@ -73,8 +73,8 @@ def sufficiency(measured: MeasuredLog, *, exact: int = EXACT) -> tuple[Estimate 
     else:
         coverage = scoped.by_patterns(exact) or scoped.by_blocks()
     asked = log.options.interval
-    method: Method | None = None if asked in {"tight", "mcdiarmid"} else asked
-    return coverage_estimate(coverage, "sufficiency", log.options.confidence, method), ()
+    estimate = coverage_estimate(coverage, "sufficiency", log.options.confidence, scoped_method(asked))
+    return noted(estimate, made_otherwise(estimate, asked)), ()
 
 
 @dataclass(frozen=True, eq=False)

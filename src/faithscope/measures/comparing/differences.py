@@ -14,8 +14,7 @@ class Apart(NamedTuple):
     Attributes
     ----------
     least, most : float
-        The difference if every row that cannot be checked speaks against a, or for it: ``M̂_A - (M̂_B + U_B)`` and
-        ``(M̂_A + U_A) - M̂_B``.
+        The lower end of a's bracket less the upper end of b's, and the upper end of a's less the lower end of b's.
     margins : function of the confidence
         How far the truth may lie below the one and above the other.
     confidence : float

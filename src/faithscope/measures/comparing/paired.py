@@ -20,7 +20,7 @@ from faithscope.explanations.base import Explanations
 from faithscope.inputs.grouping import group
 from faithscope.measures.comparing.differences import Apart
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.intervals.margins import Deviations, check_confidence
+from faithscope.measures.intervals.margins import Deviations, UnseenRows, check_confidence
 from faithscope.measures.intervals.tight import bracketed
 from faithscope.measures.weighted import weighted_left_out
 from faithscope.relations import Relation
@@ -77,6 +77,7 @@ class LeftOutEstimate:
     explanations: Explanations | None = None
     relation: Relation | None = None
     brackets: tuple["Bracketed", "Bracketed"] | None = None  # narrower ones
+    unseen: UnseenRows | None = None  # if the interval allows for rows under many explanations
 
 
 def consistency_left_out(name: str, estimate: Estimate, sample: Sample) -> LeftOutEstimate:
@@ -136,7 +137,8 @@ def paired_difference(a: LeftOutEstimate, b: LeftOutEstimate, confidence: float)
         apart = Apart(least, most, partial(_known, 1.0), confidence)
     else:
         pairs = zip(_brackets(a, a.left_out), _brackets(b, b.left_out), strict=True)
-        apart = min((_apart(x, y, first.effective_n, confidence) for x, y in pairs), key=_width)
+        unseen = tuple(rows for rows in (a.unseen, b.unseen) if rows is not None)
+        apart = min((_apart(x, y, unseen, first.effective_n, confidence) for x, y in pairs), key=_width)
     low, high = apart.interval(confidence)
     return PairedDifference(
         measure=first.measure,
@@ -160,9 +162,9 @@ def _brackets(known: LeftOutEstimate, left_out: LeftOut) -> tuple[Bracketed, Bra
     return whole, half, full
 
 
-def _apart(a: Bracketed, b: Bracketed, n: float, confidence: float) -> Apart:
+def _apart(a: Bracketed, b: Bracketed, unseen: tuple[UnseenRows, ...], n: float, confidence: float) -> Apart:
     (a_low, a_high), (b_low, b_high) = a[0], b[0]
-    return Apart(a_low - b_high, a_high - b_low, PairedMargins.of(a[1], b[1], n).at, confidence)
+    return Apart(a_low - b_high, a_high - b_low, PairedMargins.of(a[1], b[1], n, unseen).at, confidence)
 
 
 def _width(apart: Apart) -> float:
@@ -209,21 +211,23 @@ class PairedMargins:
     above: Deviations
     reach: float
     n: float
+    unseen: tuple[UnseenRows, ...] = ()
 
     @classmethod
-    def of(cls, a: LeftOut, b: LeftOut, n: float) -> "PairedMargins":
+    def of(cls, a: LeftOut, b: LeftOut, n: float, unseen: tuple[UnseenRows, ...] = ()) -> "PairedMargins":
         """From the measures of both explainers without the same rows, or blocks of rows."""
         ones = np.ones(len(a.value))
         below = Deviations.of(a.value - b.value - b.silent, ones)
         above = Deviations.of(b.value - a.value - a.silent, ones)
-        return cls(below, above, max(1.0, a.reach) + max(1.0, b.reach), n / max(a.heaviest, b.heaviest))
+        return cls(below, above, max(1.0, a.reach) + max(1.0, b.reach), n / max(a.heaviest, b.heaviest), unseen)
 
     def at(self, confidence: float) -> tuple[float, float]:
-        """How far ``M̂_A - (M̂_B + U_B)`` and ``(M̂_A + U_A) - M̂_B`` may be off.
+        """How far the lower and the upper end of the difference of two brackets may be off.
 
         A kind of row that the sample missed changes the difference by its own term and, in either explainer, by the
         terms that lean on it: hence the least margin ``(1 + reach_A + reach_B) ln(1/δ) / n``.
         """
         wrong = check_confidence(confidence) / 2
         least = (1 + self.reach) * math.log(1 / wrong) / self.n
+        least = max(least, sum(rows.least(wrong, self.n) for rows in self.unseen))
         return max(self.below.margin(wrong)[0], least), max(self.above.margin(wrong)[0], least)

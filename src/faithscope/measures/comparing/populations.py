@@ -192,6 +192,7 @@ def _in_group(part: Sample, measure: Callable[[Sample], Estimate]) -> Estimate:
         high=1.0,
         verified=None,
         chance=0.0,
+        method="jackknife",
         margins=Margins(1.0, 1.0),
         counts=replace(profile, agreeing=none, pairs=none, agreement=part.agreement),
         notes=(*alike.notes, _no_variance(predictions)),

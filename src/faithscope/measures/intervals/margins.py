@@ -17,7 +17,7 @@ from faithscope.inputs.checks import check_share
 
 Floats = NDArray[np.float64]
 
-_SLOWEST = 0.25  # of 1 - a t, where a skewed interval would end far below 0 anyway
+_SLOWEST = 0.55  # of 1 - a t: one or two rows tell little of skew, and would make the margin many times larger
 
 
 class Bracket(NamedTuple):
@@ -245,8 +245,3 @@ def jackknife_margins(
     verified = 1.0 if known.checked <= 0 else min(1.0, max(known.ratio.margin(wrong)[0], least / known.checked))
     again = partial(jackknife_margins, known, effective_n, sides=sides, unseen=unseen)
     return Margins(below, above, freedom, verified, known.weight, again, max(known.value.one_sided(wrong), least))
-
-
-def spread(values: Floats, rows: NDArray[Any], wrong: float) -> tuple[float, float]:
-    """Student's t times the jackknife standard error, and the degrees of freedom (Σr²)² / Σr⁴."""
-    return Deviations.of(values, rows).margin(wrong)

@@ -163,14 +163,9 @@ def _brackets(agreeing: AgreementSums) -> list[_Ends]:
     possible = (low <= np.minimum(high, high[0])) & (high >= low[0])
     possible[0] = True
     low, high, kappas = low[possible], np.maximum(low, high)[possible], KAPPAS[possible]
-    below, above = agreeing.deviations(kappas), [_turned(one) for one in disagreeing.deviations(kappas)]
+    below, above = agreeing.deviations(kappas), disagreeing.deviations(kappas)
     brackets = [Bracket(*map(float, ends)) for ends in zip(low, high, kappas, strict=True)]
     return [_Ends(*ends) for ends in zip(brackets, below, above, strict=True)]
-
-
-def _turned(deviations: Deviations) -> Deviations:
-    """Of one minus what deviates."""
-    return deviations._replace(third=-deviations.third)
 
 
 def bracketed(kinds: RowKinds, kappa: float) -> tuple[tuple[float, float], LeftOut]:
@@ -187,4 +182,4 @@ def bracketed(kinds: RowKinds, kappa: float) -> tuple[tuple[float, float], LeftO
     sums = [float(np.sum(kinds.rows / kinds.size * part)) for part in before]
     low, lost = ((whole - old + new) / (n - 1) for whole, old, new in zip(sums, before, after, strict=True))
     ends = (sums[0] / n, max(sums[0], n - sums[1]) / n)
-    return ends, LeftOut(low, 1 - lost - low, rows=kinds.rows)
+    return ends, LeftOut(low, 1 - lost - low, reach=1 + 1.5 * kappa, rows=kinds.rows)
