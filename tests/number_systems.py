@@ -99,11 +99,9 @@ class NumberSystem:
     def measured(self, measure: str, name: str, predictions: Any = None) -> fs.Estimate:
         """What the package says."""
         y = self.predictions if predictions is None else predictions
-        asked = {"agreement": self.agreement(name)}
+        asked = {"agreement": self.agreement(name), "interval": "jackknife"}  # brute force weighs pairs and rows alike
         if measure == "within":
             return fs.within(self.codes[:, None].astype(float), y, 1.0, **asked)
-        if self.weights is not None:
-            asked = {"interval": "jackknife", **asked}  # brute force weighs pairs
         if measure == "consistency":
             return fs.consistency(self.codes, y, weights=self.weights, **asked)
         return fs.sufficiency(self.codes, y, self.rows, relation=self.applies, weights=self.weights, **asked)

@@ -17,6 +17,8 @@ from number_systems import AGREEMENTS, KINDS, NumberSystem
 MEASURES = ("consistency", "sufficiency", "within")
 SEEDS = range(8)
 
+MEASURED = {"consistency": measure_consistency, "sufficiency": measure_sufficiency}
+
 
 def varies(predictions):
     return np.ptp(np.asarray(predictions, float)) > 0
@@ -81,9 +83,8 @@ def test_each_group_is_measured_as_if_alone(measure, weighted):
             for group, part in system.sample(measure, name).split(groups).items():
                 if part.n < 2 or not varies(part.labels):
                     continue
-                found = (
-                    measure_consistency(part) if measure == "consistency" else measure_sufficiency(part, system.applies)
-                )
+                asked = (part,) if measure == "consistency" else (part, system.applies)
+                found = MEASURED[measure](*asked, method="jackknife")
                 assert_equal(found, system.brute(measure, name, kept=groups == group))
 
 
@@ -92,7 +93,10 @@ def left_out(system, measure, name, in_blocks, predictions=None):
     sample = system.sample(measure, name, predictions)
     if measure == "consistency":
         if name != "spread":
-            return consistency_left_out("", measure_consistency(sample), sample).left_out, np.arange(system.n)
+            estimate = measure_consistency(sample, 0.95, "jackknife")
+            return consistency_left_out("", estimate, sample).left_out, np.arange(system.n)
+                system.n
+            )
         spread, counted, _ = spread_by_explanation(sample)
         return spread.left_out(counted), np.arange(system.n)
     relation = Within(1.0, "euclidean") if measure == "within" else to_relation(system.applies, sample.explanations)

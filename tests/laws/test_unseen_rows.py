@@ -18,7 +18,7 @@ class WordLists:
     def draw(self, rng):
         topics = rng.integers(0, self.topics, self.n)
         lists = rng.random(self.n) < self.share
-        X = np.column_stack([np.where(lists, -1.0, topics)])
+        X = np.column_stack([np.where(lists, -1.0, topics), rng.random(self.n)])
         return np.where(lists, -1, topics), lists.astype(int), X
 
     @staticmethod
@@ -63,10 +63,11 @@ def test_further_rows_show_a_hub_or_make_it_unlikely():
         return fs.sufficiency(topics, labels, X, relation=system.applies, interval=how, further=further)
 
     plain, widest = found(None, None), found(None, "any")
-    many = np.tile(X, (50, 1))
+    some, many = (np.column_stack([np.tile(X[:, 0], times), rng.random(100 * times)]) for times in (1, 50))
     assert found(many, None).interval == plain.interval, "no further row lies under many rules"
-    assert widest.low < found(X, "any").low < found(many, "any").low == plain.low
-    with_hub = np.vstack([X, [[-1.0]]])
+    assert widest.low < found(some, "any").low < found(many, "any").low == plain.low
+    assert found(np.tile(X, (50, 1)), "any").interval == widest.interval, "rows that are known tell nothing new"
+    with_hub = np.vstack([X, [[-1.0, 0.5]]])
     hub = found(with_hub, None)
     assert hub.low < plain.low, "one of them lies under every rule"
     leaning = sum(1 / (np.sum(topics == topic)) for topic in topics)  # 1 / (c + 1)

@@ -39,6 +39,8 @@ def estimates(draw, measure="consistency"):
         agreement=draw(st.sampled_from([fs.Same(), fs.Close(2.0), fs.Tolerance(0.5), fs.Spread()])),
         gap=draw(st.none() | st.floats(0, 100)),
         silence=draw(st.none() | st.floats(0, high - value)),
+        limit=low * draw(st.sampled_from([1.0, 0.9])),
+        bracket=(value, value + unverifiable),
     )
 
 
@@ -109,7 +111,7 @@ def test_a_narrower_interval_is_never_less_decided(estimate, left, right):
     ],
 )
 def test_each_verdict_has_its_case(low, high, chance, above, expected):
-    estimate = SimpleNamespace(low=low, high=high, chance=chance, verified=0.9, above_chance=above)
+    estimate = SimpleNamespace(low=low, high=high, chance=chance, verified=0.9, above_chance=above, limit=low)
     assert level(estimate) == expected
 
 
@@ -138,6 +140,7 @@ def test_a_bound_is_never_said_tighter_than_it_is(estimate):
 
 def test_a_silent_sample_says_how_silent_and_what_would_help():
     estimate = SimpleNamespace(measure="consistency", value=0.35, low=0.3, high=1.0, unverifiable=0.62, verified=0.92)
+    estimate.limit, estimate.bracket = 0.3, (0.35, 0.97)
     estimate.chance, estimate.confidence, estimate.above_chance = 0.5, 0.95, True
     estimate.agreement, estimate.gap, estimate.silence = fs.Same(), None, None
     sentence = judge([estimate], {"consistency": "; about 12,000 rows would leave only 5% unverifiable"}).sentence

@@ -36,7 +36,7 @@ class Coverage:
     alike: bool = True  # whether every other explainer of these rows has the same blocks
     sums: Sums | None = None  # the sums of weighted terms; None if rows are not weighted: counts give them
     spread: SpreadCounts | None = None  # of `Spread`
-    unheard: float | None = None  # of thinned rows, the share by weight whose explanation covers no other row
+    thinned: bool = False  # whether `sums` and `left_out` are those of thinned rows
 
 
 class LabelTally:

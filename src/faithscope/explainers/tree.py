@@ -26,6 +26,8 @@ from faithscope.inputs.labels import to_labels, to_predictions
 from faithscope.inputs.rows import rows_of
 from faithscope.inputs.shared_rows import digests_of, shared_share
 
+_TELLING = 8  # leaves whose numbers of rows are hardly the same by chance
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreePath(Mannered):
@@ -106,7 +108,7 @@ class TreePath(Mannered):
             return 0.0
         reached = np.bincount(leaves_of(self.tree, X), minlength=splits.node_count)
         leaves = splits.children_left < 0
-        return float(leaves.sum() > 1 and (reached == splits.n_node_samples)[leaves].all())
+        return float(leaves.sum() >= _TELLING and (reached == splits.n_node_samples)[leaves].all())
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Rules:
         """The path of each row, as a rule.

@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 
 TOO_HIGH = "the estimate tends to be too high"  # what notes on rows that are not independent say
 NOTICED = 0.01  # share of repeated rows below which nothing is said
-LARGEST = 8  # occurrences up to which they are compared with what independent draws give
+LARGEST = 250  # occurrences up to which they are compared with what independent draws give
 _UNLIKELY = 0.005
 _MANY = 200_000  # rows above which a part of them is enough
 _ASKED = 16  # repeated rows that are compared with all others
@@ -81,7 +81,7 @@ def odd_occurrence(times: Ints, n: int) -> int | None:
     Parameters
     ----------
     times : array
-        ``times[k]`` is the number of things that occur k times, at least up to k = 9.
+        ``times[k]`` is the number of things that occur k times; the last entry holds all that occur more often.
     n : int
         How many draws there were.
 
@@ -92,7 +92,7 @@ def odd_occurrence(times: Ints, n: int) -> int | None:
     >>> odd_occurrence(np.array([0, 500, 100, 20, 4, 1, 0, 0, 0, 0]), 781) is None
     True
     """
-    k = np.arange(2, LARGEST + 1)
+    k = np.arange(2, len(times) - 2)  # the last entry holds all that occur more often
     fewer, here, more = (times[k + step].astype(np.float64) for step in (-1, 0, 1))
     # Two standard errors (of Poisson counts) in favor of independence, since only the expectations obey the law.
     here, fewer = np.maximum(here - 2 * np.sqrt(here), 0.0), fewer + 2 * np.sqrt(fewer) + 4

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from faithscope.inputs.arrays import frame_column, frame_width, is_frame, to_array, to_objects, to_vector
 from faithscope.inputs.grouping import Words, hash_rows
 from faithscope.inputs.missing import is_missing
+from faithscope.inputs.rows import rows_of
 
 Ints = NDArray[np.int64]
 Block = NDArray[Any]  # float64 or int64
@@ -44,6 +45,14 @@ def row_hashes(blocks: list[Block], *, single: bool = False) -> Words:
         return hash_rows(blocks)
     with np.errstate(over="ignore"):
         return hash_rows([block.astype(np.float32) if block.dtype.kind == "f" else block for block in blocks])
+
+
+def new_rows(further: Any, X: Any) -> int:
+    """How many different rows there are that X lacks; all of them if they cannot be compared."""
+    blocks, known = row_blocks(further), row_blocks(X)
+    if not blocks or not known:
+        return rows_of(further)
+    return len(np.setdiff1d(row_hashes(blocks, single=True), row_hashes(known, single=True)))
 
 
 def part_by_content(X: Any) -> Ints | None:

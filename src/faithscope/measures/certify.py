@@ -17,6 +17,7 @@ from faithscope.measures.estimate import METHODS, Estimate, Method, check_method
 from faithscope.measures.intervals.margins import check_confidence, jackknife_margins
 from faithscope.measures.numbers.spread import spread_margins
 from faithscope.sample import Sample
+from faithscope.visible import visible
 
 Discretize = Callable[[Explanations], Any]
 
@@ -37,6 +38,8 @@ class Certificate:
         The bound of every discretizer that was tried; all hold together with the stated confidence.
     estimates : tuple of Estimate
         The estimate of each discretizer, in the same order; each interval has the stated confidence by itself.
+    notes : tuple of str
+        What a reader should know before trusting the bound.
     proven : bool
         Whether the bound holds for every system (McDiarmid); False if it holds approximately (jackknife, tight).
 
@@ -56,6 +59,11 @@ class Certificate:
     bounds: tuple[tuple[Discretize, float], ...]
     estimates: tuple[Estimate, ...]
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know before trusting the bound: the notes of all estimates, each once."""
+        return tuple(dict.fromkeys(note for estimate in self.estimates for note in estimate.notes))
+
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this certificate, ready for JSON."""
         tried = [
@@ -63,14 +71,17 @@ class Certificate:
             for (discretizer, low), estimate in zip(self.bounds, self.estimates, strict=True)
         ]
         names = ("low", "confidence", "method", "subject", "proven")
-        return {name: getattr(self, name) for name in names} | {"discretizer": repr(self.discretizer), "tried": tried}
+        told = {name: getattr(self, name) for name in names} | {"discretizer": repr(self.discretizer), "tried": tried}
+        return told | {"notes": list(self.notes)}
 
     def __str__(self) -> str:
         kind = "proven" if self.proven else "approximate"
-        return (
+        line = (
             f"true consistency of {self.subject} at least {self.low:.3f} with confidence {100 * self.confidence:g}% "
             f"({kind}); best of {several(len(self.bounds), 'discretization', 'discretizations')}: {self.discretizer!r}"
         )
+        winner = next(est for (one, _), est in zip(self.bounds, self.estimates, strict=True) if one is self.discretizer)
+        return "; ".join([line, *map(visible, winner.notes)])
 
 
 def certify(

@@ -19,7 +19,7 @@ from faithscope.measures.estimate import (
 )
 from faithscope.measures.intervals.margins import jackknife_margins
 from faithscope.measures.numbers.spread import spread_consistency
-from faithscope.measures.weighted import weighted_consistency
+from faithscope.measures.weighted import NOT_BY_PREDICTION, weighted_consistency
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
 from faithscope.sample import Sample
 
@@ -117,4 +117,5 @@ def _among_strangers(sample: Sample, confidence: float, method: Method | None) -
     terms, left_out = strangers.parts.terms()
     counts = replace(count_rows(sample), clusters=strangers.totals())
     margins = jackknife_margins(left_out, counts.effective_n, confidence)
-    return assemble(counts, terms, margins, "consistency", confidence)
+    notes = () if sample.evenly().weights is None else (NOT_BY_PREDICTION,)
+    return assemble(counts, terms, margins, "consistency", confidence, notes=notes)

@@ -286,7 +286,8 @@ def refuse_for(given: Literal["weights", "clusters"], method: str | None) -> Non
     """Raise if this method is not proven for weighted, or clustered, rows."""
     rows = {"weights": "unweighted", "clusters": "independent"}[given]
     if method in FOR_EQUALITY:
-        raise NotProven(f"interval={method!r} is proven for {rows} rows only: use 'jackknife' with {given}.")
+        default = "leave interval= out, or " if given == "weights" else ""
+        raise NotProven(f"interval={method!r} is proven for {rows} rows only: {default}use 'jackknife' with {given}.")
 
 
 def assemble(

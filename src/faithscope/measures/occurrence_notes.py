@@ -7,7 +7,7 @@ from faithscope.explanations.base import several
 from faithscope.inputs.repeats import LARGEST, TOO_HIGH, odd_occurrence
 from faithscope.relations import Same
 
-_ADVICE = "pass clusters= if cases repeat, and other rows if the explainer was fitted on these"
+_ADVICE = "pass clusters= if cases repeat, or other rows if the explainer was fitted on these or chose them"
 
 
 def occurrence_notes(counts: Counted) -> tuple[str, ...]:

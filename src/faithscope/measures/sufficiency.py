@@ -15,12 +15,13 @@ from faithscope.counting.tally import Coverage
 from faithscope.counting.weights.rows import can_be_thinned
 from faithscope.errors import NotProven
 from faithscope.explanations.base import Explanations, several
+from faithscope.inputs.row_hashes import new_rows
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.estimate import FOR_EQUALITY, Estimate, Method, assemble, check_method, noted, sums
 from faithscope.measures.intervals.margins import Margins, UnseenRows, jackknife_margins
 from faithscope.measures.intervals.tight import tight
 from faithscope.measures.numbers.spread import spread_estimate
-from faithscope.measures.weighted import NOT_BY_PREDICTION, with_silence
+from faithscope.measures.weighted import NOT_BY_PREDICTION, about_pairs
 from faithscope.relations import Relation, to_relation
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
@@ -49,7 +50,8 @@ class Further:
         """
         if further is None:
             return None
-        return cls(0 if elsewhere else rows_of(further), reach_of(coverage, sample, relation, further))
+        rows = 0 if elsewhere else new_rows(further, sample.X)
+        return cls(rows, reach_of(coverage, sample, relation, further))
 
     def leaning(self, left_out: LeftOut | None) -> LeftOut | None:
         """Leave-one-out values that know how much rows may lean on one of these."""
@@ -92,7 +94,8 @@ def sufficiency(
     interval : {"jackknife", "any"}, optional
         How the interval is made. The default, "jackknife", takes for granted that no row which the sample missed lies
         under many explanations, and says so where it matters; "any" does not, and is wide if rules cover few rows.
-        Rules of which every row meets exactly one need no such assumption, and get the interval of `consistency`.
+        Rules of which every row meets exactly one need no such assumption, and rows that count alike then get the
+        interval of `consistency`.
     weights : array-like, (n,), optional
         How much each row counts in the population you ask about; rows of weight 0 are left out, and the result says so.
         They may depend on the prediction: rows are thinned in proportion to their weights, as for `consistency`. If
@@ -104,7 +107,7 @@ def sufficiency(
         Which rows belong together, as for `consistency`.
     further : array-like or table, optional
         Further rows like those of X, such as the training rows, without predictions: if one of them lies under many
-        explanations, the interval allows for it, and the more there are the less "any" needs to.
+        explanations, the interval allows for it, and the more there are that X lacks the less "any" needs to.
     device : {"auto", "cpu", "cuda"}
         "auto" counts balls of counterfactuals, and of single prototypes, on a GPU if there is one and they are many.
 
@@ -147,12 +150,14 @@ def measure_sufficiency(
     counted = sample.counted().evenly()  # rows that count alike can be left out one by one
     how = check_scoped(method)
     relation = to_relation(relation, counted.explanations)
-    coverage = cover(counted, relation, device=device, thinned=method != "jackknife" and can_be_thinned(counted))
+    thinned = method != "jackknife" and can_be_thinned(counted)
+    coverage = cover(counted, relation, device=device, thinned=thinned)
     seen = Further.of(coverage, counted, relation, further, elsewhere=elsewhere)
     estimate = coverage_estimate(coverage, "sufficiency", confidence, how, seen, counted.weights)
-    estimate = noted(estimate, counted.notes)
-    assumed = counted.weights is not None and coverage.unheard is None and method is None
-    return noted(estimate, (NOT_BY_PREDICTION,) if assumed and counted.clusters is None else ())
+    pairs = cover(counted, relation, interval=False).sums if thinned else None
+    estimate = noted(estimate if pairs is None else about_pairs(estimate, pairs), counted.notes)
+    assumed = counted.weights is not None and not thinned and method is None
+    return noted(estimate, (NOT_BY_PREDICTION,) if assumed else ())
 
 
 def check_scoped(method: Method | None) -> Method | None:
@@ -184,9 +189,7 @@ def coverage_estimate(
 ) -> Estimate:
     """An estimate from counted coverage."""
     estimate = _estimate(coverage, measure, confidence, method, further, weights)
-    if coverage.unheard is None:
-        return estimate
-    return replace(with_silence(estimate, coverage.unheard), method="any" if method == "any" else "thinned")
+    return replace(estimate, method="thinned") if coverage.thinned and method != "any" else estimate
 
 
 def _estimate(

@@ -2,13 +2,11 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from faithscope.counting.counts import Counts, count_rows
-from faithscope.counting.leave_out import LeftOut, leave_out_rows, sum_terms
+from faithscope.counting.leave_out import LeftOut, Sums, leave_out_rows, sum_terms
 from faithscope.counting.weights.rows import WeightedRows, WeightedTerms
 from faithscope.measures.estimate import Estimate, Method, assemble, estimate, noted
-from faithscope.measures.intervals.margins import jackknife_margins
+from faithscope.measures.intervals.margins import Bracket, jackknife_margins
 from faithscope.sample import Sample
 
 _MATTERS = 0.02  # silence that a reader should know of
@@ -23,11 +21,10 @@ def weighted_consistency(sample: Sample, confidence: float, method: Method | Non
     counts, even = count_rows(sample), sample.evenly()
     if even.weights is None:
         return replace(estimate(count_rows(even), confidence=confidence, interval=method), counts=counts)
-    terms = None if method == "jackknife" else weighted_terms(counts, sample)
+    kinds, terms = counts.kinds(sample), None if method == "jackknife" else weighted_terms(counts, sample)
     if terms is not None:
-        return estimate_weighted(counts, terms, confidence)
+        return estimate_weighted(counts, sum_terms(kinds), terms, confidence)
     notes = () if method == "jackknife" else (NOT_BY_PREDICTION,)
-    kinds = counts.kinds(sample)
     margins = jackknife_margins(leave_out_rows(kinds), counts.effective_n, confidence)
     return assemble(counts, sum_terms(kinds), margins, "consistency", confidence, notes=notes)
 
@@ -46,17 +43,39 @@ def weighted_left_out(known: Estimate, sample: Sample) -> LeftOut:
     return leave_out_rows(known.counts.kinds(sample)) if terms is None else terms.left_out
 
 
-def estimate_weighted(counts: Counts, terms: WeightedTerms, confidence: float) -> Estimate:
-    """An estimate from thinned or tilted terms."""
+def estimate_weighted(counts: Counts, pairs: Sums, terms: WeightedTerms, confidence: float) -> Estimate:
+    """An estimate from weighed pairs, with the interval of thinned or tilted terms."""
     margins = jackknife_margins(terms.left_out, counts.effective_n, confidence)
-    known = assemble(counts, terms.sums, margins, "consistency", confidence, terms.method, terms.notes)
-    alone = counts.masses[0][counts.per_explanation[counts.explanation] == 1]
-    return with_silence(known, 1.0 if len(alone) == counts.n else float(np.sum(alone)) / terms.sums.total)
+    kept = assemble(counts, terms.sums, margins, "consistency", confidence, terms.method, terms.notes)
+    return about_pairs(kept, pairs)
 
 
-def with_silence(known: Estimate, unverifiable: float) -> Estimate:
-    """The estimate with the share of rows alone as `unverifiable`; what the bracket allows for becomes `silence`."""
-    silence = known.unverifiable
-    note = f"weights leave as much open as if {silence:.0%} of rows were unverifiable"
-    told = replace(known, unverifiable=unverifiable, silence=silence)
-    return noted(told, (note,) if silence - unverifiable > _MATTERS else ())
+def about_pairs(kept: Estimate, pairs: Sums) -> Estimate:
+    """The value of weighed pairs, M̂_w, with the interval that an estimate from kept rows has about its own bracket."""
+    value, silent = min(pairs.agreeing, pairs.total - pairs.silent) / pairs.total, pairs.silent / pairs.total
+    verified = None if silent >= 1 else value / (1 - silent)
+    low, high = kept.verified_low, kept.verified_high
+    if verified is not None and low is not None and high is not None:
+        low, high = min(low, verified), max(high, verified)
+    bracket = Bracket(kept.value, min(1.0, kept.value + kept.unverifiable))
+    told = replace(
+        kept,
+        value=value,
+        unverifiable=silent,
+        verified=verified,
+        verified_low=low,
+        verified_high=high,
+        margins=replace(kept.margins, bracket=bracket),
+    )
+    return noted(told, (*_left_open(told), *_outside(told)))
+
+
+def _left_open(told: Estimate) -> tuple[str, ...]:
+    least, most = told.bracket
+    note = f"weights leave as much open as if {most - least:.0%} of rows were unverifiable"
+    return (note,) if most - least - told.unverifiable > _MATTERS else ()
+
+
+def _outside(told: Estimate) -> tuple[str, ...]:
+    note = "the value weighs pairs, and is off if weights depend on the prediction: read the interval"
+    return () if told.low <= told.value <= told.high or told.low <= told.upper <= told.high else (note,)

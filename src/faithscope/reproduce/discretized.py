@@ -56,7 +56,7 @@ def measured(
     """
     records: list[Record] = []
     for word, discretizer in discretizers.items():
-        est = fs.consistency(given, predictions, discretizer=discretizer)
+        est = fs.consistency(given, predictions, discretizer=discretizer, interval="jackknife")
         # The printed tables show distinct explanations / n; the text defines the share of rows.
         unique = est.distinct / est.n if like.setting == "as_run" else est.unverifiable
         consistency, uniqueness = _beside(like, word)

@@ -35,7 +35,7 @@ class Growth:
     @classmethod
     def of(cls, name: str, explanations: Any, predictions: NDArray[Any]) -> "Growth":
         """The system that gave these explanations and predictions."""
-        return cls(name, fs.consistency(explanations, predictions), explanations, predictions)
+        return cls(name, fs.consistency(explanations, predictions, interval="jackknife"), explanations, predictions)
 
     def needed(self, goal: float = GOAL) -> int | None:
         """Rows until the estimate is expected to reach the goal: exact up to n, forecast to 4 n, else None."""

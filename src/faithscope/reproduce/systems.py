@@ -117,7 +117,7 @@ class BoostedSystem:
     def evaluated(self, explainer: Any) -> fs.Evaluation:
         """The evaluation of an explainer on the rows; explanations are read from the cache if they are there."""
         cache, progress = self.settings.explanations, self.settings.progress
-        return fs.evaluate(self.predictions, explainer, self.rows, cache=cache, progress=progress)
+        return fs.evaluate(self.predictions, explainer, self.rows, interval="jackknife", cache=cache, progress=progress)
 
     def values(self, explainer: Any) -> Floats:
         """The vectors that an explainer gives the rows, one per row."""

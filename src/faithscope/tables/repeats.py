@@ -74,9 +74,8 @@ def _part(table: Table, rows: int) -> Table:
         if len(values) > _PROBED / 2:
             low, high = (values[len(values) * place // 32].item() for place in (15, 17))
             part = table.filter(table[name].between(literal(low), literal(high)))
-            if (
-                fetch_line(part.aggregate(n=part.count()))["n"] * _LEAST >= rows
-            ):  # the first rows may be unlike the others: a counter, a date
+            held = fetch_line(part.aggregate(n=part.count()))["n"]
+            if held * _LEAST >= rows:  # else the first rows are unlike the others: a counter, a date
                 return part
     return table
 

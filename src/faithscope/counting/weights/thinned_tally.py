@@ -23,7 +23,7 @@ class ThinnedTally(LabelTally):
     def __init__(self, rows: NumberedRows, weights: Floats) -> None:
         super().__init__(rows, keep=False)
         self.weights, self.kinds = weights, Kinds.by_weight(rows.labels, weights)
-        self.agreeing = self.silent = self.unheard = 0.0
+        self.agreeing = self.silent = 0.0
         self.influence = np.zeros((3, rows.n if rows.blocks == 1 else rows.blocks))  # agreeing, silent, leaning
 
     def layout(self) -> Layout:
@@ -51,7 +51,6 @@ class ThinnedTally(LabelTally):
         terms = rule_terms(self.kinds, table, given, missed)
         self.agreeing += float(terms.agreeing.sum())
         self.silent += float(terms.silent.sum())
-        self.unheard += float(weights[table.sum(axis=1)[which] == own].sum())
         self._add_influence(terms, bits, layout, covered)
         self._leave_out_own(terms, given_rows, place, own)
 
@@ -90,9 +89,8 @@ class ThinnedTally(LabelTally):
     def result(self, relation: Relation, layout: Layout, interval: bool = True) -> Coverage:
         """The coverage of all explanations that were added."""
         counts, total = self._counts(relation), float(self.weights.sum())
-        silent = total if self.unheard >= total * (1 - 1e-12) else min(self.silent, total)
-        terms, unheard = Sums(self.agreeing, silent, total), min(1.0, self.unheard / total)
-        coverage = Coverage(counts, self.rows.codes, self.own, sums=terms, unheard=unheard)
+        silent = total if self.silent >= total * (1 - 1e-12) else self.silent
+        coverage = Coverage(counts, self.rows.codes, self.own, sums=Sums(self.agreeing, silent, total), thinned=True)
         if self.rows.n < 2 or not interval:
             return coverage
         coverage = replace(coverage, left_out=self._without_each(counts.effective_n, total))

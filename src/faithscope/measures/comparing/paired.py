@@ -16,8 +16,8 @@ from faithscope.counting.leave_out import LeftOut, leave_out_rows
 from faithscope.counting.spread import spread_by_explanation
 from faithscope.counting.tally import Coverage
 from faithscope.counting.weights.rows import can_be_thinned
+from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
-from faithscope.inputs.grouping import group
 from faithscope.measures.comparing.differences import Apart
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import Deviations, UnseenRows, check_confidence
@@ -157,7 +157,9 @@ Bracketed = tuple[tuple[float, float], LeftOut]  # and its ends without each row
 
 def _brackets(known: LeftOutEstimate, left_out: LeftOut) -> tuple[Bracketed, Bracketed, Bracketed]:
     """The bracket with all silence, and two narrower ones if there are."""
-    whole = (known.estimate.value, known.estimate.upper), left_out
+    bracket = known.estimate.margins.bracket
+    kept = bracket is not None and not bracket.kappa  # of thinned or tilted rows
+    whole = known.estimate.bracket if kept else (known.estimate.value, known.estimate.upper), left_out
     half, full = known.brackets or (whole, whole)
     return whole, half, full
 
@@ -184,7 +186,7 @@ def _same_explainer(a: LeftOutEstimate, b: LeftOutEstimate) -> bool:
         return False
     if a.estimate.value != b.estimate.value or a.estimate.upper != b.estimate.upper or not _same_left_out(a, b):
         return False
-    return _same_columns(first.key, second.key) and _same_columns(first.scope_key, second.scope_key)
+    return _same_rows(first, second)
 
 
 def _same_left_out(a: LeftOutEstimate, b: LeftOutEstimate) -> bool:
@@ -195,12 +197,13 @@ def _same_left_out(a: LeftOutEstimate, b: LeftOutEstimate) -> bool:
     return np.array_equal(first.value, second.value) and np.array_equal(first.silent, second.silent)
 
 
-def _same_columns(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
-    """Whether two keys of as many rows are equal row by row."""
-    if len(a) != len(b) or any(first.shape != second.shape for first, second in zip(a, b, strict=True)):
+def _same_rows(a: Explanations, b: Explanations) -> bool:
+    """Whether two explainers gave every row the same explanation, by content."""
+    codes, first = a.group()
+    try:
+        return bool(np.array_equal(a.take(first).locate(b), codes))
+    except Incompatible:  # of other features, or another width
         return False
-    codes, _ = group([np.concatenate(pair) for pair in zip(a, b, strict=True)])
-    return bool((codes[: len(a[0])] == codes[len(a[0]) :]).all())
 
 
 @dataclass(frozen=True)

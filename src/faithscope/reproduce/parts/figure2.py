@@ -42,7 +42,9 @@ def _local_measures(threshold: float, setting: Setting, settings: Settings) -> O
     data, model = _system(setting, settings)
     rows = data.frame(data.test[:_QUICK] if settings.quick else data.test)
     anchors = _anchors(data, model, threshold, setting)
-    ev = fs.evaluate(model, anchors, rows, cache=settings.explanations, progress=settings.progress)
+    ev = fs.evaluate(
+        model, anchors, rows, interval="jackknife", cache=settings.explanations, progress=settings.progress
+    )
     record = data.frame(_record(data)[None, :])
     # All rows were just explained; only the record is explained anew.
     local = fs.local(record, model, lambda asked: ev.explanations if len(asked) > 1 else anchors.explain(asked), rows)

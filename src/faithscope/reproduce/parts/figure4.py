@@ -63,7 +63,7 @@ class _Given:
 
     def consistency(self, name: str, rows: Ints) -> fs.Estimate:
         """Consistency of one explainer on these rows."""
-        return fs.consistency(self.explanations[name].take(rows), self.predictions[rows])
+        return fs.consistency(self.explanations[name].take(rows), self.predictions[rows], interval="jackknife")
 
 
 def run(settings: Settings) -> Outcome:

@@ -78,7 +78,8 @@ def _samples(n: int, settings: Settings) -> list[NDArray[np.int64]]:
 def _sample(ev: fs.Evaluation, texts: list[str], rows: NDArray[np.int64]) -> tuple[fs.Estimate, fs.Estimate]:
     """Consistency and sufficiency on these rows."""
     given, labels = ev.explanations.take(rows), ev.predictions[rows]
-    return fs.consistency(given, labels), fs.sufficiency(given, labels, [texts[row] for row in rows])
+    documents = [texts[row] for row in rows]
+    return fs.consistency(given, labels, interval="jackknife"), fs.sufficiency(given, labels, documents)
 
 
 def _records(name: str, setting: Setting, estimates: list[tuple[fs.Estimate, fs.Estimate]]) -> list[Record]:
