@@ -76,7 +76,7 @@ class MeasuredLog:
                 f"All {whole.n:,} rows are of one cluster in column {self.log.clusters[0]!r}, so none can be checked "
                 "against another: name another column, or leave clusters away if rows are independent."
             )
-        whole = noted(whole, repeat_notes(self.log, whole))
+        whole = noted(whole, repeat_notes(self.log, whole, self.total))
         dropped = self.total - whole.n
         if dropped < 0 or self.log.options.nulls != "drop":
             refuse_change(self.total, whole.n)

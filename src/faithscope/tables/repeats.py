@@ -23,18 +23,21 @@ _LEAST = 64  # a part smaller than one row in so many is not fair
 _PROBED, _PROBED_COLUMNS = 1_000, 8  # rows and columns of numbers that are looked at to choose that sixteenth
 
 
-def repeat_notes(log: AuditedLog, estimate: Estimate) -> tuple[str, ...]:
+def repeat_notes(log: AuditedLog, estimate: Estimate, total: int) -> tuple[str, ...]:
     """A note if whole rows of the log repeat, more often than chance gives.
 
     Nothing is told of clustered rows, nor of a log that holds explanations and predictions alone: that these repeat is
-    what is measured. A column that identifies rows tells all of them apart.
+    what is measured. A column that identifies rows tells all of them apart. Nor is anything told if the log no longer
+    has the `total` of rows that it had when it was measured.
     """
     repeatable = 1 - estimate.distinct / max(1, estimate.n)
     table = _comparable(log)
     if estimate.clusters is not None or table is None or repeatable < NOTICED:
         return ()
     share = _share(_part(table, estimate.n) if estimate.n > _FEW else table, all_rows=estimate.n <= _FEW)
-    return (f"{share:.0%} of rows repeat an earlier row in every column of the log: {REPEATED}",) if share else ()
+    if not share or fetch_line(table.aggregate(n=table.count()))["n"] != total:
+        return ()
+    return (f"{share:.0%} of rows repeat an earlier row in every column of the log: {REPEATED}",)
 
 
 def _comparable(log: AuditedLog) -> Table | None:
