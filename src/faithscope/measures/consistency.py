@@ -63,11 +63,9 @@ def consistency(
         "any" concerns `sufficiency`.
     weights : array-like, (n,), optional
         How much each row counts in the population you ask about; rows of weight 0 are left out, and the result says so.
-        They may depend on the prediction: rows are thinned in proportion to their weights, or tilted by those of their
-        labels, averaged over all ways of doing so; `method` says which. Such rows have fewer companions, so `value` is
-        lower and `silence` higher than of all rows, while `verified` is comparable. ``interval="jackknife"`` weighs
-        pairs instead: another value, which is too high or too low if explanations have few rows (up to a hundred if
-        some labels are rare and heavy) and weights depend on the prediction.
+        They may depend on the prediction. The value weighs pairs, which is off if they do and explanations have few
+        rows; the interval is not, but that of ``"jackknife"`` is: it keeps rows in proportion to their weights, or to
+        those of their labels, averaged over all ways of doing so ("thinned", "tilted").
     agreement : Close, Tolerance, Spread or callable, optional
         How much two predictions agree where they are numbers; by default they are labels, which agree if equal.
     clusters : array-like, (n,), optional
@@ -92,9 +90,9 @@ def consistency(
 def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method | None = None) -> Estimate:
     """The consistency of a sample.
 
-    With weights, rows are thinned or tilted (`counting/weights/rows.py`). For ``"jackknife"``,
-    ``M̂_w = (1/W) Σ_π W_π · Σ_y (W_{πy}² - V_{πy}) / (W_π² - V_π)``, where W are sums of weights and V sums of squared
-    weights. Either needs the weight of each row, which takes one more pass over the rows.
+    With weights, ``M̂_w = (1/W) Σ_π W_π · Σ_y (W_{πy}² - V_{πy}) / (W_π² - V_π)``, where W are sums of weights and V sums
+    of squared weights; its interval thins or tilts rows (`counting/weights/rows.py`), but for ``"jackknife"``. Either
+    needs the weight of each row, which takes one more pass over the rows.
     """
     check_method(method)
     counted = sample.counted()

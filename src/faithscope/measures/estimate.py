@@ -57,15 +57,15 @@ class Estimate:
         How the interval was made: "tight", "jackknife", "mcdiarmid" or "any"; with weights "thinned" or "tilted".
     bracket : (float, float)
         Between which numbers the measure lies, but for sampling error. For "tight", rows with one companion or two tell
-        how much silence hides; else it is the value, and `upper`, the value if all silent rows agreed.
+        how much silence hides; for "thinned" and "tilted", it is that of rows kept by their weights, outside of which
+        the value may lie; else it is the value, and `upper`, the value if all silent rows agreed.
     limit : float
         A lower limit for whoever reads no upper one (`assert_faithful`, ``--fail-under``): `low`, or below it if rare
         rows pull the measure down.
     unverifiable : float
         Share of rows whose explanation covers no other row, on which the sample is silent.
     verified : float or None
-        Agreement among the rows that can be checked, ``value / (1 - unverifiable)``, or with weights
-        ``value / (1 - silence)``; None if none can.
+        Agreement among the rows that can be checked, ``value / (1 - unverifiable)``; None if none can.
     verified_low, verified_high : float or None
         Interval of `verified`, a jackknife whatever the `method`. Unlike low and high it does not allow for silence, so
         it may be compared with chance; its low end is above chance only if `above_chance` is true.
@@ -79,8 +79,7 @@ class Estimate:
     effective_n : float
         The effective sample size if rows are weighted or clustered, else n.
     silence : float or None
-        How much higher the value could be if silent rows agreed, if that is not `unverifiable`: of `Spread`, and of
-        rows that are thinned or tilted by their weights, which have fewer companions.
+        How much higher the value could be if silent rows agreed, if that is not `unverifiable` (`Spread`).
     gap : float or None
         For `Spread`, ``√(2W)``: how far the predictions of two rows with the same explanation are typically apart, in
         their own units (the root of the mean square; rows that cannot be checked count as 0).
