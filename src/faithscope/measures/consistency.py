@@ -90,9 +90,9 @@ def consistency(
 def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method | None = None) -> Estimate:
     """The consistency of a sample.
 
-    With weights, ``M̂_w = (1/W) Σ_π W_π · Σ_y (W_{πy}² - V_{πy}) / (W_π² - V_π)``, where W are sums of weights and V sums
-    of squared weights; its interval thins or tilts rows (`counting/weights/rows.py`), but for ``"jackknife"``. Either
-    needs the weight of each row, which takes one more pass over the rows.
+    With weights, ``M̂_w = (1/W) Σ_π W_π · Σ_y (W_{πy}² - V_{πy}) / (W_π² - V_π)``, where W are sums of weights and V
+    sums of squared weights; its interval thins or tilts rows (`counting/weights/rows.py`), but for ``"jackknife"``.
+    Either needs the weight of each row, which takes one more pass over the rows.
     """
     check_method(method)
     counted = sample.counted()
