@@ -254,14 +254,15 @@ class Sample:
 
 
 def to_clusters(clusters: Any, rows: int) -> Ints | None:
-    """The cluster of each row, by number; None if rows are not clustered, or every row is a cluster of its own."""
+    """The cluster of each row, by number; None if rows are not clustered."""
     if clusters is None:
         return None
     column = to_labels(clusters, "Clusters")
     same_length(explanations=rows, clusters=len(column))
     codes, first = group([column[:, None] if column.dtype.kind in "biuf" else column.astype(object)])
     if len(first) == 1 and rows > 1:
-        raise BadInput(f"All {rows:,} rows are of one cluster ({column[0]!r}), so none can be checked against another.")
+        only = column[:1].tolist()[0]
+        raise BadInput(f"All {rows:,} rows are of one cluster ({only!r}), so none can be checked against another.")
     return codes
 
 

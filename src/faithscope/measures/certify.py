@@ -105,6 +105,8 @@ def certify(
         As for `consistency`.
     discretizers : discretizer, its word, or a sequence of these, optional
         By default the paper's discretizers for the kind of explanation; None in the sequence means no discretization.
+    confidence : float
+        The confidence of the bound.
     interval : {"mcdiarmid", "jackknife", "tight"}
         How the bound is made: proven for every system, or approximate; "tight" is usually the highest, since rows with
         one companion or two tell how much silence hides.

@@ -12,6 +12,7 @@ from faithscope.counting.counts import Counts
 from faithscope.counting.leave_out import Sums
 from faithscope.counting.profile import Counted, Profile
 from faithscope.errors import BadInput, NotProven
+from faithscope.explanations.base import several
 from faithscope.measures.chance import exceeds_chance
 from faithscope.measures.intervals.margins import Margins, check_confidence, jackknife, mcdiarmid
 from faithscope.measures.intervals.tight import tight
@@ -164,7 +165,8 @@ class Estimate:
         checked = "no row can be checked" if self.verified is None else f"{self.verified:.2f} where it can be checked"
         chance = "" if self.chance is None else f" (chance {self.chance:.2f})"
         explanations = "1 explanation" if self.distinct == 1 else f"{self.distinct:,} explanations"
-        clusters, good = "" if self.clusters is None else f" in {self.clusters:,} clusters", f"{self.effective_n:,.0f}"
+        clusters = "" if self.clusters is None else f" in {several(self.clusters, 'cluster', 'clusters')}"
+        good = f"{self.effective_n:,.0f}"
         weighted = " (weighted, as good as" if self.clusters is None else " (as good as"
         weighted = clusters + ("" if self.effective_n in (self.n, self.clusters) else f"{weighted} {good})")
         apart = typical_gap(self.gap, self.unverifiable)

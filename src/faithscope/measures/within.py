@@ -43,6 +43,8 @@ def within(
     ----------
     explanations : (n, d) array-like
         Vectors of numbers.
+    predictions : array-like, (n,)
+        As for `consistency`.
     tau : float
         Explanations at a distance of at most this count as the same.
     metric : str or callable
@@ -81,6 +83,13 @@ def within_curve(
     device: str = "auto",
 ) -> "WithinCurve":
     """`within` for many distances in one pass over the pairs of explanations.
+
+    Parameters
+    ----------
+    explanations, predictions, metric, confidence, interval, agreement, clusters, device
+        As for `within`.
+    taus : array-like
+        The distances, in any order.
 
     Returns
     -------
