@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.counting.counts import count_rows
-from faithscope.measures.intervals.tight import KAPPAS, AgreementSums, bracketed
+from faithscope.measures.intervals.tight import KAPPAS, PowerSums, bracketed
 from faithscope.sample import Sample
 
 rows = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), min_size=3, max_size=40)
@@ -61,7 +61,7 @@ def test_the_bracket_holds_in_expectation_whatever_the_system(n, kappa, shares):
 def test_sums_of_powers_are_those_over_explanations_and_rows(sample, kappa):
     explanations, labels = zip(*sample, strict=True)
     profile = fs.count(explanations, labels).profile()
-    sums, n = AgreementSums.of(profile), len(sample)
+    sums, n = PowerSums.of(profile), len(sample)
     kappas = np.array([kappa])
     low, high = bracket_of(sample, kappa)
     assert sums.mean(kappas)[0] == pytest.approx(low, abs=1e-12)

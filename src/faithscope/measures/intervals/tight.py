@@ -29,7 +29,7 @@ _FLAT = 1e-7  # of the mean square of what rows add, below which it is rounding;
 
 
 @dataclass(frozen=True, eq=False)
-class AgreementSums:
+class PowerSums:
     """What the tight interval reads of explanations and rows: sums of powers, which an engine can hand over.
 
     Attributes
@@ -48,7 +48,7 @@ class AgreementSums:
     rows: Floats
 
     @classmethod
-    def of(cls, profile: Profile) -> "AgreementSums":
+    def of(cls, profile: Profile) -> "PowerSums":
         """Of a profile, for equality."""
         others, powers = profile.others, np.arange(POWERS + 1)[:, None]
         checked = others > 0
@@ -61,7 +61,7 @@ class AgreementSums:
         rows = np.sum(profile.rows[large] * (added[large] - without) ** powers, axis=1)
         return cls(float(profile.n), float(profile.rows[~checked].sum()), np.stack(small), rows)
 
-    def disagreeing(self) -> "AgreementSums":
+    def disagreeing(self) -> "PowerSums":
         """The same sums of what explanations add to n·(1 - M̂ - U)."""
         small = np.stack([_mirrored(line, size) for line, size in zip(self.small, SIZES, strict=True)])
         return replace(self, small=small, rows=_mirrored(self.rows, 1.0))
@@ -137,10 +137,10 @@ class _Ends(NamedTuple):
 
 def tight(profile: Profile, confidence: float, sides: int = 2) -> Margins:
     """Margins about the narrowest bracket of consistency, over κ; never wider than the `jackknife`."""
-    return tightest(AgreementSums.of(profile), jackknife(profile, confidence, sides), confidence, sides)
+    return tightest(PowerSums.of(profile), jackknife(profile, confidence, sides), confidence, sides)
 
 
-def tightest(agreeing: AgreementSums, plain: Margins, confidence: float, sides: int = 2) -> Margins:
+def tightest(agreeing: PowerSums, plain: Margins, confidence: float, sides: int = 2) -> Margins:
     """The narrowest of all margins, among them the plain ones of the jackknife."""
     if agreeing.n < 3:  # no row has two others
         return plain
@@ -156,7 +156,7 @@ def _again(best: Margins, plain: Margins, confidence: float) -> Margins:
     return replace(best.at(confidence), verified=plain.at(confidence).verified)
 
 
-def _brackets(agreeing: AgreementSums) -> list[_Ends]:
+def _brackets(agreeing: PowerSums) -> list[_Ends]:
     """For every κ whose bracket does not cross, and does not contradict what rows say as they are (κ = 0)."""
     disagreeing = agreeing.disagreeing()
     low, high = agreeing.mean(KAPPAS), 1 - disagreeing.mean(KAPPAS)

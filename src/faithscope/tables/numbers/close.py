@@ -9,7 +9,7 @@ from faithscope.tables.engine.answers import fetch
 from faithscope.tables.engine.expressions import literal
 from faithscope.tables.engine.protocol import Table
 from faithscope.tables.numbers.agreement_sums import agreeing
-from faithscope.tables.numbers.counted import CountedNumbers, SizeSums, agreement_sums
+from faithscope.tables.numbers.counted import CountedNumbers, SizeSums, read_power_sums
 from faithscope.tables.numbers.populations import parts_of
 from faithscope.tables.numbers.sums import (
     deviation_sums,
@@ -38,7 +38,7 @@ def count_close(
         refuse_change(sums.n, int(line["n"]))
         known = LabelPairs(*(float(line[column] or 0) for column in ("agreeing", "spread", "by_row")))
         profile = sums.profile(agreement=agreement, label_pairs=known)
-        counted[name] = CountedNumbers(profile, sums.left_out(), agreement_sums(lines))
+        counted[name] = CountedNumbers(profile, sums.left_out(), read_power_sums(lines))
     return counted
 
 

@@ -13,7 +13,7 @@ from faithscope.counting.spread import SpreadCounts, SpreadParts
 from faithscope.measures.comparing.populations import measure_groups
 from faithscope.measures.estimate import Estimate, Method, assemble, estimate, sums
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, jackknife_margins, mcdiarmid
-from faithscope.measures.intervals.tight import POWERS, SIZES, AgreementSums, tightest
+from faithscope.measures.intervals.tight import POWERS, SIZES, PowerSums, tightest
 from faithscope.measures.numbers.spread import spread_estimate
 from faithscope.sample import Sample
 from faithscope.tables.numbers.sums import SERIES
@@ -32,13 +32,13 @@ def _column(answer: Any, name: str) -> Floats:
     return np.asarray(answer.column(name).to_numpy(zero_copy_only=False), np.float64)
 
 
-def agreement_sums(answer: Any) -> AgreementSums:
+def read_power_sums(answer: Any) -> PowerSums:
     """What the tight interval reads, from the lines of one population."""
     size, powers = _column(answer, "size"), range(POWERS + 1)
     added, lost = (np.stack([_column(answer, f"{name}_{k}") for k in powers], axis=1) for name in ("added", "lost"))
     rows = lost[:, 0]
     small = np.stack([added[size == few].sum(axis=0) for few in SIZES])
-    return AgreementSums(float(rows.sum()), float(rows[size == 1].sum()), small, lost[size > SIZES[-1]].sum(axis=0))
+    return PowerSums(float(rows.sum()), float(rows[size == 1].sum()), small, lost[size > SIZES[-1]].sum(axis=0))
 
 
 class SizeSums(NamedTuple):
@@ -124,7 +124,7 @@ class CountedNumbers:
 
     profile: Profile
     left_out: LeftOutDeviations | None
-    agreeing: AgreementSums
+    agreeing: PowerSums
 
     @property
     def n(self) -> int:
