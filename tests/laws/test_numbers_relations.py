@@ -75,13 +75,12 @@ def test_close_is_the_mean_over_where_bins_begin_of_the_measure_of_bins(measure,
 
 
 def labeled(system, measure, labels):
-    """The measure of labels, on the rows of a system of numbers; weighted pairs, as numbers are measured here."""
-    method = None if system.weights is None else "jackknife"
+    """The measure of labels, on the rows of a system of numbers; by the jackknife, as numbers are measured here."""
     if measure == "consistency":
-        return fs.consistency(system.codes, labels, weights=system.weights, interval=method)
+        return fs.consistency(system.codes, labels, weights=system.weights, interval="jackknife")
     if measure == "within":
         return fs.within(system.codes[:, None].astype(float), labels, 1.0)
-    asked = {"relation": system.applies, "weights": system.weights, "interval": method}
+    asked = {"relation": system.applies, "weights": system.weights, "interval": "jackknife"}
     return fs.sufficiency(system.codes, labels, system.rows, **asked)
 
 
