@@ -38,8 +38,6 @@ class Certificate:
         The bound of every discretizer that was tried; all hold together with the stated confidence.
     estimates : tuple of Estimate
         The estimate of each discretizer, in the same order; each interval has the stated confidence by itself.
-    notes : tuple of str
-        What a reader should know before trusting the bound.
     proven : bool
         Whether the bound holds for every system (McDiarmid); False if it holds approximately (jackknife, tight).
 

@@ -56,13 +56,6 @@ class Estimate:
         The confidence of the interval.
     method : str
         How the interval was made: "tight", "jackknife", "mcdiarmid" or "any"; with weights "thinned" or "tilted".
-    bracket : (float, float)
-        Between which numbers the measure lies, but for sampling error. For "tight", rows with one companion or two tell
-        how much silence hides; for "thinned" and "tilted", it is that of rows kept by their weights, outside of which
-        the value may lie; else it is the value, and `upper`, the value if all silent rows agreed.
-    limit : float
-        A lower limit for whoever reads no upper one (`assert_faithful`, ``--fail-under``): `low`, or below it if rare
-        rows pull the measure down.
     unverifiable : float
         Share of rows whose explanation covers no other row, on which the sample is silent.
     verified : float or None
@@ -134,13 +127,21 @@ class Estimate:
 
     @property
     def bracket(self) -> tuple[float, float]:
-        """Between which numbers the measure lies, but for sampling error."""
+        """Between which numbers the measure lies, but for sampling error.
+
+        For "tight", rows with one companion or two tell how much silence hides; for "thinned" and "tilted", it is that
+        of rows kept by their weights, outside of which the value may lie; else it is the value, and `upper`, the value
+        if all silent rows agreed.
+        """
         known = self.margins.bracket
         return (self.value, self.upper) if known is None else (known.low, known.high)
 
     @property
     def limit(self) -> float:
-        """A lower limit if only that end is read."""
+        """A lower limit for whoever reads no upper one (`assert_faithful`, ``--fail-under``).
+
+        It is `low`, or below it if rare rows pull the measure down.
+        """
         return min(self.low, max(0.0, self.bracket[0] - self.margins.one_sided))
 
     @property
