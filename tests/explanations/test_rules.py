@@ -630,6 +630,7 @@ SPLITTERS = ["best", "random"][: 1 if version("scikit-learn").startswith("1.5.")
 
 
 @given(seed=st.integers(0, 10_000), splitter=st.sampled_from(SPLITTERS), clean=st.booleans())
+@example(seed=2955, splitter="best", clean=False)  # a threshold of nan, in scikit-learn 1.5
 @pytest.mark.slow
 def test_a_path_covers_exactly_the_rows_of_its_leaf_missing_ones_too(seed, splitter, clean):
     X, y = holey(seed, share=0.0 if clean else 0.3)

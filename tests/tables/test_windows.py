@@ -23,9 +23,8 @@ LEAVES = RNG.integers(0, 8, ROWS)
 DAYS = np.repeat(np.arange(8), ROWS // 8)
 BROKEN = DAYS >= 5  # from the sixth day on predictions have nothing to do with the leaf
 LABELS = np.where(BROKEN, RNG.integers(0, 2, ROWS), LEAVES % 2)
-LOG = pd.DataFrame(
-    {"leaf": LEAVES, "yhat": LABELS, "when": pd.Timestamp("2026-03-01") + pd.to_timedelta(DAYS, "D"), "day": DAYS}
-)
+WHEN = (pd.Timestamp("2026-03-01") + pd.to_timedelta(DAYS, "D")).astype("datetime64[us]")
+LOG = pd.DataFrame({"leaf": LEAVES, "yhat": LABELS, "when": WHEN, "day": DAYS})
 HOW = {"prediction": "yhat", "explanation": "leaf"}
 
 

@@ -76,18 +76,22 @@ def knows_missing(splits: Any) -> bool:
     """Whether a tree shows that it was fitted with missing values.
 
     A split that has seen no missing values sends them with the larger part of the training rows. A tree in which every
-    split does so may still have seen some, by coincidence. A split at infinity separates missing values from all
-    others, so it has seen some.
+    split does so may still have seen some, by coincidence. A split at infinity, or at nan, separates missing values
+    from all others, so it has seen some.
     """
     inner = splits.children_left >= 0
-    if np.isinf(splits.threshold[inner]).any():
+    if not np.isfinite(splits.threshold[inner]).all():
         return True
     left, right = (splits.n_node_samples[children[inner]] for children in (splits.children_left, splits.children_right))
     return bool(((left > right) != splits.missing_go_to_left[inner].astype(bool)).any())
 
 
 def _last_to_the_left(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """For each threshold t the largest float64 v with ``float32(v) <= t``, which is how a tree compares."""
+    """For each threshold t the largest float64 v with ``float32(v) <= t``, which is how a tree compares.
+
+    Some versions of scikit-learn have thresholds that are nan, which no number is below.
+    """
+    thresholds = np.where(np.isnan(thresholds), -np.inf, thresholds)
     with np.errstate(over="ignore"):
         single = thresholds.astype(np.float32)
         single = np.where(single > thresholds, np.nextafter(single, np.float32(-np.inf)), single)
