@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import faithscope as fs
@@ -67,6 +67,7 @@ def test_scopes_show_what_is_covered_and_how_much_it_disagrees(seed, agreement):
 
 
 @given(st.integers(0, 10_000), st.sampled_from(AGREEMENTS), st.integers(1, 20))
+@example(875, fs.Close(1.5), 10)  # a rule whose disagreement is rounding
 def test_wrongly_covered_rows_are_covered_and_farthest_from_the_row_given_the_explanation(seed, agreement, k):
     X, rules, masks, y, names = ruled(seed)
     wrong = evaluated(rules, y, X, agreement).wrongly_covered(k)

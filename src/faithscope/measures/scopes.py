@@ -182,7 +182,8 @@ def _farthest_covered(
     near = np.full(len(others), row)
     others = others[disagree(counts.agreement, sample.labels[near], sample.labels[others])]
     gaps = distance(sample.labels[others], sample.labels[row][None])
-    return row, others[np.argsort(-gaps, kind="stable")]
+    farthest = np.argsort(-gaps, kind="stable")
+    return row, others[farthest[gaps[farthest] > 0]]  # equal numbers are not wrong, whatever rounding says
 
 
 def at_row(explanation: Explanations, prediction: Any, sample: Sample, relation: Relation, confidence: float) -> Local:
