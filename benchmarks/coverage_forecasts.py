@@ -19,7 +19,7 @@ import faithscope as fs
 from faithscope.datasets import Dataset, load
 from faithscope.errors import FaithscopeError
 from faithscope.explainers import FirstWord, TopCoefficient
-from faithscope.explanations import as_explanations
+from faithscope.readers import as_explanations
 
 TABLES = ("chess", "avila", "bank", "adult", "covtype")
 TEXTS = ("rt_polarity",)

@@ -25,7 +25,6 @@ from coverage_systems import (
 )
 from faithscope.counting.counts import count_rows
 from faithscope.counting.coverage import cover
-from faithscope.explanations import as_explanations
 from faithscope.measures.comparing.differences import together
 from faithscope.measures.comparing.paired import LeftOutEstimate, consistency_left_out, paired_difference
 from faithscope.measures.comparing.populations import Difference, difference
@@ -35,6 +34,7 @@ from faithscope.measures.local import per_explanation, per_row
 from faithscope.measures.scopes import per_row as per_covered_row
 from faithscope.measures.scopes import per_scope
 from faithscope.measures.sufficiency import coverage_estimate
+from faithscope.readers import as_explanations
 from faithscope.relations import Applies
 from faithscope.sample import Sample
 from faithscope.testing.scoped_systems import Hub

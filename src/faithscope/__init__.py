@@ -34,6 +34,7 @@ from faithscope.measures.numbers.tolerance import ToleranceCurve, tolerance_curv
 from faithscope.measures.planning.plan import Plan, plan
 from faithscope.measures.sufficiency import sufficiency
 from faithscope.measures.within import WithinCurve, within, within_curve
+from faithscope.readers import read
 from faithscope.relations import Ball, Nearest
 from faithscope.sample import Sample
 
@@ -95,6 +96,7 @@ __all__ = [
     "local_sample_size",
     "mse_bound",
     "plan",
+    "read",
     "relations",
     "sample_size",
     "sample_until",

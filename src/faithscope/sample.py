@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from faithscope.agreements import Agreement, Same, column_notes, to_agreement
 from faithscope.discretizers import Discretize, Discretizer, discretize, to_discretizer
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations import Explanations, as_explanations
+from faithscope.explanations import Explanations
 from faithscope.explanations.base import readable, several
 from faithscope.explanations.highlights import Highlights
 from faithscope.inputs.alignment import index_of, labels_of, same_rows
@@ -21,6 +21,7 @@ from faithscope.inputs.labels import to_labels
 from faithscope.inputs.repeats import TOO_HIGH, repeated_share
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.inputs.weights import to_weights
+from faithscope.readers import as_explanations
 from faithscope.visible import visible
 
 Ints = NDArray[np.int64]

@@ -11,8 +11,8 @@ import shap
 
 import faithscope as fs
 from faithscope.errors import Incompatible
-from faithscope.explanations import as_explanations
 from faithscope.explanations.keys import Plain, Records
+from faithscope.readers import as_explanations
 
 VALUES = np.array([[0.5, -1.0], [0.5, -1.0], [0.0, 2.0]])
 WORDS = ["dull", "dull", "great"]

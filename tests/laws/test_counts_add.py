@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import faithscope as fs
 from faithscope.counting.counts import Counts, count
 from faithscope.errors import Incompatible
-from faithscope.explanations import as_explanations
+from faithscope.readers import as_explanations
 from strategies import samples
 
 

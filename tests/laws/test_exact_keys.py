@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.explanations import as_explanations
 from faithscope.inputs import grouping
+from faithscope.readers import as_explanations
 
 
 @pytest.mark.parametrize("bits", [0, 1, 3])

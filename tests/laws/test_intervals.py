@@ -10,7 +10,7 @@ import brute
 import faithscope as fs
 from faithscope.counting.counts import count
 from faithscope.counting.leave_out import leave_out_rows
-from faithscope.explanations import as_explanations
+from faithscope.readers import as_explanations
 from faithscope.testing.systems import SYSTEMS
 from strategies import samples
 

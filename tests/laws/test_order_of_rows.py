@@ -13,10 +13,10 @@ import faithscope as fs
 from faithscope.counting import coverage
 from faithscope.counting.blocks import Content
 from faithscope.counting.coverage import cover
-from faithscope.explanations import as_explanations
 from faithscope.inputs.rows import take_rows
 from faithscope.measures.comparing.paired import sufficiency_left_out
 from faithscope.measures.intervals.margins import jackknife_margins
+from faithscope.readers import as_explanations
 from faithscope.relations import to_relation
 from faithscope.sample import Sample
 

@@ -9,8 +9,8 @@ import scipy.stats
 import brute
 import brute_numbers
 import faithscope as fs
-from faithscope.explanations import as_explanations
 from faithscope.measures.comparing.paired import consistency_left_out, paired_difference
+from faithscope.readers import as_explanations
 from faithscope.sample import Sample
 from faithscope.testing.systems import SYSTEMS
 

@@ -6,8 +6,8 @@ from hypothesis import given
 
 import faithscope as fs
 from faithscope.counting.counts import count
-from faithscope.explanations import as_explanations
 from faithscope.measures.estimate import agreement, unverifiable
+from faithscope.readers import as_explanations
 from faithscope.testing.systems import SYSTEMS
 from strategies import samples
 

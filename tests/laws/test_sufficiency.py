@@ -11,8 +11,8 @@ from faithscope.counting import coverage
 from faithscope.counting.counts import count
 from faithscope.counting.coverage import cover
 from faithscope.errors import Incompatible, NotProven
-from faithscope.explanations import as_explanations
 from faithscope.measures.sufficiency import count_covered
+from faithscope.readers import as_explanations
 from faithscope.relations import Applies, Ball, Same, to_relation
 from faithscope.sample import Sample
 from faithscope.testing.scoped_systems import Hub, covers

@@ -122,7 +122,7 @@ def test_one_huge_explanation_takes_no_comparison_of_all_pairs(monkeypatch):
 
 def test_without_comparable_rows_pairs_come_in_order():
     from faithscope.counting.counts import count_rows
-    from faithscope.explanations import as_explanations
+    from faithscope.readers import as_explanations
     from faithscope.sample import Sample
 
     explanations = as_explanations(["a"] * 5)

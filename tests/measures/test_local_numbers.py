@@ -221,8 +221,8 @@ def test_rows_keep_their_labels_and_kinds_of_numbers_do_not_matter():
 @given(systems())
 def test_a_row_outside_the_sample_is_compared_with_all_rows_of_its_explanation(system):
     from faithscope.counting.counts import count_rows
-    from faithscope.explanations import as_explanations
     from faithscope.measures.local import at_row
+    from faithscope.readers import as_explanations
 
     sample = fs.Sample.of(system.keys, system.numbers, agreement=system.agreement)
     key, number = system.keys[0], float(system.numbers[0]) + 0.3

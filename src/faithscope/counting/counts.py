@@ -13,11 +13,12 @@ from faithscope.agreements.base import AgreementSums
 from faithscope.counting.clusters import ClusterTotals
 from faithscope.counting.leave_out import RowKinds
 from faithscope.counting.profile import LabelPairs, Profile, compact, sum_by
+from faithscope.discretizers import discretize
 from faithscope.errors import BadInput, Incompatible, WrongType
-from faithscope.explanations import as_explanations
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.labels import to_labels
+from faithscope.readers import as_explanations
 from faithscope.relations import Relation, Same
 from faithscope.runtime.memory import FEWER_ROWS, need
 from faithscope.sample import Sample, in_order, number_labels, refuse_swapped
@@ -315,7 +316,7 @@ def count(explanations: Any, predictions: Any, *, weights: Any = None, agreement
     (4, 2)
     """
     refuse_swapped(explanations, predictions, None)
-    kind, chosen = as_explanations(explanations), agreements.to_agreement(agreement)
+    kind, chosen = discretize(as_explanations(explanations), None), agreements.to_agreement(agreement)
     labels = chosen.read(predictions) if chosen.of_numbers else to_labels(predictions)
     named = {"explanations": explanations, "predictions": predictions}
     return count_rows(replace(Sample.checked(kind, labels, weights=weights, row_labels=named), agreement=chosen))

@@ -15,9 +15,12 @@ class Discretizer(ABC):
     reads_rows : bool
         Whether it reads the row x besides its explanation e(x). If so, what is measured on the coarser explanations
         bounds nothing for the raw explainer.
+    reads_maps : bool
+        Whether it takes each row for a map or a series, so that axes are no classes.
     """
 
     reads_rows: bool = False
+    reads_maps: bool = False
 
     @abstractmethod
     def __call__(self, explanations: Explanations) -> Explanations:
@@ -46,6 +49,10 @@ class Chain(Discretizer):
     @property
     def reads_rows(self) -> bool:  # type: ignore[override]
         return self.first.reads_rows or self.second.reads_rows
+
+    @property
+    def reads_maps(self) -> bool:  # type: ignore[override]
+        return self.first.reads_maps or self.second.reads_maps
 
     def __call__(self, explanations: Explanations) -> Explanations:
         return self.second(self.first(explanations))

@@ -8,10 +8,10 @@ from faithscope.discretizers.base import Discretizer, Original
 from faithscope.discretizers.counterfactuals import Delta, DeltaSign, Modified
 from faithscope.discretizers.importances import Floor, Rank, Sign, SignOfTop
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations import as_explanations
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.importances import Importances, Rankings
+from faithscope.readers import as_explanations
 
 Discretize = Callable[[Explanations], Any] | str  # a discretizer, a function like one, or the paper's word for one
 
@@ -68,6 +68,7 @@ def from_word(word: str) -> Discretizer:
 def discretize(explanations: Explanations, discretizer: Discretize | None) -> Explanations:
     """The explanations, coarsened if a discretizer is given: an object, its word, or any function of explanations."""
     chosen = to_discretizer(discretizer)
+    refuse_doubt(explanations, chosen)
     if chosen is None or isinstance(chosen, Original):
         return explanations
     coarser = as_explanations(chosen(explanations))
@@ -81,3 +82,15 @@ def discretize(explanations: Explanations, discretizer: Discretize | None) -> Ex
     if coarser.index is None and explanations.index is not None:
         coarser = coarser._with(index=explanations.index)
     return coarser
+
+
+def refuse_doubt(explanations: Explanations, chosen: Callable[[Explanations], Any] | None = None) -> None:
+    """Raise if the axes of importances may be classes, unless a discretizer takes them for maps, or is the caller's."""
+    own = chosen is not None and not isinstance(chosen, Discretizer)
+    if (
+        isinstance(explanations, Importances)
+        and explanations.doubt
+        and not own
+        and not getattr(chosen, "reads_maps", False)
+    ):
+        raise BadInput(explanations.doubt)

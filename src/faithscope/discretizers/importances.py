@@ -187,7 +187,8 @@ def _form(before: str, discretizer: Discretizer) -> str:
 
 
 def _coarser(discretizer: Discretizer, importances: Importances, values: NDArray[Any]) -> Importances:
-    return Importances.made(values, importances.names, _form(importances.form, discretizer), importances.error)
+    form = _form(importances.form, discretizer)
+    return Importances.made(values, importances.names, form, importances.error, importances.shape)
 
 
 def _importances(discretizer: Discretizer, explanations: Explanations) -> Importances:

@@ -12,10 +12,11 @@ from faithscope.errors import BadInput
 from faithscope.evaluation.cache import Cache, takes_progress
 from faithscope.evaluation.modules import booster_function, module_function
 from faithscope.evaluation.outputs import Output
-from faithscope.explanations import Explanations, as_explanations
+from faithscope.explanations import Explanations
 from faithscope.inputs.alignment import is_fresh, made_in_order
 from faithscope.inputs.regressors import is_torch_module, is_xgboost_booster, owner_of
 from faithscope.inputs.rows import rows_of
+from faithscope.readers import as_explanations
 from faithscope.runtime.progress import Step, Watch
 
 

@@ -25,6 +25,8 @@ class Explanations(ABC):
     ----------
     index : pandas.Index or None
         The row labels of the table they were made from; None if it had none.
+    remarks : tuple of str
+        How they were read from another library's object, for a reader of the result.
 
     Examples
     --------
@@ -35,6 +37,7 @@ class Explanations(ABC):
     """
 
     index: Any = None
+    remarks: tuple[str, ...] = ()
 
     _per_row: ClassVar[tuple[str, ...]]
 
@@ -54,7 +57,7 @@ class Explanations(ABC):
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader should know about these explanations, whatever is measured on them."""
-        return ()
+        return self.remarks
 
     @abstractmethod
     def describe(self, row: int) -> str:

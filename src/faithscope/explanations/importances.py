@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible
 from faithscope.explanations.base import Explanations, readable, shorten
-from faithscope.inputs.axes import refuse_axes
+from faithscope.inputs.axes import flattened
 from faithscope.inputs.grouping import Column
 from faithscope.inputs.numbers import to_matrix
 from faithscope.visible import visible
@@ -24,7 +24,8 @@ class Importances(Explanations):
     Parameters
     ----------
     values : (n, d) array, list of rows, pandas, polars or Arrow table, or ``shap.Explanation``
-        Finite numbers. Single precision is kept and compared as double.
+        Finite numbers. Single precision is kept and compared as double. Maps and series, (n, H, W), (n, C, H, W) or
+        (n, T, F), become one row of numbers each.
     names : sequence of str, optional
         The features; by default the column names, if the input has any.
 
@@ -33,6 +34,11 @@ class Importances(Explanations):
     error : float
         The largest standard error of a value, if an explainer has sampled them and says so; 0 if they are exact or
         nothing is known, infinite if too little was sampled to tell.
+    shape : tuple of int, or None
+        The axes of one row's map or series, such as (28, 28), before it became a row of numbers; None for features.
+    doubt : str
+        What else the axes may be, in a sentence, if features and classes cannot be told from a map; else empty.
+        Only discretizers of maps, such as `Pool`, take such importances.
 
     Examples
     --------
@@ -44,25 +50,36 @@ class Importances(Explanations):
     names: tuple[str, ...] | None = None
     form: str = ""  # the discretizers that were applied; "" for none
     error: float = 0.0
+    shape: tuple[int, ...] | None = None
+    doubt: str = ""
 
     _per_row: ClassVar[tuple[str, ...]] = ("values",)
 
     def __init__(self, values: Any, names: Sequence[str] | None = None) -> None:
         given = values
-        refuse_axes(given)
         if type(values).__module__.startswith("shap.") or isinstance(values, Importances):
             names = getattr(values, "names", getattr(values, "feature_names", None)) if names is None else names
             object.__setattr__(self, "error", values.error if isinstance(values, Importances) else 0.0)
             values = values.values
-        matrix, columns = to_matrix(values, "Importances")
+        flat, shape, doubt = flattened(values)
+        matrix, columns = to_matrix(flat, "Importances")
         object.__setattr__(self, "values", matrix)
+        object.__setattr__(self, "shape", getattr(given, "shape", None) if isinstance(given, Importances) else shape)
+        object.__setattr__(self, "doubt", given.doubt if isinstance(given, Importances) else doubt)
         self._remember(given)
         object.__setattr__(self, "names", to_names(names, columns, matrix.shape[1], "Importances"))
 
     @classmethod
-    def made(cls, values: NDArray[Any], names: tuple[str, ...] | None, form: str, error: float = 0.0) -> Self:
+    def made(
+        cls,
+        values: NDArray[Any],
+        names: tuple[str, ...] | None,
+        form: str,
+        error: float = 0.0,
+        shape: tuple[int, ...] | None = None,
+    ) -> Self:
         """Importances that a discretizer made; their values are known to be finite numbers, so they are not checked."""
-        return cls.__new__(cls)._with(values=values, names=names, form=form, error=error)
+        return cls.__new__(cls)._with(values=values, names=names, form=form, error=error, shape=shape)
 
     @property
     def key(self) -> tuple[Column, ...]:
@@ -71,14 +88,15 @@ class Importances(Explanations):
     @property
     def kind(self) -> str:
         named = "" if self.names is None else f" ({shorten(self.names)})"
-        return f"importances over {self.values.shape[1]} features{named}{self.form and ', ' + self.form}"
+        axes = "" if self.shape is None else f" ({' x '.join(map(str, self.shape))})"
+        return f"importances over {self.values.shape[1]} features{named or axes}{self.form and ', ' + self.form}"
 
     @property
     def notes(self) -> tuple[str, ...]:
         if not self.error:
-            return ()
+            return self.remarks
         size = f"up to {self.error:.2g}" if isfinite(self.error) else "that too few draws leave unknown"
-        return (f"importances are sampled, with standard errors {size}",)
+        return (*self.remarks, f"importances are sampled, with standard errors {size}")
 
     def check_comparable(self, other: Explanations) -> None:
         if isinstance(other, Importances) and self._shape() == other._shape():

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import WrongType
 from faithscope.inputs.missing import is_missing, refuse_rows
+from faithscope.inputs.tensors import is_tensor, to_host
 from faithscope.runtime.memory import need
 
 EXACT = 2**53  # beyond it two integers may share one float64
@@ -50,19 +51,14 @@ def is_row(item: object) -> bool:
 
 
 def to_array(values: Any, what: str) -> NDArray[Any] | None:
-    """A NumPy array, or what turns itself into one (torch, JAX), no value of it masked; None for anything else."""
+    """A NumPy array, or a tensor of another library as one, no value of it masked; None for anything else."""
     if isinstance(values, np.ma.MaskedArray):
         mask = np.ma.getmaskarray(values)
         rows = np.flatnonzero(mask.reshape(len(mask), -1).any(axis=1) if mask.size and mask.ndim else mask)
         refuse_rows(rows, what, lambda row: "masked")
-    if isinstance(values, np.ndarray) or (hasattr(values, "__array__") and not hasattr(values, "to_numpy")):
-        return np.asarray(_detached(values))
-    return None
-
-
-def _detached(values: Any) -> Any:
-    """A torch tensor without its gradients, which NumPy refuses; anything else as it is."""
-    return values.detach() if getattr(values, "requires_grad", False) is True else values
+    if isinstance(values, np.ndarray):
+        return np.asarray(values)
+    return to_host(values) if is_tensor(values) else None
 
 
 def to_vector(values: Any, what: str = "Input") -> NDArray[Any]:

@@ -1,117 +1,83 @@
-"""Importances with more than two axes, or as pairs: what they probably are, and how to make a matrix of them."""
+"""Importances with more than two axes: maps and series become rows of numbers, unless the axes may be classes."""
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
+from faithscope.inputs.tensors import is_tensor, to_host
 
-_COLUMNS = "[[dict({pairs}).get(j, 0.0) for j in range(n_features)] for explanation in explanations]"
 
+def flattened(values: Any) -> tuple[Any, tuple[int, ...] | None, str]:
+    """Importances as rows of numbers, the axes of one row if there were several, and what else these may be.
 
-def refuse_axes(given: Any) -> None:
-    """Raise if importances are not of shape (n_rows, n_features): lime's pairs, or an axis of classes or of pixels.
+    An array of three axes may be maps of (H, W), or features and classes (shap): the third answer is then a sentence
+    that says how to choose. Tensors of another library are maps or series, since attributions of a model's layers have
+    the shape of its input. Whatever has two axes or fewer is handed back as it is.
 
-    The advice names a slice only together with what the axes would have to be: most slices of three axes run, and most
-    of them are wrong.
+    Examples
+    --------
+    >>> flat, shape, doubt = flattened(np.zeros((10, 3, 28, 28)))
+    >>> flat.shape, shape, doubt
+    ((10, 2352), (3, 28, 28), '')
     """
-    _refuse_lime(given)
-    values = getattr(given, "values", given) if type(given).__module__.startswith("shap.") else given
-    shape = _shape(values)
-    if len(shape) < 3:
-        return
-    seen = f"Importances must have shape (n_rows, n_features); got {shape}"
-    if _are_interactions(values):
-        name = "values" if values is given else "explanations.values"
-        raise BadInput(
-            f"{seen}, symmetric, as interactions of features are (shap): rows, features, features. Sums over the last "
-            f"axis are the importances: {name}.sum(axis=2). "
-            f"If they are rows and pixels of images, {name}.reshape(len({name}), -1)."
-        )
-    if _shape(getattr(given, "data", None)) == shape[:2]:  # shap keeps the rows beside their importances
-        raise BadInput(
-            f"Importances have axes {shape}: rows, features, classes. Choose the class explained, "
-            "e.g. explanations[:, :, 1]; or keep all of them, explanations.values.reshape(len(explanations), -1)."
-        )
-    if len(shape) > 3:
-        raise BadInput(
-            f"{seen}. If the first axis is rows and the others are pixels: values.reshape(len(values), -1). "
-            "If one of them is classes, choose a class first."
-        )
-    if shape[0] < shape[1] and (isinstance(values, list | tuple) or shape[0] <= shape[2]):
-        raise BadInput(
-            f"{seen}, which looks like one array per class: classes, rows, features. Pass that of the class explained, "
-            f"e.g. values[{min(1, shape[0] - 1)}]. If the first axis is rows, values.reshape(len(values), -1) keeps "
-            "every number of a row."
-        )
-    raise BadInput(
-        f"{seen}. If its axes are rows, features, classes (shap), choose the class explained, e.g. values[:, :, 1]. "
-        "If they are rows, classes, features and a bias (CatBoost), values[:, 1, :-1]. "
-        "If they are rows and pixels of images, values.reshape(len(values), -1). If classes come first, values[1]."
-    )
+    if is_tensor(values) and len(shape_of(values)) > 2:
+        array = to_host(values)
+        return array.reshape(len(array), -1), array.shape[1:], ""
+    shape = shape_of(values)
+    if len(shape) < 3 or hasattr(values, "columns"):
+        return values, None, ""
+    if isinstance(values, list | tuple):
+        _refuse_classes_first(shape)
+    array = np.asarray(values)
+    return array.reshape(len(array), -1), shape[1:], _doubt(array)
 
 
-def _are_interactions(values: Any) -> bool:
-    """Whether each row is a symmetric matrix, as shap's interactions of every two features are."""
-    if not isinstance(values, np.ndarray) or values.ndim != 3 or not values.shape[1] == values.shape[2] > 1:
-        return False
-    return values.dtype.kind == "f" and np.allclose(values, values.transpose(0, 2, 1))
-
-
-def _shape(values: Any) -> tuple[int, ...]:
+def shape_of(values: Any) -> tuple[int, ...]:
     """The shape of an array, or of a list of arrays of one shape; () for anything else."""
     if hasattr(values, "shape"):
         return tuple(values.shape)
     first = _first(values)
     inner = tuple(getattr(first, "shape", ()))
-    if isinstance(first, list) and isinstance(_first(first), list | tuple):  # a tuple is a key, which may hold anything
+    if isinstance(first, list) and isinstance(_first(first), list):  # a tuple is a key, which may hold anything
         inner = (len(first), len(_first(first)))
-    return (len(values), *inner) if len(inner) > 1 else ()
+    alike = len(inner) > 1 and all(np.shape(item) == inner for item in values)
+    return (len(values), *inner) if alike else ()
+
+
+def are_interactions(values: NDArray[Any]) -> bool:
+    """Whether each row is a symmetric matrix, as shap's interactions of every two features are."""
+    if values.ndim < 3 or not values.shape[1] == values.shape[2] > 1 or values.dtype.kind != "f":
+        return False
+    return np.allclose(values, values.swapaxes(1, 2)) and not (values == values[:, :1, :1]).all()
 
 
 def _first(values: Any) -> Any:
     return values[0] if isinstance(values, list | tuple) and len(values) else None
 
 
-def _refuse_lime(given: Any) -> None:
-    """Raise if rows are what lime hands over: its objects, its maps by class, or pairs of a feature and a weight."""
-    given = given.tolist() if hasattr(given, "tolist") and np.dtype("O") == getattr(given, "dtype", None) else given
-    first = _first(given)
-    seen = "Explanations look like lime's"
-    if type(first).__module__.startswith("lime."):
-        advice = _COLUMNS.format(pairs="explanation.as_map()[1]")
-        raise BadInput(f"{seen} own objects. Give every feature a column, of class 1 for example: {advice}.")
-    if isinstance(first, dict) and first and all(_are_pairs(pairs) for pairs in first.values()):
-        advice = _COLUMNS.format(pairs=f"explanation[{next(iter(first))!r}]")
-        raise BadInput(f"{seen} as_map(), pairs of a feature's index and its weight by class. Use {advice}.")
-    if _are_pairs(first) or _are_pair_array(given):
-        advice = _COLUMNS.format(pairs="explanation")
-        if isinstance((given[0] if first is None else first)[0][0], str):
-            advice = _COLUMNS.format(pairs="explanation.as_map()[1]")
-            raise BadInput(f"{seen} as_list(), pairs of a text and a weight. Of its objects use as_map(): {advice}.")
+def _refuse_classes_first(shape: tuple[int, ...]) -> None:
+    if len(shape) == 3 and shape[0] < shape[1]:
         raise BadInput(
-            f"{seen} as_map(), pairs of a feature's index and its weight, strongest first. "
-            f"Give every feature a column: {advice}."
+            f"Importances came as a list of {shape[0]} arrays of shape {shape[1:]}, which looks like one array per "
+            f"class: classes, rows, features. Choose the class explained: fs.read(values, class_index="
+            f"{min(1, shape[0] - 1)}). If each is the map of one row, pass np.stack(values) with fs.Pool."
         )
 
 
-def _are_pairs(row: Any) -> bool:
-    """Whether a row is a list of (index or text, weight) tuples, or of such lists, as JSON has them."""
-    if not isinstance(row, list) or not row or not all(isinstance(p, tuple | list) and len(p) == 2 for p in row):
-        return False
-    if not all(isinstance(p[0], int | np.integer | str) and isinstance(p[1], int | float | np.number) for p in row):
-        return False
-    return any(isinstance(p[1], float | np.floating) for p in row)
-
-
-def _are_pair_array(values: Any) -> bool:
-    """Whether an array is (n, k, 2) with texts or different whole numbers first, as lists of such pairs become."""
-    if not isinstance(values, np.ndarray) or values.ndim != 3 or values.shape[2] != 2 or not values.size:
-        return False
-    if values.dtype.kind != "f":
-        return bool(values.dtype.kind == "U")
-    index = np.sort(values[:, :, 0], axis=1)
-    whole = bool((index == np.floor(index)).all() and (index >= 0).all())
+def _doubt(values: NDArray[Any]) -> str:
+    """What the axes of an array may be, if not the map of a row."""
+    seen = f"Importances must have shape (n_rows, n_features); got {values.shape}"
+    if are_interactions(values):
+        return (
+            f"{seen}, symmetric, as interactions of features are (shap): rows, features, features. Sums over the last "
+            "axis are the importances: values.sum(axis=2). "
+            "If they are maps, pass discretizer=fs.Pool((4, 4)), or values.reshape(len(values), -1)."
+        )
+    if values.ndim > 3:
+        return ""
     return (
-        whole and bool((np.diff(index, axis=1) > 0).all()) and not (values[:, :, 1] == np.floor(values[:, :, 1])).all()
+        f"{seen}. If one axis is classes, choose the class explained: fs.read(values, class_index=1). If each row is "
+        "a map or a series, pass discretizer=fs.Pool((4, 4)), or values.reshape(len(values), -1)."
     )

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from faithscope.counting.counts import Counts, count_rows, to_counts
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput
-from faithscope.explanations import as_explanations
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.estimate import agreement
 from faithscope.measures.numbers.decoded import decoded_numbers
 from faithscope.measures.numbers.groups import NumberGroups
+from faithscope.readers import as_explanations
 from faithscope.sample import Sample
 
 

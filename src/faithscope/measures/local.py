@@ -11,7 +11,7 @@ from faithscope.agreements import Agreement, Same, Spread, to_agreement
 from faithscope.counting.counts import Counts, count_rows
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, NotProven, WrongType
-from faithscope.explanations import Explanations, as_explanations
+from faithscope.explanations import Explanations
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.arrays import is_frame
@@ -31,6 +31,7 @@ from faithscope.measures.numbers.groups import (
     variance,
 )
 from faithscope.measures.numbers.words import named, told_number
+from faithscope.readers import as_explanations
 from faithscope.sample import Sample
 
 Floats = NDArray[np.float64]

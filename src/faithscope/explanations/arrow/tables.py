@@ -7,6 +7,7 @@ import base64
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.keys import Plain, Records
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.explanations.rules import Rules
+from faithscope.explanations.tokenizers import TOKENIZERS
 from faithscope.inputs.arrays import to_objects
 from faithscope.runtime.memory import FEWER_ROWS, need
 
@@ -51,6 +53,8 @@ def to_arrow(explanations: Explanations) -> Any:
         )
     columns, settings = write(explanations)
     metadata = {"version": _VERSION, "kind": type(explanations).__name__, "columns": list(columns), **settings}
+    if explanations.remarks:
+        metadata["remarks"] = explanations.remarks
     return pa.table(columns).replace_schema_metadata({METADATA: json.dumps(metadata).encode()})
 
 
@@ -75,7 +79,7 @@ def _from_arrow(table: Any, settings: Settings, tokenizer: Callable[[str], Itera
     if kind is None or settings["version"] > _VERSION:
         raise BadInput(f"These explanations ({settings['kind']}) were written by a newer version: upgrade faithscope.")
     columns = _validated(table, settings["columns"])
-    explanations = _KINDS[kind][1](columns, settings)
+    explanations = _KINDS[kind][1](columns, settings)._with(remarks=tuple(map(str, settings.get("remarks", ()))))
     return _with_tokenizer(explanations, settings, tokenizer) if isinstance(explanations, Highlights) else explanations
 
 
@@ -140,7 +144,8 @@ def _write_importances(given: Importances) -> tuple[Columns, Settings]:
     prefix = "rank_" if ranks else "phi_" if given.names else "phi_x"
     columns, _ = _written(prefix, names, list(given.values.T))
     settings = {"names": given.names, "form": given.form, "dtype": str(given.values.dtype)}
-    return columns, settings | ({"error": given.error} if given.error else {})
+    known = {"error": given.error or None, "shape": given.shape, "doubt": given.doubt or None}
+    return columns, settings | {name: value for name, value in known.items() if value is not None}
 
 
 def _read_importances(columns: Columns, settings: Settings) -> Importances:
@@ -148,7 +153,11 @@ def _read_importances(columns: Columns, settings: Settings) -> Importances:
     kept = _dtype(settings)
     matrix = np.column_stack(values).astype(kept) if values else np.empty((0, 0), kept)
     kind = Rankings if settings["kind"] == "Rankings" else Importances
-    return kind.made(matrix, _names(settings), settings["form"], float(settings.get("error", 0.0)))
+    shape = tuple(map(int, settings["shape"])) if "shape" in settings else None
+    if shape is not None and prod(shape) != matrix.shape[1]:
+        raise ValueError(f"maps of shape {shape} do not have {matrix.shape[1]} values")
+    read = kind.made(matrix, _names(settings), settings["form"], float(settings.get("error", 0.0)), shape)
+    return read._with(doubt=str(settings.get("doubt", "")))
 
 
 def _dtype(settings: Settings) -> str:
@@ -226,7 +235,7 @@ def _read_sets(column: Any) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
 
 def _write_highlights(given: Highlights) -> tuple[Columns, Settings]:
     vocabulary = None if given.vocabulary is None else dict(given.vocabulary)
-    settings = {"vocabulary": vocabulary, "tokenizer": "split" if given.tokenizer is str.split else "own"}
+    settings = {"vocabulary": vocabulary, "tokenizer": _tokenizer_name(given)}
     return _write_sets("words", given, "string"), settings
 
 
@@ -235,12 +244,17 @@ def _read_highlights(columns: Columns, settings: Settings) -> Highlights:
     return Highlights([], vocabulary=settings["vocabulary"])._with(codes=codes, distinct=distinct)
 
 
+def _tokenizer_name(highlights: Highlights) -> str:
+    return next((name for name, known in TOKENIZERS.items() if known is highlights.tokenizer), "own")
+
+
 def _with_tokenizer(
     highlights: Highlights, settings: Mapping[str, Any], tokenizer: Callable[[str], Iterable[str]] | None
 ) -> Highlights:
-    if settings["tokenizer"] == "own" and tokenizer is None:
+    name = settings["tokenizer"]
+    if name == "own" and tokenizer is None:
         raise BadInput("These highlights have their own tokenizer, which a table cannot store: pass tokenizer=.")
-    return highlights if tokenizer is None else highlights._with(tokenizer=tokenizer)
+    return highlights._with(tokenizer=TOKENIZERS[name] if tokenizer is None else tokenizer)
 
 
 def _write_prototypes(given: Prototypes) -> tuple[Columns, Settings]:

@@ -1,0 +1,5 @@
+"""What other libraries made, as `Explanations`: one file per library, none of which is imported."""
+
+from faithscope.readers.reading import as_explanations, read
+
+__all__ = ["as_explanations", "read"]

@@ -1,0 +1,108 @@
+"""Importances of several classes: which axis is classes, and the importances of those that a caller wants."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput
+from faithscope.inputs.axes import are_interactions, shape_of
+from faithscope.readers.wanted import ClassIndex, Wanted
+
+ALIKE = "rows explain the classes predicted for them, so that equal numbers may speak of different classes"
+_BIAS = "the constant last column, the bias of a boosted model, was left out"
+
+
+def of_class(thing: Any, wanted: Wanted) -> tuple[Any, tuple[str, ...]]:
+    """An array of several classes as that of the class wanted, and how it was read; anything else as it is.
+
+    Known are shap's (n, features, classes), its older list of one (n, features) per class, CatBoost's and XGBoost's
+    (n, classes, features + 1), whose last column, the bias, does not depend on the row, and LightGBM's, the same in one
+    row of numbers, if features are named.
+    """
+    shape = shape_of(thing)
+    if len(shape) == 2 and wanted.features is not None and not hasattr(thing, "columns"):
+        classes, rest = divmod(shape[1], len(wanted.features) + 1)
+        if not rest and classes == 1:
+            return _without_bias(thing)
+        if not rest and wanted.class_index is not None:  # LightGBM's classes, each with its bias, in one row
+            thing = np.asarray(thing).reshape(shape[0], classes, -1)
+            shape = thing.shape
+    if wanted.class_index is None or len(shape) != 3:
+        if wanted.class_index is not None and len(shape) == 2:
+            raise BadInput(
+                f"class_index={wanted.class_index!r} chooses among classes, but these importances have shape {shape}, "
+                "rows and features of one class: leave it out."
+            )
+        return thing, ()
+    if isinstance(thing, list | tuple) and shape[0] < shape[1]:
+        return np.asarray(thing[check_class(wanted.class_index, shape[0])]), ()
+    values = np.asarray(thing)
+    if _has_bias(values):
+        label = check_class(wanted.class_index, shape[1])
+        return values[:, label, :-1], (_BIAS,)
+    _refuse_unclear(values, wanted)
+    return values[:, :, check_class(wanted.class_index, shape[2])], ()
+
+
+def chosen(values: NDArray[Any], names: Sequence[str] | None, class_index: ClassIndex, titles: Sequence[str]) -> Any:
+    """The importances of the classes wanted, of an array (n, features, classes).
+
+    Returns
+    -------
+    values : (n, d) array
+    names : tuple of str, or None
+    remarks : tuple of str
+    """
+    rows, features, classes = values.shape
+    if class_index == "predicted":
+        raise BadInput(
+            "class_index='predicted' needs the predictions, which are not part of these explanations: choose a class, "
+            "such as class_index=1; or take the rows' own, values[np.arange(len(values)), :, predicted], as an array."
+        )
+    if class_index is None and classes > 2:
+        labels = names or [f"x{j}" for j in range(features)]
+        crossed = tuple(f"{name} for {title}" for title in titles for name in labels)
+        flat = values.transpose(0, 2, 1).reshape(rows, -1)
+        return flat, crossed, (f"importances of all {classes} classes count, one after the other",)
+    label = min(1, classes - 1) if class_index is None else check_class(class_index, classes)
+    told = (f"importances are those of class {titles[label]}",) if class_index is None and classes == 2 else ()
+    return values[:, :, label], names, told
+
+
+def check_class(class_index: Any, classes: int) -> int:
+    """The position of a class among those explained."""
+    if class_index == "predicted" or not 0 <= class_index < classes:
+        known = f"0 to {classes - 1}" if classes > 1 else "0"
+        raise BadInput(f"class_index must be one of the {classes} classes explained, {known}; got {class_index!r}.")
+    return int(class_index)
+
+
+def _has_bias(values: NDArray[Any]) -> bool:
+    """Whether the last column is the same in every row, as a bias is, and no other is."""
+    constant = (values == values[:1]).all(axis=0)
+    return len(values) > 1 and bool(constant[:, -1].all()) and not constant[:, :-1].all(axis=0).any()
+
+
+def _refuse_unclear(values: NDArray[Any], wanted: Wanted) -> None:
+    """Raise if an array may be (n, features, classes) and (n, classes, features) alike."""
+    if are_interactions(values):
+        raise BadInput(
+            f"Importances have shape {values.shape}, symmetric, as interactions of features are (shap): sum them "
+            "first, values.sum(axis=2)."
+        )
+    known = wanted.features is not None and len(wanted.features) == values.shape[1]
+    if values.shape[1] <= values.shape[2] and not known:
+        raise BadInput(
+            f"Importances have shape {values.shape}, and it is not clear which axis is classes: name the "
+            "features, fs.read(values, class_index=1, features=[...]), of shape (n_rows, n_features, n_classes)."
+        )
+
+
+def _without_bias(thing: Any) -> tuple[Any, tuple[str, ...]]:
+    """An array of one column more than there are features, without the last if that is a bias."""
+    values = None if hasattr(thing, "columns") else np.asarray(thing)
+    if values is None or not len(values) or not (values[:, -1] == values[0, -1]).all():
+        return thing, ()
+    return values[:, :-1], (_BIAS,)

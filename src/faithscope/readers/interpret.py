@@ -1,0 +1,29 @@
+"""InterpretML's local explanations: importances over terms, interactions included."""
+
+from typing import Any
+
+import numpy as np
+
+from faithscope.errors import BadInput
+from faithscope.explanations.base import Explanations
+from faithscope.readers.classes import chosen
+from faithscope.readers.wanted import Wanted
+
+
+def recognizes(thing: Any) -> bool:
+    """Whether this is what ``explain_local`` gives; arrays of ``eval_terms`` are read as any array."""
+    return callable(getattr(thing, "data", None)) and getattr(thing, "explanation_type", None) in ("local", "global")
+
+
+def read(thing: Any, wanted: Wanted) -> Explanations:
+    """Importances over terms, one row for each row explained."""
+    if thing.explanation_type != "local":
+        raise BadInput("This explanation of InterpretML is a global one: pass ebm.explain_local(X), one per row.")
+    rows = thing.data(-1)["specific"]
+    names = [str(name) for name in rows[0]["names"]]
+    scores = np.array([np.asarray(row["scores"], np.float64) for row in rows])
+    if scores.ndim < 3:
+        return wanted.importances(scores, names)
+    titles = [str(label) for label in rows[0].get("meta", {}).get("label_names", range(scores.shape[2]))]
+    values, named, remarks = chosen(scores, names, wanted.class_index, titles)
+    return wanted.importances(values, named, *remarks)

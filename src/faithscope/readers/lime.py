@@ -1,0 +1,129 @@
+"""lime's `Explanation` objects, one per row: tables, texts and images; and the pairs and maps taken out of them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput
+from faithscope.explanations.base import Explanations
+from faithscope.readers.classes import ALIKE
+from faithscope.readers.rows import one_per_row
+from faithscope.readers.tokens import highlighted
+from faithscope.readers.wanted import ClassIndex, Wanted
+
+Pairs = Sequence[tuple[Any, float]]
+
+
+def recognizes(thing: Any) -> bool:
+    """Whether this is one object of lime, or a list of them."""
+    return _is_explanation(thing) or any(map(_is_explanation, one_per_row(thing)[:1]))
+
+
+def read(thing: Any, wanted: Wanted) -> Explanations:
+    """Importances over all features, highlights of texts, or maps of images."""
+    rows = [thing] if _is_explanation(thing) else one_per_row(thing)
+    odd = next((row for row, item in enumerate(rows) if not _is_explanation(item)), None)
+    if odd is not None:
+        raise BadInput(f"Row {odd} is a {type(rows[odd]).__name__} among lime's explanations: pass one per row.")
+    if hasattr(rows[0], "segments"):
+        return _read_images(rows, wanted)
+    mapper = getattr(rows[0], "domain_mapper", None)
+    return _read_texts(rows, wanted) if hasattr(mapper, "indexed_string") else _read_tables(rows, wanted)
+
+
+def _is_explanation(thing: Any) -> bool:
+    return isinstance(getattr(thing, "local_exp", None), dict) and (
+        hasattr(thing, "domain_mapper") or hasattr(thing, "segments")
+    )
+
+
+def _read_tables(rows: Sequence[Any], wanted: Wanted) -> Explanations:
+    names = [str(name) for name in rows[0].domain_mapper.feature_names]
+    labels, remarks = _labels(rows, wanted.class_index)
+    parts = [
+        np.array([_dense(row, of_row[part], len(names)) for row, of_row in zip(rows, labels, strict=True)])
+        for part in range(len(labels[0]))
+    ]
+    told = min(len(row.local_exp[of_row[0]]) for row, of_row in zip(rows, labels, strict=True))
+    if told < len(names):
+        remarks += (f"lime names {told} of {len(names)} features in some rows, and the others count 0",)
+    if len(parts) > 1:
+        names = [f"{name} for {_title(rows[0], label)}" for label in labels[0] for name in names]
+    return wanted.importances(np.hstack(parts), names, *remarks)
+
+
+def _labels(rows: Sequence[Any], class_index: ClassIndex) -> tuple[list[list[int]], tuple[str, ...]]:
+    """The labels to read in each row, and how they were chosen."""
+    if getattr(rows[0], "mode", "") == "regression":
+        return [[1]] * len(rows), ()
+    known = [sorted(map(int, row.local_exp)) for row in rows]
+    if class_index is not None and class_index != "predicted":
+        missing = next((row for row, labels in enumerate(known) if class_index not in labels), None)
+        if missing is not None:
+            raise BadInput(
+                f"class_index={class_index} is not among the classes that lime explained in row {missing}, "
+                f"{known[missing]}: pass labels=({class_index},) to explain_instance."
+            )
+        return [[class_index]] * len(rows), ()
+    if class_index == "predicted" or any(len(labels) == 1 and labels != known[0] for labels in known):
+        return _predicted(rows, known)
+    if any(labels != known[0] for labels in known):
+        raise BadInput(
+            "lime explained different classes in different rows: choose one that all have, fs.read(explanations, "
+            "class_index=1), or each row's own, class_index='predicted'."
+        )
+    of_all = known[0] if len(known[0]) != 2 else known[0][1:]
+    told = (
+        (f"importances of all {len(of_all)} classes explained count, one after the other",) if len(of_all) > 1 else ()
+    )
+    return [of_all] * len(rows), told
+
+
+def _predicted(rows: Sequence[Any], known: Sequence[list[int]]) -> tuple[list[list[int]], tuple[str, ...]]:
+    """The label that lime ranks first in each row, or the only one that it explained."""
+    first = []
+    for row, labels in zip(rows, known, strict=True):
+        ranked = getattr(row, "top_labels", None)
+        if not ranked and len(labels) > 1:
+            raise BadInput("These explanations do not say which class was predicted: explain with top_labels=1.")
+        first.append([int(ranked[0]) if ranked else labels[0]])
+    return first, (ALIKE,)
+
+
+def _dense(row: Any, label: int, width: int) -> NDArray[np.float64]:
+    weights = np.zeros(width)
+    for feature, weight in row.local_exp[label]:
+        weights[int(feature)] = weight
+    return weights
+
+
+def _title(row: Any, label: int) -> str:
+    names = getattr(row, "class_names", None)
+    return str(names[label]) if names is not None and label < len(names) else str(label)
+
+
+def _read_texts(rows: Sequence[Any], wanted: Wanted) -> Explanations:
+    labels, remarks = _labels(rows, wanted.class_index)
+    if len(labels[0]) > 1:
+        raise BadInput(f"lime explained {len(labels[0])} classes of these texts: choose one, such as class_index=1.")
+    pairs: list[Pairs] = [row.as_list(label=label) for row, (label,) in zip(rows, labels, strict=True)]
+    words = [[str(word) for word, _ in row] for row in pairs]
+    scores = [np.array([weight for _, weight in row], np.float64) for row in pairs]
+    highlights = highlighted(words, scores, wanted)
+    return highlights._with(remarks=(*highlights.remarks, *remarks))
+
+
+def _read_images(rows: Sequence[Any], wanted: Wanted) -> Explanations:
+    """The weight of its segment for every pixel."""
+    labels, remarks = _labels(rows, wanted.class_index)
+    if len(labels[0]) > 1:
+        raise BadInput(f"lime explained {len(labels[0])} classes of these images: choose one, such as class_index=1.")
+    maps = [
+        _dense(row, label, int(np.max(row.segments)) + 1)[row.segments]
+        for row, (label,) in zip(rows, labels, strict=True)
+    ]
+    if len({each.shape for each in maps}) > 1:
+        raise BadInput("These images have different sizes: explain images of one size.")
+    return wanted.importances(np.stack(maps), None, *remarks, doubt="")

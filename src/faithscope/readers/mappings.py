@@ -1,0 +1,164 @@
+"""Dicts of a number per feature, and lists of (feature, number) pairs, one per row, as lime and others write them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.base import Explanations
+from faithscope.inputs.checks import is_real
+from faithscope.inputs.hints import hint
+from faithscope.readers.rows import one_per_row
+from faithscope.readers.tokens import highlighted
+from faithscope.readers.wanted import Wanted
+from faithscope.runtime.memory import need
+
+_ABSENT = "features that a row does not name count 0 there"
+_OPERATORS = ("<", ">", "=")  # in the texts that lime makes of a feature and its bin
+_FEW = 5  # texts per pair of a row, up to which they are features rather than words
+
+
+def recognizes(thing: Any) -> bool:
+    """Whether rows are dicts, lists of pairs of a feature and a number, or the JSON text of such dicts."""
+    first = next(iter(one_per_row(thing)), None)
+    return isinstance(first, Mapping) or are_pairs(first) or _are_pair_rows(thing) or _as_json(first) is not None
+
+
+def read(thing: Any, wanted: Wanted) -> Explanations:
+    """Importances over all features that any row names; highlights if the features are words."""
+    given = one_per_row(thing) or thing.tolist()
+    rows = [_to_pairs(row, item, wanted) for row, item in enumerate(given)]
+    words = wanted.top is not None or (not isinstance(given[0], Mapping) and _are_words(rows))
+    if words:
+        _refuse_numbers(rows)
+        scores = [np.array([number for _, number in pairs], np.float64) for pairs in rows]
+        return highlighted([[str(name) for name, _ in pairs] for pairs in rows], scores, wanted)
+    return _importances(rows, wanted)
+
+
+def are_pairs(row: Any) -> bool:
+    """Whether a row is a list of (index or text, weight) pairs, as tuples, or as lists of JSON."""
+    if not isinstance(row, list) or not row or not all(isinstance(p, tuple | list) and len(p) == 2 for p in row):
+        return False
+    if not all(isinstance(p[0], int | np.integer | str) and is_real(p[1]) for p in row):
+        return False
+    return any(isinstance(p[1], float | np.floating) for p in row)
+
+
+def _are_pair_rows(values: Any) -> bool:
+    """Whether an array is (n, k, 2) with texts or different whole numbers first, as lists of such pairs become."""
+    if not isinstance(values, np.ndarray) or values.ndim != 3 or values.shape[2] != 2 or not values.size:
+        return False
+    if values.dtype.kind != "f":
+        return bool(values.dtype.kind == "U")
+    index = np.sort(values[:, :, 0], axis=1)
+    whole = bool((index == np.floor(index)).all() and (index >= 0).all())
+    return (
+        whole and bool((np.diff(index, axis=1) > 0).all()) and not (values[:, :, 1] == np.floor(values[:, :, 1])).all()
+    )
+
+
+def _to_pairs(row: int, item: Any, wanted: Wanted) -> list[tuple[Any, Any]]:
+    """One row's features with their numbers; of lime's maps by class, those of the class wanted."""
+    if isinstance(item, str):
+        item = _as_json(item)
+    if isinstance(item, Mapping) and item and all(are_pairs(pairs) for pairs in item.values()):
+        item = _of_label(row, item, wanted)
+    if not isinstance(item, Mapping) and not isinstance(item, list | tuple | np.ndarray):
+        raise WrongType(f"Explanations are dicts of a number per feature, but row {row} is {item!r}: pass one per row.")
+    pairs = list(item.items()) if isinstance(item, Mapping) else [_numbered(*pair) for pair in item]
+    for name, number in pairs:
+        if not is_real(number) or not np.isfinite(number):
+            raise BadInput(f"Row {row} gives {name!r} the value {number!r}: importances must be finite numbers.")
+    return pairs
+
+
+def _numbered(name: Any, number: Any) -> tuple[Any, Any]:
+    """A pair whose number an array of texts made a text, and whose index an array of floats made a float."""
+    if isinstance(name, float) and name.is_integer():
+        name = int(name)
+    return name, float(number) if isinstance(number, str) else number
+
+
+def _of_label(row: int, item: Mapping[Any, Any], wanted: Wanted) -> Any:
+    """The pairs of one class, of lime's as_map(): the class wanted, the only one, or class 1 of two."""
+    labels = sorted(item)
+    label = wanted.class_index if wanted.class_index is not None else labels[-1] if len(labels) < 3 else None
+    if label not in item:
+        raise BadInput(
+            f"Row {row} is a map of classes {labels}, as lime's as_map() is: choose one, such as "
+            f"fs.read(explanations, class_index={labels[0]})."
+        )
+    return item[label]
+
+
+def _are_words(rows: Sequence[Sequence[tuple[Any, Any]]]) -> bool:
+    """Whether texts of pairs are words of documents: they repeat within a row, or are many, and no conditions."""
+    names = [[name for name, _ in pairs] for pairs in rows]
+    distinct = {name for row in names for name in row}
+    if not all(isinstance(name, str) for name in distinct):
+        return False
+    conditions = sum(any(sign in name for sign in _OPERATORS) for name in distinct)
+    if any(len(set(row)) < len(row) for row in names):
+        return True
+    return 2 * conditions < len(distinct) and len(distinct) > _FEW * max(map(len, names))
+
+
+def _refuse_numbers(rows: Sequence[Sequence[tuple[Any, Any]]]) -> None:
+    number = next((name for pairs in rows for name, _ in pairs if not isinstance(name, str)), None)
+    if number is not None:
+        raise BadInput(f"top= chooses words, but these features are numbered ({number!r}): leave it out.")
+
+
+def _importances(rows: Sequence[Sequence[tuple[Any, Any]]], wanted: Wanted) -> Explanations:
+    names = _names(rows, wanted)
+    if not names:
+        raise BadInput("Explanations name no feature: pass at least one number per row.")
+    places = {name: place for place, name in enumerate(names)}
+    what = f"Importances of {len(rows):,} rows over the {len(names):,} features that any of them names"
+    need(8 * len(rows) * len(names), what, "keep the largest ones of each row: fs.read(explanations, top=5)")
+    values = np.zeros((len(rows), len(names)))
+    for row, pairs in enumerate(rows):
+        for name, number in pairs:
+            values[row, places[name]] = number
+    absent = any(len(pairs) < len(names) for pairs in rows)
+    return wanted.importances(values, _titles(names, wanted), *((_ABSENT,) if absent else ()))
+
+
+def _names(rows: Sequence[Sequence[tuple[Any, Any]]], wanted: Wanted) -> list[Any]:
+    """The features in the order in which they first occur; numbered ones in the order of their numbers."""
+    first: dict[Any, None] = {}
+    for row, pairs in enumerate(rows):
+        named = {name: None for name, _ in pairs}
+        if len(named) < len(pairs):
+            raise BadInput(f"Row {row} names a feature twice: give each feature one number.")
+        first |= named
+    if all(isinstance(name, int | np.integer) and not isinstance(name, bool) for name in first):
+        known = 0 if wanted.features is None else len(wanted.features)
+        return list(range(max(known, 1 + max(map(int, first), default=-1))))
+    if wanted.features is not None:
+        unknown = next((name for name in first if name not in wanted.features), None)
+        if unknown is not None:
+            raise BadInput(f"Rows name {unknown!r}, which features= lacks. {hint(unknown, wanted.features)}")
+        return list(wanted.features)
+    return list(first)
+
+
+def _titles(names: Sequence[Any], wanted: Wanted) -> list[str] | None:
+    """The names of the features; None for numbered ones, which take those of the caller."""
+    if all(isinstance(name, str) for name in names):
+        return list(names)
+    return None if wanted.features is not None or isinstance(names[0], int) else [str(name) for name in names]
+
+
+def _as_json(text: Any) -> Any:
+    """What the JSON text of an object holds; None for any other text."""
+    if not isinstance(text, str) or not text.lstrip().startswith("{"):
+        return None
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,76 @@
+"""read(): whatever a caller holds as `Explanations`; as_explanations(): the same, at every door of the package."""
+
+from types import ModuleType
+from typing import Any
+
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.importances import Importances
+from faithscope.inputs.alignment import index_of
+from faithscope.readers import interpret, lime, mappings, plain, shap
+from faithscope.readers.classes import of_class
+from faithscope.readers.wanted import ClassIndex, Wanted
+
+READERS: tuple[ModuleType, ...] = (shap, lime, interpret, mappings)  # the first that recognizes a thing
+
+
+def read(thing: Any, *, class_index: ClassIndex = None, top: int | None = None, features: Any = None) -> Explanations:
+    """What another library made, as `Explanations`.
+
+    Every function that takes explanations reads them so by itself; call it to say which class, how many tokens, or
+    which features are meant. Objects are recognized by their attributes; no library is imported.
+
+    Parameters
+    ----------
+    thing : object
+        Objects of shap, lime, anchor-exp, alibi, dice-ml, InterpretML, captum, Quantus, inseq, ferret, interpreto,
+        transformers-interpret, PyXAI or calibrated-explanations, or a list of them, one per row; tensors of torch,
+        TensorFlow or JAX; scipy's sparse matrices; dicts of a number per feature; sets of words; arrays and tables.
+    class_index : int or "predicted", optional
+        The class explained, where a library explains several. By default class 1 of two, and all classes one after the
+        other if there are more.
+    top : int, optional
+        How many tokens of a text are highlighted: those largest in size; by default 5.
+    features : sequence of str, optional
+        The features, in the order that importances are to have; by default all, as the library has them.
+
+    Returns
+    -------
+    Explanations
+
+    Examples
+    --------
+    >>> read([{"age": 0.3, "job": -0.1}, {"job": 0.2}]).describe(1)
+    'age 0, job 0.2'
+    >>> read([{"great"}, {"dull", "plot"}])
+    <2 explanations: highlighted words>
+    """
+    return _indexed(thing, _read(thing, Wanted.of(class_index, top, features)))
+
+
+def as_explanations(given: Any) -> Explanations:
+    """Whatever a caller has as `Explanations`; see `read`.
+
+    Examples
+    --------
+    >>> as_explanations([[0.5, -0.1], [0.0, 0.2]])
+    <2 explanations: importances over 2 features>
+    >>> as_explanations(["leaf 3", "leaf 7"])
+    <2 explanations: plain keys>
+    """
+    return _indexed(given, _read(given, Wanted()))
+
+
+def _read(thing: Any, wanted: Wanted) -> Explanations:
+    if isinstance(thing, Explanations):
+        return wanted.ordered(thing) if isinstance(thing, Importances) else thing
+    for reader in READERS:
+        if reader.recognizes(thing):
+            explanations: Explanations = reader.read(thing, wanted)
+            return explanations
+    values, remarks = of_class(thing, wanted)
+    return plain.read(values, wanted, remarks)
+
+
+def _indexed(given: Any, explanations: Explanations) -> Explanations:
+    index = index_of(given) if explanations.index is None else None
+    return explanations if index is None or len(index) != len(explanations) else explanations._with(index=index)

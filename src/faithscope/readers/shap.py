@@ -1,0 +1,124 @@
+"""shap's `Explanation`: tables, several classes, images, and texts whose rows have different lengths."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput
+from faithscope.explanations.base import Explanations
+from faithscope.inputs.axes import are_interactions
+from faithscope.readers.classes import check_class, chosen
+from faithscope.readers.rows import one_per_row
+from faithscope.readers.tokens import highlighted
+from faithscope.readers.wanted import Wanted
+
+
+def recognizes(thing: Any) -> bool:
+    """Whether this is one object of shap, or a list of them, one per row."""
+    return _is_explanation(thing) or any(map(_is_explanation, one_per_row(thing)[:1]))
+
+
+def read(thing: Any, wanted: Wanted) -> Explanations:
+    """Importances, or highlights of the largest tokens of texts."""
+    rows = one_per_row(thing)
+    if rows:
+        return _read_rows(rows, wanted)
+    if _are_texts(thing):
+        return _read_texts(list(zip(thing.values, thing.data, strict=True)), wanted)
+    return _read_values(np.asarray(thing.values), thing, wanted)
+
+
+def _is_explanation(thing: Any) -> bool:
+    parts = ("values", "base_values", "data", "feature_names", "output_names")
+    return all(hasattr(type(thing), name) or hasattr(thing, name) for name in parts)
+
+
+def _read_rows(rows: Sequence[Any], wanted: Wanted) -> Explanations:
+    """One object per row, each of one row with or without its axis."""
+    if any(_holds_texts(row.data) for row in rows):
+        return _read_texts([(row.values, row.data) for row in rows], wanted)
+    arrays = [np.asarray(row.values) for row in rows]
+    data = np.shape(rows[0].data)
+    single = [array[0] if data and array.ndim > 1 and array.shape[0] == data[0] == 1 else array for array in arrays]
+    if len({array.shape for array in single}) > 1:
+        raise BadInput("Explanations of shap have different shapes: explain every row with the same features.")
+    return _read_values(np.stack(single), rows[0], wanted, axes=single[0].ndim)
+
+
+def _read_values(values: NDArray[Any], thing: Any, wanted: Wanted, axes: int | None = None) -> Explanations:
+    names = _names(thing)
+    cells = np.ndim(thing.data) if axes is None else None
+    if values.ndim == 2:
+        if wanted.class_index not in (None, 0):
+            raise BadInput(
+                f"class_index={wanted.class_index!r} chooses among classes, but these explanations have one number per "
+                "feature: leave it out."
+            )
+        return wanted.importances(values, names)
+    if are_interactions(values):
+        raise BadInput(
+            f"Explanations have shape {values.shape}, interactions of every two features: sum them first, "
+            "explanations.values.sum(axis=2)."
+        )
+    if values.ndim == 3:
+        flat, named, remarks = chosen(values, names, wanted.class_index, _titles(thing, values.shape[2]))
+        return wanted.importances(flat, named, *remarks)
+    return _read_maps(values, thing, wanted, cells)
+
+
+def _read_maps(values: NDArray[Any], thing: Any, wanted: Wanted, cells: int | None) -> Explanations:
+    """Images: (n, H, W, C), with classes as a fifth axis."""
+    if values.ndim == 4 or (cells is not None and values.ndim == cells):
+        return wanted.importances(values)
+    classes = values.shape[-1]
+    label = min(1, classes - 1) if wanted.class_index is None and classes <= 2 else wanted.class_index
+    if label is None:
+        raise BadInput(
+            f"Explanations are maps of {classes} classes, {values.shape}: choose one, fs.read(explanations, "
+            "class_index=1)."
+        )
+    return wanted.importances(values[..., check_class(label, classes)])
+
+
+def _names(thing: Any) -> Sequence[str] | None:
+    names = thing.feature_names
+    if names is None or isinstance(names, str) or any(not isinstance(name, str | int | np.generic) for name in names):
+        return None
+    return list(map(str, names))
+
+
+def _titles(thing: Any, classes: int) -> list[str]:
+    """The names of the classes; their positions if they have none."""
+    names = thing.output_names
+    known = names is not None and not isinstance(names, str) and len(names) == classes
+    return [str(name) for name in names] if known else [str(label) for label in range(classes)]
+
+
+def _are_texts(thing: Any) -> bool:
+    rows = thing.data if isinstance(thing.data, list | tuple | np.ndarray) else ()
+    ragged = isinstance(thing.values, list | tuple) or np.asarray(thing.values, dtype=object).ndim < 2
+    return bool(len(rows)) and (ragged or _names(thing) is None) and all(map(_holds_texts, rows))
+
+
+def _holds_texts(row: Any) -> bool:
+    """Whether one row of the data is a list of tokens."""
+    listed = isinstance(row, list | tuple | np.ndarray) and np.ndim(row) == 1
+    return listed and len(row) > 0 and all(isinstance(token, str) for token in row)
+
+
+def _read_texts(rows: Sequence[tuple[Any, Any]], wanted: Wanted) -> Explanations:
+    """Tokens with their numbers; of several classes, those of the class wanted."""
+    scores = [np.asarray(values, np.float64) for values, _ in rows]
+    classes = {array.shape[1] if array.ndim == 2 else 1 for array in scores}
+    if len(classes) > 1:
+        raise BadInput(f"Explanations of texts have different numbers of classes, {sorted(classes)}: read them apart.")
+    (many,) = classes
+    if many > 2 and wanted.class_index is None:
+        raise BadInput(
+            f"Explanations of texts are of {many} classes: choose one, fs.read(explanations, class_index=1)."
+        )
+    label = check_class(min(1, many - 1) if wanted.class_index is None else wanted.class_index, many)
+    columns = [array[:, label] if array.ndim == 2 else array for array in scores]
+    return highlighted([tokens for _, tokens in rows], columns, wanted)

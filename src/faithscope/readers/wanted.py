@@ -1,0 +1,110 @@
+"""Wanted: what a caller asks of a reader, checked once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.importances import Importances
+from faithscope.inputs.checks import check_whole
+from faithscope.inputs.hints import hint
+
+ClassIndex = int | Literal["predicted"] | None
+TOP = 5  # tokens that are highlighted if the caller does not say how many
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a caller asks of a reader.
+
+    Attributes
+    ----------
+    class_index : int, "predicted" or None
+        The class whose explanations are read.
+    top : int, optional
+        How many tokens of a text are highlighted.
+    features : tuple of str, optional
+        The features, in the order that the importances are to have.
+    """
+
+    class_index: ClassIndex = None
+    top: int | None = None
+    features: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, class_index: Any, top: Any, features: Any) -> "Wanted":
+        """What a caller handed over, after checking it."""
+        if class_index is not None and class_index != "predicted":
+            class_index = check_whole(class_index, "class_index", 0)
+        return cls(class_index, None if top is None else check_whole(top, "top"), _to_features(features))
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens of a text are highlighted."""
+        return TOP if self.top is None else self.top
+
+    def importances(self, values: Any, names: Sequence[str] | None = None, *remarks: str, **known: Any) -> Importances:
+        """Importances of some features, in the order that the caller asks for.
+
+        Parameters
+        ----------
+        values : (n, d) array
+        names : sequence of str, optional
+            The features as the library names them; if it does not, `features` are their names.
+        *remarks : str
+            How they were read, for a reader of the result.
+        **known
+            Further attributes of `Importances`.
+        """
+        if self.top is not None:
+            raise BadInput(
+                "top= chooses tokens of a text, and these are importances of features: leave it out, and pass "
+                f"discretizer=fs.SignOfTop({self.top}) to a measure."
+            )
+        given = Importances(values, names if names is not None or not _fits(values, self.features) else self.features)
+        return self.ordered(given)._with(remarks=remarks, **known)
+
+    def ordered(self, given: Importances) -> Importances:
+        """These importances with the features that the caller asks for, in that order."""
+        if self.features is None or given.names == self.features:
+            return given
+        width = given.values.shape[1]
+        if given.names is None:
+            raise BadInput(f"features= has {len(self.features)} names, but importances have {width} columns.")
+        return given._with(values=given.values[:, _places(given.names, self.features)], names=self.features)
+
+
+def _fits(values: Any, features: tuple[str, ...] | None) -> bool:
+    """Whether these are nameless columns, one per feature."""
+    shape = tuple(getattr(values, "shape", ()))
+    return features is not None and len(shape) == 2 and shape[1] == len(features) and not hasattr(values, "columns")
+
+
+def _places(names: Sequence[str], wanted: Sequence[str]) -> NDArray[np.int64]:
+    if len(set(names)) < len(names):
+        raise BadInput(
+            f"Two columns of these importances are named {_repeated(names)!r}: rename one before choosing by name."
+        )
+    places = {name: place for place, name in enumerate(names)}
+    missing = [name for name in wanted if name not in places]
+    if missing:
+        raise BadInput(f"features= names {missing[0]!r}, which these importances lack. {hint(missing[0], names)}")
+    return np.array([places[name] for name in wanted], np.int64)
+
+
+def _repeated(names: Sequence[str]) -> str:
+    return next(name for place, name in enumerate(names) if name in names[:place])
+
+
+def _to_features(features: Any) -> tuple[str, ...] | None:
+    if features is None:
+        return None
+    if isinstance(features, str) or not hasattr(features, "__iter__"):
+        raise WrongType(f"features must be a list of names; got {features!r}.")
+    names = tuple(map(str, features))
+    if len(set(names)) < len(names):
+        raise BadInput(f"features names {_repeated(names)!r} twice: give each feature once.")
+    return names
