@@ -5,7 +5,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-import shap
 
 import faithscope as fs
 from faithscope.errors import BadInput, FaithscopeError, Incompatible, NotProven, WrongType
@@ -62,17 +61,16 @@ FAILS, RECURS, ARRAY = Unequal(KeyError("no")), Unequal(RecursionError("deep")),
         (np.array([[1, "a"]], object), [0], WrongType, "mix types: row 0, column 1 is str"),
         ([[1.0, "a"]], [0], WrongType, "mix types: row 0, column 1 is str"),
         ([{1, 2}, {3}], [0, 1], WrongType, "must be hashable; row 0 is a set"),
-        ([{"a": 1}], [0], WrongType, "must be hashable; row 0 is a dict"),
+        ([{"a": "b"}], [0], BadInput, "Row 0 gives 'a' the value 'b': importances must be finite numbers"),
         ([(1, [2])], [0], WrongType, "must be hashable; row 0 is a tuple"),
         ([Unequal(KeyError("no")), FAILS], [0, 1], WrongType, "must be comparable; row 1 is a Unequal.*KeyError"),
         ([FAILS, RECURS], [0, 1], WrongType, "must be comparable; row 1 is a Unequal"),
         ([ARRAY, FAILS], [0, 1], WrongType, "must be comparable; row 1 is a Unequal"),
         ([(1, ARRAY), (1, FAILS)], [0, 1], WrongType, "must be comparable; row 1 is a tuple"),
-        ([Unhashed(), Unhashed()], [0, 1], WrongType, "must be hashable; row 0 is a Unhashed"),
+        ([Unhashed(), Unhashed()], [0, 1], WrongType, "Unhashed .row 0., which are not known here. Pass its array"),
         (["a", "b"], [ARRAY, FAILS], WrongType, "Predictions must be comparable; row 1 is a Unequal"),
-        (np.zeros((9, 3, 4)), [0] * 9, BadInput, r"got \(9, 3, 4\). If its axes are rows, features, classes"),
-        (np.zeros((2, 3, 4)), [0, 1], BadInput, r"got \(2, 3, 4\), which looks like one array per class"),
-        (shap.Explanation(np.zeros((9, 3, 4))), [0] * 9, BadInput, r"If its axes are .*values\[:, :, 1\]"),
+        (np.zeros((9, 3, 4)), [0] * 9, BadInput, r"got \(9, 3, 4\). If one axis is classes, .*class_index=1"),
+        ([np.zeros((3, 4))] * 2, [0, 1, 0], BadInput, r"looks like one array per class: .*class_index=1"),
         ([[1.0, 2.0], [3.0]], [0, 1], BadInput, "ragged: row 0 has 2 values, row 1 has 1"),
         ("leaf", [0], WrongType, "got a single str"),
         (7, [0], WrongType, "got a single int"),

@@ -39,7 +39,7 @@ def of_class(thing: Any, wanted: Wanted) -> tuple[Any, tuple[str, ...]]:
     if isinstance(thing, list | tuple) and shape[0] < shape[1]:
         return np.asarray(thing[check_class(wanted.class_index, shape[0])]), ()
     values = np.asarray(thing)
-    if _has_bias(values):
+    if _has_bias(values, None if wanted.features is None else len(wanted.features)):
         label = check_class(wanted.class_index, shape[1])
         return values[:, label, :-1], (_BIAS,)
     _refuse_unclear(values, wanted)
@@ -79,10 +79,18 @@ def check_class(class_index: Any, classes: int) -> int:
     return int(class_index)
 
 
-def _has_bias(values: NDArray[Any]) -> bool:
-    """Whether the last column is the same in every row, as a bias is, and no other is."""
+def _has_bias(values: NDArray[Any], features: int | None) -> bool:
+    """Whether an array is (n, classes, features + 1): its last column is the same in every row, as a bias is.
+
+    Other columns may be so only if they are 0, as those of features that a model does not use. A last column of zeros
+    is taken for a bias only if the number of features says so.
+    """
     constant = (values == values[:1]).all(axis=0)
-    return len(values) > 1 and bool(constant[:, -1].all()) and not constant[:, :-1].all(axis=0).any()
+    if len(values) < 2 or not constant[:, -1].all():
+        return False
+    if features is not None and (values.shape[1] == features) != (values.shape[2] == features + 1):
+        return bool(values.shape[2] == features + 1)
+    return bool(values[0, :, -1].any() and not values[0, :, :-1][constant[:, :-1]].any())
 
 
 def _refuse_unclear(values: NDArray[Any], wanted: Wanted) -> None:

@@ -12,7 +12,7 @@ from faithscope.readers.wanted import Wanted
 
 def recognizes(thing: Any) -> bool:
     """Whether this is what ``explain_local`` gives; arrays of ``eval_terms`` are read as any array."""
-    return callable(getattr(thing, "data", None)) and getattr(thing, "explanation_type", None) in ("local", "global")
+    return hasattr(thing, "explanation_type") and hasattr(thing, "selector") and callable(getattr(thing, "data", None))
 
 
 def read(thing: Any, wanted: Wanted) -> Explanations:

@@ -17,6 +17,7 @@ from faithscope.inputs.axes import shape_of
 from faithscope.readers.wanted import Wanted
 from faithscope.runtime.memory import need
 
+_VALUES = ("builtins", "datetime", "decimal", "fractions", "numpy", "pandas")  # whose objects are single values
 _ATTRIBUTES = ("values", "attributions", "scores", "shap_values", "importances", "weights")
 
 
@@ -63,18 +64,25 @@ def _from_objects(column: NDArray[Any], wanted: Wanted, remarks: Sequence[str]) 
 
 def _refuse_single(thing: Any) -> None:
     """Raise if this is one object, of a library that is not known, rather than one per row."""
-    if type(thing).__module__ == "builtins" or hasattr(thing, "__array__") or hasattr(thing, "__iter__"):
+    library = type(thing).__module__.partition(".")[0]
+    if library in _VALUES or hasattr(thing, "__array__") or hasattr(thing, "__iter__"):
         return
     raise WrongType(_unknown(thing, f"Explanations came as one {_full_name(thing)}, which is not known here"))
 
 
 def _refuse_identities(column: NDArray[Any]) -> None:
     """Raise if rows are objects that equal nothing but themselves, so that every explanation would seem unique."""
-    for row, item in enumerate(column):
-        alone = getattr(type(item), "__eq__", None) is object.__eq__
-        if alone and item is not None and not isinstance(item, Enum | type):
-            seen = f"Explanations are objects of {_full_name(item)} (row {row}), which are not known here"
-            raise WrongType(_unknown(item, seen))
+    unknown = tuple(kind for kind in set(map(type, column)) if _is_unknown(kind))
+    if unknown:
+        row, item = next((row, item) for row, item in enumerate(column) if isinstance(item, unknown))
+        seen = f"Explanations are objects of {_full_name(item)} (row {row}), which are not known here"
+        raise WrongType(_unknown(item, seen))
+
+
+def _is_unknown(kind: type) -> bool:
+    if kind.__module__.partition(".")[0] in _VALUES or issubclass(kind, Enum):
+        return False
+    return getattr(kind, "__eq__", None) is object.__eq__
 
 
 def _full_name(thing: Any) -> str:

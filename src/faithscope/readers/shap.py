@@ -31,8 +31,7 @@ def read(thing: Any, wanted: Wanted) -> Explanations:
 
 
 def _is_explanation(thing: Any) -> bool:
-    parts = ("values", "base_values", "data", "feature_names", "output_names")
-    return all(hasattr(type(thing), name) or hasattr(thing, name) for name in parts)
+    return all(hasattr(thing, name) for name in ("base_values", "output_names", "feature_names", "values", "data"))
 
 
 def _read_rows(rows: Sequence[Any], wanted: Wanted) -> Explanations:

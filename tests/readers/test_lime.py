@@ -1,0 +1,134 @@
+"""What lime hands over, objects, maps, pairs and texts, is read with every weight in its feature's column."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+import faithscope as fs
+from faithscope.errors import BadInput
+
+lime_tabular = pytest.importorskip("lime.lime_tabular")
+
+N, D = 8, 4
+NAMES = ["age", "hours per week", "job", "zip"]
+
+
+@pytest.fixture(scope="module")
+def system():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, D))
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)
+    return X, y, RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, y)
+
+
+def explained(system, **options):
+    X, _, model = system
+    explainer = lime_tabular.LimeTabularExplainer(X, feature_names=NAMES, random_state=0)
+    return [explainer.explain_instance(x, model.predict_proba, num_samples=50, **options) for x in X[:N]]
+
+
+def weights(objects, label, names=D):
+    wanted = np.zeros((len(objects), names))
+    for row, item in enumerate(objects):
+        for feature, weight in item.as_map()[label]:
+            wanted[row, feature] = weight
+    return wanted
+
+
+def test_objects_of_tables_are_importances_over_all_features(system):
+    objects = explained(system, num_features=3)
+    read = fs.read(objects)
+    assert np.array_equal(read.values, weights(objects, 1))
+    assert read.names == tuple(NAMES)
+    assert any("3 of 4 features" in note for note in read.notes)
+    est = fs.consistency(objects, system[1][:N], discretizer=fs.SignOfTop(2))
+    assert est.value == fs.consistency(weights(objects, 1), system[1][:N], discretizer=fs.SignOfTop(2)).value
+
+
+def test_several_classes_are_chosen_by_their_index(system):
+    objects = explained(system, labels=(0, 2))
+    assert np.array_equal(fs.read(objects, class_index=0).values, weights(objects, 0))
+    with pytest.raises(BadInput, match=r"class_index=1 is not among .* \[0, 2\]: pass labels=\(1,\)"):
+        fs.read(objects, class_index=1)
+    three = explained(system, labels=(0, 1, 2))
+    read = fs.read(three)
+    assert np.array_equal(read.values, np.hstack([weights(three, label) for label in range(3)]))
+    assert read.names[D] == "age for 1"
+    assert any("all 3 classes" in note for note in read.notes)
+
+
+def test_rows_that_explain_their_own_class_are_read_with_a_warning(system):
+    objects = explained(system, labels=(), top_labels=1)
+    first = [item.top_labels[0] for item in objects]
+    assert len(set(first)) > 1
+    wanted = np.vstack([weights([item], label) for item, label in zip(objects, first, strict=True)])
+    for read in (fs.read(objects), fs.read(objects, class_index="predicted")):
+        assert np.array_equal(read.values, wanted)
+        assert any("different classes" in note for note in read.notes)
+
+
+def test_regression_has_one_set_of_weights(system):
+    X, _, _ = system
+    model = RandomForestRegressor(5, random_state=0).fit(X, X[:, 0])
+    explainer = lime_tabular.LimeTabularExplainer(X, mode="regression", random_state=0)
+    objects = [explainer.explain_instance(x, model.predict, num_samples=50) for x in X[:N]]
+    assert np.array_equal(fs.read(objects).values, weights(objects, 1))
+
+
+def test_maps_and_pairs_taken_out_of_objects_are_read_alike(system):
+    objects = explained(system, num_features=3)
+    maps = [item.as_map() for item in objects]
+    pairs = [item[1] for item in maps]
+    for given in (maps, pairs, np.array(pairs), pd.Series(pairs)):
+        read = fs.read(given, features=NAMES)
+        assert np.array_equal(read.values, weights(objects, 1))
+        assert read.names == tuple(NAMES)
+
+
+def test_texts_of_conditions_are_importances_over_conditions(system):
+    objects = explained(system)
+    by_list, by_dict = (
+        fs.read([item.as_list() for item in objects]),
+        fs.read([dict(item.as_list()) for item in objects]),
+    )
+    assert by_list.names == by_dict.names
+    assert np.array_equal(by_list.values, by_dict.values)
+    for row, item in enumerate(objects):
+        said = {name: v for name, v in zip(by_list.names, by_list.values[row], strict=True) if v}
+        assert said == {name: weight for name, weight in item.as_list() if weight}
+
+
+def test_texts_are_highlights():
+    lime_text = pytest.importorskip("lime.lime_text")
+    documents = ["a great plot, and a great cast", "dull plot", "great fun", "dull and slow"]
+
+    def predict(texts):
+        great = np.array(["great" in text for text in texts], float)
+        return np.column_stack([1 - great, great])
+
+    explainer = lime_text.LimeTextExplainer(random_state=0)
+    objects = [explainer.explain_instance(text, predict, num_samples=200) for text in documents]
+    read = fs.read(objects, top=1)
+    assert isinstance(read, fs.Highlights)
+    assert [read.item(row) for row in (0, 2)] == [{"great"}, {"great"}]
+    assert fs.sufficiency(read, predict(documents)[:, 1] > 0.5, documents).counts.missed.sum() == 0
+    pairs = [item.as_list() for item in objects]
+    assert [fs.read(pairs, top=1).item(row) for row in (0, 2)] == [{"great"}, {"great"}]
+
+
+def test_images_are_maps_of_their_segments():
+    class Image:
+        def __init__(self, segments, pairs):
+            self.segments, self.local_exp, self.mode = segments, {0: pairs}, "classification"
+
+    segments = np.array([[0, 0, 1], [2, 2, 1]])
+    read = fs.read([Image(segments, [(1, 0.5), (0, -0.2)]), Image(segments, [(2, 0.1)])])
+    assert read.shape == (2, 3)
+    assert read.values.tolist() == [[-0.2, -0.2, 0.5, 0, 0, 0.5], [0, 0, 0, 0.1, 0.1, 0]]
+
+
+def test_another_object_among_them_is_named(system):
+    objects = [*explained(system)[:2], "text"]
+    with pytest.raises(BadInput, match="Row 2 is a str among lime's explanations"):
+        fs.read(objects)

@@ -1,0 +1,82 @@
+"""Dicts of a number per feature are importances, whatever the order of their keys."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import faithscope as fs
+from faithscope.errors import BadInput, WrongType
+
+NUMBERS = st.floats(-100, 100).map(lambda x: round(x, 2))
+ROWS = st.lists(st.dictionaries(st.sampled_from("abcdef"), NUMBERS, max_size=6), min_size=1, max_size=20)
+
+
+@given(ROWS, st.randoms(use_true_random=False))
+def test_the_order_of_keys_and_what_counts_0_do_not_matter(rows, random):
+    def shuffled(row):
+        full = {**dict.fromkeys("abcdef", 0), **row}
+        return {key: full[key] for key in random.sample(sorted(full), 6)}
+
+    labels = [len(row) % 2 for row in rows]
+    brute = [tuple(row.get(key, 0.0) for key in "abcdef") for row in rows]
+    expected = fs.consistency(brute, labels).value
+    assert fs.consistency([shuffled(row) for row in rows], labels).value == expected
+    if any(rows):
+        assert fs.consistency(rows, labels).value == expected
+        assert fs.consistency([json.dumps(row) for row in rows], labels).value == expected
+        assert fs.consistency(pd.Series(rows, index=range(7, 7 + len(rows))), labels).value == expected
+
+
+def test_features_are_in_the_order_asked_for():
+    rows = [{"b": 1, "a": 2.0}, {"c": 0.5}]
+    assert fs.read(rows).names == ("b", "a", "c")
+    read = fs.read(rows, features=["a", "b", "c", "d"])
+    assert read.values.tolist() == [[2, 1, 0, 0], [0, 0, 0.5, 0]]
+    assert any("count 0" in note for note in read.notes)
+    with pytest.raises(BadInput, match=r"Rows name 'c', which features= lacks"):
+        fs.read(rows, features=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("rows", "error", "message"),
+    [
+        ([{"a": 1.0}, {"a": np.nan}], BadInput, "Row 1 gives 'a' the value nan"),
+        ([{"a": 1.0}, {"a": None}], BadInput, "Row 1 gives 'a' the value None"),
+        ([{"a": True}], BadInput, "Row 0 gives 'a' the value True"),
+        ([{"a": {"b": 1}}], BadInput, "importances must be finite numbers"),
+        ([{"a": 1.0}, 7], WrongType, "row 1 is 7"),
+        ([{}, {}], BadInput, "name no feature"),
+        ([[("a", 0.5), ("b", 0.1)], [("a", 0.5), ("a", 0.1)]], None, ""),
+    ],
+)
+def test_what_is_no_number_per_feature_is_refused(rows, error, message):
+    if error is None:
+        assert isinstance(fs.read(rows), fs.Highlights)  # a word may occur twice in a text
+        return
+    with pytest.raises(error, match=message):
+        fs.read(rows)
+
+
+def test_token_attributions_of_different_lengths_are_highlights():
+    rows = [
+        [("[CLS]", 0.9), ("great", 0.5), ("plot", -0.1)],
+        [("dull", -0.7), ("##ish", -0.2), ("plot", 0.3), ("[SEP]", 1.0)],
+    ]
+    read = fs.read(rows * 3, top=1)
+    assert [read.item(0), read.item(1)] == [{"great"}, {"dullish"}]
+
+
+def test_sets_of_words_are_highlights():
+    for rows in ([{"great"}, {"dull", "plot"}], [frozenset({"great"}), frozenset()], pd.Series([{"great"}, {"plot"}])):
+        assert isinstance(fs.read(rows), fs.Highlights)
+    assert fs.sufficiency([{"great"}, {"great"}], [1, 1], ["great plot", "great fun"]).value == 1
+
+
+def test_top_is_for_words_alone():
+    with pytest.raises(BadInput, match=r"leave it out, and pass discretizer=fs.SignOfTop\(2\)"):
+        fs.read(np.ones((3, 4)), top=2)
+    assert fs.read([{"great": 0.5, "plot": 0.1}], top=1).item(0) == {"great"}

@@ -1,0 +1,186 @@
+"""What shap and boosted models hand over for several classes is read as the class that a caller names."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+import faithscope as fs
+from faithscope.errors import BadInput
+
+shap = pytest.importorskip("shap")
+
+N, D, CLASSES = 60, 4, 3
+NAMES = ["age", "hours", "job", "zip"]
+
+
+@pytest.fixture(scope="module")
+def system():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, D))
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)
+    return X, y, RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def explained(system):
+    X, _, model = system
+    values = shap.TreeExplainer(model).shap_values(X)
+    assert values.shape == (N, D, CLASSES)
+    return values
+
+
+def shapes(values, X):
+    """The five shapes in which importances of several classes come."""
+    bias = np.broadcast_to([0.5, 0.25, 0.25], (N, CLASSES))[:, :, None]
+    stacked = np.concatenate([values.transpose(0, 2, 1), bias], axis=2)
+    return {
+        "an Explanation": shap.Explanation(values, data=X, feature_names=NAMES),
+        "an array": values,
+        "one array per class": [values[:, :, label] for label in range(CLASSES)],
+        "CatBoost and XGBoost": stacked,
+        "LightGBM": stacked.reshape(N, -1),
+    }
+
+
+@pytest.mark.parametrize("label", range(CLASSES))
+@pytest.mark.parametrize(
+    "shape", ["an Explanation", "an array", "one array per class", "CatBoost and XGBoost", "LightGBM"]
+)
+def test_the_five_shapes_of_several_classes_give_the_class_that_is_asked_for(system, explained, shape, label):
+    X, y, _ = system
+    read = fs.read(shapes(explained, X)[shape], class_index=label, features=NAMES)
+    assert np.array_equal(read.values, explained[:, :, label])
+    assert read.names == tuple(NAMES)
+    assert fs.consistency(read, y).interval == fs.consistency(explained[:, :, label], y).interval
+
+
+@pytest.mark.parametrize("shape", ["an Explanation", "an array", "one array per class", "CatBoost and XGBoost"])
+def test_features_need_not_be_named_where_the_shape_tells_them(system, explained, shape):
+    X, _, _ = system
+    assert np.array_equal(fs.read(shapes(explained, X)[shape], class_index=2).values, explained[:, :, 2])
+
+
+def test_all_classes_count_where_none_is_chosen_and_a_note_says_so(system, explained):
+    X, y, _ = system
+    est = fs.consistency(shap.Explanation(explained, data=X, output_names=["a", "b", "c"]), y)
+    assert est.value == fs.consistency(explained.reshape(N, -1), y).value
+    assert any("all 3 classes count" in note for note in est.notes)
+    read = fs.read(shap.Explanation(explained, data=X, feature_names=NAMES, output_names=["a", "b", "c"]))
+    assert read.names[:5] == ("age for a", "hours for a", "job for a", "zip for a", "age for b")
+    assert np.array_equal(read.values[:, 4:8], explained[:, :, 1])
+
+
+def test_of_two_classes_the_second_is_read_and_a_note_says_so(system):
+    X, y, _ = system
+    model = RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, y > 0)
+    explanation = shap.TreeExplainer(model)(X)
+    assert explanation.values.shape == (N, D, 2)
+    read = fs.read(explanation)
+    assert np.array_equal(read.values, explanation.values[:, :, 1])
+    assert any("importances are those of class" in note for note in fs.consistency(explanation, y).notes)
+
+
+def test_boosted_models_are_read_as_they_explain_themselves(system):
+    X, y, _ = system
+    lightgbm, xgboost, catboost = map(pytest.importorskip, ("lightgbm", "xgboost", "catboost"))
+    light = lightgbm.LGBMClassifier(n_estimators=5, min_child_samples=5, verbose=-1).fit(X, y)
+    extreme = xgboost.XGBClassifier(n_estimators=5, max_depth=3).fit(X, y)
+    cat = catboost.CatBoostClassifier(iterations=5, verbose=0, allow_writing_files=False).fit(X, y)
+    contributions = [
+        (light, light.predict(X, pred_contrib=True)),
+        (extreme, extreme.get_booster().predict(xgboost.DMatrix(X), pred_contribs=True)),
+        (cat, cat.get_feature_importance(catboost.Pool(X, y), type="ShapValues")),
+    ]
+    for model, values in contributions:
+        read = fs.read(values, class_index=1, features=NAMES)
+        wanted = shap.TreeExplainer(model)(X).values[:, :, 1]
+        assert np.allclose(read.values, wanted, atol=1e-4)
+        assert any("bias" in note for note in read.notes)
+
+
+def test_a_bias_is_left_out_only_where_features_are_named_and_the_column_is_constant():
+    values = np.random.default_rng(0).normal(size=(20, 5))
+    values[:, 4] = 0.25
+    assert fs.read(values).values.shape == (20, 5)
+    assert np.array_equal(fs.read(values, features=NAMES).values, values[:, :4])
+    values[3, 4] = 0.5
+    with pytest.raises(BadInput, match="features= has 4 names, but importances have 5 columns"):
+        fs.read(values, features=NAMES)
+
+
+def test_axes_that_may_be_either_are_asked_about():
+    values = np.random.default_rng(0).normal(size=(20, 3, 4))
+    for given in (values, values[:, :, :3]):
+        with pytest.raises(BadInput, match="not clear which axis is classes"):
+            fs.read(given, class_index=1)
+    assert np.array_equal(fs.read(values, class_index=3, features=["a", "b", "c"]).values, values[:, :, 3])
+
+
+@pytest.mark.parametrize("label", [3, 7])
+def test_a_class_that_was_not_explained_is_refused(explained, label):
+    with pytest.raises(BadInput, match=r"one of the 3 classes explained, 0 to 2; got"):
+        fs.read(explained, class_index=label)
+
+
+def test_a_class_of_explanations_of_one_class_is_refused(explained):
+    for given in (explained[:, :, 1], shap.Explanation(explained[:, :, 1])):
+        with pytest.raises(BadInput, match="leave it out"):
+            fs.read(given, class_index=1)
+
+
+def test_interactions_are_to_be_summed(system):
+    X, y, _ = system
+    model = RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, y > 0)
+    explainer = shap.TreeExplainer(model)
+    values, wanted = explainer.shap_interaction_values(X)[..., 1], explainer.shap_values(X)[..., 1]
+    with pytest.raises(BadInput, match=r"values.sum\(axis=2\)"):
+        fs.consistency(values, y)
+    with pytest.raises(BadInput, match=r"explanations.values.sum\(axis=2\)"):
+        fs.consistency(shap.Explanation(values, data=X), y)
+    assert np.allclose(values.sum(axis=2), wanted, atol=1e-6)
+
+
+def test_one_object_per_row_is_read_as_one_of_all_rows(system):
+    X, _, model = system
+    explainer = shap.TreeExplainer(model)
+    together = fs.read(explainer(X[:6]), class_index=1)
+    for apart in ([explainer(X[i : i + 1]) for i in range(6)], list(explainer(X[:6]))):
+        assert np.allclose(fs.read(apart, class_index=1).values, together.values)
+
+
+def texts(classes):
+    rng = np.random.default_rng(0)
+    tokens = [["a ", "great ", "plot "], ["dull ", "and ", "un", "believ", "able "], ["great ", "cast "]]
+    values = [np.round(rng.normal(size=(len(row), classes) if classes > 1 else len(row)), 2) for row in tokens]
+    return (
+        tokens,
+        values,
+        shap.Explanation(
+            np.array(values, object), data=tuple(np.array(row, object) for row in tokens), base_values=np.zeros(3)
+        ),
+    )
+
+
+def test_texts_of_different_lengths_are_highlights_of_the_largest_tokens():
+    tokens, values, explanation = texts(1)
+    values[1][:] = [0.1, 0.2, 0.3, 0.3, 0.3]
+    values[0][:] = [0.0, 0.5, -0.7]
+    values[2][:] = [0.1, 0.0]
+    explanation = shap.Explanation(
+        np.array(values, object), data=tuple(np.array(row, object) for row in tokens), base_values=np.zeros(3)
+    )
+    read = fs.read(explanation, top=1)
+    assert [read.item(row) for row in range(3)] == [{"plot"}, {"unbelievable"}, {"great"}]
+    documents = ["A great plot.", "Dull and unbelievable", "great cast"]
+    assert fs.sufficiency(read, [0, 1, 1], documents).counts.missed.sum() == 0
+    assert [read.item(0), fs.read(explanation).item(0)] == [{"plot"}, {"great", "plot"}]
+    assert any("5 words largest" in note for note in fs.consistency(explanation, [0, 1, 1]).notes)
+
+
+def test_texts_of_several_classes_need_a_class():
+    tokens, values, explanation = texts(3)
+    with pytest.raises(BadInput, match="of 3 classes: choose one"):
+        fs.read(explanation)
+    read = fs.read(explanation, class_index=2, top=1)
+    largest = tokens[0][int(np.abs(values[0][:, 2]).argmax())].strip()
+    assert read.item(0) == {largest}
