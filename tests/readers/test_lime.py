@@ -130,5 +130,5 @@ def test_images_are_maps_of_their_segments():
 
 def test_another_object_among_them_is_named(system):
     objects = [*explained(system)[:2], "text"]
-    with pytest.raises(BadInput, match="Row 2 is a str among lime's explanations"):
+    with pytest.raises(BadInput, match="Row 2 is a str, but row 0 is a Explanation"):
         fs.read(objects)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.readers.classes import ALIKE
-from faithscope.readers.rows import one_per_row
+from faithscope.readers.rows import one_per_row, rows_of_objects
 from faithscope.readers.tokens import highlighted
 from faithscope.readers.wanted import ClassIndex, Wanted
 
@@ -24,9 +24,7 @@ def recognizes(thing: Any) -> bool:
 def read(thing: Any, wanted: Wanted) -> Explanations:
     """Importances over all features, highlights of texts, or maps of images."""
     rows = [thing] if _is_explanation(thing) else one_per_row(thing)
-    odd = next((row for row, item in enumerate(rows) if not _is_explanation(item)), None)
-    if odd is not None:
-        raise BadInput(f"Row {odd} is a {type(rows[odd]).__name__} among lime's explanations: pass one per row.")
+    rows_of_objects(rows, "local_exp")
     if hasattr(rows[0], "segments"):
         return _read_images(rows, wanted)
     mapper = getattr(rows[0], "domain_mapper", None)

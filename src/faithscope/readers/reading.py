@@ -6,11 +6,20 @@ from typing import Any
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.alignment import index_of
-from faithscope.readers import interpret, lime, mappings, plain, shap
+from faithscope.readers import captum, ferret, inseq, interpret, interpreto, lime, mappings, plain, shap
 from faithscope.readers.classes import of_class
 from faithscope.readers.wanted import ClassIndex, Wanted
 
-READERS: tuple[ModuleType, ...] = (shap, lime, interpret, mappings)  # the first that recognizes a thing
+READERS: tuple[ModuleType, ...] = (
+    shap,
+    lime,
+    interpret,
+    captum,
+    ferret,
+    inseq,
+    interpreto,
+    mappings,
+)  # the first that recognizes a thing reads it
 
 
 def read(thing: Any, *, class_index: ClassIndex = None, top: int | None = None, features: Any = None) -> Explanations:

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from faithscope.errors import BadInput
+
 
 def one_per_row(thing: Any) -> list[Any]:
     """The objects of a list, one per row; none if this is no list of objects.
@@ -17,3 +19,20 @@ def one_per_row(thing: Any) -> list[Any]:
         return list(thing)
     column = getattr(thing, "dtype", None) == np.dtype("O") and np.ndim(thing) == 1
     return list(thing) if column else []
+
+
+def rows_of_objects(thing: Any, *attributes: str) -> list[Any]:
+    """The objects that have all these attributes, one per row, of one object or a list; none if they have not.
+
+    If the first of a list has them, all must.
+    """
+    rows = one_per_row(thing) or [thing]
+    if not all(hasattr(rows[0], name) for name in attributes):
+        return []
+    odd = next((row for row, item in enumerate(rows) if not all(hasattr(item, name) for name in attributes)), None)
+    if odd is not None:
+        raise BadInput(
+            f"Row {odd} is a {type(rows[odd]).__name__}, but row 0 is a {type(rows[0]).__name__}: pass one kind of "
+            "explanation for all rows."
+        )
+    return rows

@@ -1,0 +1,36 @@
+"""inseq's attributions of generated texts: tokens of the source, and numbers for every generated token."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.explanations.base import Explanations
+from faithscope.inputs.tensors import to_host
+from faithscope.readers.rows import rows_of_objects
+from faithscope.readers.tokens import highlighted
+from faithscope.readers.wanted import Wanted
+
+
+def recognizes(thing: Any) -> bool:
+    """Whether this is one ``FeatureAttributionOutput``, or a list of its sequences."""
+    return hasattr(thing, "sequence_attributions") or bool(rows_of_objects(thing, "source_attributions", "target"))
+
+
+def read(thing: Any, wanted: Wanted) -> Explanations:
+    """Highlights of the source's tokens, or of the prompt's if there is no source, largest over all generated ones."""
+    given = getattr(thing, "sequence_attributions", thing)
+    rows = rows_of_objects(list(given) if given is not thing else given, "source_attributions", "target")
+    pairs = [_tokens_and_scores(row) for row in rows]
+    return highlighted([tokens for tokens, _ in pairs], [scores for _, scores in pairs], wanted)
+
+
+def _tokens_and_scores(row: Any) -> tuple[list[str], NDArray[Any]]:
+    if row.source_attributions is not None:
+        tokens, values = row.source, to_host(row.source_attributions)
+    else:  # a model without an encoder: what was generated is explained by the prompt before it
+        start = int(row.attr_pos_start)
+        tokens, values = row.target[:start], to_host(row.target_attributions)[:start]
+    if values.ndim == 3:  # a number per dimension of the embedding: inseq takes the norm, too
+        values = np.linalg.norm(values, axis=2)
+    return [str(getattr(token, "token", token)) for token in tokens], np.nansum(values, axis=1)
