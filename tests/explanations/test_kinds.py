@@ -10,6 +10,7 @@ import pytest
 import shap
 
 import faithscope as fs
+from faithscope.discretizers import discretize
 from faithscope.errors import Incompatible
 from faithscope.explanations.keys import Plain, Records
 from faithscope.readers import as_explanations
@@ -139,8 +140,8 @@ def test_explanations_are_taken_joined_and_located():
     with pytest.raises(Incompatible, match="Use one explainer"):
         a.locate(fs.Importances([[1.0, 2.0]]))
     named = fs.Importances([[1.0, 2.0]], names=["a", "b"])
-    with pytest.raises(Incompatible, match="number 0 is 'a' in one and 'b' in the other"):
-        named.join(fs.Importances([[1.0, 2.0]], names=["b", "a"]))
+    with pytest.raises(Incompatible, match="number 0 is 'a' in one and 'c' in the other"):
+        named.join(fs.Importances([[1.0, 2.0]], names=["c", "a"]))
     assert len(named.join(fs.Importances([[1.0, 2.0]]))) == 2
 
 
@@ -186,9 +187,22 @@ def test_tensors_are_arrays_not_objects():
 
 def test_names_beyond_those_shown_are_compared_too():
     names = [f"f{j}" for j in range(15)]
-    a, b = fs.Importances(np.zeros((1, 15)), names), fs.Importances(np.zeros((1, 15)), [*names[:13], "f14", "f13"])
-    with pytest.raises(Incompatible, match="number 13 is 'f13' in one and 'f14' in the other"):
+    a, b = fs.Importances(np.zeros((1, 15)), names), fs.Importances(np.zeros((1, 15)), [*names[:13], "f15", "f13"])
+    with pytest.raises(Incompatible, match="number 13 is 'f13' in one and 'f15' in the other"):
         a.locate(b)
+
+
+@pytest.mark.parametrize("discretizer", [None, fs.Sign(), fs.SignOfTop(2), fs.Rank()])
+def test_columns_in_another_order_are_the_same_features(discretizer):
+    rng = np.random.default_rng(0)
+    values, order = rng.permuted(np.tile(np.arange(-2.0, 3.0), (50, 1)), axis=1), rng.permutation(5)
+    names = ["a", "b", "c", "d", "e"]
+    first = discretize(fs.Importances(values, names), discretizer)
+    second = discretize(fs.Importances(values[:, order], [names[j] for j in order]), discretizer)
+    codes, rows = first.group()
+    assert np.array_equal(first.take(rows).locate(second), codes)
+    assert np.array_equal(first.join(second).group()[0], np.tile(codes, 2))
+    assert first.join(second).describe(50) == first.describe(0)
 
 
 def test_discretized_explanations_do_not_mix_with_raw_ones():

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible
@@ -105,7 +106,7 @@ class Importances(Explanations):
             odd = next(j for j, (a, b) in enumerate(zip(self.names, other.names, strict=True)) if a != b)
             raise Incompatible(
                 f"These importances are of different features: number {odd} is {self.names[odd]!r} in one and "
-                f"{other.names[odd]!r} in the other. Give both the same columns in the same order."
+                f"{other.names[odd]!r} in the other. Give both the same columns, fs.read(explanations, features=[...])."
             )
         super().check_comparable(other)
 
@@ -113,7 +114,23 @@ class Importances(Explanations):
         return type(self), self.values.shape[1], self.form
 
     def join(self, other: Self) -> Self:
-        return super().join(other)._with(names=self.names or other.names, error=max(self.error, other.error))
+        both = super().join(self._with_my_order(other))
+        return both._with(names=self.names or other.names, error=max(self.error, other.error))
+
+    def locate(self, wanted: Explanations) -> NDArray[np.int64]:
+        return super().locate(self._with_my_order(wanted) if isinstance(wanted, Importances) else wanted)
+
+    def _with_my_order(self, other: Any) -> Any:
+        """The other importances with their features in this order, if both name the same ones; else as they are."""
+        if not self.names or not other.names or self.names == other.names or type(self) is not type(other):
+            return other
+        places = {name: place for place, name in enumerate(other.names)}
+        if len(places) < len(other.names) or sorted(self.names) != sorted(other.names):
+            return other
+        return other._reordered(np.array([places[name] for name in self.names]))._with(names=self.names)
+
+    def _reordered(self, places: NDArray[np.int64]) -> Self:
+        return self._with(values=self.values[:, places])
 
     def describe(self, row: int) -> str:
         """The text of one row's importances; after a discretizer, only of the features that are not 0."""
@@ -138,6 +155,9 @@ class Rankings(Importances):
     @property
     def kind(self) -> str:
         return f"rankings of {super().kind.removeprefix('importances over ')}"
+
+    def _reordered(self, places: NDArray[np.int64]) -> Self:
+        return self._with(values=np.argsort(places)[self.values].astype(self.values.dtype))
 
     def describe(self, row: int) -> str:
         labels = self._labels()
