@@ -261,6 +261,15 @@ def _(draw):
     return lambda: fs.Importances(given, **how)
 
 
+@target("read", KINDS, 80)
+def _(draw):
+    n = draw(SIZES)
+    given = draw(st.one_of(hostile.matrices(n), hostile.tables(n), hostile.columns(n), hostile.foreign(n)))
+    names = st.one_of(st.lists(SCALARS, max_size=3), SCALARS, st.just(["a", "b"]))
+    how = draw(options(class_index=st.one_of(SCALARS, st.integers(0, 3)), top=SCALARS, features=names))
+    return lambda: fs.read(given, **how)
+
+
 @target("Highlights", KINDS, 50)
 def _(draw):
     n = draw(SIZES)

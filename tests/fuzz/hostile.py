@@ -5,7 +5,7 @@ import math
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -169,6 +169,18 @@ def typed_columns(n):
     )
 
 
+ATTRIBUTES = (
+    ("base_values", "output_names", "feature_names", "values", "data"),
+    ("local_exp", "domain_mapper"),
+    ("local_exp", "segments"),
+    ("explanation_type", "selector", "data"),
+    ("seq_attr", "input_tokens"),
+    ("tokens", "scores", "explainer"),
+    ("elements", "attributions"),
+    ("source_attributions", "target_attributions", "source", "target", "attr_pos_start"),
+)
+
+
 def _odd_columns():
     return st.sampled_from(
         [None, 3, "text", b"bytes", {}, {1, 2}, {"a": [1]}, object(), pd.DataFrame(), [[1], [1, 2]], [[]], []]
@@ -209,6 +221,21 @@ def matrices(n):
     ragged = st.just([[0.0] * (1 + row % 2) for row in range(n)])
     masked = filled(small).map(lambda m: np.ma.masked_array(m, mask=m > 0.9))
     return st.one_of(filled(small), filled(small), filled(wild), shaped, as_lists, ragged, masked)
+
+
+@cache
+def foreign(n):
+    """What other libraries make, with hostile content: dicts, pairs, and objects with a library's attributes."""
+    names, numbers = st.one_of(st.sampled_from(TEXTS), SCALARS), st.one_of(st.sampled_from([0.5, -1.0]), SCALARS)
+    pairs = st.lists(st.tuples(names, numbers), max_size=3)
+    hashable = st.one_of(st.sampled_from(TEXTS), st.integers(0, 3))
+    dicts = st.dictionaries(hashable, st.one_of(numbers, pairs), max_size=3)
+    attributes = st.sampled_from(ATTRIBUTES)
+    contents = st.one_of(SCALARS, pairs, dicts, st.lists(names, max_size=3), matrices(n), columns(n))
+    objects = attributes.flatmap(lambda held: st.fixed_dictionaries(dict.fromkeys(held, contents)))
+    made = objects.map(lambda held: SimpleNamespace(**held))
+    texts = dicts.map(lambda held: str(held).replace("'", '"'))
+    return st.one_of(lists(n, pairs), lists(n, dicts), lists(n, made), made, lists(n, texts), lists(n, numbers))
 
 
 def _framed(pair):

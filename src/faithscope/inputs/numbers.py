@@ -21,6 +21,8 @@ from faithscope.inputs.grouping import over_chunks
 from faithscope.inputs.missing import is_missing, refuse_missing, refuse_rows
 from faithscope.runtime.memory import need
 
+_NO_NUMBERS = (bool, np.timedelta64)  # although Python and NumPy count them among the integers
+
 
 def to_matrix(values: Any, what: str) -> tuple[NDArray[Any], tuple[str, ...] | None]:
     """Finite numbers, and the names of their columns.
@@ -111,7 +113,7 @@ def as_floats(matrix: NDArray[Any], what: str) -> NDArray[Any]:
 def _numbers_from_objects(matrix: NDArray[Any], what: str) -> NDArray[np.float64]:
     """An object array as numbers; raises, naming the first entry that is no number."""
     items = matrix.reshape(-1).tolist()
-    usable = {t for t in set(map(type, items)) if issubclass(t, (*INTEGERS, *FLOATS)) and t is not bool}
+    usable = {t for t in set(map(type, items)) if issubclass(t, (*INTEGERS, *FLOATS)) and t not in _NO_NUMBERS}
     wrong = next((i for i, item in enumerate(items) if type(item) not in usable), None)
     if wrong is not None:
         row, column = divmod(wrong, matrix.shape[1])

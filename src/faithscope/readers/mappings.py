@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,7 @@ def _to_pairs(row: int, item: Any, wanted: Wanted) -> list[tuple[Any, Any]]:
         raise WrongType(f"Explanations are dicts of a number per feature, but row {row} is {item!r}: pass one per row.")
     pairs = list(item.items()) if isinstance(item, Mapping) else [_numbered(*pair) for pair in item]
     for name, number in pairs:
-        if not is_real(number) or not np.isfinite(number):
+        if not is_real(number) or not isfinite(number):
             raise BadInput(f"Row {row} gives {name!r} the value {number!r}: importances must be finite numbers.")
     return pairs
 

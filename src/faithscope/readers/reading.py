@@ -1,8 +1,11 @@
 """read(): whatever a caller holds as `Explanations`; as_explanations(): the same, at every door of the package."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+from faithscope.errors import BadInput, FaithscopeError
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.alignment import index_of
@@ -74,10 +77,25 @@ def _read(thing: Any, wanted: Wanted) -> Explanations:
         return wanted.ordered(thing) if isinstance(thing, Importances) else thing
     for reader in READERS:
         if reader.recognizes(thing):
-            explanations: Explanations = reader.read(thing, wanted)
-            return explanations
+            with understood(reader.__name__.rpartition(".")[2]):
+                explanations: Explanations = reader.read(thing, wanted)
+                return explanations
     values, remarks = of_class(thing, wanted)
     return plain.read(values, wanted, remarks)
+
+
+@contextmanager
+def understood(library: str) -> Iterator[None]:
+    """Raise one sentence if an object has the attributes of a library's, but not its content."""
+    try:
+        yield
+    except FaithscopeError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError) as why:
+        raise BadInput(
+            f"Explanations look like those of {library}, but cannot be read ({type(why).__name__}: {why}): they were "
+            "changed, or are of a version that is not known here. Pass their numbers as fs.Importances(values)."
+        ) from why
 
 
 def _indexed(given: Any, explanations: Explanations) -> Explanations:

@@ -37,7 +37,7 @@ class Wanted:
     @classmethod
     def of(cls, class_index: Any, top: Any, features: Any) -> "Wanted":
         """What a caller handed over, after checking it."""
-        if class_index is not None and class_index != "predicted":
+        if class_index is not None and not (isinstance(class_index, str) and class_index == "predicted"):
             class_index = check_whole(class_index, "class_index", 0)
         return cls(class_index, None if top is None else check_whole(top, "top"), _to_features(features))
 
