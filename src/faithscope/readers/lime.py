@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.readers.classes import ALIKE
-from faithscope.readers.rows import one_per_row, rows_of_objects
+from faithscope.readers.rows import first_of, one_per_row, rows_of_objects
 from faithscope.readers.tokens import highlighted
 from faithscope.readers.wanted import ClassIndex, Wanted
 
@@ -18,7 +18,7 @@ Pairs = Sequence[tuple[Any, float]]
 
 def recognizes(thing: Any) -> bool:
     """Whether this is one object of lime, or a list of them."""
-    return _is_explanation(thing) or any(map(_is_explanation, one_per_row(thing)[:1]))
+    return _is_explanation(thing) or _is_explanation(first_of(thing))
 
 
 def read(thing: Any, wanted: Wanted) -> Explanations:

@@ -11,7 +11,7 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.checks import is_real
 from faithscope.inputs.hints import hint
-from faithscope.readers.rows import one_per_row
+from faithscope.readers.rows import first_of, one_per_row
 from faithscope.readers.tokens import highlighted
 from faithscope.readers.wanted import Wanted
 from faithscope.runtime.memory import need
@@ -23,7 +23,7 @@ _FEW = 5  # texts per pair of a row, up to which they are features rather than w
 
 def recognizes(thing: Any) -> bool:
     """Whether rows are dicts, lists of pairs of a feature and a number, or the JSON text of such dicts."""
-    first = next(iter(one_per_row(thing)), None)
+    first = first_of(thing)
     return isinstance(first, Mapping) or are_pairs(first) or _are_pair_rows(thing) or _as_json(first) is not None
 
 

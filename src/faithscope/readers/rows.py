@@ -15,10 +15,18 @@ def one_per_row(thing: Any) -> list[Any]:
     >>> one_per_row(({"age": 0.3}, {"age": 0.1})), one_per_row("text"), one_per_row(np.zeros(3))
     ([{'age': 0.3}, {'age': 0.1}], [], [])
     """
+    return list(thing) if _is_list(thing) else []
+
+
+def first_of(thing: Any) -> Any:
+    """The first object of a list, one per row; None if this is no list of objects, or an empty one."""
+    return next(iter(thing), None) if _is_list(thing) else None
+
+
+def _is_list(thing: Any) -> bool:
     if isinstance(thing, list | tuple):
-        return list(thing)
-    column = getattr(thing, "dtype", None) == np.dtype("O") and np.ndim(thing) == 1
-    return list(thing) if column else []
+        return True
+    return bool(getattr(thing, "dtype", None) == np.dtype("O") and np.ndim(thing) == 1)
 
 
 def rows_of_objects(thing: Any, *attributes: str) -> list[Any]:
@@ -26,9 +34,10 @@ def rows_of_objects(thing: Any, *attributes: str) -> list[Any]:
 
     If the first of a list has them, all must.
     """
-    rows = one_per_row(thing) or [thing]
-    if not all(hasattr(rows[0], name) for name in attributes):
+    first = first_of(thing) if _is_list(thing) else thing
+    if not all(hasattr(first, name) for name in attributes):
         return []
+    rows = one_per_row(thing) or [thing]
     odd = next((row for row, item in enumerate(rows) if not all(hasattr(item, name) for name in attributes)), None)
     if odd is not None:
         raise BadInput(

@@ -10,14 +10,14 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.axes import are_interactions
 from faithscope.readers.classes import check_class, chosen
-from faithscope.readers.rows import one_per_row
+from faithscope.readers.rows import first_of, one_per_row
 from faithscope.readers.tokens import highlighted
 from faithscope.readers.wanted import Wanted
 
 
 def recognizes(thing: Any) -> bool:
     """Whether this is one object of shap, or a list of them, one per row."""
-    return _is_explanation(thing) or any(map(_is_explanation, one_per_row(thing)[:1]))
+    return _is_explanation(thing) or _is_explanation(first_of(thing))
 
 
 def read(thing: Any, wanted: Wanted) -> Explanations:
