@@ -116,6 +116,10 @@ def sequence_vector(values: Iterable[Any], what: str) -> NDArray[Any]:
             f"{what} must be a list with one value per row; got a single {type(values).__name__} ({values!r})."
         )
     items = list(values)
+    if items and is_tensor(items[0]):  # a single number of torch or JAX is an array without axes
+        items = [
+            to_host(item).item() if is_tensor(item) and getattr(item, "shape", None) == () else item for item in items
+        ]
     types = set(map(type, items))
     try:
         if types and types <= {bool, np.bool_}:

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.errors import WrongType
+
 
 def is_tensor(values: object) -> bool:
     """Whether this is an array of another library, and no table or column of one."""
@@ -24,4 +26,14 @@ def to_host(values: Any) -> NDArray[Any]:
         values = values.get()
     if "bfloat16" in str(getattr(values, "dtype", "")):  # every such number is also one of 32 bits
         values = values.float() if callable(getattr(values, "float", None)) else np.asarray(values).astype(np.float32)
-    return np.asarray(values) if hasattr(values, "__array__") else np.from_dlpack(values)
+    return np.asarray(values) if hasattr(values, "__array__") else _from_dlpack(values)
+
+
+def _from_dlpack(values: Any) -> NDArray[Any]:
+    try:
+        return np.from_dlpack(values)
+    except (BufferError, RuntimeError, TypeError, ValueError) as why:
+        raise WrongType(
+            f"The array came as a {type(values).__name__}, which NumPy cannot take over ({why}): copy it to the CPU "
+            "first."
+        ) from None
