@@ -146,6 +146,9 @@ def test_one_object_per_row_is_read_as_one_of_all_rows(system):
     together = fs.read(explainer(X[:6]), class_index=1)
     for apart in ([explainer(X[i : i + 1]) for i in range(6)], list(explainer(X[:6]))):
         assert np.allclose(fs.read(apart, class_index=1).values, together.values)
+    assert np.array_equal(fs.read(explainer(X[:6])[2], class_index=1).values, together.values[2:3])
+    one_feature = shap.Explanation(np.arange(6.0).reshape(2, 1, 3), data=np.zeros((2, 1)))
+    assert fs.read(list(one_feature), class_index=2).values.tolist() == [[2.0], [5.0]]
 
 
 def texts(classes):

@@ -17,4 +17,5 @@ def recognizes(thing: Any) -> bool:
 def read(thing: Any, wanted: Wanted) -> Explanations:
     """Highlights of the tokens of the prompt that count most for all that was generated."""
     rows = rows_of_objects(thing, "seq_attr", "input_tokens")
+    wanted.refuse_class("these explanations are of one class")
     return highlighted([row.input_tokens for row in rows], [to_host(row.seq_attr) for row in rows], wanted)

@@ -30,13 +30,9 @@ def of_class(thing: Any, wanted: Wanted) -> tuple[Any, tuple[str, ...]]:
             thing = np.asarray(thing).reshape(shape[0], classes, -1)
             shape = thing.shape
     if wanted.class_index is None or len(shape) != 3:
-        if wanted.class_index is not None and len(shape) == 2:
-            raise BadInput(
-                f"class_index={wanted.class_index!r} chooses among classes, but these importances have shape {shape}, "
-                "rows and features of one class: leave it out."
-            )
+        wanted.refuse_class(f"these explanations have shape {shape}, of one class" if shape else "these have none")
         return thing, ()
-    if isinstance(thing, list | tuple) and shape[0] < shape[1]:
+    if isinstance(thing, list | tuple) and hasattr(thing[0], "shape"):
         return np.asarray(thing[check_class(wanted.class_index, shape[0])]), ()
     values = np.asarray(thing)
     if _has_bias(values, None if wanted.features is None else len(wanted.features)):

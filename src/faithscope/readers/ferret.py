@@ -18,4 +18,5 @@ def recognizes(thing: Any) -> bool:
 def read(thing: Any, wanted: Wanted) -> Explanations:
     """Highlights of the largest tokens."""
     rows = rows_of_objects(thing, "tokens", "scores", "explainer")
+    wanted.refuse_class("these explanations are of one class")
     return highlighted([row.tokens for row in rows], [np.asarray(row.scores) for row in rows], wanted)

@@ -22,6 +22,7 @@ def read(thing: Any, wanted: Wanted) -> Explanations:
     given = getattr(thing, "sequence_attributions", thing)
     rows = rows_of_objects(list(given) if given is not thing else given, "source_attributions", "target")
     pairs = [_tokens_and_scores(row) for row in rows]
+    wanted.refuse_class("these explanations are of one class")
     return highlighted([tokens for tokens, _ in pairs], [scores for _, scores in pairs], wanted)
 
 

@@ -30,6 +30,8 @@ def recognizes(thing: Any) -> bool:
 def read(thing: Any, wanted: Wanted) -> Explanations:
     """Importances over all features that any row names; highlights if the features are words."""
     given = one_per_row(thing) or thing.tolist()
+    if not _by_class(given[0]):
+        wanted.refuse_class("these explanations are of one class")
     rows = [_to_pairs(row, item, wanted) for row, item in enumerate(given)]
     words = wanted.top is not None or (not isinstance(given[0], Mapping) and _are_words(rows))
     if words:
@@ -65,7 +67,7 @@ def _to_pairs(row: int, item: Any, wanted: Wanted) -> list[tuple[Any, Any]]:
     """One row's features with their numbers; of lime's maps by class, those of the class wanted."""
     if isinstance(item, str):
         item = _as_json(item)
-    if isinstance(item, Mapping) and item and all(are_pairs(pairs) for pairs in item.values()):
+    if _by_class(item):
         item = _of_label(row, item, wanted)
     if not isinstance(item, Mapping) and not isinstance(item, list | tuple | np.ndarray):
         raise WrongType(f"Explanations are dicts of a number per feature, but row {row} is {item!r}: pass one per row.")
@@ -74,6 +76,11 @@ def _to_pairs(row: int, item: Any, wanted: Wanted) -> list[tuple[Any, Any]]:
         if not is_real(number) or not isfinite(number):
             raise BadInput(f"Row {row} gives {name!r} the value {number!r}: importances must be finite numbers.")
     return pairs
+
+
+def _by_class(item: Any) -> bool:
+    """Whether this is lime's as_map(): pairs of features and weights by class."""
+    return isinstance(item, Mapping) and bool(item) and all(are_pairs(pairs) for pairs in item.values())
 
 
 def _numbered(name: Any, number: Any) -> tuple[Any, Any]:

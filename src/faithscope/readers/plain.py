@@ -35,9 +35,10 @@ def read(given: Any, wanted: Wanted, remarks: Sequence[str] = ()) -> Explanation
     if column.ndim == 1 and column.dtype == object and len(column):
         return _from_objects(column, wanted, remarks)
     if column.ndim == 1:
+        wanted.refuse_all("plain keys")
         return Plain(column)
     numbers = column.dtype.kind in "biufcO" and not _is_text(column)
-    return _importances(column, wanted, remarks) if numbers else _from_cells(column)
+    return _importances(column, wanted, remarks) if numbers else _from_cells(column, wanted)
 
 
 def _importances(values: Any, wanted: Wanted, remarks: Sequence[str]) -> Importances:
@@ -58,7 +59,9 @@ def _from_objects(column: NDArray[Any], wanted: Wanted, remarks: Sequence[str]) 
         stacked = np.array(_stackable(column)) if len(_shape(first)) > 1 else list(column)
         return _importances(stacked, wanted, remarks)
     if all(isinstance(item, set | frozenset) and all(isinstance(word, str) for word in item) for item in column):
+        wanted.refuse_all("sets of words")
         return Highlights(column)
+    wanted.refuse_all("plain keys")
     _refuse_identities(column)
     return Plain(column)
 
@@ -120,7 +123,8 @@ def _is_text(cells: Any) -> bool:
     return cells.dtype == object and cells.size > 0 and all(isinstance(item, str) for item in cells.flat)
 
 
-def _from_cells(cells: Any) -> Explanations:
+def _from_cells(cells: Any, wanted: Wanted) -> Explanations:
+    wanted.refuse_all("records")
     return Records(list(cells.T), [f"x{j}" for j in range(cells.shape[1])])
 
 
@@ -129,4 +133,7 @@ def _from_frame(frame: Any, wanted: Wanted, remarks: Sequence[str]) -> Explanati
     if not columns:
         raise BadInput("Explanations have no columns: pass at least one.")
     numeric = all(column.dtype.kind in "biuf" for column in columns)
-    return _importances(frame, wanted, remarks) if numeric else Records(columns, names)
+    if numeric:
+        return _importances(frame, wanted, remarks)
+    wanted.refuse_all("records, since not all columns are numbers")
+    return Records(columns, names)

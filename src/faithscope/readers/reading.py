@@ -73,8 +73,12 @@ def as_explanations(given: Any) -> Explanations:
 
 
 def _read(thing: Any, wanted: Wanted) -> Explanations:
+    if isinstance(thing, Importances):
+        wanted.refuse_class("these importances were read before")
+        return wanted.ordered(thing)
     if isinstance(thing, Explanations):
-        return wanted.ordered(thing) if isinstance(thing, Importances) else thing
+        wanted.refuse_all(thing.kind)
+        return thing
     for reader in READERS:
         if reader.recognizes(thing):
             with understood(reader.__name__.rpartition(".")[2]):

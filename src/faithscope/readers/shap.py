@@ -27,7 +27,9 @@ def read(thing: Any, wanted: Wanted) -> Explanations:
         return _read_rows(rows, wanted)
     if _are_texts(thing):
         return _read_texts(list(zip(thing.values, thing.data, strict=True)), wanted)
-    return _read_values(np.asarray(thing.values), thing, wanted)
+    values = np.asarray(thing.values)
+    alone = np.ndim(thing.data) == 1 or values.ndim == 1
+    return _read_values(values[None] if alone else values, thing, wanted)
 
 
 def _is_explanation(thing: Any) -> bool:
@@ -38,23 +40,22 @@ def _read_rows(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     """One object per row, each of one row with or without its axis."""
     if any(_holds_texts(row.data) for row in rows):
         return _read_texts([(row.values, row.data) for row in rows], wanted)
-    arrays = [np.asarray(row.values) for row in rows]
-    data = np.shape(rows[0].data)
-    single = [array[0] if data and array.ndim > 1 and array.shape[0] == data[0] == 1 else array for array in arrays]
-    if len({array.shape for array in single}) > 1:
+    arrays = [_of_one_row(row) for row in rows]
+    if len({array.shape for array in arrays}) > 1:
         raise BadInput("Explanations of shap have different shapes: explain every row with the same features.")
-    return _read_values(np.stack(single), rows[0], wanted, axes=single[0].ndim)
+    return _read_values(np.stack(arrays), rows[0], wanted)
 
 
-def _read_values(values: NDArray[Any], thing: Any, wanted: Wanted, axes: int | None = None) -> Explanations:
+def _of_one_row(row: Any) -> NDArray[Any]:
+    """The numbers of an object of one row, without the axis of rows."""
+    values, data = np.asarray(row.values), np.shape(row.data)
+    return values[0] if values.ndim > 1 and values.shape[0] == 1 and len(data) != 1 else values
+
+
+def _read_values(values: NDArray[Any], thing: Any, wanted: Wanted) -> Explanations:
     names = _names(thing)
-    cells = np.ndim(thing.data) if axes is None else None
     if values.ndim == 2:
-        if wanted.class_index not in (None, 0):
-            raise BadInput(
-                f"class_index={wanted.class_index!r} chooses among classes, but these explanations have one number per "
-                "feature: leave it out."
-            )
+        wanted.refuse_class("these explanations have one number per feature")
         return wanted.importances(values, names)
     if are_interactions(values):
         raise BadInput(
@@ -64,12 +65,13 @@ def _read_values(values: NDArray[Any], thing: Any, wanted: Wanted, axes: int | N
     if values.ndim == 3:
         flat, named, remarks = chosen(values, names, wanted.class_index, _titles(thing, values.shape[2]))
         return wanted.importances(flat, named, *remarks)
-    return _read_maps(values, thing, wanted, cells)
+    return _read_maps(values, wanted)
 
 
-def _read_maps(values: NDArray[Any], thing: Any, wanted: Wanted, cells: int | None) -> Explanations:
+def _read_maps(values: NDArray[Any], wanted: Wanted) -> Explanations:
     """Images: (n, H, W, C), with classes as a fifth axis."""
-    if values.ndim == 4 or (cells is not None and values.ndim == cells):
+    if values.ndim == 4:
+        wanted.refuse_class("these maps are of one class")
         return wanted.importances(values)
     classes = values.shape[-1]
     label = min(1, classes - 1) if wanted.class_index is None and classes <= 2 else wanted.class_index

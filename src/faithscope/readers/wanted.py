@@ -46,6 +46,18 @@ class Wanted:
         """How many tokens of a text are highlighted."""
         return TOP if self.top is None else self.top
 
+    def refuse_class(self, why: str) -> None:
+        """Raise if a class was chosen of explanations that have no choice of classes."""
+        if self.class_index is not None:
+            raise BadInput(f"class_index={self.class_index!r} chooses among classes, but {why}: leave it out.")
+
+    def refuse_all(self, what: str) -> None:
+        """Raise if anything was asked of explanations that are read as they are."""
+        self.refuse_class(f"these are {what}")
+        for name, value in {"top": self.top, "features": self.features}.items():
+            if value is not None:
+                raise BadInput(f"{name}= does not apply to {what}: leave it out.")
+
     def importances(self, values: Any, names: Sequence[str] | None = None, *remarks: str, **known: Any) -> Importances:
         """Importances of some features, in the order that the caller asks for.
 
