@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Any
 from faithscope import agreements, discretizers, errors, relations
 from faithscope.agreements import Close, Same, Spread, Tolerance
 from faithscope.counting.counts import Counts, count
-from faithscope.discretizers import Delta, DeltaSign, Floor, Modified, Rank, Sign, SignOfTop, Truncate
+from faithscope.discretizers import (
+    Delta,
+    DeltaSign,
+    Floor,
+    Modified,
+    Pool,
+    Rank,
+    Sign,
+    SignOfTop,
+    TopRegions,
+    Truncate,
+)
 from faithscope.evaluation.assertions import assert_faithful
 from faithscope.evaluation.best import Best
 from faithscope.evaluation.cache import Cache
@@ -68,6 +79,7 @@ __all__ = [
     "Nearest",
     "OptimalDecoder",
     "Plan",
+    "Pool",
     "Populations",
     "Prototypes",
     "Rank",
@@ -79,6 +91,7 @@ __all__ = [
     "Spread",
     "Tolerance",
     "ToleranceCurve",
+    "TopRegions",
     "Truncate",
     "WithinCurve",
     "agreements",
