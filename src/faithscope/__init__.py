@@ -29,6 +29,7 @@ from faithscope.evaluation.compare import Comparison, compare
 from faithscope.evaluation.evaluate import evaluate, local
 from faithscope.evaluation.result import Evaluation
 from faithscope.explanations import Explanations
+from faithscope.explanations.concepts import Concepts
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances
@@ -63,6 +64,7 @@ __all__ = [
     "Certificate",
     "Close",
     "Comparison",
+    "Concepts",
     "Counterfactuals",
     "Counts",
     "Delta",

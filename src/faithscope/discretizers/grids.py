@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -116,7 +116,7 @@ def _starts(length: int, wanted: int) -> NDArray[np.int64]:
 def _spans(length: int, wanted: int) -> list[tuple[int, int]]:
     """The first and the last place of each region along an axis."""
     edges = [*_starts(length, wanted).tolist(), length]
-    return [(first, after - 1) for first, after in zip(edges, edges[1:], strict=False)]
+    return [(first, after - 1) for first, after in pairwise(edges)]
 
 
 def _told(word: str, span: tuple[int, int]) -> str:

@@ -91,7 +91,9 @@ class Importances(Explanations):
     @property
     def kind(self) -> str:
         if self.shape is not None:
-            what = f"{self.values.shape[1]} {'regions' if self.names else 'places'} ({' x '.join(map(str, self.shape))})"
+            what = (
+                f"{self.values.shape[1]} {'regions' if self.names else 'places'} ({' x '.join(map(str, self.shape))})"
+            )
         else:
             what = f"{self.values.shape[1]} features{'' if self.names is None else f' ({shorten(self.names)})'}"
         return f"importances over {what}{self.form and ', ' + self.form}"
