@@ -43,7 +43,7 @@ class Grid:
         >>> Grid.over((3, 8, 8), (2, 2))
         Grid(shape=(3, 8, 8), regions=(1, 2, 2), channel=0)
         """
-        channel = _channel(shape, len(regions), channels)
+        channel = _channel(shape, regions, channels)
         cuts = regions if channel is None else (1, *regions) if channel == 0 else (*regions, 1)
         for length, wanted in zip(shape, cuts, strict=True):
             if wanted > length:
@@ -59,13 +59,14 @@ class Grid:
         return [_starts(length, wanted) for length, wanted in zip(self.shape, self.regions, strict=True)]
 
     def sums(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        """The sum of each region, in double precision: (n, cells of a map) to (n, regions)."""
+        """The sum of each region, in double precision: (n, cells of a map) to (n, regions); infinite if too large."""
         step = max(1, _CELLS // max(1, values.shape[1]))
         total = np.empty((len(values), int(np.prod(self.regions))))
         for start in range(0, len(values), step):
             block = values[start : start + step].astype(np.float64).reshape(-1, *self.shape)
-            for axis in reversed(range(len(self.shape))):  # the last lies together in memory
-                block = np.add.reduceat(block, self.starts[axis], axis=axis + 1)
+            with np.errstate(over="ignore"):
+                for axis in reversed(range(len(self.shape))):  # the last lies together in memory
+                    block = np.add.reduceat(block, self.starts[axis], axis=axis + 1)
             total[start : start + step] = block.reshape(len(block), -1)
         return total
 
@@ -81,8 +82,9 @@ class Grid:
         return tuple(cells[a] if a == b else f"{cells[a]} to {cells[b]}" for a, b in corners)
 
 
-def _channel(shape: tuple[int, ...], axes: int, channels: str | None) -> int | None:
+def _channel(shape: tuple[int, ...], regions: tuple[int, ...], channels: str | None) -> int | None:
     """The axis of channels, besides those that the grid cuts; None if there is none."""
+    axes = len(regions)
     if len(shape) == axes and channels is None:
         return None
     if len(shape) != axes + 1:
@@ -92,11 +94,12 @@ def _channel(shape: tuple[int, ...], axes: int, channels: str | None) -> int | N
         return 0 if channels == "first" else axes
     if axes == 1:  # a series of (steps, features)
         return axes
-    ends = [axis for axis in (0, axes) if shape[axis] in _COLORS]
+    rests = {0: shape[1:], axes: shape[:-1]}
+    ends = [end for end, rest in rests.items() if shape[end] in _COLORS and all(np.greater_equal(rest, regions))]
     if len(ends) != 1:
         raise BadInput(
             f"Maps of shape {shape} may have their channels first or last: say which, such as "
-            f"fs.Pool({(4,) * axes}, channels='first')."
+            f"fs.Pool({regions}, channels='first')."
         )
     return ends[0]
 

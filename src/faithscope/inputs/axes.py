@@ -1,5 +1,6 @@
 """Importances with more than two axes: maps and series become rows of numbers, unless the axes may be classes."""
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -24,14 +25,14 @@ def flattened(values: Any) -> tuple[Any, tuple[int, ...] | None, str]:
     """
     if is_tensor(values) and len(shape_of(values)) > 2:
         array = to_host(values)
-        return array.reshape(len(array), -1), array.shape[1:], ""
+        return array.reshape(len(array), prod(array.shape[1:])), array.shape[1:], ""
     shape = shape_of(values)
     if len(shape) < 3 or hasattr(values, "columns"):
         return values, None, ""
     if isinstance(values, list | tuple):
         _refuse_classes_first(shape)
     array = np.asarray(values)
-    return array.reshape(len(array), -1), shape[1:], _doubt(array)
+    return array.reshape(len(array), prod(array.shape[1:])), array.shape[1:], _doubt(array)
 
 
 def shape_of(values: Any) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from faithscope.report.missing import Missing, attempt
 from faithscope.report.result import ExplainerResult, RowPair
 from faithscope.report.wording import plain, same_value, two_numbers, two_values, wording
 
+_CELLS = 4096  # of images, beyond which only pictures are shown
 _FEATURES = 30  # of two rows side by side
 _DOCUMENT = 800  # characters of a document that are shown
 _NAME = 80  # characters of a row's label that are shown
@@ -124,8 +126,8 @@ class FeatureColumns:
 
     @classmethod
     def of(cls, X: Any) -> "FeatureColumns | None":
-        """The columns of rows of any kind; None if there are none to show (no rows, or a sparse matrix)."""
-        if X is None or hasattr(X, "tocsr"):
+        """The columns of rows of any kind; None if there are none to show (no rows, sparse matrices, large images)."""
+        if X is None or hasattr(X, "tocsr") or _are_large_images(X):
             return None
         if is_frame(X):
             names, columns = frame_columns(X)
@@ -140,6 +142,11 @@ class FeatureColumns:
         columns = zip(self.names, self.columns, self.ranges, strict=True)
         features = [_feature_pair(name, column[a], column[b], spread) for name, column, spread in columns]
         return tuple(sorted(features, key=lambda pair: (not pair.differs, -(1.0 if pair.gap is None else pair.gap))))
+
+
+def _are_large_images(X: Any) -> bool:
+    shape = () if is_frame(X) else tuple(getattr(X, "shape", ()))
+    return len(shape) > 2 and prod(shape[1:]) > _CELLS
 
 
 def _array(X: Any) -> NDArray[Any]:

@@ -60,7 +60,7 @@ def _few_cells(shape: tuple[int, ...]) -> Grid:
         return Grid.over(shape, (min(shape[0], _LENGTH),))
     if len(shape) == 2:
         return Grid.over(shape, (min(shape[0], _SIDE), min(shape[1], _SIDE)))
-    channel = Grid.over(shape, (1, 1)).channel
+    channel = Grid.over(shape, (2, 2)).channel
     sides = [min(length, _SIDE) for axis, length in enumerate(shape) if axis != channel]
     return Grid.over(shape, (sides[0], sides[1]), "first" if channel == 0 else "last")
 
@@ -85,7 +85,7 @@ def draw(cells: Map, told: str, signed: bool = True) -> Any:
         f'<path class="{colors[sign]}" stroke-opacity="{shade / _SHADES:.2g}" d="{"".join(runs)}"/>'
         for (sign, shade), runs in sorted(_runs(cells).items())
     )
-    kind = "map strip" if high == 1 else "map"
+    kind = f"map{' strip' if high == 1 else ''}{'' if signed else ' picture'}"
     head = f'<svg class="{kind}" role="img" viewBox="0 0 {wide} {high}"{strip} shape-rendering="crispEdges">'
     return Markup(head) + Markup("<title>{}</title>").format(told) + Markup(f"{paths}</svg>")
 
