@@ -43,6 +43,7 @@ class Grid:
         >>> Grid.over((3, 8, 8), (2, 2))
         Grid(shape=(3, 8, 8), regions=(1, 2, 2), channel=0)
         """
+        shape = _without_ones(shape, len(regions) + 1)
         channel = _channel(shape, regions, channels)
         cuts = regions if channel is None else (1, *regions) if channel == 0 else (*regions, 1)
         for length, wanted in zip(shape, cuts, strict=True):
@@ -80,6 +81,13 @@ class Grid:
         grid = np.arange(len(cells)).reshape(self.shape)
         corners = [[grid[tuple(span[end] for span in region)] for end in (0, 1)] for region in product(*spans)]
         return tuple(cells[a] if a == b else f"{cells[a]} to {cells[b]}" for a, b in corners)
+
+
+def _without_ones(shape: tuple[int, ...], most: int) -> tuple[int, ...]:
+    """The axes without the first of length 1, as attributions one row at a time have it, while there are too many."""
+    while len(shape) > most and 1 in shape:
+        shape = shape[: shape.index(1)] + shape[shape.index(1) + 1 :]
+    return shape
 
 
 def _channel(shape: tuple[int, ...], regions: tuple[int, ...], channels: str | None) -> int | None:

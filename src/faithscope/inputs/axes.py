@@ -23,12 +23,12 @@ def flattened(values: Any) -> tuple[Any, tuple[int, ...] | None, str]:
     >>> flat.shape, shape, doubt
     ((10, 2352), (3, 28, 28), '')
     """
-    if is_tensor(values) and len(shape_of(values)) > 2:
-        array = to_host(values)
-        return array.reshape(len(array), prod(array.shape[1:])), array.shape[1:], ""
     shape = shape_of(values)
     if len(shape) < 3 or hasattr(values, "columns"):
         return values, None, ""
+    if is_tensor(values) or is_tensor(_first(values)):
+        array = to_host(values) if is_tensor(values) else np.stack([to_host(row) for row in values])
+        return array.reshape(len(array), prod(array.shape[1:])), array.shape[1:], ""
     if isinstance(values, list | tuple):
         _refuse_classes_first(shape)
     array = np.asarray(values)

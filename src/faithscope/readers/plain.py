@@ -14,6 +14,7 @@ from faithscope.explanations.importances import Importances
 from faithscope.explanations.keys import Plain, Records
 from faithscope.inputs.arrays import frame_columns, is_frame, is_row, to_vector
 from faithscope.inputs.axes import shape_of
+from faithscope.inputs.tensors import is_tensor
 from faithscope.readers.wanted import Wanted
 from faithscope.runtime.memory import need
 
@@ -65,7 +66,7 @@ def _from_objects(column: NDArray[Any], wanted: Wanted, remarks: Sequence[str]) 
 def _refuse_single(thing: Any) -> None:
     """Raise if this is one object, of a library that is not known, rather than one per row."""
     library = type(thing).__module__.partition(".")[0]
-    if library in _VALUES or hasattr(thing, "__array__") or hasattr(thing, "__iter__"):
+    if library in _VALUES or is_tensor(thing) or hasattr(thing, "__array__") or hasattr(thing, "__iter__"):
         return
     raise WrongType(_unknown(thing, f"Explanations came as one {_full_name(thing)}, which is not known here"))
 
