@@ -117,7 +117,9 @@ def _of_concepts(frame: Any, concepts: tuple[str, ...], what: str) -> Any:
     if missing is not None:
         seen = "twice" if missing in names else "not at all"
         raise WrongType(f"{what} have the column {missing!r} {seen}. {hint(missing, names)}")
-    return frame[list(concepts)] if not hasattr(frame, "select") else frame.select(list(concepts))
+    if hasattr(frame, "iloc"):  # names of pandas need not be texts
+        return frame.iloc[:, [names.index(concept) for concept in concepts]]
+    return frame.select(list(concepts))
 
 
 def _columns_by_row(marks: Any) -> list[list[int]]:

@@ -105,13 +105,12 @@ class Highlights(Conjunctions):
         """The different words of each document of X, as these highlights read it."""
         if is_frame(X):
             names, columns = frame_columns(X)
-            if len(columns) > 1:  # a bag of words
-                return _words_by_row(np.column_stack(columns), dict(enumerate(names)))
+            if len(columns) > 1:
+                return self._bag(names, columns).documents(np.column_stack(columns))
             X = columns[0]
         if hasattr(X, "tocsr") or (isinstance(X, np.ndarray) and X.ndim == 2):
             return _words_by_row(X, {column: word for word, column in (self.vocabulary or {}).items()})
-        documents = to_vector(X, "Documents")
-        return [sorted(set(self.tokenizer(text) if isinstance(text, str) else text)) for text in documents]
+        return [sorted(set(_tokens(self, row, text))) for row, text in enumerate(to_vector(X, "Documents"))]
 
     def _bag(self, names: Sequence[str], columns: Sequence[NDArray[Any]]) -> "Highlights":
         if not all(column.dtype.kind in "biuf" for column in columns):

@@ -31,7 +31,7 @@ def flattened(values: Any) -> tuple[Any, tuple[int, ...] | None, str]:
         return array.reshape(len(array), prod(array.shape[1:])), array.shape[1:], ""
     if isinstance(values, list | tuple):
         _refuse_classes_first(shape)
-    array = np.asarray(values)
+    array = np.asanyarray(values)  # what is masked stays masked, to be refused
     return array.reshape(len(array), prod(array.shape[1:])), array.shape[1:], _doubt(array)
 
 
