@@ -62,3 +62,14 @@ def hostile() -> fs.Comparison:
     groups = rng.choice(np.array(HOSTILE[:3], object), n)
     explainers = {name: list(X.iloc[:, j % 5]) for j, name in enumerate(HOSTILE)}
     return fs.compare(labels, explainers, X, groups=groups, progress=False)
+
+
+def maps() -> fs.Comparison:
+    """Maps of images, series and top regions."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(150, 1, 8, 8))
+    labels = X[:, 0, :4].sum(axis=(1, 2)) + rng.normal(size=150) > 0
+    pool = fs.Pool((2, 2))
+    discretizers = {"signs": pool | fs.Sign(), "top regions": pool | fs.TopRegions(2), "series": fs.Pool(4) | fs.Sign()}
+    explainers = {"signs": X, "top regions": X, "series": X.reshape(150, 64)}
+    return fs.compare(labels, explainers, X, discretizer=discretizers, progress=False)

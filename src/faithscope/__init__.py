@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Any
 from faithscope import agreements, discretizers, errors, relations
 from faithscope.agreements import Close, Same, Spread, Tolerance
 from faithscope.counting.counts import Counts, count
-from faithscope.discretizers import Delta, DeltaSign, Floor, Modified, Rank, Sign, SignOfTop, Truncate
+from faithscope.discretizers import (
+    Delta,
+    DeltaSign,
+    Floor,
+    Modified,
+    Pool,
+    Rank,
+    Sign,
+    SignOfTop,
+    TopRegions,
+    Truncate,
+)
 from faithscope.evaluation.assertions import assert_faithful
 from faithscope.evaluation.best import Best
 from faithscope.evaluation.cache import Cache
@@ -18,6 +29,7 @@ from faithscope.evaluation.compare import Comparison, compare
 from faithscope.evaluation.evaluate import evaluate, local
 from faithscope.evaluation.result import Evaluation
 from faithscope.explanations import Explanations
+from faithscope.explanations.concepts import Concepts
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances
@@ -52,6 +64,7 @@ __all__ = [
     "Certificate",
     "Close",
     "Comparison",
+    "Concepts",
     "Counterfactuals",
     "Counts",
     "Delta",
@@ -68,6 +81,7 @@ __all__ = [
     "Nearest",
     "OptimalDecoder",
     "Plan",
+    "Pool",
     "Populations",
     "Prototypes",
     "Rank",
@@ -79,6 +93,7 @@ __all__ = [
     "Spread",
     "Tolerance",
     "ToleranceCurve",
+    "TopRegions",
     "Truncate",
     "WithinCurve",
     "agreements",

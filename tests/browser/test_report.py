@@ -62,6 +62,13 @@ def hostile(tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="module")
+def maps(tmp_path_factory):
+    path = tmp_path_factory.mktemp("maps") / "report.html"
+    write_report(examples.maps(), path)
+    return path
+
+
 def until(browser, script, seconds=20):
     """Wait until a script says yes."""
     end = time.monotonic() + seconds
@@ -101,8 +108,8 @@ def draw_all(browser):
     until(browser, "return [...document.querySelectorAll('.drawing')].every(place => place.querySelector('svg'))")
 
 
-def test_the_report_opens_from_disk_without_an_error_or_a_request(browser, report, hostile):
-    for path in (report, hostile):
+def test_the_report_opens_from_disk_without_an_error_or_a_request(browser, report, hostile, maps):
+    for path in (report, hostile, maps):
         opened(browser, path)
         draw_all(browser)
         assert [entry["message"] for entry in browser.get_log("browser")] == []
@@ -201,12 +208,32 @@ def test_words_are_explained_where_they_are_used(browser, report):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out_and_everything_has_a_name(browser, report, scheme):
-    opened(browser, report, scheme=scheme)
-    draw_all(browser)
-    assert browser.execute_script("return document.documentElement.dataset.theme") == scheme
-    assert browser.execute_script(CONTRAST) == []
-    assert browser.execute_script(UNNAMED) == []
+def test_text_stands_out_and_everything_has_a_name(browser, report, maps, scheme):
+    for path in (report, maps):
+        opened(browser, path, scheme=scheme)
+        draw_all(browser)
+        assert browser.execute_script("return document.documentElement.dataset.theme") == scheme
+        assert browser.execute_script(CONTRAST) == []
+        assert browser.execute_script(UNNAMED) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_maps_are_seen_and_stand_out(browser, maps, scheme):
+    opened(browser, maps, scheme=scheme)
+    sizes = """return [...document.querySelectorAll('.map')].filter(map => map.checkVisibility())
+        .map(map => map.getBoundingClientRect()).map(box => [box.width, box.height])"""
+    assert all(width >= 40 and height >= 20 for width, height in browser.execute_script(sizes))
+    strokes = """const linear = c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+        const light = text => text.match(/\\d+/g).slice(0, 3).map(c => linear(c / 255))
+            .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+        return [...document.querySelectorAll('.map path')].map(path => {
+          const ground = light(getComputedStyle(path.parentElement).backgroundColor);
+          const [a, b] = [light(getComputedStyle(path).stroke), ground].sort((x, y) => y - x);
+          return (a + 0.05) / (b + 0.05);
+        })"""
+    ratios = browser.execute_script(strokes)
+    assert len(ratios) > 12
+    assert min(ratios) >= 3, "WCAG's contrast of graphics"
 
 
 def test_the_button_turns_the_page_and_its_charts_dark(browser, report):
@@ -222,11 +249,11 @@ def test_the_button_turns_the_page_and_its_charts_dark(browser, report):
 
 
 @pytest.mark.parametrize("width", [1280, 390, 360])
-def test_the_page_is_never_wider_than_the_screen(browser, report, hostile, width):
+def test_the_page_is_never_wider_than_the_screen(browser, report, hostile, maps, width):
     size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     try:
-        for path in (report, hostile):
+        for path in (report, hostile, maps):
             opened(browser, path)
             draw_all(browser)
             assert browser.execute_script("return document.documentElement.scrollWidth") <= width
@@ -236,10 +263,11 @@ def test_the_page_is_never_wider_than_the_screen(browser, report, hostile, width
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+@pytest.mark.parametrize("page", ["report", "maps"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.skipif(not Path(AXE).is_file(), reason="AXE_JS does not name axe-core's axe.min.js")
-def test_axe_finds_nothing_wrong(browser, report, scheme):
-    opened(browser, report, scheme=scheme)
+def test_axe_finds_nothing_wrong(browser, report, maps, page, scheme):
+    opened(browser, {"report": report, "maps": maps}[page], scheme=scheme)
     draw_all(browser)
     # Through the debugger, which the page's policy does not bind.
     browser.execute_cdp_cmd("Runtime.evaluate", {"expression": Path(AXE).read_text(encoding="utf-8")})

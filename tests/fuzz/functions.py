@@ -19,6 +19,7 @@ from fuzz.kinds import (
     explanations,
     grid,
     labels,
+    marks,
     of_any_kind,
     options,
     some_rows,
@@ -282,6 +283,14 @@ def _(draw):
     return lambda: fs.Highlights(given, **how)
 
 
+@target("Concepts", KINDS, 50)
+def _(draw):
+    n = draw(SIZES)
+    given = draw(st.one_of(marks(n), hostile.matrices(n), hostile.tables(n), hostile.columns(n)))
+    names = draw(st.one_of(st.just(["a", "b"]), st.none(), st.lists(SCALARS, max_size=3), SCALARS))
+    return lambda: fs.Concepts(given, names)
+
+
 @target("Prototypes", KINDS, 50)
 def _(draw):
     n = draw(SIZES)
@@ -351,8 +360,24 @@ def _discretizer(kind, settings):
 
 for kind in (fs.Sign, fs.Rank, fs.Delta, fs.DeltaSign, fs.Modified):
     _discretizer(kind, st.just(()))
-for kind in (fs.Floor, fs.Truncate, fs.SignOfTop):
+for kind in (fs.Floor, fs.Truncate, fs.SignOfTop, fs.TopRegions):
     _discretizer(kind, st.tuples(st.one_of(st.integers(-320, 320), COUNTS, SCALARS)))
+
+
+@target("Pool", DISCRETE)
+def _(draw):
+    n = draw(SIZES)
+    grid = draw(st.one_of(COUNTS, SCALARS, st.lists(st.one_of(st.integers(0, 3), COUNTS), max_size=4).map(tuple)))
+    shape = draw(st.sampled_from([None, None, 2, (2,), (1, 2), (2, 1), (3, 3), (), "2", (2, math.nan)]))
+    channels = draw(st.sampled_from([None, None, "first", "last", "middle", 1]))
+    given = draw(of_any_kind(max(1, n)))
+    wild = draw(st.one_of(st.just(given), hostile.matrices(n)))
+
+    def call():
+        explanations = wild if wild is given else fs.Importances(wild)
+        return fs.Pool(grid, shape=shape, channels=channels)(explanations)
+
+    return call
 
 
 @target("Ball", DISCRETE)

@@ -62,6 +62,16 @@ def highlights(n):
 
 
 @cache
+def concepts(n):
+    return marks(n).map(lambda matrix: fs.Concepts(matrix, ["x0", "x1"]))
+
+
+@cache
+def marks(n):
+    return lists(2 * n, st.sampled_from([0, 1])).map(lambda values: np.array(values).reshape(n, 2))
+
+
+@cache
 def prototypes(n):
     sets = lists(n, st.sets(st.integers(0, 2), min_size=1, max_size=2))
     return sets.map(lambda given: fs.Prototypes(given, np.array([[0.0, 0.0], [1.0, 1.0], [0.5, -1.0]])))
@@ -89,6 +99,7 @@ KINDS = {
     "Records": records,
     "Rules": rules,
     "Highlights": highlights,
+    "Concepts": concepts,
     "Prototypes": prototypes,
     "Counterfactuals": counterfactuals,
 }
@@ -120,6 +131,8 @@ def some_rows(n):
 
 def fitting_rows(given, n):
     """Rows that explanations of this kind apply to."""
+    if isinstance(given, fs.Concepts):
+        return marks(n)
     if isinstance(given, fs.Highlights):
         return lists(n, st.sampled_from(TEXTS))
     return grid(n)

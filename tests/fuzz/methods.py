@@ -212,6 +212,7 @@ ARGUMENTS = {
     "check_comparable": _other,
     "holds": _parts,
     "postings": _parts,
+    "documents": lambda given: st.tuples(st.tuples(some_rows(len(given))), st.just({})),
     "nearest": lambda instance: st.tuples(st.tuples(some_rows(3), st.integers(1, 3)), st.just({})),
     "within": lambda instance: st.tuples(st.tuples(st.just([0, 1]), some_rows(3), st.just(1.0)), st.just({})),
 }

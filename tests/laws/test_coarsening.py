@@ -16,7 +16,8 @@ def true_consistency(explanations, labels, discretizer=None):
 
 
 TOPS = (fs.SignOfTop(1), fs.SignOfTop(2))
-VECTORS = (fs.Floor(0), fs.Floor(1), fs.Truncate(0), fs.Truncate(1), fs.Sign(), fs.Rank(), *TOPS)
+REGIONS = (fs.Pool(1), fs.Pool(2), fs.Pool(2) | fs.Sign(), fs.TopRegions(1), fs.Pool((2, 1), shape=(3, 1)) | fs.Rank())
+VECTORS = (fs.Floor(0), fs.Floor(1), fs.Truncate(0), fs.Truncate(1), fs.Sign(), fs.Rank(), *TOPS, *REGIONS)
 
 
 @given(seed=st.integers(0, 10_000), discretizer=st.sampled_from(VECTORS))

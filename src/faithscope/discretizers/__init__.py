@@ -12,6 +12,7 @@ from faithscope.discretizers.choice import to_discretizer as to_discretizer
 from faithscope.discretizers.choice import usual as usual
 from faithscope.discretizers.counterfactuals import Delta, DeltaSign, Modified
 from faithscope.discretizers.importances import Floor, Rank, Sign, SignOfTop, Truncate
+from faithscope.discretizers.regions import Pool, TopRegions
 
 __all__ = [
     "Chain",
@@ -21,9 +22,11 @@ __all__ = [
     "Floor",
     "Modified",
     "Original",
+    "Pool",
     "Rank",
     "Sign",
     "SignOfTop",
+    "TopRegions",
     "Truncate",
 ]
 

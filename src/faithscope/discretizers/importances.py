@@ -127,7 +127,9 @@ class Rank(Discretizer):
         order = np.empty(importances.values.shape, smallest)
         for block in _blocks(order):
             order[block] = np.argsort(importances.values[block], axis=1, kind="stable")
-        return Rankings.made(order, importances.names, _form(importances.form, self), importances.error)
+        form = _form(importances.form, self)
+        rankings = Rankings.made(order, importances.names, form, importances.error, importances.shape)
+        return rankings._with(remarks=importances.remarks)
 
 
 @dataclass(frozen=True)
@@ -157,11 +159,7 @@ class SignOfTop(Discretizer):
     def __call__(self, explanations: Explanations) -> Importances:
         importances = _importances(self, explanations)
         _need_cells(self, importances, 3)
-        kept = signs(importances.values)
-        for block in _blocks(kept) if self.k < kept.shape[1] else ():
-            order = np.argsort(-np.abs(importances.values[block]), axis=1, kind="stable")
-            np.put_along_axis(kept[block], order[:, self.k :], 0, axis=1)
-        return _coarser(self, importances, kept)
+        return _coarser(self, importances, top_signs(importances.values, self.k))
 
 
 def _need_cells(discretizer: Discretizer, importances: Importances, size: int) -> None:
@@ -182,13 +180,24 @@ def signs(values: NDArray[Any]) -> NDArray[np.int8]:
     return (values > 0).astype(np.int8) - (values < 0)
 
 
+def top_signs(values: NDArray[Any], k: int) -> NDArray[np.int8]:
+    """The signs of the k values largest in size per row, the earlier of equal ones; 0 for the others."""
+    kept = signs(values)
+    for block in _blocks(kept) if k < kept.shape[1] else ():
+        order = np.argsort(-np.abs(values[block]), axis=1, kind="stable")
+        np.put_along_axis(kept[block], order[:, k:], 0, axis=1)
+    return kept
+
+
 def _form(before: str, discretizer: Discretizer) -> str:
     return f"{before} | {discretizer!r}" if before else repr(discretizer)
 
 
 def _coarser(discretizer: Discretizer, importances: Importances, values: NDArray[Any]) -> Importances:
     form = _form(importances.form, discretizer)
-    return Importances.made(values, importances.names, form, importances.error, importances.shape)
+    shape = importances.shape if values.shape == importances.values.shape else None
+    coarser = Importances.made(values, importances.names, form, importances.error, shape)
+    return coarser._with(remarks=importances.remarks)
 
 
 def _importances(discretizer: Discretizer, explanations: Explanations) -> Importances:

@@ -346,10 +346,12 @@ class Evaluation:
 
     def _row_pairs(self, measure: str, k: int) -> "tuple[RowPair, ...]":
         """Up to k pairs of rows that lower the measure."""
+        from faithscope.report.maps import map_of
         from faithscope.report.result import row_pairs
 
         columns = self.counterexamples(k) if measure == "consistency" else self.wrongly_covered(k)
-        return row_pairs({str(name): column for name, column in columns.items()}, self.rows)
+        pairs = row_pairs({str(name): column for name, column in columns.items()}, self.rows)
+        return tuple(replace(pair, map=map_of(self.explanations, pair.a)) for pair in pairs)
 
     @cached_property
     def _discretized(self) -> list[dict[str, Any]]:
@@ -380,7 +382,7 @@ def assess(
         sufficiency=None,
         sample=coarse,
         options=options,
-        undiscretized=sample.explanations,
+        undiscretized=_settled(sample.explanations, discretizer),
         name=who.name,
         explainer=who.explainer,
         discretizer=repr(Original() if discretizer is None else discretizer),
@@ -391,6 +393,11 @@ def assess(
     if groups is None:
         return evaluation
     return evaluation._grouped(groups if sample.positions is None else take_rows(groups, sample.positions))
+
+
+def _settled(explanations: Explanations, discretizer: Any) -> Explanations:
+    """The explanations, no longer in doubt about their axes if a discretizer has read them as maps."""
+    return explanations._with(doubt="") if getattr(discretizer, "reads_maps", False) else explanations
 
 
 def _with_sufficiency(evaluation: Evaluation) -> Evaluation:

@@ -101,6 +101,17 @@ class Highlights(Conjunctions):
             ends.append(len(held))
         return np.array(held, np.int64), np.repeat(np.arange(len(ends) - 1), np.diff(ends))
 
+    def documents(self, X: Any) -> list[list[str]]:
+        """The different words of each document of X, as these highlights read it."""
+        if is_frame(X):
+            names, columns = frame_columns(X)
+            if len(columns) > 1:
+                return self._bag(names, columns).documents(np.column_stack(columns))
+            X = columns[0]
+        if hasattr(X, "tocsr") or (isinstance(X, np.ndarray) and X.ndim == 2):
+            return _words_by_row(X, {column: word for word, column in (self.vocabulary or {}).items()})
+        return [sorted(set(_tokens(self, row, text))) for row, text in enumerate(to_vector(X, "Documents"))]
+
     def _bag(self, names: Sequence[str], columns: Sequence[NDArray[Any]]) -> "Highlights":
         if not all(column.dtype.kind in "biuf" for column in columns):
             raise BadInput("Documents came as a table of several columns: pass the one that holds the texts.")
@@ -169,3 +180,15 @@ def _columns(highlights: Highlights, words: Sequence[str], X: Any) -> Postings:
     numbers, columns = np.array(known, np.int64).reshape(-1, 2).T
     chosen = matrix[:, columns].tocsc()
     return np.repeat(numbers, np.diff(chosen.indptr)), chosen.indices.astype(np.int64)
+
+
+def _words_by_row(matrix: Any, words: dict[int, str]) -> list[list[str]]:
+    """The words of each row of a bag-of-words matrix."""
+    from scipy.sparse import csr_array
+
+    rows = csr_array(matrix)
+    rows.eliminate_zeros()
+    return [
+        sorted(words[column] for column in rows.indices[start:stop].tolist() if column in words)
+        for start, stop in pairwise(rows.indptr.tolist())
+    ]

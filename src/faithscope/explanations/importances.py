@@ -15,6 +15,8 @@ from faithscope.inputs.grouping import Column
 from faithscope.inputs.numbers import to_matrix
 from faithscope.visible import visible
 
+_SHOWN = 12  # features that a description names
+
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Importances(Explanations):
@@ -88,9 +90,13 @@ class Importances(Explanations):
 
     @property
     def kind(self) -> str:
-        named = "" if self.names is None else f" ({shorten(self.names)})"
-        axes = "" if self.shape is None else f" ({' x '.join(map(str, self.shape))})"
-        return f"importances over {self.values.shape[1]} features{named or axes}{self.form and ', ' + self.form}"
+        if self.shape is not None:
+            what = (
+                f"{self.values.shape[1]} {'regions' if self.names else 'places'} ({' x '.join(map(str, self.shape))})"
+            )
+        else:
+            what = f"{self.values.shape[1]} features{'' if self.names is None else f' ({shorten(self.names)})'}"
+        return f"importances over {what}{self.form and ', ' + self.form}"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -101,6 +107,7 @@ class Importances(Explanations):
 
     def check_comparable(self, other: Explanations) -> None:
         if isinstance(other, Importances) and self._shape() == other._shape():
+            self._check_axes(other)
             if self.names is None or other.names is None or self.names == other.names:
                 return
             odd = next(j for j, (a, b) in enumerate(zip(self.names, other.names, strict=True)) if a != b)
@@ -113,9 +120,19 @@ class Importances(Explanations):
     def _shape(self) -> tuple[Any, ...]:
         return type(self), self.values.shape[1], self.form
 
+    def _check_axes(self, other: "Importances") -> None:
+        """Raise if both are maps, of different axes; an axis of one entry is none."""
+        ours, theirs = ([length for length in each.shape or () if length > 1] for each in (self, other))
+        if self.shape is not None and other.shape is not None and ours != theirs:
+            raise Incompatible(
+                f"These importances are maps of shape {self.shape}, the others of shape {other.shape}: give both the "
+                "same axes in the same order."
+            )
+
     def join(self, other: Self) -> Self:
         both = super().join(self._with_my_order(other))
-        return both._with(names=self.names or other.names, error=max(self.error, other.error))
+        both = both._with(names=self.names or other.names, error=max(self.error, other.error))
+        return both._with(shape=other.shape if self.shape is None else self.shape, doubt=self.doubt or other.doubt)
 
     def locate(self, wanted: Explanations) -> NDArray[np.int64]:
         return super().locate(self._with_my_order(wanted) if isinstance(wanted, Importances) else wanted)
@@ -134,11 +151,24 @@ class Importances(Explanations):
 
     def describe(self, row: int) -> str:
         """The text of one row's importances; after a discretizer, only of the features that are not 0."""
-        pairs = zip(self._labels(), self.values[row], strict=True)
-        return visible(shorten([f"{name} {readable(v)}" for name, v in pairs if v or not self.form])) or "all 0"
+        told = np.flatnonzero(self.values[row]) if self.form else np.arange(self.values.shape[1])
+        parts = [self._told(int(feature), self.values[row, feature]) for feature in told[:_SHOWN]]
+        between = ", " if self.shape is None else "; "
+        left_out = f"{between}… ({len(told) - _SHOWN:,} more)" if len(told) > _SHOWN else ""
+        return visible(between.join(parts) + left_out) or "all 0"
 
-    def _labels(self) -> Sequence[str]:
-        return self.names or [f"x{j}" for j in range(self.values.shape[1])]
+    def _told(self, feature: int, value: Any) -> str:
+        if self.form.rpartition(" | ")[2].startswith("TopRegions("):  # which, and nothing else
+            return self._label(feature)
+        return f"{self._label(feature)}{' ' if self.shape is None else ': '}{readable(value)}"
+
+    def _label(self, feature: int) -> str:
+        """The name of a feature; the place of a cell of a map."""
+        if self.names is not None:
+            return self.names[feature]
+        if self.shape is None:
+            return f"x{feature}"
+        return f"({', '.join(map(str, np.unravel_index(feature, self.shape)))})"
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -160,8 +190,7 @@ class Rankings(Importances):
         return self._with(values=np.argsort(places)[self.values].astype(self.values.dtype))
 
     def describe(self, row: int) -> str:
-        labels = self._labels()
-        return visible(" < ".join(labels[int(feature)] for feature in self.values[row]))
+        return visible(" < ".join(self._label(int(feature)) for feature in self.values[row]))
 
 
 def to_names(

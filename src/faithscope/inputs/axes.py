@@ -1,5 +1,6 @@
 """Importances with more than two axes: maps and series become rows of numbers, unless the axes may be classes."""
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -22,16 +23,16 @@ def flattened(values: Any) -> tuple[Any, tuple[int, ...] | None, str]:
     >>> flat.shape, shape, doubt
     ((10, 2352), (3, 28, 28), '')
     """
-    if is_tensor(values) and len(shape_of(values)) > 2:
-        array = to_host(values)
-        return array.reshape(len(array), -1), array.shape[1:], ""
     shape = shape_of(values)
     if len(shape) < 3 or hasattr(values, "columns"):
         return values, None, ""
+    if is_tensor(values) or is_tensor(_first(values)):
+        array = to_host(values) if is_tensor(values) else np.stack([to_host(row) for row in values])
+        return array.reshape(len(array), prod(array.shape[1:])), array.shape[1:], ""
     if isinstance(values, list | tuple):
         _refuse_classes_first(shape)
-    array = np.asarray(values)
-    return array.reshape(len(array), -1), shape[1:], _doubt(array)
+    array = np.asanyarray(values)  # what is masked stays masked, to be refused
+    return array.reshape(len(array), prod(array.shape[1:])), array.shape[1:], _doubt(array)
 
 
 def shape_of(values: Any) -> tuple[int, ...]:

@@ -69,7 +69,7 @@ def _from_objects(column: NDArray[Any], wanted: Wanted, remarks: Sequence[str]) 
 def _refuse_single(thing: Any) -> None:
     """Raise if this is one object, of a library that is not known, rather than one per row."""
     library = type(thing).__module__.partition(".")[0]
-    if library in _VALUES or is_tensor(thing) or hasattr(thing, "__iter__"):
+    if library in _VALUES or is_tensor(thing) or hasattr(thing, "__array__") or hasattr(thing, "__iter__"):
         return
     raise WrongType(_unknown(thing, f"Explanations came as one {_full_name(thing)}, which is not known here"))
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,14 @@ from numpy.typing import NDArray
 
 from faithscope.inputs.arrays import frame_columns, is_frame
 from faithscope.inputs.rows import take_rows
+from faithscope.inputs.tensors import is_tensor, to_host
 from faithscope.measures.numbers.words import told_number
+from faithscope.report.maps import Map, picture_of
 from faithscope.report.missing import Missing, attempt
 from faithscope.report.result import ExplainerResult, RowPair
 from faithscope.report.wording import plain, same_value, two_numbers, two_values, wording
 
+_CELLS = 4096  # of images, beyond which only pictures are shown
 _FEATURES = 30  # of two rows side by side
 _DOCUMENT = 800  # characters of a document that are shown
 _NAME = 80  # characters of a row's label that are shown
@@ -51,6 +55,10 @@ class Contradiction:
         Those that differ most first; empty if rows were not kept or have no columns.
     left_out : int
         Further features, which are no farther apart.
+    map : Map or None
+        The explanation as rows of numbers, if it is a map or a series, its cells pooled to a few.
+    picture_a, picture_b : Map or None
+        The two rows, from 0 to 1, if they are images.
     """
 
     measure: str
@@ -65,6 +73,9 @@ class Contradiction:
     gap: str | None
     features: tuple[FeaturePair, ...]
     left_out: int
+    map: Map | None = None
+    picture_a: Map | None = None
+    picture_b: Map | None = None
 
 
 def contradictions(
@@ -78,10 +89,10 @@ def contradictions(
         contradicting += [(measure, pair) for pair in pairs or ()]
         missing += why_not
     columns = FeatureColumns.of(result.X) if contradicting else None
-    return tuple(_contradiction(columns, measure, pair) for measure, pair in contradicting), tuple(missing)
+    return tuple(_contradiction(result.X, columns, measure, pair) for measure, pair in contradicting), tuple(missing)
 
 
-def _contradiction(columns: "FeatureColumns | None", measure: str, pair: RowPair) -> Contradiction:
+def _contradiction(X: Any, columns: "FeatureColumns | None", measure: str, pair: RowPair) -> Contradiction:
     features = () if columns is None else columns.side_by_side(pair.a, pair.b)
     predictions = wording(pair.prediction_a), wording(pair.prediction_b)
     if pair.gap is not None:
@@ -99,6 +110,9 @@ def _contradiction(columns: "FeatureColumns | None", measure: str, pair: RowPair
         gap=None if pair.gap is None else told_number(float(pair.gap)),
         features=features[:_FEATURES],
         left_out=max(0, len(features) - _FEATURES),
+        map=pair.map,
+        picture_a=picture_of(X, pair.a),
+        picture_b=picture_of(X, pair.b),
     )
 
 
@@ -112,16 +126,15 @@ class FeatureColumns:
 
     @classmethod
     def of(cls, X: Any) -> "FeatureColumns | None":
-        """The columns of rows of any kind; None if there are none to show (no rows, or a sparse matrix)."""
-        if X is None or hasattr(X, "tocsr"):
+        """The columns of rows of any kind; None if there are none to show (no rows, sparse matrices, large images)."""
+        if X is None or hasattr(X, "tocsr") or _are_large_images(X):
             return None
         if is_frame(X):
             names, columns = frame_columns(X)
         else:
-            array = X if isinstance(X, np.ndarray) else np.asarray(take_rows(X, np.arange(len(X))), object)
-            array = array.reshape(len(array), -1)
-            columns = list(array.T)
-            names = ("text",) if len(columns) == 1 else tuple(f"x{j}" for j in range(len(columns)))
+            array = _array(X)
+            columns = list(array.reshape(len(array), -1).T)
+            names = ("text",) if len(columns) == 1 else _places(array.shape[1:])
         return cls(tuple(map(str, names)), tuple(columns), tuple(map(_range, columns)))
 
     def side_by_side(self, a: int, b: int) -> tuple[FeaturePair, ...]:
@@ -129,6 +142,24 @@ class FeatureColumns:
         columns = zip(self.names, self.columns, self.ranges, strict=True)
         features = [_feature_pair(name, column[a], column[b], spread) for name, column, spread in columns]
         return tuple(sorted(features, key=lambda pair: (not pair.differs, -(1.0 if pair.gap is None else pair.gap))))
+
+
+def _are_large_images(X: Any) -> bool:
+    shape = () if is_frame(X) else tuple(getattr(X, "shape", ()))
+    return len(shape) > 2 and prod(shape[1:]) > _CELLS
+
+
+def _array(X: Any) -> NDArray[Any]:
+    if is_tensor(X):
+        return to_host(X)
+    return X if isinstance(X, np.ndarray) else np.asarray(take_rows(X, np.arange(len(X))), object)
+
+
+def _places(shape: tuple[int, ...]) -> tuple[str, ...]:
+    """What features without names are called: by their number, or by their place in an image."""
+    if len(shape) == 1:
+        return tuple(f"x{j}" for j in range(shape[0]))
+    return tuple(f"({', '.join(map(str, place))})" for place in np.ndindex(shape))
 
 
 def _range(column: NDArray[Any]) -> float:

@@ -11,6 +11,7 @@ from faithscope.measures.numbers.words import described, named, told_number, typ
 from faithscope.report.assumptions import assumptions
 from faithscope.report.contradictions import FeaturePair
 from faithscope.report.glossary import glossary
+from faithscope.report.maps import draw
 from faithscope.report.offline_page import fill_page
 from faithscope.report.summary import Curve, Explainer, Groups, Summary, numbers
 from faithscope.report.verdict import LEVELS, WORDS, ExplainerVerdict
@@ -78,6 +79,7 @@ def _template_names(summary: Summary) -> dict[str, Any]:
     explainers = summary.explainers
     has = {
         "against": any(len(explainer.measures) > 1 for explainer in explainers),
+        "maps": any(pair.map for explainer in explainers for pair in explainer.contradictions),
         "populations": any(explainer.populations for explainer in explainers),
         "discretizations": any(
             len(explainer.discretizations) > 1 or explainer.why_not("discretizations") for explainer in explainers
@@ -95,6 +97,7 @@ def _template_names(summary: Summary) -> dict[str, Any]:
         "groups_alt": lambda groups: _alt(_groups_rows(groups)),
         "facts": _facts,
         "marked": _marked,
+        "draw": draw,
         "spoken": _spoken,
         "glossary": glossary([estimate.agreement for estimate in _estimates(summary)]),
         "known": "variance accounted for" if _of_variance(summary) else "shown to agree",

@@ -14,6 +14,7 @@ from faithscope.measures.comparing.paired import PairedDifference
 from faithscope.measures.comparing.populations import Difference, Populations, difference
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.planning.plan import Plan
+from faithscope.report.maps import Map
 
 _NAMES_OF_WRONGLY_COVERED = {
     "row": "row_a",
@@ -129,6 +130,8 @@ class RowPair:
         How many pairs of rows this explanation contradicts itself on, if known.
     gap : float or None
         Of numbers, how far the two predictions are apart.
+    map : Map or None
+        The explanation as a map, if it is one.
     """
 
     explanation: Any
@@ -142,6 +145,7 @@ class RowPair:
     prediction_b: Any
     disagreeing_pairs: int | None = None
     gap: float | None = None
+    map: Map | None = None
 
 
 def row_pairs(columns: Mapping[str, Any], positions: NDArray[np.int64] | None = None) -> tuple[RowPair, ...]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput, FaithscopeError, WrongType
 from faithscope.explanations.arrow.columns import distinct_columns, read_array, read_column, write_column
 from faithscope.explanations.base import Explanations
+from faithscope.explanations.concepts import Concepts
 from faithscope.explanations.conditions.conjunctions import number_conjunctions
 from faithscope.explanations.conditions.grammar import parse_rule, write_rule
 from faithscope.explanations.counterfactuals import Balls, Counterfactuals
@@ -241,7 +242,10 @@ def _write_highlights(given: Highlights) -> tuple[Columns, Settings]:
 
 def _read_highlights(columns: Columns, settings: Settings) -> Highlights:
     distinct, codes = _read_sets(columns["words"])
-    return Highlights([], vocabulary=settings["vocabulary"])._with(codes=codes, distinct=distinct)
+    empty = Highlights([], vocabulary=settings["vocabulary"])
+    if settings["kind"] == "Concepts":
+        empty = Concepts(np.empty((0, len(settings["vocabulary"]))), list(settings["vocabulary"]))
+    return empty._with(codes=codes, distinct=distinct)
 
 
 def _tokenizer_name(highlights: Highlights) -> str:
@@ -367,6 +371,7 @@ _KINDS: dict[
     Records: (_write_records, _read_records),
     Rules: (_write_rules, _read_rules),
     Highlights: (_write_highlights, _read_highlights),
+    Concepts: (_write_highlights, _read_highlights),
     Prototypes: (_write_prototypes, _read_prototypes),
     Counterfactuals: (_write_counterfactuals, _read_counterfactuals),
     Balls: (_write_balls, _read_balls),

@@ -19,8 +19,8 @@ def kind_in_log(settings: Settings) -> Kind:
         return NumberColumns(chosen, bool(names), settings["form"], span, order)
     if kind == "Rules":
         return RuleColumn(tuple(settings["features"]), settings["tree"])
-    if kind in ("Highlights", "Prototypes"):
-        return SetColumn(kind == "Highlights")
+    if kind in ("Highlights", "Concepts", "Prototypes"):
+        return SetColumn(kind != "Prototypes")
     if kind == "Plain":
         return KeyColumns(("explanation",), (settings["json"],), False)
     if kind == "Records":

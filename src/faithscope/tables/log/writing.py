@@ -2,7 +2,6 @@
 
 import json
 import os
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from faithscope.explanations.distances.metrics import columns_of
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.alignment import index_of, is_fresh
-from faithscope.inputs.arrays import frame_columns, is_frame, to_vector
+from faithscope.inputs.arrays import is_frame, to_vector
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.dates import dated_columns, hold_dates
 from faithscope.inputs.labels import to_labels, to_number_predictions
@@ -103,7 +102,7 @@ def _rows(explanations: Explanations, X: Any) -> tuple[list[str], list[Any]]:
     if isinstance(explanations, Highlights):
         import pyarrow as pa
 
-        return [DOCUMENT], [pa.array(_documents(explanations, X), pa.list_(pa.string()))]
+        return [DOCUMENT], [pa.array(explanations.documents(X), pa.list_(pa.string()))]
     if is_frame(X):
         names, columns, zoned = dated_columns(X)
         return list(names), list(map(_with_none, columns, zoned))
@@ -129,27 +128,3 @@ def _with_none(column: NDArray[Any], zoned: bool) -> Any:
         return column
     items = [None if is_missing(item) else item for item in column]
     return pa.array(items) if hold_dates(column) else items
-
-
-def _documents(highlights: Highlights, X: Any) -> list[list[str]]:
-    """The different words of each document, as the highlights read it."""
-    if is_frame(X):
-        names, columns = frame_columns(X)
-        if len(columns) > 1:  # a bag of words
-            return _bag(np.column_stack(columns), dict(enumerate(names)))
-        X = columns[0]
-    if hasattr(X, "tocsr") or (isinstance(X, np.ndarray) and X.ndim == 2):
-        return _bag(X, {column: word for word, column in (highlights.vocabulary or {}).items()})
-    documents = to_vector(X, "Documents")
-    return [sorted(set(highlights.tokenizer(text) if isinstance(text, str) else text)) for text in documents]
-
-
-def _bag(matrix: Any, words: dict[int, str]) -> list[list[str]]:
-    from scipy.sparse import csr_array
-
-    rows = csr_array(matrix)
-    rows.eliminate_zeros()
-    return [
-        sorted(words[column] for column in rows.indices[start:stop].tolist() if column in words)
-        for start, stop in pairwise(rows.indptr.tolist())
-    ]

@@ -1,0 +1,126 @@
+"""Concepts: annotated concepts that explain a prediction; they apply to every row annotated with all of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.conditions.conjunctions import Postings
+from faithscope.explanations.highlights import Highlights
+from faithscope.inputs.arrays import frame_names, is_frame
+from faithscope.inputs.hints import hint
+from faithscope.inputs.numbers import to_matrix
+from faithscope.visible import visible
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Concepts(Highlights):
+    """One set of annotated concepts per row: those that its explanation highlights.
+
+    They are `Highlights` over annotations: the rows X of `sufficiency` are the annotations of each row, in the columns
+    of the same names, and an explanation applies to all rows that are annotated with each of its concepts.
+
+    Parameters
+    ----------
+    matrix : (n, concepts) array of 0 and 1, sparse matrix, or table
+        1 for the concepts that the explanation of a row highlights. A row without any applies everywhere.
+    names : sequence of str, optional
+        The concepts, one per column; by default the column names of a table.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> highlighted = Concepts([[1, 0], [1, 1], [1, 0]], ["stripes", "hooves"])
+    >>> highlighted.describe(1)
+    'stripes, hooves'
+    >>> fs.sufficiency(highlighted, ["zebra", "zebra", "tiger"], [[1, 1], [1, 1], [1, 0]]).value
+    0.5
+    """
+
+    def __init__(self, matrix: Any, names: Sequence[str] | None = None) -> None:
+        concepts = _named(matrix, names)
+        marks = _marks(matrix, concepts, "Concepts").tocsr()
+        words = [tuple(concepts[column] for column in columns) for columns in _columns_by_row(marks)]
+        super().__init__(words, vocabulary=concepts)
+        self._remember(matrix)
+
+    @property
+    def kind(self) -> str:
+        return f"highlighted concepts, of {len(self.concepts)}"
+
+    @property
+    def concepts(self) -> tuple[str, ...]:
+        """The names of all concepts, in the order of their columns."""
+        return tuple(self.vocabulary or ())
+
+    def describe(self, row: int) -> str:
+        highlighted = self.item(row)
+        told = ", ".join(concept for concept in self.concepts if concept in highlighted)
+        return visible(told) or "no concept highlighted (applies everywhere)"
+
+    def postings(self, conditions: Sequence[Any], X: Any) -> Postings:
+        places = {concept: column for column, concept in enumerate(self.concepts)}
+        chosen = _marks(X, self.concepts, "Annotations").tocsc()[:, [places[concept] for concept in conditions]]
+        numbers = np.repeat(np.arange(len(conditions)), np.diff(chosen.indptr))
+        return numbers, chosen.indices.astype(np.int64)
+
+    def documents(self, X: Any) -> list[list[str]]:
+        marks = _marks(X, self.concepts, "Annotations").tocsr()
+        return [sorted(self.concepts[column] for column in columns) for columns in _columns_by_row(marks)]
+
+
+def _named(matrix: Any, names: Any) -> tuple[str, ...]:
+    """The concepts, each named once."""
+    if names is None and not is_frame(matrix):
+        raise BadInput("Concepts need names, one per column: fs.Concepts(matrix, ['stripes', 'hooves']).")
+    if isinstance(names, str) or (not hasattr(names, "__iter__") and names is not None):
+        raise BadInput(f"names must be a list with one name per concept; got {names!r}.")
+    concepts = frame_names(matrix) if names is None else tuple(map(str, names))
+    repeated = next((name for place, name in enumerate(concepts) if name in concepts[:place]), None)
+    if repeated is not None:
+        raise BadInput(f"Two concepts are named {repeated!r}: give each column its own name.")
+    return concepts
+
+
+def _marks(given: Any, concepts: tuple[str, ...], what: str) -> Any:
+    """A sparse array of the concepts that each row has, its columns in their order."""
+    from scipy.sparse import csr_array
+
+    matrix = _of_concepts(given, concepts, what) if is_frame(given) else given
+    if not hasattr(matrix, "tocsr"):
+        matrix = to_matrix(matrix, what)[0]
+    if matrix.shape[1] != len(concepts):
+        raise BadInput(
+            f"{what} must have one column for each of the {len(concepts)} concepts; got shape {tuple(matrix.shape)}."
+        )
+    marks = csr_array(matrix)
+    marks.sum_duplicates()
+    odd = np.flatnonzero((marks.data != 0) & (marks.data != 1))
+    if len(odd):
+        row = int(np.searchsorted(marks.indptr, odd[0], side="right")) - 1
+        concept = concepts[marks.indices[odd[0]]]
+        raise BadInput(
+            f"{what} must be 0 or 1; row {row}, concept {concept!r} is {marks.data[odd[0]]}: cut scores first, such as "
+            "matrix > 0.5."
+        )
+    marks.eliminate_zeros()
+    return marks
+
+
+def _of_concepts(frame: Any, concepts: tuple[str, ...], what: str) -> Any:
+    """The columns of a table that are named as the concepts."""
+    names = frame_names(frame)
+    missing = next((concept for concept in concepts if names.count(concept) != 1), None)
+    if missing is not None:
+        seen = "twice" if missing in names else "not at all"
+        raise WrongType(f"{what} have the column {missing!r} {seen}. {hint(missing, names)}")
+    if hasattr(frame, "iloc"):  # names of pandas need not be texts
+        return frame.iloc[:, [names.index(concept) for concept in concepts]]
+    return frame.select(list(concepts))
+
+
+def _columns_by_row(marks: Any) -> list[list[int]]:
+    return [marks.indices[start:stop].tolist() for start, stop in pairwise(marks.indptr.tolist())]

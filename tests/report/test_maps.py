@@ -1,0 +1,151 @@
+"""Drawings of maps: the cells that an explanation has, escaped words, and no more bytes than needed."""
+
+import json
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import faithscope as fs
+from faithscope.report import summarize
+from faithscope.report.html import render
+from faithscope.report.maps import draw, map_of, picture_of
+from report_examples import HOSTILE
+
+
+def drawn_cells(svg):
+    """Every cell that a drawing colors: its place, class and opacity; each cell at most once."""
+    root, cells = ElementTree.fromstring(str(svg)), {}
+    for path in root.iter("path"):
+        for x, y, length in re.findall(r"M(\d+) (\d+)\.5h(\d+)", path.get("d")):
+            for column in range(int(x), int(x) + int(length)):
+                assert (int(y), column) not in cells
+                cells[int(y), column] = path.get("class"), float(path.get("stroke-opacity"))
+    return cells
+
+
+@given(
+    st.integers(1, 9).flatmap(
+        lambda wide: st.lists(
+            st.tuples(*[st.sampled_from([0.0, -0.0, 1.0, -2.0, 0.3, -1e-300, 1e300])] * wide), min_size=1, max_size=6
+        )
+    )
+)
+def test_every_cell_that_is_not_0_is_drawn_once_in_the_color_of_its_sign(lines):
+    cells = drawn_cells(draw(tuple(lines), "told"))
+    largest = max(abs(value) for line in lines for value in line)
+    for y, line in enumerate(lines):
+        for x, value in enumerate(line):
+            assert ((y, x) in cells) == bool(value)
+            if value:
+                color, opacity = cells[y, x]
+                assert color == ("up" if value > 0 else "down")
+                assert opacity == 1 or abs(value) < largest
+
+
+def test_larger_cells_are_never_paler():
+    values = tuple(np.linspace(-1, 1, 41))
+    opacities = [opacity for _, (_, opacity) in sorted(drawn_cells(draw((values,), "")).items())]
+    assert opacities[:20] == sorted(opacities[:20], reverse=True)
+    assert opacities[20:] == sorted(opacities[20:])
+
+
+@pytest.mark.parametrize("told", HOSTILE[:5])
+def test_words_stay_words(told):
+    root = ElementTree.fromstring(str(draw(((1.0,),), told)))
+    assert [element.tag for element in root] == ["title", "path"]
+    assert root[0].text == told
+    assert root.get("role") == "img"
+
+
+def test_maps_are_known_by_their_axes():
+    rng = np.random.default_rng(0)
+    one = fs.Importances(rng.integers(-3, 4, (2, 3, 6, 8)).astype(float))
+    assert np.array(map_of(one, 1)).tolist() == one.values[1].reshape(3, 6, 8).sum(axis=0).tolist()
+    pooled = (fs.Pool((2, 4)) | fs.Sign())(one)
+    assert np.array(map_of(pooled, 0)).tolist() == pooled.values[0].reshape(2, 4).tolist()
+    assert np.shape(map_of(fs.Pool(6, channels="first")(fs.Importances(rng.normal(size=(2, 3, 12)))), 0)) == (1, 6)
+    assert np.shape(map_of(fs.Importances(rng.normal(size=(2, 1, 500, 300))), 0)) == (28, 28)
+    assert np.shape(map_of(fs.Importances(rng.normal(size=(2, 300, 5))), 0)) == (28, 5)
+    for none in (
+        fs.Importances(rng.normal(size=(2, 4))),
+        fs.Rank()(one),
+        fs.Highlights([{"a"}]),
+        fs.Importances(rng.normal(size=(2, 7, 6, 8))),
+        fs.Pool((2, 2, 4), shape=(2, 3, 4))(fs.Importances(rng.normal(size=(2, 24)))),
+        fs.Importances(np.full((1, 3, 40, 40), 1e308)),
+    ):
+        assert map_of(none, 0) is None
+
+
+def test_pictures_of_rows_go_from_0_to_1():
+    images = np.random.default_rng(0).normal(size=(3, 1, 5, 4))
+    picture = np.array(picture_of(images, 2))
+    assert (picture.shape, picture.min(), picture.max()) == ((5, 4), 0, 1)
+    assert np.corrcoef(picture.ravel(), images[2].ravel())[0, 1] == pytest.approx(1)
+    assert np.array(picture_of(np.ones((1, 4, 4)), 0)).max() == 0
+    for none in (
+        None,
+        np.ones((2, 4)),
+        pd.DataFrame({"a": [1]}),
+        ["text"],
+        np.full((1, 2, 2), "a"),
+        np.full((1, 4, 4), np.nan),
+    ):
+        assert picture_of(none, 0) is None
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 1, 8, 8))
+    predictions = X[:, 0, :4].sum(axis=(1, 2)) + rng.normal(size=150) > 0
+    return fs.evaluate(predictions, X, X, discretizer=fs.Pool((2, 2)) | fs.Sign())
+
+
+def test_a_report_draws_the_map_of_every_contradiction(evaluation):
+    summary = summarize(evaluation)
+    contradictions = summary.explainers[0].contradictions
+    assert len(contradictions) == 4
+    for pair in contradictions:
+        assert pair.map == map_of(evaluation.explanations, pair.row_a) == map_of(evaluation.explanations, pair.row_b)
+        assert pair.picture_a == picture_of(evaluation.X, pair.row_a)
+    page = render(summary)
+    drawings = re.findall(r'<svg class="map.*?</svg>', page, re.S)
+    assert len(drawings) == 12
+    for pair, drawing in zip(contradictions, drawings[::3], strict=True):
+        assert drawn_cells(drawing) == drawn_cells(draw(pair.map, ""))
+        assert ElementTree.fromstring(drawing)[0].text == pair.explanation
+        assert len(drawing) < 900
+    assert "positive importance" in page
+    json.dumps(summary.to_dict(), allow_nan=False)
+
+
+def test_a_report_without_maps_says_nothing_of_them():
+    page = render(summarize(fs.evaluate([0, 1, 0], [[1.0], [1.0], [1.0]], [[1.0], [2.0], [3.0]])))
+    assert '<svg class="map' not in page
+    assert "positive importance" not in page
+
+
+def test_large_images_are_pictures_and_no_features():
+    rng = np.random.default_rng(0)
+    X = rng.random((12, 3, 80, 80)).astype(np.float32)
+    labels = np.arange(12) % 2
+    result = fs.evaluate(labels, X, X, discretizer=fs.Pool((2, 2)) | fs.Sign())
+    pair = summarize(result).explainers[0].contradictions[0]
+    assert (pair.features, pair.left_out) == ((), 0)
+    assert np.shape(pair.picture_a) == (28, 28)
+    assert "were not kept" not in render(summarize(result))
+
+
+def test_tensors_as_rows_have_ranges_and_pictures():
+    torch = pytest.importorskip("torch")
+    X = torch.arange(32.0).reshape(4, 1, 2, 4).requires_grad_()
+    pair = summarize(fs.evaluate([0, 1, 0, 1], ["a"] * 4, X)).explainers[0].contradictions[0]
+    assert [feature.gap for feature in pair.features] == pytest.approx([1 / 3] * 8)
+    assert pair.features[0].name == "(0, 0, 0)"
+    assert np.shape(pair.picture_b) == (2, 4)
