@@ -1,6 +1,5 @@
 """compare(): several explainers of one model on the same rows, and the Comparison it gives."""
 
-import os
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -37,6 +36,7 @@ from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.estimate import Method, estimate_columns
 from faithscope.measures.intervals.margins import UnseenRows
 from faithscope.measures.sufficiency import Further, unseen_rows
+from faithscope.report.reported import Reported
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told, Watch
 from faithscope.sample import Sample
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Reported):
     """Several explainers of one model on the same rows: a mapping from their names to their evaluations.
 
     ``comparison["tree"]`` is an `Evaluation`; ``in``, ``len``, iteration, `keys`, `values` and `items` are a mapping's.
@@ -144,12 +144,6 @@ class Comparison:
             "differences": [pair.to_dict() for pair in self.pairs],
             "rows_to_choose": self.rows_to_choose,
         }
-
-    def to_html(self, path: str | os.PathLike[str]) -> None:
-        """Write a report that anybody can open: one HTML file that needs no network."""
-        from faithscope.report import write_report
-
-        write_report(self, path)
 
     def plot(self) -> Any:
         """An Altair chart of all explainers, with intervals, chance and the unverifiable part."""

@@ -1,6 +1,5 @@
 """Audit: how faithful the explanations of a log are, and every question one can ask about it."""
 
-import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.local import per_explanation
+from faithscope.report.reported import Reported
 from faithscope.tables.log.columns import Names, named_columns, one_column
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.numbers.counts import Numbers
@@ -32,7 +32,7 @@ _SHOWN = 100  # explanations whose rows are fetched to be shown
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Reported):
     """How faithful the explanations in a log are to its predictions.
 
     Attributes
@@ -170,12 +170,6 @@ class Audit:
             "windows": None if self.windows is None else self.windows.to_dict(),
             "notes": list(self.notes),
         }
-
-    def to_html(self, path: str | os.PathLike[str]) -> None:
-        """Write a report that anybody can open: one HTML file that needs no network."""
-        from faithscope.report import write_report
-
-        write_report(self, path)
 
     def _estimates(self) -> list[Estimate]:
         return [self.consistency] if self.sufficiency is None else [self.consistency, self.sufficiency]
