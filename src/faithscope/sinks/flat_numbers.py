@@ -16,7 +16,6 @@ _SETTINGS = frozenset(
         "explainer",
         "discretizer",
         "subject",
-        "measure",
         "method",
         "agreement",
         "confidence",
