@@ -19,7 +19,7 @@ from faithscope.evaluation.result import Evaluation, Options, assess, check_grou
 from faithscope.explanations import Explanations
 from faithscope.inputs.alignment import name_of, same_rows
 from faithscope.inputs.checks import check_flag, same_length
-from faithscope.inputs.frames import frame, shown
+from faithscope.inputs.frames import frame
 from faithscope.inputs.hints import hint
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.certify import refuse_unless_convex
@@ -36,10 +36,13 @@ from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.estimate import Method, estimate_columns
 from faithscope.measures.intervals.margins import UnseenRows
 from faithscope.measures.sufficiency import Further, unseen_rows
+from faithscope.measures.telling.cards import caption, estimate_table, notes
 from faithscope.report.reported import Reported
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told, Watch
 from faithscope.sample import Sample
+from faithscope.sinks.card import Card
+from faithscope.sinks.page import fragment
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -156,7 +159,14 @@ class Comparison(Reported):
         return "\n".join(f"{visible(str(name))}: {estimate}" for name, estimate in pairs)
 
     def _repr_html_(self) -> str:
-        return str(shown(self.table()).style.hide(axis="index").format(precision=3, escape="html").to_html())
+        lines = [
+            ((visible(name), visible(ev.discretizer), estimate.measure), estimate)
+            for name, ev in self.evaluations.items()
+            for estimate in ev._estimates()
+        ]
+        told = [(f"{name}, {measure}", estimate) for (name, _, measure), estimate in lines]
+        table = estimate_table(("explainer", "discretization", "measure"), lines, below=caption(lines[0][1]))
+        return fragment(Card("", (), (table,), notes(told)))
 
     def _contents(self) -> "Contents":
         """What there is to report."""

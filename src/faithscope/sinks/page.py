@@ -29,7 +29,8 @@ def fragment(card: Card) -> str:
     '<p><strong>Who?</strong></p><ul><li>few &lt;rows&gt;</li></ul>'
     """
     notes = "".join(f"<li>{_text(note)}</li>" for note in card.notes)
-    parts = [f"<p><strong>{_text(card.title)}</strong></p>", *map(_sentence, card.sentences), *map(_table, card.tables)]
+    title = f"<p><strong>{_text(card.title)}</strong></p>" if card.title else ""
+    parts = [title, *map(_sentence, card.sentences), *map(_table, card.tables)]
     return "".join([*parts, f"<ul>{notes}</ul>" if notes else ""])
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from faithscope.agreements import Agreement
@@ -178,7 +179,8 @@ class Audit(Reported):
         return "\n".join([*map(str, self._estimates()), *map(visible, self.notes)])
 
     def _repr_html_(self) -> str:
-        return "".join(estimate._repr_html_() for estimate in self._estimates())
+        notes = (f"<p>{escape(visible(note))}</p>" for note in self.notes)
+        return "".join([*(estimate._repr_html_() for estimate in self._estimates()), *notes])
 
     def _contents(self) -> "Contents":
         """What there is to report."""

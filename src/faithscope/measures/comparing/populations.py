@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from faithscope.agreements import Same, Spread
 from faithscope.inputs.checks import check_flag
-from faithscope.inputs.frames import frame, shown
+from faithscope.inputs.frames import frame
 from faithscope.measures.comparing.differences import Apart, clipped, together
 from faithscope.measures.estimate import Estimate, estimate_columns
 from faithscope.measures.intervals.margins import Margins
 from faithscope.measures.planning.rarefaction import rarefy
 from faithscope.sample import Sample
 from faithscope.sinks.json_values import for_json
+from faithscope.sinks.page import fragment
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 
@@ -168,9 +169,9 @@ class Populations(Shareable):
         return "\n".join(f"{visible(str(group))}: {estimate}" for group, estimate in self.estimates.items())
 
     def _repr_html_(self) -> str:
-        return str(
-            shown(self.table()).to_html(index=False, escape=True, border=0, float_format="{:.3f}".format, na_rep="–")
-        )
+        from faithscope.measures.telling.cards import populations_card
+
+        return fragment(populations_card(self.by, self.estimates, []))
 
 
 def measure_groups(sample: Sample, groups: Any, measure: Callable[[Sample], Estimate]) -> Populations:
