@@ -45,7 +45,7 @@ EVALUATE = ("evaluate", "--system", "summary_system:system", "--data", "rows.par
 
 
 def test_a_summary_is_appended_and_the_status_stays():
-    Path("s.md").write_text("before\n", encoding="utf-8")
+    Path("s.md").write_text("before", encoding="utf-8")
     for threshold, status in (("0.9", 0), ("0.999", 1)):
         done = run("audit", "log.parquet", *HOW, "--fail-under", threshold, "--summary", "s.md")
         assert done.exit_code == status

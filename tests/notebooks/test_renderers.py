@@ -7,6 +7,7 @@ import pytest
 
 from notebooks.jupyterlab_rules import sanitized
 from notebooks.test_notebooks import executed, outputs
+from sink_examples import result
 
 IMPORTS = "from sink_examples import result"
 SHOWN = {
@@ -65,3 +66,12 @@ def test_the_sanitizer_drops_what_jupyterlab_drops():
     )
     assert text_of(left) == "a"
     assert dropped == ["style", "p onclick", "style ('position', 'fixed')", "script"]
+
+
+@pytest.mark.parametrize("name", ["estimate", "comparison", "populations", "plan", "certificate", "windows"])
+def test_a_chart_is_a_picture_that_stays(name):
+    picture = result(name).plot()._repr_html_()
+    left, dropped = sanitized(picture)
+    assert dropped == []
+    assert left.count("<img") == 1
+    assert "data:image/svg+xml;base64," in left

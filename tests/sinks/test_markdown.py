@@ -117,3 +117,12 @@ def test_many_groups_and_many_differences_are_counted_and_cut():
     assert text.count("\n") < 80
     compared = fs.compare([0, 1] * 20, {f"e{k}": [0, 1] * 20 for k in range(7)}, range(40), progress=False)
     assert "0 of 21 exclude zero; the intervals of 21 differences hold together" in compared.to_markdown()
+
+
+def test_weighted_and_clustered_rows_say_what_they_are_worth():
+    assert "60 rows in 20 clusters, 95% intervals" in result("evaluation with clusters").to_markdown()
+    weighted = result("evaluation with weights")
+    worth = f"60 rows (as good as {weighted.consistency.effective_n:,.0f} independent ones that count alike)"
+    assert worth in shown(weighted.to_markdown())
+    assert worth in render_terminal(summarize(weighted), width=10_000)
+    assert "1 row, 95% intervals" in result("estimate of one row").to_markdown()

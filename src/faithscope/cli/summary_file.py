@@ -25,7 +25,7 @@ def _append(path: str, text: str) -> None:
         )
     try:
         with to_path(path).open("a", encoding="utf-8", errors="replace") as file:
-            file.write(text)
+            file.write(f"\n{text}" if text and file.tell() else text)  # a heading begins a line
     except (OSError, ValueError) as error:  # a path with NUL is a ValueError
         why = getattr(error, "strerror", None) or str(error)
         raise BadInput(f"--summary {path!r} cannot be written ({why}): name a file in a folder that exists.") from None

@@ -149,7 +149,7 @@ class WithinCurve(Shareable):
         return {"taus": list(self.taus), "estimates": [estimate.to_dict() for estimate in self.estimates]}
 
     def _card(self) -> Card:
-        points = dict(zip(self.taus, self.estimates, strict=True))
+        points = list(zip(self.taus, self.estimates, strict=True))
         return curve_card("Consistency within distances of explanations", "distance", points)
 
     def __str__(self) -> str:

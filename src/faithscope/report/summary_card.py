@@ -1,6 +1,6 @@
 """The card of a summary: verdicts, measures, populations, windows of time, differences and remarks."""
 
-from faithscope.measures.telling.cards import caption, caption_of_groups, estimate_table
+from faithscope.measures.telling.cards import caption, estimate_table, intervals
 from faithscope.measures.telling.differences import difference_tables
 from faithscope.report.summary import Explainer, Groups, Summary, remarks
 from faithscope.sinks.card import Card, Sentence, Table
@@ -45,7 +45,7 @@ def _groups(explainer: Explainer, groups: Groups, several: bool) -> list[Table]:
     title = f"{f'{explainer.name}: ' if several else ''}{groups.measure} by {by}"
     more = f"; {groups.left_out:,} more, whose intervals begin higher, are not shown" if groups.left_out else ""
     lines = [((name, f"{estimate.n:,}"), estimate) for name, estimate in groups.groups]
-    table = estimate_table((by, "rows"), lines, title, f"{caption_of_groups(lines[0][1])}{more}")
+    table = estimate_table((by, "rows"), lines, title, f"{intervals(lines[0][1])}{more}")
     return [table, *difference_tables(groups.differences, f"{title}: differences", groups.together)]
 
 

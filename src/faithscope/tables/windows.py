@@ -12,7 +12,7 @@ from faithscope.inputs.frames import frame
 from faithscope.measures.comparing.differences import together
 from faithscope.measures.comparing.populations import Difference, difference
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.telling.cards import caption_of_groups, estimate_table, notes
+from faithscope.measures.telling.cards import estimate_table, intervals, notes
 from faithscope.measures.telling.differences import difference_tables
 from faithscope.sinks.card import Card, Sentence
 from faithscope.sinks.shareable import Shareable
@@ -170,7 +170,7 @@ class Windows(Shareable):
     def _card(self) -> Card:
         told = [(f"{start:{_MINUTE}}", estimate) for start, estimate in self.estimates.items()]
         lines = [((window, f"{estimate.n:,}"), estimate) for window, estimate in told]
-        tables = [estimate_table(("window", "rows"), lines, below=caption_of_groups(self.reference))]
+        tables = [estimate_table(("window", "rows"), lines, below=intervals(self.reference))]
         changes = [replace(change, a=f"{start:{_MINUTE}}") for start, change in self.compared.items()]
         changed = ", ".join(f"{start:{_MINUTE}}" for start in self.changes) or "no window"
         sentence = Sentence(f"Changed from {visible(self.against)}: {changed}.")

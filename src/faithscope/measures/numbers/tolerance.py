@@ -173,5 +173,5 @@ class ToleranceCurve(Shareable):
         return "\n".join([*map(str, self.estimates), *([self.note] if self.note else [])])
 
     def _card(self) -> Card:
-        points = dict(zip(self.eps, self.estimates, strict=True))
+        points = list(zip(self.eps, self.estimates, strict=True))
         return curve_card(f"{self.estimates[0].measure} by eps", "eps", points, self.note)

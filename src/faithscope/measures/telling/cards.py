@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from faithscope.explanations.base import readable
+from faithscope.explanations.base import readable, several
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.numbers.words import named
 from faithscope.measures.telling.differences import AnyDifference, difference_tables
@@ -37,8 +37,16 @@ def number(value: float | None) -> str:
 
 def caption(estimate: Estimate) -> str:
     """How many rows, at which confidence, by which agreement."""
+    clusters = "" if estimate.clusters is None else f" in {several(estimate.clusters, 'cluster', 'clusters')}"
+    alike = estimate.effective_n in (estimate.n, estimate.clusters)
+    weighted = "" if alike else f" (as good as {estimate.effective_n:,.0f} independent ones that count alike)"
+    return f"{several(estimate.n, 'row', 'rows')}{clusters}{weighted}, {intervals(estimate)}"
+
+
+def intervals(estimate: Estimate) -> str:
+    """At which confidence, by which agreement."""
     by = f", by {named(estimate.agreement)}" if estimate.agreement.of_numbers else ""
-    return f"{estimate.n:,} rows, {100 * estimate.confidence:g}% intervals{by}"
+    return f"{100 * estimate.confidence:g}% intervals{by}"
 
 
 def estimate_table(
@@ -57,31 +65,26 @@ def estimate_card(estimate: Estimate) -> Card:
     return Card(estimate.measure, (sentence,), (table,), tuple(note for note in told if note not in doubts(told)))
 
 
-def curve_card(title: str, name: str, points: Mapping[float, Estimate], note: str = "") -> Card:
+def curve_card(title: str, name: str, points: Sequence[tuple[float, Estimate]], note: str = "") -> Card:
     """Estimates by a number, such as a distance."""
-    lines = [((f"{point:g}",), estimate) for point, estimate in points.items()]
-    told = [(f"{name} {point:g}", estimate) for point, estimate in points.items()]
+    lines = [((f"{point:g}",), estimate) for point, estimate in points]
+    told = [(f"{name} {point:g}", estimate) for point, estimate in points]
     table = estimate_table((name,), lines, below=caption(lines[0][1]))
     return Card(title, (), (table,), (*([visible(note)] if note else []), *notes(told)))
 
 
 def populations_card(by: str, estimates: Mapping[Any, Estimate], differences: Sequence[AnyDifference]) -> Card:
     """Estimates by group with the verdict on each, and how the groups differ."""
-    lowest = sorted(estimates, key=lambda group: estimates[group].low)[:_MOST_GROUPS]
-    shown = {group: estimates[group] for group in estimates if group in set(lowest)}
+    lowest = set(sorted(estimates, key=lambda group: estimates[group].low)[:_MOST_GROUPS])
+    shown = {group: estimates[group] for group in estimates if group in lowest}
     named_groups = [(visible(readable(group)), estimate) for group, estimate in shown.items()]
     lines = [((name, judge([each], {}).word, f"{each.n:,}"), each) for name, each in named_groups]
     left_out = len(estimates) - len(shown)
     more = f"; {left_out:,} more groups, whose intervals begin higher, are not shown" if left_out else ""
     first = lines[0][1]
-    told = estimate_table((by or "group", "verdict", "rows"), lines, below=f"{caption_of_groups(first)}{more}")
+    told = estimate_table((by or "group", "verdict", "rows"), lines, below=f"{intervals(first)}{more}")
     tables = (told, *difference_tables(differences))
     return Card(f"{first.measure} by {by or 'group'}", (), tables, notes(named_groups))
-
-
-def caption_of_groups(estimate: Estimate) -> str:
-    """At which confidence, by which agreement."""
-    return caption(estimate).partition(" rows, ")[2]
 
 
 def notes(estimates: Iterable[tuple[str, Estimate]]) -> tuple[str, ...]:
