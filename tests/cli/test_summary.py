@@ -44,6 +44,7 @@ def run(*words):
 EVALUATE = ("evaluate", "--system", "summary_system:system", "--data", "rows.parquet")
 
 
+@pytest.mark.slow
 def test_a_summary_is_appended_and_the_status_stays():
     Path("s.md").write_text("before", encoding="utf-8")
     for threshold, status in (("0.9", 0), ("0.999", 1)):
@@ -63,6 +64,7 @@ def test_the_summary_beside_json_leaves_json_alone():
     assert f"{group['low']:.3f}–{group['high']:.3f}" in Path("s.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_evaluate_and_plan_have_summaries_too():
     assert run(*EVALUATE, "--summary", "s.md").exit_code == 0
     assert run("plan", "log.parquet", *HOW, "--summary", "s.md").exit_code == 0
@@ -84,6 +86,7 @@ def test_a_summary_that_cannot_be_written_is_refused_before_anything_is_read(pat
     assert words in str(done.exception)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [("audit", "again.parquet", *HOW), EVALUATE])
 def test_advice_on_repeated_rows_can_be_typed(command):
     done = run(*command, "--report", "r.html", "--summary", "s.md")

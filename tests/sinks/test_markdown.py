@@ -61,6 +61,7 @@ def test_nobody_is_notified_and_nothing_is_linked(name):
     assert not re.search(r"@\w|#\d|GH-\d|://(?<!\\://)|www\.", escaped)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RESULTS)
 def test_every_result_has_a_title_a_table_and_its_notes(name):
     told = result(name)
@@ -73,6 +74,7 @@ def test_every_result_has_a_title_a_table_and_its_notes(name):
         assert note in readable
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["evaluation of rules", "evaluation by spread", "comparison", "audit by several"])
 def test_markdown_terminal_and_page_tell_the_same(name):
     told = result(name)
@@ -91,6 +93,7 @@ def test_markdown_terminal_and_page_tell_the_same(name):
             assert all(interval in written and f"{estimate.value:.3f}" in written for written in (text, terminal))
 
 
+@pytest.mark.slow
 def test_a_doubted_verdict_is_doubted_everywhere():
     repeated = fs.evaluate(examples.predict, examples.by_age, examples.rows(60).loc[[*range(60)] * 2], progress=False)
     summary = summarize(repeated)
@@ -109,6 +112,7 @@ def test_rows_of_the_data_are_not_in_markdown():
     assert "secret" not in ev.to_markdown()
 
 
+@pytest.mark.slow
 def test_many_groups_and_many_differences_are_counted_and_cut():
     told = result("populations, many")
     assert len(told.estimates) == 60

@@ -29,6 +29,7 @@ def logged(client, run):
     return client.get_run(run).data
 
 
+@pytest.mark.slow
 def test_an_evaluation_is_logged_with_its_numbers_and_its_page(client, tmp_path):
     ev = result("evaluation by group")
     run = ev.to_mlflow()
@@ -72,6 +73,7 @@ def test_every_result_is_logged(client, name):
     assert len(set(keys)) == len(keys), "two numbers under one name"
 
 
+@pytest.mark.slow
 def test_names_that_look_alike_stay_apart(client):
     names = ["a|b", "a/b", "A_b", "../x", "a.consistency", "é", "", "x" * 300, "x" * 301]
     compared = fs.compare([0, 0, 1, 1], {name: list("aabb") for name in names}, range(4), progress=False)

@@ -38,11 +38,13 @@ def test_the_schema_is_one():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RESULTS)
 def test_every_result_keeps_to_the_schema(name):
     VALIDATOR.validate(as_json(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_mutilated_result_is_refused(name):
     told = as_json(name)
