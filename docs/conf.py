@@ -17,6 +17,7 @@ html_title = "faithscope"
 html_show_sphinx = False
 templates_path: list[str] = []
 exclude_patterns = ["_build"]
+html_extra_path = ["result.schema.json"]
 autodoc_typehints = "none"  # the docstrings say what types there are, in words
 autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"

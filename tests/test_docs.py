@@ -22,6 +22,7 @@ import pytest
 
 import faithscope as fs
 from faithscope import explainers, testing
+from faithscope.integrations import sklearn
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -131,6 +132,7 @@ def test_the_reference_has_every_public_name():
     public = {name for name in fs.__all__ if not inspect.ismodule(getattr(fs, name))}
     public |= {f"explainers.{name}" for name in explainers.__all__}
     public |= {f"testing.{name}" for name in testing.__all__ if not name.isupper()}
+    public |= {f"integrations.sklearn.{name}" for name in sklearn.__all__}
     assert named == public
 
 

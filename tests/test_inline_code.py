@@ -15,6 +15,7 @@ import faithscope as fs
 from faithscope import explainers, testing
 from faithscope.cli import app
 from faithscope.explanations.base import Explanations
+from faithscope.integrations import sklearn
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.planning.plan import Plan
 from faithscope.tables.audit import Audit
@@ -58,7 +59,7 @@ def resolved(node):
     if isinstance(node, ast.Name):
         if node.id in MEANT:
             return MEANT[node.id]
-        known = [getattr(place, node.id) for place in (fs, explainers, testing) if node.id in place.__all__]
+        known = [getattr(place, node.id) for place in (fs, explainers, testing, sklearn) if node.id in place.__all__]
         return tuple(known[:1]) or None
     if isinstance(node, ast.Subscript) and resolved(node.value) == (fs.Comparison,):
         return (fs.Evaluation,)  # one of a comparison's
@@ -126,7 +127,7 @@ def wrong_command(code):
 
 def parameters():
     """Every parameter of every public function, class and method."""
-    owners = [getattr(place, name) for place in (fs, explainers, testing) for name in place.__all__]
+    owners = [getattr(place, name) for place in (fs, explainers, testing, sklearn) for name in place.__all__]
     owners += [Audit, Populations, Plan]
     owners += [value for owner in owners if inspect.isclass(owner) for _, value in inspect.getmembers(owner, callable)]
     for one in owners:

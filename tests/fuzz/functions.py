@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import faithscope as fs
 import faithscope.testing
 from faithscope.evaluation.assertions import Unfaithful
+from faithscope.integrations.sklearn import scorer
 from fuzz import hostile
 from fuzz.choices import AGREEMENTS, COUNTS, DISCRETIZERS, DISTANCES, METRICS, RELATIONS, SEEDS, SHARES, WORDS
 from fuzz.hostile import SCALARS, SIZES
@@ -250,6 +251,22 @@ def _(draw):
         except Unfaithful as told:  # an answer too
             return str(told)
         return None
+
+    return call
+
+
+@target("sklearn.scorer", WHOLE, 30)
+def _(draw):
+    n = draw(SIZES)
+    answers, rows, given = draw(labels(n)), draw(some_rows(n)), draw(explanations(n))
+    makers = st.one_of(st.just(lambda model: given), SCALARS, st.sampled_from([fs.explainers.TreePath, None, len]))
+    words = st.one_of(WORDS, st.sampled_from(["low", "value", "verified", "adjusted", "sufficiency"]))
+    how = draw(options(measure=words, bound=words, discretizer=DISCRETIZERS, confidence=SHARES, agreement=AGREEMENTS))
+    maker = draw(makers)
+
+    def call():
+        scored = scorer(maker, **how)
+        return scored(lambda X: answers, rows) if maker is not len else scored
 
     return call
 

@@ -1,7 +1,10 @@
 """Calls of the methods of what public functions and constructors give, with hostile arguments."""
 
+import os
 import tempfile
+from contextlib import contextmanager
 from functools import cache
+from importlib.util import find_spec
 from inspect import Parameter, signature
 from pathlib import Path
 
@@ -11,7 +14,9 @@ from hypothesis import strategies as st
 import faithscope as fs
 import faithscope.testing
 from faithscope.relations import to_relation
+from faithscope.sinks.shareable import Shareable
 from faithscope.tables.audit import Audit
+from faithscope.tables.windows import Windows
 from fuzz import hostile, kinds
 from fuzz.choices import COUNTS, DISCRETIZERS, SEEDS, WORDS
 from fuzz.functions import LOG, NAMES
@@ -155,6 +160,44 @@ _paths("Evaluation.to_parquet", INSTANCES["Evaluation"], RESULT, 40)
 _paths("Evaluation.to_html", INSTANCES["Evaluation"], RESULT, 8)
 _paths("Comparison.to_html", INSTANCES["Comparison"], RESULT, 4)
 _paths("Audit.to_html", INSTANCES["Audit"], AUDIT, 3)
+
+
+def _tracked(owner, instances, family):
+    """Runs of MLflow in a folder of their own: names that it takes, that it refuses, and that are none."""
+
+    @target(f"{owner}.to_mlflow", family, 3)
+    def _(draw):
+        instance = draw(instances)
+        prefix = draw(st.sampled_from(["faithscope", "a.b", "", "a/b", "..", "x" * 300, None, 3]))
+        run_id = draw(st.sampled_from([None, None, None, "nowhere", "", 3]))
+
+        def call():
+            with tempfile.TemporaryDirectory() as folder, _runs_in(Path(folder)):
+                return instance.to_mlflow(run_id=run_id, prefix=prefix)
+
+        return call
+
+
+@contextmanager
+def _runs_in(folder):
+    if find_spec("mlflow") is None:
+        yield
+        return
+    import mlflow
+
+    os.environ["MLFLOW_ALLOW_FILE_STORE"] = "true"
+    mlflow.set_tracking_uri(folder.as_uri())
+    try:
+        yield
+    finally:
+        mlflow.set_tracking_uri(None)
+
+
+for owner, instances in INSTANCES.items():
+    if issubclass(getattr(fs, owner, Windows), Shareable):
+        _tracked(owner, instances, FAMILIES.get(owner, RESULT))
+        if f"{owner}.to_html" not in TARGETS:
+            _paths(f"{owner}.to_html", instances, FAMILIES.get(owner, RESULT), 4)
 
 for owner in INSTANCES:
     kind = getattr(fs, owner, None) or next(kind for kind in (*RESULTS, Audit) if kind.__name__ == owner)

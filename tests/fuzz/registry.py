@@ -7,6 +7,7 @@ from types import ModuleType
 import faithscope as fs
 import faithscope.testing
 from faithscope.explanations.keys import Plain, Records
+from faithscope.integrations import sklearn
 from faithscope.measures.certify import Certificate
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.local import Local
@@ -39,6 +40,7 @@ NOT_CALLED = {
     "Sample.noting": "takes notes of our own",
     "Counts.sums_by_explanation": "takes sums that were counted",
     "explainers.TreePath.fitted_share": "asked by evaluate, of rows that were explained",
+    "sklearn.FaithfulnessScorer": "made by scorer, which calls it",
     "Cache": "a folder; what it keeps is tried in tests/faults",
     "testing.Case": "a record",
     "testing.ClusteredRows": "a record",
@@ -99,7 +101,8 @@ def members(kind):
 def public_names():
     """Every public function, class, method and property."""
     names = set()
-    for module, prefix in ((fs, ""), (fs.explainers, "explainers."), (faithscope.testing, "testing.")):
+    rooms = ((fs, ""), (fs.explainers, "explainers."), (faithscope.testing, "testing."), (sklearn, "sklearn."))
+    for module, prefix in rooms:
         for name in module.__all__:
             thing = getattr(module, name)
             if not isinstance(thing, ModuleType) and callable(thing):

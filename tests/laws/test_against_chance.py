@@ -8,9 +8,9 @@ import pytest
 
 import faithscope as fs
 from faithscope.measures.chance import shuffled_spread
+from faithscope.measures.telling.verdict import level
 from faithscope.report import summarize
 from faithscope.report.terminal import render
-from faithscope.report.verdict import level
 
 
 def shuffled(measure, labels, times, rng):

@@ -8,7 +8,7 @@ import pytest
 
 import faithscope as fs
 import report_examples as examples
-from faithscope.cli.outcome import tell
+from faithscope.cli.outcome import Outlets, tell
 from faithscope.errors import BadInput, TooLarge, WrongType
 from faithscope.report import summarize
 from faithscope.report.contradictions import FeatureColumns
@@ -131,7 +131,7 @@ def test_json_of_the_command_line_has_what_is_missing(monkeypatch, capsys):
         raise TooLarge("That needs 9 GiB.")
 
     monkeypatch.setattr(fs.Evaluation, "counterexamples", fails)
-    tell(examples.comparison(60), None, as_json=True, title="")
+    tell(examples.comparison(60), Outlets(as_json=True), title="")
     missing = json.loads(capsys.readouterr().out)["missing"]
     assert missing["random"] == [{"section": "contradictions", "measure": "consistency", "reason": "That needs 9 GiB."}]
 

@@ -5,9 +5,11 @@ from typing import Annotated, Any, cast
 
 import typer
 
+from faithscope.cli.advice import options_in
 from faithscope.cli.logs import open_log_source
 from faithscope.cli.options import (
     AgreementWord,
+    Cluster,
     Confidence,
     Connect,
     Discretize,
@@ -20,10 +22,12 @@ from faithscope.cli.options import (
     NullsPolicy,
     Prediction,
     Report,
+    SummaryFile,
     TableName,
     one_or_several,
 )
-from faithscope.cli.outcome import check_gate, gate, tell
+from faithscope.cli.outcome import Outlets, check_gate, gate, tell
+from faithscope.errors import BadInput
 from faithscope.visible import visible_lines
 
 By = Annotated[list[str] | None, typer.Option("--by", help="A column that names populations; repeatable.")]
@@ -38,10 +42,6 @@ RowId = Annotated[
     typer.Option(
         "--id", help="A column that identifies rows, shown with pairs of rows and never measured; repeatable."
     ),
-]
-Cluster = Annotated[
-    str | None,
-    typer.Option("--cluster", help="A column of rows that belong together, such as customer_id: only others vouch."),
 ]
 IntervalMethod = Annotated[
     str | None,
@@ -72,6 +72,7 @@ def audit(
     interval: IntervalMethod = None,
     report: Report = None,
     as_json: Json = False,
+    summary: SummaryFile = None,
     fail_under: FailUnder = None,
     measure: MeasureName = None,
 ) -> None:
@@ -83,6 +84,9 @@ def audit(
     from faithscope.tables.audit import audit as audit_log
 
     check_gate(fail_under, measure)
+    check_interval(interval)
+    outlets = Outlets(report, as_json, summary)
+    outlets.check()
     source = open_log_source(log, table, connect)
     with source.one_state():  # the report is about the rows that were measured
         result = audit_log(
@@ -103,10 +107,18 @@ def audit(
             agreement=agreement,
             clusters=cluster,
         )
-        tell(result, report, as_json, f"How faithful are the explanations in {result.name}?")
+        tell(result, outlets, f"How faithful are the explanations in {result.name}?")
     if result.windows is not None and not as_json:
-        typer.echo(visible_lines(f"\nconsistency in windows of {result.windows.every}\n{result.windows}"))
+        typer.echo(visible_lines(options_in(f"\nconsistency in windows of {result.windows.every}\n{result.windows}")))
     gate(result, fail_under, measure)
+
+
+def check_interval(word: str | None) -> None:
+    """Refuse a word that names no method of intervals."""
+    from faithscope.measures.estimate import METHODS
+
+    if word is not None and word not in METHODS:
+        raise BadInput(f"--interval must be one of {', '.join(METHODS)}; got {word!r}. Without it: tight.")
 
 
 def _reference(word: str | None) -> str | int | None:

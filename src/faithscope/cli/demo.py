@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from faithscope.cli.options import CacheFolder, Json, ReportFile
-from faithscope.cli.outcome import tell
+from faithscope.cli.options import CacheFolder, Json, ReportFile, SummaryFile
+from faithscope.cli.outcome import Outlets, tell
 
 if TYPE_CHECKING:
     from faithscope.evaluation.compare import Comparison
@@ -15,18 +15,25 @@ if TYPE_CHECKING:
 _TITLE = "Breast cancer: boosted trees, explained in many ways"
 
 
-def demo(report: ReportFile = Path("report.html"), as_json: Json = False, cache: CacheFolder = None) -> None:
+def demo(
+    report: ReportFile = Path("report.html"),
+    as_json: Json = False,
+    summary: SummaryFile = None,
+    cache: CacheFolder = None,
+) -> None:
     """Compare explainers of boosted trees on data that ships with scikit-learn.
 
     Prints one table and writes report.html. Takes less than a minute on two cores.
 
     Example: faithscope demo --report report.html
     """
+    outlets = Outlets(report, as_json, summary)
+    outlets.check()
     if not find_spec("shap"):
         typer.echo(
             "SHAP is left out, since the shap package is not installed: pip install 'faithscope[shap]'", err=True
         )
-    tell(demonstrate(cache=cache), report, as_json, _TITLE)
+    tell(demonstrate(cache=cache), outlets, _TITLE)
 
 
 def demonstrate(*, cache: Any = None) -> "Comparison":

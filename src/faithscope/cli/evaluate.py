@@ -6,9 +6,19 @@ from typing import Annotated
 import typer
 
 from faithscope.agreements import from_word
-from faithscope.cli.options import AgreementWord, CacheFolder, Confidence, FailUnder, Json, MeasureName, Report
-from faithscope.cli.outcome import check_gate, gate, tell
-from faithscope.cli.rows import populations, read_rows, without_columns
+from faithscope.cli.options import (
+    AgreementWord,
+    CacheFolder,
+    Cluster,
+    Confidence,
+    FailUnder,
+    Json,
+    MeasureName,
+    Report,
+    SummaryFile,
+)
+from faithscope.cli.outcome import Outlets, check_gate, gate, tell
+from faithscope.cli.rows import column, populations, read_rows, without_columns
 from faithscope.errors import UnknownName
 from faithscope.inputs.hints import hint
 
@@ -37,11 +47,13 @@ def evaluate(
     agreement: AgreementWord = None,
     by: ByColumn = None,
     drop: Drop = None,
+    cluster: Cluster = None,
     confidence: Confidence = 0.95,
     seed: HalvesSeed = 0,
     cache: CacheFolder = None,
     report: Report = None,
     as_json: Json = False,
+    summary: SummaryFile = None,
     fail_under: FailUnder = None,
     measure: MeasureName = None,
     judged: GatedExplainers = None,
@@ -57,6 +69,8 @@ def evaluate(
     from faithscope.evaluation.compare import compare
 
     check_gate(fail_under, measure, judged)
+    outlets = Outlets(report, as_json, summary)
+    outlets.check()
     named = load_system(system)
     for name in judged or ():
         if name not in named.explainers:
@@ -69,9 +83,10 @@ def evaluate(
         discretizer=to_choice(discretize),
         confidence=confidence,
         groups=None if by is None else populations(rows, by),
+        clusters=None if cluster is None else column(rows, cluster),
         seed=seed,
         cache=cache,
         agreement=None if agreement is None else from_word(agreement),
     )
-    tell(comparison, report, as_json, f"How faithful are the explanations of {system}?")
+    tell(comparison, outlets, f"How faithful are the explanations of {system}?")
     gate(comparison, fail_under, measure, judged)

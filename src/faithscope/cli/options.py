@@ -7,6 +7,10 @@ import typer
 
 Report = Annotated[Path | None, typer.Option("--report", help="Write a report to this HTML file.")]
 ReportFile = Annotated[Path, typer.Option("--report", help="Where the report goes.")]
+SummaryFile = Annotated[
+    str | None,
+    typer.Option("--summary", help='Append Markdown to this file; in GitHub Actions, to "$GITHUB_STEP_SUMMARY".'),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print all numbers as JSON, and nothing else.")]
 FailUnder = Annotated[
     float | None,
@@ -16,6 +20,10 @@ MeasureName = Annotated[
     str | None, typer.Option("--measure", help="What --fail-under judges: consistency or sufficiency; by default both.")
 ]
 Confidence = Annotated[float, typer.Option(help="Confidence of the intervals.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option("--cluster", help="A column of rows that belong together, such as customer_id: only others vouch."),
+]
 CacheFolder = Annotated[
     Path | None, typer.Option("--cache", help="Keep what was computed in this folder, so that a second run continues.")
 ]

@@ -1,12 +1,13 @@
-"""How a command ends: its result is printed, written as a report, and judged."""
+"""How a command ends: its result is printed, written as a report and a summary, and judged."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import typer
 
+from faithscope.cli.summary_file import append_summary, check_summary
 from faithscope.errors import BadInput
 from faithscope.evaluation.assertions import MEASURES, judge
 from faithscope.inputs.checks import check_share
@@ -15,26 +16,42 @@ from faithscope.runtime.printing import print_json
 from faithscope.visible import visible
 
 
-def tell(result: Any, report: Path | None, as_json: bool, title: str) -> None:
-    """Print the result as a table or as JSON, and write a report if one is wanted."""
+@dataclass(frozen=True)
+class Outlets:
+    """Where a command tells its result: standard output, as a table or as JSON, a page, a Markdown file."""
+
+    report: Path | None = None
+    as_json: bool = False
+    summary: str | None = None
+
+    def check(self) -> None:
+        """Refuse a file that cannot be written, before anything is computed."""
+        check_summary(self.summary)
+
+
+def tell(result: Any, outlets: Outlets, title: str) -> None:
+    """Print the result, and write a report and a summary if they are wanted."""
+    from faithscope.cli.advice import with_options
     from faithscope.report import summarize
     from faithscope.report.html import write
+    from faithscope.report.summary_card import summary_card
     from faithscope.report.terminal import show
 
-    summary = summarize(result, title=title)
-    if as_json:
+    summary = with_options(summarize(result, title=title))
+    if outlets.as_json:
         verdicts = {explainer.name: asdict(explainer.verdict) for explainer in summary.explainers}
         missing = {
             explainer.name: list(map(asdict, explainer.missing))
             for explainer in summary.explainers
             if explainer.missing
         }
-        print_json(json.dumps({**result.to_dict(), "verdicts": verdicts, "missing": missing}, default=str))
+        print_json(json.dumps({**result.to_dict(), "verdicts": verdicts, "missing": missing}, allow_nan=False))
     else:
         show(summary)
-    if report is not None:
-        write(summary, report)
-        say_where(report)
+    if outlets.report is not None:
+        write(summary, outlets.report)
+        say_where(outlets.report)
+    append_summary(outlets.summary, summary_card(summary))
 
 
 def say_where(report: Path) -> None:

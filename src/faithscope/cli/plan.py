@@ -17,9 +17,11 @@ from faithscope.cli.options import (
     LogFiles,
     NullsPolicy,
     Prediction,
+    SummaryFile,
     TableName,
     one_or_several,
 )
+from faithscope.cli.summary_file import append_summary, check_summary
 from faithscope.runtime.printing import print_json
 
 Unverifiable = Annotated[float, typer.Option(help="The share of rows that may stay unverifiable.")]
@@ -38,6 +40,7 @@ def plan(
     unverifiable: Unverifiable = 0.05,
     confidence: Confidence = 0.95,
     as_json: Json = False,
+    summary: SummaryFile = None,
 ) -> None:
     """Say how many rows a log needs until only so many of them are unverifiable.
 
@@ -46,6 +49,7 @@ def plan(
     from faithscope.measures.planning.plan import plan as plan_rows
     from faithscope.tables.audit import audit
 
+    check_summary(summary)
     result = audit(
         open_log_source(log, table, connect),
         prediction=one_or_several(prediction),
@@ -57,3 +61,4 @@ def plan(
     )
     rows = plan_rows(result.consistency, unverifiable=unverifiable, confidence=confidence)
     print_json(json.dumps(rows.to_dict())) if as_json else typer.echo(str(rows))
+    append_summary(summary, rows._card())

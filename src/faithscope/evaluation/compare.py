@@ -1,6 +1,5 @@
 """compare(): several explainers of one model on the same rows, and the Comparison it gives."""
 
-import os
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -20,7 +19,7 @@ from faithscope.evaluation.result import Evaluation, Options, assess, check_grou
 from faithscope.explanations import Explanations
 from faithscope.inputs.alignment import name_of, same_rows
 from faithscope.inputs.checks import check_flag, same_length
-from faithscope.inputs.frames import frame, shown
+from faithscope.inputs.frames import frame
 from faithscope.inputs.hints import hint
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.certify import refuse_unless_convex
@@ -37,9 +36,13 @@ from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.estimate import Method, estimate_columns
 from faithscope.measures.intervals.margins import UnseenRows
 from faithscope.measures.sufficiency import Further, unseen_rows
+from faithscope.measures.telling.cards import caption, estimate_table, notes
+from faithscope.report.reported import Reported
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told, Watch
 from faithscope.sample import Sample
+from faithscope.sinks.card import Card
+from faithscope.sinks.page import fragment
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -49,7 +52,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Reported):
     """Several explainers of one model on the same rows: a mapping from their names to their evaluations.
 
     ``comparison["tree"]`` is an `Evaluation`; ``in``, ``len``, iteration, `keys`, `values` and `items` are a mapping's.
@@ -145,12 +148,6 @@ class Comparison:
             "rows_to_choose": self.rows_to_choose,
         }
 
-    def to_html(self, path: str | os.PathLike[str]) -> None:
-        """Write a report that anybody can open: one HTML file that needs no network."""
-        from faithscope.report import write_report
-
-        write_report(self, path)
-
     def plot(self) -> Any:
         """An Altair chart of all explainers, with intervals, chance and the unverifiable part."""
         from faithscope.charts import estimates
@@ -162,7 +159,14 @@ class Comparison:
         return "\n".join(f"{visible(str(name))}: {estimate}" for name, estimate in pairs)
 
     def _repr_html_(self) -> str:
-        return str(shown(self.table()).style.hide(axis="index").format(precision=3, escape="html").to_html())
+        lines = [
+            ((visible(name), visible(ev.discretizer), estimate.measure), estimate)
+            for name, ev in self.evaluations.items()
+            for estimate in ev._estimates()
+        ]
+        told = [(f"{name}, {measure}", estimate) for (name, _, measure), estimate in lines]
+        table = estimate_table(("explainer", "discretization", "measure"), lines, below=caption(lines[0][1]))
+        return fragment(Card("", (), (table,), notes(told)))
 
     def _contents(self) -> "Contents":
         """What there is to report."""

@@ -35,6 +35,7 @@ from faithscope.measures.sufficiency import (
     scoped_method,
 )
 from faithscope.relations import Relation, says_where, to_relation
+from faithscope.report.reported import Reported
 from faithscope.sample import Sample
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(Reported):
     """How faithful one explainer is to one model on some rows.
 
     Attributes
@@ -299,9 +300,10 @@ class Evaluation:
         groups : array-like, (n,), optional
             The population of each row, for the report to compare; by default those that were given to `evaluate`.
         """
-        from faithscope.report import write_report
-
-        write_report(self if groups is None else self._grouped(groups), path)
+        if groups is None:
+            super().to_html(path)
+        else:
+            self._grouped(groups).to_html(path)
 
     def plot(self) -> Any:
         """An Altair chart of value, interval, chance and the unverifiable part."""

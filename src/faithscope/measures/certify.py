@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from faithscope.agreements import Agreement, Spread, Tolerance, to_agreement
 from faithscope.counting.clusters import Strangers
@@ -12,18 +12,34 @@ from faithscope.errors import BadInput, NotProven
 from faithscope.explanations import Explanations
 from faithscope.explanations.base import several
 from faithscope.inputs.arrays import to_items
+from faithscope.inputs.frames import frame
 from faithscope.measures.consistency import measure_consistency
-from faithscope.measures.estimate import METHODS, Estimate, Method, check_method, refuse_for, refuse_unproven
+from faithscope.measures.estimate import (
+    METHODS,
+    Estimate,
+    Method,
+    check_method,
+    estimate_columns,
+    refuse_for,
+    refuse_unproven,
+)
 from faithscope.measures.intervals.margins import check_confidence, jackknife_margins
 from faithscope.measures.numbers.spread import spread_margins
+from faithscope.measures.telling.cards import caption, estimate_table
 from faithscope.sample import Sample
+from faithscope.sinks.card import Card, Sentence
+from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
 
 Discretize = Callable[[Explanations], Any]
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Shareable):
     """A lower bound on the true consistency of an explainer, and the discretization that gives it.
 
     Attributes
@@ -71,6 +87,24 @@ class Certificate:
         names = ("low", "confidence", "method", "subject", "proven")
         told = {name: getattr(self, name) for name in names} | {"discretizer": repr(self.discretizer), "tried": tried}
         return told | {"notes": list(self.notes)}
+
+    def table(self) -> "pd.DataFrame":
+        """One line per discretizer: its bound, and the numbers of its estimate."""
+        names, lows = [repr(discretizer) for discretizer, _ in self.bounds], [low for _, low in self.bounds]
+        return frame({"discretizer": names, "bound": lows, **estimate_columns(self.estimates)})
+
+    def plot(self) -> "alt.LayerChart":
+        """The estimate of each discretizer as an Altair chart."""
+        from faithscope.charts import estimates
+
+        names = [repr(discretizer) for discretizer, _ in self.bounds]
+        return estimates(list(zip(names, self.estimates, strict=True)))
+
+    def _card(self) -> Card:
+        tried = zip(self.bounds, self.estimates, strict=True)
+        lines = [((repr(discretizer), f"{low:.3f}"), estimate) for (discretizer, low), estimate in tried]
+        table = estimate_table(("discretizer", "bound"), lines, below=caption(self.estimates[0]))
+        return Card("A lower bound on consistency", (Sentence(str(self)),), (table,), tuple(map(visible, self.notes)))
 
     def __str__(self) -> str:
         kind = "proven" if self.proven else "approximate"

@@ -13,16 +13,21 @@ from faithscope.counting.leave_out import Sums
 from faithscope.counting.profile import Counted, Profile
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.base import several
+from faithscope.inputs.frames import frame
 from faithscope.measures.chance import exceeds_chance
 from faithscope.measures.intervals.margins import Margins, check_confidence, jackknife, mcdiarmid
 from faithscope.measures.intervals.tight import tight
 from faithscope.measures.label_notes import label_notes
 from faithscope.measures.numbers.words import beside_value, named, told_number, typical_gap
 from faithscope.measures.occurrence_notes import occurrence_notes
+from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
     import altair as alt
+    import pandas as pd
+
+    from faithscope.sinks.card import Card
 
 Method = Literal["tight", "jackknife", "mcdiarmid", "any"]
 FOR_EQUALITY = frozenset({"tight", "mcdiarmid"})  # methods for rows that count alike and have one explanation each
@@ -42,7 +47,7 @@ FEW = 10  # with fewer degrees of freedom, a few rows decide the interval
 
 
 @dataclass(frozen=True, repr=False)
-class Estimate:
+class Estimate(Shareable):
     """A measure of faithfulness on a sample, with its interval.
 
     Attributes
@@ -187,6 +192,15 @@ class Estimate:
         least, most = self.bracket
         narrower = most - least < self.upper - self.value - 0.005
         return f" (bracket {least:.2f} to {most:.2f})" if narrower else ""
+
+    def table(self) -> "pd.DataFrame":
+        """One line of numbers, as in every table of estimates."""
+        return frame({"measure": [self.measure], **estimate_columns([self])})
+
+    def _card(self) -> "Card":
+        from faithscope.measures.telling.cards import estimate_card
+
+        return estimate_card(self)
 
     def plot(self) -> "alt.LayerChart":
         """Value, interval, chance and the unverifiable part as an Altair chart."""

@@ -1,8 +1,8 @@
 """Local measures: per row, per explanation, and for a row outside the sample."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from faithscope.explanations.arrow.columns import to_objects
 from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import check_whole
+from faithscope.inputs.frames import frame
 from faithscope.inputs.grouping import group
 from faithscope.inputs.labels import to_labels
 from faithscope.measures.intervals.bounds import local_sample_size
@@ -33,6 +34,13 @@ from faithscope.measures.numbers.groups import (
 from faithscope.measures.numbers.words import named, told_number
 from faithscope.readers import as_explanations
 from faithscope.sample import Sample
+from faithscope.sinks.card import Card, Sentence, Table
+from faithscope.sinks.json_values import for_json
+from faithscope.sinks.shareable import Shareable
+from faithscope.visible import visible
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -145,7 +153,7 @@ def spread_columns(groups: NumberGroups) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Local:
+class Local(Shareable):
     """A local measure of one row outside the sample, with an interval that holds (`agreement_interval`).
 
     Attributes
@@ -198,7 +206,26 @@ class Local:
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this measure, ready for JSON."""
         sufficiency = None if self.sufficiency is None else self.sufficiency.to_dict()
-        return {**asdict(self), "sufficiency": sufficiency, "agreement": repr(self.agreement)}
+        told = {"sufficiency": sufficiency, "agreement": repr(self.agreement)}
+        return {name: for_json(value) for name, value in vars(self).items()} | told
+
+    def table(self) -> "pd.DataFrame":
+        """One line per measure of this row."""
+        names = ("measure", "value", "low", "high", "others", "agreeing", "seen")
+        measures = [self] if self.sufficiency is None else [self, self.sufficiency]
+        return frame({name: [getattr(local, name) for local in measures] for name in names})
+
+    def _card(self) -> Card:
+        columns = ("measure", "value", "interval", "rows", "agreeing", "seen")
+        measures = [self] if self.sufficiency is None else [self, self.sufficiency]
+        table = Table(columns, tuple(local._cells() for local in measures))
+        sentences = tuple(Sentence(str(replace(local, sufficiency=None))) for local in measures)
+        return Card(f"One row, explained by {visible(self.explanation)}", sentences, (table,))
+
+    def _cells(self) -> tuple[str, ...]:
+        interval = "–" if self.low is None or self.high is None else f"{self.low:.3f}–{self.high:.3f}"
+        value = "–" if self.value is None else f"{self.value:.3f}"
+        return self.measure, value, interval, f"{self.others:,}", f"{self.agreeing:,g}", f"{self.seen:,}"
 
     def __str__(self) -> str:
         rows = "rows with this explanation" if self.measure == "consistency" else "rows it applies to"

@@ -12,9 +12,12 @@ from faithscope.inputs.frames import frame
 from faithscope.inputs.labels import to_numbers
 from faithscope.measures.estimate import Estimate, Method, estimate_columns, noted
 from faithscope.measures.sufficiency import FEWER, check_scoped, coverage_estimate
+from faithscope.measures.telling.cards import curve_card
 from faithscope.relations import Within
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
+from faithscope.sinks.card import Card
+from faithscope.sinks.shareable import Shareable
 
 if TYPE_CHECKING:
     import altair as alt
@@ -118,7 +121,7 @@ def _estimate(coverage: Coverage, tau: float, sample: Sample, confidence: float,
 
 
 @dataclass(frozen=True)
-class WithinCurve:
+class WithinCurve(Shareable):
     """Consistency for several distances within which explanations count as the same, smallest first.
 
     Examples
@@ -140,6 +143,14 @@ class WithinCurve:
         from faithscope.charts import within_curve
 
         return within_curve(self.taus, self.estimates)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers of this curve, ready for JSON."""
+        return {"taus": list(self.taus), "estimates": [estimate.to_dict() for estimate in self.estimates]}
+
+    def _card(self) -> Card:
+        points = list(zip(self.taus, self.estimates, strict=True))
+        return curve_card("Consistency within distances of explanations", "distance", points)
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.estimates))

@@ -8,13 +8,13 @@ from faithscope.charts import specs
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.numbers.words import described, named, told_number, typical_gap
+from faithscope.measures.telling.verdict import LEVELS, WORDS, ExplainerVerdict
 from faithscope.report.assumptions import assumptions
 from faithscope.report.contradictions import FeaturePair
 from faithscope.report.glossary import glossary
 from faithscope.report.maps import draw
 from faithscope.report.offline_page import fill_page
 from faithscope.report.summary import Curve, Explainer, Groups, Summary, numbers
-from faithscope.report.verdict import LEVELS, WORDS, ExplainerVerdict
 from faithscope.runtime.files import write_atomically
 
 _ICONS = {"faithful": "✓", "unknown": "?", "partly": "◐", "chance": "≈", "unfaithful": "✕"}

@@ -12,17 +12,16 @@ from faithscope.charts import upper_of
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.checks import check_share, check_whole
 from faithscope.inputs.hints import hint
-from faithscope.inputs.repeats import TOO_HIGH
 from faithscope.measures.comparing.differences import MANY, together
 from faithscope.measures.comparing.paired import PairedDifference
 from faithscope.measures.comparing.populations import Difference, Populations
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.planning.outlook import FARTHEST
 from faithscope.measures.planning.plan import Plan
+from faithscope.measures.telling.verdict import WANTED, ExplainerVerdict, doubts, judge, with_doubts
 from faithscope.report.contradictions import Contradiction, contradictions
 from faithscope.report.missing import Missing, Section, attempt
 from faithscope.report.result import Breakdown, Contents, ExplainerResult, Result
-from faithscope.report.verdict import WANTED, ExplainerVerdict, judge
 from faithscope.report.wording import plain, wording
 
 _MOST_GROUPS = 12  # shown in full, with their differences
@@ -157,11 +156,36 @@ class Explainer:
     @property
     def doubts(self) -> tuple[str, ...]:
         """Notes that an assumption may not hold, so that the explainer looks more faithful than it is."""
-        return tuple(dict.fromkeys(note for _, note in self.remarks if TOO_HIGH in note))
+        return doubts(note for _, note in self.remarks)
+
+    @property
+    def said(self) -> str:
+        """The verdict in a sentence, and what makes one doubt it."""
+        return with_doubts(self.verdict, self.doubts)
 
     def why_not(self, section: Section) -> tuple[str, ...]:
         """Why a section lacks something, one sentence per measure."""
         return tuple(missing.sentence for missing in self.missing if missing.section == section)
+
+
+def remarks(explainer: Explainer, *, over_time: bool) -> list[str]:
+    """What a reader should know beside the verdict, each line with the explainer, population and measure it is about.
+
+    Parameters
+    ----------
+    over_time : bool
+        Whether windows of time are among the populations that are shown.
+    """
+    estimates = [
+        (f"{explainer.name}, {groups.by or 'population'} {name}, {estimate.measure}", estimate)
+        for groups in explainer.populations
+        if over_time or not groups.over_time
+        for name, estimate in groups.groups
+    ]
+    told = [(measure, note) for measure, note in explainer.remarks if note not in explainer.doubts]
+    general = [f"{explainer.name}{f', {measure}' if measure else ''}: {note}" for measure, note in told]
+    noted = [f"{subject}: {note}" for subject, estimate in estimates for note in notes(estimate)]
+    return [*general, *noted, *(f"{explainer.name}, {missing.sentence}" for missing in explainer.missing)]
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,9 @@
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from faithscope.measures.estimate import Estimate
-from faithscope.measures.numbers.words import named
-from faithscope.report.summary import Explainer, Groups, Summary, notes
-from faithscope.report.verdict import Level
+from faithscope.measures.telling.cards import COLUMNS, caption, numbers
+from faithscope.measures.telling.verdict import Level
+from faithscope.report.summary import Explainer, Groups, Summary, remarks
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,7 +18,6 @@ _STYLES: dict[Level, str] = {
     "chance": "magenta",
     "unfaithful": "red",
 }
-_COLUMNS = ("value", "interval", "unverifiable", "checked", "chance")
 
 
 def show(summary: Summary, console: "Console | None" = None) -> None:
@@ -32,15 +30,13 @@ def show(summary: Summary, console: "Console | None" = None) -> None:
     for explainer in summary.explainers:
         line = Text(explainer.name, style="bold")
         # Names are never read as markup, whatever they hold.
-        console.print(
-            line.append("  ").append(Text(explainer.verdict.sentence, style=_STYLES[explainer.verdict.level]))
-        )
+        console.print(line.append("  ").append(Text(explainer.said, style=_STYLES[explainer.verdict.level])))
     for explainer in summary.explainers:
         for groups in explainer.populations:
             if not groups.over_time:
                 console.print("", _populations(explainer, groups))
-    remarks = [remark for explainer in summary.explainers for remark in _remarks(explainer)]
-    console.print(*map(Text, ["", *remarks] if remarks else []), sep="\n", end="\n" if remarks else "")
+    lines = [line for explainer in summary.explainers for line in remarks(explainer, over_time=False)]
+    console.print(*map(Text, ["", *lines] if lines else []), sep="\n", end="\n" if lines else "")
 
 
 def render(summary: Summary, width: int = 100) -> str:
@@ -59,17 +55,15 @@ def _table(summary: Summary) -> "Table":
     from rich.text import Text
 
     first = summary.explainers[0].measures[0]
-    by = f", by {named(first.agreement)}" if first.agreement.of_numbers else ""
-    title = f"{first.n:,} rows, {100 * first.confidence:g}% intervals{by}"
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", show_edge=False, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, title=caption(first), title_justify="left", show_edge=False, pad_edge=False)
     table.add_column("explainer", overflow="fold")
     table.add_column("measure", no_wrap=True)
-    for name in _COLUMNS:
+    for name in COLUMNS:
         table.add_column(name, justify="right", no_wrap=True)
     for explainer in summary.explainers:
         for estimate in explainer.measures:
             name = explainer.name if estimate is explainer.measures[0] else ""
-            table.add_row(*map(Text, (name, estimate.measure, *_numbers(estimate))))
+            table.add_row(*map(Text, (name, estimate.measure, *numbers(estimate))))
     return table
 
 
@@ -84,32 +78,8 @@ def _populations(explainer: Explainer, groups: Groups) -> "Table":
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", show_edge=False, pad_edge=False)
     table.caption, table.caption_justify = caption if more else None, "left"
     table.add_column(Text(by), overflow="fold")
-    for name in ("rows", *_COLUMNS):
+    for name in ("rows", *COLUMNS):
         table.add_column(name, justify="right", no_wrap=True)
     for name, estimate in groups.groups:
-        table.add_row(*map(Text, (name, f"{estimate.n:,}", *_numbers(estimate))))
+        table.add_row(*map(Text, (name, f"{estimate.n:,}", *numbers(estimate))))
     return table
-
-
-def _remarks(explainer: Explainer) -> list[str]:
-    """What a reader should know, each line with the explainer, population and measure that it is about."""
-    estimates = [
-        (f"{explainer.name}, {groups.by or 'population'} {name}, {estimate.measure}", estimate)
-        for groups in explainer.populations
-        if not groups.over_time
-        for name, estimate in groups.groups
-    ]
-    noted = [f"{subject}: {note}" for subject, estimate in estimates for note in notes(estimate)]
-    missing = [f"{explainer.name}, {missing.sentence}" for missing in explainer.missing]
-    named = [f"{explainer.name}{f', {measure}' if measure else ''}: {note}" for measure, note in explainer.remarks]
-    return [*named, *noted, *missing]
-
-
-def _numbers(estimate: Estimate) -> tuple[str, ...]:
-    interval = f"{estimate.low:.3f}–{estimate.high:.3f}"
-    shares = (f"{estimate.value:.3f}", interval, f"{estimate.unverifiable:.1%}")
-    return (*shares, _number(estimate.verified), _number(estimate.chance))
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"

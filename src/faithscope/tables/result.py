@@ -1,8 +1,8 @@
 """Audit: how faithful the explanations of a log are, and every question one can ask about it."""
 
-import os
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from faithscope.agreements import Agreement
@@ -13,6 +13,7 @@ from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.local import per_explanation
+from faithscope.report.reported import Reported
 from faithscope.tables.log.columns import Names, named_columns, one_column
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.numbers.counts import Numbers
@@ -32,7 +33,7 @@ _SHOWN = 100  # explanations whose rows are fetched to be shown
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Reported):
     """How faithful the explanations in a log are to its predictions.
 
     Attributes
@@ -171,12 +172,6 @@ class Audit:
             "notes": list(self.notes),
         }
 
-    def to_html(self, path: str | os.PathLike[str]) -> None:
-        """Write a report that anybody can open: one HTML file that needs no network."""
-        from faithscope.report import write_report
-
-        write_report(self, path)
-
     def _estimates(self) -> list[Estimate]:
         return [self.consistency] if self.sufficiency is None else [self.consistency, self.sufficiency]
 
@@ -184,7 +179,8 @@ class Audit:
         return "\n".join([*map(str, self._estimates()), *map(visible, self.notes)])
 
     def _repr_html_(self) -> str:
-        return "".join(estimate._repr_html_() for estimate in self._estimates())
+        notes = (f"<p>{escape(visible(note))}</p>" for note in self.notes)
+        return "".join([*(estimate._repr_html_() for estimate in self._estimates()), *notes])
 
     def _contents(self) -> "Contents":
         """What there is to report."""

@@ -12,6 +12,10 @@ from faithscope.inputs.frames import frame
 from faithscope.measures.comparing.differences import together
 from faithscope.measures.comparing.populations import Difference, difference
 from faithscope.measures.estimate import Estimate
+from faithscope.measures.telling.cards import estimate_table, intervals, notes
+from faithscope.measures.telling.differences import difference_tables
+from faithscope.sinks.card import Card, Sentence
+from faithscope.sinks.shareable import Shareable
 from faithscope.tables.engine.expressions import DAY, floor_to
 from faithscope.tables.engine.missing import is_missing, refuse_missing, scan
 from faithscope.tables.engine.moments import refuse_far, seconds
@@ -77,7 +81,7 @@ class Every:
 
 
 @dataclass(frozen=True)
-class Windows:
+class Windows(Shareable):
     """An estimate for each window of time, and what it is compared with.
 
     Attributes
@@ -162,6 +166,16 @@ class Windows:
         ]
         reference = {"name": self.against, **self.reference.to_dict()}
         return {"every": self.every, "reference": reference, "windows": lines}
+
+    def _card(self) -> Card:
+        told = [(f"{start:{_MINUTE}}", estimate) for start, estimate in self.estimates.items()]
+        lines = [((window, f"{estimate.n:,}"), estimate) for window, estimate in told]
+        tables = [estimate_table(("window", "rows"), lines, below=intervals(self.reference))]
+        changes = [replace(change, a=f"{start:{_MINUTE}}") for start, change in self.compared.items()]
+        changed = ", ".join(f"{start:{_MINUTE}}" for start in self.changes) or "no window"
+        sentence = Sentence(f"Changed from {visible(self.against)}: {changed}.")
+        title = f"{self.reference.measure} in windows of {self.every}"
+        return Card(title, (sentence,), (*tables, *difference_tables(changes)), notes(told))
 
     def __str__(self) -> str:
         changed = set(self.changes)

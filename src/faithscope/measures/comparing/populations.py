@@ -12,17 +12,22 @@ from numpy.typing import NDArray
 
 from faithscope.agreements import Same, Spread
 from faithscope.inputs.checks import check_flag
-from faithscope.inputs.frames import frame, shown
+from faithscope.inputs.frames import frame
 from faithscope.measures.comparing.differences import Apart, clipped, together
 from faithscope.measures.estimate import Estimate, estimate_columns
 from faithscope.measures.intervals.margins import Margins
 from faithscope.measures.planning.rarefaction import rarefy
 from faithscope.sample import Sample
+from faithscope.sinks.json_values import for_json
+from faithscope.sinks.page import fragment
+from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
+
+    from faithscope.sinks.card import Card
 
 _MOST_TOLD = 50  # with more groups, `to_dict` leaves out the pairs
 _COLUMNS = ("a", "b", "value", "low", "high", "differ", "n", "a_at_equal_n", "b_at_equal_n")
@@ -59,7 +64,7 @@ class Difference:
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this difference, ready for JSON."""
-        return {name: getattr(self, name) for name in _COLUMNS}
+        return {name: getattr(self, name) for name in _COLUMNS} | {"a": for_json(self.a), "b": for_json(self.b)}
 
 
 def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) -> Difference:
@@ -97,7 +102,7 @@ def _margins_at(a: Margins, b: Margins, confidence: float) -> tuple[float, float
 
 
 @dataclass(frozen=True)
-class Populations:
+class Populations(Shareable):
     """One estimate per group of rows; their counts add up to the whole.
 
     Attributes
@@ -142,11 +147,17 @@ class Populations:
 
         With more groups, ``differences`` is None and ``notes`` say so: 1,000 groups have 499,500 differences.
         """
-        groups = [{"group": group, **estimate.to_dict()} for group, estimate in self.estimates.items()]
+        groups = [{"group": for_json(group), **estimate.to_dict()} for group, estimate in self.estimates.items()]
         if len(groups) > _MOST_TOLD:
             note = f"differences of {len(groups):,} groups are left out: ask for them with .differences()"
             return {"groups": groups, "differences": None, "notes": [note]}
         return {"groups": groups, "differences": [pair.to_dict() for pair in self._differences()]}
+
+    def _card(self) -> "Card":
+        from faithscope.measures.telling.cards import populations_card
+
+        few = len(self.estimates) <= _MOST_TOLD
+        return populations_card(self.by, self.estimates, self._differences() if few else [])
 
     def plot(self) -> "alt.LayerChart":
         """Every group with its interval, chance and the unverifiable part as an Altair chart."""
@@ -158,9 +169,9 @@ class Populations:
         return "\n".join(f"{visible(str(group))}: {estimate}" for group, estimate in self.estimates.items())
 
     def _repr_html_(self) -> str:
-        return str(
-            shown(self.table()).to_html(index=False, escape=True, border=0, float_format="{:.3f}".format, na_rep="–")
-        )
+        from faithscope.measures.telling.cards import populations_card
+
+        return fragment(populations_card(self.by, self.estimates, []))
 
 
 def measure_groups(sample: Sample, groups: Any, measure: Callable[[Sample], Estimate]) -> Populations:

@@ -1,6 +1,5 @@
 """The tolerance curve: how faithful explanations of numbers are, for every choice of eps."""
 
-import html
 import math
 import sys
 from collections.abc import Callable
@@ -20,8 +19,11 @@ from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.estimate import Estimate, estimate_columns
 from faithscope.measures.numbers.words import told_number
 from faithscope.measures.sufficiency import FEWER, measure_sufficiency
+from faithscope.measures.telling.cards import curve_card
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
+from faithscope.sinks.card import Card
+from faithscope.sinks.shareable import Shareable
 
 if TYPE_CHECKING:
     import altair as alt
@@ -130,7 +132,7 @@ def _default_note(predictions: NDArray[Any]) -> str:
 
 
 @dataclass(frozen=True)
-class ToleranceCurve:
+class ToleranceCurve(Shareable):
     """Faithfulness to numbers for several eps, smallest first.
 
     Attributes
@@ -170,6 +172,6 @@ class ToleranceCurve:
     def __str__(self) -> str:
         return "\n".join([*map(str, self.estimates), *([self.note] if self.note else [])])
 
-    def _repr_html_(self) -> str:
-        note = f"<p>{html.escape(self.note)}</p>" if self.note else ""
-        return f"{self.table().to_html(index=False, float_format='{:.3f}'.format)}{note}"
+    def _card(self) -> Card:
+        points = list(zip(self.eps, self.estimates, strict=True))
+        return curve_card(f"{self.estimates[0].measure} by eps", "eps", points, self.note)

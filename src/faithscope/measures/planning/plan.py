@@ -1,6 +1,5 @@
 """Planning: the unverifiable share by number of rows, exact up to n and forecast beyond, and the rows needed."""
 
-import html
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,8 @@ from faithscope.inputs.frames import frame
 from faithscope.measures.intervals.bounds import sample_size
 from faithscope.measures.planning.forecast import Backtest
 from faithscope.measures.planning.outlook import FARTHEST, NEAR, ONCE, Outlook
+from faithscope.sinks.card import Card, Sentence, Table
+from faithscope.sinks.shareable import Shareable
 
 if TYPE_CHECKING:
     import altair as alt
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Shareable):
     """How the unverifiable share falls as rows are added, and the rows needed for a wanted share.
 
     Beyond the rows measured all is a forecast for rows that are drawn independently, as these were.
@@ -148,8 +149,18 @@ class Plan:
 
         return curve(self)
 
-    def _repr_html_(self) -> str:
-        return f"<p>{html.escape(str(self))}</p>"
+    def _card(self) -> Card:
+        low, high = self.rows_needed_low, self.rows_needed_high
+        between = "–" if low is None else f"at least {low:,}" if high is None else f"{low:,} to {high:,}"
+        facts = {
+            "rows measured": f"{self.n:,}",
+            "unverifiable": f"{self.unverifiable:.1%}",
+            "wanted at most": f"{self.wanted:.1%}",
+            "rows needed": "–" if self.rows_needed is None else f"{self.rows_needed:,}",
+            f"rows needed, {100 * self.confidence:g}% interval": between,
+            "rows that the paper's corollary guarantees": "–" if self.guarantee is None else f"{self.guarantee:,}",
+        }
+        return Card("How many rows are enough?", (Sentence(str(self)),), (Table(("", "value"), tuple(facts.items())),))
 
     def __str__(self) -> str:
         tried = ""

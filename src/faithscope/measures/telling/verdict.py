@@ -1,10 +1,12 @@
 """The verdict: one sentence in plain words, decided by the interval and by chance."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, cast
 
 from faithscope.agreements import Agreement, Spread
+from faithscope.inputs.repeats import TOO_HIGH
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.numbers.words import agreeing, named, told_number, typical_gap
 
@@ -38,6 +40,16 @@ class ExplainerVerdict:
     def word(self) -> str:
         """The level as a word to read."""
         return WORDS[self.level]
+
+
+def doubts(notes: Iterable[str]) -> tuple[str, ...]:
+    """The notes that an assumption may not hold, so that explanations look more faithful than they are; each once."""
+    return tuple(dict.fromkeys(note for note in notes if TOO_HIGH in note))
+
+
+def with_doubts(verdict: ExplainerVerdict, notes: Iterable[str]) -> str:
+    """The sentence of a verdict, and what makes one doubt it."""
+    return " ".join([verdict.sentence, *(f"Read with care: {doubt}." for doubt in doubts(notes))])
 
 
 def bar(chance: float, wanted: float = WANTED) -> float:

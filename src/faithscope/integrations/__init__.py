@@ -1,0 +1,1 @@
+"""Where other libraries ask: a scorer for scikit-learn's searches and cross-validation."""

@@ -1,0 +1,92 @@
+"""The cards of estimates: the columns that terminals, Markdown and pages share, and the verdict on each."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from faithscope.explanations.base import readable, several
+from faithscope.measures.estimate import Estimate
+from faithscope.measures.numbers.words import named
+from faithscope.measures.telling.differences import AnyDifference, difference_tables
+from faithscope.measures.telling.verdict import doubts, judge, with_doubts
+from faithscope.sinks.card import Card, Sentence, Table
+from faithscope.visible import visible
+
+COLUMNS = ("value", "interval", "unverifiable", "checked", "chance")  # of every table of estimates that is shown
+_COUNTED = ("rows", "bound")  # columns of numbers, which follow those of words
+_MOST_GROUPS = 50
+
+
+def numbers(estimate: Estimate) -> tuple[str, ...]:
+    """The numbers of an estimate as text, in the order of `COLUMNS`.
+
+    Examples
+    --------
+    >>> from faithscope import consistency
+    >>> numbers(consistency(["old", "young"], [1, 0]))
+    ('0.000', '0.000–1.000', '100.0%', '–', '0.000')
+    """
+    interval = f"{estimate.low:.3f}–{estimate.high:.3f}"
+    shares = (f"{estimate.value:.3f}", interval, f"{estimate.unverifiable:.1%}")
+    return (*shares, number(estimate.verified), number(estimate.chance))
+
+
+def number(value: float | None) -> str:
+    """A number as text; a dash if it is undefined."""
+    return "–" if value is None else f"{value:.3f}"
+
+
+def caption(estimate: Estimate) -> str:
+    """How many rows, at which confidence, by which agreement."""
+    clusters = "" if estimate.clusters is None else f" in {several(estimate.clusters, 'cluster', 'clusters')}"
+    alike = estimate.effective_n in (estimate.n, estimate.clusters)
+    weighted = "" if alike else f" (as good as {estimate.effective_n:,.0f} independent ones that count alike)"
+    return f"{several(estimate.n, 'row', 'rows')}{clusters}{weighted}, {intervals(estimate)}"
+
+
+def intervals(estimate: Estimate) -> str:
+    """At which confidence, by which agreement."""
+    by = f", by {named(estimate.agreement)}" if estimate.agreement.of_numbers else ""
+    return f"{100 * estimate.confidence:g}% intervals{by}"
+
+
+def estimate_table(
+    names: Sequence[str], lines: Iterable[tuple[Sequence[str], Estimate]], title: str = "", below: str = ""
+) -> Table:
+    """A table of estimates: columns under `names`, of words or of numbers of rows, then the numbers."""
+    rows = tuple((*words, *numbers(estimate)) for words, estimate in lines)
+    return Table((*names, *COLUMNS), rows, len([name for name in names if name not in _COUNTED]), title, below)
+
+
+def estimate_card(estimate: Estimate) -> Card:
+    """One estimate: what it says in a word, its numbers and its notes."""
+    told = tuple(map(visible, estimate.notes))
+    sentence = Sentence(with_doubts(judge([estimate], {}), told))
+    table = estimate_table((), [((), estimate)], below=caption(estimate))
+    return Card(estimate.measure, (sentence,), (table,), tuple(note for note in told if note not in doubts(told)))
+
+
+def curve_card(title: str, name: str, points: Sequence[tuple[float, Estimate]], note: str = "") -> Card:
+    """Estimates by a number, such as a distance."""
+    lines = [((f"{point:g}",), estimate) for point, estimate in points]
+    told = [(f"{name} {point:g}", estimate) for point, estimate in points]
+    table = estimate_table((name,), lines, below=caption(lines[0][1]))
+    return Card(title, (), (table,), (*([visible(note)] if note else []), *notes(told)))
+
+
+def populations_card(by: str, estimates: Mapping[Any, Estimate], differences: Sequence[AnyDifference]) -> Card:
+    """Estimates by group with the verdict on each, and how the groups differ."""
+    lowest = set(sorted(estimates, key=lambda group: estimates[group].low)[:_MOST_GROUPS])
+    shown = {group: estimates[group] for group in estimates if group in lowest}
+    named_groups = [(visible(readable(group)), estimate) for group, estimate in shown.items()]
+    lines = [((name, judge([each], {}).word, f"{each.n:,}"), each) for name, each in named_groups]
+    left_out = len(estimates) - len(shown)
+    more = f"; {left_out:,} more groups, whose intervals begin higher, are not shown" if left_out else ""
+    first = lines[0][1]
+    told = estimate_table((by or "group", "verdict", "rows"), lines, below=f"{intervals(first)}{more}")
+    tables = (told, *difference_tables(differences))
+    return Card(f"{first.measure} by {by or 'group'}", (), tables, notes(named_groups))
+
+
+def notes(estimates: Iterable[tuple[str, Estimate]]) -> tuple[str, ...]:
+    """What a reader should know of several estimates, each line with whom it is about."""
+    return tuple(f"{name}: {visible(note)}" for name, estimate in estimates for note in estimate.notes)

@@ -1,0 +1,1 @@
+"""Where results go: Markdown, notebooks, pages, MLflow; each file writes the `Card` of any result."""

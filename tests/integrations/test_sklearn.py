@@ -1,0 +1,129 @@
+"""Faithfulness as scikit-learn's score: the number that evaluate gives on the rows held out, in every search."""
+
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_iris
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import faithscope as fs
+from faithscope.errors import BadInput, NotScoped, WrongType
+from faithscope.integrations.sklearn import scorer
+
+X, Y = load_iris(return_X_y=True, as_frame=True)
+FOLDS = KFold(3, shuffle=True, random_state=0)
+TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
+
+
+def by_width(model):
+    """An explainer that knows one column, whatever the model."""
+    return lambda rows: np.asarray(rows["petal width (cm)"]).round(0)
+
+
+def signs(model):
+    return lambda rows: np.asarray(rows) - X.to_numpy().mean(0)
+
+
+@pytest.mark.parametrize("bound", ["low", "limit", "value", "verified", "adjusted"])
+@pytest.mark.parametrize("measure", ["consistency", "sufficiency"])
+def test_the_score_is_what_evaluate_measures_on_the_rows_held_out(measure, bound):
+    scores = cross_val_score(TREE, X, Y, cv=FOLDS, scoring=scorer(fs.explainers.TreePath, measure=measure, bound=bound))
+    for (train, test), score in zip(FOLDS.split(X), scores, strict=True):
+        tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X.iloc[train], Y.iloc[train])
+        ev = fs.evaluate(tree, fs.explainers.TreePath(tree), X.iloc[test], progress=False)
+        assert score == getattr(getattr(ev, measure), bound)
+
+
+def test_a_discretizer_and_an_agreement_are_those_of_evaluate():
+    model = LogisticRegression(max_iter=1000).fit(X, Y)
+    made = scorer(signs, discretizer="sign", bound="value")(model, X)
+    assert made == fs.evaluate(model, signs(model), X, discretizer="sign", progress=False).consistency.value
+    tree = DecisionTreeRegressor(max_depth=2).fit(X, Y)
+    numbers = scorer(by_width, agreement=fs.Close(1.0), bound="value")(tree, X, Y)
+    assert numbers == fs.evaluate(tree, by_width(tree), X, agreement=fs.Close(1.0), progress=False).consistency.value
+
+
+def test_a_grid_search_chooses_by_it_beside_accuracy():
+    search = GridSearchCV(
+        TREE,
+        {"max_depth": [1, 2, 3]},
+        scoring={"accuracy": "accuracy", "faithful": scorer(by_width, bound="value")},
+        refit="accuracy",
+        cv=FOLDS,
+    ).fit(X, Y)
+    assert np.isfinite(search.cv_results_["mean_test_faithful"]).all()
+    assert search.best_params_["max_depth"] == 3 or search.best_params_["max_depth"] == 2
+    alone = GridSearchCV(TREE, {"max_depth": [1, 2]}, scoring=scorer(fs.explainers.TreePath), cv=FOLDS).fit(X, Y)
+    assert 0 < alone.best_score_ <= 1
+
+
+@pytest.mark.slow
+def test_two_processes_give_the_same_scores():
+    grid = {"scoring": scorer(fs.explainers.TreePath), "cv": FOLDS}
+    assert cross_val_score(TREE, X, Y, n_jobs=2, **grid).tolist() == cross_val_score(TREE, X, Y, **grid).tolist()
+    made = scorer(fs.explainers.TreePath, discretizer=fs.Sign())
+    assert pickle.loads(pickle.dumps(made)) == made
+
+
+def test_a_pipeline_is_explained_on_the_columns_people_know():
+    frame = X.assign(kind=np.where(X["petal width (cm)"] > 1, "wide", "narrow"))
+    encode = make_column_transformer((OneHotEncoder(), ["kind"]), remainder="passthrough")
+    pipe = make_pipeline(encode, LogisticRegression(max_iter=1000))
+    by_kind = scorer(lambda model: lambda rows: rows["kind"].tolist(), bound="value")
+    scores = cross_validate(pipe, frame, Y, cv=FOLDS, scoring={"kind": by_kind, "accuracy": "accuracy"})
+    assert np.isfinite(scores["test_kind"]).all()
+
+
+def test_what_is_undefined_is_nan_and_ranked_last():
+    constant = DummyClassifier().fit(X, Y)
+    adjusted = scorer(by_width, bound="adjusted")
+    assert math.isnan(adjusted(constant, X))
+    assert scorer(by_width, bound="value")(constant, X) == 1.0, "anything explains a constant"
+    unique = scorer(lambda model: lambda rows: np.arange(len(rows)), bound="verified")
+    assert math.isnan(unique(constant, X))
+    with pytest.warns(UserWarning, match="non-finite"):
+        search = GridSearchCV(
+            TREE, {"max_depth": [1, 3], "min_samples_leaf": [1, 100]}, scoring=adjusted, cv=FOLDS
+        ).fit(X, Y)
+    assert search.best_params_["min_samples_leaf"] == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "error", "words"),
+    [
+        (None, {}, WrongType, "got NoneType"),
+        (
+            fs.explainers.Constant(),
+            {},
+            WrongType,
+            r"lambda model: fs\.explainers\.Lime\(model, X_train\); got Constant",
+        ),
+        (["a"], {}, WrongType, "got list"),
+        (by_width, {"measure": "accuracy"}, BadInput, "measure must be one of consistency, sufficiency"),
+        (by_width, {"bound": "lower"}, BadInput, "Did you mean 'low'"),
+        (by_width, {"bound": None}, BadInput, "got None"),
+    ],
+)
+def test_a_mistake_is_one_sentence_when_the_scorer_is_made(given, options, error, words):
+    with pytest.raises(error, match=words):
+        scorer(given, **options)
+
+
+def test_sufficiency_of_explanations_that_say_nothing_of_where_they_apply_is_refused():
+    with pytest.raises(NotScoped, match="measure='consistency'"):
+        scorer(by_width, measure="sufficiency")(TREE.fit(X, Y), X)
+
+
+def test_a_row_missing_in_a_used_column_is_evaluate_s_own_sentence():
+    holed = pd.DataFrame({"petal width (cm)": [0.0, np.nan, 1.0, 1.0]})
+    with pytest.raises(fs.errors.FaithscopeError):
+        scorer(by_width)(DecisionTreeClassifier().fit(holed, [0, 1, 0, 1]), holed)

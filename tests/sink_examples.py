@@ -1,0 +1,89 @@
+"""A result of every kind, small, for tests of where results go."""
+
+import datetime
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+import faithscope as fs
+import report_examples as examples
+
+N = 60
+_RNG = np.random.default_rng(0)
+LABELS = _RNG.choice(["yes", "no"], N)
+KEYS = _RNG.choice(["a", "b", "c"], N)
+NUMBERS = _RNG.normal(size=N)
+ROWS = pd.DataFrame({"x": np.arange(float(N)), "job": _RNG.choice(["clerk", "cook"], N)})
+CUSTOMERS = np.arange(N) // 3
+
+
+def _log() -> pd.DataFrame:
+    when = pd.date_range("2026-03-01", periods=N, freq="2h")
+    return ROWS.assign(why=KEYS, yhat=LABELS, number=NUMBERS, when=when, customer=CUSTOMERS, day=when.date)
+
+
+def _rules() -> fs.Rules:
+    conditions = [[("x", "<=", 30.0)] if x <= 30 else [("x", ">", 25.0), ("job", "==", job)] for x, job in ROWS.values]
+    return fs.Rules.from_conditions(conditions, features=["x", "job"])
+
+
+def _evaluated(**options: object) -> fs.Evaluation:
+    return fs.evaluate(LABELS, KEYS, ROWS, progress=False, **options)
+
+
+def _audited(**options: object) -> fs.Audit:
+    return fs.audit(_log(), **{"prediction": "yhat", "explanation": "why", **options})
+
+
+def _of_numbers(agreement: object) -> fs.Evaluation:
+    return fs.evaluate(NUMBERS, KEYS, ROWS, agreement=agreement, groups=ROWS["job"], progress=False)
+
+
+def _local() -> fs.Local:
+    return fs.local([3.0, "cook"], lambda X: ["yes"] * len(X), lambda X: _rules().take([0] * len(X)), ROWS)
+
+
+def _many_groups() -> fs.Populations:
+    return fs.evaluate(["yes", "no"] * 120, ["a", "b"] * 120, np.zeros((240, 1))).by(np.arange(240) // 4)
+
+
+RESULTS = {
+    "estimate": lambda: fs.consistency(KEYS, LABELS),
+    "estimate where nothing can be checked": lambda: fs.consistency(range(5), [0, 1, 0, 1, 0]),
+    "estimate of one row": lambda: fs.consistency(["a"], [1]),
+    "estimate of one label": lambda: fs.consistency(KEYS, [1] * N),
+    "estimate of float32": lambda: fs.consistency(NUMBERS.astype(np.float32).round(0), LABELS),
+    "estimate by close": lambda: fs.consistency(KEYS, NUMBERS, agreement=fs.Close(0.5)),
+    "within": lambda: fs.within(NUMBERS.reshape(-1, 1), LABELS, 0.1),
+    "evaluation": _evaluated,
+    "evaluation with weights": lambda: _evaluated(weights=np.arange(1.0, N + 1)),
+    "evaluation with clusters": lambda: _evaluated(clusters=CUSTOMERS),
+    "evaluation by group": lambda: _evaluated(groups=ROWS["job"]),
+    "evaluation by date": lambda: _evaluated(groups=[datetime.date(2026, 1, 1 + row % 2) for row in range(N)]),
+    "evaluation of rules": lambda: fs.evaluate(LABELS, _rules(), ROWS, groups=ROWS["job"], progress=False),
+    "evaluation by spread": lambda: _of_numbers(fs.Spread()),
+    "evaluation by tolerance": lambda: _of_numbers(fs.Tolerance(0.5)),
+    "comparison": lambda: examples.comparison(120),
+    "comparison of hostile names": examples.hostile,
+    "best": lambda: fs.compare(LABELS, {"phi": fs.Importances(NUMBERS[:, None])}, ROWS, discretizer=fs.Best()),
+    "populations": lambda: _evaluated().by(ROWS["job"]),
+    "populations, many": _many_groups,
+    "audit": _audited,
+    "audit by several": lambda: _audited(by=["job", "day"], time="when", every="1d", clusters="customer"),
+    "audit of numbers": lambda: _audited(prediction="number", agreement="spread", by="job"),
+    "windows": lambda: _audited(time="when", every="1d").windows,
+    "plan": lambda: fs.plan(fs.consistency(_RNG.integers(0, 80, 100), np.zeros(100))),
+    "plan that cannot tell": lambda: fs.plan(fs.consistency(range(40), np.zeros(40))),
+    "certificate": lambda: fs.certify(NUMBERS[:, None], LABELS),
+    "within curve": lambda: fs.within_curve(NUMBERS[:, None], LABELS, [0.0, 0.1, 1.0]),
+    "tolerance curve": lambda: fs.tolerance_curve(KEYS, NUMBERS),
+    "local": _local,
+    "local until": lambda: fs.sample_until([(KEYS, LABELS)], "a", epsilon=0.5, budget=9, prediction="yes"),
+}
+
+
+@cache
+def result(name: str) -> object:
+    """One of `RESULTS`, made once."""
+    return RESULTS[name]()
