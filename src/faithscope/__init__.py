@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from faithscope import agreements, discretizers, errors, relations
 from faithscope.agreements import Close, Same, Spread, Tolerance
 from faithscope.counting.counts import Counts, count
-from faithscope.discretizers import Delta, DeltaSign, Floor, Modified, Rank, Sign, SignOfTop, Truncate
+from faithscope.discretizers import Delta, DeltaSign, Floor, Grouped, Modified, Rank, Sign, SignOfTop, Truncate
 from faithscope.evaluation.assertions import assert_faithful
 from faithscope.evaluation.best import Best
 from faithscope.evaluation.cache import Cache
@@ -61,6 +61,7 @@ __all__ = [
     "Explanations",
     "Floor",
     "GibbsDecoder",
+    "Grouped",
     "Highlights",
     "Importances",
     "Local",

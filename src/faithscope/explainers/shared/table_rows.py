@@ -81,8 +81,9 @@ def _pandas_column(column: NDArray[Any], dtype: Any) -> Any:
     if column.dtype.kind == "M":
         dates = pd.Series(column)
         return dates.dt.tz_localize("UTC").astype(dtype) if getattr(dtype, "tz", None) else dates.astype(dtype)
-    if kind == "b" and column.dtype.kind == "f" and np.isnan(column).any():
-        flags = np.where(np.isnan(column), None, (column != 0).astype(object))
+    if kind == "b" and column.dtype.kind == "f":  # a perturbed number need not be 0 or 1
+        missing = np.isnan(column)
+        flags = np.where(missing, None, (column != 0).astype(object)) if missing.any() else column != 0
         return pd.Series(flags) if isinstance(dtype, np.dtype) else pd.Series(flags).astype(dtype)
     if kind in "iu":
         # A perturbed number need not be whole, and no NumPy integer stands for missing.
@@ -99,8 +100,10 @@ def _pandas_categories(column: NDArray[Any], dtype: Any) -> Any:
 
     if dtype.categories is None:
         return pd.Series(column).astype(dtype)
-    known = dtype.categories
-    codes = known.get_indexer(pd.Index(column, dtype=known.dtype if column.dtype.kind != "O" else object))
+    flags = dtype.categories.dtype == bool and column.dtype.kind == "f"  # floats, since some are missing
+    known = dtype.categories.astype(float) if flags else dtype.categories
+    exact = {"O": object, "M": known.dtype}.get(column.dtype.kind)  # numbers are compared by value
+    codes = known.get_indexer(pd.Index(column, dtype=exact))
     return pd.Series(pd.Categorical.from_codes(codes, dtype=dtype))
 
 
@@ -139,6 +142,9 @@ class ArrowRows:
 
         arrays = []
         for field, column, nan in zip(self.schema, columns, self.nan, strict=True):
+            if pa.types.is_dictionary(field.type):
+                arrays.append(pa.array(column.tolist(), field.type, from_pandas=True))
+                continue
             array = pa.array(column if column.dtype.kind == "M" else column.tolist(), from_pandas=not nan)
             zone = getattr(field.type, "tz", None)
             if zone and column.dtype.kind == "M":
