@@ -53,7 +53,7 @@ def by_changing_columns(pipe, rows=X):
     before, told = np.asarray(pipe.transform(rows)), {}
     for column in rows:
         changed = np.zeros(len(names), bool)
-        for other in range(1, len(rows)):
+        for other in (1, 2, 3, 5):
             moved = rows.assign(**{column: np.roll(rows[column], other)})
             changed |= ~np.isclose(np.asarray(pipe.transform(moved)), before, equal_nan=True).all(axis=0)
         told[column] = list(names[changed])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.inputs.arrays import is_frame
+from faithscope.inputs.arrays import is_frame, to_array
 from faithscope.inputs.numbers import to_matrix
 
 
@@ -22,7 +22,7 @@ def module_function(module: Any) -> Callable[[Any], Any]:
         module.eval()
         try:
             with torch.no_grad():
-                outputs = module(rows if torch.is_tensor(rows) else _to_tensor(module, rows))
+                outputs = module(rows.detach() if torch.is_tensor(rows) else _to_tensor(module, rows))
         finally:
             for part, training in parts:
                 part.training = training
@@ -53,4 +53,6 @@ def _to_tensor(module: Any, rows: Any) -> Any:
 
     own = chain(module.parameters(), module.buffers())
     like = next((tensor for tensor in own if tensor.is_floating_point()), torch.empty(0))
-    return torch.as_tensor(to_matrix(rows, "Rows")[0], dtype=like.dtype, device=like.device)
+    array = None if is_frame(rows) else to_array(rows, "Rows")
+    numbers = array if array is not None and array.ndim > 2 else to_matrix(rows, "Rows")[0]  # images stay images
+    return torch.as_tensor(numbers, dtype=like.dtype, device=like.device)
