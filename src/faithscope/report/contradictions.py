@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.inputs.arrays import frame_columns, is_frame
-from faithscope.inputs.rows import take_rows
+from faithscope.inputs.rows import flat_rows, take_rows
 from faithscope.measures.numbers.words import told_number
 from faithscope.report.missing import Missing, attempt
 from faithscope.report.result import ExplainerResult, RowPair
@@ -118,6 +118,7 @@ class FeatureColumns:
         if is_frame(X):
             names, columns = frame_columns(X)
         else:
+            X, _ = flat_rows(X)
             array = X if isinstance(X, np.ndarray) else np.asarray(take_rows(X, np.arange(len(X))), object)
             array = array.reshape(len(array), -1)
             columns = list(array.T)

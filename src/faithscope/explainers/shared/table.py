@@ -102,6 +102,11 @@ class Table:
         return cls(names, kinds, rebuilder(X, columns), dates, markers)
 
     @property
+    def axes(self) -> tuple[int, ...] | None:
+        """The axes of one row, if rows are images or series; else None."""
+        return getattr(self.rebuild, "axes", None)
+
+    @property
     def categorical(self) -> Bools:
         """Which features are categories."""
         return np.array([known is not None for known in self.categories], bool)

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from faithscope.inputs.arrays import is_frame, to_array
 from faithscope.inputs.missing import missing_values
+from faithscope.inputs.rows import flat_rows
+from faithscope.inputs.tensors import is_torch_tensor
 
 Rebuild = Callable[[list[NDArray[Any]]], Any]
 
@@ -21,12 +23,14 @@ def rebuilder(X: Any, columns: list[NDArray[Any]]) -> Rebuild:
         return ArrowRows(X.schema, _nan_columns(columns, [column.null_count for column in X.columns]))
     if is_frame(X):
         return PolarsRows(dict(X.schema), _nan_columns(columns, [column.null_count() for column in X.iter_columns()]))
-    given = to_array(X, "Rows")
+    flat, axes = flat_rows(X)
+    given = to_array(flat, "Rows")
     kinds = {column.dtype.kind for column in columns}
     if kinds == {"M"} and given is not None:
         return ArrayRows(given.dtype)
     numeric = kinds <= set("biuf")
-    return ArrayRows(np.dtype(object) if not numeric else np.dtype(np.float64) if given is None else given.dtype)
+    dtype = np.dtype(object) if not numeric else np.dtype(np.float64) if given is None else given.dtype
+    return TensorRows(dtype, axes, X.device) if is_torch_tensor(X) else ArrayRows(dtype, axes)
 
 
 def _nan_columns(columns: list[NDArray[Any]], nulls: list[int]) -> tuple[bool, ...]:
@@ -42,11 +46,22 @@ def _whole(column: NDArray[Any]) -> bool:
 
 @dataclass(frozen=True)
 class ArrayRows:
-    """Rows as a NumPy array; whole numbers become floats, since a perturbed number need not be whole."""
+    """Rows as a NumPy array; whole numbers become floats, since a perturbed number need not be whole.
+
+    Attributes
+    ----------
+    axes : tuple of int, optional
+        The axes of one row, if rows are images or series.
+    """
 
     dtype: np.dtype[Any]
+    axes: tuple[int, ...] | None = None
 
-    def __call__(self, columns: list[NDArray[Any]]) -> NDArray[Any]:
+    def __call__(self, columns: list[NDArray[Any]]) -> Any:
+        rows = self._table(columns)
+        return rows if self.axes is None else rows.reshape(len(rows), *self.axes)
+
+    def _table(self, columns: list[NDArray[Any]]) -> NDArray[Any]:
         if self.dtype.kind in "biufM":
             kind = np.float64 if self.dtype.kind in "biu" else self.dtype
             return np.ascontiguousarray(np.stack(columns).T, kind)
@@ -54,6 +69,18 @@ class ArrayRows:
         for j, column in enumerate(columns):
             rows[:, j] = column.tolist() if column.dtype.kind == "M" else column
         return rows
+
+
+@dataclass(frozen=True)
+class TensorRows(ArrayRows):
+    """Rows as a tensor of torch."""
+
+    device: Any = None
+
+    def __call__(self, columns: list[NDArray[Any]]) -> Any:
+        import torch
+
+        return torch.as_tensor(super().__call__(columns), device=self.device)
 
 
 @dataclass(frozen=True)
