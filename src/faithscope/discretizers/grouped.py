@@ -17,7 +17,7 @@ from faithscope.explanations.importances import Importances
 from faithscope.inputs.hints import hint
 
 _SHOWN = 12  # features that the repr writes out
-_PER_CLASS = " | "  # between a feature and its class, in names of explainers of several classes
+_PER_CLASS = (" | ", " for ")  # between a feature and its class, in names of our explainers and of our readers
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -90,7 +90,7 @@ class Grouped(Discretizer):
         sums = _sums(importances.values, members)
         coarser = _coarser(self, importances, sums)
         most = max(map(len, members))  # the standard error of a sum is at most the sum of the standard errors
-        return coarser._with(names=names, error=importances.error * most)
+        return coarser._with(names=names, error=importances.error * most, shape=None)
 
     def _layout(self, names: tuple[str, ...]) -> tuple[tuple[str, ...], list[list[int]]]:
         """Names of the sums, and the positions of the features in each."""
@@ -105,10 +105,10 @@ class Grouped(Discretizer):
     def _suffixes(self, names: tuple[str, ...]) -> list[str]:
         """What follows features in names: nothing, or the class if importances hold several."""
         known = set(names)
-        per_class = all(_PER_CLASS in name for name in names)
-        if not per_class or any(child in known for _, children in self.groups for child in children):
+        between = next((mark for mark in _PER_CLASS if all(mark in name for name in names)), None)
+        if between is None or any(child in known for _, children in self.groups for child in children):
             return [""]
-        return list(dict.fromkeys(_PER_CLASS + name.rpartition(_PER_CLASS)[2] for name in names))
+        return list(dict.fromkeys(between + name.rpartition(between)[2] for name in names))
 
     def __repr__(self) -> str:
         features = sum(len(children) for _, children in self.groups)

@@ -35,12 +35,12 @@ def number_function(model: Any) -> Function | None:
     if is_xgboost_booster(owner) and owner.predict in (model, predict):
         return booster_function(owner)
     if callable(predict):
-        return partial(_of_list, predict) if _takes_lists(model) else predict  # type: ignore[no-any-return]
+        return partial(_of_list, predict) if _takes_lists(model) else predict
     if is_torch_module(model):
         return module_function(model)
     if not callable(model):
         return None
-    return partial(_of_list, model) if _takes_lists(model) else model  # type: ignore[no-any-return]
+    return partial(_of_list, model) if _takes_lists(model) else model
 
 
 def probability_function(model: Any) -> Function:
@@ -51,7 +51,7 @@ def probability_function(model: Any) -> Function:
     function = model if function is None else function
     if not callable(function):
         raise WrongType(f"A model must have predict_proba, or be a function of rows; got {type(model).__name__}.")
-    return function  # type: ignore[no-any-return]
+    return function
 
 
 def lacks_predict(model: Any) -> bool:
@@ -85,4 +85,5 @@ def _most_probable(model: Any, rows: Any) -> NDArray[Any]:
         )
     places = chances.argmax(axis=1)
     classes = getattr(model, "classes_", None)
-    return places if classes is None else np.asarray(classes)[places]
+    labels: NDArray[Any] = places if classes is None else np.asarray(classes)[places]
+    return labels

@@ -92,7 +92,7 @@ def _margin(model: Any) -> Callable[[Any], Any]:
         margin = number_function(model)
     if not callable(margin):
         raise WrongType(f'{type(model).__name__} has no margin: use output="probability", or pass a function of rows.')
-    return margin
+    return margin  # type: ignore[no-any-return]
 
 
 def _label_numbers(model: Any, labels: NDArray[Any]) -> Floats:
