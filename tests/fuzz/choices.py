@@ -104,6 +104,7 @@ DISCRETIZERS = st.sampled_from(
             fs.Floor(-300),
             fs.Rank(),
             fs.SignOfTop(2),
+            fs.Grouped({"g": ["a", "b"]}),
         ),
         *(
             fs.Delta(),
