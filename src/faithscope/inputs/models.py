@@ -51,7 +51,7 @@ def probability_function(model: Any) -> Function:
     function = model if function is None else function
     if not callable(function):
         raise WrongType(f"A model must have predict_proba, or be a function of rows; got {type(model).__name__}.")
-    return function
+    return function  # type: ignore[no-any-return]
 
 
 def lacks_predict(model: Any) -> bool:
