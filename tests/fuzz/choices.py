@@ -106,6 +106,7 @@ DISCRETIZERS = st.sampled_from(
             fs.SignOfTop(2),
             fs.Pool(2),
             fs.Pool((1, 2)) | fs.TopRegions(1),
+            fs.Grouped({"g": ["a", "b"]}),
         ),
         *(
             fs.Delta(),

@@ -379,6 +379,23 @@ for kind in (fs.Sign, fs.Rank, fs.Delta, fs.DeltaSign, fs.Modified):
     _discretizer(kind, st.just(()))
 for kind in (fs.Floor, fs.Truncate, fs.SignOfTop, fs.TopRegions):
     _discretizer(kind, st.tuples(st.one_of(st.integers(-320, 320), COUNTS, SCALARS)))
+GROUPS = st.dictionaries(st.sampled_from(["g", "a", 1]), st.lists(st.sampled_from(["a", "b", "x0", "x1", 2])))
+_discretizer(fs.Grouped, st.tuples(st.one_of(GROUPS, SCALARS)))
+
+
+@target("Grouped.from_pipeline", DISCRETE)
+def _(draw):
+    from sklearn.compose import ColumnTransformer
+    from sklearn.decomposition import PCA
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    parts = [OneHotEncoder(), StandardScaler(), PCA(1), "passthrough", "drop"]
+    part, columns = draw(st.sampled_from(parts)), draw(st.lists(st.sampled_from([0, 1]), unique=True))
+    encoder = ColumnTransformer([("part", part, columns)], remainder=draw(st.sampled_from(["drop", "passthrough"])))
+    fitted = make_pipeline(encoder).fit([[0.0, 1.0], [1.0, 3.0], [1.0, 0.0]])
+    given = draw(st.one_of(st.sampled_from([fitted, fitted[0], encoder, part, make_pipeline(part)]), SCALARS))
+    return lambda: fs.Grouped.from_pipeline(given)
 
 
 @target("Pool", DISCRETE)

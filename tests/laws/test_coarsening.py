@@ -17,7 +17,19 @@ def true_consistency(explanations, labels, discretizer=None):
 
 TOPS = (fs.SignOfTop(1), fs.SignOfTop(2))
 REGIONS = (fs.Pool(1), fs.Pool(2), fs.Pool(2) | fs.Sign(), fs.TopRegions(1), fs.Pool((2, 1), shape=(3, 1)) | fs.Rank())
-VECTORS = (fs.Floor(0), fs.Floor(1), fs.Truncate(0), fs.Truncate(1), fs.Sign(), fs.Rank(), *TOPS, *REGIONS)
+PAIR = fs.Grouped({"pair": ["a", "c"]})
+VECTORS = (
+    fs.Floor(0),
+    fs.Floor(1),
+    fs.Truncate(0),
+    fs.Truncate(1),
+    fs.Sign(),
+    fs.Rank(),
+    *TOPS,
+    *REGIONS,
+    PAIR,
+    PAIR | fs.Sign(),
+)
 
 
 @given(seed=st.integers(0, 10_000), discretizer=st.sampled_from(VECTORS))
@@ -26,7 +38,8 @@ def test_coarsening_never_raises_true_consistency(seed, discretizer):
     n = int(rng.integers(1, 40))
     values = rng.choice(np.round(rng.normal(size=6), 2), (n, 3))  # few values, so that explanations repeat
     labels = rng.integers(0, 3, n)
-    raw, coarse = (true_consistency(fs.Importances(values), labels, one) for one in (None, discretizer))
+    named = fs.Importances(values, names=["a", "b", "c"])
+    raw, coarse = (true_consistency(named, labels, one) for one in (None, discretizer))
     assert coarse <= raw + 1e-12
 
 

@@ -11,6 +11,7 @@ from faithscope.discretizers.choice import from_word as from_word
 from faithscope.discretizers.choice import to_discretizer as to_discretizer
 from faithscope.discretizers.choice import usual as usual
 from faithscope.discretizers.counterfactuals import Delta, DeltaSign, Modified
+from faithscope.discretizers.grouped import Grouped
 from faithscope.discretizers.importances import Floor, Rank, Sign, SignOfTop, Truncate
 from faithscope.discretizers.regions import Pool, TopRegions
 
@@ -20,6 +21,7 @@ __all__ = [
     "DeltaSign",
     "Discretizer",
     "Floor",
+    "Grouped",
     "Modified",
     "Original",
     "Pool",

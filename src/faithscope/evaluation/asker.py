@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.evaluation.cache import Cache, takes_progress
-from faithscope.evaluation.modules import booster_function, module_function
 from faithscope.evaluation.outputs import Output
 from faithscope.explanations import Explanations
 from faithscope.inputs.alignment import is_fresh, made_in_order
-from faithscope.inputs.regressors import is_torch_module, is_xgboost_booster, owner_of
+from faithscope.inputs.models import label_function
 from faithscope.inputs.rows import rows_of
 from faithscope.readers import as_explanations
 from faithscope.runtime.progress import Step, Watch
@@ -30,22 +29,17 @@ class Asker:
 
     def knowing(self, model: Any, *explainers: Any) -> "Asker":
         """The same, after taking the fingerprints of model and explainers: a call may change them."""
-        asked = [(model, "predict"), *((explainer, "explain") for explainer in explainers)]
-        for thing, method in asked:
-            if function_of(thing, method) is not None and not isinstance(thing, Explanations):
+        asked = [(model, label_function(model)), *((each, function_of(each, "explain")) for each in explainers)]
+        for thing, function in asked:
+            if function is not None and not isinstance(thing, Explanations):
                 self._question(thing)
         return self
 
     def predictions(self, model: Any, X: Any, output: Output) -> NDArray[Any]:
         """What a model answers for rows, or the ready predictions that stand in its place: labels, or numbers."""
-        function = function_of(model, output.method)
+        function = output.function(model)
         if function is None:
             return output.check(model)
-        if function is model and is_torch_module(model):
-            function = module_function(model)
-        owner = owner_of(model)
-        if is_xgboost_booster(owner) and function == owner.predict:
-            function = booster_function(owner)
         n = rows_of(X)
 
         def ask(rows: Any) -> NDArray[Any]:
@@ -139,7 +133,7 @@ def refuse_swapped(model: Any, explainer: Any) -> None:
     """Raise if a model and an explainer seem to be swapped."""
     explains, predicts = callable(getattr(model, "explain", None)), callable(getattr(explainer, "predict", None))
     swapped, order = "Model and explainer seem to be swapped", "pass (model, explainer, X)"
-    if isinstance(model, Explanations) or (explains and function_of(model, "predict") is None):
+    if isinstance(model, Explanations) or (explains and label_function(model) is None):
         raise BadInput(f"{swapped}, since the model is an explainer ({type(model).__name__}): {order}.")
     if predicts and function_of(explainer, "explain") is None:
         raise BadInput(f"{swapped}, since the explainer is a model ({type(explainer).__name__}): {order}.")

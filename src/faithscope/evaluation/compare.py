@@ -14,6 +14,7 @@ from faithscope.evaluation.asker import Asker, Identity, refuse_swapped
 from faithscope.evaluation.best import Best, to_choice
 from faithscope.evaluation.cache import to_cache
 from faithscope.evaluation.fitted_rows import fitted_notes
+from faithscope.evaluation.foreign import adapted
 from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
 from faithscope.explanations import Explanations
@@ -229,7 +230,7 @@ def compare(
     >>> {name: round(evaluation.consistency.value, 2) for name, evaluation in comparison.items()}
     {'sign': 1.0, 'nothing': 0.33}
     """
-    named = _named(explainers)
+    named = {name: adapted(explainer, model) for name, explainer in _named(explainers).items()}
     discretizer, relation = _by_name(discretizer, named, "discretizer"), _by_name(relation, named, "relation")
     check_groups(groups, X)
     asker = Asker(to_cache(cache), Watch(progress)).knowing(model, *named.values())

@@ -12,11 +12,13 @@ from faithscope.evaluation.asker import Asker, Identity, function_of, refuse_swa
 from faithscope.evaluation.best import Best, to_choice
 from faithscope.evaluation.cache import to_cache
 from faithscope.evaluation.fitted_rows import fitted_notes
+from faithscope.evaluation.foreign import adapted
 from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
 from faithscope.inputs.alignment import index_of, name_of
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import same_length
+from faithscope.inputs.models import label_function
 from faithscope.inputs.rows import rows_of
 from faithscope.measures import scopes
 from faithscope.measures.certify import refuse_unless_convex
@@ -56,9 +58,13 @@ def evaluate(
     Parameters
     ----------
     model : model, function or array-like
-        Anything with ``predict``, a function from rows to labels, or the predictions themselves.
+        Anything with ``predict``, a function from rows to labels, or the predictions themselves. A torch module, or a
+        model with ``predict_proba`` alone, predicts the class with its highest output; a text classifier of Hugging
+        Face, the label with the highest score. If the model predicts several labels of 0 and 1 per row, all of them
+        together are its label.
     explainer : explainer, function or array-like
-        Anything with ``explain``, a function from rows to explanations, or the explanations themselves.
+        Anything with ``explain``, a function from rows to explanations, or the explanations themselves. Explainers of
+        shap, lime, anchor-exp, dice-ml, captum and InterpretML are taken as they are.
     X : array-like or table, n rows
         Rows like those that the model meets in use; no labels are needed.
     discretizer : discretizer, str or callable, optional
@@ -97,6 +103,7 @@ def evaluate(
     >>> round(ev.consistency.value, 3)
     0.25
     """
+    explainer = adapted(explainer, model)
     refuse_swapped(model, explainer)
     check_groups(groups, X)
     question, choice = Output.of(model, agreement, output), to_choice(discretizer)
@@ -150,7 +157,8 @@ def local(
     >>> print(local([5.0], lambda X: [x[0] > 2 for x in X], lambda X: [x[0] > 3 for x in X], rows))
     local consistency 1.000, 95% interval [0.03, 1.00]; 1 of 1 rows with this explanation agree (4 rows seen)
     """
-    if function_of(model, "predict") is None or function_of(explainer, "explain") is None:
+    explainer = adapted(explainer, model)
+    if label_function(model) is None or function_of(explainer, "explain") is None:
         raise WrongType(
             "local needs a model and an explainer that can be called on x, not ready predictions or explanations: "
             "pass (x, model, explainer, X)."

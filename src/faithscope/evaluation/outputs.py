@@ -1,5 +1,6 @@
 """Output: what a model is asked for, its labels or its probabilities, and how its answers are read."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,10 +12,13 @@ from faithscope.errors import BadInput
 from faithscope.explanations import Explanations
 from faithscope.inputs.arrays import to_array
 from faithscope.inputs.labels import to_number_predictions, to_predictions
+from faithscope.inputs.models import label_function, lacks_predict, number_function, probability_function
 from faithscope.inputs.regressors import classifier_name, is_torch_module, regressor_name
 from faithscope.sample import Sample
 
 _OUTPUTS = ("label", "probability")
+_HIGHEST = "a torch module with several outputs predicts the position of the highest"
+_MOST_PROBABLE = "predictions are the most probable classes (predict_proba), since the model has no predict"
 
 
 @dataclass(frozen=True)
@@ -56,11 +60,24 @@ class Output:
             return cls._of_probabilities(model, agreement)
         if agreement is not None or output == "label":
             chosen = to_agreement(agreement)
+            if lacks_predict(model):
+                return cls._without_predict(model, chosen)
             return cls(agreement=chosen, notes=_class_notes(model) if chosen.of_numbers else ())
+        if lacks_predict(model):
+            return cls(notes=(_MOST_PROBABLE,))
         regressor = regressor_name(model)
         if regressor is not None:
             return cls(agreement=Spread(), notes=(_measured(f"numbers of a regressor ({regressor})"),))
         return cls(undecided=is_torch_module(model))
+
+    @classmethod
+    def _without_predict(cls, model: Any, chosen: Agreement) -> "Output":
+        if chosen.of_numbers:
+            raise BadInput(
+                f"{type(model).__name__} has predict_proba and no predict, and agreement={chosen} compares numbers: "
+                "pass output='probability' too."
+            )
+        return cls(agreement=chosen, notes=(_MOST_PROBABLE,))
 
     @classmethod
     def _of_probabilities(cls, model: Any, agreement: Any) -> "Output":
@@ -82,6 +99,12 @@ class Output:
         second = repr(np.asarray(classes).tolist()[1]) if len(classes) == 2 else "1"
         return cls("predict_proba", chosen, (note,), second=second)
 
+    def function(self, model: Any) -> Callable[[Any], Any] | None:
+        """The function from rows to what is asked for; None for ready predictions."""
+        if self.method == "predict_proba":
+            return probability_function(model)
+        return number_function(model) if self.agreement.of_numbers else label_function(model)
+
     @property
     def kind(self) -> str:
         """The word for its answers in the cache: answers of one kind are never taken for those of another."""
@@ -100,7 +123,8 @@ class Output:
         if not self.undecided:
             return self
         numbers = _one_number_per_row(answers)
-        notes = (_measured("numbers of a torch module"),) if numbers else ()
+        positions = (_HIGHEST,) if answers.dtype.kind == "i" else ()
+        notes = (_measured("numbers of a torch module"),) if numbers else positions
         return replace(self, agreement=Spread() if numbers else Same(), notes=notes, undecided=False)
 
     def read(self, answers: NDArray[Any]) -> NDArray[Any]:

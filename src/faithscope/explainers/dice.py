@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import MissingExtra, WrongType
+from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers.shared.arrays import Bools, Floats, Ints
 from faithscope.explainers.shared.blocks import Progress
 from faithscope.explainers.shared.choices import check_choice
@@ -85,7 +85,9 @@ class Dice(Mannered):
     def _coded(self) -> "_Coded":
         table = Table.learn(self.X_train, self.categorical)
         whole = np.array([kind.kind in "biu" for kind in column_kinds(self.X_train)]) | table.whole
-        return _Coded(self.model, table, whole, _stand_ins(table.encode(self.X_train), table.categorical, whole))
+        known = table.encode(self.X_train)
+        _refuse_large(known, table, whole)
+        return _Coded(self.model, table, whole, _stand_ins(known, table.categorical, whole))
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Counterfactuals:
         """One counterfactual per row; raises if dice-ml finds none for some row.
@@ -167,6 +169,18 @@ class _Coded:
         predict = to_predict(self.model)
         return np.asarray(
             predict(self.table.decode(points, unseen)) != predict(self.table.decode(rows, unseen)), np.bool_
+        )
+
+
+def _refuse_large(known: Floats, table: Table, whole: Bools) -> None:
+    """Raise if whole numbers or dates are beyond 32 bits, which dice-ml cannot draw."""
+    largest = np.abs(np.nan_to_num(known)).max(axis=0)
+    large = np.flatnonzero((largest >= 2**31) & whole & ~table.categorical)
+    if len(large):
+        raise BadInput(
+            f"Column {table.names[large[0]]!r} holds whole numbers, or dates as such, as large as "
+            f"{largest[large[0]]:.0f}, and dice-ml draws none beyond 32 bits: scale it, name it in categorical, or use "
+            "Counterfactual(model, X_train)."
         )
 
 

@@ -11,11 +11,12 @@ from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers.shared.arrays import Floats
 from faithscope.explainers.shared.blocks import Progress, blocks
 from faithscope.explainers.shared.choices import check_choice
-from faithscope.explainers.shared.classes import chosen_classes, names_per_class, warn_if_predicted
+from faithscope.explainers.shared.classes import chosen_classes, importances_of, names_per_class, warn_if_predicted
 from faithscope.explainers.shared.manners import Mannered
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.numbers import refuse_nonfinite, to_matrix
+from faithscope.inputs.rows import flat_rows
 from faithscope.runtime.memory import need
 
 _METHODS = ("gradient", "gradient x input", "gradient*input", "integrated gradients")
@@ -33,8 +34,8 @@ class Gradient(Mannered):
     Parameters
     ----------
     module : torch.nn.Module
-        From (n, d) to (n,) or (n, classes). It is explained as it is when `explain` is called, in evaluation mode and
-        double precision, on a copy, so that the module itself does not change.
+        From (n, d), or (n, C, H, W) and the like, to (n,) or (n, classes). It is explained as it is when `explain` is
+        called, in evaluation mode and double precision, on a copy, so that the module itself does not change.
     method : {"gradient", "gradient x input", "integrated gradients"}
         The gradient; the gradient times the row (also ``"gradient*input"``); or the mean gradient on the straight line
         from a baseline to the row, times the difference of both, which sums to the difference in output.
@@ -45,7 +46,7 @@ class Gradient(Mannered):
         The class explained. None: class 1 of two; if there are more, every class, one vector after the other. A single
         output is the logit of class 1, and class 0 has its negative; or it is the number of a regression, which
         None explains. The predicted class is that of highest output.
-    baseline : (d,) array, optional
+    baseline : (d,) array, or one of a row's own axes, optional
         Where integrated gradients start; zeros by default.
     steps : int
         Number of points on the line of integrated gradients, placed by the Gauss-Legendre rule.
@@ -78,7 +79,8 @@ class Gradient(Mannered):
         check_choice(method, "method", _METHODS)
         self.module, self.offset, self.class_index = module, offset, class_index
         self.method = "gradient x input" if method == "gradient*input" else method
-        self.baseline: Floats | None = None if baseline is None else to_matrix([baseline], "The baseline")[0][0]
+        start = None if baseline is None else flat_rows([baseline])[0]
+        self.baseline: Floats | None = None if start is None else to_matrix(start, "The baseline")[0][0]
         self.steps = check_whole(steps, "steps")
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Importances:
@@ -101,7 +103,7 @@ class Gradient(Mannered):
         need(16 * len(rows) * classes * width, many, "explain fewer rows at a time, or choose a class")
         step = 4 * _ROWS // self.steps if self.method == "integrated gradients" else _ROWS
         parts += [self._vectors(module, rows[block], start) for block in blocks(len(rows), step, progress)]
-        return self._importances(np.concatenate(parts), names)
+        return self._importances(np.concatenate(parts), names, module.axes)
 
     def _start(self, features: int) -> Floats:
         if self.baseline is None:
@@ -136,10 +138,10 @@ class Gradient(Mannered):
         mean: Floats = np.einsum("s,nscd->ncd", weights / 2, along)
         return mean * (rows - start)[:, None, :]
 
-    def _importances(self, vectors: Floats, names: Sequence[str]) -> Importances:
+    def _importances(self, vectors: Floats, names: Sequence[str], axes: tuple[int, ...] | None) -> Importances:
         count, classes, width = vectors.shape
         names = names_per_class([*names, "offset"] if self.offset else names, range(classes))
-        return Importances(vectors.reshape(count, classes * width), names)
+        return importances_of(vectors.reshape(count, classes * width), names, axes)
 
 
 def _need_torch() -> None:
@@ -165,13 +167,15 @@ class _Double:
 
         tensors = [tensor for tensor in chain(module.parameters(), module.buffers()) if tensor.is_floating_point()]
         self.device = tensors[0].device if tensors else torch.device("cpu")
+        self.axes: tuple[int, ...] | None = None  # of one row, if rows are images or series
         self.single = not tensors or tensors[0].dtype != torch.float64
         with torch.inference_mode(False):
             self.module = copy.deepcopy(module).eval().double().requires_grad_(False)
 
     def read(self, X: Any) -> tuple[Floats, Sequence[str]]:
-        """Rows as the module in use reads them, and the names of their features."""
-        matrix, names = to_matrix(X, "Rows")
+        """Rows as the module in use reads them, each as one row of numbers, and the names of their features."""
+        flat, self.axes = flat_rows(X)
+        matrix, names = to_matrix(flat, "Rows")
         with np.errstate(over="ignore"):
             rows = matrix.astype(np.float32) if self.single else matrix
         refuse_nonfinite(rows, "Rows in single precision" if self.single else "Rows", names)
@@ -193,7 +197,7 @@ class _Double:
         import torch
 
         try:
-            outputs = self.module(points)
+            outputs = self.module(points if self.axes is None else points.reshape(len(points), *self.axes))
         except RuntimeError as problem:
             raise BadInput(
                 f"The module does not take rows of {points.shape[1]} features in double precision ({problem}): "

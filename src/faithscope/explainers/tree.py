@@ -86,7 +86,7 @@ class TreePath(Mannered):
         """
         if check_whole(max_leaf_nodes, "max_leaf_nodes") < 2:
             raise BadInput(f"max_leaf_nodes must be at least 2, for a tree with a condition; got {max_leaf_nodes}.")
-        table, answer = Table.learn(X_train), predict_of(predict)(X_train)
+        table, answer = Table.learn(X_train), predict_of(predict, numbers=_of_numbers(agreement))(X_train)
         rows = table.encode(X_train)
         tree, target = _tree_and_target(predict, answer, agreement)
         same_length(rows=len(rows), predictions=len(target))
@@ -135,11 +135,18 @@ def _tree_and_target(model: Any, answer: Any, agreement: Any) -> tuple[Any, NDAr
     """The class of the tree that is fitted to a model's answer, and the answer as this tree takes it."""
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    chosen = None if agreement is None else to_agreement(agreement)
-    if chosen.of_numbers if chosen else gives_numbers(model, answer) or _nearly_all_differ(model, answer):
+    if (
+        _of_numbers(agreement)
+        if agreement is not None
+        else gives_numbers(model, answer) or _nearly_all_differ(model, answer)
+    ):
         return DecisionTreeRegressor, _around_zero(Spread().read(answer))
     labels = to_predictions(answer, part=True).tolist()
     return DecisionTreeClassifier, np.array([str(label) for label in labels], object)  # texts keep their length
+
+
+def _of_numbers(agreement: Any) -> bool:
+    return agreement is not None and to_agreement(agreement).of_numbers
 
 
 def _nearly_all_differ(model: Any, answer: Any) -> bool:

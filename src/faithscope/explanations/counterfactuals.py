@@ -13,7 +13,7 @@ from faithscope.explanations.distances.cells import cell_text, to_cells
 from faithscope.explanations.distances.points import Points, same_metric, to_metric
 from faithscope.explanations.importances import to_names
 from faithscope.inputs.alignment import index_of, same_rows
-from faithscope.inputs.arrays import to_objects
+from faithscope.inputs.arrays import declared_categories, to_objects
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.grouping import Column
 from faithscope.visible import visible
@@ -75,7 +75,8 @@ class Counterfactuals(Explanations):
         object.__setattr__(self, "points", new)
         object.__setattr__(self, "originals", old)
         object.__setattr__(self, "names", chosen)
-        object.__setattr__(self, "metric", to_metric(metric, np.concatenate([new, old])))
+        categories = declared_categories(points) | declared_categories(originals)
+        object.__setattr__(self, "metric", to_metric(metric, np.concatenate([new, old]), categories))
         self._remember(points if index_of(originals) is None else originals)
         object.__setattr__(self, "dates", tuple(map(max, after.dates, before.dates)))
 

@@ -15,6 +15,7 @@ from faithscope.runtime.memory import need
 EXACT = 2**53  # beyond it two integers may share one float64
 INTEGERS = (int, np.integer)
 _INTEGER_TYPE = re.compile(r"u?int\d+")  # as pandas, polars and Arrow write it, in lower case
+_CATEGORIES = re.compile(r"category|Categorical|Enum|dictionary<")  # how libraries write types of categories
 FLOATS = (float, np.float16, np.float32)  # longdouble does not fit in 64 bits
 
 
@@ -43,6 +44,17 @@ def frame_column(frame: Any, j: int) -> Any:
     if hasattr(frame, "iloc"):
         return frame.iloc[:, j]
     return frame.column(j) if hasattr(frame, "column_names") else frame[:, j]
+
+
+def declared_categories(X: Any) -> set[int]:
+    """Positions of a table's columns that its library declares to be categories, even if these are numbers.
+
+    They have the type "category" of pandas, Categorical or Enum of polars, or a dictionary of Arrow.
+    """
+    if not is_frame(X):
+        return set()
+    types = list(X.schema.types if hasattr(X, "column_names") else X.dtypes)
+    return {j for j, kind in enumerate(types) if _CATEGORIES.match(str(kind))}
 
 
 def is_row(item: object) -> bool:

@@ -11,12 +11,14 @@ from faithscope.inputs.arrays import frame_columns, is_frame, is_row, to_vector
 from faithscope.inputs.checks import is_real
 from faithscope.inputs.missing import is_missing, refuse_missing, refuse_rows
 from faithscope.inputs.numbers import as_floats, refuse_nonfinite, rows_to_array, to_matrix
+from faithscope.inputs.several import of_scores, of_sets
 
 _FEWEST = 20  # rows below which nothing looks continuous
 _FEWEST_WHOLE = 50  # different whole numbers that may all be classes
 _NEARLY_ALL = 0.9
 _CLASSES = "the predicted class, e.g. probabilities.argmax(axis=1)"
 _NUMBERS = "pass agreement=fs.Spread() or fs.Close(eps) for numbers, or "  # where agreement= is taken
+_SETS = "; if they are several labels per row, predictions.astype(int)"
 _SWAPPED = "; if they are explanations, two arguments are swapped"
 _COMPARABLE = {str, bytes, int, float, bool, Decimal}  # with all of their own kind
 
@@ -87,25 +89,45 @@ def to_labels(given: Any, what: str = "Predictions", *, numbers: bool = False) -
     numbers : bool
         Whether the caller may pass `agreement=` in place of labels, as an error message then says.
     """
+    predicted = what == "Predictions"
+    if predicted:
+        given = _labels_alone(given)
     if is_frame(given):
         _, columns = frame_columns(given)
-        if len(columns) != 1:
-            swapped = _SWAPPED if what == "Predictions" else ""
+        if len(columns) == 1:
+            return to_keys(columns[0], what)
+        sets = of_sets(columns) if predicted else None
+        if sets is None:
+            swapped = _SWAPPED if predicted else ""
             raise BadInput(f"{what} must be one value per row; got {len(columns)} columns: pass one of them{swapped}.")
-        return to_keys(columns[0], what)
+        return sets
     labels = to_vector(given, what)
     if labels.ndim == 1 and labels.dtype == object and len(labels) and is_row(labels[0]):
         labels = rows_to_array(given, what)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
+    sets = of_sets(labels.T) if predicted and labels.ndim == 2 else None
+    if sets is not None:
+        return sets
     if labels.ndim != 1:
         spread = "agreement=fs.Spread(), or " if numbers else ""
-        classes = f". If these are class probabilities, pass {spread}{_CLASSES}{_SWAPPED}"
-        raise BadInput(
-            f"{what} must be one value per row; got shape {labels.shape}"
-            f"{classes if what == 'Predictions' else ': pass one column'}."
-        )
+        classes = f". If these are class probabilities, pass {spread}{_CLASSES}{_SETS * _are_flags(labels)}{_SWAPPED}"
+        advice = classes if predicted else ": pass one column"
+        raise BadInput(f"{what} must be one value per row; got shape {labels.shape}{advice}.")
     return to_keys(labels, what)
+
+
+def _labels_alone(given: Any) -> Any:
+    """Predictions without the scores of a text classifier, and dense."""
+    if hasattr(given, "tocsr"):
+        return given.toarray()
+    labels = of_scores(given)
+    return given if labels is None else labels
+
+
+def _are_flags(labels: NDArray[Any]) -> bool:
+    """Whether a table holds 0 and 1 alone, as floats."""
+    return labels.ndim == 2 and labels.dtype.kind == "f" and bool(((labels == 0) | (labels == 1)).all())
 
 
 def to_predictions(given: Any, *, part: bool = False) -> NDArray[Any]:

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from faithscope.errors import WrongType
 from faithscope.inputs.arrays import is_frame
+from faithscope.inputs.axes import shape_of
+from faithscope.inputs.tensors import is_tensor, to_host
 
 
 def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
@@ -18,6 +20,25 @@ def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
     if hasattr(X, "take") and (hasattr(X, "num_rows") or (hasattr(X, "null_count") and hasattr(X, "type"))):
         return X.take(rows)
     return X[rows] if hasattr(X, "shape") else [X[row] for row in rows]
+
+
+def flat_rows(X: Any) -> tuple[Any, tuple[int, ...] | None]:
+    """Rows of images or series as rows of numbers, with the axes of one of them; any other rows as they are, with None.
+
+    A tensor becomes an array of NumPy.
+
+    Examples
+    --------
+    >>> rows, axes = flat_rows(np.zeros((10, 1, 8, 8)))
+    >>> rows.shape, axes
+    ((10, 64), (1, 8, 8))
+    """
+    if is_frame(X) or hasattr(X, "tocsr"):
+        return X, None
+    array = to_host(X) if is_tensor(X) else np.asarray(X) if len(shape_of(X)) > 2 else X
+    if not isinstance(array, np.ndarray) or array.ndim < 3:
+        return array, None
+    return array.reshape(len(array), int(np.prod(array.shape[1:]))), array.shape[1:]
 
 
 def rows_of(X: Any) -> int:

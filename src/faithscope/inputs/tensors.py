@@ -14,6 +14,11 @@ def is_tensor(values: object) -> bool:
     return speaks and not isinstance(values, np.ndarray | np.generic) and not hasattr(values, "to_numpy")
 
 
+def is_torch_tensor(values: object) -> bool:
+    """Whether this is a tensor of torch."""
+    return any(kind.__module__ == "torch" and kind.__name__ == "Tensor" for kind in type(values).__mro__)
+
+
 def to_host(values: Any) -> NDArray[Any]:
     """A tensor as an array of NumPy: without gradients, on the CPU, dense, and in a precision that NumPy has."""
     if getattr(values, "requires_grad", False) is True:

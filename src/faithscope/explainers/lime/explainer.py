@@ -14,7 +14,7 @@ from faithscope.explainers.lime.outputs import AskedModel, Mode
 from faithscope.explainers.shared.arrays import Floats
 from faithscope.explainers.shared.blocks import Progress, blocks
 from faithscope.explainers.shared.choices import check_choice
-from faithscope.explainers.shared.classes import chosen_classes, names_per_class, warn_if_predicted
+from faithscope.explainers.shared.classes import chosen_classes, importances_of, names_per_class, warn_if_predicted
 from faithscope.explainers.shared.manners import Mannered
 from faithscope.explainers.shared.seeds import generators
 from faithscope.explainers.shared.table import Table, Unseen
@@ -167,7 +167,7 @@ class Lime(Mannered):
     def _importances(self, coefficients: Floats) -> Importances:
         rows, classes, features = coefficients.shape
         names = names_per_class(self.table.names, range(classes))
-        return Importances(coefficients.reshape(rows, classes * features), names)
+        return importances_of(coefficients.reshape(rows, classes * features), names, self.table.axes)
 
 
 def _with_first(column: NDArray[Any], own: NDArray[Any]) -> NDArray[Any]:

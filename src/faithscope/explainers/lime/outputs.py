@@ -9,6 +9,7 @@ import numpy as np
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.shared.arrays import Floats
 from faithscope.explainers.shared.models import is_classifier, is_regressor, of_both_classes, predict_of, to_outputs
+from faithscope.inputs.models import probability_function
 
 Mode = Literal["classification", "regression"]
 
@@ -41,7 +42,9 @@ class AskedModel:
             mode = "classification"
         if mode == "regression":
             _refuse_class(class_index)
-        return cls(predict_of(model) if mode == "regression" else _predict_proba_of(model), mode, class_index)
+        return cls(
+            predict_of(model, numbers=True) if mode == "regression" else _predict_proba_of(model), mode, class_index
+        )
 
     def outputs(self, rows: Any, count: int) -> Floats:
         """The outputs for so many rows: (n, classes) probabilities, or (n, 1) numbers."""
@@ -69,13 +72,10 @@ def _gives_classes(model: Any) -> bool:
 
 
 def _predict_proba_of(model: Any) -> Callable[[Any], Any]:
-    function = getattr(model, "predict_proba", model)
-    if not callable(function):
-        raise WrongType(
-            f"A model must have predict_proba, or be a function of rows; got {type(model).__name__}. If its predict "
-            'gives numbers, pass mode="regression".'
-        )
-    return function  # type: ignore[no-any-return]
+    try:
+        return probability_function(model)
+    except WrongType as error:
+        raise WrongType(f'{error} If its predict gives numbers, pass mode="regression".') from None
 
 
 def _are_numbers(outputs: Floats) -> bool:

@@ -18,7 +18,7 @@ from faithscope.explainers.shap.trees import Trees, is_off
 from faithscope.explainers.shared.arrays import Bools, Floats
 from faithscope.explainers.shared.blocks import Progress
 from faithscope.explainers.shared.choices import check_choice
-from faithscope.explainers.shared.classes import names_per_class, warn_if_predicted
+from faithscope.explainers.shared.classes import importances_of, names_per_class, warn_if_predicted
 from faithscope.explainers.shared.manners import Mannered, settings_line
 from faithscope.explainers.shared.models import is_regressor
 from faithscope.explainers.shared.table import Table
@@ -166,7 +166,8 @@ class Shap(Mannered):
         self.error = max(self.error, error)
         word = "output" if is_regressor(self.model) else "class"
         names = names_per_class(self.table.names, self._classes[: values.shape[2]], word)
-        return Importances(as_vectors(values[place]), names)._with(error=error), as_vectors(errors[place])
+        importances = importances_of(as_vectors(values[place]), names, self.table.axes)
+        return importances._with(error=error), as_vectors(errors[place])
 
     @staticmethod
     def read(explanation: Any, class_index: int | str | None = None) -> Importances:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.shared.arrays import Floats
 from faithscope.explainers.shared.models import is_regressor, name_of, to_floats, to_predict, to_proba
+from faithscope.inputs.models import number_function
 
 Output = Literal["margin", "probability", "label"]
 
@@ -88,7 +89,7 @@ def _margin(model: Any) -> Callable[[Any], Any]:
     elif hasattr(model, "predict_proba"):
         margin = model.predict_proba if hasattr(model, "tree_") or hasattr(model, "estimators_") else None
     else:
-        margin = getattr(model, "predict", model)
+        margin = number_function(model)
     if not callable(margin):
         raise WrongType(f'{type(model).__name__} has no margin: use output="probability", or pass a function of rows.')
     return margin  # type: ignore[no-any-return]

@@ -2,10 +2,13 @@
 
 import warnings
 from collections.abc import Sequence
+from math import prod
+from typing import Any
 
 import numpy as np
 
 from faithscope.errors import BadInput
+from faithscope.explanations.importances import Importances
 
 PREDICTED = (
     "class_index='predicted' explains a different class from row to row, so equal vectors may speak of different "
@@ -33,6 +36,13 @@ def warn_if_predicted(class_index: int | str | None, stacklevel: int = 3) -> boo
     if predicted:
         warnings.warn(PREDICTED, stacklevel=stacklevel)
     return predicted
+
+
+def importances_of(values: Any, names: Sequence[str], axes: tuple[int, ...] | None) -> Importances:
+    """Importances of features; of pixels, if rows have axes and one class is explained, as maps without names."""
+    importances = Importances(values, names)
+    maps = axes is not None and importances.values.shape[1] == prod(axes)
+    return importances._with(names=None, shape=axes) if maps else importances
 
 
 def names_per_class(features: Sequence[str], classes: Sequence[int], word: str = "class") -> list[str]:

@@ -9,13 +9,14 @@ from faithscope.errors import BadInput
 from faithscope.inputs.arrays import is_frame, to_array, to_items, to_vector
 from faithscope.inputs.dates import dated_columns
 from faithscope.inputs.missing import is_missing
+from faithscope.inputs.rows import flat_rows
 
 
 def columns_with_names(X: Any) -> tuple[tuple[str, ...], list[NDArray[Any]]]:
-    """Names and columns of rows of any kind; columns without names are x0, x1, …"""
+    """Names and columns of rows of any kind; columns without names, such as pixels of images, are x0, x1, …"""
     if is_frame(X):
         return dated_columns(X)[:2]
-    array = to_array(X, "Rows")
+    array = to_array(flat_rows(X)[0], "Rows")
     if array is None:
         rows = [to_vector(row, "Rows") for row in to_items(X, "Rows")]
         if len({row.shape for row in rows}) > 1:

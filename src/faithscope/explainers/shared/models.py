@@ -18,16 +18,17 @@ from faithscope.explainers.shared.arrays import Floats
 from faithscope.inputs.arrays import to_array
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.labels import to_labels, to_predictions
+from faithscope.inputs.models import label_function, number_function, probability_function
 from faithscope.inputs.regressors import estimator_type, owner_of, regressor_name
 from faithscope.inputs.rows import rows_of
 
 
-def predict_of(model: Any) -> Callable[[Any], Any]:
-    """The function from rows to predictions that a model has, or is."""
-    function = getattr(model, "predict", model)
-    if not callable(function):
+def predict_of(model: Any, *, numbers: bool = False) -> Callable[[Any], Any]:
+    """The function from rows to predictions that a model has, or is: labels, or numbers if these are wanted."""
+    function = number_function(model) if numbers else label_function(model)
+    if function is None:
         raise WrongType(f"A model must have predict, or be a function of rows; got {type(model).__name__}.")
-    return function  # type: ignore[no-any-return]
+    return function
 
 
 def to_predict(model: Any) -> Callable[[Any], NDArray[Any]]:
@@ -44,9 +45,7 @@ def to_predict(model: Any) -> Callable[[Any], NDArray[Any]]:
 
 def to_proba(model: Any) -> Callable[[Any], Floats]:
     """A function from rows to (n, classes) probabilities; a single column is that of class 1."""
-    function = getattr(model, "predict_proba", model)
-    if not callable(function):
-        raise WrongType(f"A model must have predict_proba, or be a function of rows; got {type(model).__name__}.")
+    function = probability_function(model)
     return lambda rows: of_both_classes(to_outputs(function(rows)))
 
 

@@ -54,7 +54,7 @@ class Outcomes:
 
     def ask(self, rows: Any) -> NDArray[Any]:
         """The model's predictions for rows: (n,) labels or floats."""
-        answer = predict_of(self.model)(rows)
+        answer = predict_of(self.model, numbers=self.of_numbers)(rows)
         predictions = self._labels(answer) if isinstance(self.agreement, Same) else self.agreement.read(answer)
         same_length(rows=rows_of(rows), predictions=len(predictions))
         return predictions

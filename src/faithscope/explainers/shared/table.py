@@ -20,7 +20,7 @@ from faithscope.explainers.shared.encodings import (
     palette,
 )
 from faithscope.explainers.shared.table_rows import Rebuild, rebuilder
-from faithscope.inputs.arrays import is_frame
+from faithscope.inputs.arrays import declared_categories, is_frame
 from faithscope.inputs.dates import dated_columns, hold_dates
 from faithscope.inputs.hints import hint
 from faithscope.inputs.missing import is_missing, missing_values
@@ -78,14 +78,16 @@ class Table:
         X : (n, d) array or pandas, polars or Arrow table
             Values may be missing: None, NaN, NaT or a library's NA.
         categorical : positions or names of columns
-            Numbers and dates that are codes of categories; columns that hold neither are categories in any case.
+            Numbers and dates that are codes of categories; columns that hold neither are categories in any case, and
+            so are those that a table declares to be, as pandas' type "category" does.
         """
         if hasattr(X, "__next__"):
             raise WrongType("Training rows are an iterator, and they are read more than once: pass a list.")
         names, columns = columns_with_names(X)
         if not columns or not len(columns[0]):
             raise BadInput("Training rows are empty: at least one row and one column are needed.")
-        chosen = {column_position(column, names) for column in to_categorical(categorical)}
+        named = {column_position(column, names) for column in to_categorical(categorical)}
+        chosen = named | declared_categories(X)
         kept = [column if j in chosen else _plain(column) for j, column in enumerate(columns)]
         zoned = dated_columns(X)[2] if is_frame(X) else [False] * len(names)
         dates = tuple(
@@ -98,6 +100,11 @@ class Table:
         )
         markers = tuple(_marker(X, j, column) for j, column in enumerate(columns))
         return cls(names, kinds, rebuilder(X, columns), dates, markers)
+
+    @property
+    def axes(self) -> tuple[int, ...] | None:
+        """The axes of one row, if rows are images or series; else None."""
+        return getattr(self.rebuild, "axes", None)
 
     @property
     def categorical(self) -> Bools:

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from faithscope.inputs.arrays import is_frame, to_array
 from faithscope.inputs.missing import missing_values
+from faithscope.inputs.rows import flat_rows
+from faithscope.inputs.tensors import is_torch_tensor
 
 Rebuild = Callable[[list[NDArray[Any]]], Any]
 
@@ -21,12 +23,14 @@ def rebuilder(X: Any, columns: list[NDArray[Any]]) -> Rebuild:
         return ArrowRows(X.schema, _nan_columns(columns, [column.null_count for column in X.columns]))
     if is_frame(X):
         return PolarsRows(dict(X.schema), _nan_columns(columns, [column.null_count() for column in X.iter_columns()]))
-    given = to_array(X, "Rows")
+    flat, axes = flat_rows(X)
+    given = to_array(flat, "Rows")
     kinds = {column.dtype.kind for column in columns}
     if kinds == {"M"} and given is not None:
         return ArrayRows(given.dtype)
     numeric = kinds <= set("biuf")
-    return ArrayRows(np.dtype(object) if not numeric else np.dtype(np.float64) if given is None else given.dtype)
+    dtype = np.dtype(object) if not numeric else np.dtype(np.float64) if given is None else given.dtype
+    return TensorRows(dtype, axes, X.device) if is_torch_tensor(X) else ArrayRows(dtype, axes)
 
 
 def _nan_columns(columns: list[NDArray[Any]], nulls: list[int]) -> tuple[bool, ...]:
@@ -42,11 +46,22 @@ def _whole(column: NDArray[Any]) -> bool:
 
 @dataclass(frozen=True)
 class ArrayRows:
-    """Rows as a NumPy array; whole numbers become floats, since a perturbed number need not be whole."""
+    """Rows as a NumPy array; whole numbers become floats, since a perturbed number need not be whole.
+
+    Attributes
+    ----------
+    axes : tuple of int, optional
+        The axes of one row, if rows are images or series.
+    """
 
     dtype: np.dtype[Any]
+    axes: tuple[int, ...] | None = None
 
-    def __call__(self, columns: list[NDArray[Any]]) -> NDArray[Any]:
+    def __call__(self, columns: list[NDArray[Any]]) -> Any:
+        rows = self._table(columns)
+        return rows if self.axes is None else rows.reshape(len(rows), *self.axes)
+
+    def _table(self, columns: list[NDArray[Any]]) -> NDArray[Any]:
         if self.dtype.kind in "biufM":
             kind = np.float64 if self.dtype.kind in "biu" else self.dtype
             return np.ascontiguousarray(np.stack(columns).T, kind)
@@ -54,6 +69,18 @@ class ArrayRows:
         for j, column in enumerate(columns):
             rows[:, j] = column.tolist() if column.dtype.kind == "M" else column
         return rows
+
+
+@dataclass(frozen=True)
+class TensorRows(ArrayRows):
+    """Rows as a tensor of torch."""
+
+    device: Any = None
+
+    def __call__(self, columns: list[NDArray[Any]]) -> Any:
+        import torch
+
+        return torch.as_tensor(super().__call__(columns), device=self.device)
 
 
 @dataclass(frozen=True)
@@ -81,8 +108,9 @@ def _pandas_column(column: NDArray[Any], dtype: Any) -> Any:
     if column.dtype.kind == "M":
         dates = pd.Series(column)
         return dates.dt.tz_localize("UTC").astype(dtype) if getattr(dtype, "tz", None) else dates.astype(dtype)
-    if kind == "b" and column.dtype.kind == "f" and np.isnan(column).any():
-        flags = np.where(np.isnan(column), None, (column != 0).astype(object))
+    if kind == "b" and column.dtype.kind == "f":  # a perturbed number need not be 0 or 1
+        missing = np.isnan(column)
+        flags = np.where(missing, None, (column != 0).astype(object)) if missing.any() else column != 0
         return pd.Series(flags) if isinstance(dtype, np.dtype) else pd.Series(flags).astype(dtype)
     if kind in "iu":
         # A perturbed number need not be whole, and no NumPy integer stands for missing.
@@ -99,8 +127,10 @@ def _pandas_categories(column: NDArray[Any], dtype: Any) -> Any:
 
     if dtype.categories is None:
         return pd.Series(column).astype(dtype)
-    known = dtype.categories
-    codes = known.get_indexer(pd.Index(column, dtype=known.dtype if column.dtype.kind != "O" else object))
+    flags = dtype.categories.dtype == bool and column.dtype.kind == "f"  # floats, since some are missing
+    known = dtype.categories.astype(float) if flags else dtype.categories
+    exact = {"O": object, "M": known.dtype}.get(column.dtype.kind)  # numbers are compared by value
+    codes = known.get_indexer(pd.Index(column, dtype=exact))
     return pd.Series(pd.Categorical.from_codes(codes, dtype=dtype))
 
 
@@ -139,6 +169,9 @@ class ArrowRows:
 
         arrays = []
         for field, column, nan in zip(self.schema, columns, self.nan, strict=True):
+            if pa.types.is_dictionary(field.type):
+                arrays.append(pa.array(column.tolist(), field.type, from_pandas=True))
+                continue
             array = pa.array(column if column.dtype.kind == "M" else column.tolist(), from_pandas=not nan)
             zone = getattr(field.type, "tz", None)
             if zone and column.dtype.kind == "M":

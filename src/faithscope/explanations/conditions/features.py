@@ -7,6 +7,7 @@ import numpy as np
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.arrays import to_items
+from faithscope.inputs.rows import flat_rows
 
 
 def distinct_names(features: Sequence[Hashable]) -> tuple[str, ...]:
@@ -29,7 +30,8 @@ def default_names(count: int) -> tuple[str, ...]:
 
 
 def array_columns(X: Any) -> list[Any]:
-    """The columns of an array, or of a list of rows."""
+    """The columns of an array, or of a list of rows; the pixels of images."""
+    X, _ = flat_rows(X)
     if isinstance(X, np.ndarray) and X.ndim == 2:
         return list(X.T)
     if isinstance(X, np.ndarray) or not isinstance(X, Sequence) or isinstance(X, str):

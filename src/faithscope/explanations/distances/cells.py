@@ -12,6 +12,7 @@ from faithscope.inputs.date_numbers import nanoseconds
 from faithscope.inputs.dates import Moment, hold_dates
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.numbers import need_cells, refuse_nonfinite, to_matrix, to_table
+from faithscope.inputs.rows import flat_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +36,8 @@ class CellTable:
 
 
 def to_cells(rows: Any, what: str) -> CellTable:
-    """Rows of any kind as cells."""
+    """Rows of any kind as cells; images and series as rows of numbers."""
+    rows, _ = flat_rows(rows)
     names, columns = _columns(rows, what)
     dates = tuple(hold_dates(column) for column in columns)
     if all(column.dtype.kind in "biuf" for column in columns):

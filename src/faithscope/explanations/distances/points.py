@@ -1,6 +1,6 @@
 """Points in a metric space: rows of numbers, or of numbers and categories, and the distance between them."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,20 +20,21 @@ from faithscope.explanations.distances.metrics import (
     pairwise,
     to_metric_name,
 )
-from faithscope.inputs.arrays import to_vector
+from faithscope.inputs.arrays import declared_categories, to_vector
 from faithscope.inputs.missing import is_missing
 
 Floats = NDArray[np.float64]
 _BLOCK = 2**22  # distances at a time
 
 
-def to_metric(metric: Any, rows: NDArray[Any]) -> Any:
-    """The metric that a caller means; Gower's learns its ranges from these rows."""
+def to_metric(metric: Any, rows: NDArray[Any], categories: Collection[int] = ()) -> Any:
+    """The metric that a caller means; Gower's learns its ranges from these rows, but for features of categories."""
     if metric is None:
-        metric = "gower" if rows.dtype == object else "euclidean"
+        metric = "gower" if rows.dtype == object or categories else "euclidean"
     if metric == "gower":
-        return Gower.fit(_columns(rows))
-    if rows.dtype == object and not isinstance(metric, Gower):
+        columns = _columns(rows)
+        return Gower.fit([column.astype(object) if j in categories else column for j, column in enumerate(columns)])
+    if (rows.dtype == object or categories) and not isinstance(metric, Gower):
         raise BadInput(numbers_only(metric, missing_cells(rows)))
     return to_metric_name(metric)
 
@@ -76,7 +77,7 @@ class Points:
     def of(cls, rows: Any, metric: Any) -> "Points":
         """Points from whatever a caller has."""
         cells = to_cells(rows, "Points")
-        return cls(cells.values, to_metric(metric, cells.values), cells.names)
+        return cls(cells.values, to_metric(metric, cells.values, declared_categories(rows)), cells.names)
 
     def sample(self, X: Any) -> "Points":
         """The rows of a sample as points of this space; a table's columns by name, and numbers may be missing."""

@@ -1,12 +1,12 @@
 """Models that do not take rows as they are: torch modules, and boosters of XGBoost."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from faithscope.inputs.arrays import is_frame
+from faithscope.inputs.arrays import is_frame, to_array
 from faithscope.inputs.numbers import to_matrix
 
 
@@ -22,7 +22,7 @@ def module_function(module: Any) -> Callable[[Any], Any]:
         module.eval()
         try:
             with torch.no_grad():
-                outputs = module(rows if torch.is_tensor(rows) else _to_tensor(module, rows))
+                outputs = module(to_tensor(module, rows))
         finally:
             for part, training in parts:
                 part.training = training
@@ -47,10 +47,14 @@ def booster_function(booster: Any) -> Callable[[Any], Any]:
     return answers
 
 
-def _to_tensor(module: Any, rows: Any) -> Any:
-    """Numbers, with the precision and on the device of the module's own."""
+def to_tensor(module: Any, rows: Any) -> Any:
+    """Numbers, with the precision and on the device of the module's own; whole numbers of a tensor stay whole."""
     import torch
 
-    own = chain(module.parameters(), module.buffers())
+    own: Iterable[Any] = chain(module.parameters(), module.buffers()) if hasattr(module, "parameters") else ()
     like = next((tensor for tensor in own if tensor.is_floating_point()), torch.empty(0))
-    return torch.as_tensor(to_matrix(rows, "Rows")[0], dtype=like.dtype, device=like.device)
+    if torch.is_tensor(rows):
+        return rows.detach().to(like.device, like.dtype if rows.is_floating_point() else rows.dtype)
+    array = None if is_frame(rows) else to_array(rows, "Rows")
+    numbers = array if array is not None and array.ndim > 2 else to_matrix(rows, "Rows")[0]  # images stay images
+    return torch.as_tensor(numbers, dtype=like.dtype, device=like.device)

@@ -1,0 +1,181 @@
+"""Grouped: importances of one-hot and other derived features summed into the columns that they come from."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.discretizers.base import Discretizer
+from faithscope.discretizers.importances import _coarser, _importances, _need_cells
+from faithscope.discretizers.pipelines import features_of_columns
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.base import Explanations, several
+from faithscope.explanations.importances import Importances
+from faithscope.inputs.hints import hint
+
+_SHOWN = 12  # features that the repr writes out
+_PER_CLASS = (" | ", " for ")  # between a feature and its class, in names of our explainers and of our readers
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Grouped(Discretizer):
+    """The sum of the importances of each group of features, such as the one-hot features of one column.
+
+    Importances need names, by which the features of a group are recognized. Features in no group keep their names and
+    places. Groups stand at the places of their first features, in the order in which they are given. Sums are in double
+    precision, in the order of the features. If importances hold several classes ("age | class 0", …), each class has
+    its own sums.
+
+    Parameters
+    ----------
+    groups : mapping from str to list of str
+        The features of each group, by the name of the group.
+
+    Examples
+    --------
+    >>> from faithscope import Importances
+    >>> importances = Importances([[0.2, 0.5, -0.1]], names=["age", "job_clerk", "job_cook"])
+    >>> Grouped({"job": ["job_clerk", "job_cook"]})(importances).describe(0)
+    'age 0.2, job 0.4'
+    """
+
+    groups: tuple[tuple[str, tuple[str, ...]], ...]
+
+    def __init__(self, groups: Mapping[str, Sequence[str]]) -> None:
+        if not isinstance(groups, Mapping) or not groups:
+            raise WrongType(
+                "Grouped takes the features of each group, such as {'job': ['job_clerk', 'job_cook']}; got "
+                f"{groups!r}."
+            )
+        object.__setattr__(self, "groups", tuple((str(parent), _features(parent, groups[parent])) for parent in groups))
+        _refuse_twice([parent for parent, _ in self.groups], "is the name of two groups")
+        _refuse_twice([child for _, children in self.groups for child in children], "is named twice in these groups")
+
+    @classmethod
+    def from_pipeline(cls, pipe: Any) -> "Grouped":
+        """The groups of a fitted pipeline of scikit-learn: each column with the features that are made of it.
+
+        Every transformer is asked which of its inputs a feature comes from, so names are never taken apart: "a_b_c" is
+        category "c" of "a_b" or "b_c" of "a", as the encoder says. Columns come in the order of the table that the
+        pipeline was fitted on; columns of which it makes no feature are left out.
+
+        Parameters
+        ----------
+        pipe : Pipeline or ColumnTransformer
+            Fitted; the last step may be a model. Features that mix columns, as those of PCA do, have no group: such a
+            pipeline is refused.
+
+        Examples
+        --------
+        >>> from sklearn.compose import make_column_transformer
+        >>> from sklearn.preprocessing import OneHotEncoder
+        >>> encoder = make_column_transformer((OneHotEncoder(), [0]), remainder="passthrough")
+        >>> Grouped.from_pipeline(encoder.fit([["clerk", 3], ["cook", 4]]))
+        Grouped({'x0': ['onehotencoder__x0_clerk', 'onehotencoder__x0_cook'], 'x1': ['remainder__x1']})
+        """
+        return cls(features_of_columns(pipe))
+
+    def __call__(self, explanations: Explanations) -> Importances:
+        importances = _importances(self, explanations)
+        if importances.names is None:
+            raise BadInput(
+                f"{self!r} recognizes features by name, and these importances have no names: pass "
+                "fs.Importances(values, names=...), of a pipeline with names=pipe[:-1].get_feature_names_out()."
+            )
+        names, members = self._layout(importances.names)
+        _need_cells(self, importances, 8)
+        sums = _sums(importances.values, members)
+        coarser = _coarser(self, importances, sums)
+        most = max(map(len, members))  # the standard error of a sum is at most the sum of the standard errors
+        return coarser._with(names=names, error=importances.error * most, shape=None)
+
+    def _layout(self, names: tuple[str, ...]) -> tuple[tuple[str, ...], list[list[int]]]:
+        """Names of the sums, and the positions of the features in each."""
+        places = _Places(names)
+        groups = [
+            (f"{parent}{suffix}", sorted(places.of(f"{child}{suffix}") for child in children))
+            for suffix in self._suffixes(names)
+            for parent, children in self.groups
+        ]
+        return _in_place(names, groups)
+
+    def _suffixes(self, names: tuple[str, ...]) -> list[str]:
+        """What follows features in names: nothing, or the class if importances hold several."""
+        known = set(names)
+        between = next((mark for mark in _PER_CLASS if all(mark in name for name in names)), None)
+        if between is None or any(child in known for _, children in self.groups for child in children):
+            return [""]
+        return list(dict.fromkeys(between + name.rpartition(between)[2] for name in names))
+
+    def __repr__(self) -> str:
+        features = sum(len(children) for _, children in self.groups)
+        if features > _SHOWN:
+            return f"Grouped(<{several(len(self.groups), 'group', 'groups')} of {features} features>)"
+        return f"Grouped({ {parent: list(children) for parent, children in self.groups} })"
+
+
+class _Places(dict[str, int]):
+    """The position of each feature by its name."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__({name: j for j, name in enumerate(names)})
+        self.times = Counter(names)
+
+    def of(self, name: str) -> int:
+        """The position of a feature; raises if there is none, or if several have this name."""
+        if name not in self:
+            raise BadInput(f"Grouped names a feature {name!r} that these importances do not have. {hint(name, self)}")
+        if self.times[name] > 1:
+            raise BadInput(
+                f"{self.times[name]} features of these importances are named {name!r}, so Grouped cannot tell them "
+                "apart: give every feature a name of its own."
+            )
+        return self[name]
+
+
+def _in_place(names: tuple[str, ...], groups: list[tuple[str, list[int]]]) -> tuple[tuple[str, ...], list[list[int]]]:
+    """Names and positions of all sums: groups at the places of their first features, the other features between."""
+    starts, grouped = {places[0] for _, places in groups}, {j for _, places in groups for j in places}
+    given = iter(groups)
+    layout = [
+        next(given) if j in starts else (name, [j]) for j, name in enumerate(names) if j in starts or j not in grouped
+    ]
+    both = {parent for parent, _ in groups} & {name for j, name in enumerate(names) if j not in grouped}
+    if both:
+        raise BadInput(
+            f"Grouped has a group {min(both)!r}, which is also the name of a feature in no group: put the feature in "
+            "the group, or give the group another name."
+        )
+    return tuple(name for name, _ in layout), [places for _, places in layout]
+
+
+def _sums(values: NDArray[Any], members: list[list[int]]) -> NDArray[np.float64]:
+    """The sum of these columns for each member; one column after the other, so that rows do not depend on others."""
+    sums = np.zeros((len(values), len(members)))
+    try:
+        with np.errstate(over="raise"):
+            for group, places in enumerate(members):
+                for place in places:
+                    sums[:, group] += values[:, place]
+    except FloatingPointError:
+        largest = np.abs(values).max()
+        raise BadInput(f"Sums of importances as large as {largest:g} are infinite: scale them down.") from None
+    return sums
+
+
+def _features(parent: object, children: Iterable[object]) -> tuple[str, ...]:
+    if isinstance(children, str) or not hasattr(children, "__iter__"):
+        raise WrongType(f"The group {parent!r} must be a list of features; got {children!r}.")
+    features = tuple(map(str, children))
+    if not features:
+        raise BadInput(f"The group {parent!r} has no features: name at least one, or leave the group out.")
+    return features
+
+
+def _refuse_twice(names: list[str], what: str) -> None:
+    name, times = Counter(names).most_common(1)[0]
+    if times > 1:
+        raise BadInput(f"{name!r} {what}: a feature belongs to one group, and a group has one name.")

@@ -1,0 +1,145 @@
+"""Which column each feature of a fitted scikit-learn pipeline is made of; scikit-learn is not imported.
+
+Every transformer names its features after its inputs. So each is asked for the names that it would give if its inputs
+had marks for names, and the mark in a feature's name tells the input: columns and categories cannot be confused,
+whatever they are called.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from faithscope.errors import BadInput, WrongType
+
+_MARK = re.compile("\ue000(\\d+)\ue001")  # between characters of Unicode's private use, which are in no name
+_BY_HAND = "name the groups by hand, fs.Grouped({'job': ['job_clerk', 'job_cook']})"
+_ADVICE = f"explain the pipeline on its own columns, fs.explainers.Shap(pipe, X), or {_BY_HAND}"
+
+Columns = list[int]  # for each feature, the position of the column that it is made of
+
+
+def features_of_columns(pipe: Any) -> dict[str, list[str]]:
+    """The features that a fitted pipeline makes of each column, in the order of the columns."""
+    transformer = _transformer(pipe)
+    features = _names_out(transformer)
+    names = _names_in(transformer)
+    origins = _origins(transformer, list(range(len(names))), names)
+    if len(origins) != len(features):
+        raise BadInput(
+            f"{type(pipe).__name__} names {len(features)} features, and its steps name {len(origins)}, so columns and "
+            f"features cannot be matched: {_ADVICE}."
+        )
+    twice, times = Counter(features).most_common(1)[0] if features else ("", 0)
+    if times > 1:
+        raise BadInput(f"{times} features of this {type(pipe).__name__} are named {twice!r}: rename a column.")
+    groups: dict[str, list[str]] = {name: [] for name in names}
+    for feature, column in zip(features, origins, strict=True):
+        groups[names[column]].append(feature)
+    return {name: group for name, group in groups.items() if group}
+
+
+def _transformer(pipe: Any) -> Any:
+    """The part of a pipeline, or of the best one of a search, before its model."""
+    best = getattr(pipe, "best_estimator_", pipe)
+    steps = getattr(best, "steps", None)
+    if isinstance(best, type) or not (steps or callable(getattr(best, "transform", None))):
+        raise WrongType(
+            "Grouped.from_pipeline takes a fitted Pipeline or ColumnTransformer of scikit-learn; got "
+            f"{getattr(best, '__name__', type(best).__name__)}."
+        )
+    if not steps or steps[-1][1] in (None, "passthrough") or hasattr(steps[-1][1], "transform"):
+        return best
+    if len(steps) == 1:
+        raise BadInput(f"This {type(best).__name__} has a model and no transformer, so its features are the columns.")
+    return best[:-1]
+
+
+def _names_in(transformer: Any) -> list[str]:
+    """The columns that a transformer was fitted on; x0, x1, … if they had no names."""
+    try:
+        names = getattr(transformer, "feature_names_in_", None)
+        return [f"x{j}" for j in range(transformer.n_features_in_)] if names is None else list(map(str, names))
+    except AttributeError:
+        raise BadInput(
+            f"{type(transformer).__name__} does not know the columns that it was fitted on (n_features_in_): {_ADVICE}."
+        ) from None
+
+
+def _names_out(transformer: Any, names: Sequence[str] | None = None) -> list[str]:
+    """The names of the features that a transformer makes of inputs with these names."""
+    who = type(transformer).__name__
+    try:
+        return list(map(str, transformer.get_feature_names_out(None if names is None else np.array(names, object))))
+    except Exception as error:  # transformers of any library
+        if type(error).__name__ == "NotFittedError":
+            raise BadInput(f"This {who} is not fitted: call its fit(X) first.") from None
+        why = str(error).partition("\n")[0].partition(". ")[0].rstrip(".")
+        raise BadInput(
+            f"{who} does not name its features ({why}): pass feature_names_out='one-to-one' to a FunctionTransformer, "
+            f"or {_BY_HAND}."
+        ) from None
+
+
+def _origins(transformer: Any, inputs: Columns, names: list[str]) -> Columns:
+    """The columns of the features that a transformer makes of inputs, which are made of columns themselves."""
+    if transformer is None or isinstance(transformer, str):
+        return [] if transformer == "drop" else inputs
+    if hasattr(transformer, "steps"):
+        for _, step in transformer.steps:
+            inputs = _origins(step, inputs, names)
+        return inputs
+    if hasattr(transformer, "transformers_"):
+        known = _names_in(transformer)
+        parts = [
+            (part, [inputs[j] for j in _positions(chosen, known)]) for _, part, chosen in transformer.transformers_
+        ]
+        return [column for part, some in parts if some for column in _origins(part, some, names)]
+    if hasattr(transformer, "transformer_list"):
+        return [column for _, part in transformer.transformer_list for column in _origins(part, inputs, names)]
+    return _made_of(transformer, inputs, names)
+
+
+def _made_of(transformer: Any, inputs: Columns, names: list[str]) -> Columns:
+    """The columns of the features of one transformer that holds no others."""
+    if len(set(inputs)) == 1:
+        return inputs[:1] * len(_names_out(_unnamed(transformer), _marks(inputs)))
+    origins = []
+    for feature in _names_out(_unnamed(transformer), _marks(inputs)):
+        columns = sorted({inputs[int(place)] for place in _MARK.findall(feature)})
+        if len(columns) != 1:
+            mixed = " and ".join(repr(names[column]) for column in columns or sorted(set(inputs))[:2])
+            raise BadInput(
+                f"{type(transformer).__name__} makes features of several columns, such as {mixed}, so their importance "
+                f"is not that of one column: {_ADVICE}."
+            )
+        origins += columns
+    return origins
+
+
+def _marks(inputs: Columns) -> list[str]:
+    return [f"\ue000{place}\ue001" for place in range(len(inputs))]
+
+
+def _unnamed(transformer: Any) -> Any:
+    """A shallow copy that takes any names for its inputs, and writes them into the names of its features."""
+    probe = copy(transformer)
+    vars(probe).pop("feature_names_in_", None)
+    if hasattr(probe, "feature_name_combiner"):  # of a OneHotEncoder; a caller's own may leave the column out
+        probe.feature_name_combiner = "concat"
+    return probe
+
+
+def _positions(chosen: Any, names: list[str]) -> list[int]:
+    """The positions of columns that a ColumnTransformer was given by name, position, slice or mask."""
+    if isinstance(chosen, slice):
+        start, stop = (names.index(end) if isinstance(end, str) else end for end in (chosen.start, chosen.stop))
+        stop = stop + 1 if isinstance(chosen.stop, str) else stop  # a slice of names includes its end
+        return list(range(len(names)))[slice(start, stop, chosen.step)]
+    items = [chosen] if np.ndim(chosen) == 0 else list(chosen)
+    if items and all(isinstance(item, bool | np.bool_) for item in items):
+        return np.flatnonzero(items).tolist()
+    return [names.index(item) if isinstance(item, str) else range(len(names))[item] for item in items]

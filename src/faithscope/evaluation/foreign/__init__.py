@@ -1,0 +1,39 @@
+"""Explainers of other libraries as explainers of rows: one file per library, none of which is imported.
+
+shap's explainers need no file: they are functions from rows to an object that `faithscope.readers` reads.
+"""
+
+from importlib import import_module
+from inspect import signature
+from typing import Any
+
+
+def adapted(explainer: Any, model: Any) -> Any:
+    """An explainer of another library as one with ``explain(X)``, which asks this model; any other as it is.
+
+    Parameters
+    ----------
+    explainer : object
+        Explainers of lime, anchor-exp, dice-ml, captum and InterpretML are adapted.
+    model : model or function
+        Whose predictions are explained, if the explainer does not hold a model of its own.
+    """
+    library = _library(explainer)
+    if library is None:
+        return explainer
+    # Imported here, since it loads all explainers.
+    return import_module(f"{__name__}.{library}").adapt(explainer, model)
+
+
+def _library(explainer: Any) -> str | None:
+    """The library that an explainer is of, by its methods; None if it explains rows as it is."""
+    if isinstance(explainer, type) or callable(getattr(explainer, "explain", None)):
+        return None
+    by_row = getattr(explainer, "explain_instance", None)
+    if callable(by_row):
+        return "anchors" if "threshold" in signature(by_row).parameters else "lime"
+    if callable(getattr(explainer, "generate_counterfactuals", None)):
+        return "dice"
+    if callable(getattr(explainer, "attribute", None)) and hasattr(explainer, "forward_func"):
+        return "captum"
+    return "interpret" if callable(getattr(explainer, "explain_local", None)) else None

@@ -1,0 +1,45 @@
+"""anchor-exp's explainers: one call of ``explain_instance`` per row."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from faithscope.evaluation.foreign.base import Foreign, NumberRows, seed_of, seeded, unasked
+from faithscope.explainers.shared.blocks import Progress
+from faithscope.explainers.shared.documents import to_documents
+from faithscope.explainers.shared.seeds import row_digests
+from faithscope.explanations.base import Explanations
+from faithscope.inputs.models import label_function
+from faithscope.readers import read
+
+_UNSEEDED = "{name} takes no seed and draws anew at each call; here each row has a seed of its own"
+
+
+def adapt(explainer: Any, model: Any) -> "Anchors":
+    """An explainer of rows that asks this model for labels."""
+    return Anchors(explainer, model)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Anchors(Foreign):
+    """An explainer of anchor-exp's, whose draws depend on the row alone."""
+
+    def explain(self, X: Any, *, progress: Progress | None = None) -> Explanations:
+        """A rule per row, or the words of a text."""
+        function = label_function(self.model)
+        if function is None:
+            raise unasked(self.explainer, "predict", f"fs.evaluate(model, {self.__name__}(...), X)")
+        names = getattr(self.explainer, "feature_names", None)
+        if names is None:
+            items: Any = to_documents(X)
+            ask = function
+        else:
+            rows = NumberRows.of(X, self.__name__, "fs.explainers.Anchors(model, X_train)")
+            items, ask = rows.matrix, rows.asking(function)
+        answers = []
+        for place, digest in enumerate(row_digests(0, items)):
+            with seeded(seed_of(digest)):
+                answers.append(self.explainer.explain_instance(items[place], ask))
+            if progress is not None:
+                progress(place + 1, len(items))
+        explanations = read(answers, features=None if names is None else list(names))
+        return explanations._with(remarks=(*explanations.remarks, _UNSEEDED.format(name=self.__name__)))
