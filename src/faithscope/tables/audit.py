@@ -115,7 +115,7 @@ def audit(
             discretizer=repr(coarse),
             populations=measured.by(groups) if groups else None,
             windows=None if time is None else over_time(measured, time, every, baseline),
-            notes=notes,
+            notes=(*measured.log.notes, *notes),
             _measured=measured,
         )
 

@@ -11,7 +11,6 @@ from faithscope.explanations.arrow.tables import Settings, read_settings
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.hints import hint
 from faithscope.runtime.files import expanded
-from faithscope.tables.engine.answers import fetch_line
 from faithscope.tables.engine.dialects import engine_at
 from faithscope.tables.engine.expressions import call
 from faithscope.tables.engine.failures import clear_errors, without_password
@@ -114,18 +113,6 @@ def open_source(log: Any, connect: str | None = None) -> LogSource:
         return _from_database(paths, connect)
     with clear_errors("Starting DuckDB"):
         return replace(_from_files(embedded(), paths), embedded=True)
-
-
-def list_width(source: LogSource, column: str) -> int:
-    """How many numbers every list of a column holds."""
-    lengths = source.table[column].length()
-    line = fetch_line(source.table.aggregate(low=lengths.min(), high=lengths.max()))
-    if not line["low"] or line["low"] != line["high"]:
-        raise BadInput(
-            f"Column {column!r} holds lists of {line['low']} to {line['high']} numbers: importances have one "
-            "number for every feature, the same in every row."
-        )
-    return int(line["low"])
 
 
 def unpacked(source: LogSource, column: str, width: int) -> tuple[LogSource, tuple[str, ...]]:
