@@ -59,7 +59,7 @@ def audit(
     discretizer : Discretizer or str, optional
         Such as ``SignOfTop(5)`` or ``"sign-of-top-5"``.
     by : str or list of str, optional
-        Columns that name populations.
+        Columns that name populations; of several, each of them and their combinations.
     time, every : str, optional
         A column of moments, and the length of a window: 1d, 6h, 30min, 1w, 1mo.
     reference : log or int, optional

@@ -134,7 +134,7 @@ class Audit:
         return Examples.of(self._measured.log, self._measured.rows, self._measured.labels, _SHOWN)
 
     def by(self, columns: Names) -> Populations:
-        """Consistency for each value of a column, or each combination of values of several."""
+        """Consistency for each value of a column; of several, for each of them and for their combinations."""
         with self._measured.asked():
             return self._measured.by(named_columns(self._measured.log.source.columns, columns, "by"))
 
@@ -190,7 +190,7 @@ class Audit:
         """What there is to report."""
         from faithscope.report.result import Breakdown, Contents
 
-        breakdowns = [] if self.populations is None else [Breakdown.of(self.populations)]
+        breakdowns = [] if self.populations is None else list(map(Breakdown.of, self.populations.groupings))
         if self.windows is not None:
             by = f"windows of {self.windows.every}"
             breakdowns.append(Breakdown(by, self.windows.estimates, self.windows.compared))
