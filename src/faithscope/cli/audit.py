@@ -21,9 +21,11 @@ from faithscope.cli.options import (
     Prediction,
     Report,
     TableName,
+    Where,
     one_or_several,
 )
 from faithscope.cli.outcome import check_gate, gate, tell
+from faithscope.errors import BadInput
 from faithscope.visible import visible_lines
 
 By = Annotated[list[str] | None, typer.Option("--by", help="A column that names populations; repeatable.")]
@@ -31,7 +33,14 @@ ByTime = Annotated[str | None, typer.Option("--by-time", help="A column of momen
 WindowLength = Annotated[str, typer.Option("--every", help="How long a window of time is: 1d, 6h, 30min, 1w, 1mo.")]
 Reference = Annotated[
     str | None,
-    typer.Option("--reference", help="What --by-time compares with: a baseline log, or so many first windows."),
+    typer.Option("--reference", help="Compare with this log; with --by-time also so many first windows, such as 3."),
+]
+Since = Annotated[
+    str | None,
+    typer.Option("--since", help="Leave out rows before this date, by the column of --by-time or the only such one."),
+]
+FailIfWorse = Annotated[
+    bool, typer.Option("--fail-if-worse", help="Exit with 1 if a measure is shown to be lower than in --reference.")
 ]
 RowId = Annotated[
     list[str] | None,
@@ -60,6 +69,8 @@ def audit(
     discretize: Discretize = None,
     agreement: AgreementWord = None,
     by: By = None,
+    where: Where = None,
+    since: Since = None,
     by_time: ByTime = None,
     every: WindowLength = "1d",
     reference: Reference = None,
@@ -74,6 +85,7 @@ def audit(
     as_json: Json = False,
     fail_under: FailUnder = None,
     measure: MeasureName = None,
+    fail_if_worse: FailIfWorse = False,
 ) -> None:
     """Measure the explanations in a log of predictions; no model is needed, and nothing is written to the log.
 
@@ -83,6 +95,8 @@ def audit(
     from faithscope.tables.audit import audit as audit_log
 
     check_gate(fail_under, measure)
+    if fail_if_worse and (reference is None or isinstance(_reference(reference), int)):
+        raise BadInput("--fail-if-worse compares with another log: name it with --reference.")
     source = open_log_source(log, table, connect)
     with source.one_state():  # the report is about the rows that were measured
         result = audit_log(
@@ -92,6 +106,8 @@ def audit(
             kind=kind,
             discretizer=discretize,
             by=by or None,
+            where=where,
+            since=since,
             time=by_time,
             every=every,
             reference=_reference(reference),
@@ -105,8 +121,11 @@ def audit(
         )
         tell(result, report, as_json, f"How faithful are the explanations in {result.name}?")
     if result.windows is not None and not as_json:
-        typer.echo(visible_lines(f"\nconsistency in windows of {result.windows.every}\n{result.windows}"))
+        heading = f"consistency in windows of {result.windows.every}, compared with {result.windows.against}"
+        typer.echo(visible_lines(f"\n{heading}\n{result.windows}"))
     gate(result, fail_under, measure)
+    if fail_if_worse and result.reference.worse:
+        raise typer.Exit(1)
 
 
 def _reference(word: str | None) -> str | int | None:

@@ -18,6 +18,7 @@ from faithscope.cli.options import (
     NullsPolicy,
     Prediction,
     TableName,
+    Where,
     one_or_several,
 )
 from faithscope.runtime.printing import print_json
@@ -32,6 +33,7 @@ def plan(
     kind: Kind = None,
     discretize: Discretize = None,
     agreement: AgreementWord = None,
+    where: Where = None,
     nulls: NullsPolicy = "error",
     connect: Connect = None,
     table: TableName = None,
@@ -52,6 +54,7 @@ def plan(
         explanation=explanation or None,
         kind=kind,
         discretizer=discretize,
+        where=where,
         nulls=cast(Any, nulls),  # `audit` refuses words that it does not know
         agreement=agreement,
     )

@@ -14,7 +14,7 @@ from faithscope.runtime.files import expanded
 from faithscope.tables.engine.dialects import engine_at
 from faithscope.tables.engine.expressions import call
 from faithscope.tables.engine.failures import clear_errors, without_password
-from faithscope.tables.engine.protocol import Connection, Table
+from faithscope.tables.engine.protocol import Connection, Expression, Table
 from faithscope.tables.sources.connections import beside, connect_to, embedded, is_embedded
 from faithscope.tables.sources.csv_files import CsvCells
 from faithscope.tables.sources.files import MOST_DIGITS, READERS, LogFiles, suffix, wide_decimals
@@ -83,6 +83,13 @@ class LogSource:
                 f"Column {name!r} holds decimals of {self.wide[name]} digits, of which DuckDB keeps at most "
                 f"{MOST_DIGITS}: write it with fewer digits, or as text."
             )
+
+    def only(self, condition: Expression) -> "LogSource":
+        """The log without the rows for which a condition on its columns is not true; of CSV, on those of its cells."""
+        if self.cells is None:
+            return replace(self, table=self.table.filter(condition))
+        cells = replace(self.cells, table=self.cells.table.filter(condition))
+        return replace(self, table=cells.typed(self.numeric), cells=cells)
 
     def as_numbers(self, columns: Sequence[str]) -> "LogSource":
         """The log with these columns as numbers, if a CSV file holds them as texts that can be read as such."""
