@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import WrongType
 from faithscope.inputs.arrays import is_frame
+from faithscope.inputs.queries import refuse_query
 
 
 def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
@@ -22,6 +23,7 @@ def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
 
 def rows_of(X: Any) -> int:
     """The number of rows of X."""
+    refuse_query(X, "X")
     shape = getattr(X, "shape", None)
     if shape == () or (shape is None and not hasattr(X, "__len__")) or isinstance(X, str):
         raise WrongType(f"X must be rows that can be counted, such as an array or a table; got {type(X).__name__}.")

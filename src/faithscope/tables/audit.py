@@ -51,8 +51,9 @@ def audit(
 
     Parameters
     ----------
-    table : path, glob, list of paths, pandas, polars or Arrow table, Ibis table, or a database's table by name
-        One row per prediction. Parquet, CSV and JSON lines are read in place by DuckDB.
+    table : path, glob, list of paths, pandas, polars or Arrow table, Ibis table, query, or a database's table by name
+        One row per prediction. Parquet, CSV and JSON lines are read in place by DuckDB. The rows of a query (a polars
+        LazyFrame, a DuckDB relation, an Arrow dataset or reader) are read once, in batches.
     prediction : str or list of str, optional
         The column of predictions; known if faithscope wrote the log. Several columns, such as probabilities, only with
         ``agreement=fs.Spread()``, which adds them up.

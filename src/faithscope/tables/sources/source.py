@@ -10,6 +10,7 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow.tables import Settings, read_settings
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.hints import hint
+from faithscope.inputs.queries import query_kind
 from faithscope.runtime.files import expanded
 from faithscope.tables.engine.dialects import engine_at
 from faithscope.tables.engine.expressions import call
@@ -18,6 +19,7 @@ from faithscope.tables.engine.protocol import Connection, Expression, Table
 from faithscope.tables.sources.connections import beside, connect_to, embedded, is_embedded
 from faithscope.tables.sources.csv_files import CsvCells
 from faithscope.tables.sources.files import MOST_DIGITS, READERS, LogFiles, suffix, wide_decimals
+from faithscope.tables.sources.queries import read_query
 from faithscope.tables.sources.snapshot import Stamps, refuse_rewritten, stamps
 
 _NAMED = 8  # tables that an error names
@@ -104,7 +106,7 @@ def open_source(log: Any, connect: str | None = None) -> LogSource:
 
     Parameters
     ----------
-    log : path, glob, list of paths, pandas, polars or Arrow table, Ibis table, or the name of a table in a database
+    log : path, glob, list of paths, pandas, polars or Arrow table, Ibis table, query, or the name of a database's table
     connect : str, optional
         The database: an Ibis address such as ``postgres://user:password@host/database``, or ``spark`` for the
         current session. Without it DuckDB reads files in place.
@@ -113,6 +115,9 @@ def open_source(log: Any, connect: str | None = None) -> LogSource:
         return log
     if type(log).__module__.split(".")[0] == "ibis" and hasattr(log, "columns"):
         return LogSource(_with_known_types(log), "Ibis table")
+    if kind := query_kind(log):
+        table, settings = read_query(log, kind)
+        return LogSource(_with_known_types(table), kind, settings, embedded=True, still=True)
     if is_frame(log):
         return _from_frame(log)
     paths = _paths(log)
