@@ -78,7 +78,5 @@ def _moments(source: LogSource, column: str | None) -> str:
         return column
     if len(known) != 1:
         there = f"has several: {', '.join(known[:8])}" if known else "has none"
-        raise BadInput(
-            f"since needs a column of dates or moments, and the log {there}: name one, time='…' or --by-time."
-        )
+        raise BadInput(f"since needs a column of dates or moments; the log {there}: name one with time= or --by-time.")
     return known[0]

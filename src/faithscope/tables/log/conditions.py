@@ -43,7 +43,7 @@ _SINGLES: dict[str, Callable[[Any], Any]] = {
     "Lower": lambda value: value.lower(),
     "Upper": lambda value: value.upper(),
     "Trim": lambda value: value.strip(),
-    "Abs": abs,
+    "Abs": lambda value: value.abs(),
     "Length": lambda value: value.length(),
     "Year": lambda value: value.year(),
     "Month": lambda value: value.month(),
