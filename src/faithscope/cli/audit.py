@@ -124,7 +124,7 @@ def audit(
         heading = f"consistency in windows of {result.windows.every}, compared with {result.windows.against}"
         typer.echo(visible_lines(f"\n{heading}\n{result.windows}"))
     gate(result, fail_under, measure)
-    if fail_if_worse and result.reference.worse:
+    if fail_if_worse and result.reference is not None and result.reference.worse:
         raise typer.Exit(1)
 
 

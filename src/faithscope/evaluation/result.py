@@ -401,8 +401,9 @@ def assess(
         evaluation = _with_sufficiency(evaluation)
     if groups is None:
         return evaluation
-    whole = sample.positions is None or names_columns(groups, sample.X)
-    return evaluation._grouped(groups if whole else take_rows(groups, sample.positions))
+    if sample.positions is None or names_columns(groups, sample.X):
+        return evaluation._grouped(groups)
+    return evaluation._grouped(take_rows(groups, sample.positions))
 
 
 def _with_sufficiency(evaluation: Evaluation) -> Evaluation:

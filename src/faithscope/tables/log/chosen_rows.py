@@ -68,7 +68,7 @@ def to_moment(moment: Any) -> datetime:
 def _moments(source: LogSource, column: str | None) -> str:
     """The column of moments: the one that was named, or the only one."""
     schema = source.table.schema()
-    known = [name for name, kind in schema.items() if kind.is_timestamp() or kind.is_date()]
+    known: list[str] = [name for name, kind in schema.items() if kind.is_timestamp() or kind.is_date()]
     if column is not None:
         one_column(source.columns, column, "time")
         if column not in known:

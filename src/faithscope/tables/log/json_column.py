@@ -68,7 +68,7 @@ def is_json(source: LogSource, column: str) -> bool:
     text = source.table[column].strip()
     framed = (text.startswith("{") & text.endswith("}")) | (text.startswith("[") & text.endswith("]"))
     line = fetch_line(source.table.aggregate(n=text.count(), framed=framed.sum()))
-    return 2 * int(line["framed"] or 0) > line["n"]
+    return bool(2 * int(line["framed"] or 0) > line["n"])
 
 
 def in_duckdb(source: LogSource, column: str) -> LogSource:
