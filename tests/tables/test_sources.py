@@ -221,7 +221,7 @@ def test_infinite_numbers_and_too_large_ones_are_refused():
         audit(frame, **HOW, nulls="drop", discretizer=fs.Rank())
     with pytest.raises(BadInput, match="have no 10 decimals to keep"):
         audit(FRAME.assign(phi_a=1e300), **HOW, discretizer=fs.Floor(10) | fs.Rank())
-    with pytest.raises(BadInput, match="lists of 1 to 2 numbers"):
+    with pytest.raises(BadInput, match="lists of 2 numbers in 1 rows, but of 1 in 1"):
         audit(pd.DataFrame({"phi": [[1.0], [1.0, 2.0]], "yhat": [0, 1]}), prediction="yhat", explanation="phi")
 
 

@@ -24,6 +24,7 @@ from faithscope.cli.options import (
     Report,
     SummaryFile,
     TableName,
+    Where,
     one_or_several,
 )
 from faithscope.cli.outcome import Outlets, check_gate, gate, tell
@@ -35,7 +36,14 @@ ByTime = Annotated[str | None, typer.Option("--by-time", help="A column of momen
 WindowLength = Annotated[str, typer.Option("--every", help="How long a window of time is: 1d, 6h, 30min, 1w, 1mo.")]
 Reference = Annotated[
     str | None,
-    typer.Option("--reference", help="What --by-time compares with: a baseline log, or so many first windows."),
+    typer.Option("--reference", help="Compare with this log; with --by-time also so many first windows, such as 3."),
+]
+Since = Annotated[
+    str | None,
+    typer.Option("--since", help="Leave out rows before this date, by the column of --by-time or the only such one."),
+]
+FailIfWorse = Annotated[
+    bool, typer.Option("--fail-if-worse", help="Exit with 1 if a measure is shown to be lower than in --reference.")
 ]
 RowId = Annotated[
     list[str] | None,
@@ -60,6 +68,8 @@ def audit(
     discretize: Discretize = None,
     agreement: AgreementWord = None,
     by: By = None,
+    where: Where = None,
+    since: Since = None,
     by_time: ByTime = None,
     every: WindowLength = "1d",
     reference: Reference = None,
@@ -75,6 +85,7 @@ def audit(
     summary: SummaryFile = None,
     fail_under: FailUnder = None,
     measure: MeasureName = None,
+    fail_if_worse: FailIfWorse = False,
 ) -> None:
     """Measure the explanations in a log of predictions; no model is needed, and nothing is written to the log.
 
@@ -87,6 +98,8 @@ def audit(
     check_interval(interval)
     outlets = Outlets(report, as_json, summary)
     outlets.check()
+    if fail_if_worse and (reference is None or isinstance(_reference(reference), int)):
+        raise BadInput("--fail-if-worse compares with another log: name it with --reference.")
     source = open_log_source(log, table, connect)
     with source.one_state():  # the report is about the rows that were measured
         result = audit_log(
@@ -96,6 +109,8 @@ def audit(
             kind=kind,
             discretizer=discretize,
             by=by or None,
+            where=where,
+            since=since,
             time=by_time,
             every=every,
             reference=_reference(reference),
@@ -109,8 +124,11 @@ def audit(
         )
         tell(result, outlets, f"How faithful are the explanations in {result.name}?")
     if result.windows is not None and not as_json:
-        typer.echo(visible_lines(options_in(f"\nconsistency in windows of {result.windows.every}\n{result.windows}")))
+        heading = f"consistency in windows of {result.windows.every}, compared with {result.windows.against}"
+        typer.echo(visible_lines(options_in(f"\n{heading}\n{result.windows}")))
     gate(result, fail_under, measure)
+    if fail_if_worse and result.reference is not None and result.reference.worse:
+        raise typer.Exit(1)
 
 
 def check_interval(word: str | None) -> None:

@@ -52,6 +52,9 @@ AgreementWord = Annotated[
         "--agreement", help="How much predicted numbers agree: spread, close:0.5 or tolerance:0.5; labels without it."
     ),
 ]
+Where = Annotated[
+    str | None, typer.Option("--where", help="A condition of SQL: other rows are left out, such as \"region = 'EU'\".")
+]
 NullsPolicy = Annotated[str, typer.Option("--nulls", help="Missing values: error, drop or key.")]
 
 

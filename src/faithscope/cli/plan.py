@@ -19,6 +19,7 @@ from faithscope.cli.options import (
     Prediction,
     SummaryFile,
     TableName,
+    Where,
     one_or_several,
 )
 from faithscope.cli.summary_file import append_summary, check_summary
@@ -34,6 +35,7 @@ def plan(
     kind: Kind = None,
     discretize: Discretize = None,
     agreement: AgreementWord = None,
+    where: Where = None,
     nulls: NullsPolicy = "error",
     connect: Connect = None,
     table: TableName = None,
@@ -56,6 +58,7 @@ def plan(
         explanation=explanation or None,
         kind=kind,
         discretizer=discretize,
+        where=where,
         nulls=cast(Any, nulls),  # `audit` refuses words that it does not know
         agreement=agreement,
     )

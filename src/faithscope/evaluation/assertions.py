@@ -42,7 +42,7 @@ def assert_faithful(
         Between 0 and 1.
     measure : {"consistency", "sufficiency"}, optional
         Judge only this measure; it is an error if it was not measured.
-    by : array-like, (n,), or names of columns of an audit's log, optional
+    by : array-like, (n,), or names of columns of X or of an audit's log, optional
         Judge these populations, in place of those that `result` holds; passed to the method ``by`` of `result`.
     explainers : str or list of str, optional
         The names of the explainers of a comparison to judge, baselines or not. Ready explanations do not say whether a
@@ -215,8 +215,11 @@ def _asked(result: Any, groups: Any) -> list[Populations]:
 
 def _by_words(populations: Populations) -> Mapping[str, Estimate]:
     """Estimates by the words for their population, such as "region north"."""
-    named = f"{populations.by} " if populations.by else "population "
-    return {f"{named}{readable(group)}": estimate for group, estimate in populations.estimates.items()}
+    return {
+        f"{part.by or 'population'} {readable(group)}": estimate
+        for part in populations.groupings
+        for group, estimate in part.estimates.items()
+    }
 
 
 def _is(estimate: Estimate, measure: str | None) -> Estimate:

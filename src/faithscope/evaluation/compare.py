@@ -175,7 +175,7 @@ class Comparison(Reported):
 
         measured = (self.populations, self.sufficiency_populations)
         breakdowns = {
-            name: [Breakdown.of(populations[name]) for populations in measured if name in populations]
+            name: [Breakdown.of(part) for parts in measured if name in parts for part in parts[name].groupings]
             for name in self.evaluations
         }
         return Contents(self.evaluations, breakdowns, self.pairs, self.rows_to_choose)

@@ -75,8 +75,9 @@ def evaluate(
         As for `sufficiency`.
     further : array-like or table, optional
         Further rows without predictions, as for `sufficiency`.
-    groups : array-like, (n,), optional
-        The population of each row: the explainer is then measured in each of them too (`Evaluation.populations`).
+    groups : array-like, (n,), or str or list of str, optional
+        The population of each row, or columns of X by name (several: each of them, and crossed): the explainer is then
+        measured in each of them too (`Evaluation.populations`).
     seed : int
         The seed of what is random here: the halves of `Best`. Explainers have seeds of their own.
     cache : path or Cache, optional

@@ -22,6 +22,7 @@ from faithscope.inputs.frames import frame
 from faithscope.inputs.labels import to_labels
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.measures import scopes
+from faithscope.measures.comparing.groupings import names_columns, to_groupings
 from faithscope.measures.comparing.populations import Populations, measure_groups
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.counterexamples import counterexamples
@@ -229,7 +230,15 @@ class Evaluation(Reported):
         return to_relation(self.relation, self.explanations)
 
     def by(self, groups: Any, measure: Literal["consistency", "sufficiency"] = "consistency") -> Populations:
-        """The same measure for each group of rows, with intervals on the differences."""
+        """The same measure for each group of rows, with intervals on the differences.
+
+        Parameters
+        ----------
+        groups : array-like, (n,), or str or list of str
+            The group of each row; or a column of X by its name, or several: each of them, and all of them crossed. A
+            list of texts that is as long as X is taken for groups.
+        measure : {"consistency", "sufficiency"}
+        """
         if measure == "consistency":
             return measure_groups(self.sample, groups, self._measure_consistency)
         if measure != "sufficiency":
@@ -297,8 +306,9 @@ class Evaluation(Reported):
 
         Parameters
         ----------
-        groups : array-like, (n,), optional
-            The population of each row, for the report to compare; by default those that were given to `evaluate`.
+        groups : array-like, (n,), or str or list of str, optional
+            The population of each row, or columns of X by name, for the report to compare; by default those that were
+            given to `evaluate`.
         """
         if groups is None:
             super().to_html(path)
@@ -331,7 +341,8 @@ class Evaluation(Reported):
         from faithscope.report.result import Breakdown, Contents
 
         groups = [self.populations, self.sufficiency_populations]
-        return Contents({self.name: self}, {self.name: [Breakdown.of(parts) for parts in groups if parts is not None]})
+        breakdowns = [Breakdown.of(part) for parts in groups if parts is not None for part in parts.groupings]
+        return Contents({self.name: self}, {self.name: breakdowns})
 
     def _provenance(self) -> "Provenance":
         """How the explanations were made."""
@@ -394,7 +405,9 @@ def assess(
         evaluation = _with_sufficiency(evaluation)
     if groups is None:
         return evaluation
-    return evaluation._grouped(groups if sample.positions is None else take_rows(groups, sample.positions))
+    if sample.positions is None or names_columns(groups, sample.X):
+        return evaluation._grouped(groups)
+    return evaluation._grouped(take_rows(groups, sample.positions))
 
 
 def _settled(explanations: Explanations, discretizer: Any) -> Explanations:
@@ -419,5 +432,5 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
 def check_groups(groups: Any, X: Any) -> None:
     """Raise, before any long computation, if rows cannot be counted or there is not one group per row."""
     rows = rows_of(X)
-    if groups is not None:
-        same_length(X=rows, groups=len(to_labels(groups, "Groups")))
+    for grouping in () if groups is None else to_groupings(groups, X):
+        same_length(X=rows, groups=len(to_labels(grouping.values, "Groups")))

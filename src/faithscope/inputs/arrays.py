@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import WrongType
 from faithscope.inputs.missing import is_missing, refuse_rows
+from faithscope.inputs.queries import query_kind, refuse_query
 from faithscope.inputs.tensors import is_tensor, to_host
 from faithscope.runtime.memory import need
 
@@ -21,6 +22,8 @@ FLOATS = (float, np.float16, np.float32)  # longdouble does not fit in 64 bits
 
 def is_frame(values: object) -> bool:
     """Whether this is a table with named columns: pandas, polars or Arrow."""
+    if query_kind(values):
+        return False
     return (hasattr(values, "columns") or hasattr(values, "column_names")) and hasattr(values, "shape")
 
 
@@ -75,6 +78,7 @@ def to_array(values: Any, what: str) -> NDArray[Any] | None:
 
 def to_vector(values: Any, what: str = "Input") -> NDArray[Any]:
     """One column as a NumPy array: numbers, booleans or dates by their dtype, anything else as Python objects."""
+    refuse_query(values, what)
     array = to_array(values, what)
     if array is None:
         # A column has both; a single moment of pandas has no length.

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from faithscope.errors import WrongType
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.axes import shape_of
+from faithscope.inputs.queries import refuse_query
 from faithscope.inputs.tensors import is_tensor, to_host
 
 
@@ -43,6 +44,7 @@ def flat_rows(X: Any) -> tuple[Any, tuple[int, ...] | None]:
 
 def rows_of(X: Any) -> int:
     """The number of rows of X."""
+    refuse_query(X, "X")
     shape = getattr(X, "shape", None)
     if shape == () or (shape is None and not hasattr(X, "__len__")) or isinstance(X, str):
         raise WrongType(f"X must be rows that can be counted, such as an array or a table; got {type(X).__name__}.")

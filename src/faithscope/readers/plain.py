@@ -14,6 +14,7 @@ from faithscope.explanations.importances import Importances
 from faithscope.explanations.keys import Plain, Records
 from faithscope.inputs.arrays import frame_columns, is_frame, is_row, to_vector
 from faithscope.inputs.axes import shape_of
+from faithscope.inputs.queries import refuse_query
 from faithscope.inputs.tensors import is_tensor
 from faithscope.readers.wanted import Wanted
 from faithscope.runtime.memory import need
@@ -24,6 +25,7 @@ _ATTRIBUTES = ("values", "attributions", "scores", "shap_values", "importances",
 
 def read(given: Any, wanted: Wanted, remarks: Sequence[str] = ()) -> Explanations:
     """Rows of numbers as importances, sets of words as highlights, other tables as records, other rows as keys."""
+    refuse_query(given, "Explanations")
     if hasattr(given, "tocsr"):
         return _importances(_dense(given), wanted, remarks)
     if len(shape_of(given)) > 2:

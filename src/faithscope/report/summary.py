@@ -291,14 +291,20 @@ def _breakdowns(populations: Any, contents: Contents) -> dict[str, list[Breakdow
     named = {"": populations} if isinstance(populations, Populations) else populations
     first = next(iter(contents.explainers))
     if len(contents.explainers) == 1 and first not in named:
-        return {first: [Breakdown.of(of_column, by=column) for column, of_column in named.items()]}
+        return {
+            first: [
+                Breakdown.of(part, by="" if given.each else column)
+                for column, given in named.items()
+                for part in given.groupings
+            ]
+        }
     unknown = next((name for name in named if name not in contents.explainers), None)
     if unknown is not None:
         raise BadInput(
             f"Populations are given for {unknown!r}, which is no explainer here. {hint(unknown, contents.explainers)}"
         )
     lists = {name: [given] if isinstance(given, Populations) else given for name, given in named.items()}
-    return {name: list(map(Breakdown.of, given)) for name, given in lists.items()}
+    return {name: [Breakdown.of(part) for parts in given for part in parts.groupings] for name, given in lists.items()}
 
 
 def _explainer(

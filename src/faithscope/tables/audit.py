@@ -6,15 +6,17 @@ from faithscope.agreements import to_agreement
 from faithscope.discretizers import Discretizer, Original, to_discretizer
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import check_whole, is_real
-from faithscope.measures.estimate import Method
+from faithscope.measures.estimate import Estimate, Method
 from faithscope.runtime.memory import in_memory
 from faithscope.tables.engine.missing import Nulls
+from faithscope.tables.log.chosen_rows import ChosenRows
 from faithscope.tables.log.columns import Names, named_columns, one_column
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.options import AuditOptions
+from faithscope.tables.reference import Reference, refuse_shared, refuse_unlike
 from faithscope.tables.result import Audit
 from faithscope.tables.scopes import sufficiency
-from faithscope.tables.sources.source import open_source
+from faithscope.tables.sources.source import LogSource, open_source
 from faithscope.tables.windows import over_time
 
 __all__ = ["Audit", "audit"]
@@ -29,6 +31,8 @@ def audit(
     kind: str | None = None,
     discretizer: Discretizer | str | None = None,
     by: Names | None = None,
+    where: str | None = None,
+    since: Any = None,
     time: str | None = None,
     every: str = "1d",
     reference: Any = None,
@@ -47,8 +51,9 @@ def audit(
 
     Parameters
     ----------
-    table : path, glob, list of paths, pandas, polars or Arrow table, Ibis table, or a database's table by name
-        One row per prediction. Parquet, CSV and JSON lines are read in place by DuckDB.
+    table : path, glob, list of paths, pandas, polars or Arrow table, Ibis table, query, or a database's table by name
+        One row per prediction. Parquet, CSV and JSON lines are read in place by DuckDB. The rows of a query (a polars
+        LazyFrame, a DuckDB relation, an Arrow dataset or reader) are read once, in batches.
     prediction : str or list of str, optional
         The column of predictions; known if faithscope wrote the log. Several columns, such as probabilities, only with
         ``agreement=fs.Spread()``, which adds them up.
@@ -59,12 +64,19 @@ def audit(
     discretizer : Discretizer or str, optional
         Such as ``SignOfTop(5)`` or ``"sign-of-top-5"``.
     by : str or list of str, optional
-        Columns that name populations.
+        Columns that name populations; of several, each of them and their combinations.
+    where : str, optional
+        A condition of SQL on the log's columns, such as ``"region = 'EU' and age >= 18"``: other rows are left out, of
+        the reference too. It is read here, and no engine sees its text.
+    since : date, datetime or str, optional
+        Leave out rows before this moment, by the column `time`, or by the log's only column of dates or moments; not of
+        the reference.
     time, every : str, optional
         A column of moments, and the length of a window: 1d, 6h, 30min, 1w, 1mo.
-    reference : log or int, optional
-        What windows are compared with: another log with the same columns, or the first so many windows together, which
-        one odd window decides less; by default the first window.
+    reference : log, Audit or int, optional
+        What the log is compared with: another log with the same columns and none of the same rows, such as last week's
+        (`Audit.reference` is the difference). With `time`, windows are compared with it, or with the first so many
+        windows together, which one odd window decides less; by default with the first window.
     nulls : {"error", "drop", "key"}
         What to do with rows in which a used column is missing: refuse, leave out, or let missing be a value.
     confidence, interval
@@ -101,11 +113,10 @@ def audit(
     source = open_source(table, connect)
     groups = () if by is None else named_columns(source.columns, by, "by")
     moments = () if time is None else (one_column(source.columns, time, "time"),)
-    if time is None and reference is not None:
-        raise BadInput("reference is what windows of time are compared with: say which column is the time.")
-    baseline = _baseline(reference, connect, options)
+    baseline = _baseline(reference, source, time, connect, options, where)
     with source.one_state():
-        measured = MeasuredLog.of(source, options, (*groups, *moments))
+        chosen_rows = ChosenRows(source).where(where).since(since, time)
+        measured = MeasuredLog.of(chosen_rows.source, options, (*groups, *moments))
         sufficient, notes = sufficiency(measured)
         return Audit(
             measured.consistency,
@@ -115,15 +126,43 @@ def audit(
             discretizer=repr(coarse),
             populations=measured.by(groups) if groups else None,
             windows=None if time is None else over_time(measured, time, every, baseline),
-            notes=notes,
+            reference=_compared(measured, sufficient, baseline),
+            notes=(*chosen_rows.notes, *measured.log.notes, *notes),
             _measured=measured,
         )
 
 
-def _baseline(reference: Any, connect: str | None, options: AuditOptions) -> MeasuredLog | int:
-    """What windows are compared with: a log, or the first so many windows."""
+def _baseline(
+    reference: Any, log: LogSource, time: str | None, connect: str | None, options: AuditOptions, where: str | None
+) -> MeasuredLog | int:
+    """What is compared with: a log, or the first so many windows."""
     if reference is None:
         return 1
     if is_real(reference):
+        if time is None:
+            raise BadInput(
+                f"reference={reference} is a number of windows of time: say which column is the time, or pass a log."
+            )
         return check_whole(reference, "reference, a number of windows,")
-    return MeasuredLog.of(open_source(reference, connect), options)
+    if isinstance(reference, Audit):
+        return reference._measured
+    source = open_source(reference, connect)
+    refuse_shared(log, source)
+    with source.one_state():
+        return MeasuredLog.of(ChosenRows(source).where(where).source, options)
+
+
+def _compared(measured: MeasuredLog, sufficient: Estimate | None, reference: MeasuredLog | int) -> Reference | None:
+    """The log against another one; None if it is compared with none."""
+    if isinstance(reference, int):
+        return None
+    refuse_unlike(measured, reference)
+    theirs = sufficiency(reference)[0] if sufficient is not None else None
+    pairs = ((measured.consistency, reference.consistency), (sufficient, theirs))
+    both = [(ours, other) for ours, other in pairs if ours is not None and other is not None]
+    name = reference.log.source.name
+    return Reference(
+        name if name != measured.log.source.name else f"the reference ({name})",
+        {other.measure: other for _, other in both},
+        {ours.measure: ours for ours, _ in both},
+    )

@@ -11,6 +11,7 @@ from faithscope.counting.counts import Counts
 from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
+from faithscope.measures.comparing.groupings import crossed_name
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.estimate import Estimate, estimate, noted
 from faithscope.tables.clusters import CountedClusters, count_clusters
@@ -139,7 +140,12 @@ class MeasuredLog:
         return estimate(counts, confidence=confidence, interval=interval)
 
     def by(self, columns: Sequence[str]) -> Populations:
-        """An estimate per population: the values of a column, or combinations of values of several."""
+        """An estimate per population: the values of a column; of several, each of them and their combinations."""
+        columns = tuple(dict.fromkeys(columns))
+        each = tuple(self._by((column,)) for column in columns) if len(columns) > 1 else ()
+        return replace(self._by(columns), each=each)
+
+    def _by(self, columns: Sequence[str]) -> Populations:
         source, nulls = self.log.source, self.log.options.nulls
         names = {f"p{j}": name for j, name in enumerate(columns)}
         refuse_nested(source.table.schema(), columns, "a population is one value")
@@ -150,6 +156,6 @@ class MeasuredLog:
         if len(parts) > _MOST_GROUPS:
             raise BadInput(
                 f"{' and '.join(map(repr, columns))} give {len(parts):,} populations, more than {_MOST_GROUPS:,}: "
-                "bin the values first."
+                "bin the values first, such as with pd.cut or width_bucket."
             )
-        return Populations({name: self.estimate(counts) for name, counts in parts.items()}, " and ".join(columns))
+        return Populations({name: self.estimate(counts) for name, counts in parts.items()}, crossed_name(columns))

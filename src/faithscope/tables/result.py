@@ -18,6 +18,7 @@ from faithscope.tables.log.columns import Names, named_columns, one_column
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.numbers.counts import Numbers
 from faithscope.tables.numbers.worst import worst_numbers
+from faithscope.tables.reference import Reference, refuse_unlike
 from faithscope.tables.windows import Windows, over_time
 from faithscope.tables.worst import Examples, number_pairs, stranger_pairs, worst_counts
 from faithscope.visible import visible
@@ -51,8 +52,10 @@ class Audit(Reported):
         By the columns that were asked for.
     windows : Windows or None
         Over time, if that was asked for.
+    reference : Reference or None
+        How it differs from another log, if that was asked for.
     notes : tuple of str
-        What could not be measured, and why.
+        Which rows were left out, how the explanation was read, what could not be measured, and why.
 
     Examples
     --------
@@ -70,6 +73,7 @@ class Audit(Reported):
     discretizer: str
     populations: Populations | None = None
     windows: Windows | None = None
+    reference: Reference | None = None
     notes: tuple[str, ...] = ()
     _measured: MeasuredLog = field(repr=False, compare=False, kw_only=True)
 
@@ -135,7 +139,7 @@ class Audit(Reported):
         return Examples.of(self._measured.log, self._measured.rows, self._measured.labels, _SHOWN)
 
     def by(self, columns: Names) -> Populations:
-        """Consistency for each value of a column, or each combination of values of several."""
+        """Consistency for each value of a column; of several, for each of them and for their combinations."""
         with self._measured.asked():
             return self._measured.by(named_columns(self._measured.log.source.columns, columns, "by"))
 
@@ -143,11 +147,11 @@ class Audit(Reported):
         """Consistency in each window of time, compared with another audit or with the first so many windows."""
         one_column(self._measured.log.source.columns, column, "time")
         with self._measured.asked():
-            return over_time(self._measured, column, every, self._reference(reference))
+            return over_time(self._measured, column, every, self._baseline(reference))
 
-    @staticmethod
-    def _reference(reference: "Audit | int | None") -> MeasuredLog | int:
+    def _baseline(self, reference: "Audit | int | None") -> MeasuredLog | int:
         if isinstance(reference, Audit):
+            refuse_unlike(self._measured, reference._measured)
             return reference._measured
         return 1 if reference is None else check_whole(reference, "reference, an audit or a number of windows,")
 
@@ -169,6 +173,7 @@ class Audit(Reported):
             "agreement": repr(self.agreement),
             "populations": None if self.populations is None else self.populations.to_dict(),
             "windows": None if self.windows is None else self.windows.to_dict(),
+            "reference": None if self.reference is None else self.reference.to_dict(),
             "notes": list(self.notes),
         }
 
@@ -176,7 +181,11 @@ class Audit(Reported):
         return [self.consistency] if self.sufficiency is None else [self.consistency, self.sufficiency]
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self._estimates()), *map(visible, self.notes)])
+        return "\n".join([*map(str, self._estimates()), *self._changes(), *map(visible, self.notes)])
+
+    def _changes(self) -> tuple[str, ...]:
+        """How the measures differ from those of another log, in sentences."""
+        return () if self.reference is None else self.reference.lines()
 
     def _repr_html_(self) -> str:
         notes = (f"<p>{escape(visible(note))}</p>" for note in self.notes)
@@ -186,10 +195,14 @@ class Audit(Reported):
         """What there is to report."""
         from faithscope.report.result import Breakdown, Contents
 
-        breakdowns = [] if self.populations is None else [Breakdown.of(self.populations)]
+        breakdowns = [] if self.populations is None else list(map(Breakdown.of, self.populations.groupings))
         if self.windows is not None:
             by = f"windows of {self.windows.every}"
             breakdowns.append(Breakdown(by, self.windows.estimates, self.windows.compared))
+        if self.reference is not None:
+            ours, name = self.reference.audited, self.reference.name
+            logs = [{self.name: ours[measure], name: their} for measure, their in self.reference.estimates.items()]
+            breakdowns += [Breakdown("log", estimates) for estimates in logs]
         return Contents({self.name: self}, {self.name: breakdowns})
 
     def _provenance(self) -> "Provenance":
@@ -197,7 +210,8 @@ class Audit(Reported):
         from faithscope.report.result import Provenance
 
         clusters = " and ".join(self._measured.log.clusters)
-        return Provenance(self.explainer, self.discretizer, notes=self.notes, clusters=clusters)
+        notes = (*self._changes(), *self.notes)
+        return Provenance(self.explainer, self.discretizer, notes=notes, clusters=clusters)
 
     def _plan(self, measure: str) -> "Plan":
         """How many rows the measure needs."""

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import Same, Spread
+from faithscope.explanations.base import readable
 from faithscope.inputs.checks import check_flag
 from faithscope.inputs.frames import frame
 from faithscope.measures.comparing.differences import Apart, clipped, together
+from faithscope.measures.comparing.groupings import Grouping, to_groupings
 from faithscope.measures.estimate import Estimate, estimate_columns
 from faithscope.measures.intervals.margins import Margins
 from faithscope.measures.planning.rarefaction import rarefy
@@ -110,6 +112,8 @@ class Populations(Shareable):
     estimates : dict of group to Estimate
     by : str
         The name of the column that gives the groups; empty if it has none.
+    each : tuple of Populations
+        If groups are combinations of the values of several columns: the populations by each column alone.
 
     Examples
     --------
@@ -121,13 +125,29 @@ class Populations(Shareable):
 
     estimates: dict[Any, Estimate]
     by: str = ""
+    each: "tuple[Populations, ...]" = ()
+
+    @property
+    def groupings(self) -> "tuple[Populations, ...]":
+        """One by one: the populations by each column, then by their combinations; itself alone if there is one."""
+        return (*self.each, replace(self, each=())) if self.each else (self,)
 
     def table(self) -> "pd.DataFrame":
-        """One line per group."""
-        return frame({"group": list(self.estimates), **estimate_columns(list(self.estimates.values()))})
+        """One line per group; of several columns, first those of each column alone, which `by` names."""
+        groups = [group for grouping in self.groupings for group in grouping.estimates]
+        estimates = [estimate for grouping in self.groupings for estimate in grouping.estimates.values()]
+        return frame({**self._by_lines("estimates"), "group": groups, **estimate_columns(estimates)})
+
+    def _by_lines(self, what: str) -> dict[str, list[str]]:
+        """What gives the groups of each line of a table of all groupings, if there are several."""
+        if not self.each:
+            return {}
+        return {"by": [grouping.by for grouping in self.groupings for _ in getattr(grouping, what)]}
 
     def differences(self, simultaneous: bool = False) -> "pd.DataFrame":
         """One line per pair of groups: the difference with its interval, and both at equal numbers of rows.
+
+        Groups of several columns are compared within each column, which `by` names, and within their combinations.
 
         Parameters
         ----------
@@ -135,9 +155,12 @@ class Populations(Shareable):
             By default each interval has the stated confidence by itself: among many pairs some will differ by chance.
             If True, all intervals hold together with that confidence (Bonferroni), and are wider.
         """
-        pairs = together(self._differences()) if check_flag(simultaneous, "simultaneous") else self._differences()
-        return frame({name: [getattr(pair, name) for pair in pairs] for name in _COLUMNS})
+        pairs = [pair for grouping in self.groupings for pair in grouping._differences]
+        pairs = together(pairs) if check_flag(simultaneous, "simultaneous") else pairs
+        columns = {name: [getattr(pair, name) for pair in pairs] for name in _COLUMNS}
+        return frame({**self._by_lines("_differences"), **columns})
 
+    @cached_property
     def _differences(self) -> list[Difference]:
         pairs = combinations(self.estimates, 2)
         return [difference(self.estimates[a], self.estimates[b], (a, b)) for a, b in pairs]
@@ -145,33 +168,49 @@ class Populations(Shareable):
     def to_dict(self) -> dict[str, Any]:
         """All numbers by group, and by pair of groups up to 50 groups, ready for JSON.
 
-        With more groups, ``differences`` is None and ``notes`` say so: 1,000 groups have 499,500 differences.
+        With more groups, ``differences`` is None and ``notes`` say so: 1,000 groups have 499,500 differences. Of
+        several columns, ``each`` has the same by the name of each column alone.
         """
+        each = {grouping.by: grouping._told() for grouping in self.each}
+        return self._told() | ({"by": self.by, "each": each} if each else {})
+
+    def _told(self) -> dict[str, Any]:
         groups = [{"group": for_json(group), **estimate.to_dict()} for group, estimate in self.estimates.items()]
         if len(groups) > _MOST_TOLD:
             note = f"differences of {len(groups):,} groups are left out: ask for them with .differences()"
             return {"groups": groups, "differences": None, "notes": [note]}
-        return {"groups": groups, "differences": [pair.to_dict() for pair in self._differences()]}
+        return {"groups": groups, "differences": [pair.to_dict() for pair in self._differences]}
 
-    def _card(self) -> "Card":
-        from faithscope.measures.telling.cards import populations_card
+    def _card(self, differences: bool = True) -> "Card":
+        from faithscope.measures.telling.cards import joined, populations_card
 
-        few = len(self.estimates) <= _MOST_TOLD
-        return populations_card(self.by, self.estimates, self._differences() if few else [])
+        def card(part: Populations) -> "Card":
+            few = differences and len(part.estimates) <= _MOST_TOLD
+            return populations_card(part.by, part.estimates, part._differences if few else [])
+
+        return joined([card(part) for part in self.groupings])
 
     def plot(self) -> "alt.LayerChart":
         """Every group with its interval, chance and the unverifiable part as an Altair chart."""
         from faithscope.charts import populations
 
-        return populations(self.estimates)
+        if not self.each:
+            return populations(self.estimates)
+        named = ({_named(part, group): one for group, one in part.estimates.items()} for part in self.groupings)
+        return populations({name: estimate for part in named for name, estimate in part.items()})
 
     def __str__(self) -> str:
-        return "\n".join(f"{visible(str(group))}: {estimate}" for group, estimate in self.estimates.items())
+        if not self.each:
+            return "\n".join(f"{visible(str(group))}: {estimate}" for group, estimate in self.estimates.items())
+        return "\n\n".join(f"by {visible(grouping.by)}\n{grouping}" for grouping in self.groupings)
 
     def _repr_html_(self) -> str:
-        from faithscope.measures.telling.cards import populations_card
+        return fragment(self._card(differences=False))
 
-        return fragment(populations_card(self.by, self.estimates, []))
+
+def _named(populations: Populations, group: Any) -> str:
+    """A group with what gives it, so that no two columns share one."""
+    return f"{populations.by}: {group if isinstance(group, str) else readable(group)}"
 
 
 def measure_groups(sample: Sample, groups: Any, measure: Callable[[Sample], Estimate]) -> Populations:
@@ -179,12 +218,17 @@ def measure_groups(sample: Sample, groups: Any, measure: Callable[[Sample], Esti
 
     Parameters
     ----------
-    groups : array-like, (n,)
-        The group of each row, none missing.
+    groups : array-like, (n,), or str or list of str
+        The group of each row, none missing; or columns of X by name, several of them each and crossed.
     """
-    parts = sample.split(groups)
-    name = str(getattr(groups, "name", None) or "")
-    return Populations({group: _in_group(part, measure) for group, part in parts.items()}, name)
+    *each, last = [_measured(sample, grouping, measure) for grouping in to_groupings(groups, sample.X)]
+    return replace(last, each=tuple(each))
+
+
+def _measured(sample: Sample, grouping: Grouping, measure: Callable[[Sample], Estimate]) -> Populations:
+    parts = sample.split(grouping.values).items()
+    names = grouping.crossed or {group: group for group, _ in parts}
+    return Populations({names[group]: _in_group(part, measure) for group, part in parts}, grouping.name)
 
 
 def _in_group(part: Sample, measure: Callable[[Sample], Estimate]) -> Estimate:

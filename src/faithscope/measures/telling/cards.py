@@ -1,6 +1,7 @@
 """The cards of estimates: the columns that terminals, Markdown and pages share, and the verdict on each."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from faithscope.explanations.base import readable, several
@@ -85,6 +86,13 @@ def populations_card(by: str, estimates: Mapping[Any, Estimate], differences: Se
     told = estimate_table((by or "group", "verdict", "rows"), lines, below=f"{intervals(first)}{more}")
     tables = (told, *difference_tables(differences))
     return Card(f"{first.measure} by {by or 'group'}", (), tables, notes(named_groups))
+
+
+def joined(cards: Sequence[Card]) -> Card:
+    """Several cards as one, under the title of the last."""
+    tables = tuple(table for card in cards for table in card.tables)
+    told = dict.fromkeys(note for card in cards for note in card.notes)
+    return replace(cards[-1], tables=tables, notes=tuple(told))
 
 
 def notes(estimates: Iterable[tuple[str, Estimate]]) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Small expressions that every engine answers alike: literals, functions that Ibis does not know, floored division."""
 
+from inspect import Parameter, Signature
 from typing import Any
 
 from faithscope.tables.engine.protocol import Expression
@@ -18,13 +19,17 @@ def literal(value: Any) -> Expression:
     return ibis.literal(value)
 
 
-def call(name: str, value: Expression, answer: Any) -> Expression:
-    """A function of one value that the engine has and Ibis does not know; `answer` is the type of the result."""
+def call(name: str, value: Expression, answer: Any, *others: Expression) -> Expression:
+    """A function that the engine has and Ibis does not know; `answer` is the type of the result."""
     import ibis
 
     def builtin(value: Any) -> Any: ...
 
-    return ibis.udf.scalar.builtin(builtin, name=name, signature=((value.type(),), answer))(value)
+    values = (value, *others)
+    parameters = [Parameter(f"value{j}", Parameter.POSITIONAL_OR_KEYWORD) for j in range(len(values))]
+    builtin.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    signature = (tuple(each.type() for each in values), answer)
+    return ibis.udf.scalar.builtin(builtin, name=name, signature=signature)(*values)
 
 
 def as_number(flag: Expression) -> Expression:

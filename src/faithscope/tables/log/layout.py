@@ -14,11 +14,12 @@ from faithscope.tables.engine.shown_columns import refuse_nested, shown
 from faithscope.tables.log.columns import Names, name_list, named_columns, one_column, several_columns
 from faithscope.tables.log.kinds import NumberColumns, PairColumns, RuleColumn
 from faithscope.tables.log.naming import refuse_ids
+from faithscope.tables.log.one_column import list_width, plain_columns
 from faithscope.tables.log.recognition import kind_by_columns, kind_in_log
 from faithscope.tables.log.rows import AuditedLog
 from faithscope.tables.log.streaming import split
 from faithscope.tables.options import AuditOptions
-from faithscope.tables.sources.source import LogSource, list_width, unpacked
+from faithscope.tables.sources.source import LogSource, unpacked
 
 _MOST_OUTPUTS = 32  # columns of predictions, of which every two are multiplied
 
@@ -150,26 +151,45 @@ def _foreign_log(
     source: LogSource, predictions: tuple[str, ...], columns: tuple[str, ...], options: AuditOptions
 ) -> AuditedLog:
     """Any other log, by the names and types of its columns."""
-    wanted, discretizer = options.kind, options.discretizer
-    numbers = source.as_numbers(columns)
-    schema = numbers.table.schema()
+    plain = plain_columns(source, columns, options.kind)
+    source, columns, wanted = plain.source, plain.columns, plain.wanted
     if wanted == "counterfactuals" or (wanted is None and all(name.startswith("cf_") for name in columns)):
-        names = tuple(name.removeprefix("cf_") for name in columns)
-        originals = tuple(_original(source, name) for name in names)
-        source = source.as_numbers((*columns, *originals))
-        pairs = _pairs(source, names, columns, originals, named=True)
-        return AuditedLog(source, options, predictions, columns, pairs, originals)
-    kind = kind_by_columns(schema, columns, wanted, discretized=not isinstance(discretizer, Original))
-    source = numbers if isinstance(kind, NumberColumns) else source
-    if isinstance(kind, NumberColumns) and len(columns) == 1 and schema[columns[0]].is_array():
-        width = list_width(source, columns[0])
-        kind = NumberColumns(tuple(f"x{j}" for j in range(width)), named=False)
-        if split(discretizer, kind) is None:
-            source, columns = unpacked(source, columns[0], width)
+        return _counterfactuals(source, predictions, columns, options)
+    numbers, discretized = source.as_numbers(columns), not isinstance(options.discretizer, Original)
+    kind = kind_by_columns(numbers.table.schema(), columns, wanted, discretized=discretized)
+    log = AuditedLog(source, options, predictions, columns, kind, notes=plain.notes)
     if isinstance(kind, RuleColumn):
         features, numeric = _rule_features(source, columns[0])
-        source, kind = source.as_numbers(numeric), RuleColumn(features)
-    return AuditedLog(source, options, predictions, columns, kind)
+        return replace(log, source=source.as_numbers(numeric), kind=RuleColumn(features))
+    if not isinstance(kind, NumberColumns):
+        return log
+    if plain.names:
+        return replace(log, kind=NumberColumns(plain.names))
+    return _of_numbers(replace(log, source=numbers), kind)
+
+
+def _of_numbers(log: AuditedLog, kind: NumberColumns) -> AuditedLog:
+    """Importances in columns of numbers, or in one column of lists."""
+    (column, *others), schema = log.columns, log.source.table.schema()
+    if others or not schema[column].is_array():
+        return log
+    width = list_width(log.source, column)
+    kind = NumberColumns(tuple(f"x{j}" for j in range(width)), named=False)
+    log = replace(log, kind=kind)
+    if split(log.options.discretizer, kind) is not None:
+        return log
+    source, columns = unpacked(log.source, column, width)
+    return replace(log, source=source, columns=columns)
+
+
+def _counterfactuals(
+    source: LogSource, predictions: tuple[str, ...], columns: tuple[str, ...], options: AuditOptions
+) -> AuditedLog:
+    names = tuple(name.removeprefix("cf_") for name in columns)
+    originals = tuple(_original(source, name) for name in names)
+    source = source.as_numbers((*columns, *originals))
+    pairs = _pairs(source, names, columns, originals, named=True)
+    return AuditedLog(source, options, predictions, columns, pairs, originals)
 
 
 def _rule_features(source: LogSource, column: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -40,6 +40,8 @@ class AuditedLog:
         The column that says which rows belong together; empty if rows are independent.
     nan : frozenset of str
         Columns that hold NaN, which is then treated as null.
+    notes : tuple of str
+        How the explanation was read, if that is not plain.
     stream : Stream, optional
         What discretizes the explanations in NumPy, if the engine does not.
     """
@@ -53,6 +55,7 @@ class AuditedLog:
     ids: tuple[str, ...] = ()
     clusters: tuple[str, ...] = ()
     nan: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
     stream: Stream | None = None
 
     @property

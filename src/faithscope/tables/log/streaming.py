@@ -142,7 +142,7 @@ class Stream:
         import pyarrow as pa
 
         try:
-            if pa.types.is_list(batch.column(start).type) or pa.types.is_large_list(batch.column(start).type):
+            if pa.types.is_nested(batch.column(start).type):
                 return self._from_lists(batch.column(start))
             columns = [_floats(batch.column(start + j)) for j in range(self.kind.width)]
         except pa.ArrowInvalid as problem:

@@ -16,7 +16,7 @@ from typing import Any
 from faithscope.errors import BadInput
 from faithscope.tables.engine.answers import fetch_line
 from faithscope.tables.engine.dialects import engine_at
-from faithscope.tables.engine.protocol import Connection, Table
+from faithscope.tables.engine.protocol import Connection, Expression, Table
 from faithscope.tables.sources.widening import widened
 
 _WHOLE = r"^[+-]?[0-9]{1,18}$"
@@ -50,6 +50,17 @@ class CsvCells:
         """The table with numbers and moments if that is safe, and these columns as numbers."""
         kinds = {**self.safe, **{name: self.numbers[name] for name in as_numbers if name in self.numbers}}
         return self.table.mutate(**{name: self.table[name].cast(kind) for name, kind in kinds.items()})
+
+    @property
+    def as_numbers(self) -> dict[str, Expression]:
+        """The columns that can be read as numbers, as numbers."""
+        return {name: self.table[name].cast(kind) for name, kind in self.numbers.items()}
+
+    @property
+    def as_typed(self) -> dict[str, Expression]:
+        """All columns, as numbers and moments if that is safe."""
+        safe = {name: self.table[name].cast(kind) for name, kind in self.safe.items()}
+        return {name: safe.get(name, self.table[name]) for name in self.table.columns}
 
 
 def read_csv(connection: Connection, files: Sequence[str], names: Sequence[str]) -> CsvCells:

@@ -10,15 +10,16 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow.tables import Settings, read_settings
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.hints import hint
+from faithscope.inputs.queries import query_kind
 from faithscope.runtime.files import expanded
-from faithscope.tables.engine.answers import fetch_line
 from faithscope.tables.engine.dialects import engine_at
 from faithscope.tables.engine.expressions import call
 from faithscope.tables.engine.failures import clear_errors, without_password
-from faithscope.tables.engine.protocol import Connection, Table
+from faithscope.tables.engine.protocol import Connection, Expression, Table
 from faithscope.tables.sources.connections import beside, connect_to, embedded, is_embedded
 from faithscope.tables.sources.csv_files import CsvCells
 from faithscope.tables.sources.files import MOST_DIGITS, READERS, LogFiles, suffix, wide_decimals
+from faithscope.tables.sources.queries import read_query
 from faithscope.tables.sources.snapshot import Stamps, refuse_rewritten, stamps
 
 _NAMED = 8  # tables that an error names
@@ -85,6 +86,13 @@ class LogSource:
                 f"{MOST_DIGITS}: write it with fewer digits, or as text."
             )
 
+    def only(self, condition: Expression) -> "LogSource":
+        """The log without the rows for which a condition on its columns is not true; of CSV, on those of its cells."""
+        if self.cells is None:
+            return replace(self, table=self.table.filter(condition))
+        cells = replace(self.cells, table=self.cells.table.filter(condition))
+        return replace(self, table=cells.typed(self.numeric), cells=cells)
+
     def as_numbers(self, columns: Sequence[str]) -> "LogSource":
         """The log with these columns as numbers, if a CSV file holds them as texts that can be read as such."""
         if self.cells is None:
@@ -98,7 +106,7 @@ def open_source(log: Any, connect: str | None = None) -> LogSource:
 
     Parameters
     ----------
-    log : path, glob, list of paths, pandas, polars or Arrow table, Ibis table, or the name of a table in a database
+    log : path, glob, list of paths, pandas, polars or Arrow table, Ibis table, query, or the name of a database's table
     connect : str, optional
         The database: an Ibis address such as ``postgres://user:password@host/database``, or ``spark`` for the
         current session. Without it DuckDB reads files in place.
@@ -107,6 +115,9 @@ def open_source(log: Any, connect: str | None = None) -> LogSource:
         return log
     if type(log).__module__.split(".")[0] == "ibis" and hasattr(log, "columns"):
         return LogSource(_with_known_types(log), "Ibis table")
+    if kind := query_kind(log):
+        table, settings = read_query(log, kind)
+        return LogSource(_with_known_types(table), kind, settings, embedded=True, still=True)
     if is_frame(log):
         return _from_frame(log)
     paths = _paths(log)
@@ -114,18 +125,6 @@ def open_source(log: Any, connect: str | None = None) -> LogSource:
         return _from_database(paths, connect)
     with clear_errors("Starting DuckDB"):
         return replace(_from_files(embedded(), paths), embedded=True)
-
-
-def list_width(source: LogSource, column: str) -> int:
-    """How many numbers every list of a column holds."""
-    lengths = source.table[column].length()
-    line = fetch_line(source.table.aggregate(low=lengths.min(), high=lengths.max()))
-    if not line["low"] or line["low"] != line["high"]:
-        raise BadInput(
-            f"Column {column!r} holds lists of {line['low']} to {line['high']} numbers: importances have one "
-            "number for every feature, the same in every row."
-        )
-    return int(line["low"])
 
 
 def unpacked(source: LogSource, column: str, width: int) -> tuple[LogSource, tuple[str, ...]]:

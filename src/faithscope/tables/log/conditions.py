@@ -1,0 +1,189 @@
+"""A condition of SQL on the columns of a log, as an Ibis expression: parsed here, so that no engine sees its text.
+
+Comparisons, ``and``, ``or``, ``not``, ``in``, ``between``, ``is null``, ``like``, sums, products and a few functions.
+Anything else, such as a second statement, a subquery or another function, is refused.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from operator import add, and_, eq, ge, gt, invert, le, lt, mul, ne, neg, or_, sub
+from typing import Any
+
+from faithscope.errors import BadInput, FaithscopeError
+from faithscope.inputs.hints import hint
+from faithscope.tables.engine.expressions import literal
+from faithscope.tables.engine.protocol import Expression
+
+
+@dataclass(frozen=True)
+class LogColumns:
+    """The columns of a log by name; `numbers` are those texts of CSV files that can be read as numbers, as numbers."""
+
+    typed: Mapping[str, Expression]
+    numbers: Mapping[str, Expression] = field(default_factory=dict)
+
+
+_PAIRS: dict[str, Callable[[Any, Any], Any]] = {
+    "And": and_,
+    "Or": or_,
+    "EQ": eq,
+    "NEQ": ne,
+    "LT": lt,
+    "LTE": le,
+    "GT": gt,
+    "GTE": ge,
+    "Add": add,
+    "Sub": sub,
+    "Mul": mul,
+}
+_SINGLES: dict[str, Callable[[Any], Any]] = {
+    "Paren": lambda value: value,
+    "Not": invert,
+    "Neg": neg,
+    "Lower": lambda value: value.lower(),
+    "Upper": lambda value: value.upper(),
+    "Trim": lambda value: value.strip(),
+    "Abs": lambda value: value.abs(),
+    "Length": lambda value: value.length(),
+    "Year": lambda value: value.year(),
+    "Month": lambda value: value.month(),
+}
+_TYPES = {"DATE": "date", "TIMESTAMP": "timestamp", "TIMESTAMPTZ": "timestamp('UTC')", "DOUBLE": "float64"}
+_TYPES |= {"INT": "int64", "BIGINT": "int64", "VARCHAR": "string", "TEXT": "string", "BOOLEAN": "boolean"}
+_TAKEN = "a condition compares columns with values: =, <, in, between, like, is null, joined by and, or, not"
+
+
+def parse_condition(text: str, columns: LogColumns) -> Expression:
+    """The condition that a text of SQL says of these columns, as an expression that is true, false or null."""
+    try:
+        condition = _expression(_parsed(text), columns)
+        kind = condition.type()
+    except FaithscopeError:
+        raise
+    except Exception as problem:  # whatever Ibis says of types that cannot be compared
+        reason = (str(problem).splitlines() or [""])[0].rstrip(".:")
+        raise BadInput(f"where={text!r} cannot be asked of this log ({reason}): compare values of one type.") from None
+    if not kind.is_boolean():
+        raise BadInput(f"where={text!r} is neither true nor false, but {kind}: {_TAKEN}.")
+    return condition
+
+
+def _parsed(text: str) -> Any:
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    if not isinstance(text, str) or not text.strip():
+        raise BadInput(f"where is a condition of SQL, such as \"region = 'EU'\"; got {text!r}.")
+    try:
+        statements = sqlglot.parse(text, read="duckdb")
+    except SqlglotError as problem:
+        errors = getattr(problem, "errors", None) or [{}]
+        place = f" near character {errors[0]['col']}" if errors[0].get("col") else ""
+        raise BadInput(f"where={text!r} cannot be read as a condition of SQL{place}: {_TAKEN}.") from None
+    if len(statements) != 1:
+        raise BadInput(f"where={text!r} is {len(statements)} statements: pass one condition, without a semicolon.")
+    return statements[0]
+
+
+def _expression(node: Any, columns: LogColumns) -> Expression:
+    kind = type(node).__name__
+    if kind in _PAIRS:
+        return _PAIRS[kind](*_sides(node.this, node.expression, columns))
+    if kind in _SINGLES and not _further(node):
+        return _SINGLES[kind](_expression(node.this, columns))
+    if kind in _OTHERS:
+        return _OTHERS[kind](node, columns)
+    raise BadInput(f"where has {node.sql('duckdb')!r}, which is not asked of a log: {_TAKEN}.")
+
+
+def _sides(left: Any, right: Any, columns: LogColumns) -> tuple[Expression, Expression]:
+    """Both sides of an operator; a text of a CSV file is a number beside a number, if all texts of its column are."""
+    a, b = _expression(left, columns), _expression(right, columns)
+    if a.type().is_string() and b.type().is_numeric():
+        return columns.numbers.get(left.name, a), b
+    if b.type().is_string() and a.type().is_numeric():
+        return a, columns.numbers.get(right.name, b)
+    return a, b
+
+
+def _further(node: Any) -> bool:
+    """Whether a function has more arguments than one."""
+    return any(value for name, value in node.args.items() if name != "this")
+
+
+def _column(node: Any, columns: LogColumns) -> Expression:
+    name = node.name
+    if type(node.this).__name__ != "Identifier" or len(node.parts) > 1:
+        raise BadInput(
+            f"where has {node.sql('duckdb')!r}: name a column of the log alone, in double quotes if need be."
+        )
+    there = columns.typed
+    alike = [name] if name in there else [column for column in there if column.casefold() == name.casefold()]
+    if len(alike) != 1:
+        quoted = (
+            "" if node.this.quoted else " Write a name with other characters in double quotes, a text in single ones."
+        )
+        raise BadInput(f"The log has no column {name!r} for where. {hint(name, there)}{quoted}")
+    return there[alike[0]]
+
+
+def _literal(node: Any, columns: LogColumns) -> Expression:
+    if node.is_string:
+        return literal(node.this)
+    return literal(int(node.this) if node.is_int else float(node.this))
+
+
+def _is(node: Any, columns: LogColumns) -> Expression:
+    value, what = _expression(node.this, columns), node.expression
+    if type(what).__name__ == "Null":
+        return value.isnull()
+    if type(what).__name__ == "Boolean":
+        return (value == literal(what.this)).coalesce(False)
+    raise BadInput(f"where has {node.sql('duckdb')!r}: after is stands null, true or false.")
+
+
+def _in(node: Any, columns: LogColumns) -> Expression:
+    if not node.expressions:
+        raise BadInput(f"where has {node.sql('duckdb')!r}: list the values in parentheses.")
+    return _expression(node.this, columns).isin([_expression(each, columns) for each in node.expressions])
+
+
+def _between(node: Any, columns: LogColumns) -> Expression:
+    low, high = (_sides(node.this, node.args[end], columns) for end in ("low", "high"))
+    return ge(*low) & le(*high)
+
+
+def _like(node: Any, columns: LogColumns) -> Expression:
+    value = _expression(node.this, columns)
+    if type(node.expression).__name__ != "Literal" or not node.expression.is_string:
+        raise BadInput(f"where has {node.sql('duckdb')!r}: after like stands a text.")
+    pattern = node.expression.this
+    return value.ilike(pattern) if type(node).__name__ == "ILike" else value.like(pattern)
+
+
+def _cast(node: Any, columns: LogColumns) -> Expression:
+    kind = node.args["to"].sql("duckdb")
+    if kind not in _TYPES:
+        raise BadInput(
+            f"where casts to {kind}, which is not asked of a log: cast to one of {', '.join(sorted(_TYPES))}."
+        )
+    return _expression(node.this, columns).cast(_TYPES[kind])
+
+
+def _coalesce(node: Any, columns: LogColumns) -> Expression:
+    first, *others = (_expression(each, columns) for each in (node.this, *node.expressions))
+    return first.coalesce(*others)
+
+
+_OTHERS: dict[str, Callable[[Any, LogColumns], Expression]] = {
+    "Column": _column,
+    "Literal": _literal,
+    "Boolean": lambda node, columns: literal(bool(node.this)),
+    "Is": _is,
+    "In": _in,
+    "Between": _between,
+    "Like": _like,
+    "ILike": _like,
+    "Cast": _cast,
+    "Coalesce": _coalesce,
+}

@@ -1,0 +1,191 @@
+"""Importances of all features in one column, as one column per feature: JSON objects, structs, maps and lists.
+
+A key that a row leaves out counts 0, as the dictionaries of LIME leave features out; a note says in how many rows.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.base import several
+from faithscope.tables.engine.answers import fetch, fetch_line
+from faithscope.tables.engine.expressions import as_number, literal
+from faithscope.tables.engine.json_texts import NUMBERS, keys, member_types, members
+from faithscope.tables.engine.protocol import Expression, Table
+from faithscope.tables.log.json_column import shortened, type_word
+from faithscope.tables.sources.source import LogSource
+
+_MOST_KEYS = 1_000
+_NAMED = 3  # features that a note names
+_EXACT = 2**53  # beyond it two integers may share one float64
+
+
+@dataclass(frozen=True)
+class Features:
+    """A log with one column per feature: these columns, the names of the features, and how they were read."""
+
+    source: LogSource
+    columns: tuple[str, ...]
+    names: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def features_of(source: LogSource, column: str, form: str) -> Features:
+    """The features of a column of structs, of maps from texts to numbers, or of JSON objects of numbers."""
+    if form == "structs":
+        return _of_structs(source, column)
+    return _of_maps(source, column) if form == "maps" else _of_objects(source, column)
+
+
+def _of_structs(source: LogSource, column: str) -> Features:
+    value = source.table[column]
+    fields = value.type().fields
+    _refuse_other({name: kind for name, kind in fields.items() if not _is_number(kind)}, column)
+    _refuse_many(len(fields), column)
+    present = {f"n{j}": value[name].count() for j, name in enumerate(fields)}
+    line = fetch_line(source.table.aggregate(rows=value.count(), **present))
+    absent = {name: line["rows"] - line[f"n{j}"] for j, name in enumerate(fields)}
+    return _unpacked(source, column, {name: value[name] for name in fields}, absent, "structs")
+
+
+def _of_maps(source: LogSource, column: str) -> Features:
+    value = source.table[column]
+    kind = value.type()
+    if not (kind.key_type.is_string() and _is_number(kind.value_type)):
+        raise WrongType(f"Column {column!r} holds {kind}: importances are maps from names of features to numbers.")
+    names, absent = _keys(source.table, column, value.keys())
+    import ibis
+
+    null = ibis.null("float64")
+    numbers = {
+        name: ibis.ifelse(value.contains(name), _float(value[name]).coalesce(literal(float("nan"))), null)
+        for name in names
+    }
+    return _unpacked(source, column, numbers, absent, "maps")
+
+
+def _of_objects(source: LogSource, column: str) -> Features:
+    text = source.table[column]
+    _refuse_twice(source.table, column, keys(text))
+    names, absent = _keys(source.table, column, keys(text))
+    _refuse_no_numbers(source.table, column, names)
+    values = members(text, names)
+    return _unpacked(source, column, {name: values[j] for j, name in enumerate(names)}, absent, "JSON objects")
+
+
+def _is_number(kind: Any) -> bool:
+    return bool(kind.is_numeric() or kind.is_boolean())
+
+
+def _float(value: Expression) -> Expression:
+    return (as_number(value) if value.type().is_boolean() else value).cast("float64")
+
+
+def _refuse_other(kinds: Mapping[str, Any], column: str) -> None:
+    for name, kind in kinds.items():
+        raise WrongType(
+            f"Importances are numbers; field {name!r} of column {column!r} holds {kind}: write a number, or leave it "
+            "out."
+        )
+
+
+def _refuse_many(width: int, column: str) -> None:
+    if not width:
+        raise BadInput(f"No row of column {column!r} names a feature: every object is empty.")
+    if width > _MOST_KEYS:
+        raise BadInput(
+            f"Column {column!r} has more than {_MOST_KEYS:,} different keys, and each would be a feature: pass "
+            "kind='words' to compare the sets of keys alone, or write the log with fewer features."
+        )
+
+
+def _keys(table: Table, column: str, lists: Expression) -> tuple[tuple[str, ...], dict[str, int]]:
+    """The keys of all rows, and how many rows lack each.
+
+    In the order of the rows if that is the same in all of them, else by name: of two features that are equally
+    important, the first has the higher rank, which must not depend on the order in which a row was written.
+    """
+    rows = table.select(value=table[column], names=lists)
+    rows = rows.filter(rows["value"].notnull())
+    single = rows.select(name=rows["names"].unnest())
+    lines = fetch(single.group_by("name").aggregate(n=single.count()).limit(_MOST_KEYS + 1)).to_pylist()
+    present = {line["name"]: line["n"] for line in lines}
+    _refuse_many(len(present), column)
+    orders = fetch(rows.select("names").distinct().limit(2)).column("names").to_pylist()
+    order = tuple(orders[0]) if len(orders) == 1 else tuple(sorted(present))
+    total = fetch_line(rows.aggregate(n=rows.count()))["n"]
+    return order, {name: total - present[name] for name in order}
+
+
+def _refuse_twice(table: Table, column: str, lists: Expression) -> None:
+    """Raise if an object has a key twice: readers of JSON disagree on which of them counts."""
+    twice = lists.length() != lists.unique().length()
+    line = fetch_line(table.aggregate(n=twice.sum(), example=table[column].min(where=twice)))
+    if line["n"]:
+        raise BadInput(
+            f"Column {column!r} holds JSON objects with a key twice in {several(line['n'], 'row', 'rows')}, such as "
+            f"{shortened(line['example'])}: write every feature once."
+        )
+
+
+def _refuse_no_numbers(table: Table, column: str, names: Sequence[str]) -> None:
+    """Raise if a member of an object is neither a number nor null, or a whole number that no float64 holds."""
+    import ibis
+
+    text = table[column]
+    rows = table.select(
+        text=text,
+        place=ibis.range(len(names)).unnest(),
+        kind=member_types(text, names).unnest(),
+        member=members(text, names).unnest(),
+    )
+    rows = rows.filter(rows["kind"].notnull() & (rows["kind"] != "NULL"))
+    whole = rows["kind"].isin(["BIGINT", "UBIGINT"])
+    large = ibis.ifelse(whole, rows["member"].cast("float64").abs(), literal(0.0)) >= literal(float(_EXACT))
+    rows = rows.mutate(large=ibis.ifelse(rows["kind"].isin(sorted(NUMBERS)), large, False))
+    odd = rows.filter(~rows["kind"].isin(sorted(NUMBERS)) | rows["large"])
+    lines = fetch(odd.group_by(["place", "kind"]).aggregate(n=odd.count(), example=odd["text"].min())).to_pylist()
+    for line in sorted(lines, key=lambda line: (line["place"], line["kind"])):
+        what = "whole numbers of 2**53 or more" if line["kind"] in NUMBERS else type_word(line["kind"])
+        raise BadInput(
+            f"Importances are numbers; key {names[line['place']]!r} of column {column!r} holds {what} in "
+            f"{several(line['n'], 'row', 'rows')}, such as {shortened(line['example'])}: write a number, leave the key "
+            "out, which counts 0, or pass kind='keys' to compare the texts as they stand."
+        )
+
+
+def _unpacked(
+    source: LogSource, column: str, values: Mapping[str, Expression], absent: Mapping[str, int], what: str
+) -> Features:
+    """The log with a column of floats per feature; a value that is null in a row that is not counts 0."""
+    import ibis
+
+    nothing = source.table[column].isnull()
+    zero, null = literal(0.0), ibis.null("float64")
+    numbers = [
+        ibis.ifelse(nothing, null, ibis.ifelse(value.isnull(), zero, _float(value))) for value in values.values()
+    ]
+    columns = _column_names(column, tuple(values), source.columns)
+    table = source.table.mutate(**dict(zip(columns, numbers, strict=True))).drop(column)
+    return Features(replace(source, table=table), columns, tuple(values), _notes(column, absent, what))
+
+
+def _column_names(column: str, names: tuple[str, ...], taken: Sequence[str]) -> tuple[str, ...]:
+    """A name for the column of each feature; engines may not tell names apart that differ in case alone."""
+    readable = tuple(f"{column}[{name!r}]" for name in names)
+    folded = [name.casefold() for name in (*readable, *taken)]
+    if len(set(folded)) == len(folded):
+        return readable
+    start = next(k for k in range(len(taken) + 1) if not any(name.startswith(f"{column}[{k},") for name in taken))
+    return tuple(f"{column}[{start}, {j}]" for j in range(len(names)))
+
+
+def _notes(column: str, absent: Mapping[str, int], what: str) -> tuple[str, ...]:
+    read = f"explanations were read from {what} in column {column!r}: {several(len(absent), 'feature', 'features')}"
+    lacking = {name: count for name, count in absent.items() if count}
+    if not lacking:
+        return (read,)
+    named = ", ".join(f"{name!r} in {several(count, 'row', 'rows')}" for name, count in list(lacking.items())[:_NAMED])
+    more = f" and {len(lacking) - _NAMED} more" if len(lacking) > _NAMED else ""
+    return read, f"a feature that an explanation leaves out counts 0: {named}{more}"

@@ -1,0 +1,97 @@
+"""An explanation that sits in one column, whatever holds it there, in the columns that the kinds of a log have."""
+
+from dataclasses import dataclass, replace
+
+from faithscope.errors import BadInput
+from faithscope.explanations.base import several
+from faithscope.tables.engine.answers import fetch
+from faithscope.tables.log.features import features_of
+from faithscope.tables.log.json_column import as_list, in_duckdb, is_json, json_form
+from faithscope.tables.sources.source import LogSource
+
+_AS_IT_IS = ("keys", "rules", "counterfactuals")
+_SETS = ("words", "prototypes")
+_COPIED = "JSON is taken apart by DuckDB: the log was copied into one of our own, in memory and temporary files"
+
+
+@dataclass(frozen=True)
+class PlainColumns:
+    """A log whose explanation is in plain columns.
+
+    Attributes
+    ----------
+    source : LogSource
+    columns : tuple of str
+        The columns of the explanation.
+    wanted : str or None
+        The kind that the caller or the content says it is; None if types and names must.
+    names : tuple of str
+        The names of the features, if the column said them.
+    notes : tuple of str
+        How the column was read.
+    """
+
+    source: LogSource
+    columns: tuple[str, ...]
+    wanted: str | None
+    names: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def plain_columns(source: LogSource, columns: tuple[str, ...], wanted: str | None) -> PlainColumns:
+    """The explanation in plain columns: one per feature if it is an object of numbers, lists if it is a list."""
+    as_given = PlainColumns(source, columns, wanted)
+    if len(columns) > 1 or wanted in _AS_IT_IS:
+        return as_given
+    column, kind = columns[0], source.table.schema()[columns[0]]
+    if kind.is_struct() or (kind.is_map() and wanted not in _SETS):
+        return _by_feature(source, column, "structs" if kind.is_struct() else "maps")
+    if kind.is_map():
+        lists = source.table.mutate(**{column: source.table[column].keys()})
+        return PlainColumns(replace(source, table=lists), columns, wanted)
+    if (column == "rule" and wanted is None) or not is_json(source, column):
+        return as_given
+    return _from_json(source, column, wanted)
+
+
+def _by_feature(source: LogSource, column: str, form: str) -> PlainColumns:
+    features = features_of(source, column, form)
+    return PlainColumns(features.source, features.columns, "importances", features.names, features.notes)
+
+
+def _from_json(source: LogSource, column: str, wanted: str | None) -> PlainColumns:
+    texts = in_duckdb(source, column)
+    form = json_form(texts, column, wanted)
+    if form in ("keys", "rules"):
+        return PlainColumns(source if form == "keys" else texts, (column,), form if form == "rules" else wanted)
+    if form == "objects" and wanted not in _SETS:
+        plain = _by_feature(texts, column, form)
+    else:
+        chosen = wanted or ("words" if form == "words" else "importances")
+        what = "keys of JSON objects" if form == "objects" else "JSON lists"
+        note = f"explanations were read from {what} in column {column!r}"
+        plain = PlainColumns(as_list(texts, column, form, wanted), (column,), chosen, notes=(note,))
+    here = texts.table.get_backend() is source.table.get_backend()
+    return plain if here else replace(plain, notes=(*plain.notes, _COPIED))
+
+
+def list_width(source: LogSource, column: str) -> int:
+    """How many numbers every list of a column holds."""
+    table = source.table.select(n=source.table[column].length())
+    table = table.filter(table["n"].notnull())
+    lines = fetch(table.group_by("n").aggregate(rows=table.count())).to_pylist()
+    widths = {int(line["n"]): int(line["rows"]) for line in lines}
+    if len(widths) != 1 or 0 in widths:
+        raise _ragged(column, widths)
+    return next(iter(widths))
+
+
+def _ragged(column: str, widths: dict[int, int]) -> BadInput:
+    if not any(widths):
+        return BadInput(f"Column {column!r} holds no list with a number in it: name another column.")
+    usual = max(widths, key=lambda width: (widths[width], width))
+    other = min(set(widths) - {usual}, key=lambda width: (-widths[width], width))
+    return BadInput(
+        f"Column {column!r} holds lists of {several(usual, 'number', 'numbers')} in {widths[usual]:,} rows, but of "
+        f"{other:,} in {widths[other]:,}: importances have one number for every feature, the same in every row."
+    )

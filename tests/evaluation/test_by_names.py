@@ -1,0 +1,118 @@
+"""Populations by the names of columns of X: one column, or several, each of them and crossed."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import faithscope as fs
+from faithscope.errors import BadInput
+
+RANDOM = np.random.default_rng(11)
+N = 200
+X = pd.DataFrame(
+    {
+        "sex": RANDOM.choice(["f", "m"], N),
+        "race": RANDOM.choice(["a", "b", "c"], N),
+        "child": RANDOM.integers(0, 2, N).astype(bool),
+        "age": RANDOM.normal(size=N),
+    }
+)
+LABELS = RANDOM.integers(0, 2, N)
+KEYS = RANDOM.choice(list("pqr"), N).tolist()
+TABLES = {"pandas": X, "polars": pl.from_pandas(X), "arrow": pa.table(X), "shuffled index": X.set_index(X.index[::-1])}
+
+
+def evaluated(rows=X, **how):
+    return fs.evaluate(LABELS, KEYS, rows, **how)
+
+
+def line(populations, by, group):
+    table = populations.table()
+    return table[(table.by == by) & (table.group == group)].iloc[0]
+
+
+@pytest.mark.parametrize("held", TABLES)
+def test_a_name_means_the_column_of_that_name(held):
+    by_name = evaluated(TABLES[held]).by("sex")
+    assert by_name.by == "sex"
+    assert by_name.table().equals(evaluated().by(X.sex).table())
+
+
+@pytest.mark.parametrize("held", TABLES)
+def test_several_names_mean_each_column_and_their_combinations(held):
+    populations = evaluated(TABLES[held]).by(["sex", "race"])
+    assert [grouping.by for grouping in populations.groupings] == ["sex", "race", "sex × race"]
+    assert populations.each[1].table().equals(evaluated().by("race").table())
+    for sex in "fm":
+        for race in "abc":
+            rows = ((X.sex == sex) & (X.race == race)).to_numpy()
+            alone = fs.consistency([key for key, chosen in zip(KEYS, rows, strict=True) if chosen], LABELS[rows])
+            assert populations.estimates[sex, race].value == alone.value
+    assert populations.table().groupby("by").n.sum().tolist() == [N] * 3
+
+
+def test_groups_are_compared_within_a_grouping_alone():
+    differences = evaluated().by(["sex", "race"]).differences()
+    assert differences.groupby("by").size().to_dict() == {"sex": 1, "race": 3, "sex × race": 15}
+    together = evaluated().by(["sex", "race"]).differences(simultaneous=True)
+    assert (together.high - together.low >= differences.high - differences.low).all()
+
+
+def test_an_audit_says_the_same():
+    log = X.assign(y=LABELS, key=KEYS)
+    audit = fs.audit(log, prediction="y", explanation="key", by=["sex", "race"])
+    pd.testing.assert_frame_equal(audit.populations.table(), evaluated().by(["sex", "race"]).table())
+    pd.testing.assert_frame_equal(
+        audit.by(["sex", "race"]).differences(), evaluated().by(["sex", "race"]).differences()
+    )
+
+
+def test_every_grouping_has_a_table_in_the_report_and_the_text(tmp_path):
+    evaluated(groups=["sex", "race"]).to_html(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    for by in ("sex", "race", "sex × race"):
+        assert f"Consistency by {by}" in page
+        assert f"by {by}\n" in str(evaluated().by(["sex", "race"]))
+    assert list(evaluated().by(["sex", "race"]).to_dict()["each"]) == ["sex", "race"]
+    evaluated().by(["sex", "race"]).plot()
+
+
+def test_a_list_as_long_as_the_rows_is_one_of_groups():
+    two = X.iloc[:2]
+    populations = fs.evaluate(LABELS[:2], KEYS[:2], two).by(["sex", "race"])
+    assert list(populations.estimates) == ["race", "sex"]
+    assert populations.by == ""
+
+
+def test_compare_and_assert_faithful_take_names():
+    compared = fs.compare(LABELS, {"one": KEYS, "other": KEYS[::-1]}, X, groups=["sex", "child"])
+    assert compared.populations["one"].by == "sex × child"
+    assert list(compared.populations["one"].each[1].estimates) == [False, True]
+    assert len(compared.populations["one"].estimates) == 4
+    with pytest.raises(AssertionError, match="sex f"):
+        fs.assert_faithful(evaluated(), at_least=0.99, by=["sex", "race"])
+
+
+BAD = {
+    "sx": "no column 'sx' to group rows by. Did you mean 'sex'",
+    "age": r"200 different numbers.*pd\.cut\(X\['age'\], 4\)",
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_name_that_gives_no_groups_is_one_sentence(name):
+    with pytest.raises(BadInput, match=BAD[name]):
+        evaluated().by(name)
+    with pytest.raises(BadInput, match=BAD[name]):
+        evaluated(groups=["sex", name])
+
+
+def test_rows_without_names_and_columns_of_one_name_are_one_sentence():
+    with pytest.raises(BadInput, match="'sex' names a column, but X is ndarray"):
+        evaluated(X[["age"]].to_numpy()).by("sex")
+    with pytest.raises(BadInput, match="2 columns that are called 'sex'"):
+        evaluated(pd.concat([X, X[["sex"]]], axis=1)).by("sex")
+    with pytest.raises(BadInput, match="groups have 2"):
+        evaluated().by(["neither", "nor"])

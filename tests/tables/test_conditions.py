@@ -1,0 +1,138 @@
+"""Rows of a log by a condition of SQL and since a moment: the rows that brute force chooses."""
+
+from datetime import UTC, date, datetime, timedelta
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import faithscope as fs
+from contracts.test_engines import ENGINES
+from faithscope.errors import BadInput, WrongType
+from tables import engines
+
+RANDOM = np.random.default_rng(5)
+N = 240
+LOG = pd.DataFrame(
+    {
+        "leaf": RANDOM.integers(0, 5, N),
+        "y": RANDOM.integers(0, 2, N),
+        "region": RANDOM.choice(["EU", "US", "eu"], N),
+        "amount": RANDOM.normal(size=N).round(3),
+        "education-num": RANDOM.integers(1, 16, N),
+        "day": pd.Timestamp("2026-03-01") + pd.to_timedelta(RANDOM.integers(0, 20, N), "D"),
+    }
+)
+HOW = {"prediction": "y", "explanation": "leaf", "kind": "keys"}
+CONDITIONS = {
+    "region = 'EU'": LOG.region == "EU",
+    "REGION <> 'EU' and amount > 0": (LOG.region != "EU") & (LOG.amount > 0),
+    "lower(region) = 'eu' or amount between -0.5 and 0.5": (LOG.region.str.lower() == "eu")
+    | LOG.amount.between(-0.5, 0.5),
+    'not ("education-num" in (1, 2, 3))': ~LOG["education-num"].isin([1, 2, 3]),
+    "day >= '2026-03-05' and region is not null": LOG.day >= "2026-03-05",
+    "region like 'E%' and 2 * amount - 1 < abs(amount)": (LOG.region == "EU") & (2 * LOG.amount - 1 < LOG.amount.abs()),
+}
+
+
+def same(estimate, rows):
+    expected = fs.consistency(LOG.leaf[rows].tolist(), LOG.y[rows].tolist())
+    return (estimate.value, estimate.low, estimate.high, estimate.n) == pytest.approx(
+        (expected.value, expected.low, expected.high, expected.n), abs=1e-9
+    )
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_a_condition_chooses_the_rows_of_brute_force(condition):
+    rows = CONDITIONS[condition].to_numpy()
+    audit = fs.audit(LOG, **HOW, where=condition)
+    assert same(audit.consistency, rows)
+    assert audit.notes[0] == f"{rows.sum():,} of {N:,} rows, where {condition}"
+
+
+@ENGINES
+def test_every_engine_chooses_the_same_rows(engine):
+    log = engines.put(engine, "conditions", pa.Table.from_pandas(LOG, preserve_index=False))
+    for condition, rows in CONDITIONS.items():
+        assert same(fs.audit(**log, **HOW, where=condition).consistency, rows.to_numpy())
+    assert same(fs.audit(**log, **HOW, since="2026-03-10").consistency, (LOG.day >= "2026-03-10").to_numpy())
+
+
+def test_a_csv_file_keeps_its_rows_when_its_columns_are_read_as_numbers(tmp_path):
+    LOG.assign(zip=np.where(LOG.amount > 0, "007", "7")).to_csv(tmp_path / "log.csv", index=False)
+    read = {"prediction": "y", "explanation": ["leaf", "amount"], "discretizer": "sign"}
+    audit = fs.audit(tmp_path / "log.csv", **read, where="zip = '007' and amount > 0.5")
+    assert audit.consistency.n == (LOG.amount > 0.5).sum()
+    assert fs.audit(tmp_path / "log.csv", **HOW, where="zip = 7").consistency.n == N
+
+
+def test_rows_for_which_a_condition_is_unknown_are_left_out():
+    log = LOG.assign(region=LOG.region.where(LOG.amount > 0))
+    assert fs.audit(log, **HOW, where="region <> 'EU'").consistency.n == ((LOG.region != "EU") & (LOG.amount > 0)).sum()
+
+
+REFUSED = {
+    "region = 'EU'; DROP TABLE log": "2 statements",
+    "1 = 1) --": "cannot be read",
+    "amount >": "cannot be read",
+    "amount > (SELECT max(amount) FROM log)": "SELECT",
+    "amount IN (SELECT 1)": "list the values",
+    "EXISTS (SELECT 1)": "EXISTS",
+    "amount > 1 UNION SELECT 1": "UNION",
+    "read_text('/etc/passwd') IS NOT NULL": "READ_TEXT",
+    "pg_sleep(9) IS NULL": "PG_SLEEP",
+    "getenv('HOME') = 'x'": "GETENV",
+    "random() < 0.5": "RANDOM",
+    "count(*) > 1": "COUNT",
+    "row_number() OVER () = 1": "ROW_NUMBER",
+    "amount": "neither true nor false",
+    "": "condition of SQL",
+    "nosuch = 1": "no column 'nosuch'",
+    "education-num > 3": "mean 'education-num'.*double quotes",
+    "log.region = 'EU'": "name a column",
+    "region > 3": "cannot be asked .* values of one type",
+    "region = 'Mars'": "None of 240 rows is left where region = 'Mars'",
+    "DROP TABLE log": "DROP",
+    "amount = $1": r"\$1",
+    "amount = ?": r"\?",
+    "CAST(region AS JSON) = '1'": "casts to JSON",
+}
+
+
+@pytest.mark.parametrize("condition", REFUSED)
+def test_anything_but_a_condition_is_refused_in_one_sentence(condition):
+    with pytest.raises(BadInput, match=REFUSED[condition]) as problem:
+        fs.audit(LOG, **HOW, where=condition)
+    assert "\n" not in str(problem.value)
+
+
+@pytest.mark.parametrize(
+    "since",
+    ["2026-03-10", date(2026, 3, 10), datetime(2026, 3, 10), datetime(2026, 3, 10, 1, tzinfo=UTC) - timedelta(hours=1)],
+)
+def test_since_takes_the_moment_itself_and_later_ones(since):
+    audit = fs.audit(LOG, **HOW, since=since)
+    assert same(audit.consistency, (LOG.day >= "2026-03-10").to_numpy())
+    assert "where day is 2026-03-10" in audit.notes[0]
+
+
+def test_where_and_since_add_up():
+    audit = fs.audit(LOG, **HOW, where="amount > 0", since="2026-03-10", time="day", every="1w")
+    assert same(audit.consistency, ((LOG.amount > 0) & (LOG.day >= "2026-03-10")).to_numpy())
+    assert sum(window.n for window in audit.windows.estimates.values()) == audit.consistency.n
+
+
+def test_since_says_what_it_needs():
+    with pytest.raises(BadInput, match="has none: name one with time="):
+        fs.audit(LOG.drop(columns="day"), **HOW, since="2026-03-10")
+    with pytest.raises(BadInput, match="has several: day, other"):
+        fs.audit(LOG.assign(other=LOG.day), **HOW, since="2026-03-10")
+    with pytest.raises(BadInput, match="such as 2026-03-01"):
+        fs.audit(LOG, **HOW, since="yesterday")
+    with pytest.raises(WrongType, match="such as 2026-03-01"):
+        fs.audit(LOG, **HOW, since=3)
+    with pytest.raises(BadInput, match="whole seconds"):
+        fs.audit(LOG, **HOW, since="2026-03-10T00:00:00.5")
+    with pytest.raises(BadInput, match="None of 240 rows is left where day is 2030-01-01 or later"):
+        fs.audit(LOG, **HOW, since="2030-01-01")
