@@ -14,6 +14,7 @@ from faithscope.explanations.conditions.condition import NOTHING, OR_MISSING, Co
 from faithscope.explanations.conditions.conjunctions import Conjunction, Conjunctions, number_conjunctions
 from faithscope.explanations.conditions.feature_column import FeatureColumn, Mask
 from faithscope.explanations.conditions.features import array_columns, default_names, distinct_names
+from faithscope.explanations.conditions.texts import read_texts
 from faithscope.explanations.conditions.tree_paths import read_tree
 from faithscope.explanations.conditions.written import is_triple, to_condition, written_row
 from faithscope.inputs.alignment import same_rows
@@ -35,7 +36,7 @@ class Rules(Conjunctions):
     """One conjunction of conditions per row, such as "education-num <= 9 and capital-gain <= 0".
 
     Equal rules are equal however they were written: order, repetition and redundant bounds do not count.
-    Make them with `from_conditions`, `from_tree` or `from_bins`.
+    Make them with `parse`, `from_conditions`, `from_tree` or `from_bins`.
 
     Attributes
     ----------
@@ -94,6 +95,39 @@ class Rules(Conjunctions):
                 raise type(error)(f"Rules, row {int((codes == number).argmax())}: {error}") from None
         distinct, numbers = number_conjunctions(conjunctions)
         return cls(numbers[codes], distinct, names, positional=positional)._labelled(conditions)
+
+    @classmethod
+    def parse(cls, texts: Iterable[str | Iterable[Any]], features: Sequence[Hashable] | None = None) -> Self:
+        """Rules from one text per row, or one list of condition texts per row.
+
+        Reads what `describe` and every table of this package print, what logs hold, and what lime and anchor-exp
+        print: ``27.1 < bmi <= 31.3 and job == clerk``, ``petal width (cm) <= 0.80``, ``age > 48.00 AND job = clerk``,
+        ``(age <= 37 or missing) and job in {clerk, cook}``, ``age is missing``, ``everything``.
+
+        A bare value that could be a number, a date, true, false or missing is one, and a text in quotes is a text:
+        ``ward == 37`` and ``ward == "37"`` differ, as the column does. A bound is as printed: `describe` prints seven
+        digits, lime and anchor-exp two decimals, so a rule that was printed may not cover the row that it explains,
+        which measures count as `missed`. `to_conditions` and files keep bounds in full.
+
+        Parameters
+        ----------
+        texts : list of str, or of lists of str
+            Conditions are joined by ``and``, ``&``, ``,`` or ``;``. A list may hold lime's (text, weight) pairs.
+        features : sequence of names, optional
+            The names of the columns in order, as in `from_conditions`. They decide a text that could be read
+            differently: a name may then hold anything, and the longest that fits is read.
+
+        Examples
+        --------
+        >>> rules = Rules.parse(["age <= 37 and job == clerk", "9.5 < education-num <= 12.5", "everything"])
+        >>> rules.describe(1), rules.features
+        ('9.5 < education-num <= 12.5', ('age', 'job', 'education-num'))
+        >>> Rules.parse([["0.00 < salt and pepper <= 37.00"]], features=["salt and pepper"]).describe(0)
+        '0 < "salt and pepper" <= 37'
+        """
+        names = None if features is None else distinct_names(features)
+        conditions, remarks = read_texts(texts, names)
+        return cls.from_conditions(conditions, names)._with(remarks=remarks)._labelled(texts)
 
     @classmethod
     def from_tree(cls, tree: Any, X: Any, features: Sequence[Hashable] | None = None) -> Self:
