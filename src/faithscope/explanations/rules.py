@@ -1,7 +1,7 @@
 """Rules: conjunctions of conditions on features, which say themselves which rows they apply to."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Self
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import Explanations, shorten
+from faithscope.explanations.conditions.categories import decoded, joined_categories
 from faithscope.explanations.conditions.condition import NOTHING, OR_MISSING, Condition, Triple, conjoin
 from faithscope.explanations.conditions.conjunctions import Conjunction, Conjunctions, number_conjunctions
 from faithscope.explanations.conditions.feature_column import FeatureColumn, Mask
@@ -46,6 +47,10 @@ class Rules(Conjunctions):
         A digest of the splits of the tree that these are paths of, if they are: such rules cover every row once.
     positional : bool
         Whether rows given as a plain array have their columns in the order of `features`.
+    categories : mapping from feature to a mapping from code to text
+        Of features that rows may hold as whole numbers, while conditions name what the numbers stand for.
+    claimed : (n,) structured array, optional
+        What the explainer itself says of each rule, such as its "precision" and "coverage".
 
     Examples
     --------
@@ -57,6 +62,8 @@ class Rules(Conjunctions):
     features: tuple[str, ...]
     tree: str | None = None
     positional: bool = True
+    categories: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    claimed: NDArray[Any] | None = None
 
     @classmethod
     def from_conditions(
@@ -209,9 +216,24 @@ class Rules(Conjunctions):
                 "Pass the same features= for both."
             )
 
+    def take(self, rows: NDArray[Any] | Sequence[int] | slice) -> Self:
+        taken = super().take(rows)
+        if self.claimed is None:
+            return taken
+        chosen = rows if isinstance(rows, slice) else np.asarray(rows, None if len(rows) else np.int64)
+        return taken._with(claimed=self.claimed[chosen])
+
     def join(self, other: Self) -> Self:
-        both = super().join(other)
-        return both if self.tree == other.tree else both._with(tree=None)
+        both = (
+            super()
+            .join(other)
+            ._with(
+                tree=self.tree if self.tree == other.tree else None,
+                categories=joined_categories(self.categories, other.categories),
+            )
+        )
+        alike = self.claimed is not None and other.claimed is not None and self.claimed.dtype == other.claimed.dtype
+        return both._with(claimed=np.concatenate([self.claimed, other.claimed]) if alike else None)
 
     def describe(self, row: int) -> str:
         parts = list(map(str, self.conjunction(row)))
@@ -249,11 +271,14 @@ class Rules(Conjunctions):
         """
         needed = {condition.position: condition for condition in conditions if condition.position >= 0}
         rows, fetch = _table_columns(X, needed) if is_frame(X) else self._array_columns(X, needed)
-        columns = cache(lambda position: FeatureColumn(self.features[position], *fetch(position)))
+        columns = cache(lambda position: self._column(self.features[position], *fetch(position)))
         return (
             columns(condition.position).holds(condition) if condition.position >= 0 else np.zeros(rows, bool)
             for condition in conditions
         )
+
+    def _column(self, name: str, values: NDArray[Any], zoned: bool) -> FeatureColumn:
+        return FeatureColumn(name, decoded(values, self.categories.get(name, {})), zoned)
 
     def _array_columns(self, X: Any, needed: Mapping[int, Condition]) -> tuple[int, Fetch]:
         columns = array_columns(X)
@@ -261,7 +286,7 @@ class Rules(Conjunctions):
         if needed and not self.positional:
             raise BadInput(
                 f"Rows are a plain array, and the rules do not say which column is {self.features[0]!r}: pass "
-                "features= to from_conditions, in the order of the columns, or rows as a table."
+                "features=, the names in the order of the columns, when you make the rules, or rows as a table."
             )
         # Rules that only know positions may leave the last columns out.
         if width < expected or (width > expected and self.features != default_names(expected)):

@@ -8,6 +8,7 @@
     test       =  feature operator value  |  number order feature [ order number ]
                |  feature ( "in" | "not in" ) "{" [ value { "," value } ] "}"
                |  feature "between" "[" value "," value "]"
+               |  feature "in" "]" number "," number "]", of which either bracket may be turned, as PyXAI prints it
                |  feature "is" ( "missing" | "present" )
     order      =  "<="  "<"  ">="  ">"
     operator   =  order  |  "=="  "="  "!="

@@ -18,10 +18,11 @@ _JOIN = r"(?:and(?![\w.\-])|&&?|∧|,|;)"  # where one has to follow
 _OR = r"\s*\bor\s+missing(?![\w.\-])"
 _END = rf"(?=\s*(?:\Z|\)|{_JOIN}|or\s+missing(?![\w.\-])))"
 _IS = rf"is\s+(?:missing|present|not\s+missing){_END}"
-_LISTS = r"(?:not\s+in|in)(?=\s*[{\[(])|between(?=\s*[\[(])"
+_LISTS = r"(?:not\s+in|in)(?=\s*[{\[(\]])|between(?=\s*[\[(])"
 _OPERATOR = rf"\s*(?P<operator>{_SIGN}|(?<![\w.\-])(?:{_IS}|{_LISTS}))\s*"
 _BARE = r'(?:(?!\s+and\s)[^"<>=!≤≥≠{},;&∧])+?'  # a name up to its operator
 _SAME = {"=": "==", "≤": "<=", "≥": ">=", "≠": "!="}
+_ANY_OF = {"==": "in", "!=": "not in"}  # before a list in braces, as PyXAI prints it
 _TURNED = {"<=": ">=", "<": ">", ">=": "<=", ">": "<"}
 _VALUES = {"true": True, "false": False, "missing": None}
 _WANTED = 'a number, a text in "", a date, true, false or missing'
@@ -38,6 +39,10 @@ _LEFT = _pattern(rf"(?P<low>(?:{WRITTEN}|{NUMBER}))\s*(?P<above>{_ORDER})\s*")
 _BOUND = _pattern(rf"(?:{WRITTEN}(?![\w.\-:])|{NUMBER}|(?:true|false|missing)(?![\w.\-]))")
 _STOP = _pattern(rf"[()]|{_OR}|\s+and(?=[\s(])\s*|\s*(?:&&?|∧|,|;)\s*")  # where a bare value may end
 _ANY_NAME = _pattern(f"(?P<name>{_TEXT}|{_BARE}){_OPERATOR}")
+_END_OF_RANGE = rf"{WRITTEN}|{NUMBER}"
+_RANGE = _pattern(
+    rf"(?!\[[^\[\]]*\])(?P<left>[\[\]])\s*(?P<low>{_END_OF_RANGE})\s*,\s*(?P<high>{_END_OF_RANGE})\s*(?P<right>[\[\]])"
+)
 _COMMA, _OPENING, _ENDS = map(_pattern, (r"\s*,", r"[\s(]*", _END))
 _SIGN_INSIDE = _pattern(rf"\S\s+(?:{_SIGN})|==|\s{_OR}|(?:^|\s)or\s")
 
@@ -190,9 +195,20 @@ class Parser:
         operator = _SAME.get(operator, operator)
         if operator.startswith("is "):
             return [(feature, "==" if operator == "is missing" else "!=", None)]
+        within = self._match(_RANGE) if operator == "in" else None
+        if within is not None:
+            return self._range(feature, within)
+        if self.text[self.place : self.place + 1] == "{":
+            operator = _ANY_OF.get(operator, operator)
         if operator in ("in", "not in", "between"):
             return [(feature, operator, self._several(operator))]
         return [(feature, operator, self._bound() if operator in BOUNDS else self._value())]
+
+    def _range(self, feature: str, within: "re.Match[str]") -> list[Triple]:
+        """``]3, 7]``: above 3, and 7 at most. Both ends included would be a list of two values."""
+        above, below = ">" if within["left"] == "]" else ">=", "<" if within["right"] == "[" else "<="
+        low, high = (self._typed(within[end], within.start(end)) for end in ("low", "high"))
+        return [(feature, above, low), (feature, below, high)]
 
     def _feature(self, match: "re.Match[str]") -> str:
         name = match["name"]
@@ -204,6 +220,8 @@ class Parser:
 
     def _several(self, operator: str) -> tuple[Any, ...]:
         """The values of a list in braces or brackets."""
+        if self.text[self.place] not in _LIST_PARTS:
+            raise self._wrong("'{'")
         item, closing = _LIST_PARTS[self.text[self.place]]
         self.place += 1
         values: list[Any] = []
