@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,41 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.rules import Rules
 from faithscope.explanations.tokenizers import split_lower_words, split_words
-from faithscope.readers.anchor_conditions import Anchor, joined_texts, names_of, read_row
-from faithscope.readers.conditions import claims, to_rules
-from faithscope.readers.rows import one_per_row
+from faithscope.readers.conditions import claims, printed_rules
+from faithscope.readers.printed import Column, Read, edges_of, read_condition
+from faithscope.readers.rows import first_of, one_per_row
 from faithscope.readers.wanted import Wanted
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """One anchor, whichever library made it.
+
+    Attributes
+    ----------
+    conditions : list of str
+        As the library prints them: conditions of a table, or words of a text.
+    positions : list of int
+        The column of each condition.
+    instance : array, or str
+        The row explained, categories as codes; or the text.
+    precision, coverage : float
+        What the library claims.
+    explainer : object
+        anchor-exp's, which knows the bins in full; None of alibi's, whose objects do not lead back to it.
+    """
+
+    conditions: list[str]
+    positions: list[int]
+    instance: Any
+    precision: float
+    coverage: float
+    explainer: Any = None
 
 
 def recognizes(thing: Any) -> bool:
     """Whether this is one anchor, or a list of them: objects, or what alibi's ``to_json()`` writes."""
-    return _to_anchor(thing) is not None or _to_anchor(next(iter(one_per_row(thing)), None)) is not None
+    return _to_anchor(thing) is not None or _to_anchor(first_of(thing)) is not None
 
 
 def read(thing: Any, wanted: Wanted) -> Explanations:
@@ -96,9 +123,40 @@ def _highlights(rows: Sequence[Anchor], wanted: Wanted) -> Highlights:
 def _rules(rows: Sequence[Anchor], wanted: Wanted, remarks: tuple[str, ...]) -> Rules:
     if wanted.top is not None:
         raise BadInput("top= chooses tokens of a text, and these are anchors of a table: leave it out.")
-    names = names_of(rows[0].explainer)
-    read_rows = [read_row(number, row, names or wanted.features) for number, row in enumerate(rows)]
-    triples = [[triple for condition in row for triple in condition.triples] for row in read_rows]
-    conditions = [condition for row in read_rows for condition in row]
-    of_bounds = dict.fromkeys(remark for condition in conditions for remark in condition.remarks)
-    return to_rules(triples, names, wanted, (*remarks, *of_bounds), joined_texts(conditions))
+    names = _names(rows[0].explainer)
+    conditions = [_read_row(number, row, names or wanted.features) for number, row in enumerate(rows)]
+    return printed_rules(conditions, names, wanted, remarks)
+
+
+def _read_row(row: int, anchor: Anchor, names: Sequence[str] | None) -> list[Read]:
+    """The conditions of one row's anchor."""
+    if len(anchor.positions) != len(anchor.conditions):
+        raise BadInput(
+            f"Row {row} is an anchor of {len(anchor.conditions)} conditions on {len(anchor.positions)} features: "
+            "pass it as it was made."
+        )
+    try:
+        return [
+            read_condition(text, _column(anchor, position, names), names)
+            for text, position in zip(anchor.conditions, anchor.positions, strict=True)
+        ]
+    except BadInput as problem:
+        raise BadInput(f"Row {row}: {problem} Name the columns: fs.read(anchors, features=[...]).") from None
+
+
+def _names(explainer: Any) -> tuple[str, ...] | None:
+    """The names of all columns, as the explainer has them."""
+    names = getattr(explainer, "feature_names", None)
+    return None if names is None else tuple(map(str, names))
+
+
+def _column(anchor: Anchor, position: int, names: Sequence[str] | None) -> Column:
+    """What is known of a column."""
+    name = names[position] if names is not None and position < len(names) else None
+    given = anchor.instance
+    value = given[position] if given is not None and position < len(given) else None
+    code = float(value) if isinstance(value, int | float | np.number) and np.isfinite(value) else None
+    ordinal = position in getattr(anchor.explainer, "ordinal_features", ())
+    named = {} if ordinal else getattr(anchor.explainer, "categorical_names", {}).get(position, ())
+    texts = {place: str(text) for place, text in enumerate(named)}
+    return Column(name, edges_of(getattr(anchor.explainer, "disc", None), position), texts, code)

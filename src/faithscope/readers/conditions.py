@@ -1,4 +1,4 @@
-"""Conditions of other libraries' objects as `Rules`, with the bounds that a printed one stands for."""
+"""Conditions of other libraries' objects as `Rules`, and what an explainer claims of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -7,21 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
-from faithscope.explanations.conditions.categories import Categories
-from faithscope.explanations.conditions.condition import BOUNDS, Triple
-from faithscope.explanations.conditions.texts import ROUNDED
+from faithscope.explanations.conditions.condition import Triple
 from faithscope.explanations.rules import Rules
+from faithscope.readers.printed import Read, joined_texts
 from faithscope.readers.wanted import Wanted
-
-ALIKE = "bounds that print alike to 2 decimals were taken as the widest of them"
 
 
 def to_rules(
-    rows: Sequence[Iterable[Triple]],
-    names: Sequence[str] | None,
-    wanted: Wanted,
-    remarks: Iterable[str] = (),
-    categories: Categories | None = None,
+    rows: Sequence[Iterable[Triple]], names: Sequence[str] | None, wanted: Wanted, remarks: Iterable[str] = ()
 ) -> Rules:
     """Rules from the conditions of each row.
 
@@ -33,34 +26,21 @@ def to_rules(
     wanted : Wanted
         Its `features` come before `names`.
     remarks : iterable of str
-    categories : mapping, optional
-        As `Rules.categories`.
     """
     if wanted.class_index is not None:
         raise BadInput(f"class_index={wanted.class_index!r} chooses among classes, and these are rules: leave it out.")
     rules = Rules.from_conditions(rows, names if wanted.features is None else wanted.features)
-    return rules._with(remarks=tuple(remarks), categories=dict(categories or {}))
+    return rules._with(remarks=tuple(dict.fromkeys(remarks)))
 
 
-def edges_of(discretizer: Any, feature: int) -> list[float]:
-    """The bounds of a feature's bins, as lime's discretizers keep them; none if this is no such discretizer."""
-    highest = getattr(discretizer, "maxs", None)
-    known = highest.get(feature) if isinstance(highest, Mapping) else None
-    return [] if known is None else [float(edge) for edge in list(known)[:-1]]
-
-
-def in_full(triple: Triple, edges: Sequence[float]) -> tuple[Triple, str | None]:
-    """A condition with the bound of which it prints two decimals, and what to say if that is not known for sure.
-
-    Of several bounds that print alike the widest is taken, so that the rule covers the row that it explains.
-    """
-    name, operator, value = triple
-    if operator not in BOUNDS:
-        return triple, None
-    alike = {edge for edge in edges if f"{edge:.2f}" == f"{value:.2f}"}
-    if not alike:
-        return triple, ROUNDED
-    return (name, operator, max(alike) if "<" in operator else min(alike)), ALIKE if len(alike) > 1 else None
+def printed_rules(
+    rows: Sequence[Sequence[Read]], names: Sequence[str] | None, wanted: Wanted, remarks: Iterable[str] = ()
+) -> Rules:
+    """Rules from the printed conditions of each row, with what is to be said of their bounds, and their codes."""
+    triples = [[triple for condition in row for triple in condition.triples] for row in rows]
+    conditions = [condition for row in rows for condition in row]
+    of_bounds = [remark for condition in conditions for remark in condition.remarks]
+    return to_rules(triples, names, wanted, (*remarks, *of_bounds))._with(categories=joined_texts(conditions))
 
 
 def claims(columns: Mapping[str, Sequence[float]]) -> NDArray[Any]:

@@ -1,43 +1,15 @@
-"""The conditions of one anchor of a table: bins with their bounds in full, categories with their codes."""
+"""Conditions as lime and its kin print them: bounds in full where bins are known, categories with their codes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from faithscope.errors import BadInput
-from faithscope.explanations.conditions.condition import Triple
+from faithscope.explanations.conditions.condition import BOUNDS, Triple
 from faithscope.explanations.conditions.grammar import parse_rule
-from faithscope.readers.conditions import edges_of, in_full
+from faithscope.explanations.conditions.texts import ROUNDED
 
 _EQUALS = " = "
-
-
-@dataclass(frozen=True)
-class Anchor:
-    """One anchor, whichever library made it.
-
-    Attributes
-    ----------
-    conditions : list of str
-        As the library prints them: conditions of a table, or words of a text.
-    positions : list of int
-        The column of each condition.
-    instance : array, or str
-        The row explained, categories as codes; or the text.
-    precision, coverage : float
-        What the library claims.
-    explainer : object
-        anchor-exp's, which knows the bins in full; None of alibi's, whose objects do not lead back to it.
-    """
-
-    conditions: list[str]
-    positions: list[int]
-    instance: Any
-    precision: float
-    coverage: float
-    explainer: Any = None
+ALIKE = "bounds that print alike to 2 decimals were taken as the widest of them"
 
 
 @dataclass(frozen=True)
@@ -59,24 +31,6 @@ class Column:
     edges: Sequence[float]
     texts: dict[int, str]
     code: float | None
-
-
-def names_of(explainer: Any) -> tuple[str, ...] | None:
-    """The names of all columns, as the explainer has them."""
-    names = getattr(explainer, "feature_names", None)
-    return None if names is None else tuple(map(str, names))
-
-
-def column_of(anchor: Anchor, position: int, names: Sequence[str] | None) -> Column:
-    """What is known of a column."""
-    name = names[position] if names is not None and position < len(names) else None
-    given = anchor.instance
-    value = given[position] if given is not None and position < len(given) else None
-    code = float(value) if isinstance(value, int | float | np.number) and np.isfinite(value) else None
-    ordinal = position in getattr(anchor.explainer, "ordinal_features", ())
-    named = {} if ordinal else getattr(anchor.explainer, "categorical_names", {}).get(position, ())
-    texts = {place: str(text) for place, text in enumerate(named)}
-    return Column(name, edges_of(getattr(anchor.explainer, "disc", None), position), texts, code)
 
 
 @dataclass(frozen=True)
@@ -131,17 +85,22 @@ def joined_texts(conditions: Iterable[Read]) -> dict[str, dict[int, str]]:
     return {name: texts for name, texts in joined.items() if "" not in texts.values()}
 
 
-def read_row(row: int, anchor: Anchor, names: Sequence[str] | None) -> list[Read]:
-    """The conditions of one row's anchor."""
-    if len(anchor.positions) != len(anchor.conditions):
-        raise BadInput(
-            f"Row {row} is an anchor of {len(anchor.conditions)} conditions on {len(anchor.positions)} features: "
-            "pass it as it was made."
-        )
-    try:
-        return [
-            read_condition(text, column_of(anchor, position, names), names)
-            for text, position in zip(anchor.conditions, anchor.positions, strict=True)
-        ]
-    except BadInput as problem:
-        raise BadInput(f"Row {row}: {problem} Name the columns: fs.read(anchors, features=[...]).") from None
+def edges_of(discretizer: Any, feature: int) -> list[float]:
+    """The bounds of a feature's bins, as lime's discretizers keep them; none if this is no such discretizer."""
+    highest = getattr(discretizer, "maxs", None)
+    known = highest.get(feature) if isinstance(highest, Mapping) else None
+    return [] if known is None else [float(edge) for edge in list(known)[:-1]]
+
+
+def in_full(triple: Triple, edges: Sequence[float]) -> tuple[Triple, str | None]:
+    """A condition with the bound of which it prints two decimals, and what to say if that is not known for sure.
+
+    Of several bounds that print alike the widest is taken, so that the rule covers the row that it explains.
+    """
+    name, operator, value = triple
+    if operator not in BOUNDS:
+        return triple, None
+    alike = {edge for edge in edges if f"{edge:.2f}" == f"{value:.2f}"}
+    if not alike:
+        return triple, ROUNDED
+    return (name, operator, max(alike) if "<" in operator else min(alike)), ALIKE if len(alike) > 1 else None
