@@ -100,7 +100,8 @@ def _as_saved(thing: Any) -> Mapping[str, Any] | None:
             thing = json.loads(thing)
         except ValueError:
             return None
-    data = thing.get("data") if isinstance(thing, Mapping) else getattr(thing, "data", None)
+    held = thing if isinstance(thing, Mapping) else getattr(thing, "__dict__", {})  # alibi's objects have no others
+    data = held.get("data") if "meta" in held else None
     known = isinstance(data, Mapping) and {"anchor", "precision", "coverage", "raw"} <= set(data)
     return data if known else None
 

@@ -56,8 +56,8 @@ def _number(value: Any) -> Any:
 
 def _doubles(column: list[Any]) -> list[Any]:
     """The shortest decimals, if all values of a column of floats are of single precision."""
-    present = [value for value in column if isinstance(value, float | np.floating) and np.isfinite(value)]
-    single = [abs(float(np.float32(value)) - float(value)) <= 1e-10 * max(1.0, abs(value)) for value in present]
+    present = [float(value) for value in column if isinstance(value, float | np.floating) and np.isfinite(value)]
+    single = [abs(float(np.float32(value)) - value) <= 1e-10 * max(1.0, abs(value)) for value in present]
     return [_shortest(value) for value in column] if all(single) else column
 
 

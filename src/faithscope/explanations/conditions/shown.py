@@ -14,7 +14,7 @@ _SIGNS = re.compile(r'["\\<>=!≤≥≠{}\[\],;&∧]')
 _NAME_SIGNS = re.compile(r'["\\<>=!≤≥≠{},;&∧]')  # units stand in brackets: weight [kg]
 _JOINS = re.compile(r"(?:^|\s)(?:and|or)(?:\s|$)", re.IGNORECASE)
 _WORDS = re.compile(r"(?:^|\s)(?:and|or|in|not|is|between)(?:\s|$)", re.IGNORECASE)
-_WHOLE = {"everything", "nothing"}
+_NO_NAMES = {"true", "false", "missing", "everything", "nothing"}
 
 
 def shown_name(name: str) -> str:
@@ -22,10 +22,10 @@ def shown_name(name: str) -> str:
 
     Examples
     --------
-    >>> shown_name("petal width (cm)"), shown_name("salt and pepper"), shown_name("37")
-    ('petal width (cm)', '"salt and pepper"', '"37"')
+    >>> shown_name("petal width (cm)"), shown_name("salt and pepper"), shown_name("5")
+    ('petal width (cm)', '"salt and pepper"', '5')
     """
-    bare = _is_plain(name, _NAME_SIGNS) and not _WORDS.search(name) and name not in _WHOLE
+    bare = _is_plain(name, _NAME_SIGNS) and not _WORDS.search(name) and name not in _NO_NAMES
     return name if bare and not name.startswith("[") and _balanced(name, "[]") else quoted(name)
 
 
@@ -68,7 +68,7 @@ def _shown(value: Any, exact: bool) -> str:
     if value is None:
         return "missing"
     if isinstance(value, str):
-        bare = _is_plain(value, _SIGNS) and not _JOINS.search(value)
+        bare = _is_plain(value, _SIGNS) and not _JOINS.search(value) and not are_typed(value)
         return value if bare else quoted(value)
     if isinstance(value, int | Moment):
         return str(value)
@@ -78,10 +78,10 @@ def _shown(value: Any, exact: bool) -> str:
 
 
 def _is_plain(text: str, signs: "re.Pattern[str]") -> bool:
-    """Whether a text has no sign of the grammar in it, nothing hidden, and could not be a number."""
+    """Whether a text has no sign of the grammar in it, and nothing hidden."""
     if not text.isprintable() or text != text.strip() or text[:1] in ("", "'", "("):
         return False
-    return not signs.search(text) and not are_typed(text) and _balanced(text, "()")
+    return not signs.search(text) and _balanced(text, "()")
 
 
 def are_typed(text: str) -> bool:
@@ -90,7 +90,7 @@ def are_typed(text: str) -> bool:
 
 
 def _balanced(text: str, pair: str) -> bool:
-    opening, closing = pair
+    opening, closing = pair[0], pair[1]
     depth = 0
     for character in text:
         depth += (character == opening) - (character == closing)
