@@ -340,6 +340,18 @@ def _(draw):
     return lambda: fs.Rules.from_conditions(given, **how)
 
 
+@target("Rules.parse", KINDS, 80)
+def _(draw):
+    piece = st.sampled_from(
+        ["x0 <= 1", "2 < x1 <= 3.50", "x0 == a", "x0 in {1, b}", "and", "or missing", "(", '"', "x"]
+    )
+    text = st.one_of(piece, st.lists(piece, max_size=4).map(" and ".join), st.text(max_size=12), SCALARS)
+    row = st.one_of(text, text, st.lists(st.one_of(text, st.tuples(text, SCALARS)), max_size=3))
+    given = draw(st.one_of(st.lists(row, max_size=4), SCALARS))
+    how = draw(options(features=st.one_of(st.just(["x0", "x1"]), st.lists(SCALARS, max_size=3), SCALARS)))
+    return lambda: fs.Rules.parse(given, **how)
+
+
 @target("Rules.from_bins", KINDS, 60)
 def _(draw):
     n = draw(SIZES)

@@ -24,7 +24,7 @@ NOT_CALLED = {
     "Comparison": "made by compare",
     "Estimate": "made by the measures",
     "Evaluation": "made by evaluate",
-    "Rules": "made by from_conditions, from_tree and from_bins",
+    "Rules": "made by parse, from_conditions, from_tree and from_bins",
     "Importances.made": "takes what is known to be right",
     "Explanations": "the base of the kinds, whose own methods are fuzzed",
     "Explanations.made": "the base of the kinds",

@@ -24,6 +24,7 @@ from faithscope.explainers.shared.seeds import check_seed, row_seeds
 from faithscope.explainers.shared.table import Table, Unseen
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.rows import rows_of
+from faithscope.readers.dice import frame_of
 
 _METHODS = ("random", "genetic", "kdtree")
 _OUTCOME = "outcome"
@@ -257,7 +258,7 @@ def _flipped(explainer: Any, row: Any, wanted: int) -> Any:
         if "No counterfactuals found" in str(problem):
             return None
         raise
-    return example.final_cfs_df if example.final_cfs_df_sparse is None else example.final_cfs_df_sparse
+    return frame_of(example)
 
 
 @contextmanager

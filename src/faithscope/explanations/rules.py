@@ -1,7 +1,7 @@
 """Rules: conjunctions of conditions on features, which say themselves which rows they apply to."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Self
 
@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import Explanations, shorten
+from faithscope.explanations.conditions.categories import decoded, joined_categories
 from faithscope.explanations.conditions.condition import NOTHING, OR_MISSING, Condition, Triple, conjoin
 from faithscope.explanations.conditions.conjunctions import Conjunction, Conjunctions, number_conjunctions
 from faithscope.explanations.conditions.feature_column import FeatureColumn, Mask
 from faithscope.explanations.conditions.features import array_columns, default_names, distinct_names
+from faithscope.explanations.conditions.texts import read_texts
 from faithscope.explanations.conditions.tree_paths import read_tree
 from faithscope.explanations.conditions.written import is_triple, to_condition, written_row
 from faithscope.inputs.alignment import same_rows
@@ -35,7 +37,7 @@ class Rules(Conjunctions):
     """One conjunction of conditions per row, such as "education-num <= 9 and capital-gain <= 0".
 
     Equal rules are equal however they were written: order, repetition and redundant bounds do not count.
-    Make them with `from_conditions`, `from_tree` or `from_bins`.
+    Make them with `parse`, `from_conditions`, `from_tree` or `from_bins`.
 
     Attributes
     ----------
@@ -45,6 +47,10 @@ class Rules(Conjunctions):
         A digest of the splits of the tree that these are paths of, if they are: such rules cover every row once.
     positional : bool
         Whether rows given as a plain array have their columns in the order of `features`.
+    categories : mapping from feature to a mapping from code to text
+        Of features that rows may hold as whole numbers, while conditions name what the numbers stand for.
+    claimed : (n,) structured array, optional
+        What the explainer itself says of each rule, such as its "precision" and "coverage".
 
     Examples
     --------
@@ -56,6 +62,8 @@ class Rules(Conjunctions):
     features: tuple[str, ...]
     tree: str | None = None
     positional: bool = True
+    categories: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    claimed: NDArray[Any] | None = None
 
     @classmethod
     def from_conditions(
@@ -94,6 +102,39 @@ class Rules(Conjunctions):
                 raise type(error)(f"Rules, row {int((codes == number).argmax())}: {error}") from None
         distinct, numbers = number_conjunctions(conjunctions)
         return cls(numbers[codes], distinct, names, positional=positional)._labelled(conditions)
+
+    @classmethod
+    def parse(cls, texts: Iterable[str | Iterable[Any]], features: Sequence[Hashable] | None = None) -> Self:
+        """Rules from one text per row, or one list of condition texts per row.
+
+        Reads what `describe` and every table of this package print, what logs hold, and what lime and anchor-exp
+        print: ``27.1 < bmi <= 31.3 and job == clerk``, ``petal width (cm) <= 0.80``, ``age > 48.00 AND job = clerk``,
+        ``(age <= 37 or missing) and job in {clerk, cook}``, ``age is missing``, ``everything``.
+
+        A bare value that could be a number, a date, true, false or missing is one, and a text in quotes is a text:
+        ``ward == 37`` and ``ward == "37"`` differ, as the column does. A bound is as printed: `describe` prints seven
+        digits, lime and anchor-exp two decimals, so a rule that was printed may not cover the row that it explains,
+        which measures count as `missed`. `to_conditions` and files keep bounds in full.
+
+        Parameters
+        ----------
+        texts : list of str, or of lists of str
+            Conditions are joined by ``and``, ``&``, ``,`` or ``;``. A list may hold lime's (text, weight) pairs.
+        features : sequence of names, optional
+            The names of the columns in order, as in `from_conditions`. They decide a text that could be read
+            differently: a name may then hold anything, and the longest that fits is read.
+
+        Examples
+        --------
+        >>> rules = Rules.parse(["age <= 37 and job == clerk", "9.5 < education-num <= 12.5", "everything"])
+        >>> rules.describe(1), rules.features
+        ('9.5 < education-num <= 12.5', ('age', 'job', 'education-num'))
+        >>> Rules.parse([["0.00 < salt and pepper <= 37.00"]], features=["salt and pepper"]).describe(0)
+        '0 < "salt and pepper" <= 37'
+        """
+        names = None if features is None else distinct_names(features)
+        conditions, remarks = read_texts(texts, names)
+        return cls.from_conditions(conditions, names)._with(remarks=remarks)._labelled(texts)
 
     @classmethod
     def from_tree(cls, tree: Any, X: Any, features: Sequence[Hashable] | None = None) -> Self:
@@ -175,9 +216,24 @@ class Rules(Conjunctions):
                 "Pass the same features= for both."
             )
 
+    def take(self, rows: NDArray[Any] | Sequence[int] | slice) -> Self:
+        taken = super().take(rows)
+        if self.claimed is None:
+            return taken
+        chosen = rows if isinstance(rows, slice) else np.asarray(rows, None if len(rows) else np.int64)
+        return taken._with(claimed=self.claimed[chosen])
+
     def join(self, other: Self) -> Self:
-        both = super().join(other)
-        return both if self.tree == other.tree else both._with(tree=None)
+        both = (
+            super()
+            .join(other)
+            ._with(
+                tree=self.tree if self.tree == other.tree else None,
+                categories=joined_categories(self.categories, other.categories),
+            )
+        )
+        alike = self.claimed is not None and other.claimed is not None and self.claimed.dtype == other.claimed.dtype
+        return both._with(claimed=np.concatenate([self.claimed, other.claimed]) if alike else None)
 
     def describe(self, row: int) -> str:
         parts = list(map(str, self.conjunction(row)))
@@ -215,11 +271,14 @@ class Rules(Conjunctions):
         """
         needed = {condition.position: condition for condition in conditions if condition.position >= 0}
         rows, fetch = _table_columns(X, needed) if is_frame(X) else self._array_columns(X, needed)
-        columns = cache(lambda position: FeatureColumn(self.features[position], *fetch(position)))
+        columns = cache(lambda position: self._column(self.features[position], *fetch(position)))
         return (
             columns(condition.position).holds(condition) if condition.position >= 0 else np.zeros(rows, bool)
             for condition in conditions
         )
+
+    def _column(self, name: str, values: NDArray[Any], zoned: bool) -> FeatureColumn:
+        return FeatureColumn(name, decoded(values, self.categories.get(name, {})), zoned)
 
     def _array_columns(self, X: Any, needed: Mapping[int, Condition]) -> tuple[int, Fetch]:
         columns = array_columns(X)
@@ -227,7 +286,7 @@ class Rules(Conjunctions):
         if needed and not self.positional:
             raise BadInput(
                 f"Rows are a plain array, and the rules do not say which column is {self.features[0]!r}: pass "
-                "features= to from_conditions, in the order of the columns, or rows as a table."
+                "features=, the names in the order of the columns, when you make the rules, or rows as a table."
             )
         # Rules that only know positions may leave the last columns out.
         if width < expected or (width > expected and self.features != default_names(expected)):

@@ -155,7 +155,9 @@ def measure_sufficiency(
     seen = Further.of(coverage, counted, relation, further, elsewhere=elsewhere)
     estimate = coverage_estimate(coverage, "sufficiency", confidence, how, seen, counted.weights)
     pairs = cover(counted, relation, interval=False).sums if thinned else None
-    estimate = noted(estimate if pairs is None else about_pairs(estimate, pairs), counted.notes)
+    estimate = noted(
+        estimate if pairs is None else about_pairs(estimate, pairs), (*counted.explanations.notes, *counted.notes)
+    )
     assumed = counted.weights is not None and not thinned and method is None
     return noted(estimate, (NOT_BY_PREDICTION,) if assumed else ())
 

@@ -9,13 +9,31 @@ from faithscope.errors import BadInput, FaithscopeError
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.alignment import index_of
-from faithscope.readers import captum, ferret, inseq, interpret, interpreto, lime, mappings, plain, shap
+from faithscope.readers import (
+    anchors,
+    calibrated,
+    captum,
+    dice,
+    ferret,
+    inseq,
+    interpret,
+    interpreto,
+    lime,
+    mappings,
+    plain,
+    pyxai,
+    shap,
+)
 from faithscope.readers.classes import of_class
 from faithscope.readers.wanted import ClassIndex, Wanted
 
 READERS: tuple[ModuleType, ...] = (
     shap,
     lime,
+    anchors,
+    dice,
+    pyxai,
+    calibrated,
     interpret,
     captum,
     ferret,

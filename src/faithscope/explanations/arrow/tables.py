@@ -200,13 +200,21 @@ def _write_rules(given: Rules) -> tuple[Columns, Settings]:
     first = {int(code): row for row, code in reversed(list(enumerate(given.codes)))}
     texts = [write_rule(given.item(first[code])) if code in first else None for code in range(len(given.distinct))]
     rules = pa.array(texts, pa.string()).take(pa.array(given.codes))
-    return {"rule": rules}, {"features": given.features, "tree": given.tree, "positional": given.positional}
+    known = {"features": given.features, "tree": given.tree, "positional": given.positional}
+    return {"rule": rules}, known | ({"categories": _category_pairs(given)} if given.categories else {})
+
+
+def _category_pairs(given: Rules) -> dict[str, list[tuple[int, str]]]:
+    """Codes with their texts as pairs: keys of JSON are texts."""
+    return {feature: [(int(code), text) for code, text in texts.items()] for feature, texts in given.categories.items()}
 
 
 def _read_rules(columns: Columns, settings: Settings) -> Rules:
     texts, codes = _coded(columns["rule"])
     rules = Rules.from_conditions([parse_rule(text) for text in texts], settings["features"])
-    return rules._with(codes=rules.codes[codes], tree=settings["tree"], positional=settings["positional"])
+    categories = {feature: dict(pairs) for feature, pairs in settings.get("categories", {}).items()}
+    known = {"tree": settings["tree"], "positional": settings["positional"], "categories": categories}
+    return rules._with(codes=rules.codes[codes], **known)
 
 
 def _coded(column: Any) -> tuple[list[Any], NDArray[np.int64]]:

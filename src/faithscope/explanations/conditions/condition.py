@@ -8,6 +8,7 @@ from operator import and_
 from typing import Any
 
 from faithscope.errors import WrongType
+from faithscope.explanations.conditions.shown import shown_name, shown_values
 from faithscope.inputs.dates import Moment
 
 Bound = float | Moment
@@ -108,17 +109,38 @@ class Condition:
         return written or [(self.feature, "!=", None)]
 
     def __str__(self) -> str:
+        """The condition as `grammar.parse_rule` reads it; bounds are rounded to seven digits."""
         if self.never:
             return "nothing"
         written = self.triples() if self.among is not None else self._present()
-        parts = [_read_aloud(triple) for triple in written]
-        if len(written) >= 2 and written[1][1] in BOUNDS:
-            (feature, above, low), (_, below, high) = written[:2]
-            parts[:2] = [f"{_show(low)} {above.replace('>', '<')} {feature} {below} {_show(high)}"]
+        parts = self._read_aloud(written)
         text = " and ".join(parts)
         if self.among is not None or not self.missing:
             return text
         return f"({text}){OR_MISSING}" if len(parts) > 1 else text + OR_MISSING
+
+    def _read_aloud(self, written: list[Triple]) -> list[str]:
+        """What it asks of its feature, piece by piece; two bounds in one: 3 < age <= 7."""
+        name, several = (
+            shown_name(self.feature),
+            [value if isinstance(value, tuple) else (value,) for *_, value in written],
+        )
+        exact = self.among is not None or bool(self.without)  # a bound that is rounded bounds nearly the same rows
+        texts = iter(shown_values([value for values in several for value in values], exact=exact))
+        shown = [[next(texts) for _ in values] for values in several]
+        parts = [
+            _part(name, operator, value, values) for (_, operator, value), values in zip(written, shown, strict=True)
+        ]
+        if len(written) >= 2 and written[1][1] in BOUNDS:
+            above, below = written[0][1].replace(">", "<"), written[1][1]
+            parts[:2] = [f"{shown[0][0]} {above} {name} {below} {shown[1][0]}"]
+        return parts
+
+
+def _part(name: str, operator: str, value: Any, shown: list[str]) -> str:
+    if value is None:
+        return f"{name} is {'missing' if operator == '==' else 'present'}"
+    return f"{name} {operator} {{{', '.join(shown)}}}" if isinstance(value, tuple) else f"{name} {operator} {shown[0]}"
 
 
 NOTHING = Condition(-1, "", among=())  # the only part of the conjunction that is never true
@@ -203,23 +225,3 @@ def in_order(values: Iterable[Value]) -> tuple[Value, ...]:
 
 
 BOUNDS = ("<=", "<", ">=", ">")
-
-
-def _read_aloud(triple: Triple) -> str:
-    feature, operator, value = triple
-    if value is None:
-        return f"{feature} is {'missing' if operator == '==' else 'present'}"
-    if isinstance(value, tuple):
-        return f"{feature} {operator} {{{', '.join(map(_show, value))}}}"
-    return f"{feature} {operator} {_show(value)}"
-
-
-def _show(value: Value | None) -> str:
-    """The text of a value: whole numbers without ".0", others to seven digits, as many as a tree's threshold has."""
-    if value is None:
-        return "missing"
-    if isinstance(value, str | int | Moment):
-        return str(value)
-    if value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return f"{value:.7g}" if abs(value) < 1e6 else repr(value)

@@ -1,0 +1,332 @@
+"""One pass over the text of a rule: names and values quoted or bare, in the words of several libraries."""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from faithscope.errors import BadInput
+from faithscope.explanations.conditions.condition import BOUNDS, OR_MISSING, Triple
+from faithscope.explanations.conditions.shown import NUMBER, TYPED, are_typed
+from faithscope.inputs.dates import WRITTEN, Moment
+
+_TEXT = r'"(?:[^"\\]|\\.)*"'
+_ORDER = r"<=|>=|≤|≥|<|>"
+_SIGN = rf"{_ORDER}|==|!=|≠|="
+_JOIN = r"(?:and(?![\w.\-])|&&?|∧|,|;)"  # where one has to follow
+_OR = r"\s*\bor\s+missing(?![\w.\-])"
+_END = rf"(?=\s*(?:\Z|\)|{_JOIN}|or\s+missing(?![\w.\-])))"
+_IS = rf"is\s+(?:missing|present|not\s+missing){_END}"
+_LISTS = r"(?:not\s+in|in)(?=\s*[{\[(\]])|between(?=\s*[\[(])"
+_OPERATOR = rf"\s*(?P<operator>{_SIGN}|(?<![\w.\-])(?:{_IS}|{_LISTS}))\s*"
+_BARE = r'(?:(?!\s+and\s)[^"<>=!≤≥≠{},;&∧])+?'  # a name up to its operator
+_SAME = {"=": "==", "≤": "<=", "≥": ">=", "≠": "!="}
+_ANY_OF = {"==": "in", "!=": "not in"}  # before a list in braces, as PyXAI prints it
+_TURNED = {"<=": ">=", "<": ">", ">=": "<=", ">": "<"}
+_VALUES = {"true": True, "false": False, "missing": None}
+_WANTED = 'a number, a text in "", a date, true, false or missing'
+
+
+def _pattern(text: str) -> "re.Pattern[str]":
+    return re.compile(text, re.DOTALL | re.IGNORECASE)
+
+
+_QUOTED = _pattern(_TEXT)
+_SINGLE = _pattern(rf"'((?:[^'\\]|\\.)*)'{_END}")
+_SPACE, _JOINED, _OR_MISSING, _OPERATES = map(_pattern, (r"\s*", rf"\s*{_JOIN}\s*", _OR, _OPERATOR))
+_LEFT = _pattern(rf"(?P<low>(?:{WRITTEN}|{NUMBER}))\s*(?P<above>{_ORDER})\s*")
+_BOUND = _pattern(rf"(?:{WRITTEN}(?![\w.\-:])|{NUMBER}|(?:true|false|missing)(?![\w.\-]))")
+_STOP = _pattern(rf"[()]|{_OR}|\s+and(?=[\s(])\s*|\s*(?:&&?|∧|,|;)\s*")  # where a bare value may end
+_ANY_NAME = _pattern(f"(?P<name>{_TEXT}|{_BARE}){_OPERATOR}")
+_END_OF_RANGE = rf"{WRITTEN}|{NUMBER}"
+_RANGE = _pattern(
+    rf"(?!\[[^\[\]]*\])(?P<left>[\[\]])\s*(?P<low>{_END_OF_RANGE})\s*,\s*(?P<high>{_END_OF_RANGE})\s*(?P<right>[\[\]])"
+)
+_COMMA, _OPENING, _ENDS = map(_pattern, (r"\s*,", r"[\s(]*", _END))
+_SIGN_INSIDE = _pattern(rf"\S\s+(?:{_SIGN})|==|\s{_OR}|(?:^|\s)or\s")
+
+
+def _list_parts(closing: str) -> "tuple[re.Pattern[str], re.Pattern[str]]":
+    """One value of a list, and the list's end."""
+    end = re.escape(closing)
+    quoted = rf"{_TEXT}|'(?:[^'\\]|\\.)*'(?=\s*[,{end}])"
+    return _pattern(rf"\s*(?:(?P<quoted>{quoted})|(?P<bare>[^,\"{end}]*))\s*"), _pattern(rf"\s*{end}")
+
+
+_LIST_PARTS = {opening: _list_parts(closing) for opening, closing in ("{}", "[]", "()")}
+
+
+def misread(text: str, place: int, what: str) -> BadInput:
+    """What is wrong with a rule, and where."""
+    excerpt = text[max(0, place - 20) : place] + "⟪here⟫" + text[place : place + 20]
+    return BadInput(f"The rule {excerpt!r} cannot be read at character {place + 1}: it has {what}.")
+
+
+@dataclass(frozen=True)
+class Names:
+    """How the name of a feature and its operator look: one that the caller names, and any other.
+
+    Attributes
+    ----------
+    listed, first : patterns
+        A name of the caller's, the longest that fits; a name in quotes, or bare.
+    """
+
+    listed: "re.Pattern[str]"
+    first: "re.Pattern[str]"
+
+    @classmethod
+    def of(cls, features: Iterable[str] | None) -> "Names":
+        """The names of these features, or none in particular."""
+        names = sorted({name for name in features or () if name}, key=len, reverse=True)
+        known = f"(?:{'|'.join(map(re.escape, names))})" if names else r"(?!)"
+        return cls(
+            re.compile(f"(?P<name>{known}){_OPERATOR}", re.DOTALL), _pattern(f"(?P<name>{_TEXT}|{_BARE}){_OPERATOR}")
+        )
+
+
+class Parser:
+    """One pass over the text of a rule.
+
+    Parameters
+    ----------
+    text : str
+    names : Names
+    """
+
+    def __init__(self, text: str, names: Names) -> None:
+        self.text, self.names, self.place, self.depth = text, names, 0, 0
+
+    def rule(self) -> list[Triple]:
+        """The conditions of the whole text."""
+        triples = self._conjunction()
+        if self.place < len(self.text):
+            raise self._wrong("'and'")
+        return triples
+
+    def _match(self, pattern: "re.Pattern[str]") -> "re.Match[str] | None":
+        """Go past what the pattern matches here, if it does."""
+        match = pattern.match(self.text, self.place)
+        if match is not None:
+            self.place = match.end()
+        return match
+
+    def _wrong(self, wanted: str, place: int | None = None) -> BadInput:
+        at = self.place if place is None else place
+        at += len(self.text[at:]) - len(self.text[at:].lstrip())
+        seen = re.match(r"[\w.\-]+|.|\Z", self.text[at:], re.DOTALL)
+        what = repr(seen[0]) if seen and seen[0] else "its end"
+        return misread(self.text, at, f"{what} instead of {wanted}")
+
+    def _conjunction(self) -> list[Triple]:
+        triples = self._term()
+        while self._match(_JOINED):
+            triples += self._term()
+        self._match(_SPACE)
+        return triples
+
+    def _term(self) -> list[Triple]:
+        self._match(_SPACE)
+        group = self.text[self.place : self.place + 1] == "(" and not self.names.listed.match(self.text, self.place)
+        triples = self._group() if group else self._test()
+        place = self.place
+        if self._match(_OR_MISSING):
+            if len({feature for feature, *_ in triples}) > 1:
+                raise misread(self.text, place, "'or missing' after conditions on several features")
+            triples = [(name, operator.removesuffix(OR_MISSING) + OR_MISSING, it) for name, operator, it in triples]
+        return triples
+
+    def _group(self) -> list[Triple]:
+        self.place, self.depth = self.place + 1, self.depth + 1
+        if self.depth > 50:
+            raise misread(self.text, self.place, "too many parentheses in one another")
+        triples = self._conjunction()
+        if self.text[self.place : self.place + 1] != ")":
+            raise self._wrong("')'")
+        self.place, self.depth = self.place + 1, self.depth - 1
+        return triples
+
+    def _test(self) -> list[Triple]:
+        listed, first = self.names.listed, self.names.first
+        return self._interval() or self._named(listed) or self._turned() or self._named(first) or self._none()
+
+    def _none(self) -> list[Triple]:
+        if _QUOTED.match(self.text, self.place):
+            self._match(_QUOTED)
+            raise self._wrong("one of <= < >= > == != in, not in, between, is missing")
+        if self.text[self.place : self.place + 1] == '"':
+            raise misread(self.text, self.place, "a text that is never closed")
+        raise self._wrong("a feature with an operator such as <= or ==")
+
+    def _interval(self) -> list[Triple] | None:
+        """``3 < age <= 7``; None if this is something else."""
+        start = self.place
+        left = self._match(_LEFT)
+        name = left and (self._match(self.names.listed) or self._match(self.names.first))
+        operator = _SAME.get(name["operator"], name["operator"]) if name else ""
+        if left is None or name is None or operator not in BOUNDS:
+            self.place = start
+            return None
+        above = _SAME.get(left["above"], left["above"])
+        if above[0] != operator[0]:
+            raise misread(self.text, name.start("operator"), f"{operator!r} after {above!r}: two bounds point one way")
+        feature = self._feature(name)
+        return [(feature, _TURNED[above], self._typed(left["low"], start)), (feature, operator, self._bound())]
+
+    def _turned(self) -> list[Triple] | None:
+        """``37 >= age``; None if this is something else."""
+        start = self.place
+        left = self._match(_LEFT)
+        if left is None or _BOUND.match(self.text, self.place) or not self.text[self.place :].strip():
+            self.place = start
+            return None
+        at, operator = self.place, _SAME.get(left["above"], left["above"])
+        name = self._value()
+        if not isinstance(name, str):
+            raise self._wrong("a feature", at)
+        return [(name, _TURNED[operator], self._typed(left["low"], start))]
+
+    def _named(self, pattern: "re.Pattern[str]") -> list[Triple] | None:
+        match = self._match(pattern)
+        if match is None:
+            return None
+        feature, operator = self._feature(match), " ".join(match["operator"].lower().split())
+        operator = _SAME.get(operator, operator)
+        if operator.startswith("is "):
+            return [(feature, "==" if operator == "is missing" else "!=", None)]
+        within = self._match(_RANGE) if operator == "in" else None
+        if within is not None:
+            return self._range(feature, within)
+        if self.text[self.place : self.place + 1] == "{":
+            operator = _ANY_OF.get(operator, operator)
+        if operator in ("in", "not in", "between"):
+            return [(feature, operator, self._several(operator))]
+        return [(feature, operator, self._bound() if operator in BOUNDS else self._value())]
+
+    def _range(self, feature: str, within: "re.Match[str]") -> list[Triple]:
+        """``]3, 7]``: above 3, and 7 at most. Both ends included would be a list of two values."""
+        above, below = ">" if within["left"] == "]" else ">=", "<" if within["right"] == "[" else "<="
+        low, high = (self._typed(within[end], within.start(end)) for end in ("low", "high"))
+        return [(feature, above, low), (feature, below, high)]
+
+    def _feature(self, match: "re.Match[str]") -> str:
+        name = match["name"]
+        if not name.startswith('"') or match.re is self.names.listed:
+            if name.strip() in _VALUES:
+                raise self._wrong("a feature", match.start("name"))
+            return name.strip()
+        return str(self._unquote(name, match.start("name")))
+
+    def _several(self, operator: str) -> tuple[Any, ...]:
+        """The values of a list in braces or brackets."""
+        if self.text[self.place] not in _LIST_PARTS:
+            raise self._wrong("'{'")
+        item, closing = _LIST_PARTS[self.text[self.place]]
+        self.place += 1
+        values: list[Any] = []
+        while not closing.match(self.text, self.place):
+            if values and not self._match(_COMMA):
+                raise self._wrong("','")
+            values.append(self._item(item))
+        self._match(closing)
+        if operator == "between" and len(values) != 2:
+            self.place -= 1
+            raise self._wrong("exactly two values of between")
+        return tuple(values)
+
+    def _item(self, pattern: "re.Pattern[str]") -> Any:
+        start = self.place
+        match = self._match(pattern)
+        assert match is not None
+        if match["quoted"] is not None:
+            return self._unquote(match["quoted"], match.start("quoted"))
+        if not match["bare"].strip():
+            raise self._wrong(_WANTED, start)
+        return self._typed(match["bare"].strip(), match.start("bare"))
+
+    def _bound(self) -> Any:
+        """A value with an order: a number or a date; others are refused where conditions are made."""
+        quoted = self._match(_QUOTED)
+        if quoted is not None:
+            return self._unquote(quoted[0], quoted.start())
+        match = self._match(_BOUND)
+        if match is None:
+            raise self._open() or self._wrong(_WANTED)
+        return self._typed(match[0], match.start())
+
+    def _open(self) -> BadInput | None:
+        never = self.text[self.place : self.place + 1] == '"'
+        return misread(self.text, self.place, "a text that is never closed") if never else None
+
+    def _value(self) -> Any:
+        """A value that stands alone: quoted, or bare up to the end of its condition."""
+        quoted = self._match(_QUOTED) or self._match(_SINGLE)
+        if quoted is not None:
+            return self._unquote(quoted[0], quoted.start())
+        start, end = self.place, self._bare_end()
+        bare = self.text[start:end].strip()
+        if not bare:
+            raise self._wrong(_WANTED)
+        if bare.startswith('"'):
+            raise self._open() or self._wrong(_WANTED)
+        inside = _SIGN_INSIDE.search(bare)
+        if inside is not None:
+            raise misread(
+                self.text, start, f"{bare!r}, which is not one value: a text that has this in it is in quotes"
+            )
+        self.place = end
+        return self._typed(bare, start)
+
+    def _bare_end(self) -> int:
+        """Where a bare value ends: before what can only follow it."""
+        depth = 0
+        for stop in _STOP.finditer(self.text, self.place):
+            mark = stop[0].strip()
+            if mark == ")" and not depth and self.depth:
+                return stop.start()
+            if mark in ("(", ")"):
+                depth = max(0, depth + (1 if mark == "(" else -1))
+            elif mark.lower().startswith("or"):
+                if _ENDS.match(self.text, stop.end()):
+                    return stop.start()
+            elif self._starts_test(stop.end()):
+                return stop.start()
+        return len(self.text)
+
+    def _starts_test(self, place: int) -> bool:
+        text, here = self.text, _OPENING.match(self.text, place)
+        place = here.end() if here else place
+        return any(pattern.match(text, place) for pattern in (self.names.listed, self.names.first, _LEFT))
+
+    def _unquote(self, written: str, place: int) -> str:
+        if written.startswith("'"):
+            return re.sub(r"\\(.)", r"\1", written[1:-1])
+        try:
+            return str(json.loads(written, strict=False))
+        except ValueError:
+            raise misread(self.text, place, "a text with an escape that JSON does not know") from None
+
+    def _typed(self, bare: str, place: int) -> Any:
+        """What a bare value is: a number, a date, true, false or missing; any other is a text."""
+        if not TYPED.fullmatch(bare):
+            if are_typed(bare):
+                raise self._wrong("','", place + len(bare.split()[0]))
+            return bare
+        if bare.lower() in _VALUES:
+            return _VALUES[bare.lower()]
+        return _to_date(self.text, bare, place) if re.fullmatch(WRITTEN, bare) else _to_number(self.text, bare, place)
+
+
+def _to_number(text: str, bare: str, place: int) -> float | int:
+    try:
+        return float(bare) if re.search(r"[.eEi]", bare) else int(bare)
+    except ValueError:  # an integer of thousands of digits
+        raise misread(text, place, "a number with too many digits") from None
+
+
+def _to_date(text: str, bare: str, place: int) -> Moment:
+    try:
+        return Moment.parse(bare)
+    except ValueError:
+        raise misread(text, place, "a date that does not exist") from None

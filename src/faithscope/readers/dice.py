@@ -1,0 +1,171 @@
+"""dice-ml's `CounterfactualExplanations`, its `CounterfactualExamples`, and the JSON of either version."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from faithscope.errors import BadInput
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.counterfactuals import Counterfactuals
+from faithscope.inputs.hints import hint
+from faithscope.readers.dice_cells import to_numbers
+from faithscope.readers.rows import first_of, one_per_row
+from faithscope.readers.wanted import Wanted
+
+_SHOWN = 10  # rows that an error lists
+Rows = list[list[Any]]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """What dice-ml made for one row: its features and values, and those of the counterfactuals, outcomes last."""
+
+    names: list[str]
+    original: list[Any]
+    others: Rows
+
+
+def recognizes(thing: Any) -> bool:
+    """Whether this is what ``generate_counterfactuals`` gives, a list of its examples, or the JSON of it."""
+    return hasattr(thing, "cf_examples_list") or _is_example(first_of(thing)) or _as_saved(thing) is not None
+
+
+def read(thing: Any, wanted: Wanted) -> Explanations:
+    """The first counterfactual of every row, without the outcome; numbers that are texts are numbers again.
+
+    Of an object that has both, those that were made sparse afterwards count, which dice-ml shows and saves. It keeps
+    rows in single precision: a number becomes the shortest one that single precision cannot tell from it, which is
+    what was written in the data.
+    """
+    if wanted.class_index is not None or wanted.top is not None:
+        raise BadInput("Counterfactuals have no classes and no tokens to choose from: leave class_index= and top= out.")
+    examples = _examples(thing)
+    if not examples:
+        raise BadInput("There are no counterfactuals in this object of dice-ml: explain at least one row.")
+    _refuse_without(examples)
+    names = examples[0].names[:-1]
+    originals = _in_order([example.original for example in examples], names, wanted)
+    points = _in_order([example.others[0] for example in examples], names, wanted)
+    after, before = to_numbers(points, originals)
+    remarks = (*_remarks(examples), *_lost_truth(examples))
+    return Counterfactuals(after, before, names=wanted.features or names)._with(remarks=remarks)
+
+
+def frame_of(example: Any) -> Any:
+    """The counterfactuals of one row as dice-ml shows them: with few changes if it has made them so; None if none."""
+    sparse = getattr(example, "final_cfs_df_sparse", None)
+    return example.final_cfs_df if sparse is None else sparse
+
+
+def _is_example(thing: Any) -> bool:
+    return hasattr(thing, "final_cfs_df") and hasattr(thing, "test_instance_df")
+
+
+def _as_saved(thing: Any) -> Mapping[str, Any] | None:
+    """The dict that ``to_json()`` writes; None for anything else."""
+    if isinstance(thing, str) and thing.lstrip().startswith("{") and ('"cfs_list"' in thing or "cf_examples" in thing):
+        try:
+            thing = json.loads(thing)
+        except ValueError:
+            return None
+    known = isinstance(thing, Mapping) and ({"cfs_list", "test_data"} <= set(thing) or "cf_examples_list" in thing)
+    return thing if known else None
+
+
+def _examples(thing: Any) -> list[Examples]:
+    saved = _as_saved(thing)
+    if saved is None:
+        listed = getattr(thing, "cf_examples_list", None)
+        return [_from_object(item) for item in (one_per_row(thing) if listed is None else listed)]
+    if "cf_examples_list" in saved:
+        return [_from_first_version(json.loads(text)) for text in saved["cf_examples_list"]]
+    names, outcome = saved["feature_names_including_target"], saved["data_interface"]["outcome_name"]
+    rows = zip(saved["test_data"], saved["cfs_list"], strict=True)
+    return [_outcome_last(names, names, outcome, row[0], others or []) for row, others in rows]
+
+
+def _from_object(item: Any) -> Examples:
+    frame, given = frame_of(item), item.test_instance_df
+    others = [] if frame is None else [list(row) for row in zip(*_columns(frame), strict=True)]
+    listed = list(given.columns) if frame is None else list(frame.columns)
+    original = [column[0] for column in _columns(given)]
+    return _outcome_last(list(given.columns), listed, item.data_interface.outcome_name, original, others)
+
+
+def _columns(frame: Any) -> list[list[Any]]:
+    return [frame.iloc[:, place].tolist() for place in range(frame.shape[1])]
+
+
+def _from_first_version(item: Mapping[str, Any]) -> Examples:
+    given = json.loads(item["test_instance_df"])
+    frame = json.loads(item["final_cfs_df"]) if item["final_cfs_df"] is not None else {}
+    others = [list(row) for row in zip(*(column.values() for column in frame.values()), strict=True)]
+    original = [next(iter(column.values())) for column in given.values()]
+    return _outcome_last(
+        list(given), list(frame) or list(given), item["data_interface"]["outcome_name"], original, others
+    )
+
+
+def _outcome_last(
+    names: Sequence[str], listed: Sequence[str], outcome: str, original: Sequence[Any], others: Rows
+) -> Examples:
+    """Examples whose columns are those of the row explained, the outcome after them."""
+    order = [name for name in names if name != outcome] + [outcome]
+    places, listed_places = ({name: place for place, name in enumerate(part)} for part in (names, listed))
+    return Examples(
+        [str(name) for name in order],
+        [original[places[name]] for name in order],
+        [[other[listed_places[name]] for name in order] for other in others],
+    )
+
+
+def _refuse_without(examples: Sequence[Examples]) -> None:
+    rows = [row for row, example in enumerate(examples) if not example.others]
+    if rows:
+        shown = ", ".join(map(str, rows[:_SHOWN])) + (", …" if len(rows) > _SHOWN else "")
+        raise BadInput(
+            f"dice-ml found no counterfactual for {len(rows):,} of {len(examples):,} rows ({shown}): leave them out, "
+            "fs.read([each for each in result.cf_examples_list if each.final_cfs_df is not None]), and leave the same "
+            "rows out of the predictions and of X."
+        )
+
+
+def _in_order(rows: Rows, names: Sequence[str], wanted: Wanted) -> Rows:
+    """The rows without the outcome, their features in the order that the caller asks for."""
+    features = wanted.features or tuple(names)
+    unknown = next((name for name in features if name not in names), None)
+    if unknown is not None or len(features) < len(names):
+        what = f"names {unknown!r}, which dice-ml's rows lack" if unknown else f"has {len(features)} names"
+        raise BadInput(f"features= {what}, of {len(names)} features: {hint(str(unknown or ''), names)}")
+    places = [names.index(name) for name in features]
+    return [[row[place] for place in places] for row in rows]
+
+
+def _remarks(examples: Sequence[Examples]) -> tuple[str, ...]:
+    several = sum(len(example.others) > 1 for example in examples)
+    kept = sum(_same(example.original[-1], example.others[0][-1]) for example in examples)
+    told = [f"dice-ml gives several counterfactuals for {several:,} of {len(examples):,} rows, and the first counts"]
+    unchanged = [f"in {kept:,} of {len(examples):,} rows the outcome of the counterfactual is that of the row"]
+    return (*told * bool(several), *unchanged * bool(kept))
+
+
+def _lost_truth(examples: Sequence[Examples]) -> tuple[str, ...]:
+    """What to say of truth values: dice-ml reads the text "False" as True in the rows that it explains."""
+    columns = zip(examples[0].names[:-1], *(example.original[:-1] for example in examples), strict=True)
+    lost = [name for name, *values in columns if all(value is True for value in values)]
+    if not lost:
+        return ()
+    return (
+        f"dice-ml keeps every truth value of the rows explained as True, here of {', '.join(lost)}: give it such "
+        "columns as texts",
+    )
+
+
+def _same(first: Any, second: Any) -> bool:
+    try:
+        return bool(np.float64(first) == np.float64(second))
+    except (TypeError, ValueError):
+        return bool(first == second)

@@ -1,0 +1,181 @@
+"""Rules as texts: what is printed reads back, here and from lime and anchor-exp."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import faithscope as fs
+from faithscope.errors import BadInput, WrongType
+
+WORDS = ["clerk", "a and b", "a or missing", "x <= 3 and y > 2", "37", "2024-03-01", "missing", "True", "", "'", '"']
+WORDS += [" x", "1 2", "(a", "b)", "f(x)", "{a, b}", "[kg]", "weight [kg]", "AT&T", "a, b", "<=50K", "nothing", "inf"]
+WORDS += ["everything", "a\\nb", "a\nb", "\u202e", "\u00a0x", "not in", "a not", "is missing", "in", "\ud800", "a  b"]
+WORDS += ["and", "or missing", "x and", "petal width (cm)", "capital-gain", "a.b", "Ü≤3", "x is missing", "'a'"]
+TEXTS = st.one_of(st.sampled_from(WORDS), st.text(max_size=8))
+PRINTED = st.one_of(st.integers(-(10**6), 10**6), st.integers(-999, 999).map(lambda v: v / 16 if v % 2 else v / 100))
+NUMBERS = st.one_of(PRINTED, st.floats(allow_nan=False), st.integers())
+MOMENTS = st.datetimes(datetime.datetime(1700, 1, 1), datetime.datetime(2200, 1, 1))
+ZONED = MOMENTS.map(lambda moment: moment.replace(tzinfo=datetime.UTC))
+
+
+@st.composite
+def conditions_on(draw, feature, numbers):
+    """A few conditions on one feature, all of them on values of one family."""
+    values = draw(st.sampled_from([numbers, numbers, TEXTS, MOMENTS, ZONED]))
+    operators = ["==", "!=", "in", "not in"] + ["<=", "<", ">=", ">"] * 2 * (values is not TEXTS)
+    triples = []
+    for _ in range(draw(st.integers(1, 3))):
+        operator = draw(st.sampled_from(operators))
+        value = draw(st.lists(values, max_size=3) if operator.endswith("in") else values)
+        triples.append((feature, operator + draw(st.sampled_from(["", "", " or missing"])), value))
+    return triples + draw(st.sampled_from([[], [], [(feature, "!=", None)]]))
+
+
+@st.composite
+def rules(draw, numbers=PRINTED):
+    """Rules over features of any name."""
+    features = draw(st.lists(TEXTS, min_size=1, max_size=3, unique=True))
+    rows = draw(st.lists(st.lists(st.sampled_from(features), max_size=3, unique=True), min_size=1, max_size=3))
+    given_rows = [[triple for name in row for triple in draw(conditions_on(name, numbers))] for row in rows]
+    return fs.Rules.from_conditions(given_rows, features)
+
+
+def told(given_rules):
+    return [given_rules.describe(row) for row in range(len(given_rules))]
+
+
+@given(rules())
+def test_what_describe_prints_reads_back_as_the_same_rule(given_rules):
+    again = fs.Rules.parse(told(given_rules), given_rules.features)
+    assert again.to_conditions() == given_rules.to_conditions()
+    assert [again.conjunction(row) for row in range(len(again))] == [
+        given_rules.conjunction(row) for row in range(len(given_rules))
+    ]
+
+
+@given(rules())
+def test_what_describe_prints_reads_back_without_the_names_of_features(given_rules):
+    for text, conditions in zip(told(given_rules), given_rules.to_conditions(), strict=True):
+        if text != "nothing":
+            (again,) = fs.Rules.parse([text]).to_conditions()
+            assert set(map(repr, again)) == set(map(repr, conditions))
+
+
+@given(rules(NUMBERS))
+@example(fs.Rules.from_conditions([[("x", ">", 0.123456789), ("x", "<=", 0.1234567891)]]))
+def test_whatever_the_numbers_the_text_of_what_was_read_is_the_text(given_rules):
+    assert told(fs.Rules.parse(told(given_rules), given_rules.features)) == told(given_rules)
+
+
+@given(st.lists(st.text(max_size=30), max_size=3), st.lists(st.text(max_size=4), max_size=3, unique=True))
+def test_any_text_is_read_or_refused_in_one_sentence(texts, features):
+    read = problem = None
+    try:
+        read = fs.Rules.parse(texts, features or None)
+    except BadInput as caught:
+        problem = str(caught)
+    if read is None:
+        assert "\n" not in problem
+    else:
+        assert told(fs.Rules.parse(told(read), read.features)) == told(read)
+
+
+@pytest.mark.parametrize(
+    ("text", "conditions"),
+    [
+        ("age <= 37 and job == clerk", [("age", "<=", 37.0), ("job", "==", "clerk")]),
+        ("27.1 < bmi <= 31.3", [("bmi", ">", 27.1), ("bmi", "<=", 31.3)]),
+        ("0.00 < age <= 37.00 AND job = clerk", [("age", ">", 0.0), ("age", "<=", 37.0), ("job", "==", "clerk")]),
+        ("workclass = Self-emp-not-inc", [("workclass", "==", "Self-emp-not-inc")]),
+        ("petal width (cm) <= 0.80", [("petal width (cm)", "<=", 0.8)]),
+        ("weight [kg] > 80.5 & 170 >= height", [("weight [kg]", ">", 80.5), ("height", "<=", 170.0)]),
+        ("job=cooks, waiters and clerks, age > 3", [("job", "==", "cooks, waiters and clerks"), ("age", ">", 3.0)]),
+        ("(age > 3) & (job == 'a \"b\"')", [("age", ">", 3.0), ("job", "==", 'a "b"')]),
+        ("company = AT&T", [("company", "==", "AT&T")]),
+        ("income = <=50K and age ≥ 3", [("income", "==", "<=50K"), ("age", ">=", 3.0)]),
+        ("3 <= 0.50; 1.00 < 0 <= 5.00", [("3", "<=", 0.5), ("0", ">", 1.0), ("0", "<=", 5.0)]),
+        ("1stFlrSF <= 800", [("1stFlrSF", "<=", 800.0)]),
+        ("born in 1990 > 3", [("born in 1990", ">", 3.0)]),
+        ("ward == 37", [("ward", "==", 37.0)]),
+        ('ward == "37"', [("ward", "==", "37")]),
+        ('job not in {clerk, "a, b"}', [("job", "not in", ("a, b", "clerk"))]),
+        (
+            "(job == Outlying-US(Guam) or missing) and x is present",
+            [("job", "in", ("Outlying-US(Guam)", None)), ("x", "!=", None)],
+        ),
+        ("age in ]3.5, 7]", [("age", ">", 3.5), ("age", "<=", 7.0)]),
+        ("age in [3, 7[ and x > 2", [("age", ">=", 3.0), ("age", "<", 7.0), ("x", ">", 2.0)]),
+        ("age in [3, 7]", [("age", "in", (3.0, 7.0))]),
+        ("color != {green,red}", [("color", "not in", ("green", "red"))]),
+        ("everything", []),
+        ("true", []),
+        ("", []),
+    ],
+)
+def test_texts_of_other_libraries_and_people(text, conditions):
+    assert fs.Rules.parse([text]).to_conditions() == [conditions]
+
+
+def test_the_longest_name_that_fits_is_read():
+    names = ["a", "a and b", "a<b", "b"]
+    assert fs.Rules.parse(["a and b <= 3 and a<b > 2"], names).to_conditions() == [
+        [("a and b", "<=", 3.0), ("a<b", ">", 2.0)]
+    ]
+    with pytest.raises(BadInput, match="'a' instead of a feature with an operator"):
+        fs.Rules.parse(["a and b <= 3"], ["a", "b"])
+
+
+def test_a_list_of_conditions_per_row_is_a_conjunction():
+    rules = fs.Rules.parse([["age > 48.00", "job = clerk"], [], [("0.00 < age <= 37.00", 0.3), ("job=cook", -0.1)]])
+    assert told(rules) == ["age > 48 and job == clerk", "everything", "0 < age <= 37 and job == cook"]
+    assert [remark.split(",")[0] for remark in rules.remarks] == [
+        "bounds are as printed",
+        "1 of 3 rows have no condition",
+        "the weights of conditions were left out",
+    ]
+
+
+def test_rounding_is_told_only_if_every_bound_has_two_decimals():
+    assert fs.Rules.parse(["age <= 37.00", "3.10 < x <= 4.12"]).remarks
+    assert not fs.Rules.parse(["age <= 37.00", "3.1 < x <= 4.12"]).remarks
+    assert not fs.Rules.parse(["job = 3.10"]).remarks
+
+
+def test_parsed_rules_cover_what_the_written_ones_do():
+    rows = pd.DataFrame({"age": [30, 40, np.nan], "job": ["clerk", "cook", None]})
+    rules = fs.Rules.parse(pd.Series(["age <= 37 and job == clerk", "age > 37", "age is missing"], index=[5, 3, 4]))
+    assert list(rules.index) == [5, 3, 4]
+    masks = list(rules.holds([parts[0] for parts in rules.distinct], rows))
+    assert [mask.tolist() for mask in masks] == [[True, False, False], [False, True, False], [False, False, True]]
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        ("age <= 3", r"pass \['age <= 3'\]"),
+        ([None], "row 0: a rule is a text"),
+        (["age <= 3", float("nan")], "row 1: a rule is a text"),
+        (["age <= 3", "age"], "row 1: The rule"),
+        (["nothing"], "name no feature: pass features="),
+        (["age <= old"], "instead of a number"),
+        (['age <= "old"'], "row 0: age <= 'old': text has no order"),
+        ([["age <= 3", 4]], "row 0: a rule is a text"),
+    ],
+)
+def test_what_is_no_rule_says_so(texts, said):
+    with pytest.raises((BadInput, WrongType), match=said):
+        fs.Rules.parse(texts)
+
+
+def test_a_feature_that_is_not_named_is_refused():
+    with pytest.raises(BadInput, match="'agee', which is not among the features"):
+        fs.Rules.parse(["job = clerk and agee > 3"], ["age", "job"])
+
+
+def test_a_list_of_texts_stays_plain_keys_unless_it_is_parsed():
+    texts = ["age <= 3", "age > 3"]
+    assert "plain keys" in repr(fs.read(texts))

@@ -1,0 +1,202 @@
+"""Anchors of anchor-exp and alibi are read as rules that cover what their explainers' bins do, or as words."""
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import faithscope as fs
+from faithscope.errors import BadInput
+
+NAMES = ["age", "tiny share (%)", "job"]
+JOBS = ["clerk", "<cook", "a and b = c"]
+N = 12
+
+
+@pytest.fixture(scope="module")
+def system():
+    anchor_tabular = pytest.importorskip("anchor.anchor_tabular")
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(40, 10.123, 300), rng.random(300) * 5, rng.integers(0, 3, 300)])
+    explainer = anchor_tabular.AnchorTabularExplainer(["no", "yes"], NAMES, X, {2: JOBS})
+    np.random.seed(0)  # noqa: NPY002
+    objects = [explainer.explain_instance(x, predict, threshold=0.9) for x in X[:N]]
+    return X, explainer, objects
+
+
+def predict(X):
+    return ((X[:, 0] > 42) | (X[:, 2] == 2)).astype(int)
+
+
+def covered(explainer, anchor, X):
+    """The rows that an anchor covers, by the bins of its explainer: brute force."""
+    bins, mask = explainer.disc.discretize(X), np.ones(len(X), bool)
+    names = iter(anchor.names())
+    for feature in dict.fromkeys(anchor.features()):
+        text = next(names)
+        if feature == 2:
+            mask &= X[:, 2] == anchor.exp_map["instance"][2]
+            continue
+        edges = [f"{edge:.2f}" for edge in explainer.disc.maxs[feature][:-1]]
+        high = edges.index(text.split("<= ")[1]) if "<=" in text else len(edges)
+        low = edges.index(text.split(" <")[0]) if text.count("<") == 2 else -1
+        low = edges.index(text.split("> ")[1]) if ">" in text else low
+        mask &= (bins[:, feature] > low) & (bins[:, feature] <= high)
+    return mask
+
+
+def test_rules_cover_exactly_the_rows_of_the_explainers_bins(system):
+    X, explainer, objects = system
+    rules = fs.read(objects)
+    assert rules.features == tuple(NAMES)
+    for row, anchor in enumerate(objects):
+        conditions = rules.conjunction(row)
+        mask = np.logical_and.reduce([np.ones(len(X), bool), *rules.holds(conditions, X)])
+        assert np.array_equal(mask, covered(explainer, anchor, X))
+        assert mask[row]
+    assert any(JOBS[2] in str(rules.item(row)) for row in range(N))
+
+
+def test_categories_are_found_as_codes_and_as_texts(system):
+    X, _, objects = system
+    rules = fs.read(objects)
+    table = pd.DataFrame(X, columns=NAMES).assign(job=[JOBS[int(code)] for code in X[:, 2]])
+    for coded, named in zip(rules.holds(parts(rules), X), rules.holds(parts(rules), table), strict=True):
+        assert np.array_equal(coded, named)
+    assert (
+        fs.sufficiency(objects, predict(X[:N]), X[:N]).value == fs.sufficiency(rules, predict(X[:N]), table[:N]).value
+    )
+
+
+def parts(rules):
+    return sorted({part for conjunction in rules.distinct for part in conjunction}, key=str)
+
+
+def test_what_the_explainer_claims_is_kept_and_told(system):
+    X, _, objects = system
+    rules = fs.read(objects)
+    assert rules.claimed["precision"].tolist() == [float(anchor.precision()) for anchor in objects]
+    assert rules.claimed["coverage"].tolist() == [float(anchor.coverage()) for anchor in objects]
+    mean = np.mean([anchor.precision() for anchor in objects])
+    notes = fs.sufficiency(objects, predict(X[:N]), X[:N]).notes
+    assert any(f"claim a precision of {mean:.2f}" in note for note in notes)
+    assert rules.take([2, 0]).claimed["precision"].tolist() == rules.claimed["precision"][[2, 0]].tolist()
+    both = rules.take(slice(0, 2)).join(rules.take(np.arange(N) == 5))
+    assert both.claimed["coverage"].tolist() == rules.claimed["coverage"][[0, 1, 5]].tolist()
+
+
+def test_bins_that_print_alike_are_taken_as_the_widest_and_told():
+    anchor_tabular = pytest.importorskip("anchor.anchor_tabular")
+    X = np.random.default_rng(0).random((200, 1)) * 0.02
+    explainer = anchor_tabular.AnchorTabularExplainer(["no", "yes"], ["share"], X)
+    np.random.seed(0)  # noqa: NPY002
+    rows = [explainer.explain_instance(x, lambda rows: (rows[:, 0] > 0.01).astype(int)) for x in X[:6]]
+    rules = fs.read(rows)
+    assert any("print alike" in remark for remark in rules.remarks)
+    for row in range(6):
+        assert all(mask[row] for mask in rules.holds(rules.conjunction(row), X))
+
+
+def test_features_are_ordered_as_the_caller_says(system):
+    _, _, objects = system
+    rules = fs.read(objects, features=NAMES[::-1])
+    assert rules.features == tuple(NAMES[::-1])
+    assert [set(map(repr, row)) for row in rules.to_conditions()] == [
+        set(map(repr, row)) for row in fs.read(objects).to_conditions()
+    ]
+    with pytest.raises(BadInput, match="not among the features"):
+        fs.read(objects, features=["age", "share", "job"])
+
+
+@pytest.mark.parametrize("choice", [{"class_index": 1}, {"top": 3}])
+def test_there_is_nothing_to_choose_among_rules(system, choice):
+    with pytest.raises(BadInput, match="leave it out"):
+        fs.read(system[2], **choice)
+
+
+def test_a_row_that_is_no_anchor_is_refused(system):
+    with pytest.raises(BadInput, match="Row 1 is a str among anchors"):
+        fs.read([system[2][0], "age <= 3"])
+
+
+def alibi(anchor, features, instance, **kinds):
+    """An object with the fields of alibi's ``Explanation``, as its ``AnchorTabular`` fills them."""
+    raw = {"feature": features, "mean": [0.9], "precision": [0.5, 0.97], "coverage": [0.4, 0.2], "names": anchor}
+    raw |= {"instance": instance, "prediction": np.array([1]), "examples": [], "all_precision": 0}
+    data = {"anchor": anchor, "precision": 0.97, "coverage": 0.2, "raw": raw | kinds}
+    meta = {"name": "AnchorTabular", "type": ["blackbox"], "explanations": ["local"], "params": {}, "version": "0.9.6"}
+    return SimpleNamespace(meta=meta, data=data, **data)
+
+
+RECORDED = [
+    alibi(["0.00 < capital gain <= 37.00", "job = a and b"], [1, 1, 0], np.array([2.0, 30.0])),
+    alibi(["capital gain > 48.00"], [1], np.array([0.0, 50.0])),
+    alibi(["job = clerk"], [0], np.array([0.0, 10.0])),
+    alibi([], [], np.array([1.0, 10.0])),
+]
+
+
+def saved(recorded):
+    return json.dumps({"meta": recorded.meta, "data": recorded.data}, default=lambda array: array.tolist())
+
+
+@pytest.mark.parametrize("form", [lambda each: each, saved, lambda each: json.loads(saved(each))])
+def test_alibis_objects_and_their_json_are_read_alike(form):
+    rules = fs.read([form(each) for each in RECORDED], features=["job", "capital gain"])
+    assert [rules.describe(row) for row in range(4)] == [
+        'job == "a and b" and 0 < capital gain <= 37',
+        "capital gain > 48",
+        "job == clerk",
+        "everything",
+    ]
+    assert rules.claimed["precision"].tolist() == [0.97] * 4
+    assert any("to 2 decimals" in remark for remark in rules.remarks)
+    coded = np.array([[2.0, 30.0], [0.0, 50.0], [0.0, 10.0], [1.0, 10.0]])
+    named = pd.DataFrame({"job": ["a and b", "clerk", "clerk", "cook"], "capital gain": coded[:, 1]})
+    predictions = [1, 0, 0, 0]
+    assert fs.sufficiency(rules, predictions, coded).value == fs.sufficiency(rules, predictions, named).value
+
+
+def test_alibis_anchors_without_names_of_columns_are_rules_over_a_table():
+    rules = fs.read(RECORDED)
+    assert rules.features == ("capital gain", "job")
+    with pytest.raises(BadInput, match="pass features="):
+        fs.sufficiency(rules, [1, 0, 0, 0], np.zeros((4, 2)))
+
+
+def test_a_category_with_a_sign_in_it_stands_alone_in_what_alibi_prints():
+    rules = fs.read([alibi(["<=50K"], [0], np.array([1.0, 3.0]))], features=["income", "age"])
+    assert rules.to_conditions() == [[("income", "==", "<=50K")]]
+
+
+def test_codes_that_seem_to_stand_for_two_texts_are_left_out():
+    rows = [alibi(["job = clerk"], [0], np.array([1.0])), alibi(["job = cook"], [0], np.array([1.0]))]
+    assert fs.read(rows, features=["job"]).categories == {}
+
+
+def test_anchors_of_texts_are_highlights():
+    texts = ["a Great film", "not a great film, really"]
+    words = [["Great"], ["not", "really", ","]]
+    rows = [alibi(each, list(range(len(each))), text, positions=[0]) for each, text in zip(words, texts, strict=True)]
+    highlights = fs.read(rows)
+    assert isinstance(highlights, fs.Highlights)
+    assert highlights.item(1) == {"not", "really", ","}
+    assert fs.sufficiency(highlights, [1, 0], texts).value == 0.0
+    with pytest.raises(BadInput, match="leave class_index= and top= out"):
+        fs.read(rows, top=1)
+
+
+def test_anchor_exps_texts_are_highlights():
+    explanation = pytest.importorskip("anchor.anchor_explanation")
+    found = {"names": ["great"], "feature": [1], "precision": [0.9], "coverage": [0.5], "instance": "a great film"}
+    highlights = fs.read([explanation.AnchorExplanation("text", found, None)] * 2)
+    assert highlights.item(0) == {"great"}
+    assert any("precision of 0.90" in remark for remark in highlights.remarks)
+
+
+def test_anchors_of_images_are_refused_with_the_way_in():
+    image = alibi(np.zeros((4, 4, 3)), [1], np.zeros((4, 4, 3)))
+    with pytest.raises(BadInput, match=r"pieces of images.*fs\.Importances"):
+        fs.read([image])

@@ -1,0 +1,103 @@
+"""calibrated-explanations: the conjunction of a row's factual conditions, with bounds in full, and what is claimed."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+import faithscope as fs
+from faithscope.errors import BadInput
+
+calibrated = pytest.importorskip("calibrated_explanations")
+NAMES = ["mean radius (cm)", "noise", "job"]
+JOBS = {0: "clerk", 1: "cook", 2: "a and b"}
+N = 12
+
+
+@pytest.fixture(scope="module")
+def system():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=300), rng.normal(size=300), rng.integers(0, 3, 300)])
+    y = ((X[:, 0] > 0) | (X[:, 2] == 2)).astype(int)
+    explainer = calibrated.WrapCalibratedExplainer(RandomForestClassifier(10, random_state=0))
+    explainer.fit(X[:150], y[:150])
+    explainer.calibrate(X[150:], y[150:], feature_names=NAMES, categorical_features=[2], categorical_labels={2: JOBS})
+    return X[:N], explainer, explainer.explain_factual(X[:N])
+
+
+def rows_of_bins(explanation, X):
+    """The rows in all bins that an explanation names: brute force."""
+    bins, mask = explanation.get_explainer().discretizer.discretize(X), np.ones(len(X), bool)
+    own = explanation.get_explainer().discretizer.discretize(np.array([explanation.x_test]))[0]
+    for feature in explanation.rules["feature"]:
+        mask &= bins[:, feature] == own[feature]
+    return mask
+
+
+def test_rules_cover_exactly_the_rows_in_all_bins_of_an_explanation(system):
+    X, _, factual = system
+    rules = fs.read(factual)
+    assert rules.features == tuple(NAMES)
+    for row in range(N):
+        mask = np.logical_and.reduce([np.ones(N, bool), *rules.holds(rules.conjunction(row), X)])
+        assert np.array_equal(mask, rows_of_bins(factual[row], X))
+        assert mask[row]
+    assert not any("2 decimals" in remark for remark in rules.remarks)
+
+
+def test_claimed_intervals_are_kept_row_by_row(system):
+    X, explainer, factual = system
+    rules = fs.read(factual)
+    assert rules.claimed["low"].tolist() == [float(each.prediction["low"]) for each in factual]
+    assert rules.claimed["high"].tolist() == [float(each.prediction["high"]) for each in factual]
+    assert rules.claimed["prediction"].tolist() == [float(each.prediction["predict"]) for each in factual]
+    notes = fs.sufficiency(factual, explainer.predict(X), X).notes
+    assert any("joins all conditions" in note for note in notes)
+    assert any("wide on average (claimed)" in note for note in notes)
+
+
+def test_the_heaviest_conditions_can_be_chosen(system):
+    _, _, factual = system
+    rules = fs.read(factual, top=1)
+    for row in range(N):
+        weights = np.abs(factual[row].rules["weight"])
+        heaviest = NAMES[factual[row].rules["feature"][int(weights.argmax())]]
+        assert {feature for feature, *_ in rules.item(row)} == {heaviest}
+    assert any("the 1 conditions that weigh most" in remark for remark in rules.remarks)
+
+
+def test_one_explanation_a_list_and_conjunctions_read_alike(system):
+    X, explainer, factual = system
+    rules = fs.read(factual)
+    assert fs.read([factual[0], factual[1]]).to_conditions() == rules.to_conditions()[:2]
+    assert fs.read(factual[1]).to_conditions() == rules.to_conditions()[1:2]
+    joined = explainer.explain_factual(X).add_conjunctions()
+    assert fs.read(joined).to_conditions() == rules.to_conditions()
+
+
+def test_categories_without_labels_are_numbers(system):
+    X, explainer, _ = system
+    other = calibrated.WrapCalibratedExplainer(explainer.learner)
+    y = ((X[:, 0] > 0) | (X[:, 2] == 2)).astype(int)
+    other.calibrate(X, y, feature_names=NAMES, categorical_features=[2])
+    rules = fs.read(other.explain_factual(X))
+    values = {value for row in rules.to_conditions() for feature, _, value in row if feature == "job"}
+    assert values <= {0.0, 1.0, 2.0}
+
+
+def test_fast_explanations_are_importances(system):
+    X, explainer, _ = system
+    fast = explainer.explain_fast(X)
+    read = fs.read(fast)
+    assert read.names == tuple(NAMES)
+    assert read.values[0, fast[0].rules["feature"]].tolist() == [float(weight) for weight in fast[0].rules["weight"]]
+
+
+def test_alternative_explanations_are_refused_with_the_way_in(system):
+    X, explainer, _ = system
+    with pytest.raises(BadInput, match=r"alternative explanations.*explain_factual"):
+        fs.read(explainer.explore_alternatives(X))
+
+
+def test_a_class_cannot_be_chosen(system):
+    with pytest.raises(BadInput, match="leave it out"):
+        fs.read(system[2], class_index=1)
