@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -136,13 +136,13 @@ class Populations(Shareable):
         """One line per group; of several columns, first those of each column alone, which `by` names."""
         groups = [group for grouping in self.groupings for group in grouping.estimates]
         estimates = [estimate for grouping in self.groupings for estimate in grouping.estimates.values()]
-        return frame({**self._by_lines("estimates"), "group": groups, **estimate_columns(estimates)})
+        by = self._by_lines([len(grouping.estimates) for grouping in self.groupings])
+        return frame({**by, "group": groups, **estimate_columns(estimates)})
 
-    def _by_lines(self, what: str) -> dict[str, list[str]]:
+    def _by_lines(self, lines: list[int]) -> dict[str, list[str]]:
         """What gives the groups of each line of a table of all groupings, if there are several."""
-        if not self.each:
-            return {}
-        return {"by": [grouping.by for grouping in self.groupings for _ in getattr(grouping, what)]}
+        names = [grouping.by for grouping, many in zip(self.groupings, lines, strict=True) for _ in range(many)]
+        return {"by": names} if self.each else {}
 
     def differences(self, simultaneous: bool = False) -> "pd.DataFrame":
         """One line per pair of groups: the difference with its interval, and both at equal numbers of rows.
@@ -155,12 +155,12 @@ class Populations(Shareable):
             By default each interval has the stated confidence by itself: among many pairs some will differ by chance.
             If True, all intervals hold together with that confidence (Bonferroni), and are wider.
         """
-        pairs = [pair for grouping in self.groupings for pair in grouping._differences]
+        within = [grouping._differences() for grouping in self.groupings]
+        pairs = [pair for grouping in within for pair in grouping]
         pairs = together(pairs) if check_flag(simultaneous, "simultaneous") else pairs
         columns = {name: [getattr(pair, name) for pair in pairs] for name in _COLUMNS}
-        return frame({**self._by_lines("_differences"), **columns})
+        return frame({**self._by_lines(list(map(len, within))), **columns})
 
-    @cached_property
     def _differences(self) -> list[Difference]:
         pairs = combinations(self.estimates, 2)
         return [difference(self.estimates[a], self.estimates[b], (a, b)) for a, b in pairs]
@@ -179,7 +179,7 @@ class Populations(Shareable):
         if len(groups) > _MOST_TOLD:
             note = f"differences of {len(groups):,} groups are left out: ask for them with .differences()"
             return {"groups": groups, "differences": None, "notes": [note]}
-        return {"groups": groups, "differences": [pair.to_dict() for pair in self._differences]}
+        return {"groups": groups, "differences": [pair.to_dict() for pair in self._differences()]}
 
     def _card(self, differences: bool = True) -> "Card":
         from faithscope.measures.telling.cards import joined, populations_card
