@@ -186,7 +186,7 @@ class Populations(Shareable):
 
         def card(part: Populations) -> "Card":
             few = differences and len(part.estimates) <= _MOST_TOLD
-            return populations_card(part.by, part.estimates, part._differences if few else [])
+            return populations_card(part.by, part.estimates, part._differences() if few else [])
 
         return joined([card(part) for part in self.groupings])
 
