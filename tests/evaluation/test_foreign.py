@@ -186,3 +186,25 @@ def test_compare_and_local_take_them_too():
     comparison = fs.compare(MODEL, {"lime": tabular(), "none": fs.explainers.Constant()}, ROWS, progress=False)
     assert comparison["lime"].explanations.names == tuple(X)
     assert fs.local(ROWS[:1], MODEL, tabular(), ROWS, discretizer=fs.SignOfTop(1)).value >= 0
+
+
+@pytest.mark.slow
+def test_anchors_are_rules_over_the_tables_columns():
+    anchor = pytest.importorskip("anchor.anchor_tabular")
+    explainer = anchor.AnchorTabularExplainer(["no", "yes"], list(X), X.to_numpy())
+    told = evaluate(MODEL, explainer)
+    assert (evaluate(MODEL, explainer, ROWS[::-1]).explanations.describe(0)) == told.explanations.describe(4)
+    assert told.sufficiency.n == len(ROWS)
+    assert any("takes no seed" in note for note in told.consistency.notes)
+    with pytest.raises(BadInput, match="must have predict: pass the model itself"):
+        evaluate(MODEL.predict(ROWS), explainer)
+
+
+@pytest.mark.slow
+def test_counterfactuals_of_dice_are_over_the_tables_columns():
+    dice = pytest.importorskip("dice_ml")
+    table = dice.Data(dataframe=X.assign(y=Y), continuous_features=list(X), outcome_name="y")
+    explainer = dice.Dice(table, dice.Model(model=MODEL, backend="sklearn"), method="random")
+    told, turned = (evaluate(MODEL, explainer, rows).explanations for rows in (ROWS, ROWS[::-1].to_numpy()))
+    assert told.names == tuple(X)
+    assert (turned.points[::-1] == told.points).all(), "draws depend on the row alone"

@@ -55,7 +55,7 @@ class Dice(Foreign):
 
     def _flipped(self, row: Any, place: int) -> Any:
         try:
-            return self.explainer.generate_counterfactuals(row, total_CFs=1, verbose=False)
+            return self.explainer.generate_counterfactuals(row, total_CFs=1, verbose=False).cf_examples_list[0]
         except Exception as error:  # dice-ml's own: no counterfactual, several classes, unknown categories
             why = str(error).partition("\n")[0].rstrip(".")
             raise BadInput(f"dice-ml gives no counterfactual for row {place} ({why}): use {_OURS}.") from error
