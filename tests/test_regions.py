@@ -138,6 +138,9 @@ def test_plain_arrays_of_maps_are_measured():
     assert fs.certify(values, predictions, fs.Pool((2, 1)) | fs.Sign()).low <= wanted.value
     with pytest.raises(BadInput, match=r"fs\.Pool\(\(4, 4\)\)"):
         fs.consistency(values, predictions, discretizer=fs.Sign())
+    for ask in (fs.within, fs.within_curve):
+        with pytest.raises(BadInput, match=r"values\.reshape\(len\(values\), -1\)"):
+            ask(values, predictions, 1.0 if ask is fs.within else [1.0])
 
 
 @pytest.mark.parametrize(
