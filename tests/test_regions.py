@@ -138,6 +138,9 @@ def test_plain_arrays_of_maps_are_measured():
     assert fs.certify(values, predictions, fs.Pool((2, 1)) | fs.Sign()).low <= wanted.value
     with pytest.raises(BadInput, match=r"fs\.Pool\(\(4, 4\)\)"):
         fs.consistency(values, predictions, discretizer=fs.Sign())
+    for ask in (fs.within, fs.within_curve):
+        with pytest.raises(BadInput, match=r"values\.reshape\(len\(values\), -1\)"):
+            ask(values, predictions, 1.0 if ask is fs.within else [1.0])
 
 
 @pytest.mark.parametrize(
@@ -219,3 +222,20 @@ def test_the_shape_of_maps_survives(tmp_path):
     assert first.consistency.value == second.consistency.value
     compared = fs.compare(predict, {"a": Explainer(), "b": values}, values, discretizer=fs.Pool((2, 2)) | fs.Sign())
     assert compared["a"].consistency.value == compared["b"].consistency.value == first.consistency.value
+
+
+def test_maps_are_certified_by_region_and_features_as_ever():
+    values = np.zeros((600, 1, 8, 8))
+    values[:, 0, 0, 0] = np.random.default_rng(0).normal(size=600)
+    predictions = values[:, 0, 0, 0] > 0
+    certificate = fs.certify(values, predictions)
+    assert certificate.discretizer == fs.Pool((4, 4)) | fs.Sign()
+    assert certificate.low > 0.5
+    lines = fs.evaluate(predictions, values, values).discretizations()
+    assert lines["discretizer"][5] == "Chain(first=Pool(grid=(4, 4)), second=TopRegions(k=3))"
+    for features in (values.reshape(600, 64), values[:, :, :3, :3], fs.Importances(values, names=map(str, range(64)))):
+        family = fs.evaluate(predictions, features, values).discretizations()["discretizer"]
+        assert list(family) == [repr(each) for each in (fs.discretizers.Original(), *FAMILY)]
+
+
+FAMILY = (fs.Floor(2), fs.Floor(1), fs.Sign(), fs.Rank(), fs.SignOfTop(5))

@@ -7,6 +7,7 @@ from typing import Any
 from faithscope.discretizers.base import Discretizer, Original
 from faithscope.discretizers.counterfactuals import Delta, DeltaSign, Modified
 from faithscope.discretizers.importances import Floor, Rank, Sign, SignOfTop
+from faithscope.discretizers.regions import TopRegions, usual_pool
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
@@ -26,8 +27,11 @@ _WORDS: dict[str, Discretizer] = {
 
 
 def usual(explanations: Explanations) -> list[Discretizer]:
-    """The paper's discretizers for this kind of explanations, the finest first."""
+    """The paper's discretizers for this kind of explanations, the finest first; of maps, by region."""
     if isinstance(explanations, Importances) and not isinstance(explanations, Rankings):
+        pool = usual_pool(explanations)
+        if pool is not None:
+            return [Original(), *(pool | each for each in (Floor(1), Sign(), Rank(), SignOfTop(3), TopRegions(3)))]
         return [Original(), Floor(2), Floor(1), Sign(), Rank(), SignOfTop(5)]
     return [Delta(), DeltaSign(), Modified()] if isinstance(explanations, Counterfactuals) else [Original()]
 

@@ -15,6 +15,8 @@ from faithscope.explanations.importances import Importances
 from faithscope.inputs.checks import check_whole
 from faithscope.runtime.memory import need
 
+_USUAL = (4, 4)
+
 
 @dataclass(frozen=True, repr=False)
 class Pool(Discretizer):
@@ -38,7 +40,7 @@ class Pool(Discretizer):
     Examples
     --------
     >>> from faithscope import Importances
-    >>> maps = Importances([[[0.5, 0.25, 0.0], [0.25, 0.0, -1.0]]])
+    >>> maps = Importances(np.array([[[0.5, 0.25, 0.0], [0.25, 0.0, -1.0]]]))
     >>> Pool((1, 2))(maps).describe(0)
     'rows 0-1, columns 0-1: 1; rows 0-1, column 2: -1'
     >>> Pool(2)(Importances([[1, 2, 3, 4]], names=["jan", "feb", "mar", "apr"])).describe(0)
@@ -114,7 +116,7 @@ class TopRegions(Discretizer):
     Examples
     --------
     >>> from faithscope import Importances
-    >>> maps = Importances([[[0.5, 0.25, 0.0], [0.25, 0.0, -1.5]]])
+    >>> maps = Importances(np.array([[[0.5, 0.25, 0.0], [0.25, 0.0, -1.5]]]))
     >>> (Pool((1, 3)) | TopRegions(1))(maps).describe(0)
     'rows 0-1, column 2'
     """
@@ -131,6 +133,17 @@ class TopRegions(Discretizer):
         _need_cells(self, importances, 3)
         kept = top_signs(importances.values, self.k)
         return _coarser(self, importances, np.abs(kept))
+
+
+def usual_pool(importances: Importances) -> Pool | None:
+    """The grid of 4 x 4 regions over maps; None if these are features, or no map of at least as many cells."""
+    if importances.shape is None or importances.names is not None:
+        return None
+    try:
+        Grid.over(importances.shape, _USUAL)
+    except BadInput:
+        return None
+    return Pool(_USUAL)
 
 
 def _summed(grid: Grid) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ def within(
     >>> within([[0.0], [0.1], [0.9]], [0, 0, 1], 0.2).verified
     1.0
     """
-    sample = Sample.of(explanations, predictions, agreement=agreement, clusters=clusters)
+    sample = Sample.of(explanations, predictions, agreement=agreement, clusters=clusters).discretized(None)
     method = check_scoped(interval)
     coverage = cover(sample, Within(tau, metric), device=device)
     return _estimate(coverage, tau, sample, confidence, method)
@@ -104,7 +104,7 @@ def within_curve(
     >>> [round(estimate.value, 2) for estimate in within_curve([[0.0], [0.1], [0.9]], [0, 0, 1], [0.2, 1.0]).estimates]
     [0.67, 0.33]
     """
-    sample = Sample.of(explanations, predictions, agreement=agreement, clusters=clusters)
+    sample = Sample.of(explanations, predictions, agreement=agreement, clusters=clusters).discretized(None)
     method = check_scoped(interval)
     relations = [Within(float(tau), metric) for tau in np.unique(to_numbers(taus, "taus"))]
     if not relations:
