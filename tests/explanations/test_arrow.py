@@ -36,6 +36,9 @@ KINDS = {
     "signs of the top": fs.SignOfTop(1)(fs.Floor(1)(IMPORTANCES)),
     "rankings": fs.Rank()(IMPORTANCES),
     "no rows": fs.Importances(np.empty((0, 3))),
+    "rules on codes of categories": fs.Rules.parse(["job == clerk and age <= 3", "job != cook"])._with(
+        categories={"job": {0: "clerk", 1: "cook"}}
+    ),
     "words": Plain(["leaf 1", "", "né\n", "leaf 1"]),
     "lone surrogate": Plain(["\ud800", "a"]),
     "integers": Plain([3, 2**62, -5]),
@@ -220,3 +223,8 @@ def test_equal_decimals_are_equal_in_a_table_however_they_were_written(digits):
     assert column.combine_chunks().dictionary_encode().indices.to_pylist() == [0, 0, 0, 1, 2, 2, 3]
     again = from_arrow(to_arrow(Plain([Decimal("0.3"), Decimal("0.30"), Decimal(digits)])))
     assert again.group()[0].tolist() == [0, 0, 1]
+
+
+def test_codes_of_categories_survive():
+    again = from_arrow(to_arrow(KINDS["rules on codes of categories"]))
+    assert again.categories == {"job": {0: "clerk", 1: "cook"}}

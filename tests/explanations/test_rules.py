@@ -837,3 +837,22 @@ def test_a_set_of_values_may_come_in_any_collection(values):
     rules = Rules.from_conditions([[["job", "in", values]], [("job", "in", frozenset({"b", "a"}))]], FEATURES)
     assert rules.codes.tolist() == [0, 0]
     assert rules.describe(0) == "job in {a, b}"
+
+
+def test_conditions_on_categories_hold_on_rows_that_hold_their_codes():
+    texts = {0: "clerk", 1: "cook"}
+    rules = Rules.parse(["job == clerk", "job != cook", "job is missing", "job in {cook, baker}"], ["job"])
+    coded = rules._with(categories={"job": texts})
+    named = pd.DataFrame({"job": ["clerk", "cook", None, "poet"]})
+    conditions = [parts[0] for parts in rules.distinct]
+    expected = [mask.tolist() for mask in rules.holds(conditions, named)]
+    for codes in ([[0], [1], [np.nan], [7]], np.array([[0.0], [1.0], [np.nan], [7.0]]), [[0], [1], [None], [0.5]]):
+        assert [mask.tolist() for mask in coded.holds(conditions, codes)] == expected
+    assert [mask.tolist() for mask in coded.holds(conditions, named)] == expected
+
+
+def test_rules_whose_codes_disagree_are_not_joined():
+    first, second = (Rules.parse(["job == clerk"], ["job"])._with(categories={"job": {0: t}}) for t in ("a", "b"))
+    assert first.join(first).categories == {"job": {0: "a"}}
+    with pytest.raises(Incompatible, match="job = 0 is 'a' in some rules and 'b' in others"):
+        first.join(second)

@@ -13,12 +13,15 @@ Categories = Mapping[str, Mapping[int, str]]
 
 
 def decoded(values: NDArray[Any], texts: Mapping[int, str]) -> NDArray[Any]:
-    r"""A column of codes as the texts that they stand for; any other column as it is.
+    """A column of codes as the texts that they stand for; any other column as it is.
+
+    A code that stands for nothing known becomes a text that equals no category.
 
     Examples
     --------
-    >>> decoded(np.array([1.0, 0.0, np.nan, 7.0]), {0: "clerk", 1: "cook"}).tolist()
-    ['cook', 'clerk', None, '\x007.0']
+    >>> import numpy as np
+    >>> decoded(np.array([1.0, 0.0, np.nan]), {0: "clerk", 1: "cook"}).tolist()
+    ['cook', 'clerk', None]
     >>> decoded(np.array(["cook"], object), {0: "clerk", 1: "cook"}).tolist()
     ['cook']
     """
