@@ -157,6 +157,53 @@ def quantus_attributions() -> Any:
     return quantus.explain(module, images, np.zeros(6, int), method="Saliency")
 
 
+def anchors() -> Any:
+    from anchor.anchor_tabular import AnchorTabularExplainer
+
+    X, _, model = system()
+    np.random.seed(0)  # noqa: NPY002 (anchor-exp draws from it)
+    explainer = AnchorTabularExplainer(["0", "1", "2"], list(X.columns), X.to_numpy())
+    return [explainer.explain_instance(row, model.predict, threshold=0.9) for row in rows()[:3]]
+
+
+def dice_counterfactuals() -> Any:
+    import dice_ml
+
+    X, y, _ = system()
+    two = X[y < 2]
+    model = RandomForestClassifier(5, max_depth=3, random_state=0).fit(two, y[y < 2])
+    data = dice_ml.Data(dataframe=two.assign(kind=y), continuous_features=list(X.columns), outcome_name="kind")
+    dice = dice_ml.Dice(data, dice_ml.Model(model=model, backend="sklearn"), method="random")
+    return dice.generate_counterfactuals(two[::40], total_CFs=1, desired_class="opposite", random_seed=0)
+
+
+def pyxai_reasons() -> Any:
+    from pyxai import Explaining, Learning, Tools
+
+    Tools.set_verbose(0)
+    X, y, _ = system()
+    learner = Learning.Scikitlearn(
+        X.assign(kind=y), problem_type="classification", instances_type="tabular", labels_type="classes"
+    )
+    explainer = Explaining.initialize(learner.evaluate(splitting_method=Learning.HOLD_OUT, model_type=Learning.DT))
+    reasons = []
+    for _, row in X[::40].iterrows():
+        explainer.set_instance(row)
+        reasons.append(explainer.to_features(explainer.sufficient_reason(), details=True))
+    return reasons
+
+
+def calibrated() -> Any:
+    from calibrated_explanations import WrapCalibratedExplainer
+
+    X, y, _ = system()
+    rows, labels = X[y < 2].to_numpy(), y[y < 2].to_numpy()
+    wrapped = WrapCalibratedExplainer(RandomForestClassifier(10, max_depth=3, random_state=0))
+    wrapped.fit(rows[::2], labels[::2])
+    wrapped.calibrate(rows[1::2], labels[1::2], feature_names=list(X.columns))
+    return wrapped.explain_factual(rows[::20])
+
+
 ONE = (("class_index", 1),)
 NAMED = (*ONE, ("features", tuple(load_wine().feature_names)))
 LINES = (
@@ -170,6 +217,10 @@ LINES = (
     Line("lime", "lime", "`Explanation` objects of texts", fs.Highlights, lime_texts),
     Line("interpret-core", "interpret", "`explain_local(X)`", fs.Importances, local_terms, ONE),
     Line("interpret-core", "interpret", "`eval_terms(X)`", fs.Importances, terms, ONE),
+    Line("anchor-exp", "anchor", "`AnchorExplanation` objects", fs.Rules, anchors),
+    Line("dice-ml", "dice_ml", "`CounterfactualExplanations`", fs.Counterfactuals, dice_counterfactuals),
+    Line("pyxai", "pyxai", "`to_features(reason, details=True)`", fs.Rules, pyxai_reasons),
+    Line("calibrated-explanations", "calibrated_explanations", "factual explanations", fs.Rules, calibrated),
     Line("captum", "captum", "attributions (n, C, H, W)", fs.Importances, captum_attributions),
     Line("captum", "captum", "`LLMAttributionResult` objects", fs.Highlights, captum_language),
     Line("quantus", "quantus", "`a_batch` (n, C, H, W)", fs.Importances, quantus_attributions),

@@ -54,7 +54,7 @@ def test_several_classes_are_chosen_by_their_index(system):
     three = explained(system, labels=(0, 1, 2))
     read = fs.read(three)
     assert np.array_equal(read.values, np.hstack([weights(three, label) for label in range(3)]))
-    assert read.names[D] == "age for 1"
+    assert read.names[D] == "age | class 1"
     assert any("all 3 classes" in note for note in read.notes)
 
 
@@ -132,3 +132,18 @@ def test_another_object_among_them_is_named(system):
     objects = [*explained(system)[:2], "text"]
     with pytest.raises(BadInput, match="Row 2 is a str, but row 0 is a Explanation"):
         fs.read(objects)
+
+
+def test_features_that_lime_takes_for_categories_keep_their_names(system):
+    X, _, model = system
+    rows = np.column_stack([X, np.arange(len(X)) % 3])
+    explainer = lime_tabular.LimeTabularExplainer(
+        rows,
+        feature_names=[*NAMES, "a=b"],
+        categorical_features=[4],
+        categorical_names={4: ["x=y", "x=z", "w"]},
+        random_state=0,
+    )
+    objects = [explainer.explain_instance(x, lambda Z: model.predict_proba(Z[:, :4]), num_samples=50) for x in rows[:3]]
+    assert {item.domain_mapper.feature_names[4] for item in objects} == {"a=b=x=y", "a=b=x=z", "a=b=w"}
+    assert fs.read(objects).names == (*NAMES, "a=b")

@@ -66,7 +66,7 @@ def test_all_classes_count_where_none_is_chosen_and_a_note_says_so(system, expla
     assert est.value == fs.consistency(explained.reshape(N, -1), y).value
     assert any("all 3 classes count" in note for note in est.notes)
     read = fs.read(shap.Explanation(explained, data=X, feature_names=NAMES, output_names=["a", "b", "c"]))
-    assert read.names[:5] == ("age for a", "hours for a", "job for a", "zip for a", "age for b")
+    assert read.names[:5] == ("age | class a", "hours | class a", "job | class a", "zip | class a", "age | class b")
     assert np.array_equal(read.values[:, 4:8], explained[:, :, 1])
 
 

@@ -17,7 +17,7 @@ from faithscope.explanations.importances import Importances
 from faithscope.inputs.hints import hint
 
 _SHOWN = 12  # features that the repr writes out
-_PER_CLASS = (" | ", " for ")  # between a feature and its class, in names of our explainers and of our readers
+_PER_CLASS = " | "  # between a feature and its class
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -105,10 +105,9 @@ class Grouped(Discretizer):
     def _suffixes(self, names: tuple[str, ...]) -> list[str]:
         """What follows features in names: nothing, or the class if importances hold several."""
         known = set(names)
-        between = next((mark for mark in _PER_CLASS if all(mark in name for name in names)), None)
-        if between is None or any(child in known for _, children in self.groups for child in children):
+        if not all(_PER_CLASS in name for name in names) or any(c in known for _, group in self.groups for c in group):
             return [""]
-        return list(dict.fromkeys(between + name.rpartition(between)[2] for name in names))
+        return list(dict.fromkeys(_PER_CLASS + name.rpartition(_PER_CLASS)[2] for name in names))
 
     def __repr__(self) -> str:
         features = sum(len(children) for _, children in self.groups)

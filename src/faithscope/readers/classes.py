@@ -59,7 +59,7 @@ def chosen(values: NDArray[Any], names: Sequence[str] | None, class_index: Class
         )
     if class_index is None and classes > 2:
         labels = names or [f"x{j}" for j in range(features)]
-        crossed = tuple(f"{name} for {title}" for title in titles for name in labels)
+        crossed = tuple(f"{name} | class {title}" for title in titles for name in labels)
         flat = values.transpose(0, 2, 1).reshape(rows, -1)
         return flat, crossed, (f"importances of all {classes} classes count, one after the other",)
     label = min(1, classes - 1) if class_index is None else check_class(class_index, classes)

@@ -1,6 +1,7 @@
 """lime's `Explanation` objects, one per row: tables, texts and images; and the pairs and maps taken out of them."""
 
 from collections.abc import Sequence
+from os.path import commonprefix
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def _is_explanation(thing: Any) -> bool:
 
 
 def _read_tables(rows: Sequence[Any], wanted: Wanted) -> Explanations:
-    names = [str(name) for name in rows[0].domain_mapper.feature_names]
+    names = _names(rows)
     labels, remarks = _labels(rows, wanted.class_index)
     parts = [
         np.array([_dense(row, of_row[part], len(names)) for row, of_row in zip(rows, labels, strict=True)])
@@ -48,8 +49,27 @@ def _read_tables(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     if told < len(names):
         remarks += (f"lime names {told} of {len(names)} features in some rows, and the others count 0",)
     if len(parts) > 1:
-        names = [f"{name} for {_title(rows[0], label)}" for label in labels[0] for name in names]
+        names = [f"{name} | class {_title(rows[0], label)}" for label in labels[0] for name in names]
     return wanted.importances(np.hstack(parts), names, *remarks)
+
+
+def _names(rows: Sequence[Any]) -> list[str]:
+    """The features, without the category of a row that lime adds to those it takes for categories: "job=clerk"."""
+    mappers = [row.domain_mapper for row in rows]
+    each = [[str(name) for name in mapper.feature_names] for mapper in mappers]
+    if len({len(names) for names in each}) > 1:
+        raise BadInput("lime's explanations have different numbers of features: explain every row with the same ones.")
+    categories = [value == "True" for value in getattr(mappers[0], "feature_values", None) or [""] * len(each[0])]
+    said = list(zip(*each, strict=True))
+    return [_without_category(names) if is_one else names[0] for names, is_one in zip(said, categories, strict=True)]
+
+
+def _without_category(said: Sequence[str]) -> str:
+    """What names of one feature have in common before a category; if all name one, before the first equals sign."""
+    if len(set(said)) == 1:
+        return said[0].partition("=")[0] or said[0]
+    common = commonprefix(said)  # noqa: RUF071 (of letters, not of folders)
+    return common.rpartition("=")[0] or said[0]
 
 
 def _labels(rows: Sequence[Any], class_index: ClassIndex) -> tuple[list[list[int]], tuple[str, ...]]:

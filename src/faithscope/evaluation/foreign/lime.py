@@ -90,11 +90,7 @@ class Lime(Foreign):
         answers = []
         for place, (item, digest) in enumerate(zip(items, row_digests(start, items), strict=True)):
             lime.random_state.seed(seed_of(digest))
-            answer = lime.explain_instance(item, ask, **options)
-            names = getattr(lime, "feature_names", None)
-            if names is not None and hasattr(answer.domain_mapper, "feature_names"):
-                answer.domain_mapper.feature_names = list(names)  # lime adds the row's own category to them
-            answers.append(answer)
+            answers.append(lime.explain_instance(item, ask, **options))
             if progress is not None:
                 progress(place + 1, len(items))
         return answers
