@@ -48,6 +48,11 @@ def _many_groups() -> fs.Populations:
     return fs.evaluate(["yes", "no"] * 120, ["a", "b"] * 120, np.zeros((240, 1))).by(np.arange(240) // 4)
 
 
+def _crossed() -> fs.Populations:
+    X = ROWS.assign(size=np.where(ROWS["x"] > 30, "large", "small"))
+    return fs.evaluate(LABELS, KEYS, X, progress=False).by(["job", "size"])
+
+
 RESULTS = {
     "estimate": lambda: fs.consistency(KEYS, LABELS),
     "estimate where nothing can be checked": lambda: fs.consistency(range(5), [0, 1, 0, 1, 0]),
@@ -71,6 +76,8 @@ RESULTS = {
     "populations, many": _many_groups,
     "audit": _audited,
     "audit by several": lambda: _audited(by=["job", "day"], time="when", every="1d", clusters="customer"),
+    "audit beside another": lambda: _audited(reference=_log()[: N // 2]),
+    "populations of two columns": _crossed,
     "audit of numbers": lambda: _audited(prediction="number", agreement="spread", by="job"),
     "windows": lambda: _audited(time="when", every="1d").windows,
     "plan": lambda: fs.plan(fs.consistency(_RNG.integers(0, 80, 100), np.zeros(100))),

@@ -56,7 +56,7 @@ def _checked_prefix(prefix: Any) -> str:
         raise WrongType(f"prefix must be a text that names begin with; got {type(prefix).__name__}.")
     parts = prefix.split(".")
     if not prefix or any([part] != nameable([part]) for part in parts):
-        raise BadInput(f"prefix must be letters, digits, dashes and dots, such as 'faithscope.shap'; got {prefix!r}.")
+        raise BadInput(f"prefix must be letters, digits, dashes and dots, such as 'wine.shap'; got {prefix!r}.")
     return prefix
 
 
@@ -102,7 +102,7 @@ def _refuse_other(known: dict[str, str], parameters: dict[str, str]) -> None:
     if other is not None:
         raise BadInput(
             f"The run already holds {other} = {known[other]!r}, and this result has {parameters[other]!r}: "
-            "log it to another run, or under another prefix, such as prefix='faithscope.second'."
+            "log it to another run, or under another prefix, such as prefix='second'."
         )
 
 
