@@ -64,3 +64,17 @@ def test_symmetric_maps_look_like_interactions():
 def test_keys_that_are_tuples_are_no_pairs():
     keys = [(("age", 0.5), ("job", -0.1)), (("age", 0.5), ("job", -0.1)), (("job", 0.2), ("age", 0.1))]
     assert fs.consistency(keys, [0, 0, 1]).distinct == 2
+
+
+def test_maps_of_several_classes_are_asked_about_and_chosen():
+    torch = pytest.importorskip("torch")
+    maps = values((N, 1, 4, 4, 3))
+    assert "class_index=1" in advice(maps)
+    assert np.array_equal(fs.read(maps, class_index=2).values, maps[..., 2].reshape(N, -1))
+    tensor = torch.tensor(values(), requires_grad=True)
+    assert np.array_equal(fs.read(tensor, class_index=1).values, values()[:, :, 1])
+
+
+def test_pooled_maps_say_what_they_were_taken_for():
+    est = fs.consistency(values((N, 13, 3)), [0, 1] * (N // 2), discretizer=fs.Pool((2, 2)) | fs.Sign())
+    assert any("taken for a map of 13 x 3" in note for note in est.notes)

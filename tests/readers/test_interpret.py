@@ -32,6 +32,13 @@ def test_local_explanations_are_what_eval_terms_gives(boosted):
     assert fs.consistency(model.explain_local(X), labels, discretizer="sign").n == len(X)
 
 
+def test_a_class_of_one_number_per_term_is_refused(boosted):
+    X, _, model = boosted
+    wrong = 0 if model.eval_terms(X).ndim == 2 else 3
+    with pytest.raises(BadInput, match="class_index"):
+        fs.read(model.explain_local(X), class_index=wrong)
+
+
 def test_a_global_explanation_is_refused(boosted):
     with pytest.raises(BadInput, match="explain_local"):
         fs.read(boosted[2].explain_global())

@@ -147,3 +147,16 @@ def test_features_that_lime_takes_for_categories_keep_their_names(system):
     objects = [explainer.explain_instance(x, lambda Z: model.predict_proba(Z[:, :4]), num_samples=50) for x in rows[:3]]
     assert {item.domain_mapper.feature_names[4] for item in objects} == {"a=b=x=y", "a=b=x=z", "a=b=w"}
     assert fs.read(objects).names == (*NAMES, "a=b")
+
+
+def test_two_of_three_classes_both_count_and_a_ranking_means_the_class_predicted(system):
+    objects = explained(system, labels=(0, 1))
+    assert np.array_equal(fs.read(objects).values, np.hstack([weights(objects, 0), weights(objects, 1)]))
+    ranked = explained(system, labels=(), top_labels=2)
+    first = np.vstack([weights([item], item.top_labels[0]) for item in ranked])
+    assert np.array_equal(fs.read(ranked).values, first)
+    assert any("different classes" in note for note in fs.read(ranked).notes)
+    single = explained(system, labels=(), top_labels=1)
+    assert any("different classes" in note for note in fs.read([item.as_map() for item in single]).notes)
+    with pytest.raises(BadInput, match="choose one"):
+        fs.read([item.as_map() for item in explained(system, labels=(0, 2))])

@@ -187,3 +187,67 @@ def test_texts_of_several_classes_need_a_class():
     read = fs.read(explanation, class_index=2, top=1)
     largest = tokens[0][int(np.abs(values[0][:, 2]).argmax())].strip()
     assert read.item(0) == {largest}
+
+
+def test_a_list_of_one_array_per_row_is_not_taken_for_classes(system, explained):
+    per_row = list(explained[:20])
+    with pytest.raises(BadInput, match=r"fs.read\(np.stack\(values\), class_index=1, features=\[...\]\)"):
+        fs.read(per_row, class_index=1)
+    read = fs.read(np.stack(per_row), class_index=1, features=NAMES)
+    assert np.array_equal(read.values, explained[:20, :, 1])
+    with pytest.raises(BadInput, match="not clear which axis is classes"):
+        fs.read(np.stack([explained[:, :, label] for label in range(CLASSES)]), class_index=1)
+
+
+def test_one_row_of_a_boosted_model_is_read_if_features_are_named(explained):
+    stacked = np.concatenate([explained.transpose(0, 2, 1), np.ones((N, CLASSES, 1))], axis=2)[:1]
+    for given in (stacked, stacked.reshape(1, -1)):
+        assert np.array_equal(fs.read(given, class_index=2, features=NAMES).values, explained[:1, :, 2])
+
+
+def test_columns_that_look_like_biases_are_noted(explained):
+    stacked = np.concatenate([explained.transpose(0, 2, 1), np.ones((N, CLASSES, 1))], axis=2).reshape(N, -1)
+    labels = np.arange(N) % 2
+    assert any("3 columns are the same" in note for note in fs.consistency(stacked, labels).notes)
+    assert any("the last column is the same" in note for note in fs.consistency(stacked[:, :5], labels).notes)
+    assert not any("bias" in note for note in fs.consistency(explained[:, :, 0], labels).notes)
+    assert not any(
+        "bias" in note for note in fs.consistency(np.ones((N, 3)), labels).notes
+    )  # a linear model's gradient
+    with pytest.raises(BadInput, match="3 classes with a bias each"):
+        fs.read(stacked, features=NAMES)
+    with pytest.raises(BadInput, match="told apart by features="):
+        fs.read(stacked, class_index=1)
+
+
+def test_features_are_chosen_before_classes_are_put_one_after_the_other(system, explained):
+    X, _, _ = system
+    explanation = shap.Explanation(explained, data=X, feature_names=NAMES)
+    read = fs.read(explanation, features=NAMES[::-1])
+    assert np.array_equal(read.values, explained[:, ::-1].transpose(0, 2, 1).reshape(N, -1))
+    assert fs.read(explanation, class_index=1, features=["job"]).values.tolist() == explained[:, 2:3, 1].tolist()
+
+
+def test_one_feature_of_all_rows_is_one_column(system, explained):
+    X, _, _ = system
+    explanation = shap.Explanation(explained, data=X, feature_names=NAMES)
+    assert np.array_equal(fs.read(explanation[:, 2, 1]).values, explained[:, 2:3, 1])
+    assert fs.read(explanation[:, 2, 1]).names == ("job",)
+
+
+def test_categories_of_a_table_are_no_tokens():
+    data = np.array([["clerk", "m"], ["cook", "f"]], object)
+    table = shap.Explanation(np.eye(2), data=data, feature_names=["job", "sex"], base_values=np.zeros(2))
+    for given in (table, list(table), shap.Explanation(np.eye(2), data=data, base_values=np.zeros(2))):
+        assert isinstance(fs.read(given), fs.Importances)
+
+
+def test_texts_of_one_length_and_single_texts_are_highlights():
+    def score(texts):
+        return np.array([text.count("great") - text.count("dull") for text in texts], float)
+
+    texts = shap.Explainer(score, shap.maskers.Text(r"\W+"))(["a great plot", "a dull plot"], silent=True)
+    assert texts.values.shape == (2, 3)
+    for given in (texts, list(texts)):
+        assert [fs.read(given, top=1).item(row) for row in range(2)] == [{"great"}, {"dull"}]
+    assert fs.read(texts[0], top=1).item(0) == {"great"}

@@ -76,6 +76,9 @@ def discretize(explanations: Explanations, discretizer: Discretize | None) -> Ex
     if chosen is None or isinstance(chosen, Original):
         return explanations
     coarser = as_explanations(chosen(explanations))
+    if isinstance(explanations, Importances) and explanations.doubt and explanations.shape:
+        axes = " x ".join(map(str, explanations.shape))
+        coarser = coarser._with(remarks=(*coarser.remarks, f"each row was taken for a map of {axes}, without classes"))
     if len(coarser) != len(explanations):
         raise BadInput(
             f"{chosen!r} made {len(coarser):,} explanations of {len(explanations):,}: "

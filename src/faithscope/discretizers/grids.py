@@ -50,7 +50,7 @@ class Grid:
             if wanted > length:
                 raise BadInput(
                     f"Maps of shape {shape} have an axis of {length}, which cannot be cut into {wanted} regions: ask "
-                    f"for at most {length}{_other_way(shape, channel)}."
+                    f"for at most {length}{_other_way(shape, regions, channel)}."
                 )
         return cls(shape, cuts, channel)
 
@@ -103,7 +103,8 @@ def _channel(shape: tuple[int, ...], regions: tuple[int, ...], channels: str | N
     if axes == 1:  # a series of (steps, features)
         return axes
     rests = {0: shape[1:], axes: shape[:-1]}
-    ends = [end for end, rest in rests.items() if shape[end] in _COLORS and all(np.greater_equal(rest, regions))]
+    colored = [end for end in rests if shape[end] in _COLORS]
+    ends = [end for end in colored if all(np.greater_equal(rests[end], regions))] or colored
     if len(ends) != 1:
         raise BadInput(
             f"Maps of shape {shape} may have their channels first or last: say which, such as "
@@ -112,8 +113,9 @@ def _channel(shape: tuple[int, ...], regions: tuple[int, ...], channels: str | N
     return ends[0]
 
 
-def _other_way(shape: tuple[int, ...], channel: int | None) -> str:
-    if channel is None:
+def _other_way(shape: tuple[int, ...], regions: tuple[int, ...], channel: int | None) -> str:
+    """How to say that channels are at the other end, if the grid would fit then."""
+    if channel is None or not all(np.greater_equal(shape[1:] if channel else shape[:-1], regions)):
         return ""
     return f", or pass channels='{'first' if channel else 'last'}' if channels are there"
 

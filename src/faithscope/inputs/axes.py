@@ -76,8 +76,13 @@ def _doubt(values: NDArray[Any]) -> str:
             "axis are the importances: values.sum(axis=2). "
             "If they are maps, pass discretizer=fs.Pool((4, 4)), or values.reshape(len(values), -1)."
         )
-    if values.ndim > 3:
+    if values.ndim == 4:
         return ""
+    if values.ndim > 4:
+        return (
+            f"{seen}. If the last axis is classes, choose the class explained: fs.read(values, class_index=1); if each "
+            "row is one map, values.reshape(len(values), -1)."
+        )
     return (
         f"{seen}. If one axis is classes, choose the class explained: fs.read(values, class_index=1). If each row is "
         "a map or a series, pass discretizer=fs.Pool((4, 4)), or values.reshape(len(values), -1)."

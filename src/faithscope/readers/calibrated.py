@@ -76,6 +76,7 @@ def _fast(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     weights = np.zeros((len(rows), len(names)))
     for number, row in enumerate(rows):
         weights[number, np.asarray(row.rules["feature"], np.int64)] = row.rules["weight"]
+    wanted.refuse_class("these explanations have one number per feature")
     return wanted.importances(weights, names)
 
 

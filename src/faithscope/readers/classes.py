@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.inputs.axes import are_interactions, shape_of
+from faithscope.inputs.tensors import is_tensor, to_host
 from faithscope.readers.wanted import ClassIndex, Wanted
 
 ALIKE = "rows explain the classes predicted for them, so that equal numbers may speak of different classes"
@@ -27,19 +28,65 @@ def of_class(thing: Any, wanted: Wanted) -> tuple[Any, tuple[str, ...]]:
         if not rest and classes == 1:
             return _without_bias(thing)
         if not rest and wanted.class_index is not None:  # LightGBM's classes, each with its bias, in one row
-            thing = np.asarray(thing).reshape(shape[0], classes, -1)
+            thing = _host(thing).reshape(shape[0], classes, -1)
             shape = thing.shape
-    if wanted.class_index is None or len(shape) != 3:
-        wanted.refuse_class(f"these explanations have shape {shape}, of one class" if shape else "these have none")
+    if wanted.class_index is None or len(shape) < 3 or len(shape) == 4:
+        wanted.refuse_class(_one_class(shape, wanted))
         return thing, ()
     if isinstance(thing, list | tuple) and hasattr(thing[0], "shape"):
-        return np.asarray(thing[check_class(wanted.class_index, shape[0])]), ()
-    values = np.asarray(thing)
+        _refuse_one_per_row(shape, wanted)
+        return _host(thing[check_class(wanted.class_index, shape[0])]), ()
+    values = _host(thing)
+    if values.ndim > 4:  # maps of several classes
+        return values[..., check_class(wanted.class_index, shape[-1])], ()
     if _has_bias(values, None if wanted.features is None else len(wanted.features)):
         label = check_class(wanted.class_index, shape[1])
         return values[:, label, :-1], (_BIAS,)
     _refuse_unclear(values, wanted)
     return values[:, :, check_class(wanted.class_index, shape[2])], ()
+
+
+def _one_class(shape: tuple[int, ...], wanted: Wanted) -> str:
+    if len(shape) != 2:
+        return "these have no axis of classes"
+    several = "" if wanted.features is not None else " (LightGBM's several classes are told apart by features=[...])"
+    return f"these explanations have shape {shape}, of one class{several}"
+
+
+def _refuse_one_per_row(shape: tuple[int, ...], wanted: Wanted) -> None:
+    """Raise if a list may hold one array (features, classes) per row, and not one (rows, features) per class."""
+    features = None if wanted.features is None else len(wanted.features)
+    if features is not None and shape[2] == features != shape[1]:
+        return
+    if features is not None or shape[0] > min(shape[1:]):
+        raise BadInput(
+            f"Importances came as a list of {shape[0]} arrays of shape {shape[1:]}. If each is one row, of shape "
+            "(n_features, n_classes), pass fs.read(np.stack(values), class_index=1, features=[...]); if each is one "
+            "class, of shape (n_rows, n_features), name the features: features=[...]."
+        )
+
+
+def bias_note(values: NDArray[Any]) -> tuple[str, ...]:
+    """A note if some columns, the last among them, look like the biases of a boosted model's classes."""
+    if len(values) < 10 or values.dtype.kind != "f" or not values.shape[1] or not values[0, -1]:
+        return ()
+    if not (values[:, -1] == values[0, -1]).all():
+        return ()
+    constant = np.flatnonzero((values == values[:1]).all(axis=0) & (values[0] != 0))
+    width, rest = divmod(values.shape[1], len(constant))
+    if rest or width < 2 or not np.array_equal(constant, np.arange(width - 1, values.shape[1], width)):
+        return ()
+    several = f"{len(constant)} columns are" if len(constant) > 1 else "the last column is"
+    return (
+        f"{several} the same in every row, as the bias of a boosted model is, and counted as features: if so, leave "
+        "them out with fs.read(values, features=[...])",
+    )
+
+
+def _host(thing: Any) -> NDArray[Any]:
+    if isinstance(thing, list | tuple):
+        return np.array([_host(item) if hasattr(item, "shape") else item for item in thing])
+    return to_host(thing) if is_tensor(thing) else np.asarray(thing)
 
 
 def chosen(values: NDArray[Any], names: Sequence[str] | None, class_index: ClassIndex, titles: Sequence[str]) -> Any:
@@ -82,11 +129,11 @@ def _has_bias(values: NDArray[Any], features: int | None) -> bool:
     is taken for a bias only if the number of features says so.
     """
     constant = (values == values[:1]).all(axis=0)
-    if len(values) < 2 or not constant[:, -1].all():
+    if not len(values) or not constant[:, -1].all():
         return False
     if features is not None and (values.shape[1] == features) != (values.shape[2] == features + 1):
         return bool(values.shape[2] == features + 1)
-    return bool(values[0, :, -1].any() and not values[0, :, :-1][constant[:, :-1]].any())
+    return bool(len(values) > 1 and values[0, :, -1].any() and not values[0, :, :-1][constant[:, :-1]].any())
 
 
 def _refuse_unclear(values: NDArray[Any], wanted: Wanted) -> None:
@@ -97,7 +144,8 @@ def _refuse_unclear(values: NDArray[Any], wanted: Wanted) -> None:
             "first, values.sum(axis=2)."
         )
     known = wanted.features is not None and len(wanted.features) == values.shape[1]
-    if values.shape[1] <= values.shape[2] and not known:
+    first = values.shape[0] < values.shape[1] and values.shape[0] <= values.shape[2]  # classes may come first
+    if (values.shape[1] <= values.shape[2] or first) and not known:
         raise BadInput(
             f"Importances have shape {values.shape}, and it is not clear which axis is classes: name the "
             "features, fs.read(values, class_index=1, features=[...]), of shape (n_rows, n_features, n_classes)."
@@ -106,7 +154,7 @@ def _refuse_unclear(values: NDArray[Any], wanted: Wanted) -> None:
 
 def _without_bias(thing: Any) -> tuple[Any, tuple[str, ...]]:
     """An array of one column more than there are features, without the last if that is a bias."""
-    values = None if hasattr(thing, "columns") else np.asarray(thing)
+    values = None if hasattr(thing, "columns") else _host(thing)
     if values is None or not len(values) or not (values[:, -1] == values[0, -1]).all():
         return thing, ()
     return values[:, :-1], (_BIAS,)

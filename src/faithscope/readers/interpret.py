@@ -20,10 +20,14 @@ def read(thing: Any, wanted: Wanted) -> Explanations:
     if thing.explanation_type != "local":
         raise BadInput("This explanation of InterpretML is a global one: pass ebm.explain_local(X), one per row.")
     rows = thing.data(-1)["specific"]
+    if not rows:
+        raise BadInput("This explanation of InterpretML has no rows: explain at least one.")
     names = [str(name) for name in rows[0]["names"]]
     scores = np.array([np.asarray(row["scores"], np.float64) for row in rows])
     if scores.ndim < 3:
+        wanted.refuse_class("these explanations have one number per term")
         return wanted.importances(scores, names)
     titles = [str(label) for label in rows[0].get("meta", {}).get("label_names", range(scores.shape[2]))]
-    values, named, remarks = chosen(scores, names, wanted.class_index, titles)
-    return wanted.importances(values, named, *remarks)
+    values, kept, left = wanted.per_class(scores, names)
+    flat, named, remarks = chosen(values, kept, wanted.class_index, titles)
+    return left.importances(flat, named, *remarks)

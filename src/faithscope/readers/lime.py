@@ -75,6 +75,10 @@ def _without_category(said: Sequence[str]) -> str:
 def _labels(rows: Sequence[Any], class_index: ClassIndex) -> tuple[list[list[int]], tuple[str, ...]]:
     """The labels to read in each row, and how they were chosen."""
     if getattr(rows[0], "mode", "") == "regression":
+        if class_index is not None:
+            raise BadInput(
+                f"class_index={class_index!r} chooses among classes, but lime explained a regression: leave it out."
+            )
         return [[1]] * len(rows), ()
     known = [sorted(map(int, row.local_exp)) for row in rows]
     if class_index is not None and class_index != "predicted":
@@ -85,18 +89,25 @@ def _labels(rows: Sequence[Any], class_index: ClassIndex) -> tuple[list[list[int
                 f"{known[missing]}: pass labels=({class_index},) to explain_instance."
             )
         return [[class_index]] * len(rows), ()
-    if class_index == "predicted" or any(len(labels) == 1 and labels != known[0] for labels in known):
+    ranked = any(getattr(row, "top_labels", None) for row in rows)
+    if class_index == "predicted" or ranked or any(len(labels) == 1 and labels != known[0] for labels in known):
         return _predicted(rows, known)
     if any(labels != known[0] for labels in known):
         raise BadInput(
             "lime explained different classes in different rows: choose one that all have, fs.read(explanations, "
             "class_index=1), or each row's own, class_index='predicted'."
         )
-    of_all = known[0] if len(known[0]) != 2 else known[0][1:]
+    of_all = known[0][1:] if known[0] == [0, 1] and _classes(rows[0]) in (0, 2) else known[0]
     told = (
         (f"importances of all {len(of_all)} classes explained count, one after the other",) if len(of_all) > 1 else ()
     )
     return [of_all] * len(rows), told
+
+
+def _classes(row: Any) -> int:
+    """Number of classes that the model has; 0 if that cannot be told."""
+    known = (getattr(row, "predict_proba", None), getattr(row, "class_names", None))
+    return next((len(each) for each in known if each is not None), 0)
 
 
 def _predicted(rows: Sequence[Any], known: Sequence[list[int]]) -> tuple[list[list[int]], tuple[str, ...]]:

@@ -11,6 +11,7 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.checks import is_real
 from faithscope.inputs.hints import hint
+from faithscope.readers.classes import ALIKE
 from faithscope.readers.rows import first_of, one_per_row
 from faithscope.readers.tokens import highlighted
 from faithscope.readers.wanted import Wanted
@@ -18,7 +19,7 @@ from faithscope.runtime.memory import need
 
 _ABSENT = "features that a row does not name count 0 there"
 _OPERATORS = ("<", ">", "=")  # in the texts that lime makes of a feature and its bin
-_FEW = 5  # texts per pair of a row, up to which they are features rather than words
+_FEW, _MANY = 5, 50  # different texts, per pair of a row and in all, up to which they are features and no words
 
 
 def recognizes(thing: Any) -> bool:
@@ -33,12 +34,15 @@ def read(thing: Any, wanted: Wanted) -> Explanations:
     if not _by_class(given[0]):
         wanted.refuse_class("these explanations are of one class")
     rows = [_to_pairs(row, item, wanted) for row, item in enumerate(given)]
-    words = wanted.top is not None or (not isinstance(given[0], Mapping) and _are_words(rows))
+    pairs = not isinstance(given[0], Mapping | str) and wanted.features is None
+    words = wanted.top is not None or (pairs and _are_words(rows))
     if words:
         _refuse_numbers(rows)
         scores = [np.array([number for _, number in pairs], np.float64) for pairs in rows]
         return highlighted([[str(name) for name, _ in pairs] for pairs in rows], scores, wanted)
-    return _importances(rows, wanted)
+    importances = _importances(rows, wanted)
+    several = _by_class(given[0]) and wanted.class_index is None and len({tuple(sorted(item)) for item in given}) > 1
+    return importances._with(remarks=(*importances.remarks, ALIKE)) if several else importances
 
 
 def are_pairs(row: Any) -> bool:
@@ -93,7 +97,8 @@ def _numbered(name: Any, number: Any) -> tuple[Any, Any]:
 def _of_label(row: int, item: Mapping[Any, Any], wanted: Wanted) -> Any:
     """The pairs of one class, of lime's as_map(): the class wanted, the only one, or class 1 of two."""
     labels = sorted(item)
-    label = wanted.class_index if wanted.class_index is not None else labels[-1] if len(labels) < 3 else None
+    usual = 1 if labels == [0, 1] else labels[0] if len(labels) == 1 else None
+    label = usual if wanted.class_index is None else wanted.class_index
     if label not in item:
         raise BadInput(
             f"Row {row} is a map of classes {labels}, as lime's as_map() is: choose one, such as "
@@ -111,7 +116,7 @@ def _are_words(rows: Sequence[Sequence[tuple[Any, Any]]]) -> bool:
     conditions = sum(any(sign in name for sign in _OPERATORS) for name in distinct)
     if any(len(set(row)) < len(row) for row in names):
         return True
-    return 2 * conditions < len(distinct) and len(distinct) > _FEW * max(map(len, names))
+    return 2 * conditions < len(distinct) and len(distinct) > max(_MANY, _FEW * max(map(len, names)))
 
 
 def _refuse_numbers(rows: Sequence[Sequence[tuple[Any, Any]]]) -> None:

@@ -16,6 +16,7 @@ from faithscope.inputs.arrays import frame_columns, is_frame, is_row, to_vector
 from faithscope.inputs.axes import shape_of
 from faithscope.inputs.queries import refuse_query
 from faithscope.inputs.tensors import is_tensor
+from faithscope.readers.classes import bias_note
 from faithscope.readers.wanted import Wanted
 from faithscope.runtime.memory import need
 
@@ -44,7 +45,8 @@ def read(given: Any, wanted: Wanted, remarks: Sequence[str] = ()) -> Explanation
 
 
 def _importances(values: Any, wanted: Wanted, remarks: Sequence[str]) -> Importances:
-    return wanted.importances(values, None, *remarks)
+    read = wanted.importances(values, None, *remarks)
+    return read if read.names else read._with(remarks=(*read.remarks, *bias_note(read.values)))
 
 
 def _dense(sparse: Any) -> NDArray[Any]:

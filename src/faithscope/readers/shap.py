@@ -28,8 +28,11 @@ def read(thing: Any, wanted: Wanted) -> Explanations:
     if _are_texts(thing):
         return _read_texts(list(zip(thing.values, thing.data, strict=True)), wanted)
     values = np.asarray(thing.values)
-    alone = np.ndim(thing.data) == 1 or values.ndim == 1
-    return _read_values(values[None] if alone else values, thing, wanted)
+    if isinstance(thing.feature_names, str):  # one feature of all rows
+        return _read_values(values[:, None], thing, wanted)
+    if np.ndim(thing.data) == 1 or values.ndim == 1:
+        return _read_rows([thing], wanted)
+    return _read_values(values, thing, wanted)
 
 
 def _is_explanation(thing: Any) -> bool:
@@ -38,7 +41,7 @@ def _is_explanation(thing: Any) -> bool:
 
 def _read_rows(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     """One object per row, each of one row with or without its axis."""
-    if any(_holds_texts(row.data) for row in rows):
+    if any(_is_text(row) for row in rows):
         return _read_texts([(row.values, row.data) for row in rows], wanted)
     arrays = [_of_one_row(row) for row in rows]
     if len({array.shape for array in arrays}) > 1:
@@ -63,8 +66,9 @@ def _read_values(values: NDArray[Any], thing: Any, wanted: Wanted) -> Explanatio
             "explanations.values.sum(axis=2)."
         )
     if values.ndim == 3:
+        values, names, left = wanted.per_class(values, names)
         flat, named, remarks = chosen(values, names, wanted.class_index, _titles(thing, values.shape[2]))
-        return wanted.importances(flat, named, *remarks)
+        return left.importances(flat, named, *remarks)
     return _read_maps(values, wanted)
 
 
@@ -85,7 +89,9 @@ def _read_maps(values: NDArray[Any], wanted: Wanted) -> Explanations:
 
 def _names(thing: Any) -> Sequence[str] | None:
     names = thing.feature_names
-    if names is None or isinstance(names, str) or any(not isinstance(name, str | int | np.generic) for name in names):
+    if isinstance(names, str):
+        return [names]
+    if names is None or any(not isinstance(name, str | int | np.generic) for name in names):
         return None
     return list(map(str, names))
 
@@ -98,9 +104,19 @@ def _titles(thing: Any, classes: int) -> list[str]:
 
 
 def _are_texts(thing: Any) -> bool:
-    rows = thing.data if isinstance(thing.data, list | tuple | np.ndarray) else ()
-    ragged = isinstance(thing.values, list | tuple) or np.asarray(thing.values, dtype=object).ndim < 2
-    return bool(len(rows)) and (ragged or _names(thing) is None) and all(map(_holds_texts, rows))
+    """Whether rows are texts: lists of tokens, which are never one array of two axes, as a table's categories are."""
+    rows = (
+        thing.data if isinstance(thing.data, list | tuple | np.ndarray) and np.ndim(first_of(thing.data)) == 1 else ()
+    )
+    return bool(len(rows)) and all(map(_holds_texts, rows))
+
+
+def _is_text(row: Any) -> bool:
+    """Whether one row is a text: its features are its own tokens, or have no names."""
+    names = row.feature_names
+    if not _holds_texts(row.data):
+        return False
+    return names is None or [str(name).strip() for name in names] == [token.strip() for token in row.data]
 
 
 def _holds_texts(row: Any) -> bool:

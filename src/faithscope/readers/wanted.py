@@ -1,7 +1,7 @@
 """Wanted: what a caller asks of a reader, checked once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -79,13 +79,37 @@ class Wanted:
         given = Importances(values, names if names is not None or not _fits(values, self.features) else self.features)
         return self.ordered(given)._with(remarks=remarks, **known)
 
+    def per_class(self, values: NDArray[Any], names: Sequence[str] | None) -> "tuple[NDArray[Any], Any, Wanted]":
+        """An array (n, features, classes) in the order of the features asked for, their names, and what is left to ask.
+
+        Features are chosen before classes are put one after the other, which gives them longer names.
+        """
+        left = replace(self, features=None)
+        if self.features is None:
+            return values, names, left
+        if names is None:
+            if values.shape[1] != len(self.features):
+                raise BadInput(self._too_few(values.shape[1]))
+            return values, self.features, left
+        return values[:, _places(names, self.features)], self.features, left
+
+    def _too_few(self, columns: int) -> str:
+        many = 0 if self.features is None else len(self.features)
+        classes, rest = divmod(columns, many + 1)
+        hint = (
+            f": if they are {classes} classes with a bias each (LightGBM), choose one, class_index=1"
+            if classes > 1 and not rest
+            else ""
+        )
+        return f"features= has {many} names, but importances have {columns} columns{hint}."
+
     def ordered(self, given: Importances) -> Importances:
         """These importances with the features that the caller asks for, in that order."""
         if self.features is None or given.names == self.features:
             return given
         width = given.values.shape[1]
         if given.names is None:
-            raise BadInput(f"features= has {len(self.features)} names, but importances have {width} columns.")
+            raise BadInput(self._too_few(width))
         return given._with(values=given.values[:, _places(given.names, self.features)], names=self.features)
 
 
