@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from faithscope.evaluation.foreign.base import Foreign, NumberRows, seed_of, seeded, unasked
+from faithscope.evaluation.foreign.columns import by_name
 from faithscope.explainers.shared.blocks import Progress
 from faithscope.explainers.shared.documents import to_documents
 from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.base import Explanations
+from faithscope.inputs.arrays import frame_names, is_frame
 from faithscope.inputs.models import label_function
 from faithscope.readers import read
 
@@ -29,6 +31,7 @@ class Anchors(Foreign):
         if function is None:
             raise unasked(self.explainer, "predict", f"fs.evaluate(model, {self.__name__}(...), X)")
         names = getattr(self.explainer, "feature_names", None)
+        X, remarks = by_name(X, names, self.__name__)
         if names is None:
             items: Any = to_documents(X)
             ask = function
@@ -41,5 +44,6 @@ class Anchors(Foreign):
                 answers.append(self.explainer.explain_instance(items[place], ask))
             if progress is not None:
                 progress(place + 1, len(items))
-        explanations = read(answers, features=None if names is None else list(names))
-        return explanations._with(remarks=(*explanations.remarks, _UNSEEDED.format(name=self.__name__)))
+        own = frame_names(X) if is_frame(X) and names is not None else names  # rules are read in the table's own names
+        explanations = read(answers, features=None if own is None else list(own))
+        return explanations._with(remarks=(*explanations.remarks, *remarks, _UNSEEDED.format(name=self.__name__)))
