@@ -20,8 +20,6 @@ from faithscope.readers import as_explanations
 
 # Those that draw nothing.
 _EXACT = frozenset({"Additive", "Deep", "Exact", "GPUTree", "Linear", "Partition", "Tree"})
-    {"Additive", "Coefficent", "Deep", "Exact", "GPUTree", "Linear", "Partition", "Tree"}
-)  # draw nothing
 _DRAWS = "where {name} draws at random, each row has a seed of its own here, so other runs of {name} differ"
 
 
