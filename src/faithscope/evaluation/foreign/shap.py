@@ -1,6 +1,6 @@
 """shap's explainers: called on all rows, or, if they draw at random, on one row at a time."""
 
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -45,7 +45,7 @@ class Shap(Foreign):
         return explanations._with(remarks=(*explanations.remarks, *remarks))
 
     def _row_by_row(self, rows: Any, progress: Progress | None) -> Any:
-        explainer, answers = copy(self.explainer), []  # a copy, since some keep counts of their calls
+        explainer, answers = _copied(self.explainer), []
         digests = row_digests(0, _readable(rows))
         for place, digest in enumerate(digests):
             with seeded(seed_of(digest)):
@@ -68,6 +68,14 @@ class Shap(Foreign):
         masker = getattr(self.explainer, "masker", None)
         places = ((self.explainer, "data_feature_names"), (self.explainer, "feature_names"), (masker, "feature_names"))
         return next((list(held) for held in (getattr(*place, None) for place in places) if held is not None), None)
+
+
+def _copied(explainer: Any) -> Any:
+    """A copy that shares the model: explainers and maskers keep traces of their calls."""
+    copied = copy(explainer)
+    if hasattr(copied, "masker"):
+        copied.masker = deepcopy(copied.masker)
+    return copied
 
 
 def _readable(rows: Any) -> Any:
