@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from faithscope.errors import BadInput
 from faithscope.evaluation.foreign.base import Foreign, NumberRows, seed_of, seeded, unasked
 from faithscope.evaluation.foreign.columns import by_name
 from faithscope.explainers.shared.blocks import Progress
@@ -31,7 +32,7 @@ class Anchors(Foreign):
         if function is None:
             raise unasked(self.explainer, "predict", f"fs.evaluate(model, {self.__name__}(...), X)")
         names = getattr(self.explainer, "feature_names", None)
-        X, remarks = by_name(X, names, self.__name__)
+        X = self._known(X, names)
         if names is None:
             items: Any = to_documents(X)
             ask = function
@@ -44,6 +45,15 @@ class Anchors(Foreign):
                 answers.append(self.explainer.explain_instance(items[place], ask))
             if progress is not None:
                 progress(place + 1, len(items))
-        own = frame_names(X) if is_frame(X) and names is not None else names  # rules are read in the table's own names
-        explanations = read(answers, features=None if own is None else list(own))
-        return explanations._with(remarks=(*explanations.remarks, *remarks, _UNSEEDED.format(name=self.__name__)))
+        explanations = read(answers, features=None if names is None else list(names))
+        return explanations._with(remarks=(*explanations.remarks, _UNSEEDED.format(name=self.__name__)))
+
+    def _known(self, X: Any, names: Any) -> Any:
+        """The columns that the explainer knows, in its order; raises if a table has others, since rules name theirs."""
+        rows, _ = by_name(X, names, self.__name__)
+        if names is not None and is_frame(rows) and frame_names(rows) != tuple(map(str, names)):
+            raise BadInput(
+                f"{self.__name__} gives rules over features such as {names[0]!r}, and X has none of its features as "
+                "columns: make it with feature_names=list(X_train), or rename the columns of X."
+            )
+        return rows

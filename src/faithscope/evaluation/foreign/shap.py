@@ -38,7 +38,7 @@ class Shap(Foreign):
         inner = getattr(getattr(self.explainer, "explainer", None), "model", None)
         rows = to_tensor(inner, rows) if is_torch_module(inner) else rows
         if self.__name__.removesuffix("Explainer") in _EXACT or not rows_of(rows):
-            explanations = as_explanations(self._values(self.explainer, rows))
+            explanations = as_explanations(self._values(_copied(self.explainer), rows))
         else:
             explanations = as_explanations(self._row_by_row(rows, progress))
             remarks = (*remarks, _DRAWS.format(name=self.__name__))
