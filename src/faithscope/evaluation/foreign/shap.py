@@ -71,11 +71,13 @@ class Shap(Foreign):
 
 
 def _copied(explainer: Any) -> Any:
-    """A copy that shares the model: explainers and maskers keep traces of their calls."""
-    copied = copy(explainer)
-    if hasattr(copied, "masker"):
-        copied.masker = deepcopy(copied.masker)
-    return copied
+    """A copy that shares the model: explainers and their maskers keep traces of their calls."""
+    if not hasattr(explainer, "masker"):
+        return copy(explainer)
+    try:
+        return deepcopy(explainer, {id(explainer.model): explainer.model})
+    except Exception:  # a masker that holds what cannot be copied
+        return copy(explainer)
 
 
 def _readable(rows: Any) -> Any:
