@@ -98,7 +98,7 @@ class Pool(Discretizer):
             raise BadInput(
                 "Importances are of several classes, one after the other, and Pool sums regions of one map: explain "
                 "one class, with class_index=1 of fs.explainers, or with a function, such as lambda X: "
-                "IntegratedGradients(net).attribute(torch.as_tensor(X).float(), target=1)."
+                "explainer.attribute(torch.as_tensor(X).float(), target=1) of captum's explainers."
             )
         side = isqrt(width)
         shape = (side, side) if side * side == width and len(self.grid) == 2 else (1,) * (len(self.grid) - 1) + (width,)

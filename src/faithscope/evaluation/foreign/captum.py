@@ -61,7 +61,7 @@ class Captum(Foreign):
         if self._is_any(("FeaturePermutation",)):
             raise BadInput(
                 f"{self.__name__} shuffles features among the rows of a batch, so a row's attributions depend on the "
-                "other rows and on chance, and are no explanation of the row: use captum's FeatureAblation(net)."
+                "other rows and on chance, and are no explanation of the row: use captum's FeatureAblation."
             )
 
     @property
