@@ -285,7 +285,7 @@ def test_captum_that_mixes_rows_is_refused_and_modules_do_not_train():
     captum, torch = pytest.importorskip("captum.attr"), pytest.importorskip("torch")
     net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.BatchNorm1d(3), torch.nn.Dropout(), torch.nn.Linear(3, 2))
     net = net.double().train()
-    with pytest.raises(BadInput, match="shuffles.*FeatureAblation"):
+    with pytest.raises(BadInput, match=r"shuffles.*FeatureAblation"):
         evaluate(net, captum.FeaturePermutation(net))
     for method in (captum.FeatureAblation(net), captum.IntegratedGradients(net.forward)):
         whole, part = (evaluate(net, method, rows).explanations.values for rows in (ROWS, ROWS[2:4]))
