@@ -22,7 +22,9 @@ def evaluate(model, explainer, rows=ROWS, **options):
 
 def tabular(rows=X, **options):
     lime = pytest.importorskip("lime.lime_tabular")
-    return lime.LimeTabularExplainer(np.asarray(rows), **{"feature_names": list(rows), "random_state": 0, **options})
+    return lime.LimeTabularExplainer(
+        np.asarray(rows, float), **{"feature_names": list(rows), "random_state": 0, **options}
+    )
 
 
 @pytest.mark.slow
@@ -102,7 +104,7 @@ def test_what_lime_needs_is_said():
     with pytest.raises(BadInput, match=r"must have predict_proba: pass the model itself"):
         evaluate(MODEL.predict(ROWS), tabular())
     with pytest.raises(WrongType, match=r"column 'job' holds 'clerk'.*fs.explainers.Lime\(model, X_train\)"):
-        evaluate(_Anything(), tabular(), ROWS.assign(job="clerk"))
+        evaluate(_Anything(), tabular(X.assign(job=0)), ROWS.assign(job="clerk"))
     assert evaluate(MODEL.predict, tabular()).explanations.names == tuple(X), "a bound predict names its model"
 
 
@@ -136,6 +138,104 @@ def test_shaps_explainers_are_functions_of_rows():
     held = evaluate(MODEL, shap.TreeExplainer(MODEL))
     assert (held.explanations.values == ready.values[:, :, 1]).all()
     assert held.explainer == "TreeExplainer"
+
+
+LINE = LogisticRegression(max_iter=2000).fit(X.to_numpy(), Y)
+
+
+def of_shap(kind, known):
+    shap = pytest.importorskip("shap")
+    masker = {"Partition": shap.maskers.Partition, "Permutation": shap.maskers.Independent}.get(kind, lambda rows: rows)
+    asked = LINE if kind == "Linear" else LINE.predict_proba
+    return getattr(shap, f"{kind}Explainer")(asked, masker(known))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["Linear", "Kernel", "Sampling", "Permutation", "Exact", "Partition", ""])
+def test_shaps_explainers_are_called_and_draw_by_row(kind, tmp_path):
+    explainer, rows = of_shap(kind, X.to_numpy()[:10]), ROWS.to_numpy()[:4]  # as many rows as features
+    explained = evaluate(LINE, explainer, rows, cache=tmp_path).explanations.values
+    files = sorted(tmp_path.iterdir())
+    assert (evaluate(LINE, explainer, rows[::-1]).explanations.values[::-1] == explained).all()
+    assert (evaluate(LINE, explainer, rows[1:3]).explanations.values == explained[1:3]).all()
+    evaluate(LINE, explainer, rows, cache=tmp_path)
+    assert sorted(tmp_path.iterdir()) == files, "a second run computes nothing"
+    theirs = np.asarray(explainer(rows).values)
+    np.testing.assert_allclose(explained, theirs[..., 1] if theirs.ndim == 3 else theirs, atol=0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["Linear", "Kernel", "Permutation", "Exact"])
+def test_shaps_explainers_know_columns_by_name(kind):
+    explainer, model = of_shap(kind, X[:10]), _ByName(LINE)
+    once, again = (
+        evaluate(model, explainer, rows).explanations for rows in (ROWS, ROWS[ROWS.columns[::-1]].assign(job="clerk"))
+    )
+    assert once.names == again.names == tuple(X)
+    assert (once.values == again.values).all()
+
+
+class _ByName:
+    """A model that takes columns by name, as pipelines do."""
+
+    def __init__(self, model):
+        self.model = model
+
+    def predict(self, rows):
+        return self.model.predict(rows[list(X)].to_numpy())
+
+    def predict_proba(self, rows):
+        return self.model.predict_proba(rows[list(X)].to_numpy())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["Deep", "Gradient"])
+def test_shaps_explainers_of_modules_take_arrays_and_tables(kind):
+    shap, torch = pytest.importorskip("shap"), pytest.importorskip("torch")
+    net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Tanh(), torch.nn.Linear(3, 2))
+    explainer = getattr(shap, f"{kind}Explainer")(net, torch.tensor(X.to_numpy()[:9], dtype=torch.float32))
+    table, array = (evaluate(net, explainer, rows).explanations.values for rows in (ROWS, ROWS.to_numpy()))
+    assert (table == array).all()
+
+
+@pytest.mark.slow
+def test_columns_are_known_by_their_names():
+    anchor = pytest.importorskip("anchor.anchor_tabular")
+    model = _ByName(RandomForestClassifier(2, random_state=0).fit(X.to_numpy(), Y))
+    turned = ROWS[ROWS.columns[::-1]].assign(job="clerk")
+    named = anchor.AnchorTabularExplainer(["no", "yes"], list(X), X.to_numpy())
+    for explainer in (tabular(), named):
+        once, again = (evaluate(model, explainer, rows) for rows in (ROWS, turned))
+        assert [once.explanations.describe(row) for row in range(5)] == [
+            again.explanations.describe(row) for row in range(5)
+        ]
+        with pytest.raises(BadInput, match="no column 'mean area'"):
+            evaluate(_Anything(), explainer, ROWS.drop(columns="mean area"))
+    pretty = ROWS.rename(columns=str.upper)
+    notes = evaluate(_Anything(), tabular(), pretty).consistency.notes
+    assert any("taken by position: 'MEAN RADIUS' as 'mean radius'" in note for note in notes)
+    with pytest.raises(BadInput, match=r"feature_names=list\(X_train\)"):
+        evaluate(_Anything(), named, pretty)
+    with pytest.raises(BadInput, match="named 'mean radius'"):
+        evaluate(_Anything(), tabular(), pd.concat([ROWS, ROWS], axis=1))
+
+
+def test_no_rows_and_several_labels_are_one_sentence_each():
+    several = pytest.importorskip("sklearn.multioutput").MultiOutputClassifier(LogisticRegression(max_iter=2000))
+    several.fit(X, np.column_stack([Y, 1 - Y]))
+    for rows in (ROWS[:0], ROWS.to_numpy()[:0]):
+        with pytest.raises(BadInput, match="X are empty"):
+            evaluate(MODEL, tabular(), rows)
+    with pytest.raises(BadInput, match=r"several labels per row.*model.estimators_\[0\]"):
+        evaluate(several, tabular())
+
+
+def test_rows_without_names_of_a_model_that_takes_names():
+    compose, pipeline = pytest.importorskip("sklearn.compose"), pytest.importorskip("sklearn.pipeline")
+    chosen = compose.ColumnTransformer([("kept", "passthrough", list(X))])
+    model = pipeline.make_pipeline(chosen, RandomForestClassifier(2, random_state=0)).fit(X, Y)
+    with pytest.raises(BadInput, match=r"takes columns by name.*pd.DataFrame\(X, columns="):
+        evaluate(model, tabular(), ROWS.to_numpy())
 
 
 def test_shap_of_several_classes(tmp_path):
@@ -181,6 +281,33 @@ def test_captum_keeps_the_shape_of_images_and_names_what_it_needs():
     assert (twice[0] == twice[1][::-1]).all(), "draws depend on the row alone"
 
 
+def test_captum_that_mixes_rows_is_refused_and_modules_do_not_train():
+    captum, torch = pytest.importorskip("captum.attr"), pytest.importorskip("torch")
+    net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.BatchNorm1d(3), torch.nn.Dropout(), torch.nn.Linear(3, 2))
+    net = net.double().train()
+    with pytest.raises(BadInput, match=r"shuffles.*FeatureAblation"):
+        evaluate(net, captum.FeaturePermutation(net))
+    for method in (captum.FeatureAblation(net), captum.IntegratedGradients(net.forward)):
+        whole, part = (evaluate(net, method, rows).explanations.values for rows in (ROWS, ROWS[2:4]))
+        np.testing.assert_allclose(whole[2:4], part, rtol=1e-9)
+    assert net.training
+
+
+def test_maps_of_several_classes_are_pooled_as_the_sentence_says():
+    captum, torch = pytest.importorskip("captum.attr"), pytest.importorskip("torch")
+    net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(64, 10))
+    images, pool = np.random.default_rng(0).random((6, 1, 8, 8)), fs.Pool((2, 2))
+    with pytest.raises(BadInput, match=r"of several classes.*class_index=1.*attribute\(torch.as_tensor\(X\).float\(\)"):
+        evaluate(net, captum.IntegratedGradients(net), images, discretizer=pool)
+
+    def of_one_class(rows):
+        return captum.IntegratedGradients(net).attribute(torch.as_tensor(rows).float(), target=1)
+
+    assert evaluate(net, of_one_class, images, discretizer=pool).explanations.values.shape == (6, 4)
+    own = fs.explainers.Gradient(net, class_index=1)
+    assert evaluate(net, own, images, discretizer=pool).explanations.values.shape == (6, 4)
+
+
 @pytest.mark.slow
 def test_compare_and_local_take_them_too():
     comparison = fs.compare(MODEL, {"lime": tabular(), "none": fs.explainers.Constant()}, ROWS, progress=False)
@@ -195,7 +322,9 @@ def test_anchors_are_rules_over_the_tables_columns():
     told = evaluate(MODEL, explainer)
     assert (evaluate(MODEL, explainer, ROWS[::-1]).explanations.describe(0)) == told.explanations.describe(4)
     assert told.sufficiency.n == len(ROWS)
-    assert any("takes no seed" in note for note in told.consistency.notes)
+    for estimate in (told.consistency, told.sufficiency):
+        assert sum("takes no seed" in note for note in estimate.notes) == 1
+        assert sum("claim a precision" in note for note in estimate.notes) == 1
     with pytest.raises(BadInput, match="must have predict: pass the model itself"):
         evaluate(MODEL.predict(ROWS), explainer)
 
@@ -208,3 +337,5 @@ def test_counterfactuals_of_dice_are_over_the_tables_columns():
     told, turned = (evaluate(MODEL, explainer, rows).explanations for rows in (ROWS, ROWS[::-1].to_numpy()))
     assert told.names == tuple(X)
     assert (turned.points[::-1] == told.points).all(), "draws depend on the row alone"
+    with pytest.raises(BadInput, match="no column 'mean area'"):
+        evaluate(_Anything(), explainer, ROWS.drop(columns="mean area"))

@@ -86,13 +86,20 @@ class Pool(Discretizer):
         if self.shape is None and importances.shape is not None:
             return importances.shape
         if self.shape is None:
-            return (width,) if len(self.grid) == 1 else self._refuse_rows_of(width)
+            return (width,) if len(self.grid) == 1 else self._refuse_rows_of(importances)
         if prod(self.shape) != width or importances.shape not in (None, self.shape):
             seen = f"{width} numbers" if importances.shape is None else f"maps of shape {importances.shape}"
             raise BadInput(f"{self!r} is told a shape of {prod(self.shape)} numbers, but importances are {seen}.")
         return self.shape
 
-    def _refuse_rows_of(self, width: int) -> Any:
+    def _refuse_rows_of(self, importances: Importances) -> Any:
+        width = importances.values.shape[1]
+        if importances.names is not None and " | class " in importances.names[-1]:
+            raise BadInput(
+                "Importances are of several classes, one after the other, and Pool sums regions of one map: explain "
+                "one class, with class_index=1 of fs.explainers, or with a function, such as lambda X: "
+                "explainer.attribute(torch.as_tensor(X).float(), target=1) of captum's explainers."
+            )
         side = isqrt(width)
         shape = (side, side) if side * side == width and len(self.grid) == 2 else (1,) * (len(self.grid) - 1) + (width,)
         raise BadInput(

@@ -13,6 +13,7 @@ from faithscope.evaluation.cache import Cache, takes_progress
 from faithscope.evaluation.outputs import Output
 from faithscope.explanations import Explanations
 from faithscope.inputs.alignment import is_fresh, made_in_order
+from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.models import label_function
 from faithscope.inputs.rows import rows_of
 from faithscope.readers import as_explanations
@@ -43,7 +44,7 @@ class Asker:
         n = rows_of(X)
 
         def ask(rows: Any) -> NDArray[Any]:
-            with framed("predicting", 0, n, n):
+            with framed("predicting", 0, n, n), _named_columns(rows):
                 answers = function(rows_of_its_own(rows))
                 made_in_order(rows, answers, "predictions")
                 return output.check(answers)
@@ -161,6 +162,20 @@ def _copies_on_write() -> bool:
     import pandas as pd
 
     return int(pd.__version__.partition(".")[0]) >= 3
+
+
+@contextmanager
+def _named_columns(rows: Any) -> Iterator[None]:
+    """Raise one sentence if a model takes columns by name, as pipelines of scikit-learn do, and rows have none."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        if is_frame(rows) or "only supported for dataframes" not in str(error):
+            raise
+        raise BadInput(
+            f"The model takes columns by name, and X is without names ({type(rows).__name__}): pass a table, such as "
+            "pd.DataFrame(X, columns=[...]) with the names that the model was fitted with."
+        ) from error
 
 
 @contextmanager

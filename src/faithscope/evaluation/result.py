@@ -423,14 +423,16 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
     coverage = cover(replace(sample, weights=None, clusters=None), evaluation._relation, device="auto")
     if plain:
         seen = Further.of(coverage, sample, evaluation._relation, further)
-        estimate = noted(coverage_estimate(coverage, "sufficiency", confidence, method, seen), sample.notes)
+        notes = (*sample.explanations.notes, *sample.notes)
+        estimate = noted(coverage_estimate(coverage, "sufficiency", confidence, method, seen), notes)
     else:
         estimate = measure_sufficiency(sample, evaluation.relation, confidence, method, further)
     return replace(evaluation, sufficiency=evaluation._of_method(estimate), _coverage=coverage)
 
 
 def check_groups(groups: Any, X: Any) -> None:
-    """Raise, before any long computation, if rows cannot be counted or there is not one group per row."""
+    """Raise, before any long computation, if there are no rows to be counted, or not one group per row."""
     rows = rows_of(X)
+    same_length(X=rows)
     for grouping in () if groups is None else to_groupings(groups, X):
         same_length(X=rows, groups=len(to_labels(grouping.values, "Groups")))

@@ -1,6 +1,7 @@
 """Models that do not take rows as they are: torch modules, and boosters of XGBoost."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
@@ -18,19 +19,26 @@ def module_function(module: Any) -> Callable[[Any], Any]:
     import torch
 
     def answers(rows: Any) -> Any:
-        parts = [(part, part.training) for part in module.modules()]
-        module.eval()
-        try:
-            with torch.no_grad():
-                outputs = module(to_tensor(module, rows))
-        finally:
-            for part, training in parts:
-                part.training = training
+        with in_evaluation(module), torch.no_grad():
+            outputs = module(to_tensor(module, rows))
         if not torch.is_tensor(outputs):
             return outputs
         return (outputs.float() if outputs.dtype == torch.bfloat16 else outputs).cpu()
 
     return answers
+
+
+@contextmanager
+def in_evaluation(module: Any) -> Iterator[None]:
+    """A torch module in evaluation mode, and afterwards as it was before; anything else as it is."""
+    parts = [(part, part.training) for part in module.modules()] if hasattr(module, "modules") else []
+    for part, _ in parts:
+        part.training = False
+    try:
+        yield
+    finally:
+        for part, training in parts:
+            part.training = training
 
 
 def booster_function(booster: Any) -> Callable[[Any], Any]:

@@ -205,3 +205,17 @@ def test_nothing_is_warned_of_where_all_is_well():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(Lime(GARDEN, IRIS, samples=50).explain(IRIS[:2])) == 2
+
+
+@pytest.mark.parametrize("classes", [1, 2, 3])
+def test_logits_of_a_torch_module_are_explained_as_probabilities(classes):
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    net = torch.nn.Linear(3, classes).double()
+    rows = np.random.default_rng(0).normal(size=(60, 3)) * 9
+    last = torch.nn.Sigmoid() if classes == 1 else torch.nn.Softmax(1)
+    of_logits = Lime(net, rows, samples=99, mode="classification").explain(rows[:5])
+    of_chances = Lime(torch.nn.Sequential(net, last), rows, samples=99, mode="classification").explain(rows[:5])
+    np.testing.assert_allclose(of_logits.values, of_chances.values, atol=1e-9)
+    assert [len(each.remarks) for each in (of_logits, of_chances)] == [1, 0]
+    assert not Lime(net, rows, samples=99).explain(rows[:2]).remarks or classes > 1, "one number may be a regression's"

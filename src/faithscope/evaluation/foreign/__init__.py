@@ -1,7 +1,4 @@
-"""Explainers of other libraries as explainers of rows: one file per library, none of which is imported.
-
-shap's explainers need no file: they are functions from rows to an object that `faithscope.readers` reads.
-"""
+"""Explainers of other libraries as explainers of rows: one file per library, none of which is imported."""
 
 from importlib import import_module
 from inspect import signature
@@ -14,7 +11,7 @@ def adapted(explainer: Any, model: Any) -> Any:
     Parameters
     ----------
     explainer : object
-        Explainers of lime, anchor-exp, dice-ml, captum and InterpretML are adapted.
+        Explainers of shap, lime, anchor-exp, dice-ml, captum and InterpretML are adapted.
     model : model or function
         Whose predictions are explained, if the explainer does not hold a model of its own.
     """
@@ -27,7 +24,12 @@ def adapted(explainer: Any, model: Any) -> Any:
 
 def _library(explainer: Any) -> str | None:
     """The library that an explainer is of, by its methods; None if it explains rows as it is."""
-    if isinstance(explainer, type) or callable(getattr(explainer, "explain", None)):
+    if isinstance(explainer, type):
+        return None
+    # First of all, since some of shap's have an `explain`, of one row.
+    if callable(explainer) and any(callable(getattr(explainer, name, None)) for name in ("shap_values", "explain_row")):
+        return "shap"
+    if callable(getattr(explainer, "explain", None)):
         return None
     by_row = getattr(explainer, "explain_instance", None)
     if callable(by_row):

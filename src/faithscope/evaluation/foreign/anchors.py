@@ -3,11 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
+from faithscope.errors import BadInput
 from faithscope.evaluation.foreign.base import Foreign, NumberRows, seed_of, seeded, unasked
+from faithscope.evaluation.foreign.columns import by_name
 from faithscope.explainers.shared.blocks import Progress
 from faithscope.explainers.shared.documents import to_documents
 from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.base import Explanations
+from faithscope.inputs.arrays import frame_names, is_frame
 from faithscope.inputs.models import label_function
 from faithscope.readers import read
 
@@ -29,6 +32,7 @@ class Anchors(Foreign):
         if function is None:
             raise unasked(self.explainer, "predict", f"fs.evaluate(model, {self.__name__}(...), X)")
         names = getattr(self.explainer, "feature_names", None)
+        X = self._known(X, names)
         if names is None:
             items: Any = to_documents(X)
             ask = function
@@ -43,3 +47,13 @@ class Anchors(Foreign):
                 progress(place + 1, len(items))
         explanations = read(answers, features=None if names is None else list(names))
         return explanations._with(remarks=(*explanations.remarks, _UNSEEDED.format(name=self.__name__)))
+
+    def _known(self, X: Any, names: Any) -> Any:
+        """The columns that the explainer knows, in its order; raises if a table has others, since rules name theirs."""
+        rows, _ = by_name(X, names, self.__name__)
+        if names is not None and is_frame(rows) and frame_names(rows) != tuple(map(str, names)):
+            raise BadInput(
+                f"{self.__name__} gives rules over features such as {names[0]!r}, and X has none of its features as "
+                "columns: make it with feature_names=list(X_train), or rename the columns of X."
+            )
+        return rows

@@ -1,5 +1,6 @@
 """captum's attribution methods: ``attribute`` on blocks of rows, for the classes that our own explainers explain."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Any
@@ -13,7 +14,7 @@ from faithscope.explainers.shared.classes import chosen_classes, importances_of,
 from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.arrays import frame_names, is_frame
-from faithscope.inputs.modules import to_tensor
+from faithscope.inputs.modules import in_evaluation, to_tensor
 from faithscope.inputs.tensors import to_host
 
 _ROWS = 256  # at a time
@@ -32,11 +33,13 @@ class Captum(Foreign):
     def explain(self, X: Any, *, progress: Progress | None = None) -> Explanations:
         """Attributions of class 1 of two, or of all classes, one after the other; of the output if there is one."""
         self._refuse_further()
-        rows = to_tensor(self.explainer.forward_func, X)
+        self._refuse_mixing()
+        rows = to_tensor(self._module, X)
         outputs = self._outputs(rows[:1])
         classes = [None] if outputs == 1 else chosen_classes(None, outputs)
-        step = 1 if self.__name__ in _DRAWS else _ROWS
-        parts = [self._attributed(rows[block], classes) for block in blocks(len(rows), step, progress)]
+        step = 1 if self._is_any(_DRAWS) else _ROWS
+        with in_evaluation(self._module):  # as the model is asked: in training, rows of a block may mix
+            parts = [self._attributed(rows[block], classes) for block in blocks(len(rows), step, progress)]
         width, axes = int(np.prod(rows.shape[1:])), tuple(rows.shape[1:]) if rows.ndim > 2 else None
         values = np.concatenate(parts) if parts else np.empty((0, width * len(classes or ())))
         features = frame_names(X) if is_frame(X) else [f"x{j}" for j in range(width)]
@@ -53,11 +56,29 @@ class Captum(Foreign):
                 f"torch.as_tensor(X), {further[0]}=..., target=1)."
             )
 
+    def _refuse_mixing(self) -> None:
+        """Raise if the attributions of a row depend on the other rows."""
+        if self._is_any(("FeaturePermutation",)):
+            raise BadInput(
+                f"{self.__name__} shuffles features among the rows of a batch, so a row's attributions depend on the "
+                "other rows and on chance, and are no explanation of the row: use captum's FeatureAblation."
+            )
+
+    @property
+    def _module(self) -> Any:
+        """The module that is explained, whose own method the function may be."""
+        function = self.explainer.forward_func
+        return getattr(function, "__self__", function)
+
+    def _is_any(self, names: Sequence[str]) -> bool:
+        """Whether the method, or one that it extends, has one of these names."""
+        return any(kind.__name__ in names for kind in type(self.explainer).__mro__)
+
     def _outputs(self, rows: Any) -> int:
         """The number of outputs per row."""
         import torch
 
-        with torch.no_grad():
+        with in_evaluation(self._module), torch.no_grad():
             outputs = self.explainer.forward_func(rows)
         return 1 if outputs.ndim == 1 else int(np.prod(outputs.shape[1:]))
 

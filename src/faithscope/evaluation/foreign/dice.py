@@ -9,6 +9,7 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.evaluation.foreign.base import Foreign, seed_of, seeded
+from faithscope.evaluation.foreign.columns import by_name
 from faithscope.explainers.shared.blocks import Progress
 from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.base import Explanations
@@ -46,8 +47,7 @@ class Dice(Foreign):
         """Rows as a pandas table with dice-ml's columns."""
         names = list(self.explainer.data_interface.feature_names)
         if is_frame(X):
-            table = X if hasattr(X, "iloc") else X.to_pandas()
-            return table[[name for name in names if name in table]]
+            return by_name(X if hasattr(X, "iloc") else X.to_pandas(), names, "dice-ml")[0]
         rows = np.asarray(X)
         if rows.ndim != 2 or rows.shape[1] != len(names):
             raise BadInput(f"dice-ml knows {len(names)} features, and rows have shape {rows.shape}: pass a table.")

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from faithscope.errors import BadInput
 from faithscope.evaluation.foreign.base import Foreign, NumberRows, seed_of, unasked
+from faithscope.evaluation.foreign.columns import by_name
 from faithscope.explainers.shared.blocks import Progress
 from faithscope.explainers.shared.documents import to_documents
 from faithscope.explainers.shared.seeds import row_digests
@@ -39,9 +41,11 @@ class Lime(Foreign):
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Explanations:
         """Importances of all features, or highlights of texts: of class 1 of two, else of all classes explained."""
-        kind = _parameters(self.explainer)[0]
+        kind, remarks = _parameters(self.explainer)[0], () if self._seeded else (_UNSEEDED.format(name=self.__name__),)
         function = self._function()
         if kind == "data_row":
+            X, told = by_name(X, getattr(self.explainer, "feature_names", None), self.__name__)
+            remarks = (*told, *remarks)
             rows = NumberRows.of(X, self.__name__, "fs.explainers.Lime(model, X_train)")
             items, ask = list(rows.matrix), rows.asking(function)
             options = {"num_features": rows.matrix.shape[1]}
@@ -52,7 +56,7 @@ class Lime(Foreign):
             return as_explanations(np.empty((0, len(options) and options["num_features"])))
         answers = self._explained(items, ask, {**options, **self._classes(ask, items, kind)}, progress)
         explanations = as_explanations(answers)
-        return explanations if self._seeded else self._told(explanations)
+        return explanations._with(remarks=(*explanations.remarks, *remarks))
 
     def _function(self) -> Callable[[Any], Any]:
         owner = owner_of(self.model)
@@ -68,15 +72,18 @@ class Lime(Foreign):
     def _seeded(self) -> bool:
         return self.explainer.random_state is not np.random.mtrand._rand
 
-    def _told(self, explanations: Explanations) -> Explanations:
-        note = _UNSEEDED.format(name=self.__name__)
-        return explanations._with(remarks=(*explanations.remarks, note))
-
     def _classes(self, ask: Callable[[Any], Any], items: Sequence[Any], kind: str) -> dict[str, Any]:
         """The classes to explain: class 1 of two, all of a table's, the predicted one of a text or an image."""
         if getattr(self.explainer, "mode", "") == "regression":
             return {}
-        classes = np.shape(ask(items[:1] if kind == "text_instance" else np.asarray(items[:1])))[-1]
+        shape = np.shape(ask(items[:1] if kind == "text_instance" else np.asarray(items[:1])))
+        if len(shape) != 2:
+            raise BadInput(
+                f"{self.__name__} explains probabilities of shape (n_rows, n_classes), and the model gives several "
+                f"labels per row, {shape}: explain one of them, such as fs.evaluate(model.estimators_[0], "
+                f"{self.__name__}(...), X)."
+            )
+        classes = shape[1]
         if classes == 2 or kind == "data_row":
             return {"labels": (1,) if classes == 2 else tuple(range(classes)), "top_labels": None}
         return {"top_labels": 1}

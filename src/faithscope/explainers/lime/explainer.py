@@ -20,9 +20,12 @@ from faithscope.explainers.shared.seeds import generators
 from faithscope.explainers.shared.table import Table, Unseen
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.checks import check_whole
+from faithscope.inputs.regressors import is_torch_module
+from faithscope.inputs.rows import take_rows
 from faithscope.runtime.memory import in_memory, need
 
 _VALUES = 4_000_000  # drawn at once, 32 MB per array: more at once is no faster
+_SHOWN = 100  # training rows that show whether a torch module gives logits
 _KERNEL = 0.75  # width of the kernel, times the square root of the number of features
 
 
@@ -52,7 +55,8 @@ class Lime(Mannered):
     ----------
     predict_proba : model or function
         Anything with ``predict_proba``, or a function from rows to probabilities: (n, classes), or (n,) of class 1. Or
-        a regressor, or a function from rows to numbers: (n,).
+        a regressor, or a function from rows to numbers: (n,). Outputs of a torch module that do not sum to 1 are taken
+        for logits, of which the softmax is explained.
     X_train : (n, d) array or table
         Training rows; the model is asked about rows of the same kind (array, pandas, polars or Arrow).
     class_index : int, "predicted" or None
@@ -109,6 +113,8 @@ class Lime(Mannered):
         self.table = Table.learn(X_train, categorical if discretize else truth_values(X_train, categorical))
         rows = self.table.encode(X_train)
         self._features, self._known = learn_features(self.table, rows, discretize), rows[:1]
+        if is_torch_module(predict_proba) and not hasattr(predict_proba, "predict_proba"):
+            self._asked = self._asked.of_module(take_rows(X_train, np.arange(min(len(rows), _SHOWN))))
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Importances:
         """One coefficient per feature and row; if several classes are explained, one vector after the other.
@@ -167,7 +173,8 @@ class Lime(Mannered):
     def _importances(self, coefficients: Floats) -> Importances:
         rows, classes, features = coefficients.shape
         names = names_per_class(self.table.names, range(classes))
-        return importances_of(coefficients.reshape(rows, classes * features), names, self.table.axes)
+        importances = importances_of(coefficients.reshape(rows, classes * features), names, self.table.axes)
+        return importances._with(remarks=self._asked.remarks)
 
 
 def _with_first(column: NDArray[Any], own: NDArray[Any]) -> NDArray[Any]:

@@ -1,7 +1,7 @@
 """The outputs that LIME explains: probabilities of every class, or the one number of a regression."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +14,8 @@ from faithscope.inputs.models import probability_function
 Mode = Literal["classification", "regression"]
 
 _ROUNDING = 1e-6  # by which a probability in single precision may leave [0, 1]
+_SUM = 1e-3  # by which probabilities in half precision may miss 1 in sum
+_LOGITS = "the module's outputs were taken for logits, and their softmax (of one logit the sigmoid) was explained"
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +29,14 @@ class AskedModel:
     mode : {"classification", "regression"} or None
         None: the answer tells which.
     class_index : int, "predicted" or None
+    logits : bool
+        Whether answers are logits, which are explained as the probabilities that they stand for.
     """
 
     ask: Callable[[Any], Any]
     mode: Mode | None
     class_index: int | str | None
+    logits: bool = False
 
     @classmethod
     def of(cls, model: Any, mode: Mode | None, class_index: int | str | None) -> "AskedModel":
@@ -46,9 +51,25 @@ class AskedModel:
             predict_of(model, numbers=True) if mode == "regression" else _predict_proba_of(model), mode, class_index
         )
 
+    def of_module(self, rows: Any) -> "AskedModel":
+        """The same, for a torch module, which answers these rows with logits unless its classes sum to 1."""
+        outputs = to_outputs(self.ask(rows))
+        if outputs.shape[1] == 1:
+            of_classes = self.mode == "classification" or (self.mode is None and self.class_index is not None)
+            return replace(self, logits=of_classes and _outside(outputs).size > 0)
+        uneven = bool((np.abs(outputs.sum(axis=1) - 1) > _SUM).any())
+        return replace(self, logits=self.mode != "regression" and (uneven or _outside(outputs).size > 0))
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader should know about the outputs."""
+        return (_LOGITS,) if self.logits else ()
+
     def outputs(self, rows: Any, count: int) -> Floats:
         """The outputs for so many rows: (n, classes) probabilities, or (n, 1) numbers."""
         outputs = to_outputs(self.ask(rows))
+        if self.logits:
+            outputs = _probabilities(outputs)
         if len(outputs) != count:
             raise BadInput(f"The model gave {len(outputs):,} outputs for {count:,} rows: it must give one per row.")
         if self.mode == "regression" or (self.mode is None and _are_numbers(outputs)):
@@ -64,6 +85,14 @@ class AskedModel:
                 "function that gives one of them."
             )
         return outputs
+
+
+def _probabilities(logits: Floats) -> Floats:
+    """Softmax over classes; the sigmoid of a single logit."""
+    if logits.shape[1] == 1:
+        logits = np.column_stack([np.zeros(len(logits)), logits])
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
 def _gives_classes(model: Any) -> bool:
