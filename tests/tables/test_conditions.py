@@ -164,7 +164,7 @@ def test_not_chooses_the_other_rows(condition):
     ],
 )
 def test_what_is_not_understood_is_never_left_out(condition):
-    with pytest.raises(BadInput, match="is not asked of a log|stands a text"):
+    with pytest.raises(BadInput, match=r"is not asked of a log|stands a text"):
         fs.audit(LOG, **HOW, where=condition)
 
 
@@ -205,6 +205,6 @@ def test_a_date_lies_before_the_hours_of_its_day():
 @pytest.mark.parametrize("condition", ["\"SEX\" = 'M'", "SEX = 'M'"])
 def test_names_that_differ_in_case_are_never_mixed_up(condition):
     log = LOG.assign(sex="M", SEX=np.where(LOG.amount > 0, "M", "F"))
-    with pytest.raises(BadInput, match="no column 'SEX'.*SEX_1"):
+    with pytest.raises(BadInput, match=r"no column 'SEX'.*SEX_1"):
         fs.audit(log, **HOW, where=condition)
     assert fs.audit(log, **HOW, where="sex = 'M' and \"SEX_1\" = 'M'").consistency.n == (LOG.amount > 0).sum()

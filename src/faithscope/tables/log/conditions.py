@@ -6,6 +6,7 @@ Anything else, such as a second statement, a subquery or another function, is re
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from operator import add, and_, eq, ge, gt, invert, le, lt, mul, ne, neg, or_, sub
 from typing import Any
 
@@ -94,7 +95,7 @@ def _refuse_lengths(text: str) -> None:
     import sqlglot
 
     tokens = sqlglot.tokenize(text, read="duckdb")
-    for kind, following in zip(tokens, tokens[1:], strict=False):
+    for kind, following in pairwise(tokens):
         if kind.token_type.name in _LENGTHS and following.token_type.name == "L_PAREN":
             raise BadInput(f"where={text!r} casts to texts of a length, which is not asked of a log: cast to VARCHAR.")
 
