@@ -14,8 +14,8 @@ from faithscope.tables.sources.source import LogSource
 
 _LONGEST = 60  # characters of an example
 _ADVICE = (
-    "write every row with json.dumps in one form, null where there is none, or pass kind='keys' to compare the texts as "
-    "they stand."
+    "write every row with json.dumps in one form, null where there is none, or pass kind='keys' to compare the texts "
+    "as they stand."
 )
 _SURELY = r'^(\{\s*"[^"]*"\s*:|\{\s*\}$|\[\s*-?[0-9.][0-9.eE+-]*\s*,)'  # begins like JSON, and like nothing else
 _WORDS = {

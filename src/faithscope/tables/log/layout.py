@@ -51,7 +51,7 @@ def _in_order(log: AuditedLog, features: Sequence[str]) -> AuditedLog:
     place = [kind.names.index(name) for name in features]
     columns, names = tuple(log.columns[j] for j in place), tuple(features)
     if isinstance(kind, PairColumns):
-        numeric, originals = (tuple(each[j] for j in place) for each in (kind.numeric, log.originals))
+        numeric, originals = tuple(kind.numeric[j] for j in place), tuple(log.originals[j] for j in place)
         return replace(log, columns=columns, originals=originals, kind=replace(kind, names=names, numeric=numeric))
     return replace(log, columns=columns, kind=replace(kind, names=names)) if len(log.columns) == len(names) else log
 
