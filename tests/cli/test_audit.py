@@ -117,3 +117,16 @@ def test_a_mistake_exits_with_2_and_no_traceback(log):
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "Did you mean 'yhat'" in done.stderr
+
+
+def test_a_measure_that_got_worse_is_said_on_standard_error(tmp_path):
+    rows = pd.DataFrame({"leaf": [1, 2] * 150})
+    rows.assign(y=[0, 1] * 150).to_parquet(tmp_path / "last.parquet")
+    rows.assign(y=RNG.integers(0, 2, 300)).to_parquet(tmp_path / "this.parquet")
+    words = ("--prediction", "y", "--explanation", "leaf", "--fail-if-worse", "--reference")
+    done = run("audit", tmp_path / "this.parquet", *words, tmp_path / "last.parquet")
+    assert done.exit_code == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert "consistency is lower than that of" in done.stderr
+    better = run("audit", tmp_path / "last.parquet", *words, tmp_path / "this.parquet")
+    assert (better.exit_code, better.stderr) == (0, "")

@@ -136,3 +136,75 @@ def test_since_says_what_it_needs():
         fs.audit(LOG, **HOW, since="2026-03-10T00:00:00.5")
     with pytest.raises(BadInput, match="None of 240 rows is left where day is 2030-01-01 or later"):
         fs.audit(LOG, **HOW, since="2030-01-01")
+
+
+NEGATED = {
+    "region not like 'E%'": LOG.region != "EU",
+    "not region like 'E%'": LOG.region != "EU",
+    "region not ilike 'e%'": LOG.region == "US",
+    "region not in ('EU', 'US')": LOG.region == "eu",
+    "amount not between -1 and 1": ~LOG.amount.between(-1, 1),
+    "(region is not null) is not false": LOG.region.notna(),
+}
+
+
+@pytest.mark.parametrize("condition", NEGATED)
+def test_not_chooses_the_other_rows(condition):
+    assert same(fs.audit(LOG, **HOW, where=condition).consistency, NEGATED[condition].to_numpy())
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "amount between symmetric 1 and -1",
+        "cast(region as varchar(1)) = 'E'",
+        "trim(leading 'E' from region) = 'U'",
+        "region like 'E!%' escape '!'",
+        "region like any ('E%')",
+    ],
+)
+def test_what_is_not_understood_is_never_left_out(condition):
+    with pytest.raises(BadInput, match=r"is not asked of a log|stands a text"):
+        fs.audit(LOG, **HOW, where=condition)
+
+
+@ENGINES
+def test_nan_is_unknown_to_a_condition_of_every_engine(engine):
+    amount = LOG.amount.where(LOG.amount < 1, np.nan).to_numpy()
+    columns = {name: pa.array(LOG[name]) for name in ("leaf", "y")} | {"amount": pa.array(amount)}
+    log = engines.put(engine, "nan_conditions", pa.table(columns))
+    assert same(fs.audit(**log, **HOW, where="amount > 0").consistency, amount > 0)
+    assert same(fs.audit(**log, **HOW, where="amount is null").consistency, np.isnan(amount))
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "day > '2026-03-05T23:00:00-01:00'",
+        "'2026-03-06T02:00:00+02:00' < day",
+        "day > timestamp '2026-03-06T05:00:00+05:00'",
+        "not (day between '2026-03-01' and '2026-03-06T01:00:00+01:00')",
+    ],
+)
+@pytest.mark.parametrize("zone", [None, "UTC"])
+def test_an_offset_counts(condition, zone):
+    if zone and "timestamp" in condition:
+        condition = condition.replace("timestamp", "timestamptz")
+    log = LOG.assign(day=LOG.day.dt.tz_localize(zone))
+    assert same(fs.audit(log, **HOW, where=condition).consistency, (LOG.day > "2026-03-06").to_numpy())
+
+
+def test_a_date_lies_before_the_hours_of_its_day():
+    log = LOG.assign(day=LOG.day.dt.date)
+    assert same(
+        fs.audit(log, **HOW, where="day < '2026-03-06T12:00'").consistency, (LOG.day <= "2026-03-06").to_numpy()
+    )
+    assert same(fs.audit(log, **HOW, where="day >= '2026-03-06'").consistency, (LOG.day >= "2026-03-06").to_numpy())
+
+
+@pytest.mark.parametrize("condition", ["\"SEX\" = 'M'", "SEX = 'M'"])
+def test_names_that_differ_in_case_are_never_mixed_up(condition):
+    log = LOG.assign(sex="M", SEX=np.where(LOG.amount > 0, "M", "F"))
+    with pytest.raises(BadInput, match=r"no column 'SEX'.*SEX_1"):
+        fs.audit(log, **HOW, where=condition)
+    assert fs.audit(log, **HOW, where="sex = 'M' and \"SEX_1\" = 'M'").consistency.n == (LOG.amount > 0).sum()

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
@@ -27,7 +28,7 @@ HELD = {
     "JSON objects": pa.array(list(map(json.dumps, SHUFFLED))),
     "JSON objects without zeros": pa.array(list(map(json.dumps, LEFT_OUT))),
     "JSON lists": pa.array(list(map(json.dumps, VALUES.tolist()))),
-    "structs": pa.array([{name: row.get(name) for name in NAMES} for row in LEFT_OUT]),
+    "structs": pa.array(SHUFFLED),
     "maps": pa.array([list(row.items()) for row in LEFT_OUT], MAPS),
     "lists": pa.array(VALUES.tolist()),
     "lists of float32": pa.array(VALUES.tolist(), pa.list_(pa.float32())),
@@ -201,3 +202,73 @@ def test_no_key_is_ever_read_as_anything_but_a_name(rows):
 
 def test_names_that_differ_in_case_alone_are_two_features():
     assert audited(['{"a": 1, "A": 2}', '{"a": 1, "A": 3}', '{"A": 2.0, "a": 1}'], [0, 1, 0]).consistency.distinct == 2
+
+
+@pytest.mark.parametrize("none", ["null", "", " "])
+def test_empty_texts_and_null_are_missing_among_json(none):
+    rows = ['{"a": 1, "b": 2}', '{"b": 2.0, "a": 1}'] + [none] * 6
+    labels = [0, 1, *[0] * 6]
+    for kind in (None, "importances"):
+        estimate = audited(rows, labels, nulls="drop", kind=kind).consistency
+        assert (estimate.value, estimate.n) == (0.0, 2)
+
+
+MIXED = {
+    "N/A": (['{"a": 1}', '{"a": 2}'] + ["N/A"] * 3, "JSON in 2 rows, but other texts in 3, such as 'N/A'"),
+    "NaN": (['{"a": 1}', '{"a": 2}', "NaN"], "JSON objects, but numbers in 1 row, such as 'NaN'"),
+    "a number": (['{"a": 1}', '{"a": 2}', "3"], "JSON objects, but numbers in 1 row, such as '3'"),
+    "lists": (["[1, 2]", "none", "none"], "JSON in 1 row, but other texts in 2"),
+}
+
+
+@pytest.mark.parametrize("case", MIXED)
+def test_json_among_other_texts_is_never_compared_as_texts(case):
+    rows, sentence = MIXED[case]
+    with pytest.raises(BadInput, match=f"{sentence}.*kind='keys'"):
+        audited(rows, [0, 1, 0, 1, 0][: len(rows)])
+    assert audited(rows, [0, 1, 0, 1, 0][: len(rows)], kind="keys").explainer == "keys"
+
+
+def test_an_explicit_null_is_missing_and_a_key_left_out_is_0(tmp_path):
+    rows = [{"a": 1, "b": 0}, {"a": 1}, {"a": 1, "b": None}, {"a": 2, "b": 1}]
+    lines = [json.dumps({"phi": row, "y": y}) for row, y in zip(rows, [0, 1, 1, 1], strict=True)]
+    (tmp_path / "log.jsonl").write_text("\n".join(lines))
+    held = (
+        tmp_path / "log.jsonl",
+        pd.DataFrame({"phi": rows, "y": [0, 1, 1, 1]}),
+        log_of(list(map(json.dumps, rows)), [0, 1, 1, 1]),
+    )
+    for log in held:
+        how = {"prediction": "y", "explanation": "phi"}
+        estimate = fs.audit(log, **how, nulls="drop").consistency
+        assert (estimate.n, estimate.distinct) == (3, 2)
+        with pytest.raises(BadInput, match="missing"):
+            fs.audit(log, **how)
+
+
+def test_a_struct_has_all_its_fields():
+    rows = [{"a": 1.0, "b": 0.0}, {"a": 1.0, "b": None}, {"a": 1.0, "b": 0.0}]
+    with pytest.raises(BadInput, match=r"field 'b' of the structs in column 'phi' in 1 row.*write 0"):
+        audited(rows, [0, 1, 0])
+    assert audited(rows, [0, 1, 0], nulls="drop").consistency.n == 2
+    assert audited(rows, [0, 1, 0], nulls="key").consistency.distinct == 2
+
+
+def test_fields_of_structs_are_words_if_that_is_wanted():
+    audit = audited(
+        [{"dull": 1, "plot": None}, {"dull": 3, "plot": None}, {"dull": 1, "plot": 2}], [0, 0, 1], kind="words"
+    )
+    assert audit.explainer == "highlighted words"
+    assert audit.consistency.distinct == 2
+    with pytest.raises(BadInput, match="kind must be"):
+        audited([{"a": 1}, {"a": 2}], [0, 1], kind="wrods")
+
+
+def test_a_note_says_if_names_decide_between_equal_features():
+    rows = ['{"b": 1, "a": -1}', '{"a": 1.0, "b": 1}'] * 20
+    labels = [0, 1] * 20
+    assert any(
+        "in the order of their names" in note for note in audited(rows, labels, discretizer="sign-of-top-1").notes
+    )
+    assert not any("in the order of their names" in note for note in audited(rows, labels, discretizer="sign").notes)
+    assert not any("order" in note for note in audited(rows[::2], labels[::2], discretizer="sign-of-top-1").notes)

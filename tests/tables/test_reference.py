@@ -92,3 +92,89 @@ def test_rules_are_compared_in_both_measures():
 
     audit = fs.audit(rules(THIS), prediction="y", explanation="rule", reference=rules(LAST))
     assert set(audit.reference.differences) == {"consistency", "sufficiency"}
+
+
+def weights(seed, names=("a", "b", "c"), rows=200):
+    random = np.random.default_rng(seed)
+    values = random.integers(-1, 2, (rows, len(names)))
+    return [dict(zip(names, row, strict=True)) for row in values.tolist()], random.integers(0, 2, rows)
+
+
+@pytest.mark.parametrize("held", ["columns", "JSON", "counterfactuals"])
+@pytest.mark.parametrize("discretizer", [fs.SignOfTop(1), fs.Rank()])
+def test_the_order_of_features_does_not_matter_to_a_difference(held, discretizer):
+    def log(names):
+        rows, labels = weights(3)
+        if held == "JSON":
+            return pd.DataFrame({"phi": [json.dumps({name: row[name] for name in names}) for row in rows], "y": labels})
+        frame = pd.DataFrame({f"phi_{name}": [row[name] for row in rows] for name in names})
+        if held == "counterfactuals":
+            frame = frame.rename(columns=lambda name: name.replace("phi", "cf"))
+            frame = frame.assign(**dict.fromkeys(names, 0))
+        return frame.assign(y=labels)
+
+    how = {"prediction": "y", "explanation": {"columns": "phi_*", "JSON": "phi", "counterfactuals": "cf_*"}[held]}
+    how["discretizer"] = fs.Delta() | discretizer if held == "counterfactuals" else discretizer
+    ours, theirs = log("abc"), log("cba")
+    for reference in (theirs, fs.audit(theirs, **how)):
+        assert fs.audit(ours, **how, reference=reference).reference.differences["consistency"].value == 0
+    moments = ours.assign(day=pd.Timestamp("2026-03-01"))
+    windows = fs.audit(moments, **how, reference=theirs, time="day").windows
+    assert [change.value for change in windows.compared.values()] == [0]
+
+
+def test_a_feature_that_a_log_never_names_counts_0_there():
+    def log(seed, left_out, zeros=False):
+        rows, labels = weights(seed)
+        rows = [{name: value * (name != left_out) for name, value in row.items()} for row in rows]
+        texts = [json.dumps({name: value for name, value in row.items() if value or zeros}) for row in rows]
+        return pd.DataFrame({"phi": texts, "y": labels})
+
+    how = {"prediction": "y", "explanation": "phi", "discretizer": "sign-of-top-2"}
+    for ours, theirs in (((1, "c"), (2, "")), ((1, ""), (2, "a"))):
+        audit = fs.audit(log(*ours), **how, reference=log(*theirs)).reference
+        full = fs.audit(log(*ours, zeros=True), **how, reference=log(*theirs, zeros=True)).reference
+        assert audit.differences["consistency"] == full.differences["consistency"]
+    with pytest.raises(BadInput, match=r"differ in features .none only in the log, c only in the reference"):
+        fs.audit(log(1, "c"), **{**how, "discretizer": "rank"}, reference=log(2, ""))
+
+
+def test_other_features_are_not_compared():
+    def log(names):
+        rows, labels = weights(1, names)
+        return pd.DataFrame(rows).add_prefix("phi_").assign(y=labels)
+
+    many = [f"f{j:02}" for j in range(12)]
+    with pytest.raises(BadInput, match="f11 only in the log, z only in the reference"):
+        fs.audit(log(many), prediction="y", explanation="phi_*", reference=log([*many[:-1], "z"]))
+
+
+def test_rows_of_the_reference_that_were_left_out_are_told():
+    last = LAST.assign(leaf=LAST.leaf.where(LAST.leaf > 0).astype("Int64"))
+    notes = fs.audit(THIS, **HOW, reference=last, nulls="drop", where="region = 'EU'").notes
+    eu = LAST.region == "EU"
+    assert f"of the reference: {eu.sum()} of 400 rows, where region = 'EU'" in notes
+    assert f"of the reference: {(eu & (LAST.leaf == 0)).sum()} rows were dropped: values missing" in notes
+
+
+def test_faults_of_the_reference_are_said_to_be_its_own():
+    with pytest.raises(BadInput, match="Of the reference: The log has no column 'leaf'"):
+        fs.audit(THIS, **HOW, reference=LAST.drop(columns="leaf"))
+
+
+def test_rows_without_a_group_are_told_and_fractions_are_no_groups():
+    log = THIS.assign(region=THIS.region.where(THIS.leaf > 0), share=np.arange(400) / 7)
+    notes = fs.audit(log, **HOW, nulls="drop", by="region").notes
+    assert f"{(THIS.leaf == 0).sum()} rows are in no population by region: values missing" in notes
+    with pytest.raises(BadInput, match="400 different numbers, each of which would be a population: bin them"):
+        fs.audit(log, **HOW, by="share", nulls="drop")
+
+
+def test_rows_without_a_moment_are_told():
+    log = THIS.assign(day=THIS.day.where(THIS.leaf > 0))
+    notes = fs.audit(log, **HOW, since="2026-03-01").notes
+    assert f"{(THIS.leaf == 0).sum()} rows without a value of day left out" in notes
+
+
+def test_the_difference_is_shown_in_a_notebook():
+    assert "difference" in fs.audit(THIS, **HOW, reference=LAST)._repr_html_()

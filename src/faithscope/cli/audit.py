@@ -29,6 +29,7 @@ from faithscope.cli.options import (
 )
 from faithscope.cli.outcome import Outlets, check_gate, gate, tell
 from faithscope.errors import BadInput
+from faithscope.report.wording import wording
 from faithscope.visible import visible_lines
 
 By = Annotated[list[str] | None, typer.Option("--by", help="A column that names populations; repeatable.")]
@@ -127,7 +128,16 @@ def audit(
         heading = f"consistency in windows of {result.windows.every}, compared with {result.windows.against}"
         typer.echo(visible_lines(options_in(f"\n{heading}\n{result.windows}")))
     gate(result, fail_under, measure)
-    if fail_if_worse and result.reference is not None and result.reference.worse:
+    if fail_if_worse:
+        _refuse_worse(result.reference)
+
+
+def _refuse_worse(reference: Any) -> None:
+    """Exit with 1, and one line per measure that is lower than in the reference."""
+    lines = dict(zip(reference.differences, reference.lines(), strict=True))
+    for measure in reference.worse:
+        typer.echo(wording(f"--fail-if-worse: {lines[measure]}", longest=1000), err=True)
+    if reference.worse:
         raise typer.Exit(1)
 
 

@@ -9,11 +9,12 @@ from faithscope.inputs.checks import check_whole, is_real
 from faithscope.measures.estimate import Estimate, Method
 from faithscope.runtime.memory import in_memory
 from faithscope.tables.engine.missing import Nulls
+from faithscope.tables.left_out import dropped, left_out
 from faithscope.tables.log.chosen_rows import ChosenRows
 from faithscope.tables.log.columns import Names, named_columns, one_column
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.options import AuditOptions
-from faithscope.tables.reference import Reference, refuse_shared, refuse_unlike
+from faithscope.tables.reference import Reference, about_reference, aligned, refuse_shared
 from faithscope.tables.result import Audit
 from faithscope.tables.scopes import sufficiency
 from faithscope.tables.sources.source import LogSource, open_source
@@ -113,29 +114,31 @@ def audit(
     source = open_source(table, connect)
     groups = () if by is None else named_columns(source.columns, by, "by")
     moments = () if time is None else (one_column(source.columns, time, "time"),)
-    baseline = _baseline(reference, source, time, connect, options, where)
+    other = _opened_reference(reference, source, time, connect)
     with source.one_state():
         chosen_rows = ChosenRows(source).where(where).since(since, time)
         measured = MeasuredLog.of(chosen_rows.source, options, (*groups, *moments))
+        baseline, compared = _baseline(other, measured, where)
         sufficient, notes = sufficiency(measured)
+        populations = measured.by(groups) if groups else None
         return Audit(
             measured.consistency,
             sufficient,
             name=measured.log.source.name,
             explainer=measured.log.kind.what,
             discretizer=repr(coarse),
-            populations=measured.by(groups) if groups else None,
+            populations=populations,
             windows=None if time is None else over_time(measured, time, every, baseline),
             reference=_compared(measured, sufficient, baseline),
-            notes=(*chosen_rows.notes, *measured.log.notes, *notes),
+            notes=(*chosen_rows.notes, *measured.log.notes, *notes, *left_out(measured, populations), *compared),
             _measured=measured,
         )
 
 
-def _baseline(
-    reference: Any, log: LogSource, time: str | None, connect: str | None, options: AuditOptions, where: str | None
-) -> MeasuredLog | int:
-    """What is compared with: a log, or the first so many windows."""
+def _opened_reference(
+    reference: Any, log: LogSource, time: str | None, connect: str | None
+) -> LogSource | MeasuredLog | int:
+    """What is compared with: a log, measured or not, or the first so many windows."""
     if reference is None:
         return 1
     if is_real(reference):
@@ -146,17 +149,31 @@ def _baseline(
         return check_whole(reference, "reference, a number of windows,")
     if isinstance(reference, Audit):
         return reference._measured
-    source = open_source(reference, connect)
+    with about_reference():
+        source = open_source(reference, connect)
     refuse_shared(log, source)
-    with source.one_state():
-        return MeasuredLog.of(ChosenRows(source).where(where).source, options)
+    return source
+
+
+def _baseline(
+    reference: LogSource | MeasuredLog | int, measured: MeasuredLog, where: str | None
+) -> tuple[MeasuredLog | int, tuple[str, ...]]:
+    """What is compared with, measured like the log, and notes on its rows that were left out."""
+    if isinstance(reference, int):
+        return reference, ()
+    if isinstance(reference, MeasuredLog):
+        return aligned(measured, reference), ()
+    with about_reference(), reference.one_state():
+        chosen = ChosenRows(reference).where(where)
+        theirs = MeasuredLog.of(chosen.source, measured.log.options)
+    theirs = aligned(measured, theirs)
+    return theirs, tuple(f"of the reference: {note}" for note in (*chosen.notes, *dropped(theirs)))
 
 
 def _compared(measured: MeasuredLog, sufficient: Estimate | None, reference: MeasuredLog | int) -> Reference | None:
     """The log against another one; None if it is compared with none."""
     if isinstance(reference, int):
         return None
-    refuse_unlike(measured, reference)
     theirs = sufficiency(reference)[0] if sufficient is not None else None
     pairs = ((measured.consistency, reference.consistency), (sufficient, theirs))
     both = [(ours, other) for ours, other in pairs if ours is not None and other is not None]

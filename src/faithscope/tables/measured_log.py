@@ -16,7 +16,9 @@ from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.estimate import Estimate, estimate, noted
 from faithscope.tables.clusters import CountedClusters, count_clusters
 from faithscope.tables.counts import counted
+from faithscope.tables.engine.answers import fetch_line
 from faithscope.tables.engine.missing import refuse_missing, scan
+from faithscope.tables.engine.protocol import Table
 from faithscope.tables.engine.shown_columns import refuse_nested
 from faithscope.tables.labels import Labels, read_labels
 from faithscope.tables.log.opening import open_log
@@ -29,22 +31,27 @@ from faithscope.tables.sources.snapshot import changed, refuse_change
 from faithscope.tables.sources.source import LogSource
 
 _MOST_GROUPS = 1000
+_MOST_NUMBERS = 100  # different fractions of a column that are taken for populations
 CountedRows = Counts | Profile | CountedClusters | CountedNumbers | CountedSpread | CountedConstant
 
 
 @dataclass(frozen=True)
 class MeasuredLog:
-    """A log with the number of its rows, those with missing values included, and its estimates."""
+    """A log with the number of its rows, those with missing values included, and its estimates.
+
+    `opened` is the log before its columns were laid out, from which it can be measured again.
+    """
 
     log: AuditedLog
     total: int
+    opened: LogSource
 
     @classmethod
     def of(cls, source: LogSource, options: AuditOptions, carried: Sequence[str] = ()) -> "MeasuredLog":
         """The log with its rows counted; `carried` are other columns that will be asked for."""
         with source.one_state():
             log, seen = open_log(source, options, carried)
-            measured = cls(log, seen.rows)
+            measured = cls(log, seen.rows, source)
             measured.consistency  # noqa: B018
         return measured
 
@@ -152,6 +159,7 @@ class MeasuredLog:
         seen = scan(source.table, columns)
         refuse_missing(seen, nulls)
         missing = sum(seen.missing.values()) if nulls == "drop" else 0
+        _refuse_fractions(source.table, columns)
         parts = self.parts(self.log.rows(names), tuple(names), missing)
         if len(parts) > _MOST_GROUPS:
             raise BadInput(
@@ -159,3 +167,15 @@ class MeasuredLog:
                 "bin the values first, such as with pd.cut or width_bucket."
             )
         return Populations({name: self.estimate(counts) for name, counts in parts.items()}, crossed_name(columns))
+
+
+def _refuse_fractions(table: Table, columns: Sequence[str]) -> None:
+    """Raise if a column holds fractions with many values, each of which would be a population of a few rows."""
+    for name in columns:
+        floating = table[name].type().is_floating()
+        different = fetch_line(table.aggregate(n=table[name].nunique()))["n"] if floating else 0
+        if different > _MOST_NUMBERS:
+            raise BadInput(
+                f"Column {name!r} holds {different:,} different numbers, each of which would be a population: bin them "
+                "first, such as with pd.cut or width_bucket."
+            )

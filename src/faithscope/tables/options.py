@@ -13,7 +13,10 @@ from faithscope.tables.log.columns import Names
 
 @dataclass(frozen=True)
 class AuditOptions:
-    """How a log is read and measured; `faithscope.audit` says what each of these is."""
+    """How a log is read and measured; `faithscope.audit` says what each of these is.
+
+    `features` are those of the log that this one is compared with, in its order; empty for the log's own.
+    """
 
     prediction: Names | None
     explanation: Names | None
@@ -25,6 +28,7 @@ class AuditOptions:
     interval: Method | None
     agreement: Agreement = field(default_factory=Same)
     clusters: str | None = None
+    features: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)

@@ -1,16 +1,22 @@
 """An audit against another log, such as last week's: the same measures of both, and how they differ."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from faithscope.errors import BadInput
+from faithscope.discretizers import Rank
+from faithscope.errors import BadInput, FaithscopeError
 from faithscope.measures.comparing.populations import Difference, difference
 from faithscope.measures.estimate import Estimate
-from faithscope.tables.log.kinds import NumberColumns
+from faithscope.tables.log.kinds import NumberColumns, PairColumns
+from faithscope.tables.log.streaming import steps
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.sources.source import LogSource
 from faithscope.visible import visible
+
+_SHOWN = 8  # features that an error names
 
 
 @dataclass(frozen=True)
@@ -79,8 +85,26 @@ class Reference:
         return "\n".join(self.lines())
 
 
-def refuse_unlike(measured: MeasuredLog, reference: MeasuredLog) -> None:
-    """Raise if two logs were not measured in the same way, so that their difference would say nothing."""
+def aligned(measured: MeasuredLog, reference: MeasuredLog) -> MeasuredLog:
+    """The reference with its features in the order of the log, which decides between features of equal size.
+
+    Raises if the two logs were not measured in the same way, so that their difference would say nothing.
+    """
+    ours, theirs = features_of_log(measured), features_of_log(reference)
+    if ours and theirs and ours != theirs and (reference.log.sparse or set(ours) == set(theirs)):
+        reference = MeasuredLog.of(reference.opened, replace(reference.log.options, features=ours))
+    _refuse_unlike(measured, reference)
+    return reference
+
+
+def features_of_log(measured: MeasuredLog) -> tuple[str, ...]:
+    """The names of the features that explanations have a value for, in order; empty if they have none."""
+    kind = measured.log.kind
+    named = isinstance(kind, PairColumns) or (isinstance(kind, NumberColumns) and kind.named)
+    return kind.names if named else ()
+
+
+def _refuse_unlike(measured: MeasuredLog, reference: MeasuredLog) -> None:
     ours, theirs = _manner(measured), _manner(reference)
     for what, own in ours.items():
         if own != theirs[what]:
@@ -88,6 +112,34 @@ def refuse_unlike(measured: MeasuredLog, reference: MeasuredLog) -> None:
                 f"The log and its reference differ in {what} ({own or 'none'} and {theirs[what] or 'none'}), so their "
                 "difference would say nothing: audit both in the same way."
             )
+    own_names, their_names = features_of_log(measured), features_of_log(reference)
+    if own_names == their_names or (_may_lack(measured) and their_names[: len(own_names)] == own_names):
+        return
+    only = (_named(sorted(set(a) - set(b))) for a, b in ((own_names, their_names), (their_names, own_names)))
+    raise BadInput(
+        "The log and its reference differ in features ({} only in the log, {} only in the reference), so their "
+        "difference would say nothing: audit both with the same features, in the same order.".format(*only)
+    )
+
+
+def _may_lack(measured: MeasuredLog) -> bool:
+    """Whether a feature that no row names would change nothing: it counts 0, and its rank does not matter."""
+    ranked = any(isinstance(step, Rank) for step in steps(measured.log.options.discretizer))
+    return measured.log.sparse and not ranked
+
+
+def _named(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return (", ".join(names[:_SHOWN]) + more) or "none"
+
+
+@contextmanager
+def about_reference() -> Iterator[None]:
+    """Faults inside say that they are those of the reference, and not of the log."""
+    try:
+        yield
+    except FaithscopeError as problem:
+        raise type(problem)(f"Of the reference: {problem}") from None
 
 
 def refuse_shared(source: LogSource, reference: LogSource) -> None:
@@ -100,12 +152,12 @@ def refuse_shared(source: LogSource, reference: LogSource) -> None:
 
 
 def _manner(measured: MeasuredLog) -> dict[str, str]:
-    log = measured.log
-    features = ", ".join(sorted(log.kind.names)[:8]) if isinstance(log.kind, NumberColumns) and log.kind.named else ""
+    log, kind = measured.log, measured.log.kind
+    unnamed = isinstance(kind, NumberColumns) and not kind.named
     return {
         "clusters": " and ".join(log.clusters),
         "discretizer": repr(log.options.discretizer),
         "agreement": repr(log.options.agreement),
         "the kind of explanations": log.kind.what,
-        "features": features,
+        "the number of features": str(kind.width) if unnamed else "",
     }

@@ -18,7 +18,7 @@ from faithscope.tables.log.columns import Names, named_columns, one_column
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.numbers.counts import Numbers
 from faithscope.tables.numbers.worst import worst_numbers
-from faithscope.tables.reference import Reference, refuse_unlike
+from faithscope.tables.reference import Reference, aligned
 from faithscope.tables.windows import Windows, over_time
 from faithscope.tables.worst import Examples, number_pairs, stranger_pairs, worst_counts
 from faithscope.visible import visible
@@ -151,8 +151,7 @@ class Audit(Reported):
 
     def _baseline(self, reference: "Audit | int | None") -> MeasuredLog | int:
         if isinstance(reference, Audit):
-            refuse_unlike(self._measured, reference._measured)
-            return reference._measured
+            return aligned(self._measured, reference._measured)
         return 1 if reference is None else check_whole(reference, "reference, an audit or a number of windows,")
 
     def plot(self) -> "alt.LayerChart":
@@ -188,7 +187,7 @@ class Audit(Reported):
         return () if self.reference is None else self.reference.lines()
 
     def _repr_html_(self) -> str:
-        notes = (f"<p>{escape(visible(note))}</p>" for note in self.notes)
+        notes = (f"<p>{escape(visible(note))}</p>" for note in (*self._changes(), *self.notes))
         return "".join([*(estimate._repr_html_() for estimate in self._estimates()), *notes])
 
     def _contents(self) -> "Contents":

@@ -1,12 +1,12 @@
 """DuckDB: files on this machine, and DuckDB's own database files."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from faithscope.tables.engine.backend import Backend, schema_tables
 from faithscope.tables.engine.expressions import call, floor_to
-from faithscope.tables.engine.protocol import Connection, Expression
+from faithscope.tables.engine.protocol import Connection, Expression, Table
 
 _MICROSECONDS, _NANOSECONDS = 10**6, 10**9  # per second
 
@@ -50,6 +50,16 @@ class DuckDB(Backend):
         if moment.type().is_timestamp() and moment.type().scale == 9:
             return floor_to(call("epoch_ns", moment, "int64"), _NANOSECONDS)
         return floor_to(call("epoch_us", moment, "int64"), _MICROSECONDS)
+
+    def read_json(self, connection: Any, files: Sequence[str]) -> Table:
+        """Objects as JSON, in which a key that is left out is not null; types from all lines of all files."""
+        table = super().read_json(connection, files)
+        objects = [name for name, kind in table.schema().items() if kind.is_struct() or kind.is_map()]
+        if not objects:
+            return table
+        held = connection.con.table(table.get_name())
+        kinds = {name: str(kind) for name, kind in zip(held.columns, held.types, strict=True)}
+        return connection.read_json(files, columns=kinds | dict.fromkeys(objects, "JSON"))
 
 
 def _transaction(connection: Connection) -> Any:

@@ -114,6 +114,11 @@ def without_nan(value: Expression) -> Expression:
     return ibis.ifelse(_is_nan(value), ibis.null(value.type()), value)
 
 
+def nan_as_null(value: Expression) -> Expression:
+    """The value, null if it is a NaN, which engines order and compare in ways of their own."""
+    return without_nan(value) if _may_be_nan(value) else value
+
+
 def _may_be_nan(value: Expression) -> bool:
     kind = value.type()
     return bool(kind.is_floating() or (kind.is_decimal() and engine_of(value).nan_decimals))

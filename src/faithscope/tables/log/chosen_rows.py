@@ -1,11 +1,12 @@
 """The rows of a log that are audited: those of a condition, and those since a moment."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Any
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.base import several
 from faithscope.tables.engine.answers import fetch_line
 from faithscope.tables.engine.moments import seconds
 from faithscope.tables.engine.protocol import Expression
@@ -32,7 +33,11 @@ class ChosenRows:
         start = to_moment(moment)
         name = _moments(self.source, column)
         first = int(start.replace(tzinfo=start.tzinfo or UTC).timestamp())
-        return self._only(lambda columns: seconds(columns.typed[name]) >= first, f"where {name} is {moment} or later")
+        chosen = self._only(lambda columns: seconds(columns.typed[name]) >= first, f"where {name} is {moment} or later")
+        table = self.source.table
+        unknown = fetch_line(table.aggregate(n=table[name].isnull().sum()))["n"] or 0
+        without = f"{several(int(unknown), 'row without', 'rows without')} a value of {name} left out"
+        return replace(chosen, notes=(*chosen.notes, without)) if unknown else chosen
 
     def _only(self, condition: Callable[[LogColumns], Expression], words: str) -> "ChosenRows":
         all_rows = fetch_line(self.source.table.aggregate(n=self.source.table.count()))["n"]

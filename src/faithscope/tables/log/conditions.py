@@ -6,13 +6,16 @@ Anything else, such as a second statement, a subquery or another function, is re
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from operator import add, and_, eq, ge, gt, invert, le, lt, mul, ne, neg, or_, sub
 from typing import Any
 
 from faithscope.errors import BadInput, FaithscopeError
 from faithscope.inputs.hints import hint
 from faithscope.tables.engine.expressions import literal
+from faithscope.tables.engine.missing import nan_as_null
 from faithscope.tables.engine.protocol import Expression
+from faithscope.tables.log.written_moments import beside_moment, cast_moment, is_moment
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ _SINGLES: dict[str, Callable[[Any], Any]] = {
 }
 _TYPES = {"DATE": "date", "TIMESTAMP": "timestamp", "TIMESTAMPTZ": "timestamp('UTC')", "DOUBLE": "float64"}
 _TYPES |= {"INT": "int64", "BIGINT": "int64", "VARCHAR": "string", "TEXT": "string", "BOOLEAN": "boolean"}
+_LENGTHS = ("VARCHAR", "CHAR", "TEXT", "NVARCHAR", "NCHAR", "BPCHAR")  # types of texts that may be cut to a length
 _TAKEN = "a condition compares columns with values: =, <, in, between, like, is null, joined by and, or, not"
 
 
@@ -82,49 +86,90 @@ def _parsed(text: str) -> Any:
         raise BadInput(f"where={text!r} cannot be read as a condition of SQL{place}: {_TAKEN}.") from None
     if len(statements) != 1:
         raise BadInput(f"where={text!r} is {len(statements)} statements: pass one condition, without a semicolon.")
+    _refuse_lengths(text)
     return statements[0]
 
 
+def _refuse_lengths(text: str) -> None:
+    """Raise if a cast would cut texts: the parser drops the length without a word."""
+    import sqlglot
+
+    tokens = sqlglot.tokenize(text, read="duckdb")
+    for kind, following in pairwise(tokens):
+        if kind.token_type.name in _LENGTHS and following.token_type.name == "L_PAREN":
+            raise BadInput(f"where={text!r} casts to texts of a length, which is not asked of a log: cast to VARCHAR.")
+
+
 def _expression(node: Any, columns: LogColumns) -> Expression:
+    _refuse_further(node)
+    value = _translated(node, columns)
+    return ~value if node.args.get("negate") else value
+
+
+def _translated(node: Any, columns: LogColumns) -> Expression:
     kind = type(node).__name__
     if kind in _PAIRS:
         return _PAIRS[kind](*_sides(node.this, node.expression, columns))
-    if kind in _SINGLES and not _further(node):
+    if kind in _SINGLES:
         return _SINGLES[kind](_expression(node.this, columns))
-    if kind in _OTHERS:
-        return _OTHERS[kind](node, columns)
-    raise BadInput(f"where has {node.sql('duckdb')!r}, which is not asked of a log: {_TAKEN}.")
+    return _OTHERS[kind](node, columns)
+
+
+def _refuse_further(node: Any) -> None:
+    """Raise if a part of the condition, or an argument of it, is none that is translated."""
+    known = _ARGUMENTS.get(type(node).__name__)
+    if known is None or any(value for name, value in node.args.items() if name not in known):
+        raise BadInput(f"where has {node.sql('duckdb')!r}, which is not asked of a log: {_TAKEN}.")
 
 
 def _sides(left: Any, right: Any, columns: LogColumns) -> tuple[Expression, Expression]:
     """Both sides of an operator; a text of a CSV file is a number beside a number, if all texts of its column are."""
     a, b = _expression(left, columns), _expression(right, columns)
+    if is_moment(a) and _is_text(right):
+        return beside_moment(a, right.this)
+    if is_moment(b) and _is_text(left):
+        return beside_moment(b, left.this)[::-1]
     if a.type().is_string() and b.type().is_numeric():
-        return columns.numbers.get(left.name, a), b
+        return _as_number(left, a, columns), b
     if b.type().is_string() and a.type().is_numeric():
-        return a, columns.numbers.get(right.name, b)
+        return a, _as_number(right, b, columns)
     return a, b
 
 
-def _further(node: Any) -> bool:
-    """Whether a function has more arguments than one."""
-    return any(value for name, value in node.args.items() if name != "this")
+def _is_text(node: Any) -> bool:
+    return type(node).__name__ == "Literal" and bool(node.is_string)
+
+
+def _as_number(node: Any, text: Expression, columns: LogColumns) -> Expression:
+    number = columns.numbers.get(_column_name(node, columns)) if type(node).__name__ == "Column" else None
+    return text if number is None else nan_as_null(number)
 
 
 def _column(node: Any, columns: LogColumns) -> Expression:
-    name = node.name
+    return nan_as_null(columns.typed[_column_name(node, columns)])
+
+
+def _column_name(node: Any, columns: LogColumns) -> str:
+    """The column that is meant; its case does not matter, unless the name is quoted or others differ in case alone."""
+    name, there = node.name, columns.typed
     if type(node.this).__name__ != "Identifier" or len(node.parts) > 1:
         raise BadInput(
             f"where has {node.sql('duckdb')!r}: name a column of the log alone, in double quotes if need be."
         )
-    there = columns.typed
-    alike = [name] if name in there else [column for column in there if column.casefold() == name.casefold()]
-    if len(alike) != 1:
-        quoted = (
-            "" if node.this.quoted else " Write a name with other characters in double quotes, a text in single ones."
-        )
-        raise BadInput(f"The log has no column {name!r} for where. {hint(name, there)}{quoted}")
-    return there[alike[0]]
+    if name in there:
+        return str(name)
+    alike = [column for column in there if column.casefold() == name.casefold()]
+    renamed = [column for column in there if _without_number(column).casefold() == name.casefold()]
+    if len(alike) == 1 and not renamed and not node.this.quoted:
+        return alike[0]
+    quoted = "" if node.this.quoted else " Write a name with other characters in double quotes, a text in single ones."
+    raise BadInput(f"The log has no column {name!r} for where. {hint(name, (*alike, *renamed) or there)}{quoted}")
+
+
+def _without_number(column: str) -> str:
+    """The name that a column had, if an engine numbered it because another differs from it in case alone."""
+    start, line, number = column.rpartition("_")
+    return start if line and number.isdecimal() else ""
 
 
 def _literal(node: Any, columns: LogColumns) -> Expression:
@@ -145,7 +190,8 @@ def _is(node: Any, columns: LogColumns) -> Expression:
 def _in(node: Any, columns: LogColumns) -> Expression:
     if not node.expressions:
         raise BadInput(f"where has {node.sql('duckdb')!r}: list the values in parentheses.")
-    return _expression(node.this, columns).isin([_expression(each, columns) for each in node.expressions])
+    sides = [_sides(node.this, each, columns) for each in node.expressions]
+    return sides[0][0].isin([value for _, value in sides])
 
 
 def _between(node: Any, columns: LogColumns) -> Expression:
@@ -155,7 +201,7 @@ def _between(node: Any, columns: LogColumns) -> Expression:
 
 def _like(node: Any, columns: LogColumns) -> Expression:
     value = _expression(node.this, columns)
-    if type(node.expression).__name__ != "Literal" or not node.expression.is_string:
+    if not _is_text(node.expression):
         raise BadInput(f"where has {node.sql('duckdb')!r}: after like stands a text.")
     pattern = node.expression.this
     return value.ilike(pattern) if type(node).__name__ == "ILike" else value.like(pattern)
@@ -167,6 +213,8 @@ def _cast(node: Any, columns: LogColumns) -> Expression:
         raise BadInput(
             f"where casts to {kind}, which is not asked of a log: cast to one of {', '.join(sorted(_TYPES))}."
         )
+    if _is_text(node.this) and kind in ("DATE", "TIMESTAMP", "TIMESTAMPTZ"):
+        return cast_moment(node.this.this, _TYPES[kind])
     return _expression(node.this, columns).cast(_TYPES[kind])
 
 
@@ -186,4 +234,18 @@ _OTHERS: dict[str, Callable[[Any, LogColumns], Expression]] = {
     "ILike": _like,
     "Cast": _cast,
     "Coalesce": _coalesce,
+}
+_ARGUMENTS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(_PAIRS, ("this", "expression")),
+    **dict.fromkeys(_SINGLES, ("this",)),
+    "Column": ("this", "table", "db", "catalog"),
+    "Literal": ("this", "is_string"),
+    "Boolean": ("this",),
+    "Is": ("this", "expression", "negate"),
+    "In": ("this", "expressions", "query", "negate"),
+    "Between": ("this", "low", "high", "negate"),
+    "Like": ("this", "expression", "negate"),
+    "ILike": ("this", "expression", "negate"),
+    "Cast": ("this", "to"),
+    "Coalesce": ("this", "expressions"),
 }

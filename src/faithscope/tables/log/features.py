@@ -1,12 +1,14 @@
 """Importances of all features in one column, as one column per feature: JSON objects, structs, maps and lists.
 
-A key that a row leaves out counts 0, as the dictionaries of LIME leave features out; a note says in how many rows.
+A key that a row leaves out counts 0, as the dictionaries of LIME leave features out; a note says in how many rows. A
+struct has all its fields, so that one which is null is a missing value.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from faithscope.discretizers import Rank, SignOfTop
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
 from faithscope.tables.engine.answers import fetch, fetch_line
@@ -14,6 +16,8 @@ from faithscope.tables.engine.expressions import as_number, literal
 from faithscope.tables.engine.json_texts import NUMBERS, keys, member_types, members
 from faithscope.tables.engine.protocol import Expression, Table
 from faithscope.tables.log.json_column import shortened, type_word
+from faithscope.tables.log.streaming import steps
+from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.source import LogSource
 
 _MOST_KEYS = 1_000
@@ -31,47 +35,91 @@ class Features:
     notes: tuple[str, ...]
 
 
-def features_of(source: LogSource, column: str, form: str) -> Features:
+@dataclass(frozen=True)
+class _Keys:
+    """The keys of all rows in order, in how many rows each is left out, and whether they had to be sorted."""
+
+    absent: Mapping[str, int]
+    sorted: bool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The keys."""
+        return tuple(self.absent)
+
+    def notes(self, discretizer: Any) -> tuple[str, ...]:
+        """That features are in the order of their names, if that may decide between equal ones."""
+        ranked = any(isinstance(step, Rank | SignOfTop) for step in steps(discretizer))
+        note = "rows write their features in different orders: they were put in the order of their names, which "
+        return (note + "decides between features of equal size",) if ranked and self.sorted else ()
+
+
+def features_of(source: LogSource, column: str, form: str, options: AuditOptions) -> Features:
     """The features of a column of structs, of maps from texts to numbers, or of JSON objects of numbers."""
     if form == "structs":
-        return _of_structs(source, column)
-    return _of_maps(source, column) if form == "maps" else _of_objects(source, column)
+        return _of_structs(source, column, options)
+    features, named = (_of_maps if form == "maps" else _of_objects)(source, column, options.features)
+    return replace(features, notes=(*features.notes, *named.notes(options.discretizer)))
 
 
-def _of_structs(source: LogSource, column: str) -> Features:
+def field_names(value: Expression) -> Expression:
+    """The names of the fields of a struct that are not null, as a list."""
+    import ibis
+
+    names = [ibis.ifelse(value[name].isnull(), ibis.null("string"), name) for name in value.type().fields]
+    lists = ibis.array(names).filter(lambda name: name.notnull())
+    return ibis.ifelse(value.isnull(), ibis.null("array<string>"), lists)
+
+
+def _of_structs(source: LogSource, column: str, options: AuditOptions) -> Features:
     value = source.table[column]
     fields = value.type().fields
     _refuse_other({name: kind for name, kind in fields.items() if not _is_number(kind)}, column)
     _refuse_many(len(fields), column)
     present = {f"n{j}": value[name].count() for j, name in enumerate(fields)}
     line = fetch_line(source.table.aggregate(rows=value.count(), **present))
-    absent = {name: line["rows"] - line[f"n{j}"] for j, name in enumerate(fields)}
-    return _unpacked(source, column, {name: value[name] for name in fields}, absent, "structs")
+    empty = {name: line["rows"] - line[f"n{j}"] for j, name in enumerate(fields) if line["rows"] > line[f"n{j}"]}
+    if empty and options.nulls == "error":
+        raise _empty_fields(column, empty)
+    nan = literal(float("nan"))
+    numbers = {name: _float(value[name]).coalesce(nan) for name in fields}
+    return _unpacked(source, column, numbers, dict.fromkeys(fields, 0), "structs")
 
 
-def _of_maps(source: LogSource, column: str) -> Features:
+def _empty_fields(column: str, empty: Mapping[str, int]) -> BadInput:
+    """The error that fields of structs are null, and nobody said what that means."""
+    name, rows = next(iter(empty.items()))
+    return BadInput(
+        f"Values are missing (null or NaN): field {name!r} of the structs in column {column!r} in "
+        f'{several(rows, "row", "rows")}. Say nulls="drop" to leave such rows out, or nulls="key" to let missing be a '
+        "value; if the explainer left these features out, write 0, or JSON texts without them."
+    )
+
+
+def _of_maps(source: LogSource, column: str, first: Sequence[str]) -> tuple[Features, _Keys]:
     value = source.table[column]
     kind = value.type()
     if not (kind.key_type.is_string() and _is_number(kind.value_type)):
         raise WrongType(f"Column {column!r} holds {kind}: importances are maps from names of features to numbers.")
-    names, absent = _keys(source.table, column, value.keys())
+    named = _keys(source.table, column, value.keys(), first)
     import ibis
 
     null = ibis.null("float64")
     numbers = {
         name: ibis.ifelse(value.contains(name), _float(value[name]).coalesce(literal(float("nan"))), null)
-        for name in names
+        for name in named.names
     }
-    return _unpacked(source, column, numbers, absent, "maps")
+    return _unpacked(source, column, numbers, named.absent, "maps"), named
 
 
-def _of_objects(source: LogSource, column: str) -> Features:
+def _of_objects(source: LogSource, column: str, first: Sequence[str]) -> tuple[Features, _Keys]:
     text = source.table[column]
     _refuse_twice(source.table, column, keys(text))
-    names, absent = _keys(source.table, column, keys(text))
-    _refuse_no_numbers(source.table, column, names)
-    values = members(text, names)
-    return _unpacked(source, column, {name: values[j] for j, name in enumerate(names)}, absent, "JSON objects")
+    named = _keys(source.table, column, keys(text), first)
+    _refuse_no_numbers(source.table, column, named.names)
+    members_by_name = members(text, named.names)
+    values = {name: members_by_name[j] for j, name in enumerate(named.names)}
+    return _unpacked(source, column, values, named.absent, "JSON objects"), named
 
 
 def _is_number(kind: Any) -> bool:
@@ -100,11 +148,12 @@ def _refuse_many(width: int, column: str) -> None:
         )
 
 
-def _keys(table: Table, column: str, lists: Expression) -> tuple[tuple[str, ...], dict[str, int]]:
+def _keys(table: Table, column: str, lists: Expression, first: Sequence[str]) -> _Keys:
     """The keys of all rows, and how many rows lack each.
 
-    In the order of the rows if that is the same in all of them, else by name: of two features that are equally
-    important, the first has the higher rank, which must not depend on the order in which a row was written.
+    Those of the log that this one is compared with come first; others in the order of the rows if that is the same in
+    all of them, else by name: of two features that are equally important, the first has the higher rank, which must
+    not depend on the order in which a row was written.
     """
     rows = table.select(value=table[column], names=lists)
     rows = rows.filter(rows["value"].notnull())
@@ -113,9 +162,10 @@ def _keys(table: Table, column: str, lists: Expression) -> tuple[tuple[str, ...]
     present = {line["name"]: line["n"] for line in lines}
     _refuse_many(len(present), column)
     orders = fetch(rows.select("names").distinct().limit(2)).column("names").to_pylist()
-    order = tuple(orders[0]) if len(orders) == 1 else tuple(sorted(present))
+    order = orders[0] if len(orders) == 1 else sorted(present)
     total = fetch_line(rows.aggregate(n=rows.count()))["n"]
-    return order, {name: total - present[name] for name in order}
+    absent = {name: total - present.get(name, 0) for name in dict.fromkeys((*first, *order))}
+    return _Keys(absent, len(orders) > 1 and len(order) > 1 and not first)
 
 
 def _refuse_twice(table: Table, column: str, lists: Expression) -> None:

@@ -13,7 +13,11 @@ from faithscope.tables.sources.copies import copied
 from faithscope.tables.sources.source import LogSource
 
 _LONGEST = 60  # characters of an example
-_ADVICE = "write every row with json.dumps in one form, or pass kind='keys' to compare the texts as they stand."
+_ADVICE = (
+    "write every row with json.dumps in one form, null where there is none, or pass kind='keys' to compare the texts "
+    "as they stand."
+)
+_SURELY = r'^(\{\s*"[^"]*"\s*:|\{\s*\}$|\[\s*-?[0-9.][0-9.eE+-]*\s*,)'  # begins like JSON, and like nothing else
 _WORDS = {
     "OBJECT": "objects",
     "ARRAY": "lists",
@@ -45,7 +49,8 @@ class Survey:
 
     def refuse(self, column: str, usual: str, what: str, advice: str) -> BadInput:
         """The error that some texts are of another type than the usual one."""
-        odd = next(kind for kind in sorted(self.rows) if kind not in NUMBERS and kind != usual)
+        usual_kinds = NUMBERS if usual == "NUMBER" else {usual}
+        odd = next(kind for kind in sorted(self.rows) if kind not in usual_kinds)
         rows, example = several(self.rows[odd], "row", "rows"), shortened(self.examples[odd])
         return BadInput(f"Column {column!r} holds {what}, but {type_word(odd)} in {rows}, such as {example}: {advice}")
 
@@ -61,19 +66,36 @@ def shortened(text: str) -> str:
 
 
 def is_json(source: LogSource, column: str) -> bool:
-    """Whether a column is of JSON, or most of its texts stand in braces or brackets."""
+    """Whether a column is of JSON, or most of its texts stand in braces or brackets; those empty or null do not count.
+
+    A column in which fewer are JSON objects or lists of numbers is refused.
+    """
     kind = source.table.schema()[column]
     if not kind.is_string():
         return bool(kind.is_json())
-    text = source.table[column].strip()
+    text = _present(source.table[column])
     framed = (text.startswith("{") & text.endswith("}")) | (text.startswith("[") & text.endswith("]"))
-    line = fetch_line(source.table.aggregate(n=text.count(), framed=framed.sum()))
-    return bool(2 * int(line["framed"] or 0) > line["n"])
+    sure = framed & text.re_search(_SURELY)
+    example = text.min(where=~framed)
+    line = fetch_line(source.table.aggregate(n=text.count(), framed=framed.sum(), sure=sure.sum(), example=example))
+    if 2 * int(line["framed"] or 0) > line["n"]:
+        return True
+    if line["sure"]:
+        raise BadInput(
+            f"Column {column!r} holds JSON in {several(line['sure'], 'row', 'rows')}, but other texts in "
+            f"{line['n'] - line['framed']:,}, such as {shortened(line['example'])}: {_ADVICE}"
+        )
+    return False
+
+
+def _present(text: Expression) -> Expression:
+    """A text without blanks around it, null if it is empty or the null of JSON."""
+    return text.strip().nullif("null").nullif("")
 
 
 def in_duckdb(source: LogSource, column: str) -> LogSource:
     """The log with its JSON column as text, in an engine that takes JSON apart: DuckDB, if need be one of our own."""
-    text = source.table[column].cast("string").strip().nullif("null")
+    text = _present(source.table[column].cast("string"))
     texts = replace(source, table=source.table.mutate(**{column: text}), cells=None)
     return texts if source.table.get_backend().name == "duckdb" else copied(texts)
 

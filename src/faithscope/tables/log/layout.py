@@ -38,7 +38,22 @@ def laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
         log = _foreign_log(source, predictions, columns or (), options)
     refuse_ids(ids, "explanation", (*log.columns, *log.originals))
     refuse_ids(clusters, "explanation", (*log.columns, *log.originals), "clusters")
-    return replace(log, ids=tuple(dict.fromkeys((*ids, *clusters))), clusters=clusters)
+    log = replace(log, ids=tuple(dict.fromkeys((*ids, *clusters))), clusters=clusters)
+    return _in_order(log, options.features) if options.features else log
+
+
+def _in_order(log: AuditedLog, features: Sequence[str]) -> AuditedLog:
+    """The log with its features in the order of another log, which decides between equal ones; if it has the same."""
+    kind = log.kind
+    pairs = isinstance(kind, PairColumns)
+    if not (pairs or (isinstance(kind, NumberColumns) and not kind.order)) or set(kind.names) != set(features):
+        return log
+    place = [kind.names.index(name) for name in features]
+    columns, names = tuple(log.columns[j] for j in place), tuple(features)
+    if isinstance(kind, PairColumns):
+        numeric, originals = tuple(kind.numeric[j] for j in place), tuple(log.originals[j] for j in place)
+        return replace(log, columns=columns, originals=originals, kind=replace(kind, names=names, numeric=numeric))
+    return replace(log, columns=columns, kind=replace(kind, names=names)) if len(log.columns) == len(names) else log
 
 
 def _clusters(source: LogSource, name: str | None, predictions: Sequence[str]) -> tuple[str, ...]:
@@ -151,13 +166,13 @@ def _foreign_log(
     source: LogSource, predictions: tuple[str, ...], columns: tuple[str, ...], options: AuditOptions
 ) -> AuditedLog:
     """Any other log, by the names and types of its columns."""
-    plain = plain_columns(source, columns, options.kind)
+    plain = plain_columns(source, columns, options)
     source, columns, wanted = plain.source, plain.columns, plain.wanted
     if wanted == "counterfactuals" or (wanted is None and all(name.startswith("cf_") for name in columns)):
         return _counterfactuals(source, predictions, columns, options)
     numbers, discretized = source.as_numbers(columns), not isinstance(options.discretizer, Original)
     kind = kind_by_columns(numbers.table.schema(), columns, wanted, discretized=discretized)
-    log = AuditedLog(source, options, predictions, columns, kind, notes=plain.notes)
+    log = AuditedLog(source, options, predictions, columns, kind, notes=plain.notes, sparse=plain.sparse)
     if isinstance(kind, RuleColumn):
         features, numeric = _rule_features(source, columns[0])
         return replace(log, source=source.as_numbers(numeric), kind=RuleColumn(features))

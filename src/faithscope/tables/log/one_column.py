@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.tables.engine.answers import fetch
-from faithscope.tables.log.features import features_of
+from faithscope.tables.log.features import features_of, field_names
 from faithscope.tables.log.json_column import as_list, in_duckdb, is_json, json_form
+from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.source import LogSource
 
 _AS_IT_IS = ("keys", "rules", "counterfactuals")
@@ -29,6 +30,8 @@ class PlainColumns:
         The names of the features, if the column said them.
     notes : tuple of str
         How the column was read.
+    sparse : bool
+        Whether a feature that an explanation does not name counts 0.
     """
 
     source: LogSource
@@ -36,36 +39,40 @@ class PlainColumns:
     wanted: str | None
     names: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    sparse: bool = False
 
 
-def plain_columns(source: LogSource, columns: tuple[str, ...], wanted: str | None) -> PlainColumns:
+def plain_columns(source: LogSource, columns: tuple[str, ...], options: AuditOptions) -> PlainColumns:
     """The explanation in plain columns: one per feature if it is an object of numbers, lists if it is a list."""
+    wanted = options.kind
     as_given = PlainColumns(source, columns, wanted)
     if len(columns) > 1 or wanted in _AS_IT_IS:
         return as_given
     column, kind = columns[0], source.table.schema()[columns[0]]
-    if kind.is_struct() or (kind.is_map() and wanted not in _SETS):
-        return _by_feature(source, column, "structs" if kind.is_struct() else "maps")
-    if kind.is_map():
-        lists = source.table.mutate(**{column: source.table[column].keys()})
+    if kind.is_struct() or kind.is_map():
+        if wanted in (None, "importances"):
+            return _by_feature(source, column, "structs" if kind.is_struct() else "maps", options)
+        value = source.table[column]
+        lists = source.table.mutate(**{column: field_names(value) if kind.is_struct() else value.keys()})
         return PlainColumns(replace(source, table=lists), columns, wanted)
     if (column == "rule" and wanted is None) or not is_json(source, column):
         return as_given
-    return _from_json(source, column, wanted)
+    return _from_json(source, column, options)
 
 
-def _by_feature(source: LogSource, column: str, form: str) -> PlainColumns:
-    features = features_of(source, column, form)
-    return PlainColumns(features.source, features.columns, "importances", features.names, features.notes)
+def _by_feature(source: LogSource, column: str, form: str, options: AuditOptions) -> PlainColumns:
+    features = features_of(source, column, form, options)
+    sparse = form != "structs"
+    return PlainColumns(features.source, features.columns, "importances", features.names, features.notes, sparse)
 
 
-def _from_json(source: LogSource, column: str, wanted: str | None) -> PlainColumns:
-    texts = in_duckdb(source, column)
+def _from_json(source: LogSource, column: str, options: AuditOptions) -> PlainColumns:
+    wanted, texts = options.kind, in_duckdb(source, column)
     form = json_form(texts, column, wanted)
     if form in ("keys", "rules"):
         return PlainColumns(source if form == "keys" else texts, (column,), form if form == "rules" else wanted)
     if form == "objects" and wanted not in _SETS:
-        plain = _by_feature(texts, column, form)
+        plain = _by_feature(texts, column, form, options)
     else:
         chosen = wanted or ("words" if form == "words" else "importances")
         what = "keys of JSON objects" if form == "objects" else "JSON lists"

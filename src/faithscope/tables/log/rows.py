@@ -42,6 +42,8 @@ class AuditedLog:
         Columns that hold NaN, which is then treated as null.
     notes : tuple of str
         How the explanation was read, if that is not plain.
+    sparse : bool
+        Whether a feature that an explanation does not name counts 0.
     stream : Stream, optional
         What discretizes the explanations in NumPy, if the engine does not.
     """
@@ -56,6 +58,7 @@ class AuditedLog:
     clusters: tuple[str, ...] = ()
     nan: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
+    sparse: bool = False
     stream: Stream | None = None
 
     @property

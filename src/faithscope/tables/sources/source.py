@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -151,7 +151,7 @@ def _from_frame(frame: Any) -> LogSource:
         elif hasattr(frame, "to_arrow"):
             table = frame.to_arrow()
         else:
-            table = pa.Table.from_pandas(frame, preserve_index=False)
+            table = _with_maps(pa.Table.from_pandas(frame, preserve_index=False), frame)
         connection = embedded()
         wide = wide_decimals(table.schema)
         for name in wide:  # DuckDB reads no such table at all
@@ -160,6 +160,20 @@ def _from_frame(frame: Any) -> LogSource:
         connection.con.register("log", table)
         rows = _with_known_types(connection.table("log"))
         return LogSource(rows, "frame", read_settings(table), embedded=True, still=True, wide=wide)
+
+
+def _with_maps(table: Any, frame: Any) -> Any:
+    """An Arrow table with dictionaries of numbers as maps: structs have all fields, dictionaries may leave keys out."""
+    import pyarrow as pa
+
+    for position, column in enumerate(table.schema):
+        if pa.types.is_struct(column.type):
+            held = frame.iloc[:, position].tolist()
+            with suppress(pa.ArrowInvalid, pa.ArrowTypeError):  # other values than numbers
+                rows = [list(row.items()) if isinstance(row, dict) else None for row in held]
+                maps = pa.array(rows, pa.map_(pa.string(), pa.float64()))
+                table = table.set_column(position, column.name, maps)
+    return table
 
 
 def _from_files(connection: Connection, paths: list[str]) -> LogSource:
