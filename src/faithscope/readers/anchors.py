@@ -13,10 +13,10 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.rules import Rules
 from faithscope.explanations.tokenizers import split_lower_words, split_words
-from faithscope.readers.conditions import claims, printed_rules
-from faithscope.readers.printed import Column, Read, edges_of, read_condition
-from faithscope.readers.rows import first_of, one_per_row
-from faithscope.readers.wanted import Wanted
+from faithscope.readers.shared.conditions import claims, printed_rules
+from faithscope.readers.shared.printed import Column, Read, edges_of, read_condition
+from faithscope.readers.shared.rows import first_of, one_per_row
+from faithscope.readers.shared.wanted import Wanted
 
 
 @dataclass(frozen=True)

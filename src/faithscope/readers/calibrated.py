@@ -7,10 +7,10 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
-from faithscope.readers.conditions import claims, printed_rules
-from faithscope.readers.printed import Column, Read, edges_of, read_condition
-from faithscope.readers.rows import first_of, one_per_row
-from faithscope.readers.wanted import Wanted
+from faithscope.readers.shared.conditions import claims, printed_rules
+from faithscope.readers.shared.printed import Column, Read, edges_of, read_condition
+from faithscope.readers.shared.rows import first_of, one_per_row
+from faithscope.readers.shared.wanted import Wanted
 
 _KEYS = {"rule", "predict", "predict_low", "predict_high", "weight", "feature"}
 

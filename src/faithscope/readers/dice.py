@@ -11,9 +11,9 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.hints import hint
-from faithscope.readers.dice_cells import to_numbers
-from faithscope.readers.rows import first_of, one_per_row
-from faithscope.readers.wanted import Wanted
+from faithscope.readers.shared.dice_cells import to_numbers
+from faithscope.readers.shared.rows import first_of, one_per_row
+from faithscope.readers.shared.wanted import Wanted
 
 _SHOWN = 10  # rows that an error lists
 Rows = list[list[Any]]

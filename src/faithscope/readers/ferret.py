@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from faithscope.explanations.base import Explanations
-from faithscope.readers.rows import rows_of_objects
-from faithscope.readers.tokens import highlighted
-from faithscope.readers.wanted import Wanted
+from faithscope.readers.shared.rows import rows_of_objects
+from faithscope.readers.shared.tokens import highlighted
+from faithscope.readers.shared.wanted import Wanted
 
 
 def recognizes(thing: Any) -> bool:

@@ -6,8 +6,8 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
-from faithscope.readers.classes import chosen
-from faithscope.readers.wanted import Wanted
+from faithscope.readers.shared.classes import chosen
+from faithscope.readers.shared.wanted import Wanted
 
 
 def recognizes(thing: Any) -> bool:

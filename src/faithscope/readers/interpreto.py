@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.tensors import to_host
-from faithscope.readers.classes import check_class
-from faithscope.readers.rows import rows_of_objects
-from faithscope.readers.tokens import highlighted
-from faithscope.readers.wanted import Wanted
+from faithscope.readers.shared.classes import check_class
+from faithscope.readers.shared.rows import rows_of_objects
+from faithscope.readers.shared.tokens import highlighted
+from faithscope.readers.shared.wanted import Wanted
 
 
 def recognizes(thing: Any) -> bool:

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
-from faithscope.readers.classes import ALIKE
-from faithscope.readers.rows import first_of, one_per_row, rows_of_objects
-from faithscope.readers.tokens import highlighted
-from faithscope.readers.wanted import ClassIndex, Wanted
+from faithscope.readers.shared.classes import ALIKE
+from faithscope.readers.shared.rows import first_of, one_per_row, rows_of_objects
+from faithscope.readers.shared.tokens import highlighted
+from faithscope.readers.shared.wanted import ClassIndex, Wanted
 
 Pairs = Sequence[tuple[Any, float]]
 

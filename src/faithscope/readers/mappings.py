@@ -11,10 +11,10 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.checks import is_real
 from faithscope.inputs.hints import hint
-from faithscope.readers.classes import ALIKE
-from faithscope.readers.rows import first_of, one_per_row
-from faithscope.readers.tokens import highlighted
-from faithscope.readers.wanted import Wanted
+from faithscope.readers.shared.classes import ALIKE
+from faithscope.readers.shared.rows import first_of, one_per_row
+from faithscope.readers.shared.tokens import highlighted
+from faithscope.readers.shared.wanted import Wanted
 from faithscope.runtime.memory import need
 
 _ABSENT = "features that a row does not name count 0 there"

@@ -16,8 +16,8 @@ from faithscope.inputs.arrays import frame_columns, is_frame, is_row, to_vector
 from faithscope.inputs.axes import shape_of
 from faithscope.inputs.queries import refuse_query
 from faithscope.inputs.tensors import is_tensor
-from faithscope.readers.classes import bias_note
-from faithscope.readers.wanted import Wanted
+from faithscope.readers.shared.classes import bias_note
+from faithscope.readers.shared.wanted import Wanted
 from faithscope.runtime.memory import need
 
 _VALUES = ("builtins", "datetime", "decimal", "fractions", "numpy", "pandas")  # whose objects are single values

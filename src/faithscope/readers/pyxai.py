@@ -6,9 +6,9 @@ from typing import Any
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.condition import Triple
-from faithscope.readers.conditions import to_rules
-from faithscope.readers.rows import one_per_row
-from faithscope.readers.wanted import Wanted
+from faithscope.readers.shared.conditions import to_rules
+from faithscope.readers.shared.rows import one_per_row
+from faithscope.readers.shared.wanted import Wanted
 
 _OPERATORS = {"LE": "<=", "LT": "<", "GE": ">=", "GT": ">", "EQ": "==", "NEQ": "!="}
 _SIGNED, _THRESHOLD = "operator_sign_considered", "threshold"

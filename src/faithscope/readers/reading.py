@@ -24,8 +24,8 @@ from faithscope.readers import (
     pyxai,
     shap,
 )
-from faithscope.readers.classes import of_class
-from faithscope.readers.wanted import ClassIndex, Wanted
+from faithscope.readers.shared.classes import of_class
+from faithscope.readers.shared.wanted import ClassIndex, Wanted
 
 READERS: tuple[ModuleType, ...] = (
     shap,

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.axes import are_interactions
-from faithscope.readers.classes import check_class, chosen
-from faithscope.readers.rows import first_of, one_per_row
-from faithscope.readers.tokens import highlighted
-from faithscope.readers.wanted import Wanted
+from faithscope.readers.shared.classes import check_class, chosen
+from faithscope.readers.shared.rows import first_of, one_per_row
+from faithscope.readers.shared.tokens import highlighted
+from faithscope.readers.shared.wanted import Wanted
 
 
 def recognizes(thing: Any) -> bool:

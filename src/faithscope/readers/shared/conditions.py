@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 from faithscope.explanations.conditions.condition import Triple
 from faithscope.explanations.rules import Rules
-from faithscope.readers.printed import Read, joined_texts
-from faithscope.readers.wanted import Wanted
+from faithscope.readers.shared.printed import Read, joined_texts
+from faithscope.readers.shared.wanted import Wanted
 
 
 def to_rules(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.tokenizers import split_lower_words, split_words
-from faithscope.readers.wanted import Wanted
+from faithscope.readers.shared.wanted import Wanted
 
 _SPECIAL = re.compile(r"\[(?:CLS|SEP|PAD|UNK|MASK|BOS|EOS)\]|<[^<>\s]*>|<\|[^|]*\|>")
 _STARTS = ("Ġ", "▁")  # before the first piece of a word, in byte-pair and SentencePiece vocabularies

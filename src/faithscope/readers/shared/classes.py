@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 from faithscope.inputs.axes import are_interactions, shape_of
 from faithscope.inputs.tensors import is_tensor, to_host
-from faithscope.readers.wanted import ClassIndex, Wanted
+from faithscope.readers.shared.wanted import ClassIndex, Wanted
 
 ALIKE = "rows explain the classes predicted for them, so that equal numbers may speak of different classes"
 _BIAS = "the constant last column, the bias of a boosted model, was left out"
