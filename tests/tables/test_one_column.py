@@ -272,3 +272,11 @@ def test_a_note_says_if_names_decide_between_equal_features():
     )
     assert not any("in the order of their names" in note for note in audited(rows, labels, discretizer="sign").notes)
     assert not any("order" in note for note in audited(rows[::2], labels[::2], discretizer="sign-of-top-1").notes)
+
+
+def test_dictionaries_of_pandas_keep_the_order_that_memory_gives_them():
+    rows = [{"b": 1, "a": -1}, {"a": 1.0, "b": 1}] * 20
+    audit = fs.audit(
+        pd.DataFrame({"phi": rows, "y": [0, 1] * 20}), prediction="y", explanation="phi", discretizer="sign-of-top-1"
+    )
+    assert audit.consistency.value == fs.consistency(rows, [0, 1] * 20, discretizer="sign-of-top-1").value

@@ -168,12 +168,17 @@ def _with_maps(table: Any, frame: Any) -> Any:
 
     for position, column in enumerate(table.schema):
         if pa.types.is_struct(column.type):
-            held = frame.iloc[:, position].tolist()
+            held, names = frame.iloc[:, position].tolist(), [part.name for part in column.type]
             with suppress(pa.ArrowInvalid, pa.ArrowTypeError):  # other values than numbers
-                rows = [list(row.items()) if isinstance(row, dict) else None for row in held]
+                rows = [_items(row, names) if isinstance(row, dict) else None for row in held]
                 maps = pa.array(rows, pa.map_(pa.string(), pa.float64()))
                 table = table.set_column(position, column.name, maps)
     return table
+
+
+def _items(row: Mapping[str, Any], names: Sequence[str]) -> list[tuple[str, Any]]:
+    """The items of a dictionary in the order of these names, so that all rows have one order."""
+    return [(name, row[name]) for name in names if name in row]
 
 
 def _from_files(connection: Connection, paths: list[str]) -> LogSource:
