@@ -194,3 +194,12 @@ def test_csv_that_cannot_be_read_whole_says_so(tmp_path):
         (tmp_path / "log.csv").write_text(text)
         with pytest.raises(BadInput, match=message):
             audit(tmp_path / "log.csv", **HOW)
+
+
+def test_json_lines_have_labels_of_several_types_and_no_objects_as_labels(tmp_path):
+    lines = [json.dumps({"leaf": i % 3, "y": [1, "a"][i % 2], "o": {"k": i % 2}}) for i in range(30)]
+    (tmp_path / "log.jsonl").write_text("\n".join(lines))
+    expected = fs.consistency([i % 3 for i in range(30)], [i % 2 for i in range(30)]).value
+    assert fs.audit(tmp_path / "log.jsonl", prediction="y", explanation="leaf").consistency.value == expected
+    with pytest.raises(BadInput, match="a prediction is one label per row"):
+        fs.audit(tmp_path / "log.jsonl", prediction="o", explanation="leaf")

@@ -44,5 +44,5 @@ def shown(name: str, kind: Any, *, nan_decimals: bool = False) -> Column | None:
 def refuse_nested(schema: Any, columns: Sequence[str], why: str) -> None:
     """Raise if a column holds anything but one value in each row."""
     for name in columns:
-        if schema[name].is_nested() or schema[name].is_json():
+        if schema[name].is_nested():
             raise WrongType(f"Column {name!r} holds {schema[name]}, but {why}: name a column of texts or numbers.")

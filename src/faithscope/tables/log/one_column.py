@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.tables.engine.answers import fetch
+from faithscope.tables.engine.expressions import call
 from faithscope.tables.log.features import features_of, field_names
 from faithscope.tables.log.json_column import as_list, in_duckdb, is_json, json_form
 from faithscope.tables.options import AuditOptions
@@ -48,7 +49,8 @@ def plain_columns(source: LogSource, columns: tuple[str, ...], options: AuditOpt
     as_given = PlainColumns(source, columns, wanted)
     if len(columns) > 1 or wanted in _AS_IT_IS:
         return as_given
-    column, kind = columns[0], source.table.schema()[columns[0]]
+    column, source = columns[0], _with_objects(source, columns[0])
+    kind = source.table.schema()[column]
     if kind.is_struct() or kind.is_map():
         if wanted in (None, "importances"):
             return _by_feature(source, column, "structs" if kind.is_struct() else "maps", options)
@@ -58,6 +60,14 @@ def plain_columns(source: LogSource, columns: tuple[str, ...], options: AuditOpt
     if (column == "rule" and wanted is None) or not is_json(source, column):
         return as_given
     return _from_json(source, column, options)
+
+
+def _with_objects(source: LogSource, column: str) -> LogSource:
+    """The log with the objects of JSON lines, which are read as maps of JSON, as JSON."""
+    kind = source.table.schema()[column]
+    if not (kind.is_map() and kind.value_type.is_json()):
+        return source
+    return replace(source, table=source.table.mutate(**{column: call("to_json", source.table[column], "json")}))
 
 
 def _by_feature(source: LogSource, column: str, form: str, options: AuditOptions) -> PlainColumns:
