@@ -106,6 +106,7 @@ def test_what_a_page_shows_is_what_it_prints(path, tmp_path, monkeypatch):
         pytest.skip(f"{path.name} needs {missing(page)}")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "argv", [path.name])  # PyXAI reads the arguments of whatever program imports it
     known, ran = {"__name__": "page"}, 0
     for language, body, hidden, shown in blocks(page):
         if hidden or language == "python":
