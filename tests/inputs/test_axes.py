@@ -77,4 +77,4 @@ def test_maps_of_several_classes_are_asked_about_and_chosen():
 
 def test_pooled_maps_say_what_they_were_taken_for():
     est = fs.consistency(values((N, 13, 3)), [0, 1] * (N // 2), discretizer=fs.Pool((2, 2)) | fs.Sign())
-    assert any("taken for a map of 13 x 3" in note for note in est.notes)
+    assert any("axes of 13 x 3 were taken for a map" in note for note in est.notes)

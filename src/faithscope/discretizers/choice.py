@@ -76,9 +76,9 @@ def discretize(explanations: Explanations, discretizer: Discretize | None) -> Ex
     if chosen is None or isinstance(chosen, Original):
         return explanations
     coarser = as_explanations(chosen(explanations))
-    if isinstance(explanations, Importances) and explanations.doubt and explanations.shape:
+    if isinstance(explanations, Importances) and explanations.doubt and explanations.shape and not coarser.remarks:
         axes = " x ".join(map(str, explanations.shape))
-        coarser = coarser._with(remarks=(*coarser.remarks, f"each row was taken for a map of {axes}, without classes"))
+        coarser = coarser._with(remarks=(f"axes of {axes} were taken for a map or a series, not for classes",))
     if len(coarser) != len(explanations):
         raise BadInput(
             f"{chosen!r} made {len(coarser):,} explanations of {len(explanations):,}: "
