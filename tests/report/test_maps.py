@@ -147,5 +147,5 @@ def test_tensors_as_rows_have_ranges_and_pictures():
     X = torch.arange(32.0).reshape(4, 1, 2, 4).requires_grad_()
     pair = summarize(fs.evaluate([0, 1, 0, 1], ["a"] * 4, X)).explainers[0].contradictions[0]
     assert [feature.gap for feature in pair.features] == pytest.approx([1 / 3] * 8)
-    assert pair.features[0].name == "(0, 0, 0)"
+    assert pair.features[0].name == "row 0, column 0"
     assert np.shape(pair.picture_b) == (2, 4)

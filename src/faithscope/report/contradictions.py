@@ -159,7 +159,11 @@ def _places(shape: tuple[int, ...]) -> tuple[str, ...]:
     """What features without names are called: by their number, or by their place in an image."""
     if len(shape) == 1:
         return tuple(f"x{j}" for j in range(shape[0]))
-    return tuple(f"({', '.join(map(str, place))})" for place in np.ndindex(shape))
+    cells = np.ndindex(shape)
+    if sum(length > 1 for length in shape) == 2:  # an image of one channel
+        row, column = (axis for axis, length in enumerate(shape) if length > 1)
+        return tuple(f"row {cell[row]}, column {cell[column]}" for cell in cells)
+    return tuple(f"({', '.join(map(str, cell))})" for cell in cells)
 
 
 def _range(column: NDArray[Any]) -> float:
