@@ -212,7 +212,7 @@ LINES = (
     Line("shap", "shap", "`Explanation` of texts", fs.Highlights, shap_texts),
     Line("lightgbm", "lightgbm", "`predict(pred_contrib=True)`", fs.Importances, lightgbm_contributions, NAMED),
     Line("xgboost-cpu", "xgboost", "`predict(pred_contribs=True)`", fs.Importances, xgboost_contributions, NAMED),
-    Line("catboost", "catboost", '`type="ShapValues"`', fs.Importances, catboost_contributions, NAMED),
+    Line("catboost", "catboost", "`get_feature_importance`", fs.Importances, catboost_contributions, NAMED),
     Line("lime", "lime", "`Explanation` objects of tables", fs.Importances, lime_tables),
     Line("lime", "lime", "`Explanation` objects of texts", fs.Highlights, lime_texts),
     Line("interpret-core", "interpret", "`explain_local(X)`", fs.Importances, local_terms, ONE),

@@ -11,7 +11,7 @@ from faithscope import explainers
 ROOM = Path(explainers.__file__).parent
 PREFIX = "faithscope.explainers."
 FILES = sorted(path for path in ROOM.rglob("*.py") if path != ROOM / "__init__.py")
-BELOW = {"agreements", "errors", "explanations", "inputs", "runtime", "visible"}
+BELOW = {"agreements", "errors", "explanations", "inputs", "readers", "runtime", "visible"}
 
 
 def module_of(path):

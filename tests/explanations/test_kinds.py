@@ -66,7 +66,7 @@ def test_rows_of_numbers_are_importances(given):
         pa.array(WORDS).dictionary_encode(),
         pa.chunked_array([pa.array(WORDS).dictionary_encode()]),
         [("dull", 1), ("dull", 1), ("great", 2)],
-        [(frozenset({"a", "b"}),), (frozenset({"b", "a"}),), ()],
+        [frozenset({"a", "b"}), frozenset({"b", "a"}), frozenset()],
         [b"x", b"x", b"y"],
         [True, True, False],
         [3, 3, 4],
@@ -96,7 +96,7 @@ def test_column_names_are_kept_and_shown():
     assert as_explanations(pd.DataFrame({"age": [0.5], "<b>": [1.0]})).describe(0) == "age 0.5, <b> 1"
     assert fs.Importances([[1.0, 2.0]], names=["a", "b"]).names == ("a", "b")
     assert fs.Importances(np.ones((1, 20))).describe(0).endswith("… (8 more)")
-    assert as_explanations([(frozenset({"b", "a"}),)]).describe(0) == "({a, b})"
+    assert as_explanations([frozenset({"b", "a"})]).describe(0) == "{a, b}"
 
 
 def test_prototypes_are_sets_of_indices():

@@ -43,8 +43,15 @@ def shape_of(values: Any) -> tuple[int, ...]:
     inner = tuple(getattr(first, "shape", ()))
     if isinstance(first, list) and isinstance(_first(first), list):  # a tuple is a key, which may hold anything
         inner = (len(first), len(_first(first)))
-    alike = len(inner) > 1 and all(np.shape(item) == inner for item in values)
+    alike = len(inner) > 1 and all(_inner_shape(item) == inner for item in values)
     return (len(values), *inner) if alike else ()
+
+
+def _inner_shape(item: Any) -> tuple[int, ...]:
+    try:
+        return np.shape(item)
+    except ValueError:  # lists of different lengths
+        return ()
 
 
 def are_interactions(values: NDArray[Any]) -> bool:

@@ -62,7 +62,7 @@ def _from_objects(column: NDArray[Any], wanted: Wanted, remarks: Sequence[str]) 
     if is_row(first):
         stacked = np.array(_stackable(column)) if len(_shape(first)) > 1 else list(column)
         return _importances(stacked, wanted, remarks)
-    if all(isinstance(item, set | frozenset) and all(isinstance(word, str) for word in item) for item in column):
+    if all(isinstance(item, set) and all(isinstance(word, str) for word in item) for item in column):
         wanted.refuse_all("sets of words")
         return Highlights(column)
     wanted.refuse_all("plain keys")
