@@ -21,7 +21,7 @@ LOG = pd.DataFrame(
         "region": RANDOM.choice(["EU", "US", "eu"], N),
         "amount": RANDOM.normal(size=N).round(3),
         "education-num": RANDOM.integers(1, 16, N),
-        "day": pd.Timestamp("2026-03-01") + pd.to_timedelta(RANDOM.integers(0, 20, N), "D"),
+        "day": (pd.Timestamp("2026-03-01") + pd.to_timedelta(RANDOM.integers(0, 20, N), "D")).astype("datetime64[us]"),
     }
 )
 HOW = {"prediction": "y", "explanation": "leaf", "kind": "keys"}

@@ -168,7 +168,8 @@ def _with_maps(table: Any, frame: Any) -> Any:
 
     for position, column in enumerate(table.schema):
         if pa.types.is_struct(column.type):
-            held, names = frame.iloc[:, position].tolist(), [part.name for part in column.type]
+            held = frame.iloc[:, position].tolist()
+            names = list(dict.fromkeys(name for row in held if isinstance(row, dict) for name in row))
             with suppress(pa.ArrowInvalid, pa.ArrowTypeError):  # other values than numbers
                 rows = [_items(row, names) if isinstance(row, dict) else None for row in held]
                 maps = pa.array(rows, pa.map_(pa.string(), pa.float64()))
