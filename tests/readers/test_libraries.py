@@ -17,7 +17,7 @@ def test_every_line_of_the_table_is_read_as_it_says(line):
     pytest.importorskip(line.module)
     read = line.read()
     assert type(read) is line.kind
-    assert len(read) == len(read.take(slice(None)))
+    assert len(read)
     assert all(read.describe(row) for row in range(len(read)))
 
 

@@ -56,6 +56,8 @@ def test_several_classes_are_chosen_by_their_index(system):
     assert np.array_equal(read.values, np.hstack([weights(three, label) for label in range(3)]))
     assert read.names[D] == "age | class 1"
     assert any("all 3 classes" in note for note in read.notes)
+    turned = fs.read(three, features=NAMES[::-1])
+    assert np.array_equal(turned.values, np.hstack([weights(three, label)[:, ::-1] for label in range(3)]))
 
 
 def test_rows_that_explain_their_own_class_are_read_with_a_warning(system):

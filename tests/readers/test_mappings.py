@@ -50,6 +50,8 @@ def test_features_are_in_the_order_asked_for():
         ([{"a": {"b": 1}}], BadInput, "importances must be finite numbers"),
         ([{"a": 1.0}, 7], WrongType, "row 1 is 7"),
         ([{}, {}], BadInput, "name no feature"),
+        (['{"a": 1.0}', "leaf 3"], WrongType, "row 1 is 'leaf 3'"),
+        (['{"a": 1.0}', '{"a": 1.0, "a": 2.0}'], WrongType, "row 1 is"),
         ([[("a", 0.5), ("b", 0.1)], [("a", 0.5), ("a", 0.1)]], None, ""),
     ],
 )

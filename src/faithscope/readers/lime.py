@@ -1,4 +1,4 @@
-"""lime's `Explanation` objects, one per row: tables, texts and images; and the pairs and maps taken out of them."""
+"""lime's `Explanation` objects, one per row: tables, texts and images."""
 
 from collections.abc import Sequence
 from os.path import commonprefix
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
-from faithscope.readers.shared.classes import ALIKE
+from faithscope.readers.shared.classes import OWN_CLASSES
 from faithscope.readers.shared.rows import first_of, one_per_row, rows_of_objects
 from faithscope.readers.shared.tokens import highlighted
 from faithscope.readers.shared.wanted import ClassIndex, Wanted
@@ -48,9 +48,10 @@ def _read_tables(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     told = min(len(row.local_exp[of_row[0]]) for row, of_row in zip(rows, labels, strict=True))
     if told < len(names):
         remarks += (f"lime names {told} of {len(names)} features in some rows, and the others count 0",)
+    values, kept, left = wanted.per_class(np.stack(parts, axis=2), names)
     if len(parts) > 1:
-        names = [f"{name} | class {_title(rows[0], label)}" for label in labels[0] for name in names]
-    return wanted.importances(np.hstack(parts), names, *remarks)
+        kept = [f"{name} | class {_title(rows[0], label)}" for label in labels[0] for name in kept]
+    return left.importances(values.transpose(0, 2, 1).reshape(len(rows), -1), kept, *remarks)
 
 
 def _names(rows: Sequence[Any]) -> list[str]:
@@ -118,7 +119,7 @@ def _predicted(rows: Sequence[Any], known: Sequence[list[int]]) -> tuple[list[li
         if not ranked and len(labels) > 1:
             raise BadInput("These explanations do not say which class was predicted: explain with top_labels=1.")
         first.append([int(ranked[0]) if ranked else labels[0]])
-    return first, (ALIKE,)
+    return first, (OWN_CLASSES,)
 
 
 def _dense(row: Any, label: int, width: int) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.checks import is_real
 from faithscope.inputs.hints import hint
-from faithscope.readers.shared.classes import ALIKE
+from faithscope.readers.shared.classes import OWN_CLASSES
 from faithscope.readers.shared.rows import first_of, one_per_row
 from faithscope.readers.shared.tokens import highlighted
 from faithscope.readers.shared.wanted import Wanted
@@ -42,7 +42,7 @@ def read(thing: Any, wanted: Wanted) -> Explanations:
         return highlighted([[str(name) for name, _ in pairs] for pairs in rows], scores, wanted)
     importances = _importances(rows, wanted)
     several = _by_class(given[0]) and wanted.class_index is None and len({tuple(sorted(item)) for item in given}) > 1
-    return importances._with(remarks=(*importances.remarks, ALIKE)) if several else importances
+    return importances._with(remarks=(*importances.remarks, OWN_CLASSES)) if several else importances
 
 
 def are_pairs(row: Any) -> bool:
@@ -69,12 +69,15 @@ def _are_pair_rows(values: Any) -> bool:
 
 def _to_pairs(row: int, item: Any, wanted: Wanted) -> list[tuple[Any, Any]]:
     """One row's features with their numbers; of lime's maps by class, those of the class wanted."""
+    given = item
     if isinstance(item, str):
         item = _as_json(item)
     if _by_class(item):
         item = _of_label(row, item, wanted)
     if not isinstance(item, Mapping) and not isinstance(item, list | tuple | np.ndarray):
-        raise WrongType(f"Explanations are dicts of a number per feature, but row {row} is {item!r}: pass one per row.")
+        raise WrongType(
+            f"Explanations are dicts of a number per feature, but row {row} is {given!r}: pass one per row."
+        )
     pairs = list(item.items()) if isinstance(item, Mapping) else [_numbered(*pair) for pair in item]
     for name, number in pairs:
         if not is_real(number) or not isfinite(number):
@@ -171,7 +174,14 @@ def _as_json(text: Any) -> Any:
     if not isinstance(text, str) or not text.lstrip().startswith("{"):
         return None
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_once)
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; raises if a key stands twice, of which Python would keep the last without a word."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a key stands twice")
+    return dict(pairs)

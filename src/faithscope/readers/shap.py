@@ -105,10 +105,8 @@ def _titles(thing: Any, classes: int) -> list[str]:
 
 def _are_texts(thing: Any) -> bool:
     """Whether rows are texts: lists of tokens, which are never one array of two axes, as a table's categories are."""
-    rows = (
-        thing.data if isinstance(thing.data, list | tuple | np.ndarray) and np.ndim(first_of(thing.data)) == 1 else ()
-    )
-    return bool(len(rows)) and all(map(_holds_texts, rows))
+    rows = one_per_row(thing.data)
+    return bool(rows) and all(map(_holds_texts, rows))
 
 
 def _is_text(row: Any) -> bool:

@@ -1,13 +1,14 @@
 """What every result can do with itself: Markdown, a page, a notebook's cell, MLflow."""
 
 import os
+from abc import ABC, abstractmethod
 from typing import Any
 
 from faithscope.sinks import markdown, page
 from faithscope.sinks.card import Card
 
 
-class Shareable:
+class Shareable(ABC):
     """A result that can be shared: it says what its `_card` is, and the sinks write it.
 
     Examples
@@ -17,13 +18,13 @@ class Shareable:
     ### consistency
     """
 
+    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """All numbers, ready for JSON."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _card(self) -> Card:
         """What is shown of it in a few lines and tables."""
-        raise NotImplementedError
 
     def _card_and_page(self) -> tuple[Card, str]:
         """The card, and an HTML page that needs no network."""

@@ -11,7 +11,7 @@ from faithscope.inputs.axes import are_interactions, shape_of
 from faithscope.inputs.tensors import is_tensor, to_host
 from faithscope.readers.shared.wanted import ClassIndex, Wanted
 
-ALIKE = "rows explain the classes predicted for them, so that equal numbers may speak of different classes"
+OWN_CLASSES = "rows explain the classes predicted for them, so that equal numbers may speak of different classes"
 _BIAS = "the constant last column, the bias of a boosted model, was left out"
 
 
@@ -76,11 +76,10 @@ def bias_note(values: NDArray[Any]) -> tuple[str, ...]:
     width, rest = divmod(values.shape[1], len(constant))
     if rest or width < 2 or not np.array_equal(constant, np.arange(width - 1, values.shape[1], width)):
         return ()
-    several = f"{len(constant)} columns are" if len(constant) > 1 else "the last column is"
-    return (
-        f"{several} the same in every row, as the bias of a boosted model is, and counted as features: if so, leave "
-        "them out with fs.read(values, features=[...])",
-    )
+    several = len(constant) > 1
+    seen = f"{len(constant)} columns are" if several else "the last column is"
+    call = "fs.read(values, class_index=1, features=[...])" if several else "fs.read(values, features=[...])"
+    return (f"{seen} the same in every row, as biases of boosted models are, and counted as features: if so, {call}",)
 
 
 def _host(thing: Any) -> NDArray[Any]:
