@@ -51,7 +51,8 @@ def gpu():
 def counted(gpu, near, codes, labels, radii=None):
     codes, labels = np.asarray(codes), np.asarray(labels)
     pairs = gpu.DevicePairs(near, codes, labels, int(labels.max()) + 1)
-    return pairs, pairs.count(near.radii[None] if radii is None else radii)
+    cells = pairs.count(near.radii[None] if radii is None else radii)
+    return pairs, [each.fetch().result() for each in cells]
 
 
 def random_points(metric, seed, n=60, d=5, grid=False):
@@ -148,6 +149,8 @@ def test_points_far_from_the_others_cost_no_exactness(gpu):
 @pytest.mark.parametrize("metric", ["euclidean", "chebyshev"])
 @pytest.mark.slow
 def test_rows_feel_the_weights_of_the_explanations_that_cover_them(gpu, metric):
+    import torch
+
     rng, rows, codes, labels = random_points(metric, 6)
     distance = cdist(rows[:30], rows, metric)
     radii = rng.uniform(*np.quantile(distance, [0.1, 0.4]), 30)
@@ -157,7 +160,9 @@ def test_rows_feel_the_weights_of_the_explanations_that_cover_them(gpu, metric):
     covers = (distance <= radii[:, None])[explanation]
     less = weights[3][:, None] * (label[:, None] == labels)
     expected = [((weights[0][:, None] - less) * covers).sum(0), weights[1] @ covers, weights[2] @ covers]
-    assert pairs.influence(radii, explanation, label, weights) == pytest.approx(np.array(expected), abs=1e-5)
+    tensors = map(torch.as_tensor, (explanation, label, weights))
+    found = pairs.influence(radii, *(each.to(gpu.DEVICE) for each in tensors))
+    assert found == pytest.approx(np.array(expected), abs=1e-5)
 
 
 def test_the_bound_is_the_largest_square_whose_root_is_within(gpu):

@@ -89,7 +89,7 @@ class AgreementTally:
         missed, agreeing = np.bincount(cell[~self.own], minlength=len(cells)), np.zeros(len(cells))
         agreeing[cell] = self.agreeing
         counts = Counts(
-            *(rows.distinct, rows.names, *np.divmod(cells, labels), given, given - missed, missed),
+            *(rows.kept, rows.names, *np.divmod(cells, labels), given, given - missed, missed),
             relation=relation,
             agreement=self.agreement,
             reached=self.reached,

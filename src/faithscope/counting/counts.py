@@ -108,7 +108,7 @@ class Counts:
         """Number of different explanations."""
         return len(self.source) if self.chosen is None else len(self.chosen)
 
-    @property
+    @cached_property
     def per_explanation(self) -> Ints:
         """Rows that each explanation covers, N_π."""
         return sum_by(self.explanation, self.covered, self.distinct) if self.reached is None else self.reached
@@ -276,21 +276,22 @@ class Counts:
         return LabelPairs.of(rows, np.maximum(agreeing - 1, 0.0), np.maximum(squares - 1, 0.0))
 
     def _profile_of_labels(self) -> Profile:
-        total = self.per_explanation
-        # Nearly all rows may have an explanation that covers no other row: these become a single entry.
-        alone = (total[self.explanation] == 1) & (self.missed == 0)
-        single = int(self.given[alone].sum())
         # Cells that no row was given have no terms, and with many labels most cells are such.
-        cells = np.flatnonzero(~alone & (self.given > 0))
-        which, given, missed, same = (c[cells] for c in (self.explanation, self.given, self.missed, self.covered))
-        covered, agreeing = total[which], sum_by(which, given * (given - 1), self.distinct)[which]
-        kinds = [(covered - 1, same - 1, agreeing, given - missed), (covered, same, agreeing, missed)]
-        columns = [np.concatenate(column) for column in zip(*kinds, strict=True)]
-        table = compact(single, *(column[columns[3] > 0] for column in columns))
-        modal = np.zeros(self.distinct, np.int64)
-        np.maximum.at(modal, which, given)
-        most = single + int(modal.sum())
-        return Profile(*table, self.per_label, self.distinct, most, self.relation)
+        occupied = np.flatnonzero(self.given)
+        which, given, missed, same = (c[occupied] for c in (self.explanation, self.given, self.missed, self.covered))
+        covered, first = self.per_explanation[which], np.flatnonzero(np.diff(which, prepend=-1))
+        cells = np.diff(first, append=len(which))  # of each explanation, side by side
+        agreeing = np.repeat(np.add.reduceat(given * (given - 1), first), cells)
+        modal = int(np.maximum.reduceat(given, first).sum())
+        columns = [covered - 1, same - 1, agreeing, given - missed]
+        if missed.any():
+            pairs = zip(columns, (covered, same, agreeing, missed), strict=True)
+            columns = [np.concatenate(pair) for pair in pairs]
+        # Nearly all rows may have an explanation that covers no other row: these become a single entry.
+        alone, some = columns[0] == 0, columns[3] > 0
+        several = ~alone & some
+        table = compact(int(columns[3][alone].sum()), *(column[several] for column in columns))
+        return Profile(*table, self.per_label, self.distinct, modal, self.relation)
 
 
 def count(explanations: Any, predictions: Any, *, weights: Any = None, agreement: Any = None) -> Counts:

@@ -2,7 +2,9 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -28,6 +30,7 @@ from faithscope.sample import Sample
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+_ASIDE = 100_000  # rows: counts of more are made in a thread, while a GPU works
 EXACT = 10**8  # explanations x rows: beyond it, blocks of rows are left out instead of single rows
 
 
@@ -145,17 +148,36 @@ def _cover_on_gpu(
 ) -> list[Coverage]:
     """Coverage within one or several radii of every center, counted on a GPU."""
     pairs = gpu.DevicePairs(near, rows.codes, rows.labels, len(rows.names))
-    coverages = []
-    for relation, radius, cells in zip(relations, radii, pairs.count(np.stack(radii)), strict=True):
-        table = (cells.explanation, cells.label, cells.given, cells.covered, cells.missed)
-        counts = Counts(rows.distinct, rows.names, *table, relation=relation)
-        left_out = None
-        if interval and rows.n > 1:
-            influence = Influence(counts)
-            sums = pairs.influence(radius, influence.explanation, influence.label, influence.weights)
-            left_out = influence.left_out(sums, rows.codes, rows.labels, cells.own)
-        coverages.append(Coverage(counts, rows.codes, cells.own, left_out=left_out, close=cells.close))
-    return coverages
+    counted = zip(relations, radii, pairs.count(np.stack(radii)), strict=True)
+    with ThreadPoolExecutor(1) as pool:
+        return [_fetch(pairs, cells, radius, relation, rows, interval, pool) for relation, radius, cells in counted]
+
+
+def _fetch(
+    pairs: Any, cells: Any, radius: Floats, relation: Relation, rows: NumberedRows, interval: bool, pool: Executor
+) -> Coverage:
+    """Coverage from cells on a GPU: while it weighs many for the interval, a thread makes counts of them."""
+    interval = interval and rows.n > 1
+    fetched = partial(_fetched_counts, cells.fetch(), relation, rows, interval)
+    arriving = pool.submit(fetched) if rows.n > _ASIDE else None
+    sums: Any = pairs.influence(radius, *cells.weighed()) if interval else None
+    coverage, influence, terms = fetched() if arriving is None else arriving.result()
+    return coverage if influence is None else replace(coverage, left_out=influence.left_out(sums, terms))
+
+
+def _fetched_counts(
+    fetching: Any, relation: Relation, rows: NumberedRows, interval: bool
+) -> tuple[Coverage, Influence | None, Any]:
+    """Coverage without its interval, and what is needed for that besides the influence of rows on others."""
+    cells = fetching.result()
+    table = (cells.explanation, cells.label, cells.given, cells.covered, cells.missed)
+    counts = Counts(rows.kept, rows.names, *table, relation=relation)
+    coverage = Coverage(counts, rows.codes, cells.own, close=cells.close)
+    if not interval:
+        return coverage, None, None
+    counts.profile()  # which is kept
+    influence = Influence(counts)
+    return coverage, influence, influence.own_terms(rows.codes, rows.labels, cells.own)
 
 
 def _idle(covers: Parts | Blocks, counts: Counts) -> tuple[str, ...]:

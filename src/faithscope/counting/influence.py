@@ -1,8 +1,9 @@
 """Influence: the measure without each row, or each block of rows, if explanations cover rows that were given others."""
 
 import math
-from collections.abc import Iterable
-from functools import cached_property
+import operator
+from collections.abc import Callable, Sequence
+from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -203,6 +204,53 @@ def weight_of_blocks(leaning: Floats, rows: Floats) -> Floats:
     return np.full(len(rows), math.sqrt(n * ((1 + mean) ** 2 + among) / len(rows)))
 
 
+class CellKind(NamedTuple):
+    """Rows of cells that all are covered by their explanation, or all missed: arrays, of NumPy or on a GPU.
+
+    Attributes
+    ----------
+    rows : (m,) array
+        The number of rows of each cell that are of this kind.
+    same, others : (m,) arrays
+        How many other rows their explanation covers with the same label, and with any.
+    """
+
+    rows: Any
+    same: Any
+    others: Any
+
+
+def cell_kinds(given: Any, covered: Any, missed: Any, total: Any) -> list[CellKind]:
+    """Rows that their explanation covers do not count themselves; rows that it misses have nothing to leave out."""
+    inside = CellKind(given - missed, covered - 1, total - 1)
+    return [inside, CellKind(missed, covered, total)] if bool(missed.any()) else [inside]
+
+
+def cell_weights(kinds: Sequence[CellKind], ratio: Callable[[Any, Any], Any]) -> list[Any]:
+    """`Influence.weights`, one array each, where `ratio` divides arrays of this kind.
+
+    With one other row fewer a term is s / (c - 1) instead of s / c, and (s - 1) / (c - 1) if that row had the label.
+    """
+    weights = [
+        (
+            rows * (ratio(same, others - 1) - ratio(same, others)),
+            rows * (others == 1),
+            ratio(rows, others),
+            ratio(rows * (same > 0), others - 1),
+        )
+        for rows, same, others in kinds
+    ]
+    return [reduce(operator.add, each) for each in zip(*weights, strict=True)]
+
+
+class OwnTerms(NamedTuple):
+    """For each row, its own term, whether it is silent, and (3, n) its influence on its own term."""
+
+    term: Floats
+    alone: Floats
+    on_itself: Floats
+
+
 class Influence:
     """How the terms of other rows change when one row that their explanations cover is left out.
 
@@ -210,10 +258,8 @@ class Influence:
     ----------
     explanation, label : (m,) arrays
         The cells to which at least one row belongs: only these have terms.
-    weights : (4, m) array
-        Per cell, if its explanation covers one row fewer: [0] how much the terms of the cell change, [1] how many of
-        its rows become silent, [2] how much its terms lean on that row, and [3] what is subtracted from [0] if that
-        row has the cell's label.
+    kinds : list of CellKind
+        Their rows.
     agreeing, silent : float
         The sums of all terms, and of all silent rows.
     """
@@ -223,17 +269,18 @@ class Influence:
         self.labels, self.distinct = len(counts.labels), counts.distinct
         self.explanation, self.label = counts.explanation[occupied], counts.label[occupied]
         given, covered, missed = (column[occupied] for column in (counts.given, counts.covered, counts.missed))
-        total = counts.per_explanation[self.explanation]
-        # Rows that their explanation covers do not count themselves; rows that it misses have nothing to leave out.
-        self.kinds = [(given - missed, covered - 1, total - 1), (missed, covered, total)]
-        self.agreeing = float(_added(rows * ratio(same, others) for rows, same, others in self.kinds).sum())
-        self.silent = float(_added(rows * (others == 0) for rows, _, others in self.kinds).sum())
-        # One other row fewer: s / (c - 1) instead of s / c, and (s - 1) / (c - 1) if that row had the same label.
-        changed = _added(rows * (ratio(same, others - 1) - ratio(same, others)) for rows, same, others in self.kinds)
-        silenced = _added(rows * (others == 1) for rows, _, others in self.kinds)
-        leaning = _added(ratio(rows, others) for rows, _, others in self.kinds)
-        same_label = _added(ratio(rows * (same > 0), others - 1) for rows, same, others in self.kinds)
-        self.weights = np.stack([changed, silenced, leaning, same_label])
+        self.kinds = cell_kinds(given, covered, missed, counts.per_explanation[self.explanation])
+        self.agreeing = sum(float(np.sum(rows * ratio(same, others))) for rows, same, others in self.kinds)
+        self.silent = float(sum(int(rows[others == 0].sum()) for rows, _, others in self.kinds))
+
+    @cached_property
+    def weights(self) -> Floats:
+        """Per cell, if its explanation covers one row fewer: what changes.
+
+        (4, m): [0] how much the terms of the cell change, [1] how many of its rows become silent, [2] how much its
+        terms lean on that row, and [3] what is subtracted from [0] if that row has the cell's label.
+        """
+        return np.stack(cell_weights(self.kinds, ratio)).astype(np.float64, copy=False)
 
     @cached_property
     def by_explanation(self) -> tuple[Floats, Floats]:
@@ -263,35 +310,48 @@ class Influence:
                 masks = np.unpackbits(np.ascontiguousarray(bits[:, a:b]).view(np.uint8), axis=1, bitorder="little")
                 influence[:, 64 * a : 64 * b] += weights @ masks.astype(np.float64)
 
-    def left_out(self, influence: Floats, codes: Ints, labels: Ints, own: NDArray[np.bool_]) -> LeftOut:
+    def left_out(self, influence: Floats, own: OwnTerms) -> LeftOut:
         """The measure without each row in turn: its own term is subtracted, its influence on other terms added.
 
         Parameters
         ----------
         influence : (3, n) array
             For each row, sums of the first three `weights` over the explanations that cover it, its own among them.
+        own : OwnTerms
+            Those of the same rows.
+        """
+        n = len(own.term)
+        value = (self.agreeing - own.term + influence[0] - own.on_itself[0]) / (n - 1)
+        silent = (self.silent - own.alone + influence[1] - own.on_itself[1]) / (n - 1)
+        leaning = influence[2] - own.on_itself[2]
+        return LeftOut(value, silent, float(leaning.max()), leaning + 1 - own.alone)
+
+    def own_terms(self, codes: Ints, labels: Ints, own: NDArray[np.bool_]) -> OwnTerms:
+        """The terms of rows, by the numbers of their explanations and labels.
+
+        Parameters
+        ----------
         codes, labels : (n,) arrays
-            The explanation and the label of each row, by number.
         own : (n,) array
             Whether each row is covered by its own explanation.
         """
-        n = len(codes)
-        term, alone, on_itself = self._of_own(codes, labels, own)
-        value = (self.agreeing - term + influence[0] - on_itself[0]) / (n - 1)
-        silent = (self.silent - alone + influence[1] - on_itself[1]) / (n - 1)
-        leaning = influence[2] - on_itself[2]
-        return LeftOut(value, silent, float(leaning.max()), leaning + 1 - alone)
-
-    def _of_own(self, codes: Ints, labels: Ints, own: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
-        """For each row, its own term, whether it is silent, and its influence on its own term."""
-        cell = np.searchsorted(self.explanation * self.labels + self.label, codes * self.labels + labels)
-        (_, same_in, others_in), (_, same_out, others_out) = self.kinds
-        same, others = np.where(own, same_in[cell], same_out[cell]), np.where(own, others_in[cell], others_out[cell])
+        cell = self._cell_of(codes * self.labels + labels)
+        same, others = self.kinds[0].same[cell], self.kinds[0].others[cell]
+        if len(self.kinds) > 1:
+            same, others = (
+                np.where(own, same, self.kinds[1].same[cell]),
+                np.where(own, others, self.kinds[1].others[cell]),
+            )
         term, alone = ratio(same, others), (others == 0).astype(np.float64)
         fewer = ratio(same - 1, others - 1) - term
         changes = [fewer, others == 1, ratio(np.ones(len(others)), others)]
-        return term, alone, np.where(own & (others > 0), changes, 0.0)
+        return OwnTerms(term, alone, np.where(own & (others > 0), changes, 0.0))
 
-
-def _added(tables: Iterable[NDArray[Any]]) -> Floats:
-    return np.asarray(np.sum(list(tables), axis=0, dtype=np.float64))
+    def _cell_of(self, numbers: Ints) -> Ints:
+        """The place of each ``explanation * labels + label`` among the cells; all of these must be cells."""
+        cells, most = self.explanation * self.labels + self.label, self.distinct * self.labels
+        if most > 4 * len(numbers) + 1024:
+            return np.searchsorted(cells, numbers)
+        place = np.empty(most, np.int64)
+        place[cells] = np.arange(len(cells))
+        return place[numbers]

@@ -28,7 +28,7 @@ class NumberedRows:
     Attributes
     ----------
     distinct : Explanations
-        The distinct explanations.
+        The distinct explanations; if all are, those of the sample, which a caller may change later: see `kept`.
     codes : (n,) array
         The position of each row's explanation among the distinct ones.
     names : tuple
@@ -67,6 +67,11 @@ class NumberedRows:
         return self.content.weights
 
     @cached_property
+    def kept(self) -> Explanations:
+        """The distinct explanations, to be kept: a copy, if a caller may change them."""
+        return self.distinct.take(np.arange(self.n)) if len(self.distinct) == self.n else self.distinct
+
+    @cached_property
     def block(self) -> Ints:
         """The block of each row; it depends on the content of the row and not on its position."""
         return np.zeros(self.n, np.int64) if self.blocks == 1 else self.content.deal(self.blocks)
@@ -86,7 +91,8 @@ class NumberedRows:
 def number_rows(sample: Sample, scopes: Explanations, exact: int, content: Content) -> NumberedRows:
     """The rows with their distinct scopes as numbers."""
     codes, first = scopes.group()
-    return _numbered(sample, scopes.take(first), codes, exact, content)
+    distinct = scopes if len(first) == len(codes) else scopes.take(first)  # numbered in order of appearance
+    return _numbered(sample, distinct, codes, exact, content)
 
 
 def number_among(sample: Sample, scopes: Explanations, among: Explanations, content: Content) -> NumberedRows:

@@ -1,5 +1,6 @@
 """Profile: counts without explanations and labels, which is all that most statistics read."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -18,6 +19,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _SMALL = 5000  # a profile of so few entries is not worth merging
+_EXACT = 2**53  # up to which sums in double precision are exact
 
 
 class Counted(Protocol):
@@ -211,6 +213,8 @@ class Profile:
 
 def sum_by(index: Ints, values: Ints, size: int) -> Ints:
     """``result[i]`` is the sum of the values whose index is i; integers, exactly."""
+    if np.abs(values).sum(dtype=np.float64) < _EXACT:
+        return np.bincount(index, values, size).astype(np.int64)
     total = np.zeros(size, np.int64)
     np.add.at(total, index, values)
     return total
@@ -218,11 +222,24 @@ def sum_by(index: Ints, values: Ints, size: int) -> Ints:
 
 def compact(single: int, others: Ints, agreeing: Ints, pairs: Ints, rows: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     """Merge equal entries, and add one entry for `single` rows whose explanation covers no other row."""
-    kept, merged = np.column_stack([others, agreeing, pairs]), rows
-    if len(kept) > _SMALL:
-        codes, first = group([kept])
-        kept, merged = kept[first], sum_by(codes, merged, len(first))
+    columns = (others, agreeing, pairs, rows)
+    if len(rows) > _SMALL:
+        columns = _merged(columns)
+    others, agreeing, pairs, rows = columns
     if single:
-        kept = np.concatenate([np.zeros((1, 3), np.int64), kept])
-        merged = np.concatenate([[single], merged])
-    return kept[:, 0], kept[:, 1], kept[:, 2], merged
+        none = np.zeros(1, np.int64)
+        others, agreeing, pairs = (np.concatenate([none, column]) for column in (others, agreeing, pairs))
+        rows = np.concatenate([none + single, rows])
+    return others, agreeing, pairs, rows
+
+
+def _merged(columns: tuple[Ints, Ints, Ints, Ints]) -> tuple[Ints, Ints, Ints, Ints]:
+    """Each different entry once, with all its rows; in order, where entries can be told by a single number."""
+    spans = [int(column.max()) + 1 for column in columns]
+    if math.prod(spans) >= 2**63:
+        codes, first = group([np.column_stack(columns[:3])])
+        others, agreeing, pairs = (column[first] for column in columns[:3])
+        return others, agreeing, pairs, sum_by(codes, columns[3], len(first))
+    numbers, times = np.unique(np.ravel_multi_index(columns, spans), return_counts=True)
+    others, agreeing, pairs, rows = np.unravel_index(numbers, spans)
+    return others, agreeing, pairs, rows * times

@@ -120,7 +120,7 @@ class LabelTally:
         # One column after the other, so that they are never all in memory twice.
         explanation, label, given, covered, missed, *masses = (np.concatenate(parts.pop(0)) for _ in range(len(parts)))
         tables = (explanation, label, given, covered, missed)
-        counts = Counts(self.rows.distinct, self.rows.names, *tables, relation=relation)
+        counts = Counts(self.rows.kept, self.rows.names, *tables, relation=relation)
         return replace(counts, weight=masses[0], square=masses[1]) if masses else counts
 
     def _left_out(self, counts: Counts, layout: Layout) -> LeftOut:
@@ -142,7 +142,8 @@ class LabelTally:
             step = max(1, TABLE // rows.n)
             for begin in range(0, len(bits), step):
                 add(start + begin, bits[begin : begin + step], layout, sums)
-        return influence.left_out(sums[:, layout.position], rows.codes, rows.labels, self.own)
+        own = influence.own_terms(rows.codes, rows.labels, self.own)
+        return influence.left_out(sums[:, layout.position], own)
 
 
 def _covered_blocks(

@@ -18,7 +18,7 @@ from faithscope.explanations.base import Explanations, several
 from faithscope.inputs.row_hashes import new_rows
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.estimate import FOR_EQUALITY, Estimate, Method, assemble, check_method, noted, sums
-from faithscope.measures.intervals.margins import Margins, UnseenRows, jackknife_margins
+from faithscope.measures.intervals.margins import LeftOutDeviations, Margins, UnseenRows, jackknife_margins
 from faithscope.measures.intervals.tight import tight
 from faithscope.measures.numbers.spread import spread_estimate
 from faithscope.measures.weighted import NOT_BY_PREDICTION, about_pairs
@@ -222,11 +222,12 @@ def _estimate(
     if method != "jackknife" and counts.covers_once and counts.plain:  # this is consistency
         return assemble(counts, terms, tight(counts.profile(), confidence), measure, confidence, "tight", notes)
     method = method or "jackknife"
-    margins = jackknife_margins(left_out, n, confidence)
+    deviations = None if left_out is None else LeftOutDeviations.of(left_out)
+    margins = jackknife_margins(deviations, n, confidence)
     if counts.relation.partitions or left_out is None:  # a row that was missed has one explanation, like any other
         return assemble(counts, terms, margins, measure, confidence, method, notes)
     unseen = unseen_rows(coverage, 0 if further is None else further.rows, weights)
-    widest = jackknife_margins(left_out, n, confidence, unseen=unseen)
+    widest = jackknife_margins(deviations, n, confidence, unseen=unseen)
     if method == "any":
         return assemble(counts, terms, widest, measure, confidence, method, notes)
     estimate = assemble(counts, terms, margins, measure, confidence, method, notes)

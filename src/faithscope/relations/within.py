@@ -60,7 +60,7 @@ class Within(Relation):
             lambda start, stop: masks(known[start:stop], rows)(0, stop - start),
             not own,
             arranged,
-            None if own else lambda: Near(known.copy(), rows.copy(), radii, to_metric_name(self.metric)),
+            None if own else lambda: Near(known, rows, radii, to_metric_name(self.metric)),
         )
 
 

@@ -2,12 +2,14 @@
 
 import ctypes
 import importlib.util
+import math
 import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, FaithscopeError, MissingExtra
 from faithscope.explanations.distances.near import Near
@@ -93,7 +95,13 @@ def _usable(near: Callable[[], Near] | None) -> Near:
     points = near()
     if points.metric not in METRICS:
         raise BadInput(f"metric={points.metric!r} is not counted on a GPU (only {', '.join(METRICS)} are): {_HERE}.")
-    largest = np.max([np.abs(part).max(initial=0.0) for part in (points.centers, points.rows, points.radii)])
+    largest = max(map(_largest, (points.centers, points.rows, points.radii)))
     if not (largest == 0 or 1e-100 < largest < 1e100) or np.any((points.radii > 0) & (points.radii < 1e-100)):
         raise BadInput(f"A GPU is not used for points or radii that are missing, below 1e-100 or above 1e100: {_HERE}.")
     return points
+
+
+def _largest(part: NDArray[np.float64]) -> float:
+    """The largest absolute value, or infinity if one is missing; without a copy."""
+    ends = part.max(initial=0.0), -part.min(initial=0.0)
+    return math.inf if np.isnan(ends).any() else float(max(ends))

@@ -5,7 +5,7 @@ those of double precision, and nothing n x n is ever stored.
 """
 
 from collections.abc import Iterator
-from functools import reduce
+from functools import cached_property, reduce
 from subprocess import SubprocessError
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from triton.runtime.errors import TritonError
 
+from faithscope.counting.gpu.cells import DeviceCells
 from faithscope.counting.gpu.kernels import (
     CLOSE,
     STEP,
@@ -49,18 +50,6 @@ def wake() -> None:
         torch.cuda.current_device()
 
 
-class PairCells(NamedTuple):
-    """Counts of covered rows: one entry per (explanation, label) pair that occurs."""
-
-    explanation: Ints
-    label: Ints
-    given: Ints
-    covered: Ints
-    missed: Ints
-    own: NDArray[np.bool_]  # whether each row is covered by its own explanation
-    close: int  # pairs of an explanation and a row whose distance is within CLOSE of the radius
-
-
 class Arrangement(NamedTuple):
     """The order of points: by label, and by size within a label, with every label padded to whole tiles."""
 
@@ -91,7 +80,7 @@ def arrange(labels: Tensor, rows: Ints, size: Tensor, tile: int) -> Arrangement:
 
 
 def _on_device(array: NDArray[Any]) -> Tensor:
-    return torch.as_tensor(array, device=DEVICE)
+    return torch.as_tensor(np.require(array, requirements="W"), device=DEVICE)  # torch warns of others
 
 
 def in_order(metric: str, a: Tensor, b: Tensor) -> Tensor:
@@ -143,23 +132,38 @@ class DevicePairs:
     def __init__(self, near: Near, codes: Ints, labels: Ints, names: int) -> None:
         self.near, self.names, self.per_label = near, names, np.bincount(labels, minlength=names)
         self.rows, self.codes, self.labels = map(_on_device, (near.rows, codes, labels))
-        self.alike = np.array_equal(near.centers, near.rows) and bool((codes == np.arange(len(codes))).all())
+        own = near.centers is near.rows or np.array_equal(near.centers, near.rows)
+        self.alike = own and bool((codes == np.arange(len(codes))).all())
         self.centers = self.rows if self.alike else _on_device(near.centers)
         self.space, self.center_sizes, self.sizes = DeviceSpace.of(near.metric, self.centers, self.rows)
         self.exact = not self.space.coarse
         self.tile = THEIRS // 2 if 0 < self.space.k < STEP else THEIRS
 
-    def count(self, radii: Floats) -> list[PairCells]:
+    def count(self, radii: Floats) -> list[DeviceCells]:
         """The counts for several radii of every center; `radii` has shape (taus, centers)."""
-        order = arrange(self.labels, np.array([len(self.centers)]), self.center_sizes, self.tile)
-        by_label = arrange(self.labels, self.per_label, self.sizes, THEIRS)
-        own, other = self._side(self.centers, order, True), self._side(self.rows, by_label, False)
-        by_radius: list[PairCells] = []
+        if self.alike:
+            order, own = self._own_rows
+        else:
+            order = arrange(self.labels, np.array([len(self.centers)]), self.center_sizes, self.tile)
+            own = self._side(self.centers, order, True)
+        by_radius: list[DeviceCells] = []
         for begin in range(0, len(radii), _TAUS):
-            by_radius += self._count(own, other, order, radii[begin : begin + _TAUS])
+            by_radius += self._count(own, self._other_rows[1], order, radii[begin : begin + _TAUS])
         return by_radius
 
-    def _count(self, own: Side, other: Side, order: Arrangement, radii: Floats) -> list[PairCells]:
+    @cached_property
+    def _own_rows(self) -> tuple[Arrangement, Side]:
+        """The rows on this side of the pairs, in order of their labels."""
+        order = arrange(self.labels, self.per_label, self.sizes, self.tile)
+        return order, self._side(self.rows, order, True)
+
+    @cached_property
+    def _other_rows(self) -> tuple[Arrangement, Side]:
+        """The rows on the other side."""
+        order = arrange(self.labels, self.per_label, self.sizes, THEIRS)
+        return order, self._side(self.rows, order, False)
+
+    def _count(self, own: Side, other: Side, order: Arrangement, radii: Floats) -> list[DeviceCells]:
         how = self._how(taus=len(radii), width=1 << (len(radii) - 1).bit_length())
         close = torch.zeros(len(radii), dtype=torch.int64, device=DEVICE)
         most, *_ = bounds = self._bounds(radii)
@@ -177,7 +181,7 @@ class DevicePairs:
         every = zip(joined, inside, close.tolist(), strict=True)
         return [self._cells(keys, covered, own_too, near) for (keys, covered), own_too, near in every]
 
-    def _cells(self, keys: Tensor, covered: Tensor, own: Tensor, close: int) -> PairCells:
+    def _cells(self, keys: Tensor, covered: Tensor, own: Tensor, close: int) -> DeviceCells:
         """The cells in order, with the rows that were given them."""
         rows = self.codes * self.names + self.labels
         missing = rows[~own]
@@ -188,8 +192,7 @@ class DevicePairs:
         if len(missing):
             missed = torch.bincount(torch.searchsorted(every, missing), minlength=len(every))
         columns = [every // self.names, every % self.names, given, total, missed]
-        explanation, label, given, total, missed = torch.stack(columns).cpu().numpy()
-        return PairCells(explanation, label, given, total, missed, own.cpu().numpy(), close)
+        return DeviceCells(torch.stack(columns), own, close)
 
     def _own_gaps(self) -> Tensor:
         """The metric's sum between each row and its own center; for cosine the distance."""
@@ -201,33 +204,35 @@ class DevicePairs:
             gap = 1 - (gap / (self._norm(centers) * self._norm(self.rows))).clamp(-1, 1)
         return gap
 
-    def influence(self, radius: Floats, explanation: Ints, label: Ints, weights: Floats) -> Floats:
+    def influence(self, radius: Floats, explanation: Tensor, label: Tensor, weights: Tensor) -> Floats:
         """For each row, sums of the weights of the cells whose explanation covers it.
 
         Parameters
         ----------
         radius : (centers,) array
-        explanation, label : (m,) arrays
-            The cells.
-        weights : (4, m) array
+        explanation, label : (m,) tensors
+            The cells to which a row belongs, in order.
+        weights : (4, m) tensor
             As in `Influence`: for rows with the cell's label, weight 3 is subtracted from weight 0.
 
         Returns
         -------
         (3, n) array
         """
-        which = _on_device(explanation)
-        points = self.centers[which]
-        rows = np.bincount(label, minlength=self.names)
-        order = arrange(_on_device(label), rows, self.center_sizes[which], THEIRS)
-        by_label = arrange(self.labels, self.per_label, self.sizes, self.tile)
-        halves, unit = _loads(_on_device(weights), order.source)
+        if self.alike:  # every row is a cell
+            order, other = self._other_rows
+        else:
+            rows = torch.bincount(label, minlength=self.names).cpu().numpy()
+            order = arrange(label, rows, self.center_sizes[explanation], THEIRS)
+            other = self._side(self.centers[explanation], order, False)
+            radius = radius if (radius == radius[:1]).all() else radius[explanation.cpu().numpy()]
+        by_label, own = self._own_rows
+        halves, unit = _loads(weights, order.source)
         parts = max(1, min(len(order.label), _BUSY // len(by_label.label)))
         spans = torch.linspace(0, len(order.label), parts + 1, device=DEVICE).int()
-        other = self._side(points, order, False)._replace(weights=halves, spans=spans)
-        own, how = self._side(self.rows, by_label, True), self._how(weigh=True, width=halves.shape[2])
+        other, how = other._replace(weights=halves, spans=spans), self._how(weigh=True, width=halves.shape[2])
         close = torch.zeros(1, dtype=torch.int64, device=DEVICE)
-        reach = self._reach(self._bounds(radius[None, explanation]), order)
+        reach = self._reach(self._bounds(radius[None]), order)
         sums = torch.cat([table.sum(0) for _, table in self._sweep(own, other, reach, how, close)], dim=1)
         real = by_label.source >= 0
         influence = torch.empty((3, len(self.rows)), dtype=torch.float64, device=DEVICE)

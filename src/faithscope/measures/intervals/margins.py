@@ -106,10 +106,10 @@ class Deviations(NamedTuple):
         """Of values, each of which stands for so many rows."""
         n = float(rows.sum())
         deviations = values - np.sum(rows * values) / n
-        squares = deviations**2
-        largest = float(np.abs(deviations).max(initial=0.0))
-        powers = (squares, squares * deviations, squares**2)
-        return cls(n, largest, *(float(np.sum(rows * power)) for power in powers))
+        largest = max(float(deviations.max(initial=0.0)), -float(deviations.min(initial=0.0)))
+        squares = deviations * deviations
+        weighted = rows * squares
+        return cls(n, largest, float(weighted.sum()), float(weighted @ deviations), float(weighted @ squares))
 
     @property
     def varies(self) -> bool:
