@@ -157,27 +157,23 @@ def _fetch(
     pairs: Any, cells: Any, radius: Floats, relation: Relation, rows: NumberedRows, interval: bool, pool: Executor
 ) -> Coverage:
     """Coverage from cells on a GPU: while it weighs many for the interval, a thread makes counts of them."""
-    interval = interval and rows.n > 1
-    fetched = partial(_fetched_counts, cells.fetch(), relation, rows, interval)
+    fetched = partial(_fetched_counts, cells.fetch(), relation, rows)
     arriving = pool.submit(fetched) if rows.n > _ASIDE else None
-    sums: Any = pairs.influence(radius, *cells.weighed()) if interval else None
-    coverage, influence, terms = fetched() if arriving is None else arriving.result()
-    return coverage if influence is None else replace(coverage, left_out=influence.left_out(sums, terms))
+    sums: Any = pairs.influence(radius, *cells.weighed()) if interval and rows.n > 1 else None
+    coverage = fetched() if arriving is None else arriving.result()
+    if sums is None:
+        return coverage
+    left_out = Influence(coverage.counts).left_out(sums, rows.codes, rows.labels, coverage.own)
+    return replace(coverage, left_out=left_out)
 
 
-def _fetched_counts(
-    fetching: Any, relation: Relation, rows: NumberedRows, interval: bool
-) -> tuple[Coverage, Influence | None, Any]:
-    """Coverage without its interval, and what is needed for that besides the influence of rows on others."""
+def _fetched_counts(fetching: Any, relation: Relation, rows: NumberedRows) -> Coverage:
+    """Coverage without its interval."""
     cells = fetching.result()
     table = (cells.explanation, cells.label, cells.given, cells.covered, cells.missed)
     counts = Counts(rows.kept, rows.names, *table, relation=relation)
-    coverage = Coverage(counts, rows.codes, cells.own, close=cells.close)
-    if not interval:
-        return coverage, None, None
     counts.profile()  # which is kept
-    influence = Influence(counts)
-    return coverage, influence, influence.own_terms(rows.codes, rows.labels, cells.own)
+    return Coverage(counts, rows.codes, cells.own, close=cells.close)
 
 
 def _idle(covers: Parts | Blocks, counts: Counts) -> tuple[str, ...]:

@@ -13,10 +13,12 @@ from scipy.sparse import csr_array
 from faithscope.counting.bitmaps import Bits, Layout
 from faithscope.counting.counts import Counts, sums
 from faithscope.counting.leave_out import LeftOut, ratio
+from faithscope.inputs.grouping import over_chunks
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+_WIDTH = 16  # numbers worked on per row, or cell
 _CELLS = 2**17  # of masks multiplied at once, so that they stay in cache
 
 
@@ -243,44 +245,49 @@ def cell_weights(kinds: Sequence[CellKind], ratio: Callable[[Any, Any], Any]) ->
     return [reduce(operator.add, each) for each in zip(*weights, strict=True)]
 
 
-class OwnTerms(NamedTuple):
-    """For each row, its own term, whether it is silent, and (3, n) its influence on its own term."""
-
-    term: Floats
-    alone: Floats
-    on_itself: Floats
-
-
 class Influence:
     """How the terms of other rows change when one row that their explanations cover is left out.
 
     Attributes
     ----------
-    explanation, label : (m,) arrays
-        The cells to which at least one row belongs: only these have terms.
-    kinds : list of CellKind
-        Their rows.
     agreeing, silent : float
         The sums of all terms, and of all silent rows.
     """
 
     def __init__(self, counts: Counts) -> None:
-        occupied = np.flatnonzero(counts.given)
-        self.labels, self.distinct = len(counts.labels), counts.distinct
-        self.explanation, self.label = counts.explanation[occupied], counts.label[occupied]
-        given, covered, missed = (column[occupied] for column in (counts.given, counts.covered, counts.missed))
-        self.kinds = cell_kinds(given, covered, missed, counts.per_explanation[self.explanation])
-        self.agreeing = sum(float(np.sum(rows * ratio(same, others))) for rows, same, others in self.kinds)
-        self.silent = float(sum(int(rows[others == 0].sum()) for rows, _, others in self.kinds))
+        self.counts, self.labels, self.distinct = counts, len(counts.labels), counts.distinct
+        self.agreeing, self.silent, _ = counts.profile().terms
+
+    def _kinds(self, cells: Ints) -> list[CellKind]:
+        counts = self.counts
+        given, covered, missed, which = (
+            column[cells] for column in (counts.given, counts.covered, counts.missed, counts.explanation)
+        )
+        return cell_kinds(given, covered, missed, counts.per_explanation[which])
+
+    @cached_property
+    def occupied(self) -> Ints:
+        """The cells to which at least one row belongs: only these have terms."""
+        return np.flatnonzero(self.counts.given)
+
+    @cached_property
+    def explanation(self) -> Ints:
+        """The explanation of each of these cells."""
+        return self.counts.explanation[self.occupied]
+
+    @cached_property
+    def label(self) -> Ints:
+        """The label of each of these cells."""
+        return self.counts.label[self.occupied]
 
     @cached_property
     def weights(self) -> Floats:
-        """Per cell, if its explanation covers one row fewer: what changes.
+        """Per occupied cell, if its explanation covers one row fewer: what changes.
 
         (4, m): [0] how much the terms of the cell change, [1] how many of its rows become silent, [2] how much its
         terms lean on that row, and [3] what is subtracted from [0] if that row has the cell's label.
         """
-        return np.stack(cell_weights(self.kinds, ratio)).astype(np.float64, copy=False)
+        return np.stack(cell_weights(self._kinds(self.occupied), ratio)).astype(np.float64, copy=False)
 
     @cached_property
     def by_explanation(self) -> tuple[Floats, Floats]:
@@ -310,48 +317,45 @@ class Influence:
                 masks = np.unpackbits(np.ascontiguousarray(bits[:, a:b]).view(np.uint8), axis=1, bitorder="little")
                 influence[:, 64 * a : 64 * b] += weights @ masks.astype(np.float64)
 
-    def left_out(self, influence: Floats, own: OwnTerms) -> LeftOut:
+    def left_out(self, influence: Floats, codes: Ints, labels: Ints, own: NDArray[np.bool_]) -> LeftOut:
         """The measure without each row in turn: its own term is subtracted, its influence on other terms added.
 
         Parameters
         ----------
         influence : (3, n) array
             For each row, sums of the first three `weights` over the explanations that cover it, its own among them.
-        own : OwnTerms
-            Those of the same rows.
-        """
-        n = len(own.term)
-        value = (self.agreeing - own.term + influence[0] - own.on_itself[0]) / (n - 1)
-        silent = (self.silent - own.alone + influence[1] - own.on_itself[1]) / (n - 1)
-        leaning = influence[2] - own.on_itself[2]
-        return LeftOut(value, silent, float(leaning.max()), leaning + 1 - own.alone)
-
-    def own_terms(self, codes: Ints, labels: Ints, own: NDArray[np.bool_]) -> OwnTerms:
-        """The terms of rows, by the numbers of their explanations and labels.
-
-        Parameters
-        ----------
         codes, labels : (n,) arrays
+            The explanation and the label of each row, by number.
         own : (n,) array
             Whether each row is covered by its own explanation.
         """
-        cell = self._cell_of(codes * self.labels + labels)
-        same, others = self.kinds[0].same[cell], self.kinds[0].others[cell]
-        if len(self.kinds) > 1:
-            same, others = (
-                np.where(own, same, self.kinds[1].same[cell]),
-                np.where(own, others, self.kinds[1].others[cell]),
-            )
-        term, alone = ratio(same, others), (others == 0).astype(np.float64)
-        fewer = ratio(same - 1, others - 1) - term
-        changes = [fewer, others == 1, ratio(np.ones(len(others)), others)]
-        return OwnTerms(term, alone, np.where(own & (others > 0), changes, 0.0))
+        n, cell_of, total = len(codes), self._cell_of(len(codes)), self.counts.per_explanation
+        value, silent, weight = np.empty((3, n))
+        largest: list[float] = []
 
-    def _cell_of(self, numbers: Ints) -> Ints:
-        """The place of each ``explanation * labels + label`` among the cells; all of these must be cells."""
-        cells, most = self.explanation * self.labels + self.label, self.distinct * self.labels
-        if most > 4 * len(numbers) + 1024:
-            return np.searchsorted(cells, numbers)
+        def fill(start: int, stop: int) -> None:
+            rows = slice(start, stop)
+            mine, which = own[rows], codes[rows]
+            # A row that its explanation covers does not count itself.
+            same = self.counts.covered[cell_of(which * self.labels + labels[rows])] - mine
+            others = total[which] - mine
+            term, alone, counted = same / np.maximum(others, 1), others == 0, mine & (others > 0)
+            # What the sums of influence hold of its own term, which is left out as a whole.
+            changed = counted * (np.maximum(same - 1, 0) / np.maximum(others - 1, 1) - term)
+            leaning = influence[2, rows] - counted / np.maximum(others, 1)
+            value[rows] = (self.agreeing - term + influence[0, rows] - changed) / (n - 1)
+            silent[rows] = (self.silent - alone + influence[1, rows] - (counted & (others == 1))) / (n - 1)
+            weight[rows] = leaning + 1 - alone
+            largest.append(float(leaning.max()))
+
+        over_chunks(fill, n, _WIDTH)
+        return LeftOut(value, silent, max(largest), weight)
+
+    def _cell_of(self, rows: int) -> Callable[[Ints], Ints]:
+        """The cells of ``explanation * labels + label``, all of which must be cells; `rows` will be asked for."""
+        cells, most = self.counts.explanation * self.labels + self.counts.label, self.distinct * self.labels
+        if most > 4 * rows + 1024:
+            return lambda numbers: np.searchsorted(cells, numbers)
         place = np.empty(most, np.int64)
         place[cells] = np.arange(len(cells))
-        return place[numbers]
+        return place.__getitem__

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from faithscope import agreements
 from faithscope.agreements import Agreement
 from faithscope.counting.clusters import ClusterTotals
-from faithscope.counting.leave_out import RowKinds
+from faithscope.counting.leave_out import RowKinds, Sums
 from faithscope.inputs.grouping import group
 from faithscope.relations import Relation, Same
 
@@ -18,7 +19,7 @@ Ints = NDArray[np.int64]
 
 Floats = NDArray[np.float64]
 
-_SMALL = 5000  # a profile of so few entries is not worth merging
+_SMALL = 2**15  # a profile of so few entries is not worth merging
 _EXACT = 2**53  # up to which sums in double precision are exact
 
 
@@ -164,6 +165,13 @@ class Profile:
     def n(self) -> int:
         """Number of rows."""
         return int(self.rows.sum())
+
+    @cached_property
+    def terms(self) -> Sums:
+        """The sums behind the paper's estimator."""
+        checked = self.others > 0
+        agreeing = np.sum(self.rows[checked] * (self.agreeing[checked] / self.others[checked]))
+        return Sums(float(agreeing), float(self.rows[~checked].sum()), float(self.n))
 
     @property
     def effective_n(self) -> float:

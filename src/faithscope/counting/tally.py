@@ -142,8 +142,7 @@ class LabelTally:
             step = max(1, TABLE // rows.n)
             for begin in range(0, len(bits), step):
                 add(start + begin, bits[begin : begin + step], layout, sums)
-        own = influence.own_terms(rows.codes, rows.labels, self.own)
-        return influence.left_out(sums[:, layout.position], own)
+        return influence.left_out(sums[:, layout.position], rows.codes, rows.labels, self.own)
 
 
 def _covered_blocks(

@@ -161,6 +161,17 @@ def over_chunks(work: Callable[[int, int], None], rows: int, width: int) -> None
         list(pool.map(run, bounds[:-1], bounds[1:]))
 
 
+def sums_over_chunks(work: Callable[[int, int], Sequence[float]], rows: int, width: int) -> NDArray[np.float64]:
+    """The sums of the numbers that ``work(start, stop)`` gives, added in order of the rows."""
+    parts: dict[int, Sequence[float]] = {}
+
+    def keep(start: int, stop: int) -> None:
+        parts[start] = work(start, stop)
+
+    over_chunks(keep, rows, width)
+    return np.asarray(np.sum([parts[start] for start in sorted(parts)], axis=0))
+
+
 def locate(known: Sequence[Column], wanted: Sequence[Column]) -> Ints:
     """The position of each wanted row among the known ones, which are distinct; -1 if it is not known."""
     codes, _ = group([np.concatenate(pair) for pair in zip(known, wanted, strict=True)])

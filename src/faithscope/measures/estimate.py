@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from faithscope.agreements import Agreement, Same
 from faithscope.counting.counts import Counts
 from faithscope.counting.leave_out import Sums
@@ -228,13 +226,6 @@ def estimate_columns(estimates: Sequence[Estimate]) -> dict[str, list[Any]]:
     return {name: [getattr(estimate, name) for estimate in estimates] for name in COLUMNS}
 
 
-def sums(profile: Profile) -> Sums:
-    """The sums behind the paper's estimator."""
-    checked = profile.others > 0
-    agreeing = np.sum(profile.rows[checked] * (profile.agreeing[checked] / profile.others[checked]))
-    return Sums(float(agreeing), float(profile.rows[~checked].sum()), float(profile.n))
-
-
 def agreement(profile: Profile) -> float:
     """Probability that a row covered by x's explanation shares x's prediction.
 
@@ -242,12 +233,12 @@ def agreement(profile: Profile) -> float:
     Rows whose explanation covers no other row count 0, so a low value means
     *unfaithful or unverifiable*: read it beside `unverifiable`.
     """
-    return sums(profile).agreeing / profile.n
+    return profile.terms.agreeing / profile.n
 
 
 def unverifiable(profile: Profile) -> float:
     """Share of rows whose explanation covers no other row."""
-    return sums(profile).silent / profile.n
+    return profile.terms.silent / profile.n
 
 
 def estimate(
@@ -280,7 +271,7 @@ def estimate(
     margins = METHODS[method](profile, confidence)
     if method == "mcdiarmid":
         margins = replace(margins, verified=jackknife(profile, confidence).verified)
-    return assemble(counts, sums(profile), margins, measure, confidence, method)
+    return assemble(counts, profile.terms, margins, measure, confidence, method)
 
 
 def check_method(method: Method | None) -> Method | None:

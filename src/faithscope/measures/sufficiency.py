@@ -17,7 +17,7 @@ from faithscope.errors import NotProven
 from faithscope.explanations.base import Explanations, several
 from faithscope.inputs.row_hashes import new_rows
 from faithscope.inputs.rows import rows_of
-from faithscope.measures.estimate import FOR_EQUALITY, Estimate, Method, assemble, check_method, noted, sums
+from faithscope.measures.estimate import FOR_EQUALITY, Estimate, Method, assemble, check_method, noted
 from faithscope.measures.intervals.margins import LeftOutDeviations, Margins, UnseenRows, jackknife_margins
 from faithscope.measures.intervals.tight import tight
 from faithscope.measures.numbers.spread import spread_estimate
@@ -218,7 +218,7 @@ def _estimate(
     if coverage.spread is not None and left_out is not None:
         refuse_any(method, counts.agreement)
         return spread_estimate(counts, coverage.spread, left_out, measure, confidence, notes)
-    terms = sums(counts.profile()) if coverage.sums is None else coverage.sums
+    terms = counts.profile().terms if coverage.sums is None else coverage.sums
     if method != "jackknife" and counts.covers_once and counts.plain:  # this is consistency
         return assemble(counts, terms, tight(counts.profile(), confidence), measure, confidence, "tight", notes)
     method = method or "jackknife"

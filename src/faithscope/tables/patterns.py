@@ -111,8 +111,7 @@ class Patterns:
         # Once more with no rows behind them, so that there are at least two to leave out.
         twice = np.tile(np.arange(len(self.rows)), 2)
         sums = self._influence(influence)[:, twice]
-        terms = influence.own_terms(self.code[twice], self.label[twice], own[twice])
-        left_out = influence.left_out(sums, terms)
+        left_out = influence.left_out(sums, self.code[twice], self.label[twice], own[twice])
         scale = (len(twice) - 1) / (n - 1)
         rows = np.concatenate([self.rows, 0 * self.rows])
         return LeftOut(left_out.value * scale, left_out.silent * scale, left_out.reach, left_out.weight, rows)

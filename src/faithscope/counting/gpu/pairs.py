@@ -60,6 +60,14 @@ class Arrangement(NamedTuple):
     filled: Tensor  # (tiles,)
     spans: Tensor  # (labels + 1,): the first tile of each label
 
+    def cut(self, tile: int) -> "Arrangement":
+        """The same order in smaller tiles, of which a whole number makes one of these."""
+        parts = self.tile // tile
+        pieces = torch.arange(parts, dtype=torch.int32, device=self.filled.device) * tile
+        filled = (self.filled[:, None] - pieces).clamp(0, tile).flatten()
+        label = self.label[:, None].expand(-1, parts).flatten()
+        return Arrangement(tile, self.source, self.size, label, filled, self.spans * parts)
+
 
 def arrange(labels: Tensor, rows: Ints, size: Tensor, tile: int) -> Arrangement:
     """Order points by label and size: points of similar size round alike, so few tiles have pairs in doubt."""
@@ -154,7 +162,7 @@ class DevicePairs:
     @cached_property
     def _own_rows(self) -> tuple[Arrangement, Side]:
         """The rows on this side of the pairs, in order of their labels."""
-        order = arrange(self.labels, self.per_label, self.sizes, self.tile)
+        order = self._other_rows[0].cut(self.tile)
         return order, self._side(self.rows, order, True)
 
     @cached_property

@@ -1,7 +1,7 @@
 """Intervals: jackknife and McDiarmid margins around a value."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -14,9 +14,11 @@ from faithscope.counting.leave_out import LeftOut, leave_out_rows
 from faithscope.counting.profile import Profile
 from faithscope.errors import NotProven
 from faithscope.inputs.checks import check_share
+from faithscope.inputs.grouping import sums_over_chunks
 
 Floats = NDArray[np.float64]
 
+_WIDTH = 16  # numbers worked on per value
 _SLOWEST = 0.55  # of 1 - a t: one or two rows tell little of skew, and would make the margin many times larger
 
 
@@ -104,12 +106,7 @@ class Deviations(NamedTuple):
     @classmethod
     def of(cls, values: Floats, rows: NDArray[Any]) -> "Deviations":
         """Of values, each of which stands for so many rows."""
-        n = float(rows.sum())
-        deviations = values - np.sum(rows * values) / n
-        largest = max(float(deviations.max(initial=0.0)), -float(deviations.min(initial=0.0)))
-        squares = deviations * deviations
-        weighted = rows * squares
-        return cls(n, largest, float(weighted.sum()), float(weighted @ deviations), float(weighted @ squares))
+        return deviations(lambda part: (values[part],), len(values), rows)[0]
 
     @property
     def varies(self) -> bool:
@@ -143,6 +140,13 @@ class Deviations(NamedTuple):
         return math.sqrt((self.rows - 1) / self.rows * self.second)
 
 
+def _moments(gaps: Floats, times: NDArray[Any]) -> tuple[float, float, float]:
+    """The sums of squares, cubes and fourth powers."""
+    squares = gaps * gaps
+    weighted = times * squares
+    return float(weighted.sum()), float(np.sum(weighted * gaps)), float(np.sum(weighted * squares))
+
+
 class LeftOutDeviations(NamedTuple):
     """What an interval reads of leave-one-out values.
 
@@ -169,20 +173,58 @@ class LeftOutDeviations(NamedTuple):
     @classmethod
     def of(cls, left_out: LeftOut) -> "LeftOutDeviations":
         """Of leave-one-out values."""
-        rows = np.ones(len(left_out.value)) if left_out.rows is None else left_out.rows
-        checked = 1 - left_out.silent
-        ratios = np.divide(left_out.value, checked, out=np.zeros(len(checked)), where=checked > 0)
-        weight = None if left_out.weight is None else float(np.sum(rows * left_out.weight**2))
-        share = float(np.sum(rows * checked) / rows.sum())
-        return cls(
-            Deviations.of(left_out.value, rows),
-            Deviations.of(left_out.value + left_out.silent, rows),
-            Deviations.of(ratios, rows),
-            share,
-            left_out.reach,
-            weight,
-            left_out.heaviest,
-        )
+        value, silent, weight, rows = left_out.value, left_out.silent, left_out.weight, left_out.rows
+
+        def measures(part: slice) -> tuple[Floats, ...]:
+            checked = 1 - silent[part]
+            ratios = np.divide(value[part], checked, out=np.zeros(len(checked)), where=checked > 0)
+            return value[part], value[part] + silent[part], ratios
+
+        def shares(start: int, stop: int) -> list[float]:
+            part = slice(start, stop)
+            times = np.ones(stop - start) if rows is None else rows[part]
+            leaning = 0.0 if weight is None else float(np.sum(times * weight[part] ** 2))
+            return [float(np.sum(times * (1 - silent[part]))), float(times.sum()), leaning]
+
+        checked, n, squares = sums_over_chunks(shares, len(value), _WIDTH).tolist()
+        lower, upper, ratio = deviations(measures, len(value), rows)
+        taking_part = None if weight is None else squares
+        return cls(lower, upper, ratio, checked / n, left_out.reach, taking_part, left_out.heaviest)
+
+
+def deviations(
+    measures: Callable[[slice], Sequence[Floats]], count: int, rows: NDArray[Any] | None = None
+) -> list[Deviations]:
+    """The deviations of several measures, from their values in a part of all values.
+
+    Parameters
+    ----------
+    measures : function
+        Gives the values of each measure in a slice.
+    count : int
+        Number of values.
+    rows : (count,) array, optional
+        How many rows each value stands for; None if one.
+    """
+
+    def weighed(start: int, stop: int) -> tuple[NDArray[Any], Sequence[Floats]]:
+        return np.ones(stop - start) if rows is None else rows[start:stop], measures(slice(start, stop))
+
+    def totals(start: int, stop: int) -> list[float]:
+        times, values = weighed(start, stop)
+        return [float(times.sum()), *(float(np.sum(times * each)) for each in values)]
+
+    n, *sums = sums_over_chunks(totals, count, _WIDTH).tolist()
+    largest: list[list[float]] = []
+
+    def powers(start: int, stop: int) -> list[float]:
+        times, values = weighed(start, stop)
+        gaps = [each - total / n for each, total in zip(values, sums, strict=True)]
+        largest.append([float(np.abs(gap).max(initial=0.0)) for gap in gaps])
+        return [moment for gap in gaps for moment in _moments(gap, times)]
+
+    moments = sums_over_chunks(powers, count, _WIDTH).reshape(-1, 3).tolist()
+    return [Deviations(n, most, *each) for most, each in zip(np.max(largest, axis=0).tolist(), moments, strict=True)]
 
 
 class UnseenRows(NamedTuple):

@@ -11,7 +11,7 @@ from faithscope.counting.leave_out import LeftOut
 from faithscope.counting.profile import Profile
 from faithscope.counting.spread import SpreadCounts, SpreadParts
 from faithscope.measures.comparing.populations import measure_groups
-from faithscope.measures.estimate import Estimate, Method, assemble, estimate, sums
+from faithscope.measures.estimate import Estimate, Method, assemble, estimate
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, jackknife_margins, mcdiarmid
 from faithscope.measures.intervals.tight import POWERS, SIZES, PowerSums, tightest
 from faithscope.measures.numbers.spread import spread_estimate
@@ -139,7 +139,7 @@ class CountedNumbers:
             margins = replace(mcdiarmid(self.profile, confidence), verified=margins.verified)
         elif chosen != "jackknife":
             margins = tightest(self.agreeing, margins, confidence)
-        return assemble(self.profile, sums(self.profile), margins, "consistency", confidence, chosen)
+        return assemble(self.profile, self.profile.terms, margins, "consistency", confidence, chosen)
 
 
 @dataclass(frozen=True, eq=False)
