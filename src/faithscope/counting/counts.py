@@ -98,7 +98,7 @@ class Counts:
         none = np.empty(0, np.int64)
         return cls(Plain([]), (), none, none, none, none, none)
 
-    @property
+    @cached_property
     def n(self) -> int:
         """Number of rows."""
         return int(self.given.sum())

@@ -18,7 +18,7 @@ from faithscope.inputs.grouping import over_chunks
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_WIDTH = 16  # numbers worked on per row, or cell
+_WIDTH = 4  # numbers worked on per row
 _CELLS = 2**17  # of masks multiplied at once, so that they stay in cache
 
 
@@ -337,7 +337,7 @@ class Influence:
             rows = slice(start, stop)
             mine, which = own[rows], codes[rows]
             # A row that its explanation covers does not count itself.
-            same = self.counts.covered[cell_of(which * self.labels + labels[rows])] - mine
+            same = self.counts.covered[cell_of(which, labels[rows])] - mine
             others = total[which] - mine
             term, alone, counted = same / np.maximum(others, 1), others == 0, mine & (others > 0)
             # What the sums of influence hold of its own term, which is left out as a whole.
@@ -351,11 +351,14 @@ class Influence:
         over_chunks(fill, n, _WIDTH)
         return LeftOut(value, silent, max(largest), weight)
 
-    def _cell_of(self, rows: int) -> Callable[[Ints], Ints]:
-        """The cells of ``explanation * labels + label``, all of which must be cells; `rows` will be asked for."""
-        cells, most = self.counts.explanation * self.labels + self.counts.label, self.distinct * self.labels
+    def _cell_of(self, rows: int) -> Callable[[Ints, Ints], Ints]:
+        """A function that gives the cells of rows by their explanations and labels; `rows` will be asked for."""
+        occupied, labels, most = self.occupied, self.labels, self.distinct * self.labels
+        if np.array_equal(self.explanation, np.arange(self.distinct)):  # each was given with one label
+            return lambda which, _: occupied[which]
+        cells = self.explanation * labels + self.label
         if most > 4 * rows + 1024:
-            return lambda numbers: np.searchsorted(cells, numbers)
+            return lambda which, label: occupied[np.searchsorted(cells, which * labels + label)]
         place = np.empty(most, np.int64)
-        place[cells] = np.arange(len(cells))
-        return place.__getitem__
+        place[cells] = occupied
+        return lambda which, label: place[which * labels + label]

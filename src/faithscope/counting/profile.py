@@ -220,8 +220,8 @@ class Profile:
 
 
 def sum_by(index: Ints, values: Ints, size: int) -> Ints:
-    """``result[i]`` is the sum of the values whose index is i; integers, exactly."""
-    if np.abs(values).sum(dtype=np.float64) < _EXACT:
+    """``result[i]`` is the sum of the values whose index is i; integers from 0, exactly."""
+    if int(values.max(initial=0)) * len(values) < _EXACT:
         return np.bincount(index, values, size).astype(np.int64)
     total = np.zeros(size, np.int64)
     np.add.at(total, index, values)

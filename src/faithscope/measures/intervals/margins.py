@@ -18,7 +18,7 @@ from faithscope.inputs.grouping import sums_over_chunks
 
 Floats = NDArray[np.float64]
 
-_WIDTH = 16  # numbers worked on per value
+_WIDTH = 4  # numbers worked on per value
 _SLOWEST = 0.55  # of 1 - a t: one or two rows tell little of skew, and would make the margin many times larger
 
 
@@ -180,16 +180,10 @@ class LeftOutDeviations(NamedTuple):
             ratios = np.divide(value[part], checked, out=np.zeros(len(checked)), where=checked > 0)
             return value[part], value[part] + silent[part], ratios
 
-        def shares(start: int, stop: int) -> list[float]:
-            part = slice(start, stop)
-            times = np.ones(stop - start) if rows is None else rows[part]
-            leaning = 0.0 if weight is None else float(np.sum(times * weight[part] ** 2))
-            return [float(np.sum(times * (1 - silent[part]))), float(times.sum()), leaning]
-
-        checked, n, squares = sums_over_chunks(shares, len(value), _WIDTH).tolist()
         lower, upper, ratio = deviations(measures, len(value), rows)
-        taking_part = None if weight is None else squares
-        return cls(lower, upper, ratio, checked / n, left_out.reach, taking_part, left_out.heaviest)
+        unchecked = float(silent.sum() if rows is None else rows @ silent) / lower.rows
+        taking_part = None if weight is None else float(weight @ weight if rows is None else rows @ weight**2)
+        return cls(lower, upper, ratio, 1 - unchecked, left_out.reach, taking_part, left_out.heaviest)
 
 
 def deviations(
