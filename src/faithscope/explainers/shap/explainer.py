@@ -45,7 +45,7 @@ class Shap(Mannered):
     row, averaged over the background. Coalitions are drawn once from the seed and are the same for every row, so the
     values of a row do not depend on its batch. Equal rows get values that are equal to the last bit.
 
-    If at least one mixture of a row and a background row in eight is equal to another, as with categories and flags,
+    If at least one mixture of a row and a background row in five is equal to another, as with categories and flags,
     the model is asked about each once. Some are asked again; if their answer is another, the model draws at random, is
     asked about all of them, and the explanations carry a remark.
 
@@ -236,7 +236,8 @@ class Shap(Mannered):
         def ask(masked: Floats) -> Floats:
             return self._outputs(masked, table)[:, self._classes] - start
 
-        answers = MixtureAnswers(ask, coded.exact, partial(is_off, scale=self._scale), len(self._classes))
+        total = len(rows) * len(self.background) * min(self._budget, 2 ** rows.shape[1])
+        answers = MixtureAnswers(ask, partial(is_off, scale=self._scale), coded.domain, total, len(self._classes))
         values, errors = np.zeros((2, *rows.shape, len(self._classes)))
         all_tried = self._affordable(rows, background.values)
         if all_tried.any():

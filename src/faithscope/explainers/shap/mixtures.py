@@ -5,12 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from faithscope.explainers.shap.keys import KeyMemory, Keys, distinct_keys, share_repeated
+from faithscope.explainers.shap.keys import Keys, leaders, share_repeated
 from faithscope.explainers.shared.arrays import Bools, Floats, Ints
 from faithscope.explainers.shared.blocks import blocks
 
-_WORTHWHILE = 1 / 8  # share of mixtures that must be equal to others: to find these costs as much as a linear model
-_COMPARED = 2**13  # mixtures at a time that are compared with the first that has their key
+_DOMAIN = 2**20  # numbers in the answers to all mixtures that there can be, if they are kept
+_WORTHWHILE = 1 / 5  # share of mixtures that must be equal to others: finding them costs as much as a linear model
+    1 / 5
+)  # share of mixtures that must be equal to others: finding them costs about as much as a linear model
+_COMPARED = 2**13  # mixtures at a time that are compared with others
 _ASKED_AGAIN = 64  # mixtures per call, at most, that are asked again to see whether their answer is the same
 
 
@@ -41,18 +44,20 @@ class Effort:
 class MixtureAnswers:
     """The model's answers to mixtures; equal mixtures are asked about once if many are equal.
 
-    Answers are remembered from call to call if keys are exact. Otherwise equal keys are compared by the mixtures
-    themselves, and nothing is remembered. Some mixtures of every call are asked about again. If an answer differs, the
-    model draws at random, or has a state: from then on it is asked about every mixture.
+    Some mixtures of every call whose answer is known are asked about again. If the answer is another, the model draws
+    at random, or has a state: from then on it is asked about every mixture.
 
     Parameters
     ----------
     ask : callable
         From mixtures (n, d) to answers (n, outputs).
-    exact : bool
-        Whether mixtures with equal keys are equal.
     differ : callable
-        From answers and answers to the same mixtures to which of them differ, beyond rounding.
+        From answers, and other answers to the same mixtures, to which of them differ beyond rounding.
+    domain : int or None
+        All keys are below, and equal only if mixtures are; None if keys may be equal by chance.
+    total : int
+        About how many mixtures there will be. If there are more than twice as many as different keys, and all answers
+        fit in memory, they are kept from call to call.
     outputs : int
 
     Attributes
@@ -61,54 +66,70 @@ class MixtureAnswers:
     """
 
     def __init__(
-        self, ask: Callable[[Floats], Floats], exact: bool, differ: Callable[[Floats, Floats], Bools], outputs: int
+        self,
+        ask: Callable[[Floats], Floats],
+        differ: Callable[[Floats, Floats], Bools],
+        domain: int | None,
+        total: int,
+        outputs: int,
     ) -> None:
-        self._ask, self._differ = ask, differ
-        self._memory = KeyMemory(outputs) if exact else None
+        self._ask, self._differ, self._exact = ask, differ, domain is not None
+        few = domain is not None and 2 * domain <= total and domain * outputs <= _DOMAIN
+        self._table = np.full((domain if few and domain else 0, outputs), np.nan)  # unknown until asked
         self.effort = Effort()
 
     def __call__(self, mixtures: Floats, keys: Keys) -> Floats:
         """The answers (n, outputs) to mixtures (n, d) with these keys (n,)."""
-        if not self.effort.noisy and share_repeated(keys) >= _WORTHWHILE:
-            answers = self._shared(mixtures, keys)
-            if answers is not None:
+        if not self.effort.noisy and (len(self._table) or share_repeated(keys) >= _WORTHWHILE):
+            answers = self._from_table(mixtures, keys) if len(self._table) else self._from_leaders(mixtures, keys)
+            if not self.effort.noisy:
                 return answers
         self.effort += Effort(asked=len(mixtures))
         return self._ask(mixtures)
 
-    def _shared(self, mixtures: Floats, keys: Keys) -> Floats | None:
-        """The answers, with one for all equal mixtures; None if the model answers equal mixtures differently."""
-        first, place = distinct_keys(keys)
-        if self._memory is None:
-            first, place = _told_apart(mixtures, first, place)
-        remembered = np.full(len(first), -1) if self._memory is None else self._memory.find(keys[first])
-        new = first[remembered < 0]
+    def _from_table(self, mixtures: Floats, keys: Keys) -> Floats:
+        """The answers, each kept for later calls."""
+        unknown = np.flatnonzero(np.isnan(self._table[keys, 0]))
+        position = np.empty(len(self._table), np.int64)
+        position[keys[unknown]] = unknown
+        new = unknown[position[keys[unknown]] == unknown]
         again = _some_others(new, len(keys))
-        asked = self._ask(mixtures[np.concatenate([new, again])])
-        answers = np.empty((len(first), asked.shape[1]))
-        answers[remembered < 0] = asked[: len(new)]
-        if self._memory is not None:
-            answers[remembered >= 0] = self._memory.answers(remembered[remembered >= 0])
-            self._memory.add(keys[new], asked[: len(new)])
-        noisy = bool(self._differ(asked[len(new) :], answers[place[again]]).any())
-        self.effort += Effort(len(asked), 0 if noisy else len(keys) - len(asked), noisy)
-        return None if noisy else answers[place]
+        asked = self._ask(np.take(mixtures, np.concatenate([new, again]), axis=0))
+        self._table[keys[new]] = asked[: len(new)]
+        answers = self._table[keys]
+        self._count(asked[len(new) :], answers[again], len(new), len(keys))
+        return answers
+
+    def _from_leaders(self, mixtures: Floats, keys: Keys) -> Floats:
+        """The answers, with one for mixtures of this call that are equal."""
+        leader = leaders(keys) if self._exact else _equal_leaders(mixtures, keys)
+        new = np.flatnonzero(leader == np.arange(len(leader)))
+        again = _some_others(new, len(keys))
+        asked = self._ask(np.take(mixtures, np.concatenate([new, again]), axis=0))
+        answers = np.empty((len(keys), asked.shape[1]))
+        answers[new] = asked[: len(new)]
+        answers = np.take(answers, leader, axis=0)
+        self._count(asked[len(new) :], answers[again], len(new), len(keys))
+        return answers
+
+    def _count(self, repeated: Floats, known: Floats, new: int, total: int) -> None:
+        """Add to the effort, given the answers that were asked for again, and those known before."""
+        noisy = bool(self._differ(repeated, known).any())
+        asked = new + len(repeated)
+        self.effort += Effort(asked, 0 if noisy else total - asked, noisy)
 
 
-def _told_apart(mixtures: Floats, first: Ints, place: Ints) -> tuple[Ints, Ints]:
-    """The answer of `distinct_keys`, but mixtures that differ from the first one with their key stand alone."""
-    bits = mixtures.view(np.int64)
-    others = [
-        block.start + np.flatnonzero((bits[block] != bits[first[place[block]]]).any(axis=1))
-        for block in blocks(len(bits), _COMPARED)
-    ]
-    alone = np.concatenate(others)
-    place[alone] = len(first) + np.arange(len(alone))
-    return np.concatenate([first, alone]), place
+def _equal_leaders(mixtures: Floats, keys: Keys) -> Ints:
+    """Leaders of the same key, and of the same mixture: a mixture that differs from its leader becomes its own."""
+    leader, bits = leaders(keys), mixtures.view(np.int64)
+    for block in blocks(len(bits), _COMPARED):
+        other = block.start + np.flatnonzero((bits[block] != bits[leader[block]]).any(axis=1))
+        leader[other] = other
+    return leader
 
 
 def _some_others(new: Ints, total: int) -> Ints:
-    """A few of the positions that are not new, evenly spread."""
+    """A few of the positions that are not new, evenly spread: one in 32, at most 64."""
     others = np.ones(total, bool)
     others[new] = False
     positions = np.flatnonzero(others)
