@@ -11,8 +11,6 @@ from faithscope.explainers.shared.blocks import blocks
 
 _DOMAIN = 2**20  # numbers in the answers to all mixtures that there can be, if they are kept
 _WORTHWHILE = 1 / 5  # share of mixtures that must be equal to others: finding them costs as much as a linear model
-    1 / 5
-)  # share of mixtures that must be equal to others: finding them costs about as much as a linear model
 _COMPARED = 2**13  # mixtures at a time that are compared with others
 _ASKED_AGAIN = 64  # mixtures per call, at most, that are asked again to see whether their answer is the same
 
