@@ -69,14 +69,16 @@ def adult(path: Path) -> tuple[list[str], dict[int, list[str]], np.ndarray, np.n
 
 @dataclass
 class Clocked:
-    """A function of rows that keeps count of its time."""
+    """A function of rows that keeps count of its time, and of the rows that it was asked about."""
 
     function: Callable[[Any], Any]
     seconds: float = 0.0
+    rows: int = 0
 
     def __call__(self, rows: Any) -> Any:
         seconds, answer = clock(partial(self.function, rows))
         self.seconds += seconds
+        self.rows += len(rows)
         return answer
 
 
@@ -152,7 +154,7 @@ class DiceRandom:
 def versions() -> str:
     """Of the libraries that are installed, by the names they are installed under."""
     installed = []
-    for name in ("scikit-learn", "xgboost-cpu", "lime", "anchor-exp", "dice-ml"):
+    for name in ("scikit-learn", "xgboost-cpu", "lime", "anchor-exp", "dice-ml", "shap"):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             installed.append(f"{name} {importlib.metadata.version(name)}")
     return ", ".join(installed)

@@ -1,4 +1,4 @@
-"""How fast Lime, Anchors and Counterfactual are beside lime, anchor-exp and dice-ml, and how good what they find is.
+"""How fast Lime, Shap, Anchors and Counterfactual are beside lime, shap, anchor-exp and dice-ml, and how good they are.
 
     python benchmarks/explainers.py             # some minutes; exits 1, naming what failed, where a bar is missed
     python benchmarks/explainers.py --quick     # under a minute, on few rows; nothing is judged
@@ -14,6 +14,9 @@ explained are rows that it was not trained on. We explain them all at once; the 
    it, 2,000 for each rule. anchor-exp may give the rule without conditions, ours does only where the model never
    changes its mind. Our beam of 4 is there for the record.
 3. Counterfactual against dice-ml's "random".
+4. Shap against the permutation and kernel explainers of ``shap``, which are for any model: 100 background rows, as many
+   permutations (ten, and their reverses) or coalitions (2,048, and 2 per feature), no feature selection. What each of
+   them asked the model follows; ours takes the answers to equal mixtures of rows and background rows from one of them.
 
 A time is that of one explanation, the best of a few runs in turns. How much of it was spent inside the model follows
 it: what is left is what an explainer can be faster at.
@@ -31,7 +34,7 @@ import numpy as np
 
 from explained import DEFAULTS, PAPERS, AnchorExp, Clocked, Condition, DiceRandom, system, versions
 from faithscope import Rules
-from faithscope.explainers import Anchors, Counterfactual, Lime
+from faithscope.explainers import Anchors, Counterfactual, Lime, Shap
 from ratios import Line, clock, conclude, describe_machine, is_missing, measure, options
 
 COMPARE = {"<=": np.less_equal, ">": np.greater, "==": np.equal}
@@ -45,11 +48,13 @@ class Sizes:
     lime: int = 40  # by lime
     anchors: int = 40  # by anchor-exp
     dice: int = 20  # by dice-ml
+    mixed: int = 60  # by Shap
+    shap: int = 6  # by shap
     judged: int = 2_000  # draws under each rule
     runs: int = 3
 
 
-QUICK = Sizes(40, 4, 4, 3, 500, 1)
+QUICK = Sizes(40, 4, 4, 3, 5, 1, 500, 1)
 
 
 @dataclass
@@ -64,11 +69,16 @@ class Contestant:
 
     def run(self) -> Any:
         """Do the work once more."""
-        self.model.seconds = 0.0
+        self.model.seconds, self.model.rows = 0.0, 0
         seconds, answer = clock(self.work)
         if seconds < self.best:
             self.best, self.inside = seconds, self.model.seconds / seconds
         return answer
+
+    @property
+    def asked(self) -> int:
+        """Rows that the model was asked about in the last run."""
+        return self.model.rows
 
     @property
     def pace(self) -> float:
@@ -195,6 +205,40 @@ def against_dice(sizes: Sizes) -> Iterator[Line]:
     yield faster("Counterfactual, faster than dice-ml random", pair, 50, note)
 
 
+def against_shap(sizes: Sizes) -> Iterator[Line]:
+    if is_missing("shap"):
+        return
+    setup = system()
+    background, rows, few = setup.known[:100], setup.rows[: sizes.mixed], setup.rows[: sizes.shap]
+    for settings in (PAPERS, DEFAULTS):
+        model = setup.train(**settings)
+        for algorithm, rival in (("permutation", shap_permutations), ("kernel", shap_kernel)):
+            a, b = (Clocked(lambda asked, model=model: model.predict_proba(asked)[:, 1]) for _ in range(2))
+            ours = Shap(a, background, algorithm=algorithm)
+            pair = {
+                "faithscope": Contestant(partial(ours.explain, rows), a, len(rows)),
+                "shap": Contestant(partial(rival, b, background, few), b, len(few)),
+            }
+            explanations = compete(pair, min(2, sizes.runs))["faithscope"]
+            needed = explanations.asked + explanations.saved
+            note = f"{explanations.asked / len(rows):,.0f} and {pair['shap'].asked / len(few):,.0f} rows asked about; "
+            note += f"{explanations.saved / needed:.0%} of ours saved"
+            by = f"Shap by {algorithm}, faster than shap"
+            yield faster(by if settings is PAPERS else f"  {algorithm}, 100 trees of depth 6", pair, None, note)
+
+
+def shap_permutations(model: Any, background: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    library = importlib.import_module("shap")
+    explainer = library.PermutationExplainer(model, library.maskers.Independent(background, len(background)), seed=0)
+    return explainer(rows, max_evals=10 * (2 * rows.shape[1] + 1), silent=True).values
+
+
+def shap_kernel(model: Any, background: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    np.random.seed(0)  # noqa: NPY002 - theirs
+    explainer = importlib.import_module("shap").KernelExplainer(model, background)
+    return explainer.shap_values(rows, nsamples=2_048 + 2 * rows.shape[1], l1_reg=False, silent=True)
+
+
 def draw(lines: list[Line], path: Path) -> None:
     """Milliseconds of an explanation on a logarithmic axis, ours beside theirs."""
     if not importlib.util.find_spec("altair"):
@@ -231,7 +275,7 @@ def main() -> None:
     print(
         f"{len(setup.known):,} training rows of {len(setup.names)} features, {len(setup.categories)} of them categories"
     )
-    lines = measure((against_lime, against_anchor_exp, against_dice), sizes, not chosen.quick)
+    lines = measure((against_lime, against_anchor_exp, against_dice, against_shap), sizes, not chosen.quick)
     if chosen.plot:
         draw(lines, chosen.plot)
     conclude(lines, machine, chosen)

@@ -84,8 +84,9 @@ def discretize(explanations: Explanations, discretizer: Discretize | None) -> Ex
             f"{chosen!r} made {len(coarser):,} explanations of {len(explanations):,}: "
             "a discretizer must give one explanation per row."
         )
-    if isinstance(explanations, Importances) and isinstance(coarser, Importances) and not coarser.error:
-        coarser = coarser._with(error=explanations.error)
+    if isinstance(explanations, Importances) and isinstance(coarser, Importances):
+        error = coarser.error or explanations.error
+        coarser = coarser._with(error=error, asked=explanations.asked, saved=explanations.saved)
     if coarser.index is None and explanations.index is not None:
         coarser = coarser._with(index=explanations.index)
     return coarser

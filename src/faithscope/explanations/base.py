@@ -93,7 +93,8 @@ class Explanations(ABC):
         self._need_rows(len(self) + len(other))
         pairs = {name: (getattr(self, name), getattr(other, name)) for name in self._per_row}
         columns = {name: np.concatenate(pair) for name, pair in pairs.items()}
-        return self._with(**columns, index=joined(self.index, other.index))
+        remarks = tuple(dict.fromkeys([*self.remarks, *other.remarks]))
+        return self._with(**columns, index=joined(self.index, other.index), remarks=remarks)
 
     def group(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Number the rows by explanation, exactly: the number of each row, and the first row with each number."""

@@ -42,6 +42,9 @@ class Importances(Explanations):
     doubt : str
         What else the axes may be, in a sentence, if features and classes cannot be told from a map; else empty.
         Only discretizers of maps, such as `Pool`, take such importances.
+    asked, saved : int
+        About how many rows `Shap` asked the model to make these, and how many more answers it took from equal rows; 0
+        if nothing is known. Those of joined importances add up; some of the rows keep the numbers of all.
 
     Examples
     --------
@@ -55,6 +58,8 @@ class Importances(Explanations):
     error: float = 0.0
     shape: tuple[int, ...] | None = None
     doubt: str = ""
+    asked: int = 0
+    saved: int = 0
 
     _per_row: ClassVar[tuple[str, ...]] = ("values",)
 
@@ -62,7 +67,9 @@ class Importances(Explanations):
         given = values
         if type(values).__module__.startswith("shap.") or isinstance(values, Importances):
             names = getattr(values, "names", getattr(values, "feature_names", None)) if names is None else names
-            object.__setattr__(self, "error", values.error if isinstance(values, Importances) else 0.0)
+            if isinstance(values, Importances):
+                for name in ("error", "asked", "saved"):
+                    object.__setattr__(self, name, getattr(values, name))
             values = values.values
         flat, shape, doubt = flattened(values)
         matrix, columns = to_matrix(flat, "Importances")
@@ -132,6 +139,7 @@ class Importances(Explanations):
     def join(self, other: Self) -> Self:
         both = super().join(self._with_my_order(other))
         both = both._with(names=self.names or other.names, error=max(self.error, other.error))
+        both = both._with(asked=self.asked + other.asked, saved=self.saved + other.saved)
         return both._with(shape=other.shape if self.shape is None else self.shape, doubt=self.doubt or other.doubt)
 
     def locate(self, wanted: Explanations) -> NDArray[np.int64]:

@@ -184,3 +184,15 @@ def test_values_that_can_be_no_category_are_refused_in_a_sentence():
 
 def test_a_column_without_rows_has_no_type_to_refuse():
     assert Table.learn(np.zeros((2, 2))).encode(pd.DataFrame({"a": [], "b": []}, dtype=object)).shape == (0, 2)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int8, bool])
+def test_an_array_of_numbers_is_decoded_at_once_as_column_by_column(dtype):
+    X = np.random.default_rng(0).integers(0, 2, size=(7, 3)).astype(dtype)
+    table = Table.learn(X)
+    matrix = np.where(np.eye(7, 3) > 0, np.nan, table.encode(X) + 0.25)
+    columns = table.rebuild([table.decode_column(j, matrix[:, j]) for j in range(3)])
+    decoded = table.decode(matrix)
+    np.testing.assert_array_equal(decoded, columns)
+    assert (decoded.dtype, decoded.flags.c_contiguous) == (columns.dtype, True)
+    assert not np.shares_memory(decoded, matrix)  # a model may write into its rows

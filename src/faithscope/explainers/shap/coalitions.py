@@ -8,12 +8,14 @@ from math import comb
 import numpy as np
 
 from faithscope.errors import BadInput
+from faithscope.explainers.shap.coded_rows import CodedRows
+from faithscope.explainers.shap.keys import Keys
 from faithscope.explainers.shared.arrays import Bools, Floats, Ints
 from faithscope.explainers.shared.blocks import blocks
 from faithscope.inputs.checks import check_whole
 from faithscope.runtime.memory import need
 
-Ask = Callable[[Floats], Floats]  # encoded rows in, (n, classes) outputs out
+Ask = Callable[[Floats, Keys], Floats]  # mixtures (n, d) and their keys (n,) in, (n, classes) outputs out
 Tell = Callable[[int], None]  # called with the number of rows done
 
 _CELLS = 2**22  # numbers in one call of the model
@@ -38,28 +40,31 @@ class Game:
     weights: Floats
     deviations: Callable[[Floats], Floats]
 
-    def values(self, rows: Floats, gains: Floats, background: Floats, ask: Ask, tell: Tell) -> tuple[Floats, Floats]:
+    def values(
+        self, rows: CodedRows, gains: Floats, background: CodedRows, ask: Ask, tell: Tell
+    ) -> tuple[Floats, Floats]:
         """SHAP values and their standard errors, both (n, d, classes).
 
         The empty coalition is worth 0, and all features together are worth the gain.
         """
-        values, errors = np.empty((2, *rows.shape, gains.shape[1]))
+        values, errors = np.empty((2, *rows.values.shape, gains.shape[1]))
         inner = self.members[1:-1]
-        at_once = max(1, _CELLS // background.size)  # coalitions of one row
-        for block in blocks(len(rows), at_once // max(1, len(inner)), lambda done, _: tell(done)):
+        at_once = max(1, _CELLS // background.values.size)  # coalitions of one row
+        for block in blocks(len(gains), at_once // max(1, len(inner)), lambda done, _: tell(done)):
             worth = np.zeros((block.stop - block.start, len(self.members), gains.shape[1]))
             worth[:, -1] = gains[block]
             for part in blocks(len(inner), at_once):
-                worth[:, 1 + part.start : 1 + part.stop] = _worths(rows[block], inner[part], background, ask)
+                worth[:, 1 + part.start : 1 + part.stop] = _worths(rows.take(block), inner[part], background, ask)
             values[block] = np.einsum("dm,nmk->ndk", self.weights, worth)
             errors[block] = self.deviations(worth)
         return values, errors
 
 
-def _worths(rows: Floats, members: Bools, background: Floats, ask: Ask) -> Floats:
+def _worths(rows: CodedRows, members: Bools, background: CodedRows, ask: Ask) -> Floats:
     """Mean output over the background if only members have the row's values: (n, coalitions, classes)."""
-    masked = np.where(members[:, None, :], rows[:, None, None, :], background)
-    outputs = ask(masked.reshape(-1, rows.shape[1]))
+    masked = np.where(members[:, None, :], rows.values[:, None, None, :], background.values)
+    keys = rows.sums(members)[:, :, None] + background.sums(~members).T
+    outputs = ask(masked.reshape(-1, masked.shape[3]), keys.ravel())
     worths: Floats = outputs.reshape(*masked.shape[:3], -1).mean(axis=2)
     return worths
 

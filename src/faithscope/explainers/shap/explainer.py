@@ -1,6 +1,7 @@
 """SHAP: how far each feature moves the model's output away from its mean over a background."""
 
 import warnings
+from functools import partial
 from math import ceil, log10
 from types import MappingProxyType
 from typing import Any, Literal
@@ -10,6 +11,8 @@ import numpy as np
 from faithscope.errors import BadInput, MissingExtra
 from faithscope.explainers.shap.classes import as_vectors, computed_classes, of_highest
 from faithscope.explainers.shap.coalitions import Game, Tell, budget_of, game
+from faithscope.explainers.shap.coded_rows import CodedRows
+from faithscope.explainers.shap.mixtures import Effort, MixtureAnswers
 from faithscope.explainers.shap.outputs import Output, chosen_output, outputs_of
 from faithscope.explainers.shap.pairs import affordable, asked_values
 from faithscope.explainers.shap.ready import read_explanation
@@ -28,6 +31,9 @@ from faithscope.runtime.memory import in_memory, need
 
 _LARGE = 1_000  # background rows above which explaining is slow
 _TABLE = 2**14  # coalitions per row that are tried by default if trees give all of them at once
+_NOISY = (
+    "the model answers equal rows differently, so these importances are noisy: computed again, they would be others"
+)
 _CHECKED = 20  # background rows for which values of the trees are compared with the model
 
 
@@ -38,6 +44,10 @@ class Shap(Mannered):
     3.2.2). They are Shapley values of the game in which features that are left out take the values of a background
     row, averaged over the background. Coalitions are drawn once from the seed and are the same for every row, so the
     values of a row do not depend on its batch. Equal rows get values that are equal to the last bit.
+
+    If at least one mixture of a row and a background row in five is equal to another, as with categories and flags,
+    the model is asked about each once. Some are asked again; if their answer is another, the model draws at random, is
+    asked about all of them, and the explanations carry a remark.
 
     Parameters
     ----------
@@ -75,6 +85,10 @@ class Shap(Mannered):
     error : float
         The largest standard error of a value that `explain` has given so far: 0 as long as all were exact, infinite if
         too few coalitions were drawn to know it. Explanations carry it too, and results measured on them say so.
+    asked, saved : int
+        Rows about which `explain` has asked the model so far: the rows explained, and mixtures of these with background
+        rows; and mixtures that were equal to one of them, so that their answer was known. Equal rows are explained
+        once, and count once. Explanations carry both numbers for the rows that were explained together with them.
 
     Examples
     --------
@@ -101,6 +115,7 @@ class Shap(Mannered):
         check_choice(output, "output", (None, "margin", "probability", "label"))
         check_choice(algorithm, "algorithm", ("auto", "tree", "permutation", "kernel"))
         self.model, self.class_index, self.error = model, class_index, 0.0
+        self.asked, self.saved = 0, 0
         self._output_given, self._algorithm_given = output, algorithm
         self.output = chosen_output(model, output)
         self.evaluations, self.seed = evaluations, check_whole(seed, "seed", least=0)
@@ -160,14 +175,17 @@ class Shap(Mannered):
         refuse_lost(table)
         rows, place = distinct(table.encode(X))  # equal rows are explained once
         full = self._outputs(rows, table) if len(rows) else np.empty((0, len(self.expected_value)))
-        both = self._values(rows, full, table, _teller(progress, len(rows), len(place)))
+        *both, effort = self._values(rows, full, table, _teller(progress, len(rows), len(place)))
         values, errors = (of_highest(part, full) if predicted else part for part in both)
         error = float(errors.max(initial=0.0))
+        effort += Effort(asked=len(rows))
         self.error = max(self.error, error)
+        self.asked, self.saved = self.asked + effort.asked, self.saved + effort.saved
         word = "output" if is_regressor(self.model) else "class"
         names = names_per_class(self.table.names, self._classes[: values.shape[2]], word)
         importances = importances_of(as_vectors(values[place]), names, self.table.axes)
-        return importances._with(error=error), as_vectors(errors[place])
+        told = {"asked": effort.asked, "saved": effort.saved, "remarks": (_NOISY,) if effort.noisy else ()}
+        return importances._with(error=error, **told), as_vectors(errors[place])
 
     @staticmethod
     def read(explanation: Any, class_index: int | str | None = None) -> Importances:
@@ -190,7 +208,7 @@ class Shap(Mannered):
         return outputs
 
     @in_memory("explain fewer rows at a time, or use a smaller background")
-    def _values(self, rows: Floats, full: Floats, table: Table, tell: Tell) -> tuple[Floats, Floats]:
+    def _values(self, rows: Floats, full: Floats, table: Table, tell: Tell) -> tuple[Floats, Floats, Effort]:
         """SHAP values of the computed classes, and their errors, (n, d, classes); `full`: outputs of the rows."""
         many = f"SHAP values of {len(rows):,} rows, {rows.shape[1]:,} features and {len(self._classes):,} classes"
         need(48 * rows.size * len(self._classes), many, "explain fewer rows at a time, or choose a class")
@@ -206,29 +224,33 @@ class Shap(Mannered):
                 raise self._misreading()
             left = ~chosen | misread
         done = len(rows) - int(left.sum())
-        values[left], errors[left] = self._by_coalitions(rows[left], gains[left], table, lambda n: tell(done + n))
-        return values, errors
+        *both, effort = self._by_coalitions(rows[left], gains[left], table, lambda n: tell(done + n))
+        values[left], errors[left] = both
+        return values, errors, effort
 
-    def _by_coalitions(self, rows: Floats, gains: Floats, table: Table, tell: Tell) -> tuple[Floats, Floats]:
+    def _by_coalitions(self, rows: Floats, gains: Floats, table: Table, tell: Tell) -> tuple[Floats, Floats, Effort]:
         """Values and errors by asking the model about coalitions: all if that is affordable, else a sample."""
-        start, background = self.expected_value[self._classes], moved(self.background, self.table, table)
+        start = self.expected_value[self._classes]
+        coded, background = CodedRows.pair(rows, moved(self.background, self.table, table))
 
         def ask(masked: Floats) -> Floats:
             return self._outputs(masked, table)[:, self._classes] - start
 
+        total = len(rows) * len(self.background) * min(self._budget, 2 ** rows.shape[1])
+        answers = MixtureAnswers(ask, partial(is_off, scale=self._scale), coded.domain, total, len(self._classes))
         values, errors = np.zeros((2, *rows.shape, len(self._classes)))
-        all_tried = self._affordable(rows, background)
+        all_tried = self._affordable(rows, background.values)
         if all_tried.any():
             starts = self._known[:, self._classes] - start
             values[all_tried] = asked_values(
-                rows[all_tried], gains[all_tried], background, starts, ask, tell, self._budget
+                coded.take(all_tried), gains[all_tried], background, starts, answers, tell, self._budget
             )
         if not all_tried.all():
             done = int(all_tried.sum())
             values[~all_tried], errors[~all_tried] = self._sampled().values(
-                rows[~all_tried], gains[~all_tried], background, ask, lambda n: tell(done + n)
+                coded.take(~all_tried), gains[~all_tried], background, answers, lambda n: tell(done + n)
             )
-        return self._tidy(values), np.round(errors, self._decimals)
+        return self._tidy(values), np.round(errors, self._decimals), answers.effort
 
     def _tidy(self, values: Floats) -> Floats:
         """Values rounded, so that 0 has no rounding error or sign; values by shap stay as they are."""

@@ -7,6 +7,8 @@ from functools import lru_cache
 import numpy as np
 
 from faithscope.explainers.shap.coalitions import Ask, Tell, shapley_weights
+from faithscope.explainers.shap.coded_rows import CodedRows
+from faithscope.explainers.shap.keys import Keys
 from faithscope.explainers.shared.arrays import Bools, Floats, Ints
 from faithscope.explainers.shared.blocks import blocks
 from faithscope.runtime.memory import need
@@ -95,8 +97,8 @@ class ModelWorths:
 
     Attributes
     ----------
-    rows : (n, d) array
-    background : (b, d) array
+    rows : CodedRows
+    background : CodedRows
     gains : (n, classes) array
         The worth of all features together.
     starts : (b, classes) array
@@ -104,8 +106,8 @@ class ModelWorths:
     ask : callable
     """
 
-    rows: Floats
-    background: Floats
+    rows: CodedRows
+    background: CodedRows
     gains: Floats
     starts: Floats
     ask: Ask
@@ -115,23 +117,35 @@ class ModelWorths:
         worth[:, 0], worth[:, -1] = self.starts[pairs.other], self.gains[pairs.row]
         members = _members(pairs.features.shape[1])[1:-1]
         if len(members):
-            own = np.take_along_axis(self.rows[pairs.row], pairs.features, axis=1)[:, None]
-            others = np.take_along_axis(self.background[pairs.other], pairs.features, axis=1)[:, None]
-            masked = np.repeat(self.background[pairs.other][:, None], len(members), axis=1)
+            rows, background = self.rows.values, self.background.values
+            own = np.take_along_axis(rows[pairs.row], pairs.features, axis=1)[:, None]
+            others = np.take_along_axis(background[pairs.other], pairs.features, axis=1)[:, None]
+            masked = np.repeat(background[pairs.other][:, None], len(members), axis=1)
             np.put_along_axis(masked, pairs.features[:, None], np.where(members, own, others), axis=2)
-            worth[:, 1:-1] = self.ask(masked.reshape(-1, masked.shape[2])).reshape(len(worth), len(members), -1)
+            outputs = self.ask(masked.reshape(-1, masked.shape[2]), self._keys(pairs)[:, 1:-1].ravel())
+            worth[:, 1:-1] = outputs.reshape(len(worth), len(members), -1)
         return worth
+
+    def _keys(self, pairs: RowPairs) -> Keys:
+        """The keys of all mixtures of each pair, (p, 2^k): those of the background row, less what members replace."""
+        own = np.take_along_axis(self.rows.codes[pairs.row], pairs.features, axis=1)
+        others = np.take_along_axis(self.background.codes[pairs.other], pairs.features, axis=1)
+        keys = np.empty((len(own), pairs.coalitions), np.uint64)
+        keys[:, 0] = self.background.codes[pairs.other].sum(axis=1)
+        for j, more in enumerate((own - others).T):
+            np.add(keys[:, : 2**j], more[:, None], out=keys[:, 2**j : 2 ** (j + 1)])
+        return keys
 
 
 def asked_values(
-    rows: Floats, gains: Floats, background: Floats, starts: Floats, ask: Ask, tell: Tell, budget: int
+    rows: CodedRows, gains: Floats, background: CodedRows, starts: Floats, ask: Ask, tell: Tell, budget: int
 ) -> Floats:
     """Shapley values, (n, d, classes), by asking the model about all coalitions, about `budget` per row."""
-    values = np.empty((*rows.shape, gains.shape[1]))
-    features = rows.shape[1]
-    step = _CELLS // (background.size * min(2**features, max(budget, 1)))
-    for block in blocks(len(rows), step, lambda done, _: tell(done)):
-        worths = ModelWorths(rows[block], background, gains[block], starts, ask)
-        differ = differing(rows[block], background)
+    values = np.empty((*rows.values.shape, gains.shape[1]))
+    features = rows.values.shape[1]
+    step = _CELLS // (background.values.size * min(2**features, max(budget, 1)))
+    for block in blocks(len(gains), step, lambda done, _: tell(done)):
+        worths = ModelWorths(rows.take(block), background, gains[block], starts, ask)
+        differ = differing(rows.values[block], background.values)
         values[block] = pair_values(differ, worths, gains.shape[1], lambda coalitions: features * coalitions)
     return values

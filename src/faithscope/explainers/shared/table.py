@@ -19,7 +19,7 @@ from faithscope.explainers.shared.encodings import (
     known_categories,
     palette,
 )
-from faithscope.explainers.shared.table_rows import Rebuild, rebuilder
+from faithscope.explainers.shared.table_rows import ArrayRows, Rebuild, rebuilder
 from faithscope.inputs.arrays import declared_categories, is_frame
 from faithscope.inputs.dates import dated_columns, hold_dates
 from faithscope.inputs.hints import hint
@@ -159,7 +159,15 @@ class Table:
             The categories of these very rows that no training row has: from `read`, with `take` if the rows are others
             than those read. Without it, or if the column's type cannot hold it, such a value is missing.
         """
+        if self._is_array_of_numbers:
+            return self.rebuild(matrix.T)
         return self.rebuild([self.decode_column(j, matrix[:, j], unseen) for j in range(len(self.names))])
+
+    @property
+    def _is_array_of_numbers(self) -> bool:
+        """Whether rows are an array of numbers, as the matrix is."""
+        numeric = isinstance(self.rebuild, ArrayRows) and self.rebuild.dtype.kind in "biuf"
+        return numeric and not self.categorical.any() and not self.whole.any()
 
     def decode_column(self, j: int, values: Floats, unseen: Unseen | None = None) -> NDArray[Any]:
         """The column of feature j as `rebuild` takes it."""

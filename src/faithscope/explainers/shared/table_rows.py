@@ -12,7 +12,8 @@ from faithscope.inputs.missing import missing_values
 from faithscope.inputs.rows import flat_rows
 from faithscope.inputs.tensors import is_torch_tensor
 
-Rebuild = Callable[[list[NDArray[Any]]], Any]
+Columns = list[NDArray[Any]] | NDArray[Any]  # one array per feature, or the rows of a matrix
+Rebuild = Callable[[Any], Any]  # from columns to rows; all but arrays take a list of columns
 
 
 def rebuilder(X: Any, columns: list[NDArray[Any]]) -> Rebuild:
@@ -57,14 +58,15 @@ class ArrayRows:
     dtype: np.dtype[Any]
     axes: tuple[int, ...] | None = None
 
-    def __call__(self, columns: list[NDArray[Any]]) -> Any:
+    def __call__(self, columns: Columns) -> Any:
         rows = self._table(columns)
         return rows if self.axes is None else rows.reshape(len(rows), *self.axes)
 
-    def _table(self, columns: list[NDArray[Any]]) -> NDArray[Any]:
+    def _table(self, columns: Columns) -> NDArray[Any]:
         if self.dtype.kind in "biufM":
             kind = np.float64 if self.dtype.kind in "biu" else self.dtype
-            return np.ascontiguousarray(np.stack(columns).T, kind)
+            stacked = columns if isinstance(columns, np.ndarray) else np.stack(columns)
+            return np.array(stacked.T, kind, order="C")
         rows = np.empty((len(columns[0]), len(columns)), object)
         for j, column in enumerate(columns):
             rows[:, j] = column.tolist() if column.dtype.kind == "M" else column
@@ -77,7 +79,7 @@ class TensorRows(ArrayRows):
 
     device: Any = None
 
-    def __call__(self, columns: list[NDArray[Any]]) -> Any:
+    def __call__(self, columns: Columns) -> Any:
         import torch
 
         return torch.as_tensor(super().__call__(columns), device=self.device)

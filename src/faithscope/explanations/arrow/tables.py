@@ -146,6 +146,7 @@ def _write_importances(given: Importances) -> tuple[Columns, Settings]:
     columns, _ = _written(prefix, names, list(given.values.T))
     settings = {"names": given.names, "form": given.form, "dtype": str(given.values.dtype)}
     known = {"error": given.error or None, "shape": given.shape, "doubt": given.doubt or None}
+    known |= {"asked": given.asked or None, "saved": given.saved or None}
     return columns, settings | {name: value for name, value in known.items() if value is not None}
 
 
@@ -158,7 +159,8 @@ def _read_importances(columns: Columns, settings: Settings) -> Importances:
     if shape is not None and prod(shape) != matrix.shape[1]:
         raise ValueError(f"maps of shape {shape} do not have {matrix.shape[1]} values")
     read = kind.made(matrix, _names(settings), settings["form"], float(settings.get("error", 0.0)), shape)
-    return read._with(doubt=str(settings.get("doubt", "")))
+    told = {name: int(settings.get(name, 0)) for name in ("asked", "saved")}
+    return read._with(doubt=str(settings.get("doubt", "")), **told)
 
 
 def _dtype(settings: Settings) -> str:

@@ -1,0 +1,250 @@
+"""Shap asks the model about equal mixtures of rows and background rows once, and says how many it asked and saved."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import faithscope as fs
+from faithscope.evaluation.cache import Cache
+from faithscope.explainers import Shap
+from faithscope.explainers.shap import coded_rows, mixtures
+from faithscope.explainers.shap.coded_rows import CodedRows
+from faithscope.explainers.shap.keys import leaders, share_repeated
+from faithscope.explanations.arrow.tables import from_arrow, to_arrow
+
+RNG = np.random.default_rng(0)
+FLAGS = RNG.integers(0, 2, size=(60, 12)).astype(float)
+GRID = RNG.integers(0, 3, size=(200, 5)).astype(float)
+SMOOTH = RNG.normal(size=(60, 10))
+HOLES = np.where(RNG.random((60, 9)) < 0.3, np.nan, RNG.choice([-0.0, 0.0, 1.0, 2.5], size=(60, 9)))
+ONE_HOT = np.eye(9)[RNG.integers(0, 9, size=(40, 8))].reshape(40, 72)  # 2^72 rows: more than 64 bits hold
+
+
+class Counted:
+    """A model that counts the rows it is asked about."""
+
+    def __init__(self, function=None):
+        self.asked, self.function = 0, function or curved
+
+    def __call__(self, rows):
+        self.asked += len(rows)
+        return self.function(rows)
+
+
+def curved(rows):
+    """A function with interactions, which knows missing values, and -0.0 from 0.0."""
+    plain = np.nan_to_num(rows, nan=0.7) + 0.1 * np.signbit(rows)
+    return np.sin(plain @ np.linspace(1, 2, rows.shape[1])) + plain[:, 0] * plain[:, -1]
+
+
+def three(rows):
+    return np.column_stack([curved(rows), curved(2 * rows), -curved(rows)])
+
+
+TABLES = {"flags": FLAGS, "grid": GRID, "holes": HOLES, "one-hot": ONE_HOT}
+
+
+@pytest.fixture
+def asked_about_all(monkeypatch):
+    """The values if the model is asked about every mixture."""
+
+    def values(*arguments, rows, **settings):
+        with monkeypatch.context() as patch:
+            patch.setattr(mixtures, "_WORTHWHILE", 2.0)
+            patch.setattr(mixtures, "_DOMAIN", 0)
+            explainer = Shap(*arguments, **settings)
+            answers = explainer.explain_with_error(rows)
+            assert explainer.saved == 0
+        return answers[0].values, answers[1]
+
+    return values
+
+
+@pytest.mark.parametrize("function", [curved, three])
+@pytest.mark.parametrize("settings", [{}, {"algorithm": "kernel", "evaluations": 160}, {"evaluations": 2**12}])
+@pytest.mark.parametrize("name", TABLES)
+def test_values_and_errors_are_those_of_asking_about_every_mixture(name, settings, function, asked_about_all):
+    table = TABLES[name]
+    if name == "one-hot":
+        table, settings = table[:30], {**settings, "evaluations": 160}
+    explainer = Shap(function, table[:15], **settings)
+    explanations, errors = explainer.explain_with_error(table[15:40])
+    values, known = asked_about_all(function, table[:15], rows=table[15:40], **settings)
+    np.testing.assert_allclose(explanations.values, values, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(errors, known, rtol=0, atol=1e-12)
+    assert explainer.saved > 0 or (name == "holes" and explainer.error == 0)
+
+
+@pytest.mark.parametrize("table", [*TABLES.values(), SMOOTH], ids=[*TABLES, "smooth"])
+def test_the_counts_are_those_of_the_model(table):
+    model = Counted()
+    explainer = Shap(model, table[:15], evaluations=160)
+    before = model.asked
+    parts = [explainer.explain(table[15:30]), explainer.explain(table[30:40])]
+    assert explainer.asked == sum(part.asked for part in parts) == model.asked - before
+    assert explainer.saved == sum(part.saved for part in parts)
+
+
+def test_where_nothing_coincides_nothing_is_saved_and_all_is_asked():
+    explainer = Shap(curved, SMOOTH[:15])
+    explanations = explainer.explain(SMOOTH[15:35])
+    inner = len(explainer._sampled().members) - 2
+    assert (explanations.asked, explanations.saved) == (20 + 20 * 15 * inner, 0)
+
+
+def test_the_model_is_asked_about_a_small_domain_once():
+    model = Counted()
+    explainer = Shap(model, GRID[:40])
+    before, rows = model.asked, np.unique(GRID, axis=0)
+    explanations = explainer.explain(GRID[40:])
+    assert model.asked - before <= 3**5 + len(rows) + mixtures._ASKED_AGAIN * 40
+    assert explanations.asked + explanations.saved > 20 * explanations.asked
+
+
+def test_pairs_that_need_no_mixture_ask_about_the_rows_alone():
+    explainer = Shap(curved, FLAGS[:1])
+    explanations = explainer.explain(FLAGS[:1])
+    assert (explanations.asked, explanations.saved, explanations.values.any()) == (1, 0, False)
+
+
+def test_a_frame_of_words_is_asked_about_equal_mixtures_once(asked_about_all):
+    frame = pd.DataFrame(
+        {
+            "job": RNG.choice(["clerk", "cook", None], 60),
+            "sex": RNG.choice(["f", "m"], 60),
+            **{name: RNG.integers(0, 2, 60) for name in "abcdefgh"},
+        }
+    )
+
+    def wages(rows):
+        return (rows["job"] == "cook") * rows["a"] + (rows["sex"] == "f") * rows[[*"bcdefgh"]].sum(axis=1)
+
+    explainer = Shap(wages, frame[:10])
+    values = explainer.explain(frame[10:40]).values
+    np.testing.assert_allclose(values, asked_about_all(wages, frame[:10], rows=frame[10:40])[0], rtol=0, atol=1e-12)
+    assert explainer.saved > explainer.asked
+
+
+def test_different_mixtures_with_equal_keys_are_told_apart(monkeypatch, asked_about_all):
+    expected, _ = asked_about_all(curved, ONE_HOT[:15], rows=ONE_HOT[15:], evaluations=160)
+    pair = CodedRows.pair.__func__
+
+    def colliding(cls, rows, background):
+        own, others = pair(cls, rows, background)
+        assert own.domain is None
+        return cls(rows, own.codes & np.uint64(1), None), cls(background, others.codes & np.uint64(1), None)
+
+    monkeypatch.setattr(coded_rows.CodedRows, "pair", classmethod(colliding))
+    values = Shap(curved, ONE_HOT[:15], evaluations=160).explain(ONE_HOT[15:]).values
+    np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12)
+
+
+# Models that answer equal rows differently.
+
+
+def noisy(rows, generator=np.random.default_rng(0)):  # noqa: B008
+    return rows[:, 0] + generator.normal(size=len(rows))
+
+
+class Drifting:
+    """A model whose answers change from call to call."""
+
+    calls = 0
+
+    def __call__(self, rows):
+        self.calls += 1
+        return rows[:, 0] + self.calls
+
+
+@pytest.mark.parametrize(("model", "table"), [(noisy, FLAGS), (noisy, GRID), (noisy, ONE_HOT), (Drifting(), GRID)])
+def test_a_model_that_answers_equal_rows_differently_is_told(model, table):
+    model = Counted(model)
+    explainer = Shap(model, table[:15])
+    before = model.asked
+    explanations = explainer.explain(table[15:])
+    (remark,) = explanations.notes[:1]
+    assert remark.startswith("the model answers equal rows differently, so these importances are noisy")
+    assert explanations.asked == model.asked - before
+    assert remark in fs.consistency(explanations, table[15:, 0], discretizer=fs.Sign()).notes
+
+
+def test_a_model_that_draws_at_random_is_asked_about_every_mixture():
+    random, alike = (Shap(model, FLAGS[:15]).explain(FLAGS[15:30]) for model in (noisy, curved))
+    assert random.saved == 0
+    assert random.asked >= alike.asked + alike.saved
+
+
+def test_explaining_twice_asks_twice_so_that_a_model_at_random_shows():
+    explainer = Shap(noisy, FLAGS[:15])
+    runs = [explainer.explain(FLAGS[15:20]).values for _ in range(2)]
+    assert np.abs(runs[0] - runs[1]).max() > 0.01
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+def test_a_model_that_answers_alike_carries_no_remark(table):
+    assert Shap(curved, table[:15], evaluations=160).explain(table[15:40]).remarks == ()
+
+
+# The numbers stay with the explanations.
+
+
+def test_the_numbers_of_a_run_from_the_cache_are_those_of_the_run_that_filled_it(tmp_path):
+    labels = FLAGS[15:, 0]
+    alone = [Shap(curved, FLAGS[:15]).explain(FLAGS[15:][start : start + 20]) for start in (0, 20, 40)]
+    wanted = sum(part.asked for part in alone), sum(part.saved for part in alone)
+    folder = Cache(tmp_path, rows=20)
+    fs.evaluate(labels[:20], Shap(curved, FLAGS[:15]), FLAGS[15:35], cache=folder)  # an interrupted run
+    for _ in range(2):
+        kept = fs.evaluate(labels, Shap(curved, FLAGS[:15]), FLAGS[15:], cache=folder).explanations
+        assert (kept.asked, kept.saved) == wanted
+        assert kept.saved > 0
+
+
+def test_the_numbers_add_up_and_outlive_discretizers_and_tables():
+    explanations = Shap(curved, FLAGS[:15]).explain(FLAGS[15:30])
+    both = explanations.join(explanations)
+    assert (both.asked, both.saved) == (2 * explanations.asked, 2 * explanations.saved)
+    copies = [from_arrow(to_arrow(explanations)), fs.Importances(explanations), explanations.take([0])]
+    copies += [fs.evaluate(FLAGS[15:30, 0], explanations, FLAGS[15:30], discretizer=fs.Sign()).explanations]
+    assert {(copy.asked, copy.saved) for copy in copies} == {(explanations.asked, explanations.saved)}
+
+
+def test_remarks_of_all_parts_are_kept_once():
+    one, other = (fs.Importances([[1.0]])._with(remarks=remarks) for remarks in (("a", "b"), ("b", "c")))
+    assert one.join(other).remarks == ("a", "b", "c")
+
+
+# Keys.
+
+
+@pytest.mark.parametrize("table", [*TABLES.values(), SMOOTH], ids=[*TABLES, "smooth"])
+def test_keys_are_equal_exactly_if_mixtures_are(table):
+    rows, background = CodedRows.pair(table[:12], table[12:20])
+    members = np.random.default_rng(1).random((20, table.shape[1])) < 0.5
+    masked = np.where(members[:, None, :], table[:12, None, None, :], table[12:20]).reshape(-1, table.shape[1])
+    keys = (rows.sums(members)[:, :, None] + background.sums(~members).T).ravel()
+    _, bits = np.unique(masked.view(np.int64), axis=0, return_inverse=True)
+    _, numbers = np.unique(keys, return_inverse=True)
+    assert len(set(zip(bits.ravel().tolist(), numbers.tolist(), strict=True))) == bits.max() + 1 == numbers.max() + 1
+    assert rows.domain is None or keys.max() < rows.domain
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 1_000, 100_000])
+@pytest.mark.parametrize("distinct", [1, 3, 50_000])
+def test_leaders_are_equal_keys_that_lead_themselves(size, distinct):
+    rng = np.random.default_rng(size)
+    keys = rng.integers(0, 2**64, distinct, np.uint64)[rng.integers(0, distinct, size)]
+    leader = leaders(keys)
+    assert (keys[leader] == keys).all()
+    assert (leader[leader] == leader).all()
+    if size <= 1_000:
+        assert len(np.unique(leader)) == len(np.unique(keys))
+
+
+def test_the_share_of_repeated_keys_is_known_from_a_sample():
+    rng = np.random.default_rng(0)
+    for wanted in (0.0, 0.2, 0.5, 0.9):
+        keys = rng.integers(0, 2**64, round(200_000 * (1 - wanted)), np.uint64)
+        keys = np.concatenate([keys, rng.choice(keys, 200_000 - len(keys))])
+        assert abs(share_repeated(keys) - wanted) < 0.03
+    assert share_repeated(np.empty(0, np.uint64)) == 0.0
