@@ -31,6 +31,13 @@ class Line:
     at_most: float | None = None
     seconds: dict[str, float] = field(default_factory=dict)
     note: str = ""
+    limit: dict[str, float] = field(default_factory=dict)  # seconds below which no program could come, by what sets it
+
+    @property
+    def reached(self) -> float | None:
+        """The limit over our own time, 1 at best; None if either is not known."""
+        ours = self.seconds.get("faithscope")
+        return max(self.limit.values()) / ours if self.limit and ours else None
 
     @property
     def met(self) -> bool:
@@ -43,8 +50,14 @@ class Line:
         bar = f"at least {self.at_least:g}" if self.at_least else f"at most {self.at_most:g}" if self.at_most else ""
         verdict = "" if not bar else "not judged" if not judged else "met" if self.met else "MISSED"
         times = [f"{name} {1e3 * seconds:,.1f} ms" for name, seconds in self.seconds.items()]
-        parts = "; ".join([*times, self.note] if self.note else times)
+        parts = "; ".join(part for part in (*times, self._limit_text(), self.note) if part)
         return f"{self.what:<47}{self.value:>8,.2f} {self.unit:<3}{bar:<14}{verdict:<12}{parts}".rstrip()
+
+    def _limit_text(self) -> str:
+        if self.reached is None:
+            return ""
+        name, seconds = max(self.limit.items(), key=lambda item: item[1])
+        return f"limit {1e3 * seconds:,.1f} ms by {name}, {self.reached:.0%} reached"
 
 
 def race(contestants: dict[str, Callable[[], float]], runs: int) -> dict[str, float]:
@@ -149,7 +162,7 @@ def conclude(lines: list[Line], machine: str, chosen: argparse.Namespace) -> Non
     """Write the numbers where asked, and exit 1 where a bar is missed."""
     judged = not chosen.quick
     if chosen.json:
-        numbers = [asdict(line) | {"met": line.met if judged else None} for line in lines]
+        numbers = [asdict(line) | {"met": line.met if judged else None, "reached": line.reached} for line in lines]
         chosen.json.write_text(json.dumps({"machine": machine, "lines": numbers}, indent=2) + "\n")
     missed = [line.what.strip() for line in lines if not line.met]
     if judged and missed:
