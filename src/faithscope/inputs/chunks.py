@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_CHUNK = 2**16  # values at a time, so that a chunk and what is made of it stay in cache
+CHUNK = 2**16  # values at a time, so that a chunk and what is made of it stay in cache
 _MOST = 2**15  # rows of a chunk
 _MANY = 2**16  # rows from which on threads gather them
 WORKERS = min(8, os.cpu_count() or 1)
@@ -16,14 +16,14 @@ WORKERS = min(8, os.cpu_count() or 1)
 
 def over_chunks(work: Callable[[int, int], None], rows: int, width: int) -> None:
     """Call ``work(start, stop)`` over all rows, in threads if they are many (NumPy releases the lock)."""
-    step = max(16, min(_MOST, _CHUNK // max(1, width)))
+    step = max(16, min(_MOST, CHUNK // max(1, width)))
     starts = iter(range(0, rows, step))  # shared, so that no thread waits for one whose core is busy
 
     def run(_: int) -> None:
         for start in starts:
             work(start, min(start + step, rows))
 
-    workers = min(WORKERS, rows // (4 * step))
+    workers = min(WORKERS, rows // (2 * step))
     if workers < 2:
         run(0)
         return

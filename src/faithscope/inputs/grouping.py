@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.inputs.chunks import over_chunks, rows_at
+from faithscope.inputs.chunks import CHUNK, over_chunks, rows_at
 from faithscope.inputs.narrowing import narrowed
 
 Ints = NDArray[np.int64]
@@ -70,17 +70,17 @@ def hash_rows(blocks: Sequence[Column]) -> Words:
     hashes = np.zeros(len(blocks[0]), np.uint64)
 
     def fill(start: int, stop: int) -> None:
-        used = 0
+        used, sums = 0, hashes[start:stop]
         for block in blocks:
             words = _words(block[start:stop])
             words *= _GOLDEN
             words ^= words >> _HALF
-            hashes[start:stop] += _products(words, factors[used : used + words.shape[1]])
+            sums += _products(words, factors[used : used + words.shape[1]])
             used += words.shape[1]
+        sums ^= sums >> _HALF
+        sums *= _GOLDEN
 
     over_chunks(fill, len(hashes), width)
-    hashes ^= hashes >> _HALF
-    hashes *= _GOLDEN
     return hashes
 
 
@@ -120,22 +120,35 @@ def _leaders(hashes: Words) -> Ints:
     The leading bits of a hash are a slot, which the earliest of its rows owns. Rows whose slot has an owner of another
     hash try again among themselves, by other bits.
     """
-    leader = _owners(hashes)
-    displaced = np.flatnonzero(rows_at(hashes, leader) != hashes)
-    if len(displaced):
-        leader[displaced] = displaced[_leaders(hashes[displaced] * _GOLDEN)]
+    rows = len(hashes)
+    bits = np.uint64(64 - (2 * rows - 1).bit_length())  # two to four slots per row
+    owners = _owners(hashes, bits)
+    leader = np.empty(rows, np.int64)
+    displaced: list[Ints] = []
+
+    def lead(start: int, stop: int) -> None:
+        own = hashes[start:stop]
+        leader[start:stop] = np.take(owners, (own >> bits).view(np.int64))
+        wrong = np.flatnonzero(np.take(hashes, leader[start:stop]) != own)
+        if len(wrong):
+            displaced.append(wrong + start)
+
+    over_chunks(lead, rows, 2)
+    if displaced:
+        again = np.sort(np.concatenate(displaced))
+        leader[again] = again[_leaders(hashes[again] * _GOLDEN)]
     return leader
 
 
-def _owners(hashes: Words) -> Ints:
-    """The earliest row in the slot of each row; there are two to four slots per row."""
+def _owners(hashes: Words, bits: np.uint64) -> NDArray[Any]:
+    """The earliest row of each slot, the hash without its last bits; of a slot without rows, anything."""
     rows = len(hashes)
-    bits = (2 * rows - 1).bit_length()
-    slot = (hashes >> np.uint64(64 - bits)).view(np.int64)
-    owner = np.empty(2**bits, np.int32 if rows < 2**31 else np.int64)
-    backwards = np.arange(rows - 1, -1, -1, owner.dtype)
-    owner[slot[::-1].copy()] = backwards  # the earliest is written last, and stays; a copy, since strides are slow
-    return rows_at(owner, slot).astype(np.int64, copy=False)
+    owners = np.empty(2 ** (64 - int(bits)), np.int32 if rows < 2**31 else np.int64)
+    for stop in range(rows, 0, -CHUNK):  # from behind, since the last row to be written stays
+        start = max(0, stop - CHUNK)
+        slots = (hashes[start:stop] >> bits).view(np.int64)
+        owners[slots[::-1].copy()] = np.arange(stop - 1, start - 1, -1)
+    return owners
 
 
 def _number(leader: Ints) -> tuple[Ints, Ints]:
