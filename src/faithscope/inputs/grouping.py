@@ -11,6 +11,7 @@ from faithscope.inputs.narrowing import narrowed
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
+Rows = NDArray[np.signedinteger[Any]]  # positions of rows, in 32 bits where these do
 Column = NDArray[Any]  # (n, w) numeric, or (n,) of Python objects
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -54,12 +55,16 @@ def _earliest(codes: Ints, groups: int) -> Ints:
 def _group_numbers(blocks: list[Column]) -> tuple[Ints, Ints]:
     if len(blocks[0]) == 0:
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    blocks = [narrowed(block) for block in blocks]
+    return _number(_exact_leaders([narrowed(block) for block in blocks]))
+
+
+def _exact_leaders(blocks: list[Column]) -> Rows:
+    """For each row the earliest row that equals it."""
     leader = _leaders(hash_rows(blocks))
     different = _differ_from(blocks, leader)
     if len(different):
         _split_collisions(blocks, leader, different)
-    return _number(leader)
+    return leader
 
 
 def hash_rows(blocks: Sequence[Column]) -> Words:
@@ -114,24 +119,25 @@ def _words(chunk: Column) -> NDArray[np.uint64]:
     return words
 
 
-def _leaders(hashes: Words) -> Ints:
+def _leaders(hashes: Words) -> Rows:
     """For each row the earliest row with the same hash.
 
     The leading bits of a hash are a slot, which the earliest of its rows owns. Rows whose slot has an owner of another
     hash try again among themselves, by other bits.
     """
     rows = len(hashes)
-    bits = np.uint64(64 - (2 * rows - 1).bit_length())  # two to four slots per row
+    bits = np.uint64(64 - (4 * rows // 3).bit_length())  # 4/3 to 8/3 slots per row
     owners = _owners(hashes, bits)
-    leader = np.empty(rows, np.int64)
-    displaced: list[Ints] = []
+    leader = np.empty(rows, owners.dtype)
+    displaced: list[Rows] = []
 
     def lead(start: int, stop: int) -> None:
         own = hashes[start:stop]
         leader[start:stop] = np.take(owners, (own >> bits).view(np.int64))
-        wrong = np.flatnonzero(np.take(hashes, leader[start:stop]) != own)
+        wrong = np.flatnonzero(np.take(hashes, leader[start:stop]) != own).astype(leader.dtype)
         if len(wrong):
-            displaced.append(wrong + start)
+            wrong += start
+            displaced.append(wrong)
 
     over_chunks(lead, rows, 2)
     if displaced:
@@ -140,7 +146,7 @@ def _leaders(hashes: Words) -> Ints:
     return leader
 
 
-def _owners(hashes: Words, bits: np.uint64) -> NDArray[Any]:
+def _owners(hashes: Words, bits: np.uint64) -> Rows:
     """The earliest row of each slot, the hash without its last bits; of a slot without rows, anything."""
     rows = len(hashes)
     owners = np.empty(2 ** (64 - int(bits)), np.int32 if rows < 2**31 else np.int64)
@@ -151,7 +157,7 @@ def _owners(hashes: Words, bits: np.uint64) -> NDArray[Any]:
     return owners
 
 
-def _number(leader: Ints) -> tuple[Ints, Ints]:
+def _number(leader: Rows) -> tuple[Ints, Ints]:
     """Number the groups in order of appearance: the number of each row, and the leader of each group."""
     first = np.flatnonzero(leader == np.arange(len(leader)))
     number = np.empty(len(leader), np.int64)
@@ -159,7 +165,7 @@ def _number(leader: Ints) -> tuple[Ints, Ints]:
     return rows_at(number, leader), first
 
 
-def _differ_from(blocks: list[Column], leader: Ints) -> Ints:
+def _differ_from(blocks: list[Column], leader: Rows) -> Ints:
     """Rows that are not equal to the leader of their group."""
     different: list[Ints] = []
 
@@ -177,7 +183,7 @@ def _differ_from(blocks: list[Column], leader: Ints) -> Ints:
     return np.concatenate(different) if different else np.empty(0, np.int64)
 
 
-def _split_collisions(blocks: list[Column], leader: Ints, different: Ints) -> None:
+def _split_collisions(blocks: list[Column], leader: Rows, different: Ints) -> None:
     """Regroup, by exact comparison, the groups in which a hash has merged different rows; the others stay."""
     merged = np.zeros(len(leader), bool)
     merged[leader[different]] = True
