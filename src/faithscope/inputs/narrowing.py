@@ -28,7 +28,7 @@ def narrowed(block: NDArray[Any]) -> NDArray[Any]:
     """
     if len(block) < _FEW or block.shape[1] < 2 or block.dtype.kind not in "fiu" or block.dtype.itemsize < 4:
         return block
-    look = block[:: len(block) // _LOOK]
+    look = block[:: max(1, len(block) // _LOOK)]
     for scale in _SCALES if block.dtype.kind == "f" else _SCALES[:1]:
         for kind in _KINDS:
             if (small := _scaled(look, scale, kind)) is not None:
