@@ -92,7 +92,7 @@ def hash_rows(blocks: Sequence[Column]) -> Words:
 def _products(words: Words, factors: Words) -> Words:
     """``words @ factors``, which NumPy is slow at for short rows."""
     if len(factors) > _SHORT:
-        return words @ factors
+        return np.asarray(words @ factors)
     products = words[:, 0] * factors[0]
     for place in range(1, len(factors)):
         products += words[:, place] * factors[place]

@@ -39,7 +39,8 @@ def narrowed(block: NDArray[Any]) -> NDArray[Any]:
 
 def _scaled(block: NDArray[Any], scale: float, kind: Any) -> NDArray[Any] | None:
     """The integers that give the block exactly when divided by the scale; None unless all of them do."""
-    small, wrong = np.empty(block.shape, kind), []
+    small = np.empty(block.shape, kind)
+    wrong: list[int] = []
     divisor = block.dtype.type(scale)
 
     def narrow(start: int, stop: int) -> None:
