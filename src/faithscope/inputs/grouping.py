@@ -93,7 +93,7 @@ def _products(words: Words, factors: Words) -> Words:
     """``words @ factors``, which NumPy is slow at for short rows."""
     if len(factors) > _SHORT:
         return np.asarray(words @ factors)
-    products = words[:, 0] * factors[0]
+    products: Words = words[:, 0] * factors[0]
     for place in range(1, len(factors)):
         products += words[:, place] * factors[place]
     return products
