@@ -7,7 +7,8 @@
 1. Against Quantus 0.6.0 ``Consistency`` with ``batch_size=n``; also our very first call in a fresh process, held
    against Quantus's best.
 2. Against the bare group-by of Polars (result materialised) and DuckDB (a table in memory; counts summed inside the
-   database, so no result is transferred). Ours is the complete estimate, interval included.
+   database, so no result is transferred). Ours is the complete estimate, interval included. Explanations are many, few,
+   or few with ten of fourteen features the same in every row; also our very first call in a fresh process.
 3. Peak memory of a fresh process beyond its imports, over the bytes of its input; the input itself is included.
 4. The default interval, weights by label, and clusters of five rows, against ``interval="jackknife"`` of plain rows.
 5. Growth: the time for ten times the rows.
@@ -40,6 +41,7 @@ from ratios import (
     race,
 )
 
+CONSTANT = "few, constant"
 SPREADS = {"few": (0.02, 0.05), "many": (0.08, 0.15)}  # of φ: rounded to a decimal, 1 row in 12 or nearly all differ
 
 
@@ -63,6 +65,18 @@ def importances(n: int, spread: str, discretized: bool = False) -> tuple[np.ndar
     labels = np.digitize(values.sum(axis=1), [-2.0, 2.0])
     values *= np.geomspace(*SPREADS[spread], FEATURES) * (10 if discretized else 1)
     return np.floor(values, out=values) if discretized else values, labels
+
+
+def mostly_constant(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Four features of seven values among ten that are the same in every row: 2,401 explanations; two labels."""
+    values = np.zeros((n, FEATURES))
+    values[:, ::4] = np.random.default_rng(0).integers(0, 7, (n, len(range(0, FEATURES, 4))))
+    return values, (values.sum(axis=1) > 12).astype(np.int64)
+
+
+def explained(n: int, case: str) -> tuple[np.ndarray, np.ndarray]:
+    """Discretized importances and labels: explanations are "few", "many" or `CONSTANT`."""
+    return mostly_constant(n) if case == CONSTANT else importances(n, case, discretized=True)
 
 
 def quantus_consistency(values: np.ndarray, labels: np.ndarray) -> Callable[[], float]:
@@ -107,18 +121,32 @@ def duckdb_cells(columns: dict[str, np.ndarray]) -> Callable[[], float]:
 
 
 def against_group_by(sizes: Sizes) -> Iterator[Line]:
-    known = {"polars": (polars_cells, 2), "duckdb": (duckdb_cells, 3)}
+    known = {"polars": polars_cells, "duckdb": duckdb_cells}
     rivals = {name: rival for name, rival in known.items() if not is_missing(name)}
-    for spread in SPREADS if rivals else ():
-        values, labels = importances(sizes.group_by, spread, discretized=True)
+    for case in (*SPREADS, CONSTANT) if rivals else ():
+        values, labels = explained(sizes.group_by, case)
         columns = {f"phi_{j}": values[:, j].copy() for j in range(FEATURES)} | {"y": labels}
         contestants = {"faithscope": lambda v=values, y=labels: len(fs.consistency(v, y).counts.given)}
-        best = race(contestants | {name: build(columns) for name, (build, _) in rivals.items()}, sizes.runs)
+        best = race(contestants | {name: build(columns) for name, build in rivals.items()}, sizes.runs)
         note = f"{fs.consistency(values, labels).distinct:,} explanations"
-        for name, (_, bar) in rivals.items():
+        for name in rivals:
             times = {who: best[who] for who in ("faithscope", name)}
-            what = f"time over {name}, n = {sizes.group_by:,}, {spread}"
-            yield Line(what, best["faithscope"] / best[name], at_most=bar, seconds=times, note=note)
+            what = f"time over {name}, n = {sizes.group_by:,}, {case}"
+            yield Line(what, best["faithscope"] / best[name], at_most=1, seconds=times, note=note)
+
+
+def first_over_warm(n: int, case: str) -> float:
+    """The time of the very first call over the best of the five calls after it, in a fresh process."""
+    sample = explained(n, case)
+    first, *warm = (race({"ours": partial(_time_of, *sample)}, runs=1)["ours"] for _ in range(6))
+    return first / min(warm)
+
+
+def first_calls(sizes: Sizes) -> Iterator[Line]:
+    for case in (*SPREADS, CONSTANT):
+        call = f"from consistency import first_over_warm; print(first_over_warm({sizes.group_by}, {case!r}))"
+        ratio = min(in_fresh_process(call) for _ in range(min(3, sizes.runs)))
+        yield Line(f"first call over a warm one, {sizes.group_by:,}, {case}", ratio, at_most=2)
 
 
 def peak_over_input(n: int, spread: str) -> float:
@@ -184,7 +212,7 @@ def main() -> None:
     chosen = options(__doc__).parse_args()
     machine = describe_machine(("faithscope", "numpy", "quantus", "polars", "duckdb"))
     print(machine)
-    parts = (against_quantus, against_group_by, memory, against_the_jackknife, growth, import_time)
+    parts = (against_quantus, against_group_by, first_calls, memory, against_the_jackknife, growth, import_time)
     conclude(measure(parts, QUICK if chosen.quick else Sizes(), not chosen.quick), machine, chosen)
 
 

@@ -332,9 +332,11 @@ def number_labels(labels: NDArray[Any]) -> tuple[tuple[Any, ...], Ints]:
         if high - low < 1_000_000 and high < 2**63:
             shifted = labels.astype(np.int64) - low
             present = np.flatnonzero(np.bincount(shifted))
+            values = (present + low).astype(labels.dtype)
+            if len(present) == high - low + 1:
+                return tuple(values.tolist()), shifted
             place = np.zeros(high - low + 1, np.int64)
             place[present] = np.arange(len(present))
-            values = (present + low).astype(labels.dtype)
             return tuple(values.tolist()), place[shifted]
     if labels.ndim == 2:
         codes, first = group([labels])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.inputs import grouping
+from faithscope.inputs import chunks, grouping
 from faithscope.readers import as_explanations
 
 
@@ -40,9 +40,9 @@ def test_groups_are_numbered_by_first_appearance_and_hold_equal_rows(seed):
 
 
 def test_large_samples_are_grouped_in_threads_to_the_same_end(monkeypatch):
-    monkeypatch.setattr(grouping, "WORKERS", 3)
-    pools, executor = [], grouping.ThreadPoolExecutor
-    monkeypatch.setattr(grouping, "ThreadPoolExecutor", lambda workers: pools.append(workers) or executor(workers))
+    monkeypatch.setattr(chunks, "WORKERS", 3)
+    pools, executor = [], chunks.ThreadPoolExecutor
+    monkeypatch.setattr(chunks, "ThreadPoolExecutor", lambda workers: pools.append(workers) or executor(workers))
     values = np.random.default_rng(0).integers(0, 40, size=(200_000, 2)).astype(float)
     codes, first = grouping.group([values])
     assert pools

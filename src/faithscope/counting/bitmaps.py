@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.inputs.grouping import WORKERS
+from faithscope.inputs.chunks import WORKERS
 from faithscope.relations import Blocks, Parts
 from faithscope.runtime.memory import need
 

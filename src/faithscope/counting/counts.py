@@ -276,8 +276,11 @@ class Counts:
         return LabelPairs.of(rows, np.maximum(agreeing - 1, 0.0), np.maximum(squares - 1, 0.0))
 
     def _profile_of_labels(self) -> Profile:
+        # Nearly all rows may have an explanation that covers no other row: these become a single entry, first of all.
+        lone = (self.per_explanation == 1)[self.explanation] & (not self.missed.any())
+        single = int(self.given[lone].sum())
         # Cells that no row was given have no terms, and with many labels most cells are such.
-        occupied = np.flatnonzero(self.given)
+        occupied = np.flatnonzero((self.given > 0) & ~lone)
         which, given, missed, same = (c[occupied] for c in (self.explanation, self.given, self.missed, self.covered))
         covered, first = self.per_explanation[which], np.flatnonzero(np.diff(which, prepend=-1))
         cells = np.diff(first, append=len(which))  # of each explanation, side by side
@@ -287,11 +290,10 @@ class Counts:
         if missed.any():
             pairs = zip(columns, (covered, same, agreeing, missed), strict=True)
             columns = [np.concatenate(pair) for pair in pairs]
-        # Nearly all rows may have an explanation that covers no other row: these become a single entry.
-        alone, some = columns[0] == 0, columns[3] > 0
-        several = ~alone & some
-        table = compact(int(columns[3][alone].sum()), *(column[several] for column in columns))
-        return Profile(*table, self.per_label, self.distinct, modal, self.relation)
+        alone = columns[0] == 0
+        several = ~alone & (columns[3] > 0)
+        table = compact(single + int(columns[3][alone].sum()), *(column[several] for column in columns))
+        return Profile(*table, self.per_label, self.distinct, single + modal, self.relation)
 
 
 def count(explanations: Any, predictions: Any, *, weights: Any = None, agreement: Any = None) -> Counts:

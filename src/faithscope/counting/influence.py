@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from faithscope.counting.bitmaps import Bits, Layout
 from faithscope.counting.counts import Counts, sums
 from faithscope.counting.leave_out import LeftOut, ratio
-from faithscope.inputs.grouping import over_chunks
+from faithscope.inputs.chunks import over_chunks
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

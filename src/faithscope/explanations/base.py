@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import Incompatible
 from faithscope.inputs.alignment import index_of, joined, taken
+from faithscope.inputs.chunks import rows_at
 from faithscope.inputs.grouping import Column, group, locate
 from faithscope.runtime.memory import FEWER_ROWS, need
 from faithscope.visible import visible
@@ -84,7 +85,7 @@ class Explanations(ABC):
         if not isinstance(chosen, slice):
             many = int(np.count_nonzero(chosen)) if chosen.dtype == bool else len(chosen)
             self._need_rows(many)
-        columns = {name: getattr(self, name)[chosen] for name in self._per_row}
+        columns = {name: rows_at(getattr(self, name), chosen) for name in self._per_row}
         return self._with(**columns, index=taken(self.index, chosen))
 
     def join(self, other: Self) -> Self:

@@ -1,21 +1,22 @@
-"""Exact grouping of equal rows: hash, sort, then compare, so that a hash can never merge two explanations."""
+"""Exact grouping of equal rows: hash, then compare, so that a hash can never merge two explanations."""
 
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.inputs.chunks import CHUNK, over_chunks, rows_at
+from faithscope.inputs.narrowing import narrowed
+
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
+Rows = NDArray[np.signedinteger[Any]]  # positions of rows, in 32 bits where these do
 Column = NDArray[Any]  # (n, w) numeric, or (n,) of Python objects
 
-_CHUNK = 2**17  # values at a time, so that every pass over a chunk stays in cache
-WORKERS = min(8, os.cpu_count() or 1)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
+_SHORT = 3
 
 
 def group(columns: Sequence[Column]) -> tuple[Ints, Ints]:
@@ -54,11 +55,16 @@ def _earliest(codes: Ints, groups: int) -> Ints:
 def _group_numbers(blocks: list[Column]) -> tuple[Ints, Ints]:
     if len(blocks[0]) == 0:
         return np.empty(0, np.int64), np.empty(0, np.int64)
+    return _number(_exact_leaders([narrowed(block) for block in blocks]))
+
+
+def _exact_leaders(blocks: list[Column]) -> Rows:
+    """For each row the earliest row that equals it."""
     leader = _leaders(hash_rows(blocks))
     different = _differ_from(blocks, leader)
     if len(different):
         _split_collisions(blocks, leader, different)
-    return _number(leader)
+    return leader
 
 
 def hash_rows(blocks: Sequence[Column]) -> Words:
@@ -69,72 +75,115 @@ def hash_rows(blocks: Sequence[Column]) -> Words:
     hashes = np.zeros(len(blocks[0]), np.uint64)
 
     def fill(start: int, stop: int) -> None:
-        used = 0
+        used, sums = 0, hashes[start:stop]
         for block in blocks:
-            words = _words(block[start:stop]) * _GOLDEN
+            words = _words(block[start:stop])
+            words *= _GOLDEN
             words ^= words >> _HALF
-            hashes[start:stop] += words @ factors[used : used + words.shape[1]]
+            sums += _products(words, factors[used : used + words.shape[1]])
             used += words.shape[1]
+        sums ^= sums >> _HALF
+        sums *= _GOLDEN
 
     over_chunks(fill, len(hashes), width)
-    hashes ^= hashes >> _HALF
-    hashes *= _GOLDEN
     return hashes
+
+
+def _products(words: Words, factors: Words) -> Words:
+    """``words @ factors``, which NumPy is slow at for short rows."""
+    if len(factors) > _SHORT:
+        return np.asarray(words @ factors)
+    products: Words = words[:, 0] * factors[0]
+    for place in range(1, len(factors)):
+        products += words[:, place] * factors[place]
+    return products
 
 
 def _words(chunk: Column) -> NDArray[np.uint64]:
     """Each row as 64-bit words: one per float, integers packed closely. Adding 0.0 makes -0.0 equal 0.0."""
     if chunk.dtype.kind == "f":
         return (chunk.astype(np.float64, copy=False) + 0.0).view(np.uint64)
-    size, width = chunk.dtype.itemsize, chunk.shape[1]
-    if size == 8:
+    size = chunk.dtype.itemsize * chunk.shape[1]
+    if chunk.dtype.itemsize == 8:
         return chunk.astype(np.uint64)
-    padded = np.zeros((len(chunk), -(-width * size // 8) * 8 // size), chunk.dtype)
-    padded[:, :width] = chunk
-    return padded.view(np.uint64)
+    if size < 8 or not chunk.flags.c_contiguous:
+        padded = np.zeros((len(chunk), -(-size // 8) * 8 // chunk.dtype.itemsize), chunk.dtype)
+        padded[:, : chunk.shape[1]] = chunk
+        return padded.view(np.uint64)
+    words = np.empty((-(-size // 8), len(chunk)), np.uint64).T
+    for place in range(words.shape[1]):
+        beyond = max(0, 8 * place + 8 - size)  # bytes that the last word shares with the one before
+        words[:, place] = np.ndarray(len(chunk), np.uint64, chunk.data, 8 * place - beyond, (size,))
+        if beyond:
+            words[:, place] >>= np.uint64(8 * beyond)
+    return words
 
 
-def _leaders(hashes: Words) -> Ints:
-    """For each row the earliest row with the same leading bits of its hash; overwrites the hashes.
+def _leaders(hashes: Words) -> Rows:
+    """For each row the earliest row with the same hash.
 
-    Each word carries the number of its row in its last bits, so that a plain sort replaces a slower argsort.
+    The leading bits of a hash are a slot, which the earliest of its rows owns. Rows whose slot has an owner of another
+    hash try again among themselves, by other bits.
     """
     rows = len(hashes)
-    bits = np.uint64(max(1, (rows - 1).bit_length()))
-    mask = (np.uint64(1) << bits) - np.uint64(1)
-    hashes &= ~mask
-    hashes |= np.arange(rows, dtype=np.uint64)
-    hashes.sort()
-    order = (hashes & mask).view(np.int64)
-    hashes >>= bits
-    new = np.flatnonzero(np.concatenate([[True], hashes[1:] != hashes[:-1]]))
-    leader = np.empty(rows, np.int64)
-    leader[order] = np.repeat(order[new], np.diff(new, append=rows))  # within a group the rows ascend
+    bits = np.uint64(64 - (4 * rows // 3).bit_length())  # 4/3 to 8/3 slots per row
+    owners = _owners(hashes, bits)
+    leader = np.empty(rows, owners.dtype)
+    displaced: list[Rows] = []
+
+    def lead(start: int, stop: int) -> None:
+        own = hashes[start:stop]
+        leader[start:stop] = np.take(owners, (own >> bits).view(np.int64))
+        wrong = np.flatnonzero(np.take(hashes, leader[start:stop]) != own).astype(leader.dtype)
+        if len(wrong):
+            wrong += start
+            displaced.append(wrong)
+
+    over_chunks(lead, rows, 2)
+    if displaced:
+        again = np.sort(np.concatenate(displaced))
+        leader[again] = again[_leaders(hashes[again] * _GOLDEN)]
     return leader
 
 
-def _number(leader: Ints) -> tuple[Ints, Ints]:
+def _owners(hashes: Words, bits: np.uint64) -> Rows:
+    """The earliest row of each slot, the hash without its last bits; of a slot without rows, anything."""
+    rows = len(hashes)
+    owners = np.empty(2 ** (64 - int(bits)), np.int32 if rows < 2**31 else np.int64)
+    for stop in range(rows, 0, -CHUNK):  # from behind, since the last row to be written stays
+        start = max(0, stop - CHUNK)
+        slots = (hashes[start:stop] >> bits).view(np.int64)
+        owners[slots[::-1].copy()] = np.arange(stop - 1, start - 1, -1)
+    return owners
+
+
+def _number(leader: Rows) -> tuple[Ints, Ints]:
     """Number the groups in order of appearance: the number of each row, and the leader of each group."""
-    leads = np.zeros(len(leader), bool)
-    leads[leader] = True
-    return (np.cumsum(leads) - 1)[leader], np.flatnonzero(leads)
+    first = np.flatnonzero(leader == np.arange(len(leader)))
+    number = np.empty(len(leader), np.int64)
+    number[first] = np.arange(len(first))
+    return rows_at(number, leader), first
 
 
-def _differ_from(blocks: list[Column], leader: Ints) -> Ints:
+def _differ_from(blocks: list[Column], leader: Rows) -> Ints:
     """Rows that are not equal to the leader of their group."""
     different: list[Ints] = []
 
     def compare(start: int, stop: int) -> None:
-        for block in blocks:
-            wrong = block[start:stop] != block[leader[start:stop]]
+        rows = np.arange(start, stop)
+        led = rows[leader[start:stop] != rows]
+        few = 2 * len(led) < len(rows)
+        for block in blocks if len(led) else ():
+            own = rows_at(block, led) if few else block[start:stop]
+            wrong = own != rows_at(block, leader[led] if few else leader[start:stop])
             if wrong.any():
-                different.append(start + np.flatnonzero(wrong.any(axis=1)))
+                different.append((led if few else rows)[wrong.any(axis=1)])
 
-    over_chunks(compare, len(leader), sum(block.shape[1] for block in blocks))
+    over_chunks(compare, len(leader), sum(block[:1].nbytes for block in blocks) // 8)
     return np.concatenate(different) if different else np.empty(0, np.int64)
 
 
-def _split_collisions(blocks: list[Column], leader: Ints, different: Ints) -> None:
+def _split_collisions(blocks: list[Column], leader: Rows, different: Ints) -> None:
     """Regroup, by exact comparison, the groups in which a hash has merged different rows; the others stay."""
     merged = np.zeros(len(leader), bool)
     merged[leader[different]] = True
@@ -142,34 +191,6 @@ def _split_collisions(blocks: list[Column], leader: Ints, different: Ints) -> No
     exact = np.concatenate([_words(block[members]) for block in blocks], axis=1)
     _, earliest, inner = np.unique(exact, axis=0, return_index=True, return_inverse=True)
     leader[members] = members[earliest][inner.reshape(-1)]
-
-
-def over_chunks(work: Callable[[int, int], None], rows: int, width: int) -> None:
-    """Call ``work(start, stop)`` over all rows, in threads if they are many (NumPy releases the lock)."""
-    step = max(16, min(8192, _CHUNK // max(1, width)))
-
-    def run(begin: int, end: int) -> None:
-        for start in range(begin, end, step):
-            work(start, min(start + step, end))
-
-    workers = min(WORKERS, rows // (4 * step))
-    if workers < 2:
-        run(0, rows)
-        return
-    bounds = [rows * i // workers for i in range(workers + 1)]
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(run, bounds[:-1], bounds[1:]))
-
-
-def sums_over_chunks(work: Callable[[int, int], Sequence[float]], rows: int, width: int) -> NDArray[np.float64]:
-    """The sums of the numbers that ``work(start, stop)`` gives, added in order of the rows."""
-    parts: dict[int, Sequence[float]] = {}
-
-    def keep(start: int, stop: int) -> None:
-        parts[start] = work(start, stop)
-
-    over_chunks(keep, rows, width)
-    return np.asarray(np.sum([parts[start] for start in sorted(parts)], axis=0))
 
 
 def locate(known: Sequence[Column], wanted: Sequence[Column]) -> Ints:

@@ -17,7 +17,7 @@ from faithscope.inputs.arrays import (
     to_array,
     to_vector,
 )
-from faithscope.inputs.grouping import over_chunks
+from faithscope.inputs.chunks import over_chunks
 from faithscope.inputs.missing import is_missing, refuse_missing, refuse_rows
 from faithscope.runtime.memory import need
 
@@ -137,8 +137,11 @@ def refuse_nonfinite(matrix: NDArray[Any], what: str, names: Sequence[str] | Non
     bad: list[int] = []
 
     def look(start: int, stop: int) -> None:
-        if not np.isfinite(matrix[start:stop]).all():
-            bad.append(start + int((~np.isfinite(matrix[start:stop]).all(axis=1)).argmax()))
+        chunk = matrix[start:stop]
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = chunk.sum()  # finite only if every value is; large ones may add up to infinity
+        if not np.isfinite(total) and not np.isfinite(chunk).all():
+            bad.append(start + int((~np.isfinite(chunk).all(axis=1)).argmax()))
 
     over_chunks(look, len(matrix), matrix.shape[1])
     if bad:

@@ -14,7 +14,7 @@ from faithscope.counting.leave_out import LeftOut, leave_out_rows
 from faithscope.counting.profile import Profile
 from faithscope.errors import NotProven
 from faithscope.inputs.checks import check_share
-from faithscope.inputs.grouping import sums_over_chunks
+from faithscope.inputs.chunks import sums_over_chunks
 
 Floats = NDArray[np.float64]
 

@@ -12,6 +12,7 @@ from faithscope.inputs.tensors import is_tensor, to_host
 from faithscope.readers.shared.wanted import ClassIndex, Wanted
 
 OWN_CLASSES = "rows explain the classes predicted for them, so that equal numbers may speak of different classes"
+_LOOK = 1000  # rows that nearly always tell that a column varies
 _BIAS = "the constant last column, the bias of a boosted model, was left out"
 
 
@@ -70,7 +71,8 @@ def bias_note(values: NDArray[Any]) -> tuple[str, ...]:
     """A note if some columns, the last among them, look like the biases of a boosted model's classes."""
     if len(values) < 10 or values.dtype.kind != "f" or not values.shape[1] or not values[0, -1]:
         return ()
-    if not (values[:, -1] == values[0, -1]).all():
+    last = values[:, -1]
+    if not (last[:_LOOK] == last[0]).all() or not (last == last[0]).all():
         return ()
     constant = np.flatnonzero((values == values[:1]).all(axis=0) & (values[0] != 0))
     width, rest = divmod(values.shape[1], len(constant))

@@ -1,0 +1,65 @@
+"""Chunks: one pass over many rows, a few thousand at a time, in threads."""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+CHUNK = 2**16  # values at a time, so that a chunk and what is made of it stay in cache
+_MOST = 2**15  # rows of a chunk
+_MANY = 2**16  # rows from which on threads gather them
+WORKERS = min(8, os.cpu_count() or 1)
+
+
+def over_chunks(work: Callable[[int, int], None], rows: int, width: int) -> None:
+    """Call ``work(start, stop)`` over all rows, in threads if they are many (NumPy releases the lock)."""
+    step = max(16, min(_MOST, CHUNK // max(1, width)))
+    starts = iter(range(0, rows, step))  # shared, so that no thread waits for one whose core is busy
+
+    def run(_: int) -> None:
+        for start in starts:
+            work(start, min(start + step, rows))
+
+    workers = min(WORKERS, rows // (2 * step))
+    if workers < 2:
+        run(0)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(run, range(workers)))
+
+
+def sums_over_chunks(work: Callable[[int, int], Sequence[float]], rows: int, width: int) -> NDArray[np.float64]:
+    """The sums of the numbers that ``work(start, stop)`` gives, added in order of the rows."""
+    parts: dict[int, Sequence[float]] = {}
+
+    def keep(start: int, stop: int) -> None:
+        parts[start] = work(start, stop)
+
+    over_chunks(keep, rows, width)
+    return np.asarray(np.sum([parts[start] for start in sorted(parts)], axis=0))
+
+
+def rows_at(array: Any, rows: NDArray[Any] | slice) -> Any:
+    """``array[rows]``, in threads if many rows are named by their positions.
+
+    Examples
+    --------
+    >>> rows_at(np.array([[1, 2], [3, 4]]), np.array([1, -1])).tolist()
+    [[3, 4], [3, 4]]
+    """
+    if isinstance(rows, slice) or rows.dtype.kind not in "iu" or not isinstance(array, np.ndarray):
+        return array[rows]
+    if array.dtype == object or not array.flags.c_contiguous:  # take would copy all of it
+        return array[rows]
+    if len(rows) < _MANY:
+        return np.take(array, rows, axis=0)
+    taken = np.empty((len(rows), *array.shape[1:]), array.dtype)
+
+    def fill(start: int, stop: int) -> None:
+        taken[start:stop] = np.take(array, rows[start:stop], axis=0)
+
+    over_chunks(fill, len(rows), taken[:1].nbytes // 8)
+    return taken
