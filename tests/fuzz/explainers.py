@@ -144,6 +144,7 @@ for name, (_, settings) in MADE.items():
     if name != "TreePath":
         _constructor(name, settings)
     _explain(name)
+_explain("Anchors", "explain_at", thresholds=[0.5, 0.95])
 _explain("Anchors", "explain_with_precision", samples=10)
 _explain("Counterfactual", "find")
 _explain("Shap", "explain_with_error")

@@ -14,10 +14,13 @@ from faithscope.reproduce.authors.lars import supports
 from faithscope.reproduce.authors.literal_top import LiteralTop
 from faithscope.reproduce.authors.random_flips import NONE, RandomFlips, discretized
 from faithscope.reproduce.discretized import claims, measured
+from faithscope.reproduce.models import boosted
+from faithscope.reproduce.models.reviews import reviews
 from faithscope.reproduce.models.tabulated import Tabulated
 from faithscope.reproduce.parts import figure3, figure4, figure5, table5, table6, table7
 from faithscope.reproduce.printed import rows as printed_rows
 from faithscope.reproduce.records import Record
+from faithscope.reproduce.sweep import SweptAnchors
 from faithscope.reproduce.systems import BoostedSystem
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*does not hold the rows that the paper used")
@@ -159,6 +162,36 @@ def test_a_table_of_the_trees_says_what_the_trees_say(settings):
         assert np.array_equal(system.model.predict(rows), system.trees.predict(rows))
         np.testing.assert_allclose(system.model.predict_proba(rows), system.trees.predict_proba(rows), atol=1e-6)
     assert not isinstance(BoostedSystem.of("avila", settings).model, Tabulated)
+
+
+def test_many_trees_give_equal_rows_one_answer_and_all_rows_their_own(settings, monkeypatch):
+    trees = BoostedSystem.of("avila", settings).trees
+    rows = np.random.default_rng(0).normal(size=(300, len(trees.thresholds))).round(1)
+    rows = np.concatenate([rows, rows[:100], -0.0 * rows[:3], rows[:100].astype(np.float32)])
+    expected = trees.predict(rows)
+    asked = []
+    plain = type(trees)._labels
+    monkeypatch.setattr(boosted, "_MANY_TREES", 1)
+    monkeypatch.setattr(type(trees), "_labels", lambda self, part: asked.append(len(part)) or plain(self, part))
+    assert np.array_equal(trees.predict(rows), expected)
+    assert asked[0] <= 301
+
+
+def test_anchors_of_a_sweep_are_searched_for_once_and_kept_by_threshold(settings, tmp_path):
+    system = BoostedSystem.of("adult", replace(settings, cache=tmp_path), 20)
+    alone = {asked: system.evaluated(system.anchors("as_defined", asked)) for asked in (0.6, 0.9)}
+    for searches in (1, 0):  # the second time all is read from the cache
+        sweep = SweptAnchors.of(system.anchors("as_defined", 0.6), (0.6, 0.9))
+        for asked, anchors in sweep.items():
+            rules = system.evaluated(anchors).explanations
+            assert rules.to_conditions() == alone[asked].explanations.to_conditions()
+            assert len(anchors.rules) == searches
+
+
+def test_the_model_of_reviews_says_what_its_pipeline_says(settings):
+    reviewed = reviews(settings)
+    texts = [*reviewed.test, "", "UNK", "Good-bad\tGREAT\nfilm's", "a b c", "good\u00a0bad"]
+    assert reviewed.predict(texts).tolist() == reviewed.model.predict(reviewed.vectorizer.transform(texts)).tolist()
 
 
 def test_random_flips_reach_the_wanted_class_and_stay_in_range():

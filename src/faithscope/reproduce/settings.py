@@ -19,7 +19,7 @@ from faithscope.runtime.files import write_atomically
 CAPS = {"chess": 2_800, "avila": 5_000, "adult": 5_000, "covtype": 4_650}
 _QUICK = 200
 _SHARED = (
-    *("discretized", "growth", "samples", "systems"),
+    *("discretized", "growth", "samples", "sweep", "systems"),
     *("models/boosted", "models/reviews", "models/splits", "models/tabulated"),
     *("authors/kernel_coalitions", "authors/label_shap", "authors/lars", "authors/literal_top", "authors/random_flips"),
 )

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 import faithscope as fs
 from faithscope.errors import BadInput, WrongType
-from faithscope.explainers.anchors.text import TextAnchors
+from faithscope.explainers.anchors.text import TextAnchors, _MaskedTexts
 
 rng = np.random.default_rng(0)
 WORDS = np.array([f"word{j}" for j in range(60)])
@@ -223,3 +223,15 @@ def test_words_are_as_precise_as_those_of_anchor_exp_and_about_as_many():
     ]
     assert precision[0] >= precision[1] - 0.02
     assert abs(np.mean([*map(len, ours)]) - np.mean([*map(len, explanations)])) <= 1
+
+
+def test_masked_texts_are_the_words_with_unknown_in_place_of_those_that_are_not_kept():
+    tokens = [["a", "b", "a"], ["c"], ["d", "a", "e", "d"]]
+    masked = _MaskedTexts(tokens, np.zeros(3), np.arange(3, dtype=np.uint64), None, 50, "UNK")
+    rng = np.random.default_rng(0)
+    rows, kept = rng.integers(0, 3, 60), rng.random((60, masked.width)) < 0.5
+    expected = []
+    for row, marks in zip(rows, kept, strict=True):
+        stays = dict(zip(dict.fromkeys(tokens[row]), marks, strict=False))
+        expected.append(" ".join(word if stays[word] else "UNK" for word in tokens[row]))
+    assert masked._texts(rows, kept) == expected

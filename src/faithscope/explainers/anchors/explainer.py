@@ -1,13 +1,14 @@
 """Anchors: rules such that the model gives nearly all rows under them the prediction of the row."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.errors import BadInput
 from faithscope.explainers.anchors.bins import Bins, CoveredRows
 from faithscope.explainers.anchors.draws import TableDraws
 from faithscope.explainers.anchors.lucb import KEPT_IN_SEARCH, Search
@@ -116,8 +117,38 @@ class Anchors(Mannered):
         progress : callable, optional
             Called with the number of rows done, and of all rows, whenever some more are done.
         """
-        cell, anchors, _ = self._find(X, progress)
-        return self._rules(anchors).take(cell)
+        return self._explain_at(X, (self.search,), progress)[0]
+
+    def explain_at(
+        self, X: Any, thresholds: Iterable[float], *, progress: Progress | None = None
+    ) -> dict[float, Rules]:
+        """One rule per row for each of several thresholds: the rules that separate explainers would give.
+
+        All thresholds are searched for at the same time, so the model is asked once about a perturbed row that several
+        of them need: six thresholds take little more time than the highest of them.
+
+        Parameters
+        ----------
+        X, progress
+            As for `explain`.
+        thresholds : iterable of float
+            As `threshold`, which plays no part here.
+
+        Examples
+        --------
+        >>> rows = np.column_stack([np.arange(100), np.arange(100) % 7])
+        >>> anchors = Anchors(lambda X: (X[:, 0] >= 50) & (X[:, 1] > 1), rows)
+        >>> {asked: rules.describe(0) for asked, rules in anchors.explain_at([[80, 3]], [0.6, 0.95]).items()}
+        {0.6: 'x0 > 24.75 and x1 > 1', 0.95: 'x0 > 49.5 and x1 > 1'}
+        """
+        if isinstance(thresholds, int | float | str) or not (several := list(thresholds)):
+            raise BadInput(f"thresholds must list at least one number, as in [0.5, 0.95]; got {thresholds!r}.")
+        searches = tuple(replace(self.search, threshold=threshold) for threshold in several)
+        return dict(zip(several, self._explain_at(X, searches, progress), strict=True))
+
+    def _explain_at(self, X: Any, searches: tuple[Search, ...], progress: Progress | None) -> list[Rules]:
+        cell, anchors, _ = self._find(X, searches, progress)
+        return [self._rules(anchors[:, place]).take(cell) for place in range(len(searches))]
 
     def explain_with_precision(
         self, X: Any, *, samples: int = 1000, progress: Progress | None = None
@@ -140,13 +171,17 @@ class Anchors(Mannered):
             Share of training rows that the rule covers.
         """
         batches = -(-check_whole(samples, "samples") // _BATCH)
-        cell, anchors, draws = self._find(X, progress)
+        cell, anchors, draws = self._find(X, (self.search,), progress)
+        anchors = anchors[:, 0]
         precision = fresh_precision(draws, np.arange(len(anchors)), anchors, batches)
         return self._rules(anchors).take(cell), precision[cell], self._coverage.share(anchors)[cell]
 
     @in_memory("explain fewer rows or features, or bin categories")
-    def _find(self, X: Any, progress: Progress | None) -> tuple[Ints, Codes, TableDraws]:
-        """The cell of each row, shared by rows with the same bins and prediction; the cells' anchors; the draws."""
+    def _find(self, X: Any, searches: tuple[Search, ...], progress: Progress | None) -> tuple[Ints, Codes, TableDraws]:
+        """The cell of each row, shared by rows with the same bins and prediction; the cells' anchors; the draws.
+
+        There is one anchor per cell and search: (cells, searches, d). Searches differ in their thresholds alone.
+        """
         rows, unseen = self.table.read(X)
         labels = self._labels(rows, unseen)
         bins = self._bins.locate(rows)
@@ -154,12 +189,15 @@ class Anchors(Mannered):
         draws = TableDraws(
             self._bins, self._coverage, bins[first], labels[first], self._labels, self._outcomes, _BATCH, self.seed
         )
-        counter = _CellProgress(progress, np.bincount(cell, minlength=len(first)))
-        anchors: list[Codes] = [np.zeros((0, rows.shape[1]), np.int32)]
-        step = min(_GROUP, _TRIED // (self.search.beam * len(self._bins.conditions[0])))
-        cells = np.arange(len(first))
-        anchors += [self.search.run(draws, cells[block], counter.add) for block in blocks(len(cells), step)]
-        return cell, np.concatenate(anchors), draws
+        counter = _CellProgress(progress, np.bincount(cell, minlength=len(first)), len(searches))
+        anchors = np.zeros((len(first), len(searches), rows.shape[1]), np.int32)
+        asked = np.array([search.threshold for search in searches], np.float64)
+        step = min(_GROUP, _TRIED // (self.search.beam * len(self._bins.conditions[0]) * len(searches)))
+        for block in blocks(len(first), step):
+            cells = np.repeat(np.arange(block.start, block.stop), len(searches))
+            best = self.search.run(draws, cells, counter.add, np.resize(asked, len(cells)))
+            anchors[block] = best.reshape(-1, *anchors.shape[1:])
+        return cell, anchors, draws
 
     def _labels(self, rows: Floats, unseen: Unseen | None = None) -> NDArray[Any]:
         """The model's predictions for rows of a matrix, asked in blocks that fit in memory."""
@@ -190,14 +228,15 @@ class Anchors(Mannered):
 
 @dataclass
 class _CellProgress:
-    """Progress in rows over a search in cells; `rows` says how many rows each cell has."""
+    """Progress in rows over searches in cells; `rows` says how many rows each cell has."""
 
     progress: Progress | None
     rows: Ints
+    searches: int
     done: int = 0
 
     def add(self, cells: Ints) -> None:
-        """Count these cells as done."""
+        """Count these cells as done by one search; a row is done when all searches are, on average."""
         self.done += int(self.rows[cells].sum())
         if self.progress is not None and len(cells):
-            self.progress(self.done, int(self.rows.sum()))
+            self.progress(self.done // self.searches, int(self.rows.sum()))

@@ -74,19 +74,29 @@ class Search:
         if self.longest is not None:
             check_whole(self.longest, "The most conditions")
 
-    def run(self, space: Perturbations, rows: Ints, done: Callable[[Ints], None] | None = None) -> Codes:
+    def run(
+        self,
+        space: Perturbations,
+        rows: Ints,
+        done: Callable[[Ints], None] | None = None,
+        thresholds: Floats | None = None,
+    ) -> Codes:
         """The anchor of each row: the widest that passes; if none does, the most precise that was checked.
 
         Parameters
         ----------
         space : Perturbations
         rows : (n,) array
+            A row may be listed several times.
         done : function, optional
-            Called with some of the rows as soon as their anchors are final; with every row once.
+            Called with some of the rows as soon as their anchors are final; with every listed row once.
+        thresholds : (n,) array, optional
+            The precision asked for of each listed row, if not that of the search.
         """
         tell = done or _nothing
+        asked = np.full(len(rows), self.threshold) if thresholds is None else thresholds
         best = _Best(np.zeros((len(rows), space.width), np.int32), np.full(len(rows), -1.0))
-        at, conditions, size = self._disagreeing(space, rows), np.zeros(len(rows), np.int64), 0
+        at, conditions, size = self._disagreeing(space, rows, asked), np.zeros(len(rows), np.int64), 0
         tell(np.delete(rows, at))
         beams, alive = best.anchors[at, None], np.ones((len(at), 1), bool)
         while len(at) and size != self.longest:
@@ -96,25 +106,26 @@ class Search:
             if size == 1:
                 conditions[at] = candidates.count
             chosen = self._best(candidates)
-            means = self._check(candidates, chosen, conditions[at])
+            means = self._check(candidates, chosen, conditions[at], asked[at])
             beams, alive = candidates.anchors(chosen), chosen >= 0
             width = np.take_along_axis(candidates.coverage, chosen, axis=1)
-            best.improve(at, beams, np.where(means >= self.threshold, 1.0 + width, means))
+            best.improve(at, beams, np.where(means >= asked[at, None], 1.0 + width, means))
             on = alive.any(axis=1)
             tell(rows[at[~on]])
             at, beams, alive = at[on], beams[on], alive[on]
         tell(rows[at])
         return best.anchors
 
-    def _disagreeing(self, space: Perturbations, rows: Ints) -> Ints:
+    def _disagreeing(self, space: Perturbations, rows: Ints, asked: Floats) -> Ints:
         """Positions of the rows that need a condition; if all draws agree with a row, it gets the empty anchor."""
-        agree, drawn, enough = np.arange(len(rows)), 0, False
-        while len(agree) and not enough:
-            free = np.zeros((len(agree), space.width), np.int32)
-            agree = agree[space.agreeing(Wanted.of(rows[agree], free, CHECKED + drawn)) == space.batch]
-            drawn += 1
-            enough = not self._unsure(np.ones(1), self._level(np.ones(1), np.full(1, drawn), space.batch))[0]
-        return np.setdiff1d(np.arange(len(rows)), agree)
+        agree, left, drawn = np.ones(len(rows), bool), np.arange(len(rows)), 0
+        while len(left):
+            free = np.zeros((len(left), space.width), np.int32)
+            agree[left] = space.agreeing(Wanted.of(rows[left], free, CHECKED + drawn)) == space.batch
+            left, drawn = left[agree[left]], drawn + 1
+            level = self._level(np.ones(len(left)), np.full(len(left), drawn), space.batch)
+            left = left[_unsure(np.ones(len(left)), level, asked[left])]
+        return np.flatnonzero(~agree)
 
     def _best(self, candidates: Candidates) -> Ints:
         """The most precise candidates of each row: (n, beam), -1 if a row has fewer."""
@@ -142,7 +153,7 @@ class Search:
         """
         return np.asarray(np.log(2 * count * batches * (batches + 1) / self.delta) / (batches * batch))
 
-    def _check(self, candidates: Candidates, chosen: Ints, conditions: Ints) -> Floats:
+    def _check(self, candidates: Candidates, chosen: Ints, conditions: Ints, asked: Floats) -> Floats:
         """Precision of the chosen candidates, drawn until each is on one side of the threshold: (n, beam), -1 for none.
 
         A row has at most `beam` checks of each size, so no check errs by more than the slack, but for a chance of delta
@@ -158,15 +169,17 @@ class Search:
             drawn += 1
             mean = hits / (drawn * candidates.space.batch)
             means[line, place] = mean
-            unsure = self._unsure(mean, self._level(checks, np.full(len(line), drawn), candidates.space.batch))
+            level = self._level(checks, np.full(len(line), drawn), candidates.space.batch)
+            unsure = _unsure(mean, level, asked[line])
             line, place, checks, hits = line[unsure], place[unsure], checks[unsure], hits[unsure]
         return means
 
-    def _unsure(self, mean: Floats, level: Floats) -> Bools:
-        """Whether the precision may be on the other side of the threshold than its mean, by more than the slack."""
-        low = lower_bound(mean, level) < self.threshold - _SLACK
-        high = upper_bound(mean, level) >= self.threshold + _SLACK
-        return np.where(mean >= self.threshold, low, high)
+
+def _unsure(mean: Floats, level: Floats, threshold: Floats) -> Bools:
+    """Whether the precision may be on the other side of the threshold than its mean, by more than the slack."""
+    low = lower_bound(mean, level) < threshold - _SLACK
+    high = upper_bound(mean, level) >= threshold + _SLACK
+    return np.where(mean >= threshold, low, high)
 
 
 def _nothing(rows: Ints) -> None:

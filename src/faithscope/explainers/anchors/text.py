@@ -170,6 +170,15 @@ class _MaskedTexts:
         return [list(dict.fromkeys(words)) for words in self.tokens]
 
     @cached_property
+    def _written(self) -> list[tuple[NDArray[Any], Ints]]:
+        """The words of each text in order, and the place of each among the distinct ones."""
+        places = [{word: place for place, word in enumerate(words)} for words in self.words]
+        return [
+            (np.array(words, object), np.array([known[word] for word in words]))
+            for words, known in zip(self.tokens, places, strict=True)
+        ]
+
+    @cached_property
     def count(self) -> Ints:
         """How many distinct words each text has."""
         return np.array([len(words) for words in self.words])
@@ -216,8 +225,9 @@ class _MaskedTexts:
 
     def _texts(self, rows: Ints, kept: Bools) -> list[str]:
         """Texts in which all words that are not kept are masked."""
-        texts = []
-        for row, marks in zip(rows.tolist(), kept.tolist(), strict=True):
-            stays = dict(zip(self.words[row], marks, strict=False))
-            texts.append(" ".join(word if stays[word] else self.unknown for word in self.tokens[row]))
-        return texts
+        texts = np.empty(len(rows), object)
+        order = np.argsort(rows, kind="stable")
+        for lines in np.split(order, np.flatnonzero(np.diff(rows[order])) + 1):
+            words, places = self._written[rows[lines[0]]]
+            texts[lines] = list(map(" ".join, np.where(kept[lines][:, places], words, self.unknown).tolist()))
+        return list(texts)

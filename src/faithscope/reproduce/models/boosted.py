@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import MissingExtra
+from faithscope.inputs.grouping import group
 from faithscope.reproduce.models.splits import Floats, Split, split
 from faithscope.reproduce.printed import rows as printed_rows
 from faithscope.reproduce.records import Setting
@@ -21,6 +22,7 @@ from faithscope.runtime.files import write_atomically
 
 _QUICK_TRAIN, _QUICK_TREES = 3_000, 20
 _SMALL = ("heart", "chess", "adult")  # scikit-learn trains the others in more than ten minutes
+_MANY_TREES = 1_000  # from which on grouping rows takes less time than asking about equal ones again
 # The paper's grid.
 _RATES = tuple(2.0**power for power in range(-5, 3))
 _TREES = (50, 100, 150, 200, 250, 300)
@@ -55,9 +57,35 @@ class Boosted:
         classifier.load_model(bytearray(self.content))
         return classifier
 
+    @cached_property
+    def thresholds(self) -> tuple[NDArray[np.float32], ...]:
+        """The values at which the trees split each feature, in single precision, in which they compare."""
+        booster = self.estimator.get_booster()
+        trees = json.loads(booster.save_raw("json"))["learner"]["gradient_booster"]["model"]["trees"]
+        inner = np.concatenate([np.array(tree["left_children"]) >= 0 for tree in trees])
+        feature = np.concatenate([np.array(tree["split_indices"]) for tree in trees])[inner]
+        value = np.concatenate([np.array(tree["split_conditions"], np.float32) for tree in trees])[inner]
+        return tuple(np.unique(value[feature == j]) for j in range(booster.num_features()))
+
+    def cells(self, X: Any) -> NDArray[np.int32]:
+        """How many thresholds lie at or below each value: rows with equal numbers get equal answers."""
+        columns = np.asarray(X, np.float32).T
+        places = [
+            np.searchsorted(splits, column, side="right")
+            for splits, column in zip(self.thresholds, columns, strict=True)
+        ]
+        return np.stack(places, axis=1).astype(np.int32)
+
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """Positions of the predicted labels."""
-        return np.asarray(self.estimator.predict(np.asarray(X, np.float64))).astype(np.int64)
+        """Positions of the predicted labels; of many trees, equal rows are asked about once."""
+        rows = np.asarray(X, np.float64)
+        if self.estimator.get_booster().num_boosted_rounds() * self.estimator.n_classes_ < _MANY_TREES:
+            return self._labels(rows)
+        codes, first = group((self.cells(rows),))
+        return self._labels(rows[first])[codes]
+
+    def _labels(self, rows: Floats) -> NDArray[np.int64]:
+        return np.asarray(self.estimator.predict(rows)).astype(np.int64)
 
     def predict_proba(self, X: Any) -> Floats:
         """A probability for each label."""

@@ -24,6 +24,7 @@ _NOTES = {
     "are numbers",
 }
 _QUICK = 30
+_KEPT_TOGETHER = 2_000  # rows in a file of the cache: rows that are explained together share perturbed rows
 
 
 def run(settings: Settings) -> Outcome:
@@ -42,9 +43,8 @@ def _local_measures(threshold: float, setting: Setting, settings: Settings) -> O
     data, model = _system(setting, settings)
     rows = data.frame(data.test[:_QUICK] if settings.quick else data.test)
     anchors = _anchors(data, model, threshold, setting)
-    ev = fs.evaluate(
-        model, anchors, rows, interval="jackknife", cache=settings.explanations, progress=settings.progress
-    )
+    cache = fs.Cache(settings.explanations, rows=_KEPT_TOGETHER)
+    ev = fs.evaluate(model, anchors, rows, interval="jackknife", cache=cache, progress=settings.progress)
     record = data.frame(_record(data)[None, :])
     # All rows were just explained; only the record is explained anew.
     local = fs.local(record, model, lambda asked: ev.explanations if len(asked) > 1 else anchors.explain(asked), rows)

@@ -13,6 +13,7 @@ from faithscope.reproduce.models.splits import NAMES
 from faithscope.reproduce.records import SETTINGS, Claim, Figure, Outcome, Record, Setting, record_of, total
 from faithscope.reproduce.samples import distinct_share, unique_share
 from faithscope.reproduce.settings import Settings, Steps
+from faithscope.reproduce.sweep import SweptAnchors
 from faithscope.reproduce.systems import BoostedSystem
 
 ID = "figure3"
@@ -43,8 +44,9 @@ def _curves(name: str, setting: Setting, settings: Settings) -> Outcome:
     system = BoostedSystem.of(name, settings, _QUICK_ROWS if settings.quick else _FEWER.get(name, _ROWS))
     like = Record(ID, name, "consistency", setting, len(system.rows), None, note=_NOTES[setting])
     records: list[Record] = []
-    for threshold in _QUICK_THRESHOLDS if settings.quick else THRESHOLDS:
-        evaluation = system.evaluated(system.anchors(setting, threshold))
+    thresholds = _QUICK_THRESHOLDS if settings.quick else THRESHOLDS
+    for threshold, anchors in SweptAnchors.of(system.anchors(setting, thresholds[0]), thresholds).items():
+        evaluation = system.evaluated(anchors)
         records += _records(evaluation, replace(like, case=f"{name} {threshold}"))
     title = f"Anchors on {name}, {setting.replace('_', ' ')}"
     drawn = Figure(f"{ID}-{name}-{setting}", title, "precision threshold", "share", _columns(records))
