@@ -26,6 +26,7 @@ from itertools import pairwise
 import numpy as np
 
 import faithscope as fs
+from machine import describe_rates, reading
 from ratios import (
     FEATURES,
     Line,
@@ -101,7 +102,8 @@ def against_quantus(sizes: Sizes) -> Iterator[Line]:
             {"faithscope": partial(our_value, *sample), "Quantus": quantus_consistency(*sample)}, min(3, sizes.runs)
         )
         bar = 100 if n == 10_000 else None
-        yield Line(f"faster than Quantus, n = {n:,}", best["Quantus"] / best["faithscope"], at_least=bar, seconds=best)
+        what, ratio = f"faster than Quantus, n = {n:,}", best["Quantus"] / best["faithscope"]
+        yield Line(what, ratio, at_least=bar, seconds=best, limit=reading(*sample))
         first = in_fresh_process(f"from consistency import first_call; print(first_call({n}))")
         yield Line("  our first call in a fresh process", best["Quantus"] / first, seconds={"faithscope": first})
 
@@ -132,7 +134,8 @@ def against_group_by(sizes: Sizes) -> Iterator[Line]:
         for name in rivals:
             times = {who: best[who] for who in ("faithscope", name)}
             what = f"time over {name}, n = {sizes.group_by:,}, {case}"
-            yield Line(what, best["faithscope"] / best[name], at_most=1, seconds=times, note=note)
+            limit = reading(values, labels)
+            yield Line(what, best["faithscope"] / best[name], at_most=1, seconds=times, note=note, limit=limit)
 
 
 def first_over_warm(n: int, case: str) -> float:
@@ -211,7 +214,7 @@ def import_time(sizes: Sizes) -> Iterator[Line]:
 def main() -> None:
     chosen = options(__doc__).parse_args()
     machine = describe_machine(("faithscope", "numpy", "quantus", "polars", "duckdb"))
-    print(machine)
+    print(f"{machine}; {describe_rates()}")
     parts = (against_quantus, against_group_by, first_calls, memory, against_the_jackknife, growth, import_time)
     conclude(measure(parts, QUICK if chosen.quick else Sizes(), not chosen.quick), machine, chosen)
 
