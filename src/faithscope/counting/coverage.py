@@ -6,6 +6,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
