@@ -7,8 +7,9 @@
 1. Rules of four conditions against a loop over rules in NumPy that compares columns, ANDs the masks in place and
    counts labels. The loop runs over a few hundred rules, whose counts must equal ours, and its time is scaled to all
    of them. Beside it, for the record, a loop that keeps the mask of every condition. Ours is held against both twice:
-   the counts alone, and the complete estimate with its jackknife interval. Also peak memory of a fresh process,
-   beyond its imports and beyond the rows and labels; the rules themselves are included.
+   the counts alone, and the complete estimate with its jackknife interval; and at a middle size the estimate against
+   a loop that keeps masks, over all rules. Also peak memory of a fresh process, beyond its imports and beyond the rows
+   and labels; the rules themselves are included.
 2. Highlights: seconds for documents with one word highlighted, and with all of them.
 3. `within` against Quantus 0.6.0 ``Sufficiency`` with ``batch_size=n``. Quantus calls SciPy in a way that works for
    the standardised Euclidean distance only, so it gets that one and we get standardised vectors. It divides distances
@@ -30,7 +31,7 @@ from typing import Any
 import numpy as np
 
 import faithscope as fs
-from faithscope.counting.bitmaps import in_blocks
+from faithscope.counting.bitmaps import over_batches
 from faithscope.counting.blocks import Content
 from faithscope.counting.numbered import number_rows
 from faithscope.relations import to_relation
@@ -65,6 +66,8 @@ class Sizes:
     rows: int = 190_000
     rules: int = 20_000
     looped: int = 400  # rules that the loops run over
+    middle_rows: int = 100_000
+    middle_rules: int = 4_000
     documents: int = 10_000
     within: int = 20_000
     more_rows: tuple[int, ...] = (25_000, 50_000, 100_000, 200_000)
@@ -74,7 +77,7 @@ class Sizes:
     runs: int = 3
 
 
-QUICK = Sizes(10_000, 1_000, 100, 1_000, 2_000, (2_500, 5_000), 500, (250, 500), 5_000, 2)
+QUICK = Sizes(10_000, 1_000, 100, 5_000, 200, 1_000, 2_000, (2_500, 5_000), 500, (250, 500), 5_000, 2)
 
 
 Condition = tuple[int, str, float]  # column, operator, threshold
@@ -140,8 +143,8 @@ def our_counts(rules: fs.Rules, X: np.ndarray, labels: np.ndarray) -> np.ndarray
     scopes, content = relation.scopes(rules), Content(labels, (rules,), X)
     sample = number_rows(Sample(rules, labels, X), scopes, sys.maxsize, content)
     layout, covers = sample.layout(), relation.cover(sample.distinct, rules, X)
-    bitmaps = in_blocks(covers, layout, len(sample.distinct), sys.maxsize)
-    return np.concatenate([layout.count(bits) for _, bits in bitmaps])
+    counts = over_batches(covers, layout, len(sample.distinct), sys.maxsize, lambda _, bits: layout.count(bits))
+    return np.concatenate(list(counts))[:, :, 0]
 
 
 def covered_by_label(estimate: fs.Estimate) -> np.ndarray:
@@ -176,6 +179,23 @@ def against_a_loop(sizes: Sizes) -> Iterator[Line]:
         for loop, what in whats.items():
             times, least = {"faithscope": best[ours], loop: scaled[loop]}, bar if loop == "loop" else None
             yield Line(what, scaled[loop] / best[ours], at_least=least, seconds=times, note=notes[ours])
+
+
+def at_a_middle_size(sizes: Sizes) -> Iterator[Line]:
+    """All rules are looped over: the masks that the loop keeps cost it as much however many rules follow."""
+    sample = ruled(sizes.middle_rows, sizes.middle_rules)
+    rules, loop = sample.to_rules(), "loop over kept masks"
+    work = {
+        loop: lambda: loop_over_rules(sample, sizes.middle_rules, cache(partial(compare, sample.X))),
+        "faithscope": lambda: covered_by_label(fs.sufficiency(rules, sample.labels, sample.X)),
+    }
+    if not np.array_equal(*(counting() for counting in work.values())):
+        sys.exit("The counts of the middle size differ, so the times mean nothing.")
+    best = race(
+        {name: lambda counting=counting: float(counting().sum()) for name, counting in work.items()}, sizes.runs
+    )
+    what = f"sufficiency of {sizes.middle_rules:,} rules x {sizes.middle_rows:,} rows, faster than a {loop}"
+    yield Line(what, best[loop] / best["faithscope"], at_least=5, seconds=best)
 
 
 def check_counts(tables: dict[str, np.ndarray], looped: int, rules: int) -> None:
@@ -294,7 +314,7 @@ def main() -> None:
     chosen = parser.parse_args()
     machine = describe_machine(("faithscope", "numpy", "scipy", "quantus"))
     print(machine)
-    parts = (against_a_loop, memory, highlights, against_quantus, growth)
+    parts = (against_a_loop, at_a_middle_size, memory, highlights, against_quantus, growth)
     lines = measure(parts, QUICK if chosen.quick else Sizes(), not chosen.quick)
     if chosen.plot:
         draw(points(lines), chosen.plot)

@@ -1,14 +1,16 @@
 """The tally of rows that are numbers or clustered: agreement summed over batches of explanations, never over pairs."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import GroupedRows, Spread, scaled
-from faithscope.counting.bitmaps import Bits, Layout
 from faithscope.counting.clusters import Strangers
 from faithscope.counting.counts import Counts, sums, tabulate
+from faithscope.counting.layout import Bits, Layout
 from faithscope.counting.leaving import Batch, LeavingBlocks, LeavingRows
 from faithscope.counting.numbered import NumberedRows
 from faithscope.counting.spread import Moments
@@ -54,10 +56,14 @@ class AgreementTally:
         """How many explanations to add at once."""
         return max(1, _PAIRS // len(layout.segment))
 
-    def add(self, start: int, bits: Bits, layout: Layout) -> None:
+    def prepare(self, start: int, bits: Bits, layout: Layout) -> Callable[[], None]:
+        """What adds a batch of explanations; to be called for one batch after the other."""
+        return partial(self._add, start, bits, layout)
+
+    def _add(self, start: int, bits: Bits, layout: Layout) -> None:
         """Add a batch of explanations by their bitmaps; `start` is the number of the first."""
         labels, many = self.rows.labels, len(bits)
-        which, place, _ = layout.ones(bits)
+        which, place = layout.ones(bits)
         row, given = layout.source[place], self.order[self.bounds[start] : self.bounds[start + many]]
         asked = self.rows.codes[given] - start
         own = self.own[given] = layout.holds(bits, asked, given)

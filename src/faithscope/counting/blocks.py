@@ -44,9 +44,16 @@ class Content:
     @cached_property
     def of_rows_alone(self) -> bool:
         """Whether equal rows were given equal explanations; the blocks then depend on the rows alone."""
-        _, first, codes = np.unique(self._of_rows, return_index=True, return_inverse=True)
-        given = (explanations.group()[0] for explanations in self.explanations)
-        return not any((numbers != numbers[first][codes]).any() for numbers in given)
+        words = self._of_rows[self._order]
+        repeated = np.flatnonzero(words[1:] == words[:-1])
+        rows, previous = self._order[repeated + 1], self._order[repeated]
+        given = (explanations.group()[0] for explanations in self.explanations if len(repeated))
+        return not any((numbers[rows] != numbers[previous]).any() for numbers in given)
+
+    @cached_property
+    def _order(self) -> Ints:
+        """The rows by their digest."""
+        return np.argsort(self._of_rows, kind="stable")
 
     def deal(self, blocks: int) -> Ints:
         """The block of each row: rows are sorted by digest and dealt into blocks of equal size by a fixed permutation.
@@ -57,17 +64,19 @@ class Content:
         variance between blocks would be too small.
         """
         words = self._of_rows
+        if self.of_rows_alone and self.clusters is None:
+            return _deal(self._order, blocks)
         if not self.of_rows_alone:
             given = [word for explanations in self.explanations for word in explanation_words(explanations)]
             words = combined([words, *given], len(words))
         if self.clusters is None:
-            return _deal(words, blocks)
+            return _deal(np.argsort(words, kind="stable"), blocks)
         whole = np.zeros(int(self.clusters.max()) + 1, np.uint64)  # a cluster is what its rows are, in any order
         np.add.at(whole, self.clusters, words)
-        return _deal(whole, blocks)[self.clusters]
+        return _deal(np.argsort(whole, kind="stable"), blocks)[self.clusters]
 
 
-def _deal(words: Words, blocks: int) -> Ints:
-    dealt = np.empty(len(words), np.int64)
-    dealt[np.argsort(words, kind="stable")] = np.random.default_rng(0).permutation(len(words)) % blocks
+def _deal(order: Ints, blocks: int) -> Ints:
+    dealt = np.empty(len(order), np.int64)
+    dealt[order] = np.random.default_rng(0).permutation(len(order)) % blocks
     return dealt

@@ -1,7 +1,7 @@
 """Coverage: collect the distinct explanations of a sample, then count the rows that each of them covers."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.counting.agreement_tally import AgreementTally
-from faithscope.counting.bitmaps import in_blocks
+from faithscope.counting.bitmaps import over_batches
 from faithscope.counting.blocks import Content
 from faithscope.counting.counts import Counts
 from faithscope.counting.gpu.devices import on_gpu
+from faithscope.counting.idle import watch
 from faithscope.counting.influence import Influence
 from faithscope.counting.numbered import NumberedRows, number_among, number_rows
 from faithscope.counting.tally import TABLE, Coverage, LabelTally
@@ -94,12 +95,13 @@ def _cover(
     )
     if coverage is not None:
         return replace(coverage, idle=_idle(covers, coverage.counts))
-    watched, idle = _watched(covers)
+    watched, idle = watch(covers)
     tally = _tally(sample, rows, interval, thinned)
     layout = tally.layout()
-    for start, bits in in_blocks(watched, layout, len(rows.distinct), tally.step(layout)):
-        tally.add(start, bits, layout)
-    return replace(tally.result(relation, layout, interval), idle=tuple(map(str, idle)))
+    prepare = partial(tally.prepare, layout=layout)
+    for add in over_batches(watched, layout, len(rows.distinct), tally.step(layout), prepare):
+        add()
+    return replace(tally.result(relation, layout, interval), idle=idle())
 
 
 def _tally(sample: Sample, rows: NumberedRows, interval: bool, thinned: bool = False) -> LabelTally | AgreementTally:
@@ -117,25 +119,6 @@ def _device(device: str, sample: Sample) -> str:
         raise NotProven(f"{what} is counted on the CPU: use device='auto'.")
     plain = sample.weights is None and sample.clusters is None and not sample.agreement.of_numbers
     return device if plain else "cpu"
-
-
-def _watched(covers: Parts | Blocks) -> tuple[Parts | Blocks, list[Any]]:
-    """The same coverage, and a list to which counting it adds the parts that hold on no row."""
-    idle: list[Any] = []
-    if isinstance(covers, Blocks):
-        return covers, idle
-
-    if covers.postings is not None:
-        held = np.bincount(covers.postings[0], minlength=len(covers.parts))
-        return covers, [covers.parts[number] for number in np.flatnonzero(held == 0)]
-
-    def watch() -> Iterator[NDArray[np.bool_]]:
-        for part, mask in zip(covers.parts, covers.masks, strict=True):
-            if not mask.any():
-                idle.append(part)
-            yield mask
-
-    return replace(covers, masks=watch()), idle
 
 
 def _cover_on_gpu(
@@ -200,12 +183,12 @@ def cover_curve(sample: Sample, relations: Sequence[Within], *, device: str = "c
     )
     if on_device is not None:
         return on_device
-    layout, centers, points = rows.layout(), vectors(rows.distinct), vectors(explanations)
     tallies = [_tally(sample, rows, interval=True) for _ in relations]
+    layout, centers, points = tallies[0].layout(), vectors(rows.distinct), vectors(explanations)
     step = max(1, min(tallies[0].step(layout), TABLE // rows.n))
     for start in range(0, len(centers), step):
         distances = pairwise(centers[start : start + step], points, relations[0].metric)
         for relation, tally in zip(relations, tallies, strict=True):
-            tally.add(start, layout.pack(distances <= relation.tau), layout)
+            tally.prepare(start, layout.pack(distances <= relation.tau), layout)()
     pairs = zip(tallies, relations, strict=True)
     return [tally.result(relation, layout) for tally, relation in pairs]

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.counting.bitmaps import Layout, in_blocks
+from faithscope.counting.bitmaps import in_blocks
+from faithscope.counting.layout import Layout
 from faithscope.counting.tally import TABLE, Coverage
 from faithscope.inputs.rows import rows_of
 from faithscope.relations import Relation
@@ -24,8 +25,8 @@ def reach_of(coverage: Coverage, sample: Sample, relation: Relation, further: An
     leaning = (given - missed) / np.maximum(1, covered) + missed / (covered + 1)
     layout = Layout(np.zeros(n, np.int64), 1)
     covers = relation.cover(counts.explanations, sample.explanations, further)
-    reach = np.zeros(64 * int(layout.words[-1]))
+    reach = np.zeros(64 * layout.width)
     for start, bits in in_blocks(covers, layout, counts.distinct, max(1, TABLE // n)):
-        which, bit, _ = layout.ones(bits)
+        which, bit = layout.ones(bits)
         reach += np.bincount(bit, leaning[start + which], len(reach))
     return float(reach.max())

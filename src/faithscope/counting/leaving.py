@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement, GroupedRows
 from faithscope.agreements.base import AgreementSums
-from faithscope.counting.influence import BlockSums, CoveredBlocks, StrangerPairs, without_each
+from faithscope.counting.block_sums import BlockSums, CoveredBlocks, StrangerPairs, without_each
 from faithscope.counting.leave_out import LeftOut, Sums, ratio
 from faithscope.counting.numbered import NumberedRows
 from faithscope.counting.spread import Moments, SpreadCounts, SpreadParts
@@ -155,7 +155,8 @@ class LeavingBlocks:
             some, others = (self._strangers(batch, kind, rows, familiar, place_given) for kind, _ in kinds)
             pairs = without_each(missed) * without_each(covered) - without_each(unmet)
             strangers = StrangerPairs(some, others, pairs)
-        self.added.add(CoveredBlocks(inside, missed, known, agreeing, met, covered, rows, strangers))
+        tables = CoveredBlocks(inside, missed, known, agreeing, met, covered, rows, strangers)
+        self.added.add(self.added.terms(tables))
         if self.moments is not None and self.silent is not None:
             left = without_each(rows)
             for kind, alone in ((batch.own, left == 1), (~batch.own, left == 0)):

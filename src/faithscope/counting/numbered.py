@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.bitmaps import Layout
 from faithscope.counting.blocks import Content
+from faithscope.counting.layout import Layout
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
 from faithscope.runtime.memory import need
@@ -19,6 +19,8 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _BLOCKS = 100
+_FEWER_LABELS = "sample rows, or bin the predictions"
+ROWS_PER_SEGMENT = 4  # with fewer, most bits and most entries of tables would be padding
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,16 +78,22 @@ class NumberedRows:
         """The block of each row; it depends on the content of the row and not on its position."""
         return np.zeros(self.n, np.int64) if self.blocks == 1 else self.content.deal(self.blocks)
 
-    def layout(self) -> Layout:
+    def layout(self, padded: bool = True) -> Layout:
         """The order of rows in bitmaps: by label, and by block within a label; numbers ascend."""
         if self.numbers:
             need(64 * self.n, f"Bitmaps of {self.n:,} rows", "sample rows")
             return Layout(np.zeros(self.n, np.int64), 1, self.labels)
-        segments = len(self.names) * self.blocks
-        words = self.n // 64 + min(self.n, segments)  # an upper bound: every segment is padded to whole words
         asked = f"Bitmaps of {self.n:,} rows with {len(self.names):,} labels"
-        need(640 * words + 128 * segments + 64 * self.n, asked, "sample rows, or bin the predictions")
-        return Layout(self.labels * self.blocks + self.block, segments)
+        segments = len(self.names) * self.blocks
+        need(128 * self.n + 32 * segments * padded, asked, _FEWER_LABELS)
+        layout = Layout(self.labels * self.blocks + self.block, segments, blocks=self.blocks, padded=padded)
+        need(640 * layout.width, asked, _FEWER_LABELS)
+        return layout
+
+    @property
+    def sparse(self) -> bool:
+        """Whether there are so few rows per label and block that cells are listed, instead of counted in tables."""
+        return not self.numbers and self.n < ROWS_PER_SEGMENT * len(self.names) * self.blocks
 
 
 def number_rows(sample: Sample, scopes: Explanations, exact: int, content: Content) -> NumberedRows:

@@ -1,24 +1,31 @@
 """Coverage, and its tally for rows with labels: counts accumulated over batches of explanations."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.bitmaps import Bits, Layout
+from faithscope.counting.block_sums import BlockSums, BlockTerms, CoveredBlocks, GivenRows
 from faithscope.counting.counts import Counts
-from faithscope.counting.influence import BlockSums, CoveredBlocks, Influence
+from faithscope.counting.covered_cells import CoveredCells, ListedCells, TabledCells
+from faithscope.counting.influence import Influence
+from faithscope.counting.layout import Bits, Layout
 from faithscope.counting.leave_out import LeftOut, Sums
 from faithscope.counting.numbered import NumberedRows
+from faithscope.counting.ordering import order_by, run_starts
 from faithscope.counting.spread import SpreadCounts
 from faithscope.relations import Relation
 from faithscope.runtime.memory import need
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Cells = tuple[NDArray[Any], ...]
 
 TABLE = 2**21  # entries of an (explanations, labels, blocks) table worked on at once
+_WORDS_PER_LABEL = 8  # below it, covered rows are listed instead of multiplied
 _WEIGHED = 2**22  # bits of masks multiplied by weights at once
 
 
@@ -44,7 +51,8 @@ class LabelTally:
 
     def __init__(self, rows: NumberedRows, keep: bool) -> None:
         self.rows, self.keep = rows, keep
-        self.order = np.argsort(rows.codes, kind="stable")
+        by_label = order_by(rows.labels, len(rows.names))
+        self.order = by_label[order_by(rows.codes[by_label], len(rows.distinct))]  # by explanation, then by label
         self.bounds = np.searchsorted(rows.codes[self.order], np.arange(len(rows.distinct) + 1))
         self.own = np.zeros(rows.n, bool)
         self.cells: list[tuple[NDArray[Any], ...]] = []
@@ -54,50 +62,67 @@ class LabelTally:
 
     def layout(self) -> Layout:
         """The order of rows in bitmaps."""
-        return self.rows.layout()
+        return self.rows.layout(padded=not self.rows.sparse)
 
     def step(self, layout: Layout) -> int:
         """How many explanations to add at once."""
-        most = TABLE // layout.segments
-        return max(1, most if self.rows.weights is None else min(most, _WEIGHED // (64 * int(layout.words[-1]))))
+        most = TABLE // max(1, layout.segments if layout.padded else self.rows.n)
+        return max(1, most if self.rows.weights is None else min(most, _WEIGHED // max(1, 64 * layout.width)))
 
-    def add(self, start: int, bits: Bits, layout: Layout) -> None:
-        """Add a batch of explanations by their bitmaps; `start` is the number of the first."""
-        numbered, many = self.rows, len(bits)
-        given_rows = self.order[self.bounds[start] : self.bounds[start + many]]
-        which = numbered.codes[given_rows] - start
-        own = self.own[given_rows] = layout.holds(bits, which, given_rows)
-        covered = layout.count(bits).reshape(many, len(numbered.names), numbered.blocks)
-        by_label = covered.sum(axis=2)
-        cell = which * len(numbered.names) + numbered.labels[given_rows]
-        weights = None if numbered.weights is None else numbered.weights[given_rows]
-        tables = [np.bincount(cells, minlength=by_label.size) for cells in (cell, cell[~own])]
-        if weights is not None:
-            tables += [np.bincount(cell, power, minlength=by_label.size) for power in (weights, weights**2)]
-        self._keep_cells(start, by_label, *(table.reshape(by_label.shape) for table in tables))
-        if self.keep:
-            self.bits.append((start, bits))
-        elif numbered.blocks > 1 or weights is not None:
-            weighed = covered if weights is None else self._weigh(bits, layout).reshape(covered.shape)
-            self.sums.add(_covered_blocks(cell, numbered.block[given_rows], own, weights, weighed, covered))
+    def prepare(self, start: int, bits: Bits, layout: Layout) -> Callable[[], None]:
+        """Count a batch of explanations by their bitmaps, `start` the number of the first; in any thread.
 
-    def _weigh(self, bits: Bits, layout: Layout) -> Floats:
-        """The weight of the rows that each bitmap holds, per segment: (bitmaps, segments)."""
-        masks = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")
-        weighed = np.zeros((len(bits), layout.segments))
-        full = np.flatnonzero(layout.sizes)
-        weights = np.ones(self.rows.n) if self.rows.weights is None else self.rows.weights
-        weighed[:, full] = np.add.reduceat(masks * weights[layout.source], 64 * layout.words[:-1][full], axis=1)
-        return weighed
+        What is returned adds them: it is to be called for one batch after the other.
+        """
+        given, own = self._given(start, bits, layout)
+        covered = self._covered(bits, layout)
+        cells = _merged_cells(given, own, covered, self._masses(start, len(bits)))
+        terms = None
+        if not self.keep and (self.rows.blocks > 1 or self.rows.weights is not None):
+            terms = self.sums.terms(CoveredBlocks.of_rows(given, covered))
+        return partial(self._add, start, len(bits), cells, terms, bits if self.keep else None)
 
-    def _keep_cells(self, start: int, covered: Ints, given: Ints, missed: Ints, *masses: Floats) -> None:
-        explanation, label = occupied = np.nonzero(given + covered)
-        tables = (given, covered, missed, *masses)
-        self.cells.append((explanation + start, label, *(table[occupied] for table in tables)))
-        self.held += 8 * (2 + len(tables)) * len(label)
-        upto, many = start + len(given), len(self.rows.distinct)
-        asked = f"Counts of {upto:,} of {many:,} explanations by {len(self.rows.names):,} labels"
+    def _given(self, start: int, bits: Bits, layout: Layout) -> tuple[GivenRows, NDArray[np.bool_]]:
+        """The rows that were given a batch of explanations, and whether they are covered."""
+        rows, given = self.rows, self._rows_given(start, len(bits))
+        which = rows.codes[given] - start
+        own = self.own[given] = layout.holds(bits, which, given)
+        cell = which * len(rows.names) + rows.labels[given]
+        weights = np.ones(len(given)) if rows.weights is None else rows.weights[given]
+        inside, missed = weights * own, weights * ~own
+        squares = inside if rows.weights is None else inside**2
+        return GivenRows(which, cell, rows.block[given], inside, squares, missed, run_starts(cell)), own
+
+    def _rows_given(self, start: int, many: int) -> Ints:
+        return self.order[self.bounds[start] : self.bounds[start + many]]
+
+    def _covered(self, bits: Bits, layout: Layout) -> CoveredCells:
+        weights = self.rows.weights
+        if not layout.padded:
+            return ListedCells(bits, layout, weights)
+        covered = layout.count(bits)
+        return TabledCells(covered, covered if weights is None else layout.fold(_weigh(bits, weights[layout.source])))
+
+    def _masses(self, start: int, many: int) -> tuple[Floats, ...]:
+        """The weights and squared weights of the rows that were given a batch; none if rows are not weighted."""
+        if self.rows.weights is None:
+            return ()
+        weights = self.rows.weights[self._rows_given(start, many)]
+        return weights, weights**2
+
+    def _add(
+        self, start: int, many: int, cells: Cells, terms: BlockTerms | None = None, bits: Bits | None = None
+    ) -> None:
+        explanation, label = np.divmod(cells[0], len(self.rows.names))
+        self.cells.append((explanation + start, label, *cells[1:]))
+        self.held += 8 * (1 + len(cells)) * len(label)
+        upto = f"{start + many:,} of {len(self.rows.distinct):,} explanations"
+        asked = f"Counts of {upto} by {len(self.rows.names):,} labels"
         need(self.held / 2, asked, "sample rows or explanations, or bin the predictions")  # to put them together
+        if bits is not None:
+            self.bits.append((start, bits))
+        if terms is not None:
+            self.sums.add(terms)
 
     def result(self, relation: Relation, layout: Layout, interval: bool = True) -> Coverage:
         """The coverage of all explanations that were added."""
@@ -135,8 +160,9 @@ class LabelTally:
         """Leave out every row in turn: its own term, and the terms of all explanations that cover it."""
         influence, rows = Influence(counts), self.rows
         sums = np.zeros((3, len(layout.source)))
-        # Products are over all bits, those that fill words up included: with many labels these are most.
-        dense = 16 * int(counts.covered.sum()) > counts.distinct * len(layout.source)
+        # Products are over all bits, those that fill words up included, label by label: slow if a label has few words.
+        filled = layout.padded and layout.width >= _WORDS_PER_LABEL * len(rows.names)
+        dense = filled and 16 * int(counts.covered.sum()) > counts.distinct * len(layout.source)
         add = influence.add_densely if dense else influence.add_sparsely
         for start, bits in self.bits:
             step = max(1, TABLE // rows.n)
@@ -145,40 +171,27 @@ class LabelTally:
         return influence.left_out(sums[:, layout.position], rows.codes, rows.labels, self.own)
 
 
-def _covered_blocks(
-    cell: Ints,
-    block: Ints,
-    own: NDArray[np.bool_],
-    weights: Floats | None,
-    covered: NDArray[Any],
-    rows: Ints,
-) -> CoveredBlocks:
-    """Weights per block for a batch of explanations, from the rows that were given them.
+def _weigh(bits: Bits, weights: Floats) -> Floats:
+    """The weight of the rows in each word of bitmaps: (bitmaps, words)."""
+    masks = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")
+    return np.asarray((masks * weights).reshape(*bits.shape, 64).sum(axis=2))
 
-    Parameters
-    ----------
-    cell, block, own, weights : (k,) arrays
-        For the k rows that were given these explanations: the cell, the block, whether its explanation covers the row,
-        and the weight.
-    covered, rows : (explanations, labels, blocks) arrays
-        The weight and the number of the rows that each explanation covers, per label and block.
-    """
-    _, labels, blocks = covered.shape
-    cells, at = np.unique(cell, return_inverse=True)
-    place, size = at * blocks + block, len(cells) * blocks
 
-    def by_block(chosen: NDArray[np.bool_], power: int) -> Floats:
-        values = None if weights is None else weights[chosen] ** power
-        return np.bincount(place[chosen], values, minlength=size).reshape(len(cells), blocks).astype(np.float64)
+def _merged_cells(given: GivenRows, own: NDArray[np.bool_], covered: CoveredCells, masses: tuple[Floats, ...]) -> Cells:
+    """The cells that rows were given or that are covered, ascending: given, covered and missed rows, and masses."""
+    cells, rows = covered.cells, covered.rows
+    asked = given.cell[given.starts]
+    place = np.searchsorted(cells, asked)
+    alone = np.ones(len(asked), bool)  # cells of which no row is covered
+    among = place < len(cells)
+    alone[among] = cells[place[among]] != asked[among]
+    if alone.any():
+        cells, rows = np.insert(cells, place[alone], asked[alone]), np.insert(rows, place[alone], 0)
+        place += np.cumsum(alone) - alone
 
-    inside = by_block(own, 1)
-    whole = covered.sum(axis=1)
-    return CoveredBlocks.of_cells(
-        explanation=cells // labels,
-        inside=inside,
-        squares=inside if weights is None else by_block(own, 2),
-        missed=by_block(~own, 1),
-        same=covered.reshape(-1, blocks)[cells],
-        covered=whole,
-        rows=whole if weights is None else rows.sum(axis=1),
-    )
+    def table(values: NDArray[Any]) -> NDArray[Any]:
+        sums = np.zeros(len(cells), np.int64 if values.dtype == bool else np.float64)
+        sums[place] = np.add.reduceat(values, given.starts, dtype=sums.dtype) if len(place) else 0
+        return sums
+
+    return cells, table(np.ones(len(own), bool)), rows, table(~own), *map(table, masses)

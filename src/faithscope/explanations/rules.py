@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -269,16 +269,29 @@ class Rules(Conjunctions):
         iterator of (n,) arrays of bool
             A condition on a missing value is false unless it asks for missing, or says "or missing".
         """
+        return map(self._reader(conditions, X, None, kept=len(self.features)), conditions)
+
+    def masks(self, conditions: Sequence[Any], X: Any, order: NDArray[np.int64] | None) -> Iterator[tuple[int, Mask]]:
+        # One column after the other, so that only one at a time is held in this order.
+        mask = self._reader(conditions, X, order, kept=1)
+        by_column = sorted(range(len(conditions)), key=lambda number: conditions[number].position)
+        return ((number, mask(conditions[number])) for number in by_column)
+
+    def _reader(
+        self, conditions: Sequence[Any], X: Any, order: NDArray[np.int64] | None, kept: int
+    ) -> Callable[[Condition], Mask]:
+        """A function that gives the rows on which a condition holds; it keeps so many columns."""
         needed = {condition.position: condition for condition in conditions if condition.position >= 0}
         rows, fetch = _table_columns(X, needed) if is_frame(X) else self._array_columns(X, needed)
-        columns = cache(lambda position: self._column(self.features[position], *fetch(position)))
-        return (
-            columns(condition.position).holds(condition) if condition.position >= 0 else np.zeros(rows, bool)
-            for condition in conditions
-        )
+        nobody = np.zeros(rows if order is None else len(order), bool)
+        columns = lru_cache(kept)(lambda position: self._column(position, *fetch(position), order))
+        return lambda condition: columns(condition.position).holds(condition) if condition.position >= 0 else nobody
 
-    def _column(self, name: str, values: NDArray[Any], zoned: bool) -> FeatureColumn:
-        return FeatureColumn(name, decoded(values, self.categories.get(name, {})), zoned)
+    def _column(
+        self, position: int, values: NDArray[Any], zoned: bool, order: NDArray[np.int64] | None
+    ) -> FeatureColumn:
+        name = self.features[position]
+        return FeatureColumn(name, decoded(values, self.categories.get(name, {})), zoned, order)
 
     def _array_columns(self, X: Any, needed: Mapping[int, Condition]) -> tuple[int, Fetch]:
         columns = array_columns(X)

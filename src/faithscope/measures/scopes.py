@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import Spread, scaled
-from faithscope.counting.bitmaps import Layout, in_blocks
+from faithscope.counting.bitmaps import in_blocks
 from faithscope.counting.counts import Counts, count_rows, sums
+from faithscope.counting.layout import Layout
 from faithscope.counting.tally import Coverage
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import Explanations
@@ -116,7 +117,7 @@ def _covered_numbers(counts: Counts, chosen: Ints, sample: Sample, relation: Rel
     cover = relation.cover(scopes, sample.explanations, sample.X)
     parts, given = [], NumberGroups.of_counts(counts)
     for start, bits in in_blocks(cover, layout, len(chosen), max(1, _PAIRS // sample.n)):
-        which, place, _ = layout.ones(bits)
+        which, place = layout.ones(bits)
         covered = NumberGroups.of(which, sample.labels[layout.source[place]], np.ones(len(which)), len(bits))
         gap = given.largest_gap_to(covered, chosen[start : start + len(bits)])
         parts.append({**spread_columns(covered), "largest_gap": gap})
@@ -205,5 +206,5 @@ def _masks(scopes: Explanations, sample: Sample, relation: Relation) -> NDArray[
     cover = relation.cover(scopes, sample.explanations, sample.X)
     if isinstance(cover, Blocks):
         return np.asarray(cover.mask(0, len(scopes))) if len(scopes) else np.empty((0, sample.n), bool)
-    masks, everybody = list(cover.masks), np.ones(sample.n, bool)
+    masks, everybody = dict(cover.masks(None)), np.ones(sample.n, bool)
     return np.array([np.logical_and.reduce([everybody, *(masks[part] for part in parts)]) for parts in cover.lists])

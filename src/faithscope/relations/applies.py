@@ -35,8 +35,8 @@ class Applies(Relation):
     >>> from faithscope import Highlights
     >>> words = Highlights([{"dull"}, {"great"}])
     >>> covered = Applies().cover(words, words, X=["great plot", "dull plot"])
-    >>> covered.parts, [mask.tolist() for mask in covered.masks]
-    (['dull', 'great'], [[False, True], [True, False]])
+    >>> covered.parts, {part: mask.tolist() for part, mask in covered.masks(None)}
+    (['dull', 'great'], {0: [False, True], 1: [True, False]})
     """
 
     exclusive: bool = False
@@ -58,7 +58,7 @@ class Applies(Relation):
             return Blocks(distinct.inside(X), near=partial(_open_balls, distinct, X) if by_numbers else None)
         assert isinstance(distinct, Conjunctions)
         parts, lists = number_parts(distinct)
-        return Parts(parts, lists, distinct.holds(parts, X), distinct.postings(parts, X))
+        return Parts(parts, lists, partial(distinct.masks, parts, X), distinct.postings(parts, X))
 
 
 def _open_balls(balls: Balls, X: Any) -> Near:

@@ -27,8 +27,9 @@ class Parts:
         The conditions, words or prototypes that explanations are made of.
     lists : list of tuples of int
         For each explanation, the numbers of its parts.
-    masks : iterator of (n,) bool arrays
-        The rows on which part 0, 1, … holds.
+    masks : callable
+        ``masks(order)`` gives pairs of the number of a part and the (n,) bool array of the rows on which it holds, in
+        that order of rows, or as they come for None. The parts come in any order.
     postings : Postings, optional
         The same as pairs (part, row), if each part holds on few rows.
     near : callable, optional
@@ -37,7 +38,7 @@ class Parts:
 
     parts: list[Any]
     lists: list[tuple[int, ...]]
-    masks: Iterator[Masks]
+    masks: Callable[[NDArray[np.int64] | None], Iterator[tuple[int, Masks]]]
     postings: Postings | None = None
     near: Callable[[], Near] | None = None
 
@@ -104,10 +105,11 @@ class Same(Relation):
 
 def number_parts(distinct: Shared) -> tuple[list[Any], list[tuple[int, ...]]]:
     """The parts that explanations are made of, and for each explanation the numbers of its parts."""
+    rows = [distinct.distinct[code] for code in distinct.codes.tolist()]
+    objects = {id(part): part for row in rows for part in row}  # most parts are shared: each is hashed once
     numbers: dict[Any, int] = {}
-    rows = [distinct.conjunction(row) for row in range(len(distinct))]
-    lists = [tuple(numbers.setdefault(part, len(numbers)) for part in row) for row in rows]
-    return list(numbers), lists
+    of = {key: numbers.setdefault(part, len(numbers)) for key, part in objects.items()}
+    return list(numbers), [tuple([of[id(part)] for part in row]) for row in rows]
 
 
 def to_tau(tau: Any) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
+from faithscope.explanations.conditions.conjunctions import as_they_come
 from faithscope.explanations.distances.metrics import Gower, to_metric_name
 from faithscope.explanations.distances.near import Near
 from faithscope.explanations.distances.points import Points
@@ -75,7 +76,8 @@ class Ball(Relation):
         parts, lists = number_parts(prototypes)
         single = not isinstance(points.metric, Gower) and all(len(numbers) == 1 for numbers in lists)
         near = partial(self._near, points, [parts[numbers[0]] for numbers in lists], X) if single else None
-        return Parts(parts, lists, prototypes.within(parts, X, self.tau), near=near)
+        masks = partial(as_they_come, prototypes.within(parts, X, self.tau))
+        return Parts(parts, lists, masks, near=near)
 
     def _near(self, points: Points, indices: list[Any], X: Any) -> Near:
         centers = points.rows[np.array(indices, np.int64)].astype(np.float64)

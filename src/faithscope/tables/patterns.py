@@ -2,16 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.counting.block_sums import BlockSums, CoveredBlocks, GivenRows
 from faithscope.counting.counts import Counts
-from faithscope.counting.influence import BlockSums, CoveredBlocks, Influence
+from faithscope.counting.covered_cells import TabledCells
+from faithscope.counting.influence import Influence
 from faithscope.counting.leave_out import LeftOut
+from faithscope.counting.ordering import run_starts
 from faithscope.explanations.base import Explanations
-from faithscope.explanations.conditions.conjunctions import Conjunctions
+from faithscope.explanations.conditions.conjunctions import Conjunctions, as_they_come
 from faithscope.relations import Applies, Parts, Relation
 from faithscope.relations.base import number_parts
 from faithscope.runtime.memory import need
@@ -53,7 +57,7 @@ class MetConditions(Relation):
         assert isinstance(distinct, Conjunctions)
         parts, lists = number_parts(distinct)
         place = {condition: column for column, condition in enumerate(self.conditions)}
-        return Parts(parts, lists, (self.meets[:, place[part]] for part in parts))
+        return Parts(parts, lists, partial(as_they_come, (self.meets[:, place[part]] for part in parts)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +122,7 @@ class Patterns:
 
     def _influence(self, influence: Influence) -> Floats:
         """For each pattern, sums of the influence of its rows on the explanations that cover it."""
-        weights, same_label = influence.by_explanation
+        weights, same_label = influence.by_explanation, influence.same_label
         total = np.zeros((3, len(self.rows)))
         for start, stop in self.blocks():
             mask = self.covers(start, stop).astype(np.float64)
@@ -143,15 +147,15 @@ class RowBlocks:
         sums = BlockSums(blocks)
         step = max(1, _TABLE // (labels * blocks))
         for start in range(0, explanations, step):
-            sums.add(self._tables(slice(start, start + step)))
+            sums.add(sums.terms(self._tables(slice(start, start + step))))
         rows = self.given.sum(axis=(0, 1)).astype(np.float64)
         sums.leaning *= rows.mean() / rows  # as if all blocks were of one size, which a digest makes them only nearly
         return sums.left_out(rows)
 
     def _tables(self, chosen: slice) -> CoveredBlocks:
         given, covered, missed = (table[chosen] for table in (self.given, self.covered, self.missed))
-        explanation, label = cells = np.nonzero(given.sum(axis=2))
-        inside = (given - missed)[cells].astype(np.float64)
-        whole = covered.sum(axis=1)
-        same = covered[explanation, label].astype(np.float64)
-        return CoveredBlocks.of_cells(explanation, inside, inside, missed[cells].astype(np.float64), same, whole, whole)
+        explanation, label, block = places = np.nonzero(given)
+        inside, outside = ((table[places]).astype(np.float64) for table in (given - missed, missed))
+        cell = explanation * given.shape[1] + label
+        rows = GivenRows(explanation, cell, block, inside, inside, outside, run_starts(cell))
+        return CoveredBlocks.of_rows(rows, TabledCells(covered, covered))

@@ -1,12 +1,14 @@
 """The tally of weighted rows with labels: thinned terms accumulated over batches of explanations."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.bitmaps import Bits, Layout
 from faithscope.counting.counts import sums
+from faithscope.counting.layout import Bits, Layout
 from faithscope.counting.leave_out import LeftOut, Sums
 from faithscope.counting.numbered import NumberedRows
 from faithscope.counting.tally import TABLE, Coverage, LabelTally
@@ -34,13 +36,16 @@ class ThinnedTally(LabelTally):
         """How many explanations to add at once."""
         return max(1, TABLE // (4 * layout.segments))
 
-    def add(self, start: int, bits: Bits, layout: Layout) -> None:
-        """Add a batch of explanations by their bitmaps; `start` is the number of the first."""
+    def prepare(self, start: int, bits: Bits, layout: Layout) -> Callable[[], None]:
+        """What adds a batch of explanations by their bitmaps; `start` is the number of the first."""
+        return partial(self._add_thinned, start, bits, layout)
+
+    def _add_thinned(self, start: int, bits: Bits, layout: Layout) -> None:
         rows, many, kinds = self.rows, len(bits), len(self.kinds.kept)
-        given_rows = self.order[self.bounds[start] : self.bounds[start + many]]
+        given_rows = self._rows_given(start, many)
         which = rows.codes[given_rows] - start
         own = self.own[given_rows] = layout.holds(bits, which, given_rows)
-        covered = layout.count(bits).reshape(many, kinds, rows.blocks)
+        covered = layout.count(bits)
         table, place = covered.sum(axis=2), which * kinds + self.kinds.of[given_rows]
         self._add_cells(start, table, which, given_rows, own)
         weights = self.weights[given_rows]
@@ -59,12 +64,17 @@ class ThinnedTally(LabelTally):
         labels = len(self.rows.names)
         covered = np.add.reduceat(table, np.searchsorted(self.kinds.label, np.arange(labels)), axis=1)
         cell, weights = which * labels + self.rows.labels[given_rows], self.weights[given_rows]
-        shape = covered.shape
-        given, missed = (np.bincount(cells, minlength=covered.size).reshape(shape) for cells in (cell, cell[~own]))
-        masses = [sums(cell, power, covered.size).reshape(shape) for power in (weights, weights**2)]
-        self._keep_cells(start, covered, given, missed, *masses)
+        given, missed = (np.bincount(cells, minlength=covered.size) for cells in (cell, cell[~own]))
+        tables = (
+            given,
+            covered.reshape(-1),
+            missed,
+            *(sums(cell, mass, covered.size) for mass in (weights, weights**2)),
+        )
+        occupied = np.flatnonzero(given + tables[1])
+        self._add(start, len(covered), (occupied, *(table[occupied] for table in tables)))
 
-    def _add_influence(self, terms: RuleTerms, bits: Bits, layout: Layout, covered: Ints) -> None:
+    def _add_influence(self, terms: RuleTerms, bits: Bits, layout: Layout, covered: NDArray[np.int32]) -> None:
         """Add what leaving out each row as a witness changes; to first order if blocks of rows are left out."""
         tables = (terms.changed, terms.silenced, terms.leaning)
         if self.rows.blocks > 1:
@@ -73,8 +83,9 @@ class ThinnedTally(LabelTally):
             return
         step = max(1, TABLE // self.rows.n)
         for begin in range(0, len(bits), step):
-            which, place, kind = layout.ones(bits[begin : begin + step])
+            which, place = layout.ones(bits[begin : begin + step])
             row = layout.source[place]
+            kind = layout.segment[row]
             for total, table in zip(self.influence, tables, strict=True):
                 total += np.bincount(row, table[begin + which, kind], minlength=len(total))
 

@@ -37,6 +37,14 @@ class Shared(Explanations):
     def key(self) -> tuple[Column, ...]:
         return (self.codes[:, None],)
 
+    def group(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        rows, first = len(self.codes), np.full(len(self.distinct), len(self.codes))
+        first[self.codes[::-1]] = np.arange(rows - 1, -1, -1)
+        appearing = np.argsort(first, kind="stable")[: np.count_nonzero(first < rows)]
+        numbers = np.empty(len(first), np.int64)
+        numbers[appearing] = np.arange(len(appearing))
+        return numbers[self.codes], first[appearing]
+
     def conjunction(self, row: int) -> Conjunction:
         """The parts of one row's explanation."""
         return self.distinct[self.codes[row]]
@@ -66,9 +74,22 @@ class Conjunctions(Shared):
     def holds(self, conditions: Sequence[Any], X: Any) -> Iterator[NDArray[np.bool_]]:
         """For each of the conditions in turn, the (n,) mask of the rows of X on which it holds."""
 
+    def masks(
+        self, conditions: Sequence[Any], X: Any, order: NDArray[np.int64] | None
+    ) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+        """The number of each condition, in any order, and its mask, of rows in that order."""
+        return as_they_come(self.holds(conditions, X), order)
+
     def postings(self, conditions: Sequence[Any], X: Any) -> Postings | None:
         """Which condition holds on which row, as pairs; None for kinds whose conditions hold on many rows."""
         return None
+
+
+def as_they_come(
+    masks: Iterator[NDArray[np.bool_]], order: NDArray[np.int64] | None
+) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+    """Numbered masks of parts, of rows in that order, from masks that are made one after the other."""
+    return ((number, mask if order is None else mask[order]) for number, mask in enumerate(masks))
 
 
 def number_conjunctions(given: Sequence[Conjunction]) -> tuple[tuple[Conjunction, ...], NDArray[np.int64]]:

@@ -40,19 +40,30 @@ class FeatureColumn:
         As `to_vector` makes it: numbers, booleans, dates, or Python objects.
     zoned : bool
         Whether the column has a time zone; its dates are then in UTC. Python's own dates say so themselves.
+    order : (m,) array, optional
+        The rows that masks are about, in their order; by default all rows as they come.
     """
 
     name: str
     values: NDArray[Any]
     zoned: bool = False
+    order: NDArray[np.int64] | None = None
 
     def holds(self, condition: Condition) -> Mask:
         """Whether the condition holds on each row."""
-        family = condition.family
+        if condition.family is not None:
+            self._refuse_strays(condition, condition.family)
+        return self._arranged._mask(condition, condition.family)
+
+    @cached_property
+    def _arranged(self) -> "FeatureColumn":
+        """The rows in order, which are not checked again."""
+        return self if self.order is None else FeatureColumn(self.name, self.values[self.order], self.zoned)
+
+    def _mask(self, condition: Condition, family: str | None) -> Mask:
         if family is None:
             mask = np.zeros(len(self.values), bool) if condition.among == () else ~self.missing
         else:
-            self._refuse_strays(condition, family)
             how = {"text": self._holds_text, "number": self._holds_number}.get(family, self._holds_date)
             mask = how(condition)
         return mask | self.missing if condition.missing else mask
@@ -127,9 +138,8 @@ class FeatureColumn:
         A decimal is its nearest double, which is what a model sees.
         """
         if self.values.dtype.kind in "biuf":
-            return self.values.astype(
-                np.result_type(self.values, np.uint8 if self.values.dtype.kind in "biu" else float)
-            )
+            kind = np.result_type(self.values, np.uint8 if self.values.dtype.kind in "biu" else float)
+            return self.values.astype(kind, copy=False)
         exact = self.exact
         if any(isinstance(item, Decimal) for item in exact):
             exact = np.array([float(item) if isinstance(item, Decimal) else item for item in exact], object)

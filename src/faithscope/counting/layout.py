@@ -1,0 +1,161 @@
+"""Layout: the order of rows in bitmaps, by which rows of a segment are counted 64 at a time."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.counting.ordering import order_by
+
+Bits = NDArray[np.uint64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The order of rows in a bitmap: by segment.
+
+    Padded, every segment has words of its own, and all segments of one label have as many: words are in order of label,
+    then of their place within the segment, then of block, so that contiguous words are added for all blocks at once.
+
+    Parameters
+    ----------
+    segment : (n,) array
+        The segment of each row: ``label * blocks + block``.
+    segments : int
+        Number of segments.
+    rank : (n,) array, optional
+        The order of rows within a segment; by default as they come.
+    blocks : int
+        Segments per label.
+    padded : bool
+        Whether segments are padded to whole words; only then can they be counted by `count` and `fold`.
+    """
+
+    segment: Ints
+    segments: int
+    rank: Ints | None = None
+    blocks: int = 1
+    padded: bool = True
+
+    @cached_property
+    def order(self) -> Ints:
+        """The rows by segment."""
+        if self.rank is None:
+            return order_by(self.segment, self.segments)
+        return np.lexsort((self.rank, self.segment))
+
+    @cached_property
+    def sorted_segment(self) -> Ints:
+        """The segment of each row, in their order; of each bit if segments are not padded."""
+        return self.segment[self.order]
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Rows in each segment."""
+        return np.bincount(self.segment, minlength=self.segments)
+
+    @cached_property
+    def depth(self) -> Ints:
+        """Words per segment of each label."""
+        return np.asarray(-(-self.sizes.reshape(-1, self.blocks).max(axis=1, initial=0) // 64))
+
+    @cached_property
+    def first(self) -> Ints:
+        """The first word of each label; labels with as many words per segment stand together."""
+        by_depth = np.argsort(self.depth, kind="stable")
+        first = np.empty(len(by_depth), np.int64)
+        first[by_depth] = np.cumsum(self.depth[by_depth]) - self.depth[by_depth]
+        return first * self.blocks
+
+    @cached_property
+    def width(self) -> int:
+        """Words per bitmap."""
+        return int(self.depth.sum()) * self.blocks if self.padded else -(-len(self.segment) // 64)
+
+    @cached_property
+    def position(self) -> Ints:
+        """The bit of each row."""
+        position = np.empty(len(self.order), np.int64)
+        within = np.arange(len(self.order))
+        if self.padded:
+            within -= np.repeat(np.cumsum(self.sizes) - self.sizes, self.sizes)
+            label, block = np.divmod(self.sorted_segment, self.blocks)
+            word = self.first[label] + (within >> 6) * self.blocks + block
+            within = 64 * word + (within & 63)
+        position[self.order] = within
+        return position
+
+    @cached_property
+    def source(self) -> Ints:
+        """The row of each bit; row 0 for padding bits, which `everybody` masks out."""
+        source = np.zeros(64 * self.width, np.int64)
+        source[self.position] = np.arange(len(self.segment))
+        return source
+
+    @cached_property
+    def everybody(self) -> Bits:
+        """The bitmap of all rows: 1 for every row, 0 for padding."""
+        filled = np.zeros(64 * self.width, bool)
+        filled[self.position] = True
+        return np.packbits(filled, bitorder="little").view(np.uint64)
+
+    def pack(self, masks: NDArray[np.bool_]) -> Bits:
+        """(b, n) booleans as (b, words) bitmaps."""
+        # Gather, not scatter: reading out of order is several times faster than writing out of order.
+        return self.pack_arranged(np.take(masks, self.source, axis=1))
+
+    def pack_arranged(self, masks: NDArray[np.bool_]) -> Bits:
+        """`pack` for masks whose columns are already in the order of `source`."""
+        bits = np.packbits(masks, axis=1, bitorder="little").view(np.uint64)
+        bits &= self.everybody
+        return bits
+
+    def pack_pairs(self, which: Ints, rows: Ints, bitmaps: int) -> Bits:
+        """Bitmaps in which bitmap ``which[i]`` holds row ``rows[i]``, and no other bit is set."""
+        bits = np.zeros((bitmaps, self.width), np.uint64)
+        place = self.position[rows]
+        ones = np.uint64(1) << (place & 63).astype(np.uint64)
+        np.bitwise_or.at(bits.reshape(-1), which * bits.shape[1] + (place >> 6), ones)
+        return bits
+
+    def ones(self, bits: Bits) -> tuple[Ints, Ints]:
+        """The bitmap and the bit of every bit that is set, in order."""
+        words = np.flatnonzero(bits)
+        which, word = np.divmod(words, max(1, bits.shape[1]))
+        spread = np.unpackbits(bits.reshape(-1)[words].view(np.uint8), bitorder="little")
+        place = np.flatnonzero(spread.view(bool))
+        hit = place >> 6
+        place &= 63
+        place += (word << 6)[hit]
+        return which[hit], place
+
+    def count(self, bits: Bits) -> NDArray[np.int32]:
+        """How many rows of each segment each bitmap holds: (b, labels, blocks)."""
+        counts = self.fold(np.bitwise_count(bits), np.int32)
+        assert counts.dtype == np.int32
+        return counts
+
+    def fold(self, words: NDArray[Any], kind: Any = np.float64) -> NDArray[Any]:
+        """Sums of one value per word over the words of each segment: (b, labels, blocks)."""
+        sums = np.zeros((len(words), len(self.depth), self.blocks), kind)
+        for depth, labels, start, stop in self._depths():
+            part = words[:, start:stop].reshape(len(words), len(labels), depth, self.blocks)
+            sums[:, labels] = part.sum(axis=2, dtype=kind)
+        return sums
+
+    def _depths(self) -> Iterator[tuple[int, Any, int, int]]:
+        """The labels that have as many words per segment, and the first and last of their words."""
+        for depth in np.unique(self.depth[self.depth > 0]).tolist():
+            labels = np.flatnonzero(self.depth == depth)
+            start = int(self.first[labels[0]])
+            yield depth, labels, start, start + len(labels) * depth * self.blocks
+
+    def holds(self, bits: Bits, which: Ints, rows: Ints) -> NDArray[np.bool_]:
+        """Whether bitmap ``which[i]`` holds row ``rows[i]``."""
+        place = self.position[rows]
+        word = bits.reshape(-1)[which * bits.shape[1] + (place >> 6)]
+        return np.asarray((word >> (place & 63).astype(np.uint64)) & np.uint64(1) == 1)

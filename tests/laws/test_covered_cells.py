@@ -1,0 +1,149 @@
+"""Covered rows are counted alike in tables and in lists, and leaving out rows or blocks is measuring the others."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import brute
+import faithscope as fs
+from faithscope.counting import numbered, tally
+from faithscope.counting.coverage import cover
+from faithscope.counting.layout import Layout
+from faithscope.counting.ordering import order_by, run_sizes, run_starts
+from faithscope.explanations.conditions.conjunctions import number_conjunctions
+from faithscope.inputs.grouping import group
+from faithscope.relations import to_relation
+from faithscope.relations.base import number_parts
+from faithscope.sample import Sample
+
+SEEDS = st.integers(0, 100_000)
+TABLES, LISTS = 0, 10**9  # rows per segment below which cells are listed
+
+
+def counted(seed, monkeypatch, listed, exact, weighted=False, labels=None):
+    """A random sample whose rules may miss their own rows, its masks and its coverage."""
+    rng = np.random.default_rng(seed)
+    n, many = int(rng.integers(2, 40)), int(rng.integers(1, 6))
+    X = rng.choice([0.0, -0.0, 1.0, 2.0, np.nan], (n, 2))
+    operators, columns = ["<=", ">", "<", "!="], [0, 1]
+    pool = [
+        [(int(rng.choice(columns)), str(rng.choice(operators)), float(rng.integers(0, 3))) for _ in range(j % 3)]
+        for j in range(many)
+    ]
+    which = rng.integers(0, many, n)
+    rules = fs.Rules.from_conditions([pool[j] for j in which], [0, 1])
+    names = np.arange(n) if labels == "all" else rng.integers(0, labels or int(rng.integers(1, 5)), n)
+    weights = rng.integers(1, 5, n).astype(float) if weighted else None
+    monkeypatch.setattr(numbered, "ROWS_PER_SEGMENT", listed)
+    sample = Sample(rules, names, X, weights)
+    covers = [np.logical_and.reduce([np.ones(n, bool), *rules.holds(rules.conjunction(i), X)]) for i in range(n)]
+    return sample, np.array(covers), cover(sample, to_relation(None, rules), exact=exact)
+
+
+def brute_measure(sample, covers, kept):
+    """M̂ and U of some rows, pair by pair."""
+    some, labels = covers[np.ix_(kept, kept)].tolist(), sample.labels[kept].tolist()
+    if sample.weights is None:
+        return brute.sufficiency(some, labels)
+    given_rules = [sample.explanations.describe(row) for row in kept]
+    return brute.weighted_sufficiency(given_rules, some, labels, sample.weights[kept].tolist())
+
+
+@pytest.mark.parametrize("listed", [TABLES, LISTS])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("labels", [None, 1, "all"])
+@pytest.mark.parametrize("seed", range(6))
+def test_leaving_out_a_block_is_measuring_the_other_rows(seed, monkeypatch, listed, weighted, labels):
+    sample, covers, coverage = counted(seed, monkeypatch, listed, 0, weighted, labels)
+    for block in np.unique(coverage.block):
+        kept = np.flatnonzero(coverage.block != block)
+        value, silent = brute_measure(sample, covers, kept) if len(kept) else (0.0, 0.0)
+        if len(kept):
+            assert coverage.left_out.value[block] == pytest.approx(value, abs=1e-12)
+            assert coverage.left_out.silent[block] == pytest.approx(silent, abs=1e-12)
+
+
+@pytest.mark.parametrize("listed", [TABLES, LISTS])
+@pytest.mark.parametrize("words", [0, 10**9])
+@pytest.mark.parametrize("labels", [None, 1, "all"])
+@pytest.mark.parametrize("seed", range(4))
+def test_leaving_out_a_row_is_measuring_the_other_rows(seed, monkeypatch, listed, words, labels):
+    monkeypatch.setattr(tally, "_WORDS_PER_LABEL", words)
+    sample, covers, coverage = counted(seed, monkeypatch, listed, 10**8, labels=labels)
+    for row in range(sample.n):
+        value, silent = brute_measure(sample, covers, np.delete(np.arange(sample.n), row))
+        assert coverage.left_out.value[row] == pytest.approx(value, abs=1e-12)
+        assert coverage.left_out.silent[row] == pytest.approx(silent, abs=1e-12)
+
+
+@pytest.mark.parametrize("exact", [0, 10**8])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("labels", [None, "all"])
+@pytest.mark.parametrize("seed", range(5))
+def test_tables_and_lists_have_the_same_cells(seed, monkeypatch, exact, weighted, labels):
+    tabled, listed = (counted(seed, monkeypatch, kind, exact, weighted, labels)[2] for kind in (TABLES, LISTS))
+    for column in ("explanation", "label", "given", "covered", "missed", "weight", "square"):
+        np.testing.assert_array_equal(getattr(tabled.counts, column), getattr(listed.counts, column))
+    np.testing.assert_array_equal(tabled.own, listed.own)
+    np.testing.assert_allclose(tabled.left_out.value, listed.left_out.value, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(tabled.left_out.reach, listed.left_out.reach, rtol=1e-12)
+
+
+@settings(max_examples=60)
+@given(SEEDS)
+def test_counts_of_bitmaps_are_those_of_masks(seed):
+    rng = np.random.default_rng(seed)
+    n, labels, blocks = int(rng.integers(1, 400)), int(rng.integers(1, 6)), int(rng.integers(1, 5))
+    segment = rng.integers(0, labels, n) * blocks + rng.integers(0, blocks, n)
+    masks = rng.random((3, n)) < rng.random()
+    expected = np.array([np.bincount(segment[mask], minlength=labels * blocks) for mask in masks])
+    padded = Layout(segment, labels * blocks, blocks=blocks)
+    np.testing.assert_array_equal(padded.count(padded.pack(masks)).reshape(3, -1), expected)
+    for layout in (padded, Layout(segment, labels * blocks, blocks=blocks, padded=False)):
+        which, place = layout.ones(layout.pack(masks))
+        held = np.zeros(masks.shape, bool)
+        held[which, layout.source[place]] = True
+        np.testing.assert_array_equal(held, masks)
+        np.testing.assert_array_equal(
+            layout.holds(layout.pack(masks), *np.indices((3, n)).reshape(2, -1)), held.ravel()
+        )
+        assert len(np.unique(layout.position)) == n
+
+
+@pytest.mark.parametrize("many", [1, 2, 2**16, 2**16 + 1, 2**33])
+def test_orders_by_digits_are_stable_sorts(many):
+    numbers = np.random.default_rng(0).integers(0, many, 1000)
+    order = order_by(numbers, many)
+    np.testing.assert_array_equal(order, np.argsort(numbers, kind="stable"))
+    starts = run_starts(numbers[order])
+    values, sizes = np.unique(numbers, return_counts=True)
+    np.testing.assert_array_equal(numbers[order][starts], values)
+    np.testing.assert_array_equal(run_sizes(starts, len(numbers)), sizes)
+
+
+@given(st.lists(st.lists(st.sampled_from(["a > 1", "b <= 2", "a == 0"]), max_size=2), min_size=1, max_size=20))
+def test_rules_are_grouped_and_their_parts_numbered_in_order_of_appearance(texts):
+    rules = fs.Rules.parse([" and ".join(row) or "everything" for row in texts], features=["a", "b"]).take(
+        np.arange(len(texts))[::-1]
+    )
+    for found, expected in zip(rules.group(), group(rules.key), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    parts, lists = number_parts(rules)
+    assert parts == list(dict.fromkeys(part for row in range(len(rules)) for part in rules.conjunction(row)))
+    assert [tuple(parts[j] for j in row) for row in lists] == [rules.conjunction(row) for row in range(len(rules))]
+    assert number_conjunctions(lists)[1].tolist() == rules.group()[0].tolist()
+
+
+def test_a_value_of_another_family_is_named_by_its_own_row():
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame({"a": pd.Series([1, 2, "three", 4, "five"], dtype=object)})
+    rules = fs.Rules.from_conditions([[("a", ">", 1.0)]] * 5, ["a"])
+    with pytest.raises(fs.errors.WrongType, match="'three' \\(str\\) at row 2"):
+        fs.sufficiency(rules, [4, 3, 2, 1, 0], X)
+
+
+def test_the_first_condition_that_holds_nowhere_is_named():
+    rules = fs.Rules.parse(["b > 9 and a > 0", "a > 8", "a > 0"], features=["a", "b"])
+    estimate = fs.sufficiency(rules, [0, 1, 0], np.ones((3, 2)))
+    assert any("2 conditions hold on no row, such as 'b > 9'" in note for note in estimate.notes)
