@@ -174,7 +174,7 @@ def _paint_blocks(cover: Blocks, layout: Layout) -> Callable[[int, int], Bits]:
     return bits
 
 
-def _one_blas_thread() -> AbstractContextManager[Any]:
+def one_blas_thread() -> AbstractContextManager[Any]:
     """Limit BLAS to one thread. Without threadpoolctl BLAS keeps its threads: the same numbers, more slowly."""
     if find_spec("threadpoolctl") is None:
         return nullcontext()
@@ -186,7 +186,7 @@ def _one_blas_thread() -> AbstractContextManager[Any]:
 def in_blocks(cover: Parts | Blocks, layout: Layout, explanations: int, most: int) -> Iterator[tuple[int, Bits]]:
     """The bitmaps of all explanations in batches, in order; several threads compute them."""
     # Small products gain nothing from BLAS's own threads, and those of several callers block each other.
-    with _one_blas_thread() if isinstance(cover, Blocks) else nullcontext():
+    with one_blas_thread() if isinstance(cover, Blocks) else nullcontext():
         draw = paint(cover, layout)
         step = max(1, min(most, _AT_A_TIME // max(1, int(layout.words[-1]))))
         starts = range(0, explanations, step)

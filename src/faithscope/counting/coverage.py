@@ -18,6 +18,8 @@ from faithscope.counting.counts import Counts
 from faithscope.counting.gpu.devices import on_gpu
 from faithscope.counting.influence import Influence
 from faithscope.counting.numbered import NumberedRows, number_among, number_rows
+from faithscope.counting.pair_counts import PairCounts
+from faithscope.counting.pair_tally import Batch, PairTally
 from faithscope.counting.tally import TABLE, Coverage, LabelTally
 from faithscope.counting.weights.thinned_tally import ThinnedTally
 from faithscope.errors import NotProven
@@ -93,6 +95,9 @@ def _cover(
         lambda gpu, near: _cover_on_gpu(gpu, near, [near.radii], [relation], rows, interval)[0],
     )
     if coverage is not None:
+        return replace(coverage, idle=_idle(covers, coverage.counts))
+    if near := _countable(covers, sample, rows, interval):
+        coverage = _cover_near(near, near.radii[None], [relation], rows, interval)[0]
         return replace(coverage, idle=_idle(covers, coverage.counts))
     watched, idle = _watched(covers)
     tally = _tally(sample, rows, interval, thinned)
@@ -174,6 +179,33 @@ def _fetched_counts(fetching: Any, relation: Relation, rows: NumberedRows) -> Co
     counts = Counts(rows.kept, rows.names, *table, relation=relation)
     counts.profile()  # which is kept
     return Coverage(counts, rows.codes, cells.own, close=cells.close)
+
+
+def _countable(covers: Parts | Blocks, sample: Sample, rows: NumberedRows, interval: bool) -> Near | None:
+    """The same coverage by distance, if counts of pairs are all that it needs: no bitmaps, as single rows would."""
+    if sample.agreement.of_numbers or sample.clusters is not None or rows.weights is not None:
+        return None
+    if covers.near is None or (interval and rows.blocks == 1):
+        return None
+    near = covers.near()
+    return None if callable(near.metric) else near  # a caller's function stays in the caller's thread
+
+
+def _cover_near(
+    near: Near, radii: Floats, relations: Sequence[Relation], rows: NumberedRows, interval: bool = True
+) -> list[Coverage]:
+    """Coverage within one or several radii of every center, by counts of pairs."""
+    layout = rows.layout()
+    pairs = PairCounts(near, radii, rows.codes, layout.segment, layout.segments)
+    tallies = [PairTally(rows, own) for own in pairs.own()]
+
+    def batches(start: int, counts: NDArray[np.int64]) -> list[Batch]:
+        return [tally.batch(start, table) for tally, table in zip(tallies, counts, strict=True)]
+
+    for several in pairs.in_batches(batches):
+        for tally, batch in zip(tallies, several, strict=True):
+            tally.join(batch)
+    return [tally.result(relation, layout, interval) for tally, relation in zip(tallies, relations, strict=True)]
 
 
 def _idle(covers: Parts | Blocks, counts: Counts) -> tuple[str, ...]:

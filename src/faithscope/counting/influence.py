@@ -145,6 +145,13 @@ class BlockSums:
         self.checked += float(checked_weight.sum())
         self.leaning += leaning
 
+    def join(self, other: "BlockSums") -> None:
+        """Add the sums of other explanations."""
+        self.agreeing += other.agreeing
+        self.silent += other.silent
+        self.leaning += other.leaning
+        self.checked += other.checked
+
     def _leaning(self, given: Floats, own: Floats, covered: NDArray[Any]) -> Floats:
         """How much terms of covered rows lean on the rows of each block: without weights, on rows other than their own.
 

@@ -79,7 +79,7 @@ class LabelTally:
             self.bits.append((start, bits))
         elif numbered.blocks > 1 or weights is not None:
             weighed = covered if weights is None else self._weigh(bits, layout).reshape(covered.shape)
-            self.sums.add(_covered_blocks(cell, numbered.block[given_rows], own, weights, weighed, covered))
+            self.sums.add(covered_blocks(cell, numbered.block[given_rows], own, weights, weighed, covered))
 
     def _weigh(self, bits: Bits, layout: Layout) -> Floats:
         """The weight of the rows that each bitmap holds, per segment: (bitmaps, segments)."""
@@ -145,7 +145,7 @@ class LabelTally:
         return influence.left_out(sums[:, layout.position], rows.codes, rows.labels, self.own)
 
 
-def _covered_blocks(
+def covered_blocks(
     cell: Ints,
     block: Ints,
     own: NDArray[np.bool_],

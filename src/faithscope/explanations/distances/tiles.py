@@ -1,0 +1,143 @@
+"""Which rows lie within a radius of which centers, tile by tile: by products, and exactly for pairs left in doubt."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.explanations.distances.metrics import paired, pairwise
+from faithscope.explanations.distances.near import Near
+from faithscope.runtime.memory import need
+
+Floats = NDArray[np.float64]
+Masks = NDArray[np.bool_]
+
+_TILE = 2**18  # pairs of a tile, so that their products stay in cache
+_DOUBTFUL = 64  # a tile with more than 1 doubtful pair in so many is computed exactly
+
+
+class Tiles:
+    """Masks of tiles of pairs, by the distance of every pair.
+
+    Parameters
+    ----------
+    near : Near
+        A row that misses a number is within no radius.
+    radii : (k, m) array, optional
+        Several radii per center, each of which gives a mask; by default those of `near`.
+    """
+
+    def __init__(self, near: Near, radii: Floats | None = None) -> None:
+        self.near, self.radii = near, near.radii[None] if radii is None else radii
+        self.inside = np.less if near.open else np.less_equal
+
+    def masks(self, centers: slice, rows: slice) -> list[Masks]:
+        """For each radius, whether each row lies within it of each center: (centers, rows)."""
+        near = self.near
+        distances = pairwise(near.centers[centers], near.rows[rows], near.metric)
+        return [self.inside(distances, radius[centers, None]) for radius in self.radii]
+
+
+class ProductTiles(Tiles):
+    """The same for Euclidean distances: one matrix product gives ``|a|² + |b|² - 2ab - r²`` for all pairs of a tile.
+
+    It is in single precision if that decides nearly all pairs, and in double precision else. A pair is decided if the
+    product is farther from 0 than its rounding errors can add up to; other pairs are decided by their distances.
+    """
+
+    def __init__(self, near: Near, radii: Floats | None = None) -> None:
+        super().__init__(near, radii)
+        (m, width), n = near.centers.shape, len(near.rows)
+        need(40 * width * (m + n), f"Distances of {m:,} vectors to {n:,}", "sample rows, or take fewer features")
+        complete = near.rows[~np.isnan(near.rows).any(axis=1)]
+        middle = complete.mean(axis=0) if len(complete) else np.zeros(near.rows.shape[1])
+        a, b = near.centers - middle, near.rows - middle
+        largest = max(np.fmax.reduce(np.abs(part), axis=None, initial=0.0) for part in (a, b, self.radii))
+        unit = 2.0 ** np.ceil(np.log2(largest or 1.0))  # a power of two: dividing by it rounds nothing
+        a /= unit
+        b /= unit
+        self.squares = (self.radii / unit) ** 2
+        self.sizes = [np.einsum("ij,ij->i", part, part) for part in (a, b)]
+        self.left = np.column_stack([a, self.sizes[0] - self.squares[0], np.ones(len(a))])
+        self.right = np.column_stack([-2 * b, np.ones(len(b)), self.sizes[1]])
+
+    def masks(self, centers: slice, rows: slice) -> list[Masks]:
+        squares = self.squares[:, centers]
+        largest = [np.fmax.reduce(part, axis=None, initial=0.0) for part in (squares, *self._sizes(centers, rows))]
+        size = float(sum(largest))
+        kind = np.float32 if _DOUBTFUL * self._doubt(size, np.float32) < squares.min(initial=np.inf) else np.float64
+        product = np.matmul(self.left[centers].astype(kind), self.right[rows].astype(kind).T)
+        doubt = self._doubt(size, kind)
+        # Several radii are the same for every center: each is then one number to compare with.
+        beyond = (squares[:, :1] - squares[:1, :1]).sum(axis=1).tolist()
+        tables = [(product <= more + doubt, product < more - doubt) for more in beyond]
+        return [self._decide(number, *table, centers, rows) for number, table in enumerate(tables)]
+
+    def _sizes(self, centers: slice, rows: slice) -> tuple[Floats, Floats]:
+        return self.sizes[0][centers], self.sizes[1][rows]
+
+    def _doubt(self, size: float, kind: Any) -> float:
+        """A bound on the rounding errors of a product, of its thresholds, and of the squared distances that decide.
+
+        The sum of K products of rounded factors is off by at most ``(K + 3) u Σ|terms|``, but for terms in u², and
+        ``Σ|terms|`` is at most ``2 (|a|² + |b|²) + r²``. The rest is for steps in double precision, before and after.
+        """
+        precision = np.finfo(kind)
+        return float((3 * self.left.shape[1] + 16) * (precision.eps / 2 * size + precision.tiny))
+
+    def _decide(self, number: int, mask: Masks, sure: Masks, centers: slice, rows: slice) -> Masks:
+        """The mask of a radius, with the pairs that are not sure decided by their distances."""
+        close = _differences(mask, sure)
+        if _DOUBTFUL * len(close) > mask.size:
+            return Tiles(self.near, self.radii[[number]]).masks(centers, rows)[0]
+        if len(close):
+            i, j = np.divmod(close, mask.shape[1])
+            near, at = self.near, centers.start + i
+            distances = paired(near.centers[at], near.rows[rows.start + j], near.metric)
+            mask[i, j] = self.inside(distances, self.radii[number, at])
+        return mask
+
+
+def _differences(a: Masks, b: Masks) -> NDArray[np.int64]:
+    """The flat positions at which two masks differ, compared eight at a time if they come in eights."""
+    if a.size % 8:
+        return np.flatnonzero(a != b)
+    a, b = a.reshape(-1), b.reshape(-1)
+    words = np.flatnonzero(a.view(np.uint64) != b.view(np.uint64))
+    at = (8 * words[:, None] + np.arange(8)).reshape(-1)
+    return at[a[at] != b[at]]
+
+
+def to_tiles(near: Near, radii: Floats | None = None) -> Tiles:
+    """Tiles of pairs, by the fastest way that their metric and their numbers allow."""
+    numbers = (near.centers, near.rows, near.radii if radii is None else radii)
+    largest = max(np.fmax.reduce(np.abs(part), axis=None, initial=0.0) for part in numbers)
+    by_products = near.metric in ("euclidean", "l2") and 1e-150 < largest < 1e150
+    return ProductTiles(near, radii) if by_products else Tiles(near, radii)
+
+
+def masks_near(near: Near) -> Callable[[int, int], Masks]:
+    """``mask(start, stop)``: which rows lie within their radius of the centers start to stop, (centers, rows)."""
+    tiles, n = to_tiles(near), len(near.rows)
+
+    def mask(start: int, stop: int) -> Masks:
+        inside = np.empty((stop - start, n), bool)
+        step = max(64, _TILE // max(1, stop - start))
+        for begin in range(0, n, step):
+            rows = slice(begin, min(begin + step, n))
+            inside[:, rows] = tiles.masks(slice(start, stop), rows)[0]
+        return inside
+
+    return mask
+
+
+def arranged_masks(near: Callable[[], Near]) -> Callable[[NDArray[np.int64]], Callable[[int, int], Masks]]:
+    """``arranged(order)`` gives the masks of the rows in that order."""
+
+    def arranged(order: NDArray[np.int64]) -> Callable[[int, int], Masks]:
+        points = near()
+        return masks_near(replace(points, rows=points.rows[order]))
+
+    return arranged
