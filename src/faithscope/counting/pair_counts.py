@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Part = TypeVar("Part")
 
-_SIDE = 512  # centers and rows of a tile: its product stays in cache
+_SIDE = 640  # centers and rows of a tile: its product stays in cache
 _CELLS = 2**17  # of tables (centers, segments) worked on at once
 _TABLE = 2**25  # bytes of counts kept, so that each pair is computed once if centers are rows
 _SYMMETRIC = ("euclidean", "cityblock", "chebyshev", "hamming")  # |a - b| is |b - a|, also when rounded
@@ -104,13 +104,12 @@ class PairCounts:
 
     def _fill(self, table: Bytes, group: int) -> None:
         """Count the pairs of a group of pieces with itself and with all later groups."""
-        pieces, groups = self.pieces, self.groups
-        own, centers = slice(groups[group], groups[group + 1]), slice(*pieces.bounds[groups[group : group + 2]].tolist())
-        for first, last in zip(groups[group:-1], groups[group + 1 :], strict=True):
-            begin, end = pieces.places[[first, last]].tolist()
-            others = slice(*pieces.bounds[[first, last]].tolist())
-            filled = pieces.position[others] - begin
-            for counts, mask in zip(table, self.tiles.masks(centers, slice(begin, end)), strict=True):
+        pieces, (own, end) = self.pieces, self.groups[group : group + 2]
+        centers = slice(*pieces.bounds[[own, end]].tolist())
+        for first, last in zip(self.groups[group:-1], self.groups[group + 1 :], strict=True):
+            places, others = (slice(*bounds[[first, last]].tolist()) for bounds in (pieces.places, pieces.bounds))
+            filled = pieces.position[others] - places.start
+            for counts, mask in zip(table, self.tiles.masks(centers, places), strict=True):
                 counts[centers, first:last] = pieces.count(mask, first, last)
-                if first > own.start:
-                    counts[others, own] = pieces.count_across(mask, own.start, own.stop)[filled]
+                if first > own:
+                    counts[others, own:end] = np.take(pieces.count_across(mask, own, end), filled, axis=1).T

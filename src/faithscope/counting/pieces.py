@@ -70,16 +70,18 @@ class Pieces:
         return ((sums * _ONES) >> _TOP).astype(np.uint8)  # the product adds all bytes up in the highest
 
     def count_across(self, masks: NDArray[np.bool_], first: int, last: int) -> Bytes:
-        """How many of the masks, one per row of the pieces `first` to `last`, hold each column: (columns, pieces)."""
+        """How many of the masks, one per row of the pieces `first` to `last`, hold each column: (pieces, columns)."""
         bounds = (self.bounds[first : last + 1] - self.bounds[first]).tolist()
         ones, counts = masks.view(np.uint8), np.empty((last - first, masks.shape[1]), np.uint8)
         for number, row in enumerate(counts):
             np.add.reduce(ones[bounds[number] : bounds[number + 1]], axis=0, dtype=np.uint8, out=row)
-        return counts.T
+        return counts
 
     def by_segment(self, counts: Bytes) -> Ints:
         """Counts per piece, added up per segment: (…, segments)."""
         full, first = np.unique(self.of, return_index=True)
+        if len(full) == len(self.of) == self.segments:
+            return counts.astype(np.int64)
         table = np.zeros((*counts.shape[:-1], self.segments), np.int64)
         if len(full):
             table[..., full] = np.add.reduceat(counts, first, axis=-1, dtype=np.int64)

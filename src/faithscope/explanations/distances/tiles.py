@@ -13,8 +13,10 @@ from faithscope.runtime.memory import need
 
 Floats = NDArray[np.float64]
 Masks = NDArray[np.bool_]
+Products = NDArray[np.floating[Any]]
 
 _TILE = 2**18  # pairs of a tile, so that their products stay in cache
+_DOUBTS = {kind: (float(np.finfo(kind).eps) / 2, float(np.finfo(kind).tiny)) for kind in (np.float32, np.float64)}
 _DOUBTFUL = 64  # a tile with more than 1 doubtful pair in so many is computed exactly
 
 
@@ -59,37 +61,38 @@ class ProductTiles(Tiles):
         a /= unit
         b /= unit
         self.squares = (self.radii / unit) ** 2
-        self.sizes = [np.einsum("ij,ij->i", part, part) for part in (a, b)]
-        self.left = np.column_stack([a, self.sizes[0] - self.squares[0], np.ones(len(a))])
-        self.right = np.column_stack([-2 * b, np.ones(len(b)), self.sizes[1]])
+        sizes = [np.einsum("ij,ij->i", part, part) for part in (a, b)]
+        left = np.column_stack([a, sizes[0] - self.squares[0], np.ones(len(a))])
+        right = np.column_stack([-2 * b, np.ones(len(b)), sizes[1]])
+        self.factors = {kind: (left.astype(kind, copy=False), right.astype(kind, copy=False)) for kind in _DOUBTS}
+        self.sizes = [np.nan_to_num(size) for size in sizes]
 
     def masks(self, centers: slice, rows: slice) -> list[Masks]:
         squares = self.squares[:, centers]
-        largest = [np.fmax.reduce(part, axis=None, initial=0.0) for part in (squares, *self._sizes(centers, rows))]
-        size = float(sum(largest))
-        kind = np.float32 if _DOUBTFUL * self._doubt(size, np.float32) < squares.min(initial=np.inf) else np.float64
-        product = np.matmul(self.left[centers].astype(kind), self.right[rows].astype(kind).T)
-        doubt = self._doubt(size, kind)
+        largest = float(squares.max())
+        size = float(self.sizes[0][centers].max() + self.sizes[1][rows].max()) + largest
+        single, double = (self._doubt(size, kind) for kind in _DOUBTS)
+        kind, doubt = (np.float32, single) if _DOUBTFUL * single < largest else (np.float64, double)
+        left, right = self.factors[kind]
+        product = np.matmul(left[centers], right[rows].T)
         # Several radii are the same for every center: each is then one number to compare with.
-        beyond = (squares[:, :1] - squares[:1, :1]).sum(axis=1).tolist()
-        tables = [(product <= more + doubt, product < more - doubt) for more in beyond]
-        return [self._decide(number, *table, centers, rows) for number, table in enumerate(tables)]
-
-    def _sizes(self, centers: slice, rows: slice) -> tuple[Floats, Floats]:
-        return self.sizes[0][centers], self.sizes[1][rows]
+        beyond = (squares[:, 0] - squares[0, 0]).tolist()
+        return [self._decide(number, product, more, doubt, centers, rows) for number, more in enumerate(beyond)]
 
     def _doubt(self, size: float, kind: Any) -> float:
         """A bound on the rounding errors of a product, of its thresholds, and of the squared distances that decide.
 
         The sum of K products of rounded factors is off by at most ``(K + 3) u Σ|terms|``, but for terms in u², and
-        ``Σ|terms|`` is at most ``2 (|a|² + |b|²) + r²``. The rest is for steps in double precision, before and after.
+        ``Σ|terms|`` is at most ``2 (|a|² + |b|²) + r²``. Steps in double precision, before and after, have room in the
+        last term.
         """
-        precision = np.finfo(kind)
-        return float((3 * self.left.shape[1] + 16) * (precision.eps / 2 * size + precision.tiny))
+        (unit, least), terms = _DOUBTS[kind], self.near.rows.shape[1] + 2
+        return 2 * (terms + 4) * (unit * size + least) + (terms + 16) * _DOUBTS[np.float64][0] * size
 
-    def _decide(self, number: int, mask: Masks, sure: Masks, centers: slice, rows: slice) -> Masks:
-        """The mask of a radius, with the pairs that are not sure decided by their distances."""
-        close = _differences(mask, sure)
+    def _decide(self, number: int, product: Products, more: float, doubt: float, centers: slice, rows: slice) -> Masks:
+        """The mask of a radius; pairs within `doubt` of it are decided by their distances."""
+        mask = product <= more + doubt
+        close = _differences(mask, product < more - doubt)
         if _DOUBTFUL * len(close) > mask.size:
             return Tiles(self.near, self.radii[[number]]).masks(centers, rows)[0]
         if len(close):
