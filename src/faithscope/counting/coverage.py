@@ -24,8 +24,9 @@ from faithscope.counting.tally import TABLE, Coverage, LabelTally
 from faithscope.counting.weights.thinned_tally import ThinnedTally
 from faithscope.errors import NotProven
 from faithscope.explanations.base import Explanations
-from faithscope.explanations.distances.metrics import pairwise
+from faithscope.explanations.distances.metrics import to_metric_name
 from faithscope.explanations.distances.near import Near
+from faithscope.explanations.distances.tiles import to_tiles
 from faithscope.relations import Blocks, Parts, Relation, Within, vectors
 from faithscope.sample import Sample
 
@@ -92,7 +93,7 @@ def _cover(
         _device(device, sample),
         covers.near,
         len(rows.distinct) * rows.n,
-        lambda gpu, near: _cover_on_gpu(gpu, near, [near.radii], [relation], rows, interval)[0],
+        lambda gpu, near: _cover_on_gpu(gpu, near, near.radii[None], [relation], rows, interval)[0],
     )
     if coverage is not None:
         return replace(coverage, idle=_idle(covers, coverage.counts))
@@ -146,14 +147,14 @@ def _watched(covers: Parts | Blocks) -> tuple[Parts | Blocks, list[Any]]:
 def _cover_on_gpu(
     gpu: ModuleType,
     near: Near,
-    radii: Sequence[Floats],
+    radii: Floats,
     relations: Sequence[Relation],
     rows: NumberedRows,
     interval: bool,
 ) -> list[Coverage]:
     """Coverage within one or several radii of every center, counted on a GPU."""
     pairs = gpu.DevicePairs(near, rows.codes, rows.labels, len(rows.names))
-    counted = zip(relations, radii, pairs.count(np.stack(radii)), strict=True)
+    counted = zip(relations, radii, pairs.count(radii), strict=True)
     with ThreadPoolExecutor(1) as pool:
         return [_fetch(pairs, cells, radius, relation, rows, interval, pool) for relation, radius, cells in counted]
 
@@ -222,22 +223,30 @@ def cover_curve(sample: Sample, relations: Sequence[Within], *, device: str = "c
     content = Content(sample.labels, (explanations,), clusters=sample.clusters)
     limit = EXACT // len(relations) if sample.clusters is None else 0
     rows = number_rows(sample, explanations, limit, content)
+    covers, radii = relations[0].cover(rows.distinct, explanations, None), _radii(relations, len(rows.distinct))
     on_device = on_gpu(
         _device(device, sample),
-        relations[0].cover(rows.distinct, explanations, None).near,
+        covers.near,
         len(rows.distinct) * rows.n,
-        lambda gpu, near: _cover_on_gpu(
-            gpu, near, [np.full(len(near.radii), relation.tau) for relation in relations], relations, rows, True
-        ),
+        lambda gpu, near: _cover_on_gpu(gpu, near, radii, relations, rows, True),
     )
     if on_device is not None:
         return on_device
-    layout, centers, points = rows.layout(), vectors(rows.distinct), vectors(explanations)
+    if near := _countable(covers, sample, rows, interval=True):
+        return _cover_near(near, radii, relations, rows)
+    layout, centers = rows.layout(), vectors(rows.distinct)
+    points = vectors(explanations)[layout.source]
+    tiles = to_tiles(Near(centers, points, radii[0], to_metric_name(relations[0].metric)), radii)
     tallies = [_tally(sample, rows, interval=True) for _ in relations]
-    step = max(1, min(tallies[0].step(layout), TABLE // rows.n))
+    step = max(1, min(tallies[0].step(layout), TABLE // (2 * len(points))))
     for start in range(0, len(centers), step):
-        distances = pairwise(centers[start : start + step], points, relations[0].metric)
-        for relation, tally in zip(relations, tallies, strict=True):
-            tally.add(start, layout.pack(distances <= relation.tau), layout)
+        masks = tiles.masks(slice(start, min(start + step, len(centers))), slice(0, len(points)))
+        for mask, tally in zip(masks, tallies, strict=True):
+            tally.add(start, layout.pack_arranged(mask), layout)
     pairs = zip(tallies, relations, strict=True)
     return [tally.result(relation, layout) for tally, relation in pairs]
+
+
+def _radii(relations: Sequence[Within], centers: int) -> Floats:
+    """The radii of every center: (relations, centers)."""
+    return np.repeat([[relation.tau] for relation in relations], centers, axis=1)
