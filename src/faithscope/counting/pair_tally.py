@@ -44,11 +44,12 @@ class PairTally(LabelTally):
         given_rows = self.order[self.bounds[start] : self.bounds[start + len(counts)]]
         own, by_label = self.own[given_rows], covered.sum(axis=2)
         cell = (rows.codes[given_rows] - start) * len(rows.names) + rows.labels[given_rows]
-        tables = [np.bincount(cells, minlength=by_label.size) for cells in (cell, cell[~own])]
+        tables = (np.bincount(cells, minlength=by_label.size) for cells in (cell, cell[~own]))
+        given, missed = (table.reshape(by_label.shape) for table in tables)
         sums = BlockSums(rows.blocks)
         if rows.blocks > 1:
             sums.add(covered_blocks(cell, rows.block[given_rows], own, None, covered, covered))
-        return Batch(start, by_label, *(table.reshape(by_label.shape) for table in tables), sums)
+        return Batch(start, by_label, given, missed, sums)
 
     def join(self, batch: Batch) -> None:
         """Add a batch."""

@@ -87,7 +87,7 @@ class ProductTiles(Tiles):
         last term.
         """
         (unit, least), terms = _DOUBTS[kind], self.near.rows.shape[1] + 2
-        return 2 * (terms + 4) * (unit * size + least) + (terms + 16) * _DOUBTS[np.float64][0] * size
+        return float(2 * (terms + 4) * (unit * size + least) + (terms + 16) * _DOUBTS[np.float64][0] * size)
 
     def _decide(self, number: int, product: Products, more: float, doubt: float, centers: slice, rows: slice) -> Masks:
         """The mask of a radius; pairs within `doubt` of it are decided by their distances."""
@@ -110,7 +110,7 @@ def _differences(a: Masks, b: Masks) -> NDArray[np.int64]:
     a, b = a.reshape(-1), b.reshape(-1)
     words = np.flatnonzero(a.view(np.uint64) != b.view(np.uint64))
     at = (8 * words[:, None] + np.arange(8)).reshape(-1)
-    return at[a[at] != b[at]]
+    return np.asarray(at[a[at] != b[at]])
 
 
 def to_tiles(near: Near, radii: Floats | None = None) -> Tiles:
