@@ -46,7 +46,11 @@ def with_zeros(n: int, d: int, random: np.random.Generator) -> np.ndarray:
     return np.where(random.random((n, d)) < 0.5, -0.0, random.integers(0, 2, (n, d)))
 
 
-POINTS = (normal, grid, far_away, with_outliers, tiny, with_zeros)
+def whole(n: int, d: int, random: np.random.Generator) -> np.ndarray:
+    return 10_000.0 + random.integers(-3, 4, (n, d))
+
+
+POINTS = (normal, grid, far_away, with_outliers, tiny, with_zeros, whole)
 
 
 def radii_of(points: np.ndarray) -> list[float]:
@@ -78,6 +82,19 @@ def test_products_in_single_precision_leave_few_pairs_in_doubt(monkeypatch: pyte
     assert isinstance(to_tiles(near), ProductTiles)
     to_tiles(near).masks(slice(0, 400), slice(0, 400))
     assert sum(asked) < 10
+
+
+def test_products_of_small_whole_numbers_decide_all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = whole(300, 6, np.random.default_rng(1))
+    distances = pairwise(points, points, "euclidean")
+    for radius in (0.0, 2.9, 3.0, np.sqrt(7.0), np.nextafter(np.sqrt(7.0), 0)):
+        for is_open, inside in ((False, distances <= radius), (True, distances < radius)):
+            with monkeypatch.context() as patch:
+                patch.setattr(tiles, "pairwise", None)
+                patch.setattr(tiles, "paired", None)
+                near = Near(points, points, np.full(300, radius), "euclidean", is_open)
+                (mask,) = to_tiles(near).masks(slice(0, 300), slice(0, 300))
+            np.testing.assert_array_equal(mask, inside)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
