@@ -278,7 +278,7 @@ def against_quantus(sizes: Sizes) -> Iterator[Line]:
     best = race(both, runs=1)
     best["faithscope"] = min(best["faithscope"], ours["faithscope"])
     what = f"within {TAU:g}, faster than Quantus, n = {sizes.within:,}"
-    yield Line(what, best["Quantus"] / best["faithscope"], at_least=10, seconds=best)
+    yield Line(what, best["Quantus"] / best["faithscope"], at_least=40, seconds=best)
 
 
 def seconds_of(rows: int, rules: int, runs: int) -> float:

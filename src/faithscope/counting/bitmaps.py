@@ -92,7 +92,7 @@ def _paint_blocks(cover: Blocks, layout: Layout) -> Callable[[int, int], Bits]:
     return bits
 
 
-def _one_blas_thread() -> AbstractContextManager[Any]:
+def one_blas_thread() -> AbstractContextManager[Any]:
     """Limit BLAS to one thread. Without threadpoolctl BLAS keeps its threads: the same numbers, more slowly."""
     if find_spec("threadpoolctl") is None:
         return nullcontext()
@@ -121,7 +121,7 @@ def over_batches(
 ) -> Iterator[T]:
     """``work(start, bits)`` for the bitmaps of all explanations in batches, in order; several threads compute it."""
     # Small products gain nothing from BLAS's own threads, and those of several callers block each other.
-    with _one_blas_thread() if isinstance(cover, Blocks) else nullcontext():
+    with one_blas_thread() if isinstance(cover, Blocks) else nullcontext():
         draw = paint(cover, layout)
         step = max(1, min(most, _AT_A_TIME // max(1, layout.width)))
 

@@ -1,7 +1,7 @@
 """Coverage: collect the distinct explanations of a sample, then count the rows that each of them covers."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -19,12 +19,14 @@ from faithscope.counting.gpu.devices import on_gpu
 from faithscope.counting.idle import watch
 from faithscope.counting.influence import Influence
 from faithscope.counting.numbered import NumberedRows, number_among, number_rows
+from faithscope.counting.pair_counts import PairCounts
 from faithscope.counting.tally import TABLE, Coverage, LabelTally
 from faithscope.counting.weights.thinned_tally import ThinnedTally
 from faithscope.errors import NotProven
 from faithscope.explanations.base import Explanations
-from faithscope.explanations.distances.metrics import pairwise
+from faithscope.explanations.distances.metrics import to_metric_name
 from faithscope.explanations.distances.near import Near
+from faithscope.explanations.distances.tiles import to_tiles
 from faithscope.relations import Blocks, Parts, Relation, Within, vectors
 from faithscope.sample import Sample
 
@@ -91,9 +93,12 @@ def _cover(
         _device(device, sample),
         covers.near,
         len(rows.distinct) * rows.n,
-        lambda gpu, near: _cover_on_gpu(gpu, near, [near.radii], [relation], rows, interval)[0],
+        lambda gpu, near: _cover_on_gpu(gpu, near, near.radii[None], [relation], rows, interval)[0],
     )
     if coverage is not None:
+        return replace(coverage, idle=_idle(covers, coverage.counts))
+    if near := _countable(covers, sample, rows, interval):
+        coverage = _cover_near(near, near.radii[None], [relation], rows, interval)[0]
         return replace(coverage, idle=_idle(covers, coverage.counts))
     watched, idle = watch(covers)
     tally = _tally(sample, rows, interval, thinned)
@@ -124,14 +129,14 @@ def _device(device: str, sample: Sample) -> str:
 def _cover_on_gpu(
     gpu: ModuleType,
     near: Near,
-    radii: Sequence[Floats],
+    radii: Floats,
     relations: Sequence[Relation],
     rows: NumberedRows,
     interval: bool,
 ) -> list[Coverage]:
     """Coverage within one or several radii of every center, counted on a GPU."""
     pairs = gpu.DevicePairs(near, rows.codes, rows.labels, len(rows.names))
-    counted = zip(relations, radii, pairs.count(np.stack(radii)), strict=True)
+    counted = zip(relations, radii, pairs.count(radii), strict=True)
     with ThreadPoolExecutor(1) as pool:
         return [_fetch(pairs, cells, radius, relation, rows, interval, pool) for relation, radius, cells in counted]
 
@@ -159,6 +164,33 @@ def _fetched_counts(fetching: Any, relation: Relation, rows: NumberedRows) -> Co
     return Coverage(counts, rows.codes, cells.own, close=cells.close)
 
 
+def _countable(covers: Parts | Blocks, sample: Sample, rows: NumberedRows, interval: bool) -> Near | None:
+    """The same coverage by distance, if counts of pairs are all that it needs: no bitmaps, as single rows would."""
+    if sample.agreement.of_numbers or sample.clusters is not None or rows.weights is not None:
+        return None
+    if covers.near is None or rows.sparse or (interval and rows.blocks == 1):
+        return None
+    near = covers.near()
+    return None if callable(near.metric) else near  # a caller's function stays in the caller's thread
+
+
+def _cover_near(
+    near: Near, radii: Floats, relations: Sequence[Relation], rows: NumberedRows, interval: bool = True
+) -> list[Coverage]:
+    """Coverage within one or several radii of every center, by counts of pairs."""
+    layout = rows.layout(padded=False)
+    pairs = PairCounts(near, radii, rows.codes, layout.segment, layout.segments)
+    tallies = [LabelTally(rows, keep=False, own=own) for own in pairs.own()]
+
+    def prepare(start: int, counts: NDArray[np.int64]) -> list[Callable[[], None]]:
+        return [tally.prepare_counts(start, table) for tally, table in zip(tallies, counts, strict=True)]
+
+    for batch in pairs.in_batches(prepare):
+        for add in batch:
+            add()
+    return [tally.result(relation, layout, interval) for tally, relation in zip(tallies, relations, strict=True)]
+
+
 def _idle(covers: Parts | Blocks, counts: Counts) -> tuple[str, ...]:
     """The parts that hold on no row; requires that every explanation is a single part."""
     if isinstance(covers, Blocks):
@@ -173,22 +205,30 @@ def cover_curve(sample: Sample, relations: Sequence[Within], *, device: str = "c
     content = Content(sample.labels, (explanations,), clusters=sample.clusters)
     limit = EXACT // len(relations) if sample.clusters is None else 0
     rows = number_rows(sample, explanations, limit, content)
+    covers, radii = relations[0].cover(rows.distinct, explanations, None), _radii(relations, len(rows.distinct))
     on_device = on_gpu(
         _device(device, sample),
-        relations[0].cover(rows.distinct, explanations, None).near,
+        covers.near,
         len(rows.distinct) * rows.n,
-        lambda gpu, near: _cover_on_gpu(
-            gpu, near, [np.full(len(near.radii), relation.tau) for relation in relations], relations, rows, True
-        ),
+        lambda gpu, near: _cover_on_gpu(gpu, near, radii, relations, rows, True),
     )
     if on_device is not None:
         return on_device
+    if near := _countable(covers, sample, rows, interval=True):
+        return _cover_near(near, radii, relations, rows)
     tallies = [_tally(sample, rows, interval=True) for _ in relations]
-    layout, centers, points = tallies[0].layout(), vectors(rows.distinct), vectors(explanations)
-    step = max(1, min(tallies[0].step(layout), TABLE // rows.n))
+    layout, centers = tallies[0].layout(), vectors(rows.distinct)
+    points = vectors(explanations)[layout.source]
+    tiles = to_tiles(Near(centers, points, radii[0], to_metric_name(relations[0].metric)), radii)
+    step = max(1, min(tallies[0].step(layout), TABLE // (2 * len(points))))
     for start in range(0, len(centers), step):
-        distances = pairwise(centers[start : start + step], points, relations[0].metric)
-        for relation, tally in zip(relations, tallies, strict=True):
-            tally.prepare(start, layout.pack(distances <= relation.tau), layout)()
+        masks = tiles.masks(slice(start, min(start + step, len(centers))), slice(0, len(points)))
+        for mask, tally in zip(masks, tallies, strict=True):
+            tally.prepare(start, layout.pack_arranged(mask), layout)()
     pairs = zip(tallies, relations, strict=True)
     return [tally.result(relation, layout) for tally, relation in pairs]
+
+
+def _radii(relations: Sequence[Within], centers: int) -> Floats:
+    """The radii of every center: (relations, centers)."""
+    return np.repeat([[relation.tau] for relation in relations], centers, axis=1)

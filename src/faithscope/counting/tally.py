@@ -49,12 +49,12 @@ class Coverage:
 class LabelTally:
     """Accumulates counts, and what the interval needs, over batches of explanations."""
 
-    def __init__(self, rows: NumberedRows, keep: bool) -> None:
+    def __init__(self, rows: NumberedRows, keep: bool, own: NDArray[np.bool_] | None = None) -> None:
         self.rows, self.keep = rows, keep
         by_label = order_by(rows.labels, len(rows.names))
         self.order = by_label[order_by(rows.codes[by_label], len(rows.distinct))]  # by explanation, then by label
         self.bounds = np.searchsorted(rows.codes[self.order], np.arange(len(rows.distinct) + 1))
-        self.own = np.zeros(rows.n, bool)
+        self.own = np.zeros(rows.n, bool) if own is None else own  # whether its own explanation covers a row
         self.cells: list[tuple[NDArray[Any], ...]] = []
         self.held = 0  # bytes of the cells
         self.bits: list[tuple[int, Bits]] = []
@@ -74,19 +74,27 @@ class LabelTally:
 
         What is returned adds them: it is to be called for one batch after the other.
         """
-        given, own = self._given(start, bits, layout)
-        covered = self._covered(bits, layout)
-        cells = _merged_cells(given, own, covered, self._masses(start, len(bits)))
+        given = self._rows_given(start, len(bits))
+        self.own[given] = layout.holds(bits, self.rows.codes[given] - start, given)
+        return self._prepared(start, len(bits), self._covered(bits, layout), bits if self.keep else None)
+
+    def prepare_counts(self, start: int, counts: Ints) -> Callable[[], None]:
+        """`prepare` by counts of the covered rows, (explanations, labels * blocks); `own` must be known."""
+        covered = counts.reshape(len(counts), len(self.rows.names), self.rows.blocks)
+        return self._prepared(start, len(counts), TabledCells(covered, covered))
+
+    def _prepared(self, start: int, many: int, covered: CoveredCells, bits: Bits | None = None) -> Callable[[], None]:
+        given, own = self._given(start, many)
+        cells = _merged_cells(given, own, covered, self._masses(start, many))
         terms = None
         if not self.keep and (self.rows.blocks > 1 or self.rows.weights is not None):
             terms = self.sums.terms(CoveredBlocks.of_rows(given, covered))
-        return partial(self._add, start, len(bits), cells, terms, bits if self.keep else None)
+        return partial(self._add, start, many, cells, terms, bits)
 
-    def _given(self, start: int, bits: Bits, layout: Layout) -> tuple[GivenRows, NDArray[np.bool_]]:
+    def _given(self, start: int, many: int) -> tuple[GivenRows, NDArray[np.bool_]]:
         """The rows that were given a batch of explanations, and whether they are covered."""
-        rows, given = self.rows, self._rows_given(start, len(bits))
-        which = rows.codes[given] - start
-        own = self.own[given] = layout.holds(bits, which, given)
+        rows, given = self.rows, self._rows_given(start, many)
+        which, own = rows.codes[given] - start, self.own[given]
         cell = which * len(rows.names) + rows.labels[given]
         weights = np.ones(len(given)) if rows.weights is None else rows.weights[given]
         inside, missed = weights * own, weights * ~own

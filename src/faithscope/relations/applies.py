@@ -13,6 +13,7 @@ from faithscope.explanations.counterfactuals import Balls, Counterfactuals
 from faithscope.explanations.distances.metrics import Gower, to_metric_name
 from faithscope.explanations.distances.near import Near
 from faithscope.explanations.distances.points import Points
+from faithscope.explanations.distances.tiles import arranged_masks
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.relations.base import Blocks, Parts, Relation, number_parts
@@ -54,14 +55,22 @@ class Applies(Relation):
 
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Parts | Blocks:
         if isinstance(distinct, Balls):
-            by_numbers = distinct.centers.dtype != object and not isinstance(distinct.metric, Gower)
-            return Blocks(distinct.inside(X), near=partial(_open_balls, distinct, X) if by_numbers else None)
+            return _open_balls(distinct, X)
         assert isinstance(distinct, Conjunctions)
         parts, lists = number_parts(distinct)
         return Parts(parts, lists, partial(distinct.masks, parts, X), distinct.postings(parts, X))
 
 
-def _open_balls(balls: Balls, X: Any) -> Near:
+def _open_balls(balls: Balls, X: Any) -> Blocks:
+    if balls.centers.dtype == object or isinstance(balls.metric, Gower):
+        return Blocks(balls.inside(X))
+    if callable(balls.metric):  # a caller's function stays in the caller's thread
+        return Blocks(balls.inside(X), threads=False, near=partial(_near, balls, X))
+    near = partial(_near, balls, X)
+    return Blocks(balls.inside(X), arranged=arranged_masks(near), near=near)
+
+
+def _near(balls: Balls, X: Any) -> Near:
     rows = Points(balls.centers[:0], balls.metric, balls.names).sample(X).rows
     centers = balls.centers.astype(np.float64)
     return Near(centers, rows.astype(np.float64), balls.radii, to_metric_name(balls.metric), open=True)

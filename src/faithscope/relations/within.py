@@ -1,6 +1,5 @@
 """Explanations that count as the same because the distance between them is small."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,10 +11,10 @@ from faithscope.errors import WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.distances.metrics import to_metric_name
-from faithscope.explanations.distances.near import Near, near
+from faithscope.explanations.distances.near import Near
+from faithscope.explanations.distances.tiles import arranged_masks, masks_near
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.relations.base import Blocks, Masks, Relation, to_tau
-from faithscope.runtime.memory import need
 
 
 @dataclass(frozen=True)
@@ -47,21 +46,15 @@ class Within(Relation):
 
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Blocks:
         known, rows = vectors(distinct), vectors(explanations)
-        masks = partial(near, tau=self.tau, metric=self.metric)
-        own = callable(self.metric)  # a caller's function stays in the caller's thread
+        radii, metric = np.full(len(known), self.tau), to_metric_name(self.metric)
 
-        def arranged(order: NDArray[np.int64]) -> Callable[[int, int], Masks]:
-            size = 24 * rows.shape[1] * (len(order) + len(known))
-            need(size, f"Distances of {len(known):,} vectors to {len(rows):,}", "sample rows, or take fewer features")
-            return masks(known, rows[order])
+        def mask(start: int, stop: int) -> Masks:
+            return masks_near(Near(known[start:stop], rows, radii[start:stop], metric))(0, stop - start)
 
-        radii = np.full(len(known), self.tau)
-        return Blocks(
-            lambda start, stop: masks(known[start:stop], rows)(0, stop - start),
-            not own,
-            arranged,
-            None if own else lambda: Near(known, rows, radii, to_metric_name(self.metric)),
-        )
+        if callable(metric):  # a caller's function stays in the caller's thread
+            return Blocks(mask, threads=False)
+        near = partial(Near, known, rows, radii, metric)
+        return Blocks(mask, arranged=arranged_masks(near), near=near)
 
 
 def vectors(explanations: Explanations) -> NDArray[np.float64]:

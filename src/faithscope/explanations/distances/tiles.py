@@ -1,0 +1,173 @@
+"""Which rows lie within a radius of which centers, tile by tile: by products, and exactly for pairs left in doubt."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.explanations.distances.metrics import paired, pairwise
+from faithscope.explanations.distances.near import Near
+from faithscope.runtime.memory import need
+
+Floats = NDArray[np.float64]
+Masks = NDArray[np.bool_]
+Products = NDArray[np.floating[Any]]
+
+_TILE = 2**18  # pairs of a tile, so that their products stay in cache
+_DOUBTS = {kind: (float(np.finfo(kind).eps) / 2, float(np.finfo(kind).tiny)) for kind in (np.float32, np.float64)}
+_EXACT_SINGLE = 2**24  # whole numbers up to it are exact in single precision
+_DOUBTFUL = 64  # a tile with more than 1 doubtful pair in so many is computed exactly
+
+
+class Tiles:
+    """Masks of tiles of pairs, by the distance of every pair.
+
+    Parameters
+    ----------
+    near : Near
+        A row that misses a number is within no radius.
+    radii : (k, m) array, optional
+        Several radii per center, each of which gives a mask; by default those of `near`.
+    """
+
+    def __init__(self, near: Near, radii: Floats | None = None) -> None:
+        self.near, self.radii = near, near.radii[None] if radii is None else radii
+        self.inside = np.less if near.open else np.less_equal
+
+    def masks(self, centers: slice, rows: slice) -> list[Masks]:
+        """For each radius, whether each row lies within it of each center: (centers, rows)."""
+        near = self.near
+        distances = pairwise(near.centers[centers], near.rows[rows], near.metric)
+        return [self.inside(distances, radius[centers, None]) for radius in self.radii]
+
+
+class ProductTiles(Tiles):
+    """The same for Euclidean distances: one matrix product gives ``|a|² + |b|² - 2ab - r²`` for all pairs of a tile.
+
+    It is in single precision if that decides nearly all pairs, and in double precision else. A pair is decided if the
+    product is farther from 0 than its rounding errors can add up to; other pairs are decided by their distances. Small
+    whole numbers are not rounded, so that their products decide all pairs.
+    """
+
+    def __init__(self, near: Near, radii: Floats | None = None) -> None:
+        super().__init__(near, radii)
+        (m, width), n = near.centers.shape, len(near.rows)
+        need(40 * width * (m + n), f"Distances of {m:,} vectors to {n:,}", "sample rows, or take fewer features")
+        complete = near.rows[~np.isnan(near.rows).any(axis=1)]
+        middle = complete.mean(axis=0) if len(complete) else np.zeros(near.rows.shape[1])
+        self.whole = _are_whole(near.centers, complete, self.radii)
+        middle = np.rint(middle) if self.whole else middle
+        a, b = near.centers - middle, near.rows - middle
+        if self.whole:
+            self.squares = self._whole_squares()
+        else:
+            largest = max(np.fmax.reduce(np.abs(part), axis=None, initial=0.0) for part in (a, b, self.radii))
+            unit = 2.0 ** np.ceil(np.log2(largest or 1.0))  # a power of two: dividing by it rounds nothing
+            a /= unit
+            b /= unit
+            self.squares = (self.radii / unit) ** 2
+        sizes = [np.einsum("ij,ij->i", part, part) for part in (a, b)]
+        left = np.column_stack([a, sizes[0] - self.squares[0], np.ones(len(a))])
+        right = np.column_stack([-2 * b, np.ones(len(b)), sizes[1]])
+        self.factors = {kind: (left.astype(kind, copy=False), right.astype(kind, copy=False)) for kind in _DOUBTS}
+        self.sizes = [np.nan_to_num(size) for size in sizes]
+
+    def masks(self, centers: slice, rows: slice) -> list[Masks]:
+        squares = self.squares[:, centers]
+        largest = float(squares.max())
+        size = float(self.sizes[0][centers].max() + self.sizes[1][rows].max()) + largest
+        single, double = (self._doubt(size, kind) for kind in _DOUBTS)
+        kind, doubt = (np.float32, single) if _DOUBTFUL * single < largest else (np.float64, double)
+        if self.whole:
+            kind, doubt = np.float32, 0.0
+        left, right = self.factors[kind]
+        product = np.matmul(left[centers], right[rows].T)
+        # Several radii are the same for every center: each is then one number to compare with.
+        beyond = (squares[:, 0] - squares[0, 0]).tolist()
+        return [self._decide(number, product, more, doubt, centers, rows) for number, more in enumerate(beyond)]
+
+    def _whole_squares(self) -> Floats:
+        """The largest whole number whose root is within each radius; one below 0 if there is none."""
+        squares = np.floor(self.radii**2) + 1
+        for _ in range(3):
+            squares = np.where(self.inside(np.sqrt(np.maximum(squares, 0)), self.radii), squares, squares - 1)
+        return squares
+
+    def _doubt(self, size: float, kind: Any) -> float:
+        """A bound on the rounding errors of a product, of its thresholds, and of the squared distances that decide.
+
+        The sum of K products of rounded factors is off by at most ``(K + 3) u Σ|terms|``, but for terms in u², and
+        ``Σ|terms|`` is at most ``2 (|a|² + |b|²) + r²``. Steps in double precision, before and after, have room in the
+        last term.
+        """
+        (unit, least), terms = _DOUBTS[kind], self.near.rows.shape[1] + 2
+        return float(2 * (terms + 4) * (unit * size + least) + (terms + 16) * _DOUBTS[np.float64][0] * size)
+
+    def _decide(self, number: int, product: Products, more: float, doubt: float, centers: slice, rows: slice) -> Masks:
+        """The mask of a radius; pairs within `doubt` of it are decided by their distances."""
+        mask = product <= more + doubt
+        if self.whole:
+            return mask
+        close = _differences(mask, product < more - doubt)
+        if _DOUBTFUL * len(close) > mask.size:
+            return Tiles(self.near, self.radii[[number]]).masks(centers, rows)[0]
+        if len(close):
+            i, j = np.divmod(close, mask.shape[1])
+            near, at = self.near, centers.start + i
+            distances = paired(near.centers[at], near.rows[rows.start + j], near.metric)
+            mask[i, j] = self.inside(distances, self.radii[number, at])
+        return mask
+
+
+def _are_whole(centers: Floats, rows: Floats, radii: Floats) -> bool:
+    """Whether all coordinates are whole numbers, so small that no sum of their products is rounded."""
+    points = np.concatenate([centers, rows])
+    if not len(points) or (points != np.rint(points)).any():
+        return False
+    spread = np.maximum(np.ptp(points, axis=0), 1.0)  # from the rounded mean, no coordinate is farther
+    return bool(4 * (spread**2).sum() + radii.max(initial=0.0) ** 2 + 2 < _EXACT_SINGLE)
+
+
+def _differences(a: Masks, b: Masks) -> NDArray[np.int64]:
+    """The flat positions at which two masks differ, compared eight at a time if they come in eights."""
+    if a.size % 8:
+        return np.flatnonzero(a != b)
+    a, b = a.reshape(-1), b.reshape(-1)
+    words = np.flatnonzero(a.view(np.uint64) != b.view(np.uint64))
+    at = (8 * words[:, None] + np.arange(8)).reshape(-1)
+    return np.asarray(at[a[at] != b[at]])
+
+
+def to_tiles(near: Near, radii: Floats | None = None) -> Tiles:
+    """Tiles of pairs, by the fastest way that their metric and their numbers allow."""
+    numbers = (near.centers, near.rows, near.radii if radii is None else radii)
+    largest = max(np.fmax.reduce(np.abs(part), axis=None, initial=0.0) for part in numbers)
+    by_products = near.metric in ("euclidean", "l2") and 1e-150 < largest < 1e150
+    return ProductTiles(near, radii) if by_products else Tiles(near, radii)
+
+
+def masks_near(near: Near) -> Callable[[int, int], Masks]:
+    """``mask(start, stop)``: which rows lie within their radius of the centers start to stop, (centers, rows)."""
+    tiles, n = to_tiles(near), len(near.rows)
+
+    def mask(start: int, stop: int) -> Masks:
+        inside = np.empty((stop - start, n), bool)
+        step = max(64, _TILE // max(1, stop - start))
+        for begin in range(0, n, step):
+            rows = slice(begin, min(begin + step, n))
+            inside[:, rows] = tiles.masks(slice(start, stop), rows)[0]
+        return inside
+
+    return mask
+
+
+def arranged_masks(near: Callable[[], Near]) -> Callable[[NDArray[np.int64]], Callable[[int, int], Masks]]:
+    """``arranged(order)`` gives the masks of the rows in that order."""
+
+    def arranged(order: NDArray[np.int64]) -> Callable[[int, int], Masks]:
+        points = near()
+        return masks_near(replace(points, rows=points.rows[order]))
+
+    return arranged

@@ -1,0 +1,225 @@
+"""Pairs by distance on the CPU: counts by products are those of the distances of all pairs, in double precision."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import faithscope as fs
+from faithscope.counting import coverage, pair_counts
+from faithscope.counting.coverage import cover, cover_curve
+from faithscope.counting.pair_counts import PairCounts
+from faithscope.explanations.distances import tiles
+from faithscope.explanations.distances.metrics import pairwise
+from faithscope.explanations.distances.near import Near
+from faithscope.explanations.distances.tiles import ProductTiles, to_tiles
+from faithscope.relations import Applies, Ball, Relation, Within
+from faithscope.sample import Sample
+
+METRICS = ("euclidean", "cityblock", "chebyshev", "cosine", "hamming", "canberra")
+
+
+def normal(n: int, d: int, random: np.random.Generator) -> np.ndarray:
+    return random.standard_normal((n, d))
+
+
+def grid(n: int, d: int, random: np.random.Generator) -> np.ndarray:
+    return random.integers(-2, 3, (n, d)) * 0.1  # many pairs at the radius itself, but for rounding
+
+
+def far_away(n: int, d: int, random: np.random.Generator) -> np.ndarray:
+    return 1e7 + random.standard_normal((n, d))
+
+
+def with_outliers(n: int, d: int, random: np.random.Generator) -> np.ndarray:
+    points = random.standard_normal((n, d))
+    points[:3] *= 1e12
+    return points
+
+
+def tiny(n: int, d: int, random: np.random.Generator) -> np.ndarray:
+    return 1e-170 * random.standard_normal((n, d))
+
+
+def with_zeros(n: int, d: int, random: np.random.Generator) -> np.ndarray:
+    return np.where(random.random((n, d)) < 0.5, -0.0, random.integers(0, 2, (n, d)))
+
+
+def whole(n: int, d: int, random: np.random.Generator) -> np.ndarray:
+    return 10_000.0 + random.integers(-3, 4, (n, d))
+
+
+POINTS = (normal, grid, far_away, with_outliers, tiny, with_zeros, whole)
+
+
+def radii_of(points: np.ndarray) -> list[float]:
+    """Radii that cover few and many, and some at which pairs lie exactly."""
+    distances = pairwise(points[:40], points[40:80], "euclidean").ravel()
+    return [0.0, *np.quantile(distances, [0.05, 0.5], method="nearest").tolist(), float(distances.min())]
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+@pytest.mark.parametrize("draw", POINTS)
+def test_products_decide_as_distances_do(draw: Callable[..., np.ndarray], is_open: bool) -> None:
+    random = np.random.default_rng(0)
+    points = draw(201, 5, random)
+    rows = points.copy()
+    rows[7, 2] = np.nan
+    for radius in radii_of(points):
+        near = Near(points[:90], rows, np.full(90, radius), "euclidean", is_open)
+        distances = pairwise(points[:90], rows, "euclidean")
+        expected = distances < radius if is_open else distances <= radius
+        for start, stop, begin, end in ((0, 90, 0, 201), (3, 60, 8, 168), (5, 6, 0, 8)):
+            (mask,) = to_tiles(near).masks(slice(start, stop), slice(begin, end))
+            np.testing.assert_array_equal(mask, expected[start:stop, begin:end])
+
+
+def test_products_in_single_precision_leave_few_pairs_in_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    points, asked = normal(400, 14, np.random.default_rng(1)), []
+    monkeypatch.setattr(tiles, "paired", lambda a, b, metric: asked.append(len(a)) or np.zeros(len(a)))
+    near = Near(points, points, np.full(400, 3.0), "euclidean")
+    assert isinstance(to_tiles(near), ProductTiles)
+    to_tiles(near).masks(slice(0, 400), slice(0, 400))
+    assert sum(asked) < 10
+
+
+def test_products_of_small_whole_numbers_decide_all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = whole(300, 6, np.random.default_rng(1))
+    distances = pairwise(points, points, "euclidean")
+    for radius in (0.0, 2.9, 3.0, np.sqrt(7.0), np.nextafter(np.sqrt(7.0), 0)):
+        for is_open, inside in ((False, distances <= radius), (True, distances < radius)):
+            with monkeypatch.context() as patch:
+                patch.setattr(tiles, "pairwise", None)
+                patch.setattr(tiles, "paired", None)
+                near = Near(points, points, np.full(300, radius), "euclidean", is_open)
+                (mask,) = to_tiles(near).masks(slice(0, 300), slice(0, 300))
+            np.testing.assert_array_equal(mask, inside)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("draw", [normal, far_away, with_outliers])
+def test_the_bound_on_rounding_holds(draw: Callable[..., np.ndarray], kind: Any) -> None:
+    points = draw(150, 33, np.random.default_rng(2))
+    products = ProductTiles(Near(points, points, np.full(150, 2.0), "euclidean"))
+    left, right = products.factors[kind]
+    size = float(2 * products.sizes[0].max() + products.squares.max())
+    wide = [part.astype(np.longdouble) for part in products.factors[np.float64]]
+    error = np.abs((left @ right.T).astype(np.longdouble) - wide[0] @ wide[1].T).max()
+    assert error < products._doubt(size, kind)
+    if draw is normal and kind is np.float32:
+        assert products._doubt(size, kind) < 200 * error  # a bound, and not a guess far above
+
+
+def expected_counts(near: Near, radius: np.ndarray, segment: np.ndarray, segments: int) -> np.ndarray:
+    distances = pairwise(near.centers, near.rows, near.metric)
+    inside = distances < radius[:, None] if near.open else distances <= radius[:, None]
+    return np.stack([inside[:, segment == s].sum(axis=1) for s in range(segments)], axis=1)
+
+
+def counts_of(pairs: PairCounts) -> np.ndarray:
+    parts = list(pairs.in_batches(lambda start, counts: (start, counts)))
+    assert [start for start, _ in parts] == sorted(start for start, _ in parts)
+    return np.concatenate([counts for _, counts in parts], axis=1)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("draw", [normal, grid])
+def test_counts_are_those_of_all_pairs(metric: str, draw: Callable[..., np.ndarray]) -> None:
+    random = np.random.default_rng(3)
+    points = draw(700, 4, random)
+    codes = random.permutation(700)
+    segment = np.where(np.arange(700) < 600, 1, random.integers(3, 6, 700))  # 0 and 2 are empty; 1 is several pieces
+    radii = np.repeat([[0.3], [0.1], [0.0]], 700, axis=1)
+    for near, given in (
+        (Near(points[np.argsort(codes)], points, radii[0], metric), codes),  # every center is a row
+        (Near(points[:50], points, radii[0, :50], metric), np.arange(700) % 50),
+    ):
+        pairs = PairCounts(near, radii[:, : len(near.centers)], given, segment, 7)
+        assert pairs.halved == (len(near.centers) == 700 and metric in pair_counts._SYMMETRIC)
+        expected = [expected_counts(near, radius, segment, 7) for radius in pairs.radii]
+        np.testing.assert_array_equal(counts_of(pairs), expected)
+        own = [pairwise(near.centers, near.rows, metric)[given, np.arange(700)] <= radius[0] for radius in radii]
+        np.testing.assert_array_equal(pairs.own(), own)
+
+
+def test_many_nearly_empty_segments_are_counted_without_halving() -> None:
+    points = normal(300, 3, np.random.default_rng(4))
+    near = Near(points, points, np.full(300, 1.0), "euclidean")
+    pairs = PairCounts(near, near.radii[None], np.arange(300), np.arange(300), 300)
+    assert not pairs.halved
+    np.testing.assert_array_equal(counts_of(pairs)[0], expected_counts(near, near.radii, np.arange(300), 300))
+
+
+def test_open_balls_of_different_radii_with_missing_numbers() -> None:
+    random = np.random.default_rng(5)
+    centers, rows, segment = grid(60, 3, random), grid(500, 3, random), random.integers(0, 4, 500)
+    rows[::9, 1] = np.nan
+    near = Near(centers, rows, random.choice([0.0, 0.1, 0.2, 5.0], 60), "euclidean", open=True)
+    pairs = PairCounts(near, near.radii[None], np.arange(500) % 60, segment, 4)
+    np.testing.assert_array_equal(counts_of(pairs)[0], expected_counts(near, near.radii, segment, 4))
+
+
+def by_bitmaps(monkeypatch: pytest.MonkeyPatch, work: Callable[[], Any]) -> Any:
+    with monkeypatch.context() as patch:
+        patch.setattr(coverage, "_countable", lambda *_, **__: None)
+        return work()
+
+
+def same_coverage(a: Any, b: Any) -> None:
+    for column in ("explanation", "label", "given", "covered", "missed"):
+        np.testing.assert_array_equal(getattr(a.counts, column), getattr(b.counts, column))
+    np.testing.assert_array_equal(a.own, b.own)
+    assert a.idle == b.idle
+    assert a.alike == b.alike
+    for column in ("value", "silent", "reach", "weight"):
+        np.testing.assert_allclose(getattr(a.left_out, column), getattr(b.left_out, column), rtol=1e-12, atol=1e-13)
+
+
+def cases() -> dict[str, tuple[Any, Any, Relation]]:
+    random = np.random.default_rng(6)
+    X = random.integers(0, 4, (300, 3)).astype(float)
+    points = np.unique(X, axis=0)
+    balls = fs.Counterfactuals(X + random.integers(-1, 2, X.shape), X)
+    prototypes = fs.Prototypes(random.integers(0, len(points), 300), points=points)
+    return {
+        "all different": (fs.Importances(random.standard_normal((300, 4))), None, Within(1.5)),
+        "repeated": (fs.Importances(X), None, Within(1.0)),
+        "cosine": (fs.Importances(1 + X), None, Within(0.01, "cosine")),
+        "counterfactuals": (balls, X, Applies()),
+        "prototypes": (prototypes, X, Ball(1.0)),
+    }
+
+
+@pytest.mark.parametrize("labels", [1, 2, 40])
+@pytest.mark.parametrize("name", list(cases()))
+def test_pairs_are_counted_as_bitmaps_are(name: str, labels: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    explanations, X, relation = cases()[name]
+    sample = Sample(explanations, np.random.default_rng(7).integers(0, labels, 300), X)
+    same_coverage(cover(sample, relation, exact=0), by_bitmaps(monkeypatch, lambda: cover(sample, relation, exact=0)))
+
+
+def test_a_curve_holds_what_each_distance_gives_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    explanations, _, _ = cases()["all different"]
+    sample = Sample(explanations, np.random.default_rng(8).integers(0, 3, 300))
+    relations = [Within(tau) for tau in (0.0, 0.5, 1.0, 2.0, 30.0)]
+    for exact in (0, 10**9):
+        monkeypatch.setattr(coverage, "EXACT", exact)
+        for one, relation in zip(cover_curve(sample, relations), relations, strict=True):
+            same_coverage(one, cover(sample, relation, exact=exact))
+
+
+def test_a_function_of_the_caller_is_never_called_in_another_thread() -> None:
+    import threading
+
+    threads = set()
+
+    def distance(a: np.ndarray, b: np.ndarray) -> float:
+        threads.add(threading.current_thread())
+        return float(np.abs(a - b).sum())
+
+    X = np.random.default_rng(9).integers(0, 3, (60, 2)).astype(float)
+    sample = Sample(fs.Counterfactuals(X + 1, X, metric=distance), np.arange(60) % 2, X)
+    cover(sample, Applies(), exact=0)
+    cover(Sample(fs.Importances(X), np.arange(60) % 2), Within(1.0, distance), exact=0)
+    assert threads == {threading.current_thread()}
