@@ -51,7 +51,7 @@ class Drawing:
         chosen = chosen_classes(self.class_index, own.shape[1])
         if chosen is not None:
             return of_classes[:, chosen]
-        return of_classes[np.arange(len(own)), own.argmax(axis=1)][:, None]
+        return np.asarray(of_classes[np.arange(len(own)), own.argmax(axis=1)][:, None])
 
     def need_memory(self, rows: int) -> None:
         """Raise if this many rows do not fit."""

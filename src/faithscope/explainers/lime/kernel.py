@@ -2,7 +2,7 @@
 
 from contextlib import AbstractContextManager
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ def _roots_of_counts(features: int) -> NDArray[np.float32]:
 
 def one_blas_thread() -> AbstractContextManager[Any]:
     """Threads of BLAS cost more than they save on matrices this small."""
-    return _blas().limit(limits=1, user_api="blas")
+    return cast("AbstractContextManager[Any]", _blas().limit(limits=1, user_api="blas"))
 
 
 @cache
