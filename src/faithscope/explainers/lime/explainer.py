@@ -77,7 +77,7 @@ class Lime(Mannered):
         Whether outputs are probabilities or numbers. None: numbers if the model is a regressor, such as scikit-learn's,
         or a function whose single output is no probability and takes fractions.
     draws : {"shared", "own"}
-        Whether all rows share their draws, or each has its own, which takes about a hundred times longer.
+        Whether all rows share their draws, or each row has its own, which takes many times longer.
 
     Notes
     -----

@@ -15,7 +15,7 @@ from faithscope.explainers.shared.blocks import Progress, blocks
 from faithscope.inputs.grouping import WORKERS, group
 
 _VALUES = 4_000_000  # of contrasts at once
-_BLOCK = 16  # regressions that a thread solves at once
+_FEWEST, _MOST = 4, 64  # regressions that a thread solves at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,16 +70,16 @@ class Regressions:
 
     def _lines(self, seen: Floats, progress: Progress | None) -> tuple[Floats, Floats]:
         """Base (n, classes, d) and slope (n, 1, d) of rows that are all seen differently."""
-        parts: list[Floats] = []
+        lines, done = np.empty((len(seen), len(self.outputs) + 1, len(self.draws))), 0
         with one_blas_thread():
             for stretch in blocks(len(seen), self._at_once(seen)):
                 contrasts, places = Contrasts.of(self.draws, seen[stretch], self.binned)
                 for part in self._solve_all(contrasts, places):
-                    parts.append(part)
+                    lines[done : done + len(part)] = part
+                    done += len(part)
                     if progress is not None:
-                        progress(sum(map(len, parts)), len(seen))
-        every = np.concatenate(parts)
-        return every[:, :-1], every[:, -1:]
+                        progress(done, len(seen))
+        return lines[:, :-1], lines[:, -1:]
 
     def _at_once(self, seen: Floats) -> int:
         """How many rows' contrasts are held at once: all, if their different values are few."""
@@ -88,7 +88,7 @@ class Regressions:
 
     def _solve_all(self, contrasts: Contrasts, places: Ints) -> Iterator[Floats]:
         """Solutions in blocks, in order; several threads compute them."""
-        step = min(_BLOCK, -(-len(places) // WORKERS))
+        step = int(np.clip(len(places) // (4 * WORKERS), _FEWEST, _MOST))
         parts = [places[block] for block in blocks(len(places), step)]
         if len(parts) == 1 or WORKERS == 1:
             yield from (self._solve(contrasts, part) for part in parts)
