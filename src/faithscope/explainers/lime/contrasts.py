@@ -52,8 +52,9 @@ class Contrasts:
             parts.append(_of_bins(drawn, values) if binned[j] else _of_numbers(drawn, values))
         single = bool(binned.all())
         columns, squares, own, signs = (np.concatenate(part) for part in zip(*parts, strict=True))
-        squares = squares.astype(np.min_scalar_type(len(draws)) if single else np.float64)
-        return cls(columns.astype(np.float32 if single else np.float64), squares, own, signs), places
+        columns = columns.astype(np.float32 if single else np.float64, copy=False)
+        squares = squares.astype(np.min_scalar_type(len(draws)) if single else np.float64, copy=False)
+        return cls(columns, squares, own, signs), places
 
 
 Part = tuple[NDArray[Any], NDArray[Any], Floats, Floats]

@@ -14,7 +14,7 @@ from faithscope.explainers.shared.arrays import Bools, Floats, Ints
 from faithscope.explainers.shared.blocks import Progress, blocks
 from faithscope.inputs.grouping import WORKERS, group
 
-_VALUES = 4_000_000  # of contrasts at once
+_BYTES = 16_000_000  # of contrasts at once
 _FEWEST, _MOST = 4, 64  # regressions that a thread solves at once
 
 
@@ -83,7 +83,7 @@ class Regressions:
 
     def _at_once(self, seen: Floats) -> int:
         """How many rows' contrasts are held at once: all, if their different values are few."""
-        room = _VALUES // self.draws.shape[1]
+        room = _BYTES // (self.draws.shape[1] * (4 if self.binned.all() else 16))
         return len(seen) if count_of(seen) <= room else room // seen.shape[1]
 
     def _solve_all(self, contrasts: Contrasts, places: Ints) -> Iterator[Floats]:
