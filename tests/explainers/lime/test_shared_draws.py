@@ -142,7 +142,7 @@ def test_an_explanation_has_the_same_bits_in_any_batch_block_and_number_of_threa
     whole = explainer.explain(rows).values
     np.testing.assert_array_equal(explainer.explain(rows[::-1]).values[::-1], whole)
     np.testing.assert_array_equal(np.vstack([explainer.explain(rows[[row]]).values for row in range(20)]), whole[:20])
-    for name, value in (("_FEWEST", 3), ("_MOST", 3), ("_BYTES", 20_000), ("WORKERS", 5), ("WORKERS", 1)):
+    for name, value in (("_AT_A_TIME", 30_000), ("_BYTES", 20_000), ("WORKERS", 5), ("WORKERS", 1)):
         monkeypatch.setattr(regressions, name, value)
         np.testing.assert_array_equal(explainer.explain(rows).values, whole)
 

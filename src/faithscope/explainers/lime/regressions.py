@@ -15,7 +15,7 @@ from faithscope.explainers.shared.blocks import Progress, blocks
 from faithscope.inputs.grouping import WORKERS, group
 
 _BYTES = 16_000_000  # of contrasts at once
-_FEWEST, _MOST = 4, 64  # regressions that a thread solves at once
+_AT_A_TIME = 10_000_000  # bytes of terms that a thread multiplies: threads gain nothing from short calls of NumPy
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,8 @@ class Regressions:
 
     def _solve_all(self, contrasts: Contrasts, places: Ints) -> Iterator[Floats]:
         """Solutions in blocks, in order; several threads compute them."""
-        step = int(np.clip(len(places) // (4 * WORKERS), _FEWEST, _MOST))
+        most = _AT_A_TIME // (contrasts.columns.itemsize * self.draws.shape[1] * (len(self.draws) + len(self.outputs)))
+        step = min(most, -(-len(places) // (2 * WORKERS)))
         parts = [places[block] for block in blocks(len(places), step)]
         if len(parts) == 1 or WORKERS == 1:
             yield from (self._solve(contrasts, part) for part in parts)
@@ -113,15 +114,13 @@ class Regressions:
     def _moments(self, contrasts: Contrasts, places: Ints) -> Floats:
         """Weighted sums over draws of products of all pairs among features, 1 and outputs."""
         d, draws = self.draws.shape
-        terms: NDArray[Any] = np.empty((d + 1 + len(self.outputs), draws), contrasts.columns.dtype)
-        moments = np.empty((len(places), len(terms), len(terms)))
-        for row, place in enumerate(places):
-            np.take(contrasts.columns, place, axis=0, out=terms[:d], mode="clip")
-            terms[d] = 1.0
-            terms[d + 1 :] = self.outputs
-            terms *= roots(contrasts.squares[place].sum(axis=0, dtype=contrasts.squares.dtype), d)
-            moments[row] = terms @ terms.T
-        return moments
+        terms: NDArray[Any] = np.empty((len(places), d + 1 + len(self.outputs), draws), contrasts.columns.dtype)
+        terms[:, :d] = contrasts.columns[places]
+        terms[:, d] = 1.0
+        terms[:, d + 1 :] = self.outputs
+        squares = contrasts.squares[places].sum(axis=1, dtype=contrasts.squares.dtype)
+        terms *= roots(squares, d)[:, None]
+        return (terms @ terms.transpose(0, 2, 1)).astype(np.float64)  # one product per regression, whatever the block
 
 
 def _by_groups(progress: Progress | None, which: Ints) -> Progress | None:
