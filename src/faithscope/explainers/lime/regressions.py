@@ -120,7 +120,8 @@ class Regressions:
         terms[:, d + 1 :] = self.outputs
         squares = contrasts.squares[places].sum(axis=1, dtype=contrasts.squares.dtype)
         terms *= roots(squares, d)[:, None]
-        return (terms @ terms.transpose(0, 2, 1)).astype(np.float64)  # one product per regression, whatever the block
+        # One product per regression, whatever the block.
+        return np.asarray(terms @ terms.transpose(0, 2, 1), np.float64)
 
 
 def _by_groups(progress: Progress | None, which: Ints) -> Progress | None:
