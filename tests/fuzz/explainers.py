@@ -72,6 +72,7 @@ MADE = {
             "discretize": st.booleans(),
             "seed": SEEDS,
             "mode": st.one_of(st.sampled_from(["classification", "regression"]), WORDS),
+            "draws": st.one_of(st.sampled_from(["shared", "own"]), WORDS),
         },
     ),
     "Anchors": (

@@ -80,7 +80,10 @@ class BoostedSystem:
         )
 
     def lime(self, setting: Setting) -> Any:
-        """As run: class 1 alone, every column a number. As defined: all classes, categories as categories."""
+        """As run: class 1 alone, every column a number. As defined: all classes, categories as categories.
+
+        Every row has draws of its own, as in the ``lime`` package.
+        """
         samples = _QUICK_LIME_SAMPLES if self.settings.quick else _LIME_SAMPLES
         as_run = setting == "as_run"
         return fs.explainers.Lime(
@@ -90,6 +93,7 @@ class BoostedSystem:
             categorical=() if as_run else self.split.categorical,
             samples=samples,
             seed=self.settings.seed,
+            draws="own",
         )
 
     def counterfactual(self, setting: Setting) -> Any:

@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression
 
 import faithscope as fs
-import faithscope.explainers.lime.explainer as module
+import faithscope.explainers.lime.own as module
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.lime.explainer import Lime
 
@@ -20,18 +20,21 @@ GARDEN = LogisticRegression(max_iter=1000).fit(IRIS, SPECIES)
 PAIR = LogisticRegression(max_iter=1000).fit(IRIS[:100], SPECIES[:100])  # of two species, two classes
 
 
-def test_the_same_seed_gives_the_same_explanations_and_another_seed_others():
-    first, again, other = (Lime(PAIR, IRIS, samples=300, seed=s).explain(IRIS[:5]).values for s in (3, 3, 4))
+@pytest.mark.parametrize("draws", ["shared", "own"])
+def test_the_same_seed_gives_the_same_explanations_and_another_seed_others(draws):
+    first, again, other = (
+        Lime(PAIR, IRIS, samples=300, seed=s, draws=draws).explain(IRIS[:5]).values for s in (3, 3, 4)
+    )
     np.testing.assert_array_equal(first, again)
     assert (first != other).all()
 
 
 def test_a_row_gets_the_same_explanation_alone_and_in_any_batch(monkeypatch):
-    explainer = Lime(GARDEN, IRIS, samples=400)
+    explainer = Lime(GARDEN, IRIS, samples=400, draws="own")
     whole = explainer.explain(IRIS[:23]).values
     alone = np.concatenate([explainer.explain(IRIS[[row]]).values for row in range(23)])
     backwards = explainer.explain(IRIS[22::-1]).values[::-1]
-    monkeypatch.setattr(module, "_VALUES", 400 * 4 * 5)
+    monkeypatch.setattr(module, "VALUES", 400 * 4 * 5)
     for other in (alone, backwards, explainer.explain(IRIS[:23]).values):
         np.testing.assert_allclose(other, whole, atol=1e-9, rtol=0)
 
@@ -41,7 +44,8 @@ def test_it_pickles_and_explains_the_same_afterwards():
     again = pickle.loads(pickle.dumps(explainer))
     np.testing.assert_array_equal(explainer.explain(IRIS[:3]).values, again.explain(IRIS[:3]).values)
     assert repr(again).endswith(
-        "X_train=(150, 4), class_index=None, categorical=(), samples=300, discretize=True, seed=0, mode=None)"
+        "X_train=(150, 4), class_index=None, categorical=(), samples=300, discretize=True, seed=0, mode=None, "
+        "draws='shared')"
     )
 
 
@@ -55,15 +59,15 @@ def test_one_row_and_none_are_explained():
 
 
 def test_progress_counts_the_rows(monkeypatch):
-    monkeypatch.setattr(module, "_VALUES", 2 * 100 * 4)
+    monkeypatch.setattr(module, "VALUES", 2 * 100 * 4)
     calls = []
-    Lime(PAIR, IRIS, samples=100).explain(IRIS[:5], progress=lambda *call: calls.append(call))
+    Lime(PAIR, IRIS, samples=100, draws="own").explain(IRIS[:5], progress=lambda *call: calls.append(call))
     assert calls == [(2, 5), (4, 5), (5, 5)]
 
 
 def test_a_row_too_wide_for_a_part_is_explained_on_its_own(monkeypatch):
-    monkeypatch.setattr(module, "_VALUES", 1)
-    assert Lime(PAIR, IRIS, samples=50).explain(IRIS[:3]).values.shape == (3, 4)
+    monkeypatch.setattr(module, "VALUES", 1)
+    assert Lime(PAIR, IRIS, samples=50, draws="own").explain(IRIS[:3]).values.shape == (3, 4)
 
 
 def test_explanations_are_measured_as_they_come():
@@ -82,9 +86,10 @@ def test_of_three_classes_every_one_is_explained_and_named():
         assert single.names == ("x0", "x1", "x2", "x3")
 
 
-def test_probabilities_that_sum_to_one_make_coefficients_that_sum_to_zero():
-    values = Lime(GARDEN, IRIS, samples=300).explain(IRIS[:6]).values
-    np.testing.assert_allclose(values.reshape(6, 3, 4).sum(axis=1), 0, atol=1e-9)
+@pytest.mark.parametrize(("draws", "error"), [("shared", 1e-6), ("own", 1e-9)])
+def test_probabilities_that_sum_to_one_make_coefficients_that_sum_to_zero(draws, error):
+    values = Lime(GARDEN, IRIS, samples=300, draws=draws).explain(IRIS[:6]).values
+    np.testing.assert_allclose(values.reshape(6, 3, 4).sum(axis=1), 0, atol=error)
 
 
 def test_of_two_classes_class_1_is_explained():
@@ -186,8 +191,9 @@ def test_probabilities_in_single_precision_may_be_rounded_past_one():
 
 
 def test_another_number_of_probabilities_than_rows_is_refused():
-    with pytest.raises(BadInput, match="gave 7 outputs for 100 rows"):
-        Lime(lambda rows: np.full(7, 0.5), IRIS, samples=50).explain(IRIS[:2])
+    for draws, rows in (("shared", 51), ("own", 100)):
+        with pytest.raises(BadInput, match=f"gave 7 outputs for {rows} rows"):
+            Lime(lambda rows: np.full(7, 0.5), IRIS, samples=50, draws=draws).explain(IRIS[:2])
 
 
 def test_what_is_no_model_is_refused():

@@ -50,21 +50,22 @@ def test_coefficients_agree_with_the_regression_mode_of_lime_within_its_own_nois
     assert 1 / 1.2 < np.median(ours.std(axis=0) / theirs.std(axis=0)) < 1.2
 
 
-def test_coefficients_are_those_of_a_weighted_ridge_regression_on_staying_in_the_same_quarter():
+@pytest.mark.parametrize(("draws", "error"), [("shared", 1e-3), ("own", 1e-7)])
+def test_coefficients_are_those_of_a_weighted_ridge_regression_on_staying_in_the_same_quarter(draws, error):
     asked = []
 
     def model(rows):
         asked.append(rows.copy())
         return waves(rows)
 
-    values = Lime(model, X, samples=800).explain(X[11:12]).values[0]
+    values = Lime(model, X, samples=800, draws=draws).explain(X[11:12]).values[0]
     bins = np.column_stack(
         [np.searchsorted(np.unique(np.percentile(X[:, j], [25, 50, 75])), asked[0][:, j]) for j in range(9)]
     )
     like = (bins == bins[0]).astype(float)
     weights = np.sqrt(np.exp(-(1 - like).sum(axis=1) / (0.75**2 * 9)))
     expected = Ridge(alpha=1).fit(like, waves(asked[0]), sample_weight=weights).coef_
-    np.testing.assert_allclose(values, expected, atol=1e-7)
+    np.testing.assert_allclose(values, expected, atol=error)
 
 
 def test_coefficients_are_in_the_units_of_the_prediction_wherever_these_begin():
@@ -147,4 +148,4 @@ def test_what_has_predict_alone_and_is_no_known_regressor_is_told_of_the_mode():
 def test_a_mode_that_does_not_exist_is_refused_and_the_mode_is_in_the_repr():
     with pytest.raises(BadInput, match="mode must be one of None, 'classification', 'regression'; got 'number'"):
         Lime(FOREST, X, mode="number")
-    assert repr(Lime(waves, X, mode="regression")).endswith("mode='regression')")
+    assert repr(Lime(waves, X, mode="regression")).endswith("mode='regression', draws='shared')")

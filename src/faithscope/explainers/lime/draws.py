@@ -1,8 +1,8 @@
-"""What LIME draws each feature from: a table of equally likely values, and their gaps to a row's own value."""
+"""What LIME draws each feature from: a table of equally likely values; and what its regressions see of them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,13 +31,26 @@ class DrawnFeature(Protocol):
     ----------
     values : (places,) array
         The table of values as the model sees them, each equally likely.
+    binned : bool
+        Whether regressions see only in which bin a value lies.
     """
 
     @property
     def values(self) -> NDArray[Any]: ...
 
+    @property
+    def binned(self) -> bool: ...
+
     def gaps(self, drawn: Places, column: Floats) -> NDArray[Any]:
         """How far draws are from each row's own value: (n, samples). Draws are places in the table."""
+        ...
+
+    def seen(self, column: Floats) -> Floats:
+        """What regressions see of rows' values, of which none is missing: bins, or numbers of deviations."""
+        ...
+
+    def seen_draws(self, drawn: Places) -> Floats:
+        """The same of draws."""
         ...
 
 
@@ -85,6 +98,7 @@ class Binned:
     values: NDArray[Any]
     starts: Codes
     borders: Floats | None = None
+    binned: ClassVar[bool] = True
 
     @classmethod
     def categories(cls, column: Floats, known: int, palette: NDArray[Any], places: int) -> "Binned":
@@ -113,12 +127,22 @@ class Binned:
         return cls(np.concatenate([np.ceil(values) if whole else values, missing]), starts, borders)
 
     def gaps(self, drawn: Places, column: Floats) -> Bools:
-        bins = column.astype(np.intp) if self.borders is None else quarter_of(column, self.borders)
+        bins = self._bins(column)
         start, many = self.starts[bins, None], np.diff(self.starts)[bins]
         # Below the bin's start the unsigned difference wraps around, so that one comparison covers both sides.
         other = drawn - start.astype(np.uint16) >= many[:, None].astype(np.uint16)
         other[many == self.starts[-1]] = False
         return np.asarray(other)
+
+    def _bins(self, column: Floats) -> Codes:
+        return column.astype(np.intp) if self.borders is None else quarter_of(column, self.borders)
+
+    def seen(self, column: Floats) -> Floats:
+        return self._bins(column).astype(np.float64)
+
+    def seen_draws(self, drawn: Places) -> Floats:
+        # Of bins that begin at the same place only the last is not empty.
+        return (np.searchsorted(self.starts, drawn, side="right") - 1).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +162,7 @@ class Normal:
     values: Floats
     deviation: float
     mean: float
+    binned: ClassVar[bool] = False
 
     @classmethod
     def learn(cls, column: Floats, places: int) -> "Normal":
@@ -155,6 +180,12 @@ class Normal:
             values, own = (np.where(np.isnan(part), self.mean, part) for part in (values, own))
         return np.asarray((own - values) / self.deviation)
 
+    def seen(self, column: Floats) -> Floats:
+        return np.asarray((np.where(np.isnan(column), self.mean, column) - self.mean) / self.deviation)
+
+    def seen_draws(self, drawn: Places) -> Floats:
+        return self.seen(self.values[drawn])
+
 
 @dataclass(frozen=True, eq=False)
 class Decoded:
@@ -163,8 +194,18 @@ class Decoded:
     values: NDArray[Any]
     numbers: Binned | Normal
 
+    @property
+    def binned(self) -> bool:
+        return self.numbers.binned
+
     def gaps(self, drawn: Places, column: Floats) -> NDArray[Any]:
         return self.numbers.gaps(drawn, column)
+
+    def seen(self, column: Floats) -> Floats:
+        return self.numbers.seen(column)
+
+    def seen_draws(self, drawn: Places) -> Floats:
+        return self.numbers.seen_draws(drawn)
 
 
 def truth_values(X: Any, categorical: Iterable[int | str]) -> list[int | str]:

@@ -19,10 +19,10 @@ Cell = tuple[bytes, str]  # the bytes of a number, or the text of any other valu
 def row_seeds(seed: int, rows: Floats) -> list[int]:
     """A 64-bit seed per row, which is a hash of the seed and of the row's canonical bytes; -0.0 counts as 0.0."""
     start = _start(seed)
-    return [int.from_bytes(_digest(start, row.tobytes()), "little") for row in _canonical(rows)]
+    return [int.from_bytes(_digest(start, row.tobytes()), "little") for row in canonical(rows)]
 
 
-def _canonical(numbers: NDArray[Any]) -> Floats:
+def canonical(numbers: NDArray[Any]) -> Floats:
     """Numbers as floats such that equal numbers have equal bytes: there is one zero, and one NaN."""
     plain = np.ascontiguousarray(numbers.astype("<f8") + 0.0)
     plain[np.isnan(plain)] = np.nan
@@ -54,7 +54,7 @@ def _texts(row: tuple[Cell, ...]) -> bytes:
 def _cells(column: NDArray[Any]) -> list[Cell]:
     """The cells of a column; each value is read by itself, so that the others cannot change it. Missing is NaN."""
     if column.dtype.kind in "biuf":
-        return [(number.tobytes(), "") for number in _canonical(column)]
+        return [(number.tobytes(), "") for number in canonical(column)]
     missing = missing_values(column)
     return [_MISSING if hole else _cell(item) for item, hole in zip(column.tolist(), missing.tolist(), strict=True)]
 
@@ -68,7 +68,7 @@ def _cell(value: Any) -> Cell:
     return _cells(alone)[0] if alone.dtype.kind in "biuf" else (b"", repr(value))
 
 
-_MISSING: Cell = (_canonical(np.array([np.nan])).tobytes(), "")
+_MISSING: Cell = (canonical(np.array([np.nan])).tobytes(), "")
 
 
 def check_seed(seed: Any) -> int:

@@ -59,7 +59,13 @@ def _importances(setting: Setting, seed: int) -> NDArray[np.float64]:
     train = rng.uniform(-reach, reach, (_TRAIN, 2))
     with warnings.catch_warnings(action="ignore"):  # that two rows may speak of two classes is the point here
         lime = fs.explainers.Lime(
-            xor, train, class_index="predicted", discretize=setting == "as_defined", samples=_SAMPLES, seed=seed
+            xor,
+            train,
+            class_index="predicted",
+            discretize=setting == "as_defined",
+            samples=_SAMPLES,
+            seed=seed,
+            draws="own",
         )
         return lime.explain(ROWS).values
 
