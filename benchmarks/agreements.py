@@ -23,8 +23,9 @@ import numpy as np
 import faithscope as fs
 from consistency import SPREADS, importances
 from faithscope.agreements import Agreement
+from machine import describe_rates, reading
 from ratios import Line, conclude, describe_machine, measure, options, race
-from sufficiency import Ruled, compare, ruled
+from sufficiency import Ruled, compare, reading_bitmaps, ruled
 
 BARS = {"Spread": 2.0, "Close": 4.0, "Tolerance": 4.0}
 EPS = 0.5
@@ -65,9 +66,10 @@ def against_labels(sizes: Sizes) -> Iterator[Line]:
         asked = {name: asking(values, numbers, agreement) for name, agreement in agreements().items()}
         best = race({"labels": asking(values, labels)} | asked, sizes.runs)
         for name, bar in BARS.items():
-            times = {who: best[who] for who in (name, "labels")}
+            times = {"faithscope": best[name], "labels": best["labels"]}
             what = f"time of {name} over labels, n = {sizes.rows:,}, {spread}"
-            yield Line(what, best[name] / best["labels"], at_most=bar, seconds=times)
+            limit = reading(values, numbers)
+            yield Line(what, best[name] / best["labels"], at_most=bar, seconds=times, limit=limit)
 
 
 def growth(sizes: Sizes) -> Iterator[Line]:
@@ -131,13 +133,14 @@ def against_a_loop(sizes: Sizes) -> Iterator[Line]:
         best = race({"faithscope": ours, "loop": loops[name]}, min(3, sizes.runs))
         what = f"{name}: faster than a loop, with interval"
         note = f"{sizes.rules:,} rules, {sizes.covered:,} rows"
-        yield Line(what, best["loop"] / best["faithscope"], seconds=best, note=note)
+        limit = reading_bitmaps(sizes.rules, sizes.covered)
+        yield Line(what, best["loop"] / best["faithscope"], seconds=best, note=note, limit=limit)
 
 
 def main() -> None:
     chosen = options(__doc__).parse_args()
     machine = describe_machine(("faithscope", "numpy", "scipy"))
-    print(machine)
+    print(f"{machine}; {describe_rates()}")
     parts = (against_labels, growth, against_a_loop)
     conclude(measure(parts, QUICK if chosen.quick else Sizes(), not chosen.quick), machine, chosen)
 

@@ -35,6 +35,7 @@ import pyarrow.parquet as pq
 import faithscope as fs
 from faithscope.discretizers import Discretizer
 from faithscope.tables.audit import audit
+from machine import describe_rates, reading_bytes
 from ratios import (
     FEATURES,
     Line,
@@ -132,7 +133,8 @@ def against_group_by(sizes: Sizes) -> Iterator[Line]:
         bar = None if "over the bare signs" in name else 3
         note = f"{ours.distinct:,} explanations"
         what = f"time over bare SQL, n = {n:,}, {name}"
-        yield Line(what, best["faithscope"] / best["bare SQL"], at_most=bar, seconds=best, note=note)
+        limit = reading_bytes(8 * n * (FEATURES + 1))
+        yield Line(what, best["faithscope"] / best["bare SQL"], at_most=bar, seconds=best, note=note, limit=limit)
 
 
 def growth(sizes: Sizes) -> Iterator[Line]:
@@ -180,7 +182,8 @@ def many_features(sizes: Sizes) -> Iterator[Line]:
             what = f"time over in memory, {n:,} x {width:,}, {discretizer!r}"
             # Signs are expressions of DuckDB, whose compilation takes some tenths of a second: not judged.
             bar = 3 if discretizer != fs.Sign() else None
-            yield Line(what, best["faithscope"] / best["in memory"], at_most=bar, seconds=best)
+            limit = reading_bytes(8 * n * (width + 1))
+            yield Line(what, best["faithscope"] / best["in memory"], at_most=bar, seconds=best, limit=limit)
     code = f"from audit import peak_of; print(peak_of({str(path)!r}))"
     yield Line(f"peak memory, {n:,} x {width:,}, SignOfTop(k=5)", in_fresh_process(code), "GB", at_most=2)
 
@@ -213,7 +216,7 @@ def main() -> None:
     parser.add_argument("--wide", action="store_true", help="logs of many features, and nothing else")
     chosen = parser.parse_args()
     machine = describe_machine(("faithscope", "numpy", "duckdb", "pyarrow"))
-    print(machine)
+    print(f"{machine}; {describe_rates()}")
     sizes = QUICK if chosen.quick else Sizes(large=100_000_000 if chosen.large else 0)
     try:
         parts = (many_features,) if chosen.wide else (against_group_by, growth, many_features, large)

@@ -103,7 +103,8 @@ def faster(what: str, pair: dict[str, Contestant], at_least: float | None, note:
     inside = ", ".join(f"{contestant.inside:.0%}" for contestant in pair.values())
     note = f"{inside} of it in the model; {note}" if note else f"{inside} of it in the model"
     seconds = {name: contestant.pace for name, contestant in pair.items()}
-    return Line(what, rival.pace / ours.pace, at_least=at_least, seconds=seconds, note=note)
+    limit = {"the model": ours.pace * ours.inside}
+    return Line(what, rival.pace / ours.pace, at_least=at_least, seconds=seconds, note=note, limit=limit)
 
 
 def against_lime(sizes: Sizes) -> Iterator[Line]:

@@ -36,6 +36,7 @@ from faithscope.counting.blocks import Content
 from faithscope.counting.numbered import number_rows
 from faithscope.relations import to_relation
 from faithscope.sample import Sample
+from machine import describe_rates, multiplying, reading_bytes
 from pictures import draw
 from ratios import (
     FEATURES,
@@ -178,7 +179,14 @@ def against_a_loop(sizes: Sizes) -> Iterator[Line]:
         }
         for loop, what in whats.items():
             times, least = {"faithscope": best[ours], loop: scaled[loop]}, bar if loop == "loop" else None
-            yield Line(what, scaled[loop] / best[ours], at_least=least, seconds=times, note=notes[ours])
+            limit = reading_bitmaps(sizes.rules, sizes.rows)
+            ratio = scaled[loop] / best[ours]
+            yield Line(what, ratio, at_least=least, seconds=times, note=notes[ours], limit=limit)
+
+
+def reading_bitmaps(rules: int, rows: int) -> dict[str, float]:
+    """The limit of rules: the bitmaps of their conditions are read once per rule."""
+    return reading_bytes(rules * WIDTH * rows / 8)
 
 
 def at_a_middle_size(sizes: Sizes) -> Iterator[Line]:
@@ -195,7 +203,8 @@ def at_a_middle_size(sizes: Sizes) -> Iterator[Line]:
         {name: lambda counting=counting: float(counting().sum()) for name, counting in work.items()}, sizes.runs
     )
     what = f"sufficiency of {sizes.middle_rules:,} rules x {sizes.middle_rows:,} rows, faster than a {loop}"
-    yield Line(what, best[loop] / best["faithscope"], at_least=5, seconds=best)
+    limit = reading_bitmaps(sizes.middle_rules, sizes.middle_rows)
+    yield Line(what, best[loop] / best["faithscope"], at_least=5, seconds=best, limit=limit)
 
 
 def check_counts(tables: dict[str, np.ndarray], looped: int, rules: int) -> None:
@@ -278,7 +287,9 @@ def against_quantus(sizes: Sizes) -> Iterator[Line]:
     best = race(both, runs=1)
     best["faithscope"] = min(best["faithscope"], ours["faithscope"])
     what = f"within {TAU:g}, faster than Quantus, n = {sizes.within:,}"
-    yield Line(what, best["Quantus"] / best["faithscope"], at_least=40, seconds=best)
+    pairs = sizes.within * (sizes.within + 1) / 2  # one of each two
+    limit = multiplying(2 * (FEATURES + 2) * pairs)
+    yield Line(what, best["Quantus"] / best["faithscope"], at_least=40, seconds=best, limit=limit)
 
 
 def seconds_of(rows: int, rules: int, runs: int) -> float:
@@ -313,7 +324,7 @@ def main() -> None:
     parser.add_argument("--plot", type=Path, metavar="PATH", help="also draw growth here (.svg or .png)")
     chosen = parser.parse_args()
     machine = describe_machine(("faithscope", "numpy", "scipy", "quantus"))
-    print(machine)
+    print(f"{machine}; {describe_rates()}")
     parts = (against_a_loop, at_a_middle_size, memory, highlights, against_quantus, growth)
     lines = measure(parts, QUICK if chosen.quick else Sizes(), not chosen.quick)
     if chosen.plot:
