@@ -68,8 +68,8 @@ def page(runs: list[Run]) -> Iterator[str]:
     yield "# Speed, run by run"
     yield ""
     yield "Ratios measured by `make bench`, each within one run on one machine, newest run first. The share is how much"
-    yield "of the machine's limit is reached: the time to read the bytes once, to multiply as a plain matrix product does,"
-    yield "or to ask the model, over ours. Lines in bold missed their bar. Machines differ, so compare runs of one machine."
+    yield "of the machine's limit is reached: the time to read the bytes once, to multiply as a plain matrix product"
+    yield "does, or to ask the model, over ours. Numbers in bold missed their bar. Compare runs of one machine only."
     for script in dict.fromkeys(each["script"] for each in runs):
         yield from _section(script, [each for each in reversed(runs) if each["script"] == script][:SHOWN])
 

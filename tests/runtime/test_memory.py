@@ -138,8 +138,8 @@ def test_a_memory_error_of_a_model_is_one_sentence():
 ROWS = 3000
 RULES = fs.Rules.from_conditions([[(0, ">", j / 60)] for j in range(60)], ["x"]).take(np.arange(ROWS) % 60)
 X = np.random.default_rng(0).random((ROWS, 1))
-WORDS = fs.Highlights([[f"w{j % 900}"] for j in range(ROWS)])
-TEXTS = [f"w{j % 900} w{j % 7}" for j in range(ROWS)]
+WORDS = fs.Highlights([[f"w{j % 1_500}"] for j in range(ROWS)])
+TEXTS = [f"w{j % 1_500} w{j % 7}" for j in range(ROWS)]
 NUMBERS = np.arange(ROWS)
 TWO = NUMBERS % 2
 MANY = [str(number) for number in NUMBERS]  # as many labels as rows
@@ -172,13 +172,13 @@ def test_what_is_large_is_refused_before_it_is_made(words, left):
 
 def test_distances_of_wide_vectors_are_refused(left):
     left(MIB)  # enough for the vectors once more, too little for what is made of them
-    with pytest.raises(TooLarge, match="Distances of 200 vectors to 200"):
+    with pytest.raises(TooLarge, match="Distances from 200 vectors of 300 features"):
         fs.within(WIDE, TWO[:200], 20.0)
 
 
 def test_bitmaps_of_many_words_are_refused(left):
-    left(KIB * 300)  # enough for the rows, too little for 900 bitmaps of 48 words
-    with pytest.raises(TooLarge, match="Bitmaps of 900 conditions over 3,000 rows"):
+    left(KIB * 500)  # enough for the rows, too little for 1,500 bitmaps of 48 words
+    with pytest.raises(TooLarge, match="Bitmaps of 1,500 conditions over 3,000 rows"):
         fs.sufficiency(WORDS, TWO, TEXTS)
 
 

@@ -148,20 +148,20 @@ def _fetch(
     fetched = partial(_fetched_counts, cells.fetch(), relation, rows)
     arriving = pool.submit(fetched) if rows.n > _ASIDE else None
     sums: Any = pairs.influence(radius, *cells.weighed()) if interval and rows.n > 1 else None
-    coverage = fetched() if arriving is None else arriving.result()
+    coverage, influence = fetched() if arriving is None else arriving.result()
     if sums is None:
         return coverage
-    left_out = Influence(coverage.counts).left_out(sums, rows.codes, rows.labels, coverage.own)
-    return replace(coverage, left_out=left_out)
+    return replace(coverage, left_out=influence.left_out(sums, rows.codes, rows.labels, coverage.own))
 
 
-def _fetched_counts(fetching: Any, relation: Relation, rows: NumberedRows) -> Coverage:
-    """Coverage without its interval."""
+def _fetched_counts(fetching: Any, relation: Relation, rows: NumberedRows) -> tuple[Coverage, Influence]:
+    """Coverage without its interval, and what that needs."""
     cells = fetching.result()
     table = (cells.explanation, cells.label, cells.given, cells.covered, cells.missed)
     counts = Counts(rows.kept, rows.names, *table, relation=relation)
-    counts.profile()  # which is kept
-    return Coverage(counts, rows.codes, cells.own, close=cells.close)
+    influence = Influence(counts)
+    _ = influence.cell_of  # which is kept
+    return Coverage(counts, rows.codes, cells.own, close=cells.close), influence
 
 
 def _countable(covers: Parts | Blocks, sample: Sample, rows: NumberedRows, interval: bool) -> Near | None:

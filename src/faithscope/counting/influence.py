@@ -158,7 +158,7 @@ class Influence:
         own : (n,) array
             Whether each row is covered by its own explanation.
         """
-        n, cell_of, total = len(codes), self._cell_of(len(codes)), self.counts.per_explanation
+        n, cell_of, total = len(codes), self.cell_of, self.counts.per_explanation
         value, silent, weight = np.empty((3, n))
         largest: list[float] = []
 
@@ -180,13 +180,14 @@ class Influence:
         over_chunks(fill, n, _WIDTH)
         return LeftOut(value, silent, max(largest), weight)
 
-    def _cell_of(self, rows: int) -> Callable[[Ints, Ints], Ints]:
-        """A function that gives the cells of rows by their explanations and labels; `rows` will be asked for."""
+    @cached_property
+    def cell_of(self) -> Callable[[Ints, Ints], Ints]:
+        """A function that gives the cells of rows by their explanations and labels."""
         occupied, labels, most = self.occupied, self.labels, self.distinct * self.labels
         if np.array_equal(self.explanation, np.arange(self.distinct)):  # each was given with one label
             return lambda which, _: occupied[which]
         cells = self.explanation * labels + self.label
-        if most > 4 * rows + 1024:
+        if most > 4 * self.counts.n + 1024:
             return lambda which, label: occupied[np.searchsorted(cells, which * labels + label)]
         place = np.empty(most, np.int64)
         place[cells] = occupied

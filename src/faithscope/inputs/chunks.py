@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 CHUNK = 2**16  # values at a time, so that a chunk and what is made of it stay in cache
 _MOST = 2**15  # rows of a chunk
+_WORTH = 2**20  # values from which on threads pay for their start
 _MANY = 2**16  # rows from which on threads gather them
 WORKERS = min(8, os.cpu_count() or 1)
 
@@ -23,7 +24,7 @@ def over_chunks(work: Callable[[int, int], None], rows: int, width: int) -> None
         for start in starts:
             work(start, min(start + step, rows))
 
-    workers = min(WORKERS, rows // (2 * step))
+    workers = min(WORKERS, rows // (2 * step)) if rows * width >= _WORTH else 1
     if workers < 2:
         run(0)
         return

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, FaithscopeError, MissingExtra
 from faithscope.explanations.distances.near import Near
+from faithscope.inputs.chunks import over_chunks
 from faithscope.runtime.warning import warn
 
 Answer = TypeVar("Answer")
@@ -95,7 +96,8 @@ def _usable(near: Callable[[], Near] | None) -> Near:
     points = near()
     if points.metric not in METRICS:
         raise BadInput(f"metric={points.metric!r} is not counted on a GPU (only {', '.join(METRICS)} are): {_HERE}.")
-    largest = max(map(_largest, (points.centers, points.rows, points.radii)))
+    others = () if points.centers is points.rows else (points.centers,)
+    largest = max(map(_largest, (points.rows, points.radii, *others)))
     if not (largest == 0 or 1e-100 < largest < 1e100) or np.any((points.radii > 0) & (points.radii < 1e-100)):
         raise BadInput(f"A GPU is not used for points or radii that are missing, below 1e-100 or above 1e100: {_HERE}.")
     return points
@@ -103,5 +105,11 @@ def _usable(near: Callable[[], Near] | None) -> Near:
 
 def _largest(part: NDArray[np.float64]) -> float:
     """The largest absolute value, or infinity if one is missing; without a copy."""
-    ends = part.max(initial=0.0), -part.min(initial=0.0)
-    return math.inf if np.isnan(ends).any() else float(max(ends))
+    ends: list[float] = [0.0]
+
+    def look(start: int, stop: int) -> None:
+        chunk = part[start:stop]
+        ends.extend((float(chunk.max(initial=0.0)), -float(chunk.min(initial=0.0))))
+
+    over_chunks(look, len(part), part[:1].size)
+    return math.inf if np.isnan(ends).any() else max(ends)

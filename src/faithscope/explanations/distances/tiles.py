@@ -54,7 +54,11 @@ class ProductTiles(Tiles):
     def __init__(self, near: Near, radii: Floats | None = None) -> None:
         super().__init__(near, radii)
         (m, width), n = near.centers.shape, len(near.rows)
-        need(40 * width * (m + n), f"Distances of {m:,} vectors to {n:,}", "sample rows, or take fewer features")
+        need(
+            40 * width * (m + n),
+            f"Distances from {m:,} vectors of {width:,} features",
+            "sample rows, or take fewer features",
+        )
         complete = near.rows[~np.isnan(near.rows).any(axis=1)]
         middle = complete.mean(axis=0) if len(complete) else np.zeros(near.rows.shape[1])
         self.whole = _are_whole(near.centers, complete, self.radii)
