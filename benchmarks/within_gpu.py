@@ -161,8 +161,9 @@ def counts(sizes: Sizes) -> Iterator[Line]:
     for n, d in shapes:
         values, labels = normal(n, d)
         counting = Counting(values, labels, distance_for(values))
-        best, cells = times(counting, runs=3 if d == FEATURES else 1)
         small = n == sizes.few
+        runs = 30 if small else 5 if d == FEATURES else 1
+        best, cells = times(counting, runs)
         value, unit, bar = (1e3 * best["counts"], "ms", 5) if small else (best["counts"], "s", 0.8)
         check_some(counting, cells)
         note = f"{cells.covered.sum() / n**2:.2%} of pairs within {counting.tau:.4g}; {cells.close:,} close to it"
@@ -174,7 +175,7 @@ def counts(sizes: Sizes) -> Iterator[Line]:
         share = 100 * max(floor.values()) / best["kernels"]
         yield Line("  limit of the chip, over the kernels' time", share, "%", seconds=floor, note=note)
         if d == FEATURES:
-            whole = min(clock(partial(fs.within, values, labels, TAU, device="cuda"))[0] for _ in range(5))
+            whole = min(clock(partial(fs.within, values, labels, TAU, device="cuda"))[0] for _ in range(runs))
             took, bar = (1e3 * whole, 10) if small else (whole, 1)
             yield Line("  the whole call, with the interval", took, unit, at_most=bar)
 

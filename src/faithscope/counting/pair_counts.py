@@ -21,7 +21,7 @@ Part = TypeVar("Part")
 
 _SIDE = 896  # centers and rows of a tile: its product stays in cache
 _CELLS = 2**17  # of tables (centers, segments) worked on at once
-_TABLE = 2**25  # bytes of counts kept, so that each pair is computed once if centers are rows
+_TABLE = 2**27  # bytes of counts kept, so that each pair is computed once if centers are rows
 _SYMMETRIC = ("euclidean", "cityblock", "chebyshev", "hamming")  # |a - b| is |b - a|, also when rounded
 
 

@@ -333,5 +333,5 @@ def _loads(weights: Tensor, source: Tensor) -> tuple[Tensor, Tensor]:
 def _launch(kernel: Any, programs: int, given: tuple[Any, ...], how: How) -> None:
     warps = 4 if kernel is settle_strips else 1 if how.slice == _SLICE else how.tile // 16
     # Sums in double precision are rounded one by one, as the plain formula is.
-    fused, stages = not how.exact, 2 if how.k == STEP else 5
+    fused, stages = not how.exact, 5 if how.k < STEP else 2 if how.k == STEP else 3
     kernel[(programs,)](*given, HOW=how, num_warps=warps, num_stages=stages, enable_fp_fusion=fused)
