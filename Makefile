@@ -28,14 +28,10 @@ docs: $(VENV)/.docs ## build the documentation site into site/; a warning is an 
 fuzz: $(VENV)/.test ## hostile input and faults, with their tables
 	$(BIN)/python fuzz/tally.py
 
-bench: $(VENV)/.bench ## install what is compared with, and measure speed as ratios in one run
-	$(BIN)/python benchmarks/consistency.py
-	$(BIN)/python benchmarks/sufficiency.py
-	$(BIN)/python benchmarks/audit.py
+bench: $(VENV)/.bench ## install what is compared with, measure speed as ratios in one run, and add them to their history
+	$(BIN)/python benchmarks/history.py
 	$(BIN)/python benchmarks/known_quality.py
 	$(BIN)/python benchmarks/conformance.py
-	$(BIN)/python benchmarks/explainers.py
-	$(BIN)/python benchmarks/agreements.py
 	$(BIN)/python benchmarks/coverage.py --quick
 	$(BIN)/python benchmarks/coverage_numbers.py --quick
 	$(BIN)/python benchmarks/limits.py --seconds 5
