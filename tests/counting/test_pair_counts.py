@@ -223,3 +223,17 @@ def test_a_function_of_the_caller_is_never_called_in_another_thread() -> None:
     cover(sample, Applies(), exact=0)
     cover(Sample(fs.Importances(X), np.arange(60) % 2), Within(1.0, distance), exact=0)
     assert threads == {threading.current_thread()}
+
+
+@pytest.mark.parametrize("large", [1e15, 1e19, 1e22, 1e36])
+def test_large_whole_numbers_beside_small_ones_are_not_rounded(large):
+    points = np.column_stack([[0.0, 1.0, 2.0, 3.0, 0.0], np.full(5, large)])
+    estimate = fs.within(points, [0, 1, 0, 1, 0], 1.0)
+    assert estimate.counts.per_explanation.tolist() == [3, 4, 3, 2]
+
+
+def test_large_whole_numbers_in_steps_are_not_rounded():
+    rng = np.random.default_rng(1)
+    steps, labels = 256.0 * rng.integers(0, 2, (9_000, 8)), rng.integers(0, 2, 9_000)
+    large, small = (fs.within(points, labels, 256.0).counts for points in (1.7e18 + steps, steps))  # nanoseconds
+    assert large.per_explanation.tolist() == small.per_explanation.tolist()

@@ -43,7 +43,7 @@ def test_large_samples_are_grouped_in_threads_to_the_same_end(monkeypatch):
     monkeypatch.setattr(chunks, "WORKERS", 3)
     pools, executor = [], chunks.ThreadPoolExecutor
     monkeypatch.setattr(chunks, "ThreadPoolExecutor", lambda workers: pools.append(workers) or executor(workers))
-    values = np.random.default_rng(0).integers(0, 40, size=(200_000, 2)).astype(float)
+    values = np.random.default_rng(0).integers(0, 40, size=(600_000, 2)).astype(float)
     codes, first = grouping.group([values])
     assert pools
     assert len(first) == 1600
@@ -90,3 +90,9 @@ def test_answers_are_the_same_in_every_process():
         for seed in ("1", "2", "3")
     }
     assert len(outputs) == 1
+
+
+def test_rows_without_columns_are_all_equal():
+    codes, first = grouping.group([np.empty((5, 0))])
+    assert codes.tolist() == [0] * 5
+    assert first.tolist() == [0]

@@ -111,7 +111,9 @@ class Counts:
     @cached_property
     def per_explanation(self) -> Ints:
         """Rows that each explanation covers, N_π."""
-        return sum_by(self.explanation, self.covered, self.distinct) if self.reached is None else self.reached
+        rows = sum_by(self.explanation, self.covered, self.distinct) if self.reached is None else self.reached.copy()
+        rows.flags.writeable = False  # it is kept
+        return rows
 
     @property
     def rows_given(self) -> Ints:

@@ -62,7 +62,8 @@ class ProductTiles(Tiles):
         complete = near.rows[~np.isnan(near.rows).any(axis=1)]
         middle = complete.mean(axis=0) if len(complete) else np.zeros(near.rows.shape[1])
         self.whole = _are_whole(near.centers, complete, self.radii)
-        middle = np.rint(middle) if self.whole else middle
+        if self.whole:  # the least numbers, since a mean of large numbers is rounded
+            middle = np.concatenate([near.centers, complete]).min(axis=0)
         a, b = near.centers - middle, near.rows - middle
         if self.whole:
             self.squares = self._whole_squares()
@@ -130,7 +131,7 @@ def _are_whole(centers: Floats, rows: Floats, radii: Floats) -> bool:
     points = np.concatenate([centers, rows])
     if not len(points) or (points != np.rint(points)).any():
         return False
-    spread = np.maximum(np.ptp(points, axis=0), 1.0)  # from the rounded mean, no coordinate is farther
+    spread = np.maximum(np.ptp(points, axis=0), 1.0)  # from the least coordinate, no other is farther
     return bool(4 * (spread**2).sum() + radii.max(initial=0.0) ** 2 + 2 < _EXACT_SINGLE)
 
 
