@@ -1,5 +1,6 @@
 """Counts: the waist of the package. Every statistic is a function of counts, and counts of parts add up."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -17,6 +18,7 @@ from faithscope.discretizers import discretize
 from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
+from faithscope.inputs.chunks import rows_at
 from faithscope.inputs.labels import to_labels
 from faithscope.readers import as_explanations
 from faithscope.relations import Relation, Same
@@ -40,7 +42,7 @@ class Counts:
     ----------
     source, chosen : Explanations and (k,) array or None
         The distinct explanations are ``source.take(chosen)``, or all of `source` if `chosen` is None.
-    labels : tuple
+    labels : tuple, or the like
         The distinct predictions.
     explanation, label : (m,) arrays
         The positions of each cell's explanation and label among the distinct ones.
@@ -72,7 +74,7 @@ class Counts:
     """
 
     source: Explanations
-    labels: tuple[Any, ...]
+    labels: Sequence[Any]
     explanation: Ints
     label: Ints
     given: Ints
@@ -258,15 +260,30 @@ class Counts:
         return self._profile_of_numbers() if self.agreement.of_numbers else self._profile_of_labels()
 
     def _profile_of_numbers(self) -> Profile:
-        size, missed = self.per_explanation[self.explanation], self.missed
-        agreeing = self.sums_by_explanation(self.given.astype(np.float64))
+        # Nearly all rows may have an explanation that covers no other row: these become a single entry, first of all.
+        size = rows_at(self.per_explanation, self.explanation)
+        lone = (size == 1) & (not self.missed.any())
+        single, several = int(self.given[lone].sum()), np.flatnonzero(~lone)
+        which, given, missed, size = (rows_at(c, several) for c in (self.explanation, self.given, self.missed, size))
+        agreeing = self._sums_at(several)
         others: Floats = np.maximum(agreeing - self.agreement.itself, 0.0)  # not below 0 by rounding
-        pairs = sums(self.explanation, self.given * others, self.distinct)[self.explanation]
-        kinds = [(size - 1, others, pairs, self.given - missed), (size, agreeing, pairs, missed)]
-        columns = [np.concatenate(column) for column in zip(*(kinds if missed.any() else kinds[:1]), strict=True)]
-        other, same, pairs, rows = (column[columns[3] > 0] for column in columns)
+        pairs = rows_at(sums(which, given * others, self.distinct), which)
+        kinds = [(size - 1, others, pairs, given - missed), (size, agreeing, pairs, missed)]
+        columns = list(kinds[0])
+        if missed.any():
+            columns = [np.concatenate(column) for column in zip(*kinds, strict=True)]
+            columns = [column[columns[3] > 0] for column in columns]
+        if single:
+            columns = [np.append(column, entry) for column, entry in zip(columns, (0, 0, 0, single), strict=True)]
         known = (self.relation, self.labels, self._label_pairs(), self.agreement)
-        return Profile(other, same, pairs, rows, self.per_label, self.distinct, 0, *known)
+        return Profile(*columns, self.per_label, self.distinct, 0, *known)
+
+    def _sums_at(self, cells: Ints) -> Floats:
+        """`sums_by_explanation` of rows, for some cells: all those of their explanations that were given."""
+        if self.agreeing is not None:
+            return self.agreeing[cells]
+        rows = (rows_at(column, cells) for column in (self.explanation, self.label, self.given))
+        return self.agreement_sums.within(GroupedRows(*rows))
 
     def _label_pairs(self) -> LabelPairs:
         rows = self.per_label.astype(np.float64)

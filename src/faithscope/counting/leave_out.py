@@ -6,7 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.inputs.chunks import over_chunks, sums_over_chunks
+
 Floats = NDArray[np.float64]
+
+_WIDTH = 8  # numbers worked on per entry
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +69,13 @@ def sum_terms(kinds: RowKinds) -> Sums:
 
 
 def _sums(kinds: RowKinds, terms: Floats) -> Sums:
-    share = kinds.rows / kinds.size  # of its explanation's rows, the share that an entry stands for
-    mass = kinds.rows * kinds.own
-    return Sums(float(np.sum(share * terms)), float(np.sum(mass[kinds.size == 1])), float(np.sum(mass)))
+    def add(start: int, stop: int) -> tuple[float, float, float]:
+        size, own, rows = (column[start:stop] for column in (kinds.size, kinds.own, kinds.rows))
+        mass = rows * own
+        share = rows / size  # of its explanation's rows, the share that an entry stands for
+        return float(share @ terms[start:stop]), float(np.sum(mass[size == 1])), float(np.sum(mass))
+
+    return Sums(*sums_over_chunks(add, len(terms), _WIDTH).tolist())
 
 
 def leave_out_rows(kinds: RowKinds) -> LeftOut:
@@ -81,13 +89,27 @@ def terms_and_left_out(kinds: RowKinds) -> tuple[Sums, LeftOut]:
     Without a row of weight w, an explanation has the weight W - w, the squares V - w², and the agreeing pairs
     P - 2 w A, where A is the weight of its other rows with the same label.
     """
-    size, weight, square, pairs, agreeing, own, _ = kinds
-    before = _term(weight, square, pairs, size)
-    after = _term(weight - own, square - own**2, pairs - 2 * own * agreeing, size - 1)
+    before, change = np.empty(len(kinds.size)), np.empty(len(kinds.size))
+
+    def fill(start: int, stop: int) -> None:
+        size, weight, square, pairs, agreeing, own, _ = (column[start:stop] for column in kinds)
+        before[start:stop] = _term(weight, square, pairs, size)
+        after = _term(weight - own, square - own**2, pairs - 2 * own * agreeing, size - 1)
+        np.subtract(after, before[start:stop], out=change[start:stop])
+
+    over_chunks(fill, len(before), _WIDTH)
     whole = _sums(kinds, before)
-    left = whole.total - own
-    silent = whole.silent + np.where(size == 2, weight - own, 0) - np.where(size == 1, own, 0)
-    return whole, LeftOut((whole.agreeing - before + after) / left, silent / left, rows=kinds.rows)
+    value, silent = change, before  # in their place
+
+    def divide(start: int, stop: int) -> None:
+        size, weight, own = (column[start:stop] for column in (kinds.size, kinds.weight, kinds.own))
+        left = whole.total - own
+        value[start:stop] = (whole.agreeing + change[start:stop]) / left
+        fewer = np.where(size == 2, weight - own, 0) - np.where(size == 1, own, 0)
+        silent[start:stop] = (whole.silent + fewer) / left
+
+    over_chunks(divide, len(before), _WIDTH)
+    return whole, LeftOut(value, silent, rows=kinds.rows)
 
 
 def _term(weight: NDArray[Any], square: NDArray[Any], pairs: NDArray[Any], size: NDArray[Any]) -> Floats:

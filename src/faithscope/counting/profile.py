@@ -1,6 +1,7 @@
 """Profile: counts without explanations and labels, which is all that most statistics read."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -131,7 +132,7 @@ class Profile:
     distinct: int  # explanations given to at least one row
     modal: int  # rows whose prediction is the commonest one for their explanation
     relation: Relation = field(default_factory=Same)
-    labels: tuple[Any, ...] = ()  # the different predictions, or empty if they are not known
+    labels: Sequence[Any] = ()  # the different predictions, or empty if they are not known
 
     label_pairs: LabelPairs | None = None  # of numbers; those of labels follow from their rows
     agreement: Agreement = field(default_factory=agreements.Same)
