@@ -15,7 +15,7 @@ from faithscope.inputs.chunks import over_chunks
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_WIDTH = 8  # numbers worked on per value
+_WIDTH = 4  # numbers worked on per value
 
 
 @dataclass(frozen=True)
@@ -183,6 +183,21 @@ class _CloseSums(AgreementSums):
             sums[start:stop] = _sums(prefixes, bounds, np.take(self.place, wanted))
 
         over_chunks(fill, len(group), _WIDTH)
+        return sums
+
+    def within(self, rows: GroupedRows) -> Floats:
+        places, prefixes = rows.group * self.size + rows.value, self._prefixes(rows, 1)
+        first, last, _, _ = _runs(places - rows.value + np.take(self.start, rows.value))
+        sums = np.empty(len(places))
+
+        def fill(start: int, stop: int) -> None:
+            part, value = slice(start, stop), rows.value[start:stop]
+            base = places[part] - value
+            low, high = (_search(places, base + np.take(end, value)) for end in (self.low, self.high))
+            bounds = [low, first[part], np.arange(start + 1, stop + 1), last[part], high]
+            sums[part] = _sums(prefixes, bounds, np.take(self.place, value))
+
+        over_chunks(fill, len(places), _WIDTH)
         return sums
 
     def among_all(self, weight: Floats) -> tuple[Floats, Floats]:

@@ -18,7 +18,7 @@ from faithscope.discretizers import discretize
 from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
-from faithscope.inputs.chunks import rows_at
+from faithscope.inputs.chunks import over_chunks, rows_at, sort_in_place
 from faithscope.inputs.labels import to_labels
 from faithscope.readers import as_explanations
 from faithscope.relations import Relation, Same
@@ -275,8 +275,9 @@ class Counts:
             columns = [column[columns[3] > 0] for column in columns]
         if single:
             columns = [np.append(column, entry) for column, entry in zip(columns, (0, 0, 0, single), strict=True)]
-        known = (self.relation, self.labels, self._label_pairs(), self.agreement)
-        return Profile(*columns, self.per_label, self.distinct, 0, *known)
+        per_label = self.per_label
+        known = (self.relation, self.labels, self._label_pairs(per_label), self.agreement)
+        return Profile(*columns, per_label, self.distinct, 0, *known)
 
     def _sums_at(self, cells: Ints) -> Floats:
         """`sums_by_explanation` of rows, for some cells: all those of their explanations that were given."""
@@ -285,8 +286,8 @@ class Counts:
         rows = (rows_at(column, cells) for column in (self.explanation, self.label, self.given))
         return self.agreement_sums.within(GroupedRows(*rows))
 
-    def _label_pairs(self) -> LabelPairs:
-        rows = self.per_label.astype(np.float64)
+    def _label_pairs(self, per_label: Ints) -> LabelPairs:
+        rows = per_label.astype(np.float64)
         if isinstance(self.agreement, agreements.Spread):
             return LabelPairs.of_distances(np.asarray(self.labels, np.float64), rows)
         agreeing, squares = self.agreement_sums.among_all(rows)
@@ -349,7 +350,7 @@ def count_rows(sample: Sample) -> Counts:
     codes, first = explanations.group()
     names, numbers = sample.numbered_labels
     cells, given = tabulate(codes, numbers, len(first), len(names))
-    explanation, label = np.divmod(cells, max(1, len(names)))
+    explanation, label = split_cells(cells, len(names))
     # A second copy of nearly all rows would double the memory: keep a reference if no caller can change them.
     lazy = sample.share_memory and len(first) > len(codes) / 2
     source, chosen = (explanations, first) if lazy else (explanations.take(first), None)
@@ -370,7 +371,20 @@ def tabulate(codes: Ints, numbers: Ints, groups: int, labels: int) -> tuple[Ints
         table = np.bincount(cells, minlength=groups * labels)
         occupied = np.flatnonzero(table)
         return occupied, table[occupied]
-    return np.unique(cells, return_counts=True)
+    sort_in_place(cells)
+    first = np.flatnonzero(np.diff(cells, prepend=-1))
+    return cells[first], np.diff(first, append=len(cells))
+
+
+def split_cells(cells: Ints, labels: int) -> tuple[Ints, Ints]:
+    """The explanation and the label of each cell."""
+    explanation, label = np.empty_like(cells), np.empty_like(cells)
+
+    def fill(start: int, stop: int) -> None:
+        np.divmod(cells[start:stop], max(1, labels), out=(explanation[start:stop], label[start:stop]))
+
+    over_chunks(fill, len(cells), 3)
+    return explanation, label
 
 
 def sums(index: Ints, values: NDArray[Any], size: int) -> Floats:

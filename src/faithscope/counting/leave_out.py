@@ -10,7 +10,7 @@ from faithscope.inputs.chunks import over_chunks, sums_over_chunks
 
 Floats = NDArray[np.float64]
 
-_WIDTH = 8  # numbers worked on per entry
+_WIDTH = 4  # numbers worked on per entry
 
 
 @dataclass(frozen=True, eq=False)

@@ -64,3 +64,22 @@ def rows_at(array: Any, rows: NDArray[Any] | slice) -> Any:
 
     over_chunks(fill, len(rows), taken[:1].nbytes // 8)
     return taken
+
+
+def sort_in_place(numbers: NDArray[Any]) -> None:
+    """``numbers.sort()``: parts in threads, which are then merged.
+
+    Examples
+    --------
+    >>> numbers = np.array([3, 1, 2])
+    >>> sort_in_place(numbers)
+    >>> numbers.tolist()
+    [1, 2, 3]
+    """
+    if WORKERS < 2 or len(numbers) < 2 * _MANY:
+        numbers.sort()
+        return
+    ends = np.linspace(0, len(numbers), WORKERS + 1).astype(np.int64).tolist()
+    with ThreadPoolExecutor(WORKERS) as pool:
+        list(pool.map(lambda start, stop: numbers[start:stop].sort(), ends[:-1], ends[1:]))
+    numbers.sort(kind="stable")  # which merges runs that ascend

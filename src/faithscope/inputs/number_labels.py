@@ -6,6 +6,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.inputs.chunks import rows_at, sort_in_place
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -62,7 +64,7 @@ def number_floats(numbers: NDArray[Any]) -> tuple[Floats, Ints]:
     """
     numbers = numbers + numbers.dtype.type(0)
     order = _ascending(numbers)
-    ordered = numbers[order]
+    ordered = rows_at(numbers, order)
     fresh = np.empty(len(numbers), bool)
     fresh[:1] = True
     np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
@@ -85,9 +87,9 @@ def _ascending(numbers: NDArray[Any]) -> Ints:
     mask = np.int64(2 ** rows.bit_length() - 1)
     keys &= ~mask
     keys |= np.arange(rows)
-    keys.sort()
+    sort_in_place(keys)
     keys &= mask
-    ordered = numbers[keys]
+    ordered = rows_at(numbers, keys)
     if (ordered[1:] < ordered[:-1]).any():
         return np.asarray(keys[np.argsort(ordered, kind="stable")])
     return keys
