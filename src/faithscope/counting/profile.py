@@ -36,7 +36,7 @@ class Counted(Protocol):
         """Number of different explanations."""
 
     @property
-    def labels(self) -> tuple[Any, ...]:
+    def labels(self) -> Sequence[Any]:
         """The different predictions."""
 
     @property
@@ -103,14 +103,18 @@ class LabelPairs(NamedTuple):
     @classmethod
     def of_distances(cls, values: Floats, rows: Floats) -> "LabelPairs":
         """By ``-½ |y - y'|² / T``, with T the variance, of different predictions (d,) or (d, k) and their rows."""
-        n, columns = float(rows.sum()), agreements.scaled(values)[0]
-        columns = columns - rows @ columns / n
-        squares = (columns**2).sum(axis=1)
-        total = float(rows @ squares)
+        columns = agreements.scaled(values)[0]
+        columns = columns - rows @ columns / float(rows.sum())
+        return cls.of_centered(columns, (columns**2).sum(axis=1), rows)
+
+    @classmethod
+    def of_centered(cls, columns: Floats, squares: Floats, rows: Floats) -> "LabelPairs":
+        """`of_distances`, of predictions (d, k) about their mean, their squared lengths (d,) and their rows."""
+        n, total = float(rows.sum()), float(rows @ squares)
         variance = total / (n - 1)
         products = (rows[:, None] * columns).T @ columns
         fourth = n * float(rows @ squares**2) / 2 + total**2 / 2 + float(np.sum(products**2))
-        by_row = (n * squares + total) / 2 - total  # less the mean sum of a row
+        by_row = (n * squares - total) / 2  # the sum of a row, less the mean sum
         spread = fourth - n * total * variance
         return cls(-n * total / variance, spread / variance**2, float(rows @ by_row**2) / variance**2)
 

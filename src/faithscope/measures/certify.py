@@ -199,7 +199,7 @@ def refuse_unless_convex(agreement: Agreement, what: str) -> None:
 def _lower_bound(sample: Sample, estimate: Estimate, method: Method, confidence: float) -> float:
     """The bound that one side of an interval gives."""
     if isinstance(sample.agreement, Spread):
-        spread, left_out, _ = spread_by_explanation(sample)
+        spread, left_out, *_ = spread_by_explanation(sample)
         explained = spread.left_out(left_out)
         margins = spread_margins(estimate.value, explained, left_out, sample.n, confidence, sides=1)
     elif sample.clusters is not None:

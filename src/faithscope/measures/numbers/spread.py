@@ -3,19 +3,26 @@
 import math
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from faithscope.counting.counts import count_rows
-from faithscope.counting.leave_out import LeftOut
+from faithscope.counting.leave_out import LeftOut, RowKinds
 from faithscope.counting.profile import Counted, LabelPairs, Profile
 from faithscope.counting.spread import SpreadCounts, spread_by_explanation
+from faithscope.inputs.chunks import rows_at
 from faithscope.measures.chance import exceeds_chance
 from faithscope.measures.estimate import FEW, Estimate, few_rows_decide
-from faithscope.measures.intervals.margins import Deviations, Margins, check_confidence, jackknife_margins
+from faithscope.measures.intervals.margins import (
+    Deviations,
+    Margins,
+    check_confidence,
+    deviations,
+    jackknife_margins,
+)
 from faithscope.measures.occurrence_notes import occurrence_notes
 from faithscope.sample import Sample
 
@@ -26,18 +33,22 @@ _HEAVY = 10.0  # kurtosis beyond which a few predictions may decide the variance
 
 def spread_consistency(sample: Sample, confidence: float) -> Estimate:
     """`Spread` among rows with the same explanation."""
-    spread, left_out, kinds = spread_by_explanation(sample)
+    spread, left_out, kinds, rows = spread_by_explanation(sample)
     if sample.weights is not None:
         return spread_estimate(count_rows(sample), spread, left_out, "consistency", confidence)
-    distinct = int(np.round(np.sum(1 / kinds.size)))
-    counts = Profile(
-        *(kinds.size - 1, kinds.agreeing, kinds.pairs, kinds.rows, np.array([sample.n])),
-        distinct=distinct,
-        modal=0,
-        agreement=sample.agreement,
-        label_pairs=LabelPairs.of_distances(sample.labels, np.ones(sample.n)),
-    )
-    return spread_estimate(counts, spread, left_out, "consistency", confidence)
+    label_pairs = LabelPairs.of_centered(rows.total, rows.square, rows.weight)
+    return spread_estimate(_profile(sample, kinds, label_pairs), spread, left_out, "consistency", confidence)
+
+
+def _profile(sample: Sample, kinds: RowKinds, label_pairs: LabelPairs) -> Profile:
+    """One entry per row that shares its explanation, and one for all others."""
+    several = np.flatnonzero(kinds.size > 1)
+    columns = [rows_at(column, several) for column in (kinds.size - 1, kinds.agreeing, kinds.pairs, kinds.rows)]
+    single = sample.n - len(several)
+    distinct = single + round(float(np.sum(1 / (columns[0] + 1))))
+    if single:
+        columns = [np.append(column, entry) for column, entry in zip(columns, (0, 0, 0, single), strict=True)]
+    return Profile(*columns, np.array([sample.n]), distinct, 0, agreement=sample.agreement, label_pairs=label_pairs)
 
 
 def spread_estimate(
@@ -61,7 +72,7 @@ def spread_estimate(
     if verified is not None:
         low, high = value - margins.below, min(1.0, value + margins.above)
         if silent > 0 or explained is None:
-            less, more = _verified_margins(verified, spread, left_out, counts.effective_n, confidence)
+            less, more = _verified_margins(verified, spread, explained, left_out, counts.effective_n, confidence)
             low, high = verified - less, min(1.0, verified + more)
         low = min(verified, max(least, low))
         above = low > 0
@@ -111,9 +122,13 @@ class SpreadDeviations(NamedTuple):
     skew: float
 
     @classmethod
-    def of(cls, explained: LeftOut, rows: Floats) -> "SpreadDeviations":
+    def of(cls, explained: LeftOut, rows: NDArray[Any] | None) -> "SpreadDeviations":
         """Of leave-one-out values, each of which stands for so many rows."""
-        value, upper = (Deviations.of(part, rows) for part in (explained.value, explained.value + explained.silent))
+
+        def measures(part: slice) -> tuple[Floats, Floats]:
+            return explained.value[part], explained.value[part] + explained.silent[part]
+
+        value, upper = deviations(measures, len(explained.value), rows)
         if not value.varies:
             return cls(value, upper, 0.0)
         return cls(value, upper, value.third / value.second**1.5)
@@ -129,8 +144,8 @@ def spread_margins(
     Efron's acceleration: with r the deviations of the leave-one-out values, se their standard error, t Student's, and
     ``a = Σr³ / (6 (Σr²)^1.5)``, it lies ``(1 - value) (exp(t' se / (1 - value)) - 1)`` below, ``t' = t / (1 - a t)²``.
     """
-    rows = np.ones(len(counted.value)) if counted.rows is None else counted.rows
-    weight = None if counted.weight is None else float(np.sum(rows * counted.weight**2))
+    rows = counted.rows
+    weight = None if counted.weight is None else float(np.sum((1 if rows is None else rows) * counted.weight**2))
     if explained is None:
         return Margins(1.0, 1.0, weight=weight)
     again = partial(_margins, value, SpreadDeviations.of(explained, rows), counted.reach, effective_n, sides)
@@ -165,15 +180,21 @@ def _skewed(unexplained: float, skew: float, spread: tuple[float, float], wrong:
 
 
 def _verified_margins(
-    verified: float, spread: SpreadCounts, left_out: LeftOut, effective_n: float, confidence: float
+    verified: float,
+    spread: SpreadCounts,
+    explained: LeftOut | None,
+    left_out: LeftOut,
+    effective_n: float,
+    confidence: float,
 ) -> tuple[float, float]:
     """Margins of ``1 - W / ((1 - U) T)``, the share explained among rows that can be checked; as `spread_margins`."""
-    if spread.left_out(left_out) is None:
+    if explained is None:
         return 1.0, 1.0
     checked = 1 - left_out.silent
-    ratios = np.divide(left_out.value, checked, out=np.zeros(len(checked)), where=checked > 0) / spread.without.whole
-    explained = LeftOut(1 - ratios, np.zeros(len(ratios)), left_out.reach, left_out.weight, left_out.rows)
-    margins = spread_margins(verified, explained, left_out, effective_n * (1 - spread.unverifiable), confidence)
+    ratios = np.divide(left_out.value, checked, out=np.zeros(len(checked)), where=checked > 0)
+    ratios /= spread.without.whole
+    among = LeftOut(1 - ratios, np.zeros(len(ratios)), left_out.reach, left_out.weight, left_out.rows)
+    margins = spread_margins(verified, among, left_out, effective_n * (1 - spread.unverifiable), confidence)
     return margins.below, margins.above
 
 
