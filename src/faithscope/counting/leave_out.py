@@ -69,13 +69,9 @@ def sum_terms(kinds: RowKinds) -> Sums:
 
 
 def _sums(kinds: RowKinds, terms: Floats) -> Sums:
-    def add(start: int, stop: int) -> tuple[float, float, float]:
-        size, own, rows = (column[start:stop] for column in (kinds.size, kinds.own, kinds.rows))
-        mass = rows * own
-        share = rows / size  # of its explanation's rows, the share that an entry stands for
-        return float(share @ terms[start:stop]), float(np.sum(mass[size == 1])), float(np.sum(mass))
-
-    return Sums(*sums_over_chunks(add, len(terms), _WIDTH).tolist())
+    share = kinds.rows / kinds.size  # of its explanation's rows, the share that an entry stands for
+    mass = kinds.rows * kinds.own
+    return Sums(float(np.sum(share * terms)), float(np.sum(mass[kinds.size == 1])), float(np.sum(mass)))
 
 
 def leave_out_rows(kinds: RowKinds) -> LeftOut:
@@ -89,33 +85,33 @@ def terms_and_left_out(kinds: RowKinds) -> tuple[Sums, LeftOut]:
     Without a row of weight w, an explanation has the weight W - w, the squares V - w², and the agreeing pairs
     P - 2 w A, where A is the weight of its other rows with the same label.
     """
-    before, change = np.empty(len(kinds.size)), np.empty(len(kinds.size))
+    value, silent = np.empty(len(kinds.size)), np.empty(len(kinds.size))
 
-    def fill(start: int, stop: int) -> None:
-        size, weight, square, pairs, agreeing, own, _ = (column[start:stop] for column in kinds)
-        before[start:stop] = _term(weight, square, pairs, size)
+    def change(start: int, stop: int) -> Sums:
+        part = RowKinds(*(column[start:stop] for column in kinds))
+        size, weight, square, pairs, agreeing, own, _ = part
+        before = _term(weight, square, pairs, size)
         after = _term(weight - own, square - own**2, pairs - 2 * own * agreeing, size - 1)
-        np.subtract(after, before[start:stop], out=change[start:stop])
+        np.subtract(after, before, out=value[start:stop])
+        silent[start:stop] = np.where(size == 2, weight - own, 0) - np.where(size == 1, own, 0)
+        return _sums(part, before)
 
-    over_chunks(fill, len(before), _WIDTH)
-    whole = _sums(kinds, before)
-    value, silent = change, before  # in their place
+    whole = Sums(*sums_over_chunks(change, len(value), _WIDTH).tolist())
 
-    def divide(start: int, stop: int) -> None:
-        size, weight, own = (column[start:stop] for column in (kinds.size, kinds.weight, kinds.own))
-        left = whole.total - own
-        value[start:stop] = (whole.agreeing + change[start:stop]) / left
-        fewer = np.where(size == 2, weight - own, 0) - np.where(size == 1, own, 0)
-        silent[start:stop] = (whole.silent + fewer) / left
+    def share(start: int, stop: int) -> None:
+        left = whole.total - kinds.own[start:stop]
+        for column, total in ((value, whole.agreeing), (silent, whole.silent)):
+            column[start:stop] += total
+            column[start:stop] /= left
 
-    over_chunks(divide, len(before), _WIDTH)
+    over_chunks(share, len(value), _WIDTH)
     return whole, LeftOut(value, silent, rows=kinds.rows)
 
 
 def _term(weight: NDArray[Any], square: NDArray[Any], pairs: NDArray[Any], size: NDArray[Any]) -> Floats:
     """What each explanation adds to the sum of M̂, ``W P / (W² - V)``: 0 if it has a single row."""
     all_pairs = weight * weight - square
-    share = np.divide(pairs, all_pairs, out=np.zeros(len(size)), where=(size > 1) & (all_pairs > 0))
+    share = pairs / np.where((size > 1) & (all_pairs > 0), all_pairs, np.inf)
     return np.asarray(weight * share)
 
 

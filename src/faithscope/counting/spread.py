@@ -46,7 +46,7 @@ class Moments:
         values, _ = scaled(sample.labels)
         _refuse_constant(values)
         if sample.weights is None:
-            weight = np.ones(sample.n)
+            weight = np.broadcast_to(np.ones(1), sample.n)
             values -= values.mean(axis=0)
             return cls(weight, weight, values, _row_sums(values**2))
         weight = sample.weights
@@ -60,7 +60,9 @@ class Moments:
         return Moments(*(a - b for a, b in zip(self.columns, other.columns, strict=True)))
 
     def __getitem__(self, chosen: "NDArray[np.bool_] | Ints | slice") -> "Moments":
-        return Moments(*(column[chosen] for column in self.columns))
+        weight = self.weight[chosen]
+        own = weight if self.own is self.weight else self.own[chosen]
+        return Moments(weight, own, self.total[chosen], self.square[chosen])
 
     @property
     def columns(self) -> tuple[Floats, Floats, Floats, Floats]:
@@ -188,7 +190,7 @@ def _row_kinds(sample: Sample, rows: Moments, codes: Ints, groups: int) -> RowKi
         apart[part] = (np.take(squares, codes[part]) + weight[part] * apart[part]) / 2
 
     over_chunks(distances, sample.n, _WIDTH)
-    return RowKinds(size, weight, own, pairs, apart, rows.weight, np.ones(sample.n, np.int64))
+    return RowKinds(size, weight, own, pairs, apart, rows.weight, np.broadcast_to(np.ones(1), sample.n))
 
 
 def _from_mean(values: Floats, weights: Floats, group: Ints, total: Floats) -> Floats:
@@ -231,10 +233,13 @@ class _SpreadWithout(NamedTuple):
 
     def _part(self, part: slice, size: Ints, partners: Moments) -> SpreadParts:
         rows, everyone = self.rows[part], self.everyone
-        rest = Moments(*(a - b for a, b in zip(everyone.columns, rows.columns, strict=True)))
+        even = rows.own is rows.weight
+        one = rows[:1] if even else rows  # of rows that count the same, the weights are one number
+        weights = (everyone.weight - one.weight, everyone.own - one.own)
+        rest = Moments(*weights, everyone.total - rows.total, everyone.square - rows.square)
         parts = SpreadParts.of(size, self.silent, rest)
         # Leaving out a silent row, or one of two with an explanation, changes which rows are silent.
-        mean, freedom = rest.total / rest.weight[:, None], rest.freedom
+        mean, freedom = rest.total / rest.weight[:, None], np.broadcast_to(rest.freedom, len(size))
         alone, two = np.flatnonzero(size == 1), np.flatnonzero(size == 2)
         parts.silent[alone] -= rows[alone].about(mean[alone]) / freedom[alone]
         parts.silent[two] += partners.about(mean[two]) / freedom[two]

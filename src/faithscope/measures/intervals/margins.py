@@ -214,7 +214,7 @@ def deviations(
     def powers(start: int, stop: int) -> list[float]:
         times, values = weighed(start, stop)
         gaps = [each - total / n for each, total in zip(values, sums, strict=True)]
-        largest.append([float(np.abs(gap).max(initial=0.0)) for gap in gaps])
+        largest.append([max(float(gap.max()), -float(gap.min())) for gap in gaps])
         return [moment for gap in gaps for moment in _moments(gap, times)]
 
     moments = sums_over_chunks(powers, count, _WIDTH).reshape(-1, 3).tolist()

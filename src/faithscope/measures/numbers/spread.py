@@ -43,9 +43,10 @@ def spread_consistency(sample: Sample, confidence: float) -> Estimate:
 def _profile(sample: Sample, kinds: RowKinds, label_pairs: LabelPairs) -> Profile:
     """One entry per row that shares its explanation, and one for all others."""
     several = np.flatnonzero(kinds.size > 1)
-    columns = [rows_at(column, several) for column in (kinds.size - 1, kinds.agreeing, kinds.pairs, kinds.rows)]
+    size, agreeing, pairs = (rows_at(column, several) for column in (kinds.size, kinds.agreeing, kinds.pairs))
+    columns = [size - 1, agreeing, pairs, np.ones(len(several), np.int64)]
     single = sample.n - len(several)
-    distinct = single + round(float(np.sum(1 / (columns[0] + 1))))
+    distinct = single + round(float(np.sum(1 / size)))
     if single:
         columns = [np.append(column, entry) for column, entry in zip(columns, (0, 0, 0, single), strict=True)]
     return Profile(*columns, np.array([sample.n]), distinct, 0, agreement=sample.agreement, label_pairs=label_pairs)
@@ -113,13 +114,10 @@ class SpreadDeviations(NamedTuple):
     ----------
     value, upper : Deviations
         Of the share explained, and of its sum with the silent share, without each row or block.
-    skew : float
-        ``Σr³ / (Σr²)^1.5`` with r the deviations of the value.
     """
 
     value: Deviations
     upper: Deviations
-    skew: float
 
     @classmethod
     def of(cls, explained: LeftOut, rows: NDArray[Any] | None) -> "SpreadDeviations":
@@ -128,10 +126,12 @@ class SpreadDeviations(NamedTuple):
         def measures(part: slice) -> tuple[Floats, Floats]:
             return explained.value[part], explained.value[part] + explained.silent[part]
 
-        value, upper = deviations(measures, len(explained.value), rows)
-        if not value.varies:
-            return cls(value, upper, 0.0)
-        return cls(value, upper, value.third / value.second**1.5)
+        return cls(*deviations(measures, len(explained.value), rows))
+
+    @property
+    def skew(self) -> float:
+        """``Σr³ / (Σr²)^1.5`` with r the deviations of the value."""
+        return self.value.third / self.value.second**1.5 if self.value.varies else 0.0
 
 
 def spread_margins(
@@ -190,11 +190,15 @@ def _verified_margins(
     """Margins of ``1 - W / ((1 - U) T)``, the share explained among rows that can be checked; as `spread_margins`."""
     if explained is None:
         return 1.0, 1.0
-    checked = 1 - left_out.silent
-    ratios = np.divide(left_out.value, checked, out=np.zeros(len(checked)), where=checked > 0)
-    ratios /= spread.without.whole
-    among = LeftOut(1 - ratios, np.zeros(len(ratios)), left_out.reach, left_out.weight, left_out.rows)
-    margins = spread_margins(verified, among, left_out, effective_n * (1 - spread.unverifiable), confidence)
+
+    def shares(part: slice) -> tuple[Floats]:
+        checked = 1 - left_out.silent[part]
+        ratios = left_out.value[part] / np.where(checked > 0, checked, np.inf)
+        return (1 - ratios / spread.without.whole[part],)
+
+    (among,) = deviations(shares, len(left_out.value), left_out.rows)
+    checked_n = effective_n * (1 - spread.unverifiable)
+    margins = _margins(verified, SpreadDeviations(among, among), left_out.reach, checked_n, 2, confidence)
     return margins.below, margins.above
 
 
