@@ -99,10 +99,10 @@ def terms_and_left_out(kinds: RowKinds) -> tuple[Sums, LeftOut]:
     whole = Sums(*sums_over_chunks(change, len(value), _WIDTH).tolist())
 
     def share(start: int, stop: int) -> None:
-        left = whole.total - kinds.own[start:stop]
+        inverse = 1 / (whole.total - kinds.own[start:stop])
         for column, total in ((value, whole.agreeing), (silent, whole.silent)):
             column[start:stop] += total
-            column[start:stop] /= left
+            column[start:stop] *= inverse
 
     over_chunks(share, len(value), _WIDTH)
     return whole, LeftOut(value, silent, rows=kinds.rows)

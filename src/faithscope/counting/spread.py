@@ -120,9 +120,9 @@ class SpreadParts(NamedTuple):
     @classmethod
     def of(cls, within: Floats, silent: Moments, everyone: Moments) -> "SpreadParts":
         """From W, the moments of silent rows and those of all rows."""
-        mean = everyone.total / everyone.weight[:, None]
-        freedom = everyone.freedom
-        return cls(np.asarray(within), silent.about(mean) / freedom, everyone.about(mean) / freedom)
+        mean = everyone.total * (1 / everyone.weight)[:, None]
+        inverse = 1 / everyone.freedom
+        return cls(np.asarray(within), silent.about(mean) * inverse, everyone.about(mean) * inverse)
 
     @property
     def explained(self) -> Floats:
@@ -144,9 +144,14 @@ class SpreadCounts(NamedTuple):
     kurtosis: float
     unit: float = 1.0  # of the predictions, in which the variances are squares
 
+    @property
+    def always_vary(self) -> bool:
+        """Whether predictions vary without any of the rows or blocks."""
+        return bool((self.without.whole > _NONE_LEFT * self.whole.whole).all())
+
     def left_out(self, counted: LeftOut) -> LeftOut | None:
         """The share explained, and the silence, without each row or block; None if some are left without variance."""
-        if not (self.without.whole > _NONE_LEFT * self.whole.whole).all():
+        if not self.always_vary:
             return None
         return LeftOut(self.without.explained, self.without.silence, counted.reach, counted.weight, counted.rows)
 
@@ -179,7 +184,7 @@ def _row_kinds(sample: Sample, rows: Moments, codes: Ints, groups: int) -> RowKi
     even = sample.weights is None
     weights = sizes.astype(np.float64) if even else np.bincount(codes, rows.weight, minlength=groups)
     values = rows.total if even else rows.total / rows.weight[:, None]
-    apart = sum(_from_mean(column, rows.weight, codes, weights) ** 2 for column in values.T)
+    apart = sum(_from_mean(column, sample.weights, codes, weights) ** 2 for column in values.T)
     squares = np.bincount(codes, apart if even else rows.weight * apart, minlength=groups)  # about each mean
     size, pairs = rows_at(sizes, codes), rows_at(weights * squares, codes)
     weight = size if even else rows_at(weights, codes)
@@ -193,7 +198,7 @@ def _row_kinds(sample: Sample, rows: Moments, codes: Ints, groups: int) -> RowKi
     return RowKinds(size, weight, own, pairs, apart, rows.weight, np.broadcast_to(np.ones(1), sample.n))
 
 
-def _from_mean(values: Floats, weights: Floats, group: Ints, total: Floats) -> Floats:
+def _from_mean(values: Floats, weights: Floats | None, group: Ints, total: Floats) -> Floats:
     """How far each value is from its group's mean: exactly 0 if the group's values are equal, at any scale.
 
     Parameters
@@ -205,7 +210,7 @@ def _from_mean(values: Floats, weights: Floats, group: Ints, total: Floats) -> F
     origin[group] = values  # some value of each group
     apart = rows_at(origin, group)
     np.subtract(values, apart, out=apart)
-    mean = np.bincount(group, weights * apart, minlength=len(total)) / total
+    mean = np.bincount(group, apart if weights is None else weights * apart, minlength=len(total)) / total
     apart -= rows_at(mean, group)
     return apart
 
@@ -221,12 +226,12 @@ class _SpreadWithout(NamedTuple):
     def parts(self, within: Floats, kinds: RowKinds) -> SpreadParts:
         """W, which is known, S and T without each row."""
         silent, whole = np.empty(len(within)), np.empty(len(within))
-        before = np.cumsum(kinds.size == 2)
+        two = np.flatnonzero(kinds.size == 2)
 
         def fill(start: int, stop: int) -> None:
-            part, size = slice(start, stop), kinds.size[start:stop]
-            two = slice(int(before[start]) - int(size[0] == 2), int(before[stop - 1]))
-            _, silent[part], whole[part] = self._part(part, size, self.partners[two])
+            part = slice(start, stop)
+            partners = self.partners[slice(*np.searchsorted(two, [start, stop]))]
+            _, silent[part], whole[part] = self._part(part, kinds.size[part], partners)
 
         over_chunks(fill, len(within), _WIDTH)
         return SpreadParts(within, silent, whole)
@@ -239,7 +244,7 @@ class _SpreadWithout(NamedTuple):
         rest = Moments(*weights, everyone.total - rows.total, everyone.square - rows.square)
         parts = SpreadParts.of(size, self.silent, rest)
         # Leaving out a silent row, or one of two with an explanation, changes which rows are silent.
-        mean, freedom = rest.total / rest.weight[:, None], np.broadcast_to(rest.freedom, len(size))
+        mean, freedom = rest.total * (1 / rest.weight)[:, None], np.broadcast_to(rest.freedom, len(size))
         alone, two = np.flatnonzero(size == 1), np.flatnonzero(size == 2)
         parts.silent[alone] -= rows[alone].about(mean[alone]) / freedom[alone]
         parts.silent[two] += partners.about(mean[two]) / freedom[two]

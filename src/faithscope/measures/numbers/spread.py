@@ -62,19 +62,20 @@ def spread_estimate(
 ) -> Estimate:
     """An estimate from W, S and T, and from the leave-one-out values of W and U."""
     whole, silent = spread.whole, spread.unverifiable
-    explained = spread.left_out(left_out)
+    known = SpreadDeviations.of(spread, left_out)
     value, silence = float(whole.explained[0]), float(whole.silence[0])
     # Rows with one explanation vary no more than all rows do; rows that an explanation covers may.
     least = 0.0 if counts.covers_once else -math.inf
-    margins = spread_margins(value, explained, left_out, counts.effective_n, confidence)
+    margins = spread_margins(value, known, left_out, counts.effective_n, confidence)
     share = float(whole.within[0] / whole.whole[0])
     verified = None if silent >= 1 else 1 - share / (1 - silent)
     low = high = above = None
     if verified is not None:
         low, high = value - margins.below, min(1.0, value + margins.above)
-        if silent > 0 or explained is None:
-            less, more = _verified_margins(verified, spread, explained, left_out, counts.effective_n, confidence)
-            low, high = verified - less, min(1.0, verified + more)
+        if silent > 0 or known is None:
+            both = known and known._replace(value=known.verified, upper=known.verified)
+            among = spread_margins(verified, both, left_out, counts.effective_n * (1 - silent), confidence)
+            low, high = verified - among.below, min(1.0, verified + among.above)
         low = min(verified, max(least, low))
         above = low > 0
         if counts.plain:
@@ -112,30 +113,38 @@ class SpreadDeviations(NamedTuple):
 
     Attributes
     ----------
-    value, upper : Deviations
-        Of the share explained, and of its sum with the silent share, without each row or block.
+    value, upper, verified : Deviations
+        Of the share explained, of its sum with the silent share, and of ``1 - W / ((1 - U) T)``, the share explained
+        among rows that can be checked, without each row or block.
     """
 
     value: Deviations
     upper: Deviations
+    verified: Deviations
 
     @classmethod
-    def of(cls, explained: LeftOut, rows: NDArray[Any] | None) -> "SpreadDeviations":
-        """Of leave-one-out values, each of which stands for so many rows."""
+    def of(cls, spread: SpreadCounts, counted: LeftOut) -> "SpreadDeviations | None":
+        """Of W, S, T and U without each row or block; None if some are left without variance."""
+        if not spread.always_vary:
+            return None
+        without = spread.without
 
-        def measures(part: slice) -> tuple[Floats, Floats]:
-            return explained.value[part], explained.value[part] + explained.silent[part]
+        def measures(part: slice) -> tuple[Floats, Floats, Floats]:
+            inverse, checked = 1 / without.whole[part], 1 - counted.silent[part]
+            upper = 1 - without.within[part] * inverse
+            ratios = counted.value[part] / np.where(checked > 0, checked, np.inf)
+            return upper - without.silent[part] * inverse, upper, 1 - ratios * inverse
 
-        return cls(*deviations(measures, len(explained.value), rows))
-
-    @property
-    def skew(self) -> float:
-        """``Σr³ / (Σr²)^1.5`` with r the deviations of the value."""
-        return self.value.third / self.value.second**1.5 if self.value.varies else 0.0
+        return cls(*deviations(measures, len(counted.value), counted.rows))
 
 
 def spread_margins(
-    value: float, explained: LeftOut | None, counted: LeftOut, effective_n: float, confidence: float, sides: int = 2
+    value: float,
+    known: SpreadDeviations | None,
+    counted: LeftOut,
+    effective_n: float,
+    confidence: float,
+    sides: int = 2,
 ) -> Margins:
     """Margins from the share explained without each row or block; 1 if there are none.
 
@@ -146,18 +155,23 @@ def spread_margins(
     """
     rows = counted.rows
     weight = None if counted.weight is None else float(np.sum((1 if rows is None else rows) * counted.weight**2))
-    if explained is None:
+    if known is None:
         return Margins(1.0, 1.0, weight=weight)
-    again = partial(_margins, value, SpreadDeviations.of(explained, rows), counted.reach, effective_n, sides)
+    again = partial(_margins, value, (known.value, known.upper), counted.reach, effective_n, sides)
     return replace(again(confidence), weight=weight)
 
 
 def _margins(
-    value: float, known: SpreadDeviations, reach: float, effective_n: float, sides: int, confidence: float
+    value: float,
+    known: tuple[Deviations, Deviations],
+    reach: float,
+    effective_n: float,
+    sides: int,
+    confidence: float,
 ) -> Margins:
     wrong, least = check_confidence(confidence) / sides, _least(reach, effective_n, confidence, sides)
-    below, above = known.value.margin(wrong), known.upper.margin(wrong)
-    skewed = _skewed(1 - value, known.skew, below, wrong)
+    below, above = (each.margin(wrong) for each in known)
+    skewed = _skewed(1 - value, known[0], below, wrong)
     freedom = min((freedom for margin, freedom in (below, above) if margin > least), default=math.inf)
     lower = max(below[0], least, min(skewed, value))  # the logarithm says nothing of shares below 0
     again = partial(_margins, value, known, reach, effective_n, sides)
@@ -170,36 +184,14 @@ def _least(reach: float, effective_n: float, confidence: float, sides: int = 2) 
     return jackknife_margins(LeftOut(same, same, reach), effective_n, confidence, sides).below
 
 
-def _skewed(unexplained: float, skew: float, spread: tuple[float, float], wrong: float) -> float:
+def _skewed(unexplained: float, known: Deviations, spread: tuple[float, float], wrong: float) -> float:
     """How far the share explained may lie below its value, by the logarithm of what is left unexplained."""
     margin, freedom = spread
     if margin <= 0 or unexplained <= 1e-12:
         return 0.0
+    skew = known.third / known.second**1.5
     slowed = max(0.25, 1 - max(0.0, skew) / 6 * float(stdtrit(freedom, 1 - wrong)))  # beyond it the end is 0 anyway
     return unexplained * math.expm1(min(700.0, margin / slowed**2 / unexplained))
-
-
-def _verified_margins(
-    verified: float,
-    spread: SpreadCounts,
-    explained: LeftOut | None,
-    left_out: LeftOut,
-    effective_n: float,
-    confidence: float,
-) -> tuple[float, float]:
-    """Margins of ``1 - W / ((1 - U) T)``, the share explained among rows that can be checked; as `spread_margins`."""
-    if explained is None:
-        return 1.0, 1.0
-
-    def shares(part: slice) -> tuple[Floats]:
-        checked = 1 - left_out.silent[part]
-        ratios = left_out.value[part] / np.where(checked > 0, checked, np.inf)
-        return (1 - ratios / spread.without.whole[part],)
-
-    (among,) = deviations(shares, len(left_out.value), left_out.rows)
-    checked_n = effective_n * (1 - spread.unverifiable)
-    margins = _margins(verified, SpreadDeviations(among, among), left_out.reach, checked_n, 2, confidence)
-    return margins.below, margins.above
 
 
 def _heavy_tails(kurtosis: float) -> tuple[str, ...]:
