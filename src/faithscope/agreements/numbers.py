@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from faithscope.agreements.base import Agreement, AgreementSums, GroupedRows
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import is_real
-from faithscope.inputs.chunks import over_chunks
+from faithscope.inputs.chunks import over_chunks, rows_at
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -104,13 +104,13 @@ def _window(values: Floats, eps: float, close: np.ufunc) -> tuple[Ints, Ints]:
     def fill(start: int, stop: int) -> None:
         own = values[start:stop]
         low, high = _search(values, own - eps - slack), _search(values, own + eps + slack)
-        while (more := (low > 0) & close(own - values[np.maximum(low - 1, 0)], eps)).any():
+        while (more := (low > 0) & close(own - np.take(values, np.maximum(low - 1, 0)), eps)).any():
             low -= more
-        while (less := ~close(own - values[low], eps)).any():
+        while (less := ~close(own - np.take(values, low), eps)).any():
             low += less
-        while (more := (high <= last) & close(values[np.minimum(high, last)] - own, eps)).any():
+        while (more := (high <= last) & close(np.take(values, np.minimum(high, last)) - own, eps)).any():
             high += more
-        while (less := ~close(values[high - 1] - own, eps)).any():
+        while (less := ~close(np.take(values, high - 1) - own, eps)).any():
             high -= less
         lows[start:stop], highs[start:stop] = low, high
 
@@ -173,53 +173,54 @@ class _CloseSums(AgreementSums):
         self.bins[start:stop], self.place[start:stop] = np.rint((values[start:stop] - rest) / eps), rest / eps
 
     def at(self, rows: GroupedRows, group: Ints, value: Ints, power: int = 1) -> Floats:
-        places, prefixes = rows.group * self.size + rows.value, self._prefixes(rows, power)
+        places = rows.group * self.size + rows.value
+        prefixes = _power_prefixes(rows.weight, rows_at(self.place, rows.value), power)
         sums = np.empty(len(group))
 
         def fill(start: int, stop: int) -> None:
             base, wanted = group[start:stop] * self.size, value[start:stop]
             low, first, last, high = (np.take(end, wanted) for end in (self.low, self.start, self.stop, self.high))
             bounds = [_search(places, base + end) for end in (low, first, wanted + 1, last, high)]
-            sums[start:stop] = _sums(prefixes, bounds, np.take(self.place, wanted))
+            sums[start:stop] = _sums(prefixes, bounds, np.take(self.place, wanted))[power - 1]
 
         over_chunks(fill, len(group), _WIDTH)
         return sums
 
     def within(self, rows: GroupedRows) -> Floats:
-        places, prefixes = rows.group * self.size + rows.value, self._prefixes(rows, 1)
-        first, last, _, _ = _runs(places - rows.value + np.take(self.start, rows.value))
+        base, place = rows.group * self.size, rows_at(self.place, rows.value)
+        places, prefixes = base + rows.value, _power_prefixes(rows.weight, place, 1)
+        first, last, _, _ = _runs(base + rows_at(self.start, rows.value))
         sums = np.empty(len(places))
 
         def fill(start: int, stop: int) -> None:
             part, value = slice(start, stop), rows.value[start:stop]
-            base = places[part] - value
-            low, high = (_search(places, base + np.take(end, value)) for end in (self.low, self.high))
+            low, high = (_search(places, base[part] + np.take(end, value)) for end in (self.low, self.high))
             bounds = [low, first[part], np.arange(start + 1, stop + 1), last[part], high]
-            sums[part] = _sums(prefixes, bounds, np.take(self.place, value))
+            sums[part] = _sums(prefixes, bounds, place[part])[0]
 
         over_chunks(fill, len(places), _WIDTH)
         return sums
 
     def among_all(self, weight: Floats) -> tuple[Floats, Floats]:
         values = np.arange(len(weight))
-        prefixes = self._prefixes(GroupedRows(values, values, weight), 2)
+        prefixes = _power_prefixes(weight, self.place, 2)
         sums, squares = np.empty(len(weight)), np.empty(len(weight))
 
         def fill(start: int, stop: int) -> None:
             part = slice(start, stop)
             bounds = [self.low[part], self.start[part], values[part] + 1, self.stop[part], self.high[part]]
-            sums[part] = _sums(prefixes[:2], bounds, self.place[part])
-            squares[part] = _sums(prefixes, bounds, self.place[part])
+            sums[part], squares[part] = _sums(prefixes, bounds, self.place[part])
 
         over_chunks(fill, len(weight), _WIDTH)
         return sums, squares
 
-    def _prefixes(self, rows: GroupedRows, power: int) -> list[Floats]:
-        """Prefix sums of ``weight * place**degree``, for every degree up to the power."""
-        columns, place = [rows.weight], self.place[rows.value]
-        for _ in range(power):
-            columns.append(columns[-1] * place)
-        return [_prefixes(column) for column in columns]
+
+def _power_prefixes(weight: Floats, place: Floats, power: int) -> list[Floats]:
+    """Prefix sums of ``weight * place**degree``, for every degree up to the power."""
+    columns = [weight]
+    for _ in range(power):
+        columns.append(columns[-1] * place)
+    return [_prefixes(column) for column in columns]
 
 
 def _runs(keys: NDArray[Any]) -> tuple[Ints, Ints, Ints, Ints]:
@@ -237,8 +238,8 @@ def _runs(keys: NDArray[Any]) -> tuple[Ints, Ints, Ints, Ints]:
     return start, stop, before, after
 
 
-def _sums(prefixes: list[Floats], bounds: list[Ints], place: Floats) -> Floats:
-    """The sums of the agreement, or of its square if there are prefix sums of squares.
+def _sums(prefixes: list[Floats], bounds: list[Ints], place: Floats) -> list[Floats]:
+    """The sums of the agreement, and of its square if there are prefix sums of squares.
 
     With x the place of a row and p that of the value, rows of the bin before agree by x - p, rows of the same bin by
     1 + x - p up to the value and by 1 + p - x above it, and rows of the next bin by p - x.
@@ -250,16 +251,16 @@ def _sums(prefixes: list[Floats], bounds: list[Ints], place: Floats) -> Floats:
     bounds : list of five arrays
         Where the rows less than eps away begin, the bin, what is above the value, the next bin, and where they end.
     """
-    low, start, above, stop, high = bounds
-    mass, places, *squares = prefixes
-    same_bin = mass[stop] - mass[start]
-    if not squares:
-        total = place * (mass[low] + mass[high] - 2 * mass[above])
-        return np.asarray(total + same_bin + 2 * places[above] - places[low] - places[high])
-    total = squares[0][high] - squares[0][low] + same_bin
-    total += place**2 * (mass[high] - mass[low]) + 2 * (2 * places[above] - places[start] - places[stop])
-    total += 2 * place * (mass[start] + mass[stop] - 2 * mass[above] - places[high] + places[low])
-    return np.asarray(total)
+    ends = [[np.take(prefix, bound) for bound in bounds] for prefix in prefixes[:2]]
+    (low, start, above, stop, high), (x_low, x_start, x_above, x_stop, x_high) = ends
+    same_bin = stop - start
+    sums = [place * (low + high - 2 * above) + same_bin + 2 * x_above - x_low - x_high]
+    for squares in prefixes[2:]:
+        total = np.take(squares, bounds[4]) - np.take(squares, bounds[0]) + same_bin
+        total += place**2 * (high - low) + 2 * (2 * x_above - x_start - x_stop)
+        total += 2 * place * (start + stop - 2 * above - x_high + x_low)
+        sums.append(total)
+    return sums
 
 
 def _prefixes(values: Floats) -> Floats:
