@@ -162,7 +162,7 @@ class _CloseSums(AgreementSums):
             )
         self.bins, self.place, self.size = np.empty(len(values)), np.empty(len(values)), len(values) + 1
         over_chunks(partial(self._cut, values, eps), len(values), _WIDTH)
-        self.start, self.stop, first, last = _runs(self.bins)
+        self.start, self.stop, first, last = _neighbors(self.bins)
         # In the bin before, only values whose place is higher are less than eps away; in the next bin, only lower ones.
         self.low, self.high = _window(values, eps, np.less)
         np.clip(self.low, first, self.start, out=self.low)
@@ -189,7 +189,8 @@ class _CloseSums(AgreementSums):
     def within(self, rows: GroupedRows) -> Floats:
         base, place = rows.group * self.size, rows_at(self.place, rows.value)
         places, prefixes = base + rows.value, _power_prefixes(rows.weight, place, 1)
-        first, last, _, _ = _runs(base + rows_at(self.start, rows.value))
+        starts, stops = _runs(base + rows_at(self.start, rows.value))  # of the rows of a group in one bin
+        first, last = (np.repeat(ends, stops - starts) for ends in (starts, stops))
         sums = np.empty(len(places))
 
         def fill(start: int, stop: int) -> None:
@@ -223,14 +224,20 @@ def _power_prefixes(weight: Floats, place: Floats, power: int) -> list[Floats]:
     return [_prefixes(column) for column in columns]
 
 
-def _runs(keys: NDArray[Any]) -> tuple[Ints, Ints, Ints, Ints]:
+def _runs(keys: NDArray[Any]) -> tuple[Ints, Ints]:
+    """Where each run of equal keys begins and ends."""
+    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, np.int64)
+    return starts, np.append(starts[1:], len(keys))
+
+
+def _neighbors(keys: NDArray[Any]) -> tuple[Ints, Ints, Ints, Ints]:
     """Per entry of ascending keys: where its run of equal keys begins and ends.
 
     And where the run before begins if its key is one less, and where the next run ends if its key is one more; else
     where the run itself begins and ends.
     """
-    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, np.int64)
-    stops, key = np.append(starts[1:], len(keys)), keys[starts]
+    starts, stops = _runs(keys)
+    key = keys[starts]
     follows = np.concatenate([[False], key[1:] == key[:-1] + 1])[: len(starts)]
     first = np.where(follows, np.roll(starts, 1), starts)
     last = np.where(np.roll(follows, -1), np.roll(stops, -1), stops)
