@@ -227,7 +227,7 @@ def _power_prefixes(weight: Floats, place: Floats, power: int) -> list[Floats]:
 def _runs(keys: NDArray[Any]) -> tuple[Ints, Ints]:
     """Where each run of equal keys begins and ends."""
     starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, np.int64)
-    return starts, np.append(starts[1:], len(keys))
+    return starts, np.append(starts[1:], len(keys))[: len(starts)]
 
 
 def _neighbors(keys: NDArray[Any]) -> tuple[Ints, Ints, Ints, Ints]:

@@ -261,30 +261,26 @@ class Counts:
 
     def _profile_of_numbers(self) -> Profile:
         # Nearly all rows may have an explanation that covers no other row: these become a single entry, first of all.
-        size = rows_at(self.per_explanation, self.explanation)
-        lone = (size == 1) & (not self.missed.any())
-        single, several = int(self.given[lone].sum()), np.flatnonzero(~lone)
-        which, given, missed, size = (rows_at(c, several) for c in (self.explanation, self.given, self.missed, size))
-        agreeing = self._sums_at(several)
+        size, all_covered = rows_at(self.per_explanation, self.explanation), not self.missed.any()
+        several = np.flatnonzero((size > 1) | (not all_covered))
+        which, label, given = (rows_at(column, several) for column in (self.explanation, self.label, self.given))
+        if self.agreeing is None:
+            agreeing = self.agreement_sums.within(GroupedRows(which, label, given.astype(np.float64)))
+        else:
+            agreeing = self.agreeing[several]
         others: Floats = np.maximum(agreeing - self.agreement.itself, 0.0)  # not below 0 by rounding
-        pairs = rows_at(sums(which, given * others, self.distinct), which)
-        kinds = [(size - 1, others, pairs, given - missed), (size, agreeing, pairs, missed)]
-        columns = list(kinds[0])
-        if missed.any():
-            columns = [np.concatenate(column) for column in zip(*kinds, strict=True)]
-            columns = [column[columns[3] > 0] for column in columns]
+        pairs, size = rows_at(sums(which, given * others, self.distinct), which), rows_at(size, several)
+        columns = [size - 1, others, pairs, given]
+        single = self.n - int(given.sum())
         if single:
             columns = [np.append(column, entry) for column, entry in zip(columns, (0, 0, 0, single), strict=True)]
+        if not all_covered:
+            missed = (size, agreeing, pairs, self.missed)
+            columns = [np.concatenate(pair) for pair in zip((*columns[:3], given - self.missed), missed, strict=True)]
+            columns = [column[columns[3] > 0] for column in columns]
         per_label = self.per_label
         known = (self.relation, self.labels, self._label_pairs(per_label), self.agreement)
         return Profile(*columns, per_label, self.distinct, 0, *known)
-
-    def _sums_at(self, cells: Ints) -> Floats:
-        """`sums_by_explanation` of rows, for some cells: all those of their explanations that were given."""
-        if self.agreeing is not None:
-            return self.agreeing[cells]
-        rows = (rows_at(column, cells) for column in (self.explanation, self.label, self.given))
-        return self.agreement_sums.within(GroupedRows(*rows))
 
     def _label_pairs(self, per_label: Ints) -> LabelPairs:
         rows = per_label.astype(np.float64)

@@ -174,9 +174,9 @@ class Profile:
     @cached_property
     def terms(self) -> Sums:
         """The sums behind the paper's estimator."""
-        checked = self.others > 0
-        agreeing = np.sum(self.rows[checked] * (self.agreeing[checked] / self.others[checked]))
-        return Sums(float(agreeing), float(self.rows[~checked].sum()), float(self.n))
+        alone = self.others == 0
+        agreeing = np.sum(self.rows * (self.agreeing / np.where(alone, np.inf, self.others)))
+        return Sums(float(agreeing), float(self.rows[alone].sum()), float(self.n))
 
     @property
     def effective_n(self) -> float:

@@ -177,7 +177,7 @@ class LeftOutDeviations(NamedTuple):
 
         def measures(part: slice) -> tuple[Floats, ...]:
             checked = 1 - silent[part]
-            ratios = np.divide(value[part], checked, out=np.zeros(len(checked)), where=checked > 0)
+            ratios = value[part] / np.where(checked > 0, checked, np.inf)
             return value[part], value[part] + silent[part], ratios
 
         lower, upper, ratio = deviations(measures, len(value), rows)
@@ -202,7 +202,8 @@ def deviations(
     """
 
     def weighed(start: int, stop: int) -> tuple[NDArray[Any], Sequence[Floats]]:
-        return np.ones(stop - start) if rows is None else rows[start:stop], measures(slice(start, stop))
+        times = np.ones(stop - start) if rows is None else np.asarray(rows[start:stop], np.float64)
+        return times, measures(slice(start, stop))
 
     def totals(start: int, stop: int) -> list[float]:
         times, values = weighed(start, stop)

@@ -56,14 +56,14 @@ class PowerSums:
             others, agreeing, pairs, rows = (
                 column[start:stop] for column in (profile.others, profile.agreeing, profile.pairs, profile.rows)
             )
-            added = np.divide(pairs, others, out=np.zeros(len(others)), where=others > 0)
+            added = pairs / np.where(others > 0, others, np.inf)
             totals = [float(rows.sum()), float(rows[others == 0].sum())]
             for size in SIZES:
                 which = np.flatnonzero(others == size - 1)
-                totals += _power_sums(rows[which] / size, added[which])
+                totals += _power_sums(np.take(rows, which) / size, np.take(added, which))
             large = np.flatnonzero(others >= SIZES[-1])
-            without = (pairs[large] - 2 * agreeing[large]) / (others[large] - 1.0)
-            return totals + _power_sums(rows[large], added[large] - without)
+            without = (pairs - 2 * agreeing) / np.maximum(others - 1.0, 1.0)
+            return totals + _power_sums(np.take(rows, large), np.take(added - without, large))
 
         n, alone, *powers = sums_over_chunks(add, len(profile.rows), POWERS + 1).tolist()
         table = np.reshape(powers, (len(SIZES) + 1, POWERS + 1))
