@@ -13,7 +13,7 @@ from faithscope.agreements import Agreement, GroupedRows
 from faithscope.agreements.base import AgreementSums
 from faithscope.counting.clusters import ClusterTotals
 from faithscope.counting.leave_out import RowKinds
-from faithscope.counting.profile import LabelPairs, Profile, compact, sum_by
+from faithscope.counting.profile import LabelPairs, Profile, compact, sum_by, with_lone
 from faithscope.discretizers import discretize
 from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import Explanations
@@ -270,17 +270,15 @@ class Counts:
             agreeing = self.agreeing[several]
         others: Floats = np.maximum(agreeing - self.agreement.itself, 0.0)  # not below 0 by rounding
         pairs, size = rows_at(sums(which, given * others, self.distinct), which), rows_at(size, several)
-        columns = [size - 1, others, pairs, given]
-        single = self.n - int(given.sum())
-        if single:
-            columns = [np.append(column, entry) for column, entry in zip(columns, (0, 0, 0, single), strict=True)]
+        table = with_lone(self.n - int(given.sum()), size - 1, others, pairs, given)
         if not all_covered:
-            missed = (size, agreeing, pairs, self.missed)
-            columns = [np.concatenate(pair) for pair in zip((*columns[:3], given - self.missed), missed, strict=True)]
-            columns = [column[columns[3] > 0] for column in columns]
+            beside = zip((*table[:3], given - self.missed), (size, agreeing, pairs, self.missed), strict=True)
+            columns = [np.concatenate(pair) for pair in beside]
+            kept = columns[3] > 0
+            table = (columns[0][kept], columns[1][kept], columns[2][kept], columns[3][kept])
         per_label = self.per_label
         known = (self.relation, self.labels, self._label_pairs(per_label), self.agreement)
-        return Profile(*columns, per_label, self.distinct, 0, *known)
+        return Profile(*table, per_label, self.distinct, 0, *known)
 
     def _label_pairs(self, per_label: Ints) -> LabelPairs:
         rows = per_label.astype(np.float64)

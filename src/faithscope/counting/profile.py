@@ -238,12 +238,18 @@ def compact(single: int, others: Ints, agreeing: Ints, pairs: Ints, rows: Ints) 
     columns = (others, agreeing, pairs, rows)
     if len(rows) > _SMALL:
         columns = _merged(columns)
-    others, agreeing, pairs, rows = columns
-    if single:
-        none = np.zeros(1, np.int64)
-        others, agreeing, pairs = (np.concatenate([none, column]) for column in (others, agreeing, pairs))
-        rows = np.concatenate([none + single, rows])
-    return others, agreeing, pairs, rows
+    return with_lone(single, *columns)
+
+
+def with_lone(
+    single: int, others: Ints, agreeing: NDArray[Any], pairs: NDArray[Any], rows: Ints
+) -> tuple[Ints, NDArray[Any], NDArray[Any], Ints]:
+    """Entries, and before them one for `single` rows whose explanation covers no other row."""
+    if not single:
+        return others, agreeing, pairs, rows
+    none = np.zeros(1, np.int64)
+    others, agreeing, pairs = (np.concatenate([none, column]) for column in (others, agreeing, pairs))
+    return others, agreeing, pairs, np.concatenate([none + single, rows])
 
 
 def _merged(columns: tuple[Ints, Ints, Ints, Ints]) -> tuple[Ints, Ints, Ints, Ints]:

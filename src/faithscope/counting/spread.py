@@ -182,9 +182,11 @@ def _row_kinds(sample: Sample, rows: Moments, codes: Ints, groups: int) -> RowKi
     """Every row with the distances of the other rows that have its explanation, in place of agreeing ones."""
     sizes = np.bincount(codes, minlength=groups)
     even = sample.weights is None
-    weights = sizes.astype(np.float64) if even else np.bincount(codes, rows.weight, minlength=groups)
+    weights = np.asarray(sizes if even else np.bincount(codes, rows.weight, minlength=groups), np.float64)
     values = rows.total if even else rows.total / rows.weight[:, None]
-    apart = sum(_from_mean(column, sample.weights, codes, weights) ** 2 for column in values.T)
+    apart = np.zeros(sample.n)
+    for column in values.T:
+        apart += _from_mean(column, sample.weights, codes, weights) ** 2
     squares = np.bincount(codes, apart if even else rows.weight * apart, minlength=groups)  # about each mean
     size, pairs = rows_at(sizes, codes), rows_at(weights * squares, codes)
     weight = size if even else rows_at(weights, codes)
@@ -208,7 +210,7 @@ def _from_mean(values: Floats, weights: Floats | None, group: Ints, total: Float
     """
     origin = np.empty(len(total))
     origin[group] = values  # some value of each group
-    apart = rows_at(origin, group)
+    apart: Floats = rows_at(origin, group)
     np.subtract(values, apart, out=apart)
     mean = np.bincount(group, apart if weights is None else weights * apart, minlength=len(total)) / total
     apart -= rows_at(mean, group)
@@ -242,7 +244,7 @@ class _SpreadWithout(NamedTuple):
         one = rows[:1] if even else rows  # of rows that count the same, the weights are one number
         weights = (everyone.weight - one.weight, everyone.own - one.own)
         rest = Moments(*weights, everyone.total - rows.total, everyone.square - rows.square)
-        parts = SpreadParts.of(size, self.silent, rest)
+        parts = SpreadParts.of(rest.square, self.silent, rest)  # W is known
         # Leaving out a silent row, or one of two with an explanation, changes which rows are silent.
         mean, freedom = rest.total * (1 / rest.weight)[:, None], np.broadcast_to(rest.freedom, len(size))
         alone, two = np.flatnonzero(size == 1), np.flatnonzero(size == 2)

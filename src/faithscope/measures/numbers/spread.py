@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 
 from faithscope.counting.counts import count_rows
 from faithscope.counting.leave_out import LeftOut, RowKinds
-from faithscope.counting.profile import Counted, LabelPairs, Profile
+from faithscope.counting.profile import Counted, LabelPairs, Profile, with_lone
 from faithscope.counting.spread import SpreadCounts, spread_by_explanation
 from faithscope.inputs.chunks import rows_at
 from faithscope.measures.chance import exceeds_chance
@@ -44,12 +44,10 @@ def _profile(sample: Sample, kinds: RowKinds, label_pairs: LabelPairs) -> Profil
     """One entry per row that shares its explanation, and one for all others."""
     several = np.flatnonzero(kinds.size > 1)
     size, agreeing, pairs = (rows_at(column, several) for column in (kinds.size, kinds.agreeing, kinds.pairs))
-    columns = [size - 1, agreeing, pairs, np.ones(len(several), np.int64)]
     single = sample.n - len(several)
+    table = with_lone(single, size - 1, agreeing, pairs, np.ones(len(several), np.int64))
     distinct = single + round(float(np.sum(1 / size)))
-    if single:
-        columns = [np.append(column, entry) for column, entry in zip(columns, (0, 0, 0, single), strict=True)]
-    return Profile(*columns, np.array([sample.n]), distinct, 0, agreement=sample.agreement, label_pairs=label_pairs)
+    return Profile(*table, np.array([sample.n]), distinct, 0, agreement=sample.agreement, label_pairs=label_pairs)
 
 
 def spread_estimate(
