@@ -1,5 +1,6 @@
 """Sample: rows with their explanations and predictions, validated once. Every measure takes a `Sample`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -18,6 +19,7 @@ from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.grouping import group
 from faithscope.inputs.labels import to_labels
+from faithscope.inputs.number_labels import NumberLabels, number_floats
 from faithscope.inputs.repeats import TOO_HIGH, repeated_share
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.inputs.weights import to_weights
@@ -166,8 +168,11 @@ class Sample:
         return len(self.labels)
 
     @cached_property
-    def numbered_labels(self) -> tuple[tuple[Any, ...], Ints]:
+    def numbered_labels(self) -> tuple[Sequence[Any], Ints]:
         """The distinct labels in order, and the position of each row's label among them."""
+        if self.agreement.of_numbers and self.labels.ndim == 1 and self.labels.dtype.kind == "f":
+            values, place = number_floats(self.labels)
+            return NumberLabels(values), place
         return number_labels(self.labels)
 
     @cached_property
@@ -342,8 +347,8 @@ def number_labels(labels: NDArray[Any]) -> tuple[tuple[Any, ...], Ints]:
         codes, first = group([labels])
         return tuple(map(tuple, labels[first].tolist())), codes
     if labels.dtype.kind == "f" and not np.isnan(labels).any():
-        values, place = np.unique(labels + 0.0, return_inverse=True)
-        return tuple(values.tolist()), place.reshape(-1)
+        values, place = number_floats(labels)
+        return tuple(values.tolist()), place
     column = labels[:, None] if labels.dtype.kind in "biuf" else labels.astype(object)
     codes, first = group([column])
     names = labels[first].tolist()

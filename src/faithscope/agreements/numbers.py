@@ -1,6 +1,7 @@
 """Close and Tolerance: two numbers agree by how far they are apart."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,9 +10,12 @@ from numpy.typing import NDArray
 from faithscope.agreements.base import Agreement, AgreementSums, GroupedRows
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import is_real
+from faithscope.inputs.chunks import over_chunks, rows_at
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+_WIDTH = 4  # numbers worked on per value
 
 
 @dataclass(frozen=True)
@@ -95,17 +99,29 @@ def _window(values: Floats, eps: float, close: np.ufunc) -> tuple[Ints, Ints]:
     values are sought first, are rounded.
     """
     slack = np.spacing(eps) / 2  # differences that round to eps
-    low, high = np.searchsorted(values, values - eps - slack), np.searchsorted(values, values + eps + slack)
-    last = len(values) - 1
-    while (more := (low > 0) & close(values - values[np.maximum(low - 1, 0)], eps)).any():
-        low -= more
-    while (less := ~close(values - values[low], eps)).any():
-        low += less
-    while (more := (high <= last) & close(values[np.minimum(high, last)] - values, eps)).any():
-        high += more
-    while (less := ~close(values[high - 1] - values, eps)).any():
-        high -= less
-    return low, high
+    lows, highs, last = np.empty(len(values), np.int64), np.empty(len(values), np.int64), len(values) - 1
+
+    def fill(start: int, stop: int) -> None:
+        own = values[start:stop]
+        low, high = _search(values, own - eps - slack), _search(values, own + eps + slack)
+        while (more := (low > 0) & close(own - np.take(values, np.maximum(low - 1, 0)), eps)).any():
+            low -= more
+        while (less := ~close(own - np.take(values, low), eps)).any():
+            low += less
+        while (more := (high <= last) & close(np.take(values, np.minimum(high, last)) - own, eps)).any():
+            high += more
+        while (less := ~close(np.take(values, high - 1) - own, eps)).any():
+            high -= less
+        lows[start:stop], highs[start:stop] = low, high
+
+    over_chunks(fill, len(values), _WIDTH)
+    return lows, highs
+
+
+def _search(places: NDArray[Any], wanted: NDArray[Any]) -> Ints:
+    """``np.searchsorted(places, wanted)``, fast where what is wanted lies close together, as it does in a chunk."""
+    first, last = np.searchsorted(places, [wanted.min(), wanted.max()])
+    return np.asarray(np.searchsorted(places[first:last], wanted) + first)
 
 
 class _ToleranceSums(AgreementSums):
@@ -116,10 +132,16 @@ class _ToleranceSums(AgreementSums):
         self.size = len(values) + 1
 
     def at(self, rows: GroupedRows, group: Ints, value: Ints, power: int = 1) -> Floats:
-        places, start = rows.group * self.size + rows.value, group * self.size
-        height = _prefixes(rows.weight)  # the square of 0 or 1 is itself
-        stop = np.searchsorted(places, start + self.high[value])
-        return np.asarray(height[stop] - height[np.searchsorted(places, start + self.low[value])])
+        places, height = rows.group * self.size + rows.value, _prefixes(rows.weight)  # the square of 0 or 1 is itself
+        sums = np.empty(len(group))
+
+        def fill(start: int, stop: int) -> None:
+            base, wanted = group[start:stop] * self.size, value[start:stop]
+            low, high = (_search(places, base + np.take(end, wanted)) for end in (self.low, self.high))
+            sums[start:stop] = np.take(height, high) - np.take(height, low)
+
+        over_chunks(fill, len(group), _WIDTH)
+        return sums
 
     def among_all(self, weight: Floats) -> tuple[Floats, Floats]:
         height = _prefixes(weight)
@@ -134,54 +156,88 @@ class _CloseSums(AgreementSums):
     """
 
     def __init__(self, values: Floats, eps: float) -> None:
-        rest = np.remainder(values, eps)
         if np.abs(values).max(initial=0.0) > eps * 1e300:
             raise BadInput(
                 f"Close's eps {eps:g} is too small beside predictions of {np.abs(values).max():g}: raise it."
             )
-        self.bins, self.place, self.size = np.rint((values - rest) / eps), rest / eps, len(values) + 1
-        self.start, self.stop, first, last = _runs(self.bins)
+        self.bins, self.place, self.size = np.empty(len(values)), np.empty(len(values)), len(values) + 1
+        over_chunks(partial(self._cut, values, eps), len(values), _WIDTH)
+        self.start, self.stop, first, last = _neighbors(self.bins)
         # In the bin before, only values whose place is higher are less than eps away; in the next bin, only lower ones.
-        low, high = _window(values, eps, np.less)
-        self.low, self.high = np.clip(low, first, self.start), np.clip(high, self.stop, last)
+        self.low, self.high = _window(values, eps, np.less)
+        np.clip(self.low, first, self.start, out=self.low)
+        np.clip(self.high, self.stop, last, out=self.high)
+
+    def _cut(self, values: Floats, eps: float, start: int, stop: int) -> None:
+        rest = np.remainder(values[start:stop], eps)
+        self.bins[start:stop], self.place[start:stop] = np.rint((values[start:stop] - rest) / eps), rest / eps
 
     def at(self, rows: GroupedRows, group: Ints, value: Ints, power: int = 1) -> Floats:
-        places, base = rows.group * self.size + rows.value, group * self.size
-        ends = (self.low[value], self.start[value], value + 1, self.stop[value], self.high[value])
-        bounds = [np.searchsorted(places, base + end) for end in ends]
-        return _sums(self._prefixes(rows, power), bounds, self.place[value])
+        places = rows.group * self.size + rows.value
+        prefixes = _power_prefixes(rows.weight, rows_at(self.place, rows.value), power)
+        sums = np.empty(len(group))
+
+        def fill(start: int, stop: int) -> None:
+            base, wanted = group[start:stop] * self.size, value[start:stop]
+            low, first, last, high = (np.take(end, wanted) for end in (self.low, self.start, self.stop, self.high))
+            bounds = [_search(places, base + end) for end in (low, first, wanted + 1, last, high)]
+            sums[start:stop] = _sums(prefixes, bounds, np.take(self.place, wanted))[power - 1]
+
+        over_chunks(fill, len(group), _WIDTH)
+        return sums
 
     def within(self, rows: GroupedRows) -> Floats:
-        base = rows.group * self.size
-        places = base + rows.value
-        low, high = (np.searchsorted(places, base + end[rows.value]) for end in (self.low, self.high))
-        start, stop, _, _ = _runs(rows.group * self.size + self.start[rows.value])
-        bounds = [low, start, np.arange(1, len(places) + 1), stop, high]
-        return _sums(self._prefixes(rows, 1), bounds, self.place[rows.value])
+        base, place = rows.group * self.size, rows_at(self.place, rows.value)
+        places, prefixes = base + rows.value, _power_prefixes(rows.weight, place, 1)
+        starts, stops = _runs(base + rows_at(self.start, rows.value))  # of the rows of a group in one bin
+        first, last = (np.repeat(ends, stops - starts) for ends in (starts, stops))
+        sums = np.empty(len(places))
+
+        def fill(start: int, stop: int) -> None:
+            part, value = slice(start, stop), rows.value[start:stop]
+            low, high = (_search(places, base[part] + np.take(end, value)) for end in (self.low, self.high))
+            bounds = [low, first[part], np.arange(start + 1, stop + 1), last[part], high]
+            sums[part] = _sums(prefixes, bounds, place[part])[0]
+
+        over_chunks(fill, len(places), _WIDTH)
+        return sums
 
     def among_all(self, weight: Floats) -> tuple[Floats, Floats]:
         values = np.arange(len(weight))
-        prefixes = self._prefixes(GroupedRows(values, values, weight), 2)
-        bounds = [self.low, self.start, values + 1, self.stop, self.high]
-        sums, squares = (_sums(prefixes[: power + 1], bounds, self.place) for power in (1, 2))
+        prefixes = _power_prefixes(weight, self.place, 2)
+        sums, squares = np.empty(len(weight)), np.empty(len(weight))
+
+        def fill(start: int, stop: int) -> None:
+            part = slice(start, stop)
+            bounds = [self.low[part], self.start[part], values[part] + 1, self.stop[part], self.high[part]]
+            sums[part], squares[part] = _sums(prefixes, bounds, self.place[part])
+
+        over_chunks(fill, len(weight), _WIDTH)
         return sums, squares
 
-    def _prefixes(self, rows: GroupedRows, power: int) -> list[Floats]:
-        """Prefix sums of ``weight * place**degree``, for every degree up to the power."""
-        columns, place = [rows.weight], self.place[rows.value]
-        for _ in range(power):
-            columns.append(columns[-1] * place)
-        return [_prefixes(column) for column in columns]
+
+def _power_prefixes(weight: Floats, place: Floats, power: int) -> list[Floats]:
+    """Prefix sums of ``weight * place**degree``, for every degree up to the power."""
+    columns = [weight]
+    for _ in range(power):
+        columns.append(columns[-1] * place)
+    return [_prefixes(column) for column in columns]
 
 
-def _runs(keys: NDArray[Any]) -> tuple[Ints, Ints, Ints, Ints]:
+def _runs(keys: NDArray[Any]) -> tuple[Ints, Ints]:
+    """Where each run of equal keys begins and ends."""
+    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, np.int64)
+    return starts, np.append(starts[1:], len(keys))[: len(starts)]
+
+
+def _neighbors(keys: NDArray[Any]) -> tuple[Ints, Ints, Ints, Ints]:
     """Per entry of ascending keys: where its run of equal keys begins and ends.
 
     And where the run before begins if its key is one less, and where the next run ends if its key is one more; else
     where the run itself begins and ends.
     """
-    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, np.int64)
-    stops, key = np.append(starts[1:], len(keys)), keys[starts]
+    starts, stops = _runs(keys)
+    key = keys[starts]
     follows = np.concatenate([[False], key[1:] == key[:-1] + 1])[: len(starts)]
     first = np.where(follows, np.roll(starts, 1), starts)
     last = np.where(np.roll(follows, -1), np.roll(stops, -1), stops)
@@ -189,8 +245,8 @@ def _runs(keys: NDArray[Any]) -> tuple[Ints, Ints, Ints, Ints]:
     return start, stop, before, after
 
 
-def _sums(prefixes: list[Floats], bounds: list[Ints], place: Floats) -> Floats:
-    """The sums of the agreement, or of its square if there are prefix sums of squares.
+def _sums(prefixes: list[Floats], bounds: list[Ints], place: Floats) -> list[Floats]:
+    """The sums of the agreement, and of its square if there are prefix sums of squares.
 
     With x the place of a row and p that of the value, rows of the bin before agree by x - p, rows of the same bin by
     1 + x - p up to the value and by 1 + p - x above it, and rows of the next bin by p - x.
@@ -202,16 +258,16 @@ def _sums(prefixes: list[Floats], bounds: list[Ints], place: Floats) -> Floats:
     bounds : list of five arrays
         Where the rows less than eps away begin, the bin, what is above the value, the next bin, and where they end.
     """
-    low, start, above, stop, high = bounds
-    mass, places, *squares = prefixes
-    same_bin = mass[stop] - mass[start]
-    if not squares:
-        total = place * (mass[low] + mass[high] - 2 * mass[above])
-        return np.asarray(total + same_bin + 2 * places[above] - places[low] - places[high])
-    total = squares[0][high] - squares[0][low] + same_bin
-    total += place**2 * (mass[high] - mass[low]) + 2 * (2 * places[above] - places[start] - places[stop])
-    total += 2 * place * (mass[start] + mass[stop] - 2 * mass[above] - places[high] + places[low])
-    return np.asarray(total)
+    ends = [[np.take(prefix, bound) for bound in bounds] for prefix in prefixes[:2]]
+    (low, start, above, stop, high), (x_low, x_start, x_above, x_stop, x_high) = ends
+    same_bin = stop - start
+    sums = [place * (low + high - 2 * above) + same_bin + 2 * x_above - x_low - x_high]
+    for squares in prefixes[2:]:
+        total = np.take(squares, bounds[4]) - np.take(squares, bounds[0]) + same_bin
+        total += place**2 * (high - low) + 2 * (2 * x_above - x_start - x_stop)
+        total += 2 * place * (start + stop - 2 * above - x_high + x_low)
+        sums.append(total)
+    return sums
 
 
 def _prefixes(values: Floats) -> Floats:

@@ -69,10 +69,11 @@ def scaled(values: Floats) -> tuple[Floats, float]:
 
     The unit is a power of two, so that nothing is rounded.
     """
-    columns = values.reshape(len(values), -1).astype(np.float64)
-    half = float((columns.max(axis=0) / 2 - columns.min(axis=0) / 2).max()) if columns.size else 0.0
+    columns = values.reshape(len(values), -1)
+    ends = [(float(column.min()), float(column.max())) for column in columns.T] if columns.size else []
+    half = max((high / 2 - low / 2 for low, high in ends), default=0.0)
     unit = math.ldexp(0.5, math.frexp(half)[1]) if half > 0 else 1.0
-    return columns / unit, unit
+    return np.divide(columns, unit, dtype=np.float64), unit
 
 
 def column_notes(agreement: Agreement, predictions: NDArray[Any]) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Counts: the waist of the package. Every statistic is a function of counts, and counts of parts add up."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -12,11 +13,12 @@ from faithscope.agreements import Agreement, GroupedRows
 from faithscope.agreements.base import AgreementSums
 from faithscope.counting.clusters import ClusterTotals
 from faithscope.counting.leave_out import RowKinds
-from faithscope.counting.profile import LabelPairs, Profile, compact, sum_by
+from faithscope.counting.profile import LabelPairs, Profile, compact, sum_by, with_lone
 from faithscope.discretizers import discretize
 from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
+from faithscope.inputs.chunks import over_chunks, rows_at, sort_in_place
 from faithscope.inputs.labels import to_labels
 from faithscope.readers import as_explanations
 from faithscope.relations import Relation, Same
@@ -40,7 +42,7 @@ class Counts:
     ----------
     source, chosen : Explanations and (k,) array or None
         The distinct explanations are ``source.take(chosen)``, or all of `source` if `chosen` is None.
-    labels : tuple
+    labels : tuple, or the like
         The distinct predictions.
     explanation, label : (m,) arrays
         The positions of each cell's explanation and label among the distinct ones.
@@ -72,7 +74,7 @@ class Counts:
     """
 
     source: Explanations
-    labels: tuple[Any, ...]
+    labels: Sequence[Any]
     explanation: Ints
     label: Ints
     given: Ints
@@ -260,18 +262,28 @@ class Counts:
         return self._profile_of_numbers() if self.agreement.of_numbers else self._profile_of_labels()
 
     def _profile_of_numbers(self) -> Profile:
-        size, missed = self.per_explanation[self.explanation], self.missed
-        agreeing = self.sums_by_explanation(self.given.astype(np.float64))
+        # Nearly all rows may have an explanation that covers no other row: these become a single entry, first of all.
+        size, all_covered = rows_at(self.per_explanation, self.explanation), not self.missed.any()
+        several = np.flatnonzero((size > 1) | (not all_covered))
+        which, label, given = (rows_at(column, several) for column in (self.explanation, self.label, self.given))
+        if self.agreeing is None:
+            agreeing = self.agreement_sums.within(GroupedRows(which, label, given.astype(np.float64)))
+        else:
+            agreeing = self.agreeing[several]
         others: Floats = np.maximum(agreeing - self.agreement.itself, 0.0)  # not below 0 by rounding
-        pairs = sums(self.explanation, self.given * others, self.distinct)[self.explanation]
-        kinds = [(size - 1, others, pairs, self.given - missed), (size, agreeing, pairs, missed)]
-        columns = [np.concatenate(column) for column in zip(*(kinds if missed.any() else kinds[:1]), strict=True)]
-        other, same, pairs, rows = (column[columns[3] > 0] for column in columns)
-        known = (self.relation, self.labels, self._label_pairs(), self.agreement)
-        return Profile(other, same, pairs, rows, self.per_label, self.distinct, 0, *known)
+        pairs, size = rows_at(sums(which, given * others, self.distinct), which), rows_at(size, several)
+        table = with_lone(self.n - int(given.sum()), size - 1, others, pairs, given)
+        if not all_covered:
+            beside = zip((*table[:3], given - self.missed), (size, agreeing, pairs, self.missed), strict=True)
+            columns = [np.concatenate(pair) for pair in beside]
+            kept = columns[3] > 0
+            table = (columns[0][kept], columns[1][kept], columns[2][kept], columns[3][kept])
+        per_label = self.per_label
+        known = (self.relation, self.labels, self._label_pairs(per_label), self.agreement)
+        return Profile(*table, per_label, self.distinct, 0, *known)
 
-    def _label_pairs(self) -> LabelPairs:
-        rows = self.per_label.astype(np.float64)
+    def _label_pairs(self, per_label: Ints) -> LabelPairs:
+        rows = per_label.astype(np.float64)
         if isinstance(self.agreement, agreements.Spread):
             return LabelPairs.of_distances(np.asarray(self.labels, np.float64), rows)
         agreeing, squares = self.agreement_sums.among_all(rows)
@@ -334,7 +346,7 @@ def count_rows(sample: Sample) -> Counts:
     codes, first = explanations.group()
     names, numbers = sample.numbered_labels
     cells, given = tabulate(codes, numbers, len(first), len(names))
-    explanation, label = np.divmod(cells, max(1, len(names)))
+    explanation, label = split_cells(cells, len(names))
     # A second copy of nearly all rows would double the memory: keep a reference if no caller can change them.
     lazy = sample.share_memory and len(first) > len(codes) / 2
     source, chosen = (explanations, first) if lazy else (explanations.take(first), None)
@@ -355,7 +367,20 @@ def tabulate(codes: Ints, numbers: Ints, groups: int, labels: int) -> tuple[Ints
         table = np.bincount(cells, minlength=groups * labels)
         occupied = np.flatnonzero(table)
         return occupied, table[occupied]
-    return np.unique(cells, return_counts=True)
+    sort_in_place(cells)
+    first = np.flatnonzero(np.diff(cells, prepend=-1))
+    return cells[first], np.diff(first, append=len(cells))
+
+
+def split_cells(cells: Ints, labels: int) -> tuple[Ints, Ints]:
+    """The explanation and the label of each cell."""
+    explanation, label = np.empty_like(cells), np.empty_like(cells)
+
+    def fill(start: int, stop: int) -> None:
+        np.divmod(cells[start:stop], max(1, labels), out=(explanation[start:stop], label[start:stop]))
+
+    over_chunks(fill, len(cells), 3)
+    return explanation, label
 
 
 def sums(index: Ints, values: NDArray[Any], size: int) -> Floats:

@@ -6,7 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.inputs.chunks import over_chunks, sums_over_chunks
+
 Floats = NDArray[np.float64]
+
+_WIDTH = 4  # numbers worked on per entry
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,19 +85,33 @@ def terms_and_left_out(kinds: RowKinds) -> tuple[Sums, LeftOut]:
     Without a row of weight w, an explanation has the weight W - w, the squares V - w², and the agreeing pairs
     P - 2 w A, where A is the weight of its other rows with the same label.
     """
-    size, weight, square, pairs, agreeing, own, _ = kinds
-    before = _term(weight, square, pairs, size)
-    after = _term(weight - own, square - own**2, pairs - 2 * own * agreeing, size - 1)
-    whole = _sums(kinds, before)
-    left = whole.total - own
-    silent = whole.silent + np.where(size == 2, weight - own, 0) - np.where(size == 1, own, 0)
-    return whole, LeftOut((whole.agreeing - before + after) / left, silent / left, rows=kinds.rows)
+    value, silent = np.empty(len(kinds.size)), np.empty(len(kinds.size))
+
+    def change(start: int, stop: int) -> Sums:
+        part = RowKinds(*(column[start:stop] for column in kinds))
+        size, weight, square, pairs, agreeing, own, _ = part
+        before = _term(weight, square, pairs, size)
+        after = _term(weight - own, square - own**2, pairs - 2 * own * agreeing, size - 1)
+        np.subtract(after, before, out=value[start:stop])
+        silent[start:stop] = np.where(size == 2, weight - own, 0) - np.where(size == 1, own, 0)
+        return _sums(part, before)
+
+    whole = Sums(*sums_over_chunks(change, len(value), _WIDTH).tolist())
+
+    def share(start: int, stop: int) -> None:
+        inverse = 1 / (whole.total - kinds.own[start:stop])
+        for column, total in ((value, whole.agreeing), (silent, whole.silent)):
+            column[start:stop] += total
+            column[start:stop] *= inverse
+
+    over_chunks(share, len(value), _WIDTH)
+    return whole, LeftOut(value, silent, rows=kinds.rows)
 
 
 def _term(weight: NDArray[Any], square: NDArray[Any], pairs: NDArray[Any], size: NDArray[Any]) -> Floats:
     """What each explanation adds to the sum of M̂, ``W P / (W² - V)``: 0 if it has a single row."""
     all_pairs = weight * weight - square
-    share = np.divide(pairs, all_pairs, out=np.zeros(len(size)), where=(size > 1) & (all_pairs > 0))
+    share = pairs / np.where((size > 1) & (all_pairs > 0), all_pairs, np.inf)
     return np.asarray(weight * share)
 
 

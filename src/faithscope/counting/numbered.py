@@ -1,6 +1,7 @@
 """Rows by number: their explanations, labels and blocks, as bitmaps and sums over them need them."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -47,7 +48,7 @@ class NumberedRows:
 
     distinct: Explanations
     codes: Ints
-    names: tuple[Any, ...]
+    names: Sequence[Any]
     labels: Ints
     blocks: int
     content: Content

@@ -1,6 +1,7 @@
 """Profile: counts without explanations and labels, which is all that most statistics read."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -35,7 +36,7 @@ class Counted(Protocol):
         """Number of different explanations."""
 
     @property
-    def labels(self) -> tuple[Any, ...]:
+    def labels(self) -> Sequence[Any]:
         """The different predictions."""
 
     @property
@@ -102,14 +103,18 @@ class LabelPairs(NamedTuple):
     @classmethod
     def of_distances(cls, values: Floats, rows: Floats) -> "LabelPairs":
         """By ``-½ |y - y'|² / T``, with T the variance, of different predictions (d,) or (d, k) and their rows."""
-        n, columns = float(rows.sum()), agreements.scaled(values)[0]
-        columns = columns - rows @ columns / n
-        squares = (columns**2).sum(axis=1)
-        total = float(rows @ squares)
+        columns = agreements.scaled(values)[0]
+        columns = columns - rows @ columns / float(rows.sum())
+        return cls.of_centered(columns, (columns**2).sum(axis=1), rows)
+
+    @classmethod
+    def of_centered(cls, columns: Floats, squares: Floats, rows: Floats) -> "LabelPairs":
+        """`of_distances`, of predictions (d, k) about their mean, their squared lengths (d,) and their rows."""
+        n, total = float(rows.sum()), float(rows @ squares)
         variance = total / (n - 1)
         products = (rows[:, None] * columns).T @ columns
         fourth = n * float(rows @ squares**2) / 2 + total**2 / 2 + float(np.sum(products**2))
-        by_row = (n * squares + total) / 2 - total  # less the mean sum of a row
+        by_row = (n * squares - total) / 2  # the sum of a row, less the mean sum
         spread = fourth - n * total * variance
         return cls(-n * total / variance, spread / variance**2, float(rows @ by_row**2) / variance**2)
 
@@ -131,7 +136,7 @@ class Profile:
     distinct: int  # explanations given to at least one row
     modal: int  # rows whose prediction is the commonest one for their explanation
     relation: Relation = field(default_factory=Same)
-    labels: tuple[Any, ...] = ()  # the different predictions, or empty if they are not known
+    labels: Sequence[Any] = ()  # the different predictions, or empty if they are not known
 
     label_pairs: LabelPairs | None = None  # of numbers; those of labels follow from their rows
     agreement: Agreement = field(default_factory=agreements.Same)
@@ -169,9 +174,9 @@ class Profile:
     @cached_property
     def terms(self) -> Sums:
         """The sums behind the paper's estimator."""
-        checked = self.others > 0
-        agreeing = np.sum(self.rows[checked] * (self.agreeing[checked] / self.others[checked]))
-        return Sums(float(agreeing), float(self.rows[~checked].sum()), float(self.n))
+        alone = self.others == 0
+        agreeing = np.sum(self.rows * (self.agreeing / np.where(alone, np.inf, self.others)))
+        return Sums(float(agreeing), float(self.rows[alone].sum()), float(self.n))
 
     @property
     def effective_n(self) -> float:
@@ -233,12 +238,18 @@ def compact(single: int, others: Ints, agreeing: Ints, pairs: Ints, rows: Ints) 
     columns = (others, agreeing, pairs, rows)
     if len(rows) > _SMALL:
         columns = _merged(columns)
-    others, agreeing, pairs, rows = columns
-    if single:
-        none = np.zeros(1, np.int64)
-        others, agreeing, pairs = (np.concatenate([none, column]) for column in (others, agreeing, pairs))
-        rows = np.concatenate([none + single, rows])
-    return others, agreeing, pairs, rows
+    return with_lone(single, *columns)
+
+
+def with_lone(
+    single: int, others: Ints, agreeing: NDArray[Any], pairs: NDArray[Any], rows: Ints
+) -> tuple[Ints, NDArray[Any], NDArray[Any], Ints]:
+    """Entries, and before them one for `single` rows whose explanation covers no other row."""
+    if not single:
+        return others, agreeing, pairs, rows
+    none = np.zeros(1, np.int64)
+    others, agreeing, pairs = (np.concatenate([none, column]) for column in (others, agreeing, pairs))
+    return others, agreeing, pairs, np.concatenate([none + single, rows])
 
 
 def _merged(columns: tuple[Ints, Ints, Ints, Ints]) -> tuple[Ints, Ints, Ints, Ints]:

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 from faithscope.agreements import scaled
 from faithscope.counting.leave_out import LeftOut, RowKinds, terms_and_left_out
 from faithscope.errors import BadInput, NotProven
+from faithscope.inputs.chunks import over_chunks, rows_at
 from faithscope.sample import Sample
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+_WIDTH = 4  # numbers worked on per row
 _NONE_LEFT = 1e-12  # of the variance: what is left if one row holds all of it, up to rounding
 
 
@@ -44,11 +46,12 @@ class Moments:
         values, _ = scaled(sample.labels)
         _refuse_constant(values)
         if sample.weights is None:
-            values, weight = values - values.mean(axis=0), np.ones(sample.n)
-            return cls(weight, weight, values, (values**2).sum(axis=1))
+            weight = np.broadcast_to(np.ones(1), sample.n)
+            values -= values.mean(axis=0)
+            return cls(weight, weight, values, _row_sums(values**2))
         weight = sample.weights
-        values = values - weight @ values / weight.sum()
-        return cls(weight, weight**2, weight[:, None] * values, weight * (values**2).sum(axis=1))
+        values -= weight @ values / weight.sum()
+        return cls(weight, weight**2, weight[:, None] * values, weight * _row_sums(values**2))
 
     def __add__(self, other: "Moments") -> "Moments":
         return Moments(*(a + b for a, b in zip(self.columns, other.columns, strict=True)))
@@ -56,8 +59,10 @@ class Moments:
     def __sub__(self, other: "Moments") -> "Moments":
         return Moments(*(a - b for a, b in zip(self.columns, other.columns, strict=True)))
 
-    def __getitem__(self, chosen: "NDArray[np.bool_] | Ints") -> "Moments":
-        return Moments(*(column[chosen] for column in self.columns))
+    def __getitem__(self, chosen: "NDArray[np.bool_] | Ints | slice") -> "Moments":
+        weight = self.weight[chosen]
+        own = weight if self.own is self.weight else self.own[chosen]
+        return Moments(weight, own, self.total[chosen], self.square[chosen])
 
     @property
     def columns(self) -> tuple[Floats, Floats, Floats, Floats]:
@@ -83,6 +88,11 @@ class Moments:
         """All sets as one."""
         return Moments(*(column.sum(axis=0, keepdims=True) for column in self.columns))
 
+    def whole_of(self, chosen: NDArray[np.bool_]) -> "Moments":
+        """The chosen sets as one."""
+        some = chosen.astype(np.float64)[None, :]
+        return Moments(*(some @ column for column in self.columns))
+
     @property
     def freedom(self) -> Floats:
         """``Σw - Σw² / Σw``, which is n - 1 if rows are not weighted; NaN for a single row."""
@@ -92,11 +102,11 @@ class Moments:
     def kurtosis(self) -> float:
         """Of the predictions, one per set, about the mean of all: 3 for a normal distribution, more with outliers."""
         mean = float(self.square.sum() / self.weight.sum())
-        return float(np.sum(self.square**2 / self.weight) / self.weight.sum() / mean**2)
+        return float(self.square @ (self.square / self.weight) / self.weight.sum() / mean**2)
 
     def about(self, mean: Floats) -> Floats:
         """The weighted squared distances from a point: ``Σ w |y - mean|²``."""
-        distance = self.square - 2 * (self.total * mean).sum(axis=1) + self.weight * (mean**2).sum(axis=1)
+        distance = self.square - 2 * _row_sums(self.total * mean) + self.weight * _row_sums(mean**2)
         return np.asarray(np.maximum(distance, 0.0))
 
 
@@ -110,9 +120,9 @@ class SpreadParts(NamedTuple):
     @classmethod
     def of(cls, within: Floats, silent: Moments, everyone: Moments) -> "SpreadParts":
         """From W, the moments of silent rows and those of all rows."""
-        mean = everyone.total / everyone.weight[:, None]
-        freedom = everyone.freedom
-        return cls(np.asarray(within), silent.about(mean) / freedom, everyone.about(mean) / freedom)
+        mean = everyone.total * (1 / everyone.weight)[:, None]
+        inverse = 1 / everyone.freedom
+        return cls(np.asarray(within), silent.about(mean) * inverse, everyone.about(mean) * inverse)
 
     @property
     def explained(self) -> Floats:
@@ -134,49 +144,63 @@ class SpreadCounts(NamedTuple):
     kurtosis: float
     unit: float = 1.0  # of the predictions, in which the variances are squares
 
+    @property
+    def always_vary(self) -> bool:
+        """Whether predictions vary without any of the rows or blocks."""
+        return bool((self.without.whole > _NONE_LEFT * self.whole.whole).all())
+
     def left_out(self, counted: LeftOut) -> LeftOut | None:
         """The share explained, and the silence, without each row or block; None if some are left without variance."""
-        if not (self.without.whole > _NONE_LEFT * self.whole.whole).all():
+        if not self.always_vary:
             return None
         return LeftOut(self.without.explained, self.without.silence, counted.reach, counted.weight, counted.rows)
 
 
-def spread_by_explanation(sample: Sample) -> tuple[SpreadCounts, LeftOut, RowKinds]:
-    """Spread among rows with the same explanation, in closed form."""
+def spread_by_explanation(sample: Sample) -> tuple[SpreadCounts, LeftOut, RowKinds, Moments]:
+    """Spread among rows with the same explanation, in closed form; with its rows, in order, and their moments."""
     codes, first = sample.explanations.group()
     rows = Moments.of_rows(sample)
-    groups = rows.sums(codes, len(first))
-    kinds = _row_kinds(sample, rows, groups, codes)
+    kinds = _row_kinds(sample, rows, codes, len(first))
     whole, left_out = terms_and_left_out(kinds)
-    everyone, alone = rows.whole(), kinds.size == 1
-    silent = rows[alone].whole()
-    rest = everyone - rows if sample.weights is not None else _without_one(everyone, rows)
-    without = SpreadParts.of(left_out.value, silent, rest)
-    # Leaving out a silent row, or one of two with an explanation, changes which rows are silent.
-    few = np.flatnonzero(kinds.size <= 2)
-    lone, mean = alone[few], rest.total[few] / (everyone.weight - rows.weight[few])[:, None]
-    changed = np.where(lone, -rows[few].about(mean), (groups[codes[few]] - rows[few]).about(mean))
-    without.silent[few] += changed / (rest.freedom if len(rest.weight) == 1 else rest.freedom[few])
-    np.maximum(without.silent, 0.0, out=without.silent)
+    everyone, silent = rows.whole(), rows.whole_of(kinds.size == 1)
+    without = _SpreadWithout(rows, everyone, silent, _partners(rows, codes, kinds.size)).parts(left_out.value, kinds)
     parts = SpreadParts.of(np.array([whole.agreeing / whole.total]), silent, everyone)
     unit = scaled(sample.labels)[1]
-    return SpreadCounts(parts, without, whole.silent / whole.total, rows.kurtosis(), unit), left_out, kinds
+    return SpreadCounts(parts, without, whole.silent / whole.total, rows.kurtosis(), unit), left_out, kinds, rows
 
 
-def _row_kinds(sample: Sample, rows: Moments, groups: Moments, codes: Ints) -> RowKinds:
+def _partners(rows: Moments, codes: Ints, size: Ints) -> Moments:
+    """The other row of each row that shares its explanation with just one, in order of the rows."""
+    two = np.flatnonzero(size == 2)
+    order = two[np.argsort(codes[two], kind="stable")]
+    partner = np.empty(len(rows.weight), np.int64)
+    partner[order[::2]], partner[order[1::2]] = order[1::2], order[::2]
+    return rows[partner[two]]
+
+
+def _row_kinds(sample: Sample, rows: Moments, codes: Ints, groups: int) -> RowKinds:
     """Every row with the distances of the other rows that have its explanation, in place of agreeing ones."""
-    sizes = np.bincount(codes, minlength=len(groups.weight))
-    values = rows.total if sample.weights is None else rows.total / rows.weight[:, None]
-    apart = sum(_from_mean(column, rows.weight, codes, groups.weight) ** 2 for column in values.T)
-    squares = np.bincount(codes, rows.weight * apart, minlength=len(sizes))  # about the mean of each explanation
-    size, weight = sizes[codes], groups.weight[codes]
-    own = weight if sample.weights is None else groups.own[codes]
-    distances = (squares[codes] + weight * apart) / 2
-    pairs = (groups.weight * squares)[codes]
-    return RowKinds(size, weight, own, pairs, distances, rows.weight, np.ones(sample.n, np.int64))
+    sizes = np.bincount(codes, minlength=groups)
+    even = sample.weights is None
+    weights = np.asarray(sizes if even else np.bincount(codes, rows.weight, minlength=groups), np.float64)
+    values = rows.total if even else rows.total / rows.weight[:, None]
+    apart = np.zeros(sample.n)
+    for column in values.T:
+        apart += _from_mean(column, sample.weights, codes, weights) ** 2
+    squares = np.bincount(codes, apart if even else rows.weight * apart, minlength=groups)  # about each mean
+    size, pairs = rows_at(sizes, codes), rows_at(weights * squares, codes)
+    weight = size if even else rows_at(weights, codes)
+    own = size if even else rows_at(np.bincount(codes, rows.own, minlength=groups), codes)
+
+    def distances(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        apart[part] = (np.take(squares, codes[part]) + weight[part] * apart[part]) / 2
+
+    over_chunks(distances, sample.n, _WIDTH)
+    return RowKinds(size, weight, own, pairs, apart, rows.weight, np.broadcast_to(np.ones(1), sample.n))
 
 
-def _from_mean(values: Floats, weights: Floats, group: Ints, total: Floats) -> Floats:
+def _from_mean(values: Floats, weights: Floats | None, group: Ints, total: Floats) -> Floats:
     """How far each value is from its group's mean: exactly 0 if the group's values are equal, at any scale.
 
     Parameters
@@ -186,21 +210,62 @@ def _from_mean(values: Floats, weights: Floats, group: Ints, total: Floats) -> F
     """
     origin = np.empty(len(total))
     origin[group] = values  # some value of each group
-    apart = values - origin[group]
-    mean = np.bincount(group, weights * apart, minlength=len(total)) / total
-    return np.asarray(apart - mean[group])
+    apart: Floats = rows_at(origin, group)
+    np.subtract(values, apart, out=apart)
+    mean = np.bincount(group, apart if weights is None else weights * apart, minlength=len(total)) / total
+    apart -= rows_at(mean, group)
+    return apart
 
 
-def _without_one(everyone: Moments, rows: Moments) -> Moments:
-    """All rows but each in turn, if they count the same: the weights are one number."""
-    left = everyone.weight - 1
-    return Moments(left, left, everyone.total - rows.total, everyone.square - rows.square)
+class _SpreadWithout(NamedTuple):
+    """What S and T are read from, without each row in turn: all rows, silent rows, and the only other rows."""
+
+    rows: Moments
+    everyone: Moments
+    silent: Moments
+    partners: Moments  # of rows that share their explanation with just one other row
+
+    def parts(self, within: Floats, kinds: RowKinds) -> SpreadParts:
+        """W, which is known, S and T without each row."""
+        silent, whole = np.empty(len(within)), np.empty(len(within))
+        two = np.flatnonzero(kinds.size == 2)
+
+        def fill(start: int, stop: int) -> None:
+            part = slice(start, stop)
+            partners = self.partners[slice(*np.searchsorted(two, [start, stop]))]
+            _, silent[part], whole[part] = self._part(part, kinds.size[part], partners)
+
+        over_chunks(fill, len(within), _WIDTH)
+        return SpreadParts(within, silent, whole)
+
+    def _part(self, part: slice, size: Ints, partners: Moments) -> SpreadParts:
+        rows, everyone = self.rows[part], self.everyone
+        even = rows.own is rows.weight
+        one = rows[:1] if even else rows  # of rows that count the same, the weights are one number
+        weights = (everyone.weight - one.weight, everyone.own - one.own)
+        rest = Moments(*weights, everyone.total - rows.total, everyone.square - rows.square)
+        parts = SpreadParts.of(rest.square, self.silent, rest)  # W is known
+        # Leaving out a silent row, or one of two with an explanation, changes which rows are silent.
+        mean, freedom = rest.total * (1 / rest.weight)[:, None], np.broadcast_to(rest.freedom, len(size))
+        alone, two = np.flatnonzero(size == 1), np.flatnonzero(size == 2)
+        parts.silent[alone] -= rows[alone].about(mean[alone]) / freedom[alone]
+        parts.silent[two] += partners.about(mean[two]) / freedom[two]
+        np.maximum(parts.silent, 0.0, out=parts.silent)
+        return parts
+
+
+def _row_sums(table: Floats) -> Floats:
+    """``table.sum(axis=1)``, which NumPy is slow at for few columns."""
+    total = table[:, 0]
+    for column in table.T[1:]:
+        total = total + column
+    return total
 
 
 def _refuse_constant(values: Floats) -> None:
     if len(values) < 2:
         raise BadInput("Spread needs at least 2 rows, since a single prediction has no variance; got 1.")
-    if (values == values[0]).all():
+    if (values[:2] == values[0]).all() and (values == values[0]).all():
         raise BadInput(
             f"Predictions are all equal ({', '.join(f'{value:g}' for value in values[0])}), so there is no variance to "
             "account for: measure agreement=fs.Close(eps)" + (" of one of them." if len(values[0]) > 1 else " instead.")

@@ -20,16 +20,19 @@ def over_chunks(work: Callable[[int, int], None], rows: int, width: int) -> None
     step = max(16, min(_MOST, CHUNK // max(1, width)))
     starts = iter(range(0, rows, step))  # shared, so that no thread waits for one whose core is busy
 
-    def run(_: int) -> None:
+    def run() -> None:
         for start in starts:
             work(start, min(start + step, rows))
 
     workers = min(WORKERS, rows // (2 * step)) if rows * width >= _WORTH else 1
     if workers < 2:
-        run(0)
+        run()
         return
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(run, range(workers)))
+    with ThreadPoolExecutor(workers - 1) as pool:  # the caller's own thread is one more
+        others = [pool.submit(run) for _ in range(workers - 1)]
+        run()
+    for other in others:
+        other.result()
 
 
 def sums_over_chunks(work: Callable[[int, int], Sequence[float]], rows: int, width: int) -> NDArray[np.float64]:
@@ -64,3 +67,22 @@ def rows_at(array: Any, rows: NDArray[Any] | slice) -> Any:
 
     over_chunks(fill, len(rows), taken[:1].nbytes // 8)
     return taken
+
+
+def sort_in_place(numbers: NDArray[Any]) -> None:
+    """``numbers.sort()``: parts in threads, which are then merged.
+
+    Examples
+    --------
+    >>> numbers = np.array([3, 1, 2])
+    >>> sort_in_place(numbers)
+    >>> numbers.tolist()
+    [1, 2, 3]
+    """
+    if WORKERS < 2 or len(numbers) < 2 * _MANY:
+        numbers.sort()
+        return
+    ends = np.linspace(0, len(numbers), WORKERS + 1).astype(np.int64).tolist()
+    with ThreadPoolExecutor(WORKERS) as pool:
+        list(pool.map(lambda start, stop: numbers[start:stop].sort(), ends[:-1], ends[1:]))
+    numbers.sort(kind="stable")  # which merges runs that ascend

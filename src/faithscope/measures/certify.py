@@ -24,7 +24,7 @@ from faithscope.measures.estimate import (
     refuse_unproven,
 )
 from faithscope.measures.intervals.margins import check_confidence, jackknife_margins
-from faithscope.measures.numbers.spread import spread_margins
+from faithscope.measures.numbers.spread import SpreadDeviations, spread_margins
 from faithscope.measures.telling.cards import caption, estimate_table
 from faithscope.sample import Sample
 from faithscope.sinks.card import Card, Sentence
@@ -199,9 +199,9 @@ def refuse_unless_convex(agreement: Agreement, what: str) -> None:
 def _lower_bound(sample: Sample, estimate: Estimate, method: Method, confidence: float) -> float:
     """The bound that one side of an interval gives."""
     if isinstance(sample.agreement, Spread):
-        spread, left_out, _ = spread_by_explanation(sample)
-        explained = spread.left_out(left_out)
-        margins = spread_margins(estimate.value, explained, left_out, sample.n, confidence, sides=1)
+        spread, left_out, *_ = spread_by_explanation(sample)
+        known = SpreadDeviations.of(spread, left_out)
+        margins = spread_margins(estimate.value, known, left_out, sample.n, confidence, sides=1)
     elif sample.clusters is not None:
         _, without = Strangers.of(sample).parts.terms()
         margins = jackknife_margins(without, estimate.effective_n, confidence, sides=1)

@@ -84,7 +84,7 @@ def consistency_left_out(name: str, estimate: Estimate, sample: Sample) -> LeftO
     """Consistency without each row, in the order of the rows, or without each cluster; for `Spread`, its share."""
     known = LeftOutEstimate(name, estimate, None, sample.explanations)
     if isinstance(sample.agreement, Spread):
-        spread, left_out, _ = spread_by_explanation(sample)
+        spread, left_out, *_ = spread_by_explanation(sample)
         return replace(known, left_out=spread.left_out(left_out))
     if sample.clusters is not None:
         return replace(known, left_out=Strangers.of(sample).parts.terms()[1])

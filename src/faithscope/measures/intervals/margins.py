@@ -177,7 +177,7 @@ class LeftOutDeviations(NamedTuple):
 
         def measures(part: slice) -> tuple[Floats, ...]:
             checked = 1 - silent[part]
-            ratios = np.divide(value[part], checked, out=np.zeros(len(checked)), where=checked > 0)
+            ratios = value[part] / np.where(checked > 0, checked, np.inf)
             return value[part], value[part] + silent[part], ratios
 
         lower, upper, ratio = deviations(measures, len(value), rows)
@@ -202,7 +202,8 @@ def deviations(
     """
 
     def weighed(start: int, stop: int) -> tuple[NDArray[Any], Sequence[Floats]]:
-        return np.ones(stop - start) if rows is None else rows[start:stop], measures(slice(start, stop))
+        times = np.ones(stop - start) if rows is None else np.asarray(rows[start:stop], np.float64)
+        return times, measures(slice(start, stop))
 
     def totals(start: int, stop: int) -> list[float]:
         times, values = weighed(start, stop)
@@ -214,7 +215,7 @@ def deviations(
     def powers(start: int, stop: int) -> list[float]:
         times, values = weighed(start, stop)
         gaps = [each - total / n for each, total in zip(values, sums, strict=True)]
-        largest.append([float(np.abs(gap).max(initial=0.0)) for gap in gaps])
+        largest.append([max(float(gap.max()), -float(gap.min())) for gap in gaps])
         return [moment for gap in gaps for moment in _moments(gap, times)]
 
     moments = sums_over_chunks(powers, count, _WIDTH).reshape(-1, 3).tolist()

@@ -18,6 +18,7 @@ from scipy.special import comb
 
 from faithscope.counting.leave_out import LeftOut, RowKinds
 from faithscope.counting.profile import Profile
+from faithscope.inputs.chunks import sums_over_chunks
 from faithscope.measures.intervals.margins import Bracket, Deviations, Margins, check_confidence, jackknife
 
 Floats = NDArray[np.float64]
@@ -50,16 +51,23 @@ class PowerSums:
     @classmethod
     def of(cls, profile: Profile) -> "PowerSums":
         """Of a profile, for equality."""
-        others, powers = profile.others, np.arange(POWERS + 1)[:, None]
-        checked = others > 0
-        added = np.divide(profile.pairs, others, out=np.zeros(len(others)), where=checked)
-        explanations = profile.rows / (others + 1)
-        sizes = [others + 1 == size for size in SIZES]
-        small = [np.sum(explanations[which] * added[which] ** powers, axis=1) for which in sizes]
-        large = others + 1 > SIZES[-1]
-        without = (profile.pairs[large] - 2 * profile.agreeing[large]) / (others[large] - 1.0)
-        rows = np.sum(profile.rows[large] * (added[large] - without) ** powers, axis=1)
-        return cls(float(profile.n), float(profile.rows[~checked].sum()), np.stack(small), rows)
+
+        def add(start: int, stop: int) -> list[float]:
+            others, agreeing, pairs, rows = (
+                column[start:stop] for column in (profile.others, profile.agreeing, profile.pairs, profile.rows)
+            )
+            added = pairs / np.where(others > 0, others, np.inf)
+            totals = [float(rows.sum()), float(rows[others == 0].sum())]
+            for size in SIZES:
+                which = np.flatnonzero(others == size - 1)
+                totals += _power_sums(np.take(rows, which) / size, np.take(added, which))
+            large = np.flatnonzero(others >= SIZES[-1])
+            without = (pairs - 2 * agreeing) / np.maximum(others - 1.0, 1.0)
+            return totals + _power_sums(np.take(rows, large), np.take(added - without, large))
+
+        n, alone, *powers = sums_over_chunks(add, len(profile.rows), POWERS + 1).tolist()
+        table = np.reshape(powers, (len(SIZES) + 1, POWERS + 1))
+        return cls(n, alone, table[:-1], table[-1])
 
     def disagreeing(self) -> "PowerSums":
         """The same sums of what explanations add to n·(1 - M̂ - U)."""
@@ -98,6 +106,16 @@ class PowerSums:
             )
             for j in range(len(kappa))
         ]
+
+
+def _power_sums(times: NDArray[Any], values: Floats) -> list[float]:
+    """The sums of ``times * valuesᵏ``, for k from 0 to 4."""
+    terms = np.asarray(times, np.float64)
+    sums = [float(terms.sum())]
+    for _ in range(POWERS):
+        terms = terms * values
+        sums.append(float(terms.sum()))
+    return sums
 
 
 def _mirrored(sums: Floats, whole: float) -> Floats:

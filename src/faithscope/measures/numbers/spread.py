@@ -10,12 +10,19 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from faithscope.counting.counts import count_rows
-from faithscope.counting.leave_out import LeftOut
-from faithscope.counting.profile import Counted, LabelPairs, Profile
+from faithscope.counting.leave_out import LeftOut, RowKinds
+from faithscope.counting.profile import Counted, LabelPairs, Profile, with_lone
 from faithscope.counting.spread import SpreadCounts, spread_by_explanation
+from faithscope.inputs.chunks import rows_at
 from faithscope.measures.chance import exceeds_chance
 from faithscope.measures.estimate import FEW, Estimate, few_rows_decide
-from faithscope.measures.intervals.margins import Deviations, Margins, check_confidence, jackknife_margins
+from faithscope.measures.intervals.margins import (
+    Deviations,
+    Margins,
+    check_confidence,
+    deviations,
+    jackknife_margins,
+)
 from faithscope.measures.occurrence_notes import occurrence_notes
 from faithscope.sample import Sample
 
@@ -26,18 +33,21 @@ _HEAVY = 10.0  # kurtosis beyond which a few predictions may decide the variance
 
 def spread_consistency(sample: Sample, confidence: float) -> Estimate:
     """`Spread` among rows with the same explanation."""
-    spread, left_out, kinds = spread_by_explanation(sample)
+    spread, left_out, kinds, rows = spread_by_explanation(sample)
     if sample.weights is not None:
         return spread_estimate(count_rows(sample), spread, left_out, "consistency", confidence)
-    distinct = int(np.round(np.sum(1 / kinds.size)))
-    counts = Profile(
-        *(kinds.size - 1, kinds.agreeing, kinds.pairs, kinds.rows, np.array([sample.n])),
-        distinct=distinct,
-        modal=0,
-        agreement=sample.agreement,
-        label_pairs=LabelPairs.of_distances(sample.labels, np.ones(sample.n)),
-    )
-    return spread_estimate(counts, spread, left_out, "consistency", confidence)
+    label_pairs = LabelPairs.of_centered(rows.total, rows.square, rows.weight)
+    return spread_estimate(_profile(sample, kinds, label_pairs), spread, left_out, "consistency", confidence)
+
+
+def _profile(sample: Sample, kinds: RowKinds, label_pairs: LabelPairs) -> Profile:
+    """One entry per row that shares its explanation, and one for all others."""
+    several = np.flatnonzero(kinds.size > 1)
+    size, agreeing, pairs = (rows_at(column, several) for column in (kinds.size, kinds.agreeing, kinds.pairs))
+    single = sample.n - len(several)
+    table = with_lone(single, size - 1, agreeing, pairs, np.ones(len(several), np.int64))
+    distinct = single + round(float(np.sum(1 / size)))
+    return Profile(*table, np.array([sample.n]), distinct, 0, agreement=sample.agreement, label_pairs=label_pairs)
 
 
 def spread_estimate(
@@ -50,19 +60,20 @@ def spread_estimate(
 ) -> Estimate:
     """An estimate from W, S and T, and from the leave-one-out values of W and U."""
     whole, silent = spread.whole, spread.unverifiable
-    explained = spread.left_out(left_out)
+    known = SpreadDeviations.of(spread, left_out)
     value, silence = float(whole.explained[0]), float(whole.silence[0])
     # Rows with one explanation vary no more than all rows do; rows that an explanation covers may.
     least = 0.0 if counts.covers_once else -math.inf
-    margins = spread_margins(value, explained, left_out, counts.effective_n, confidence)
+    margins = spread_margins(value, known, left_out, counts.effective_n, confidence)
     share = float(whole.within[0] / whole.whole[0])
     verified = None if silent >= 1 else 1 - share / (1 - silent)
     low = high = above = None
     if verified is not None:
         low, high = value - margins.below, min(1.0, value + margins.above)
-        if silent > 0 or explained is None:
-            less, more = _verified_margins(verified, spread, left_out, counts.effective_n, confidence)
-            low, high = verified - less, min(1.0, verified + more)
+        if silent > 0 or known is None:
+            both = known and known._replace(value=known.verified, upper=known.verified)
+            among = spread_margins(verified, both, left_out, counts.effective_n * (1 - silent), confidence)
+            low, high = verified - among.below, min(1.0, verified + among.above)
         low = min(verified, max(least, low))
         above = low > 0
         if counts.plain:
@@ -100,27 +111,38 @@ class SpreadDeviations(NamedTuple):
 
     Attributes
     ----------
-    value, upper : Deviations
-        Of the share explained, and of its sum with the silent share, without each row or block.
-    skew : float
-        ``Σr³ / (Σr²)^1.5`` with r the deviations of the value.
+    value, upper, verified : Deviations
+        Of the share explained, of its sum with the silent share, and of ``1 - W / ((1 - U) T)``, the share explained
+        among rows that can be checked, without each row or block.
     """
 
     value: Deviations
     upper: Deviations
-    skew: float
+    verified: Deviations
 
     @classmethod
-    def of(cls, explained: LeftOut, rows: Floats) -> "SpreadDeviations":
-        """Of leave-one-out values, each of which stands for so many rows."""
-        value, upper = (Deviations.of(part, rows) for part in (explained.value, explained.value + explained.silent))
-        if not value.varies:
-            return cls(value, upper, 0.0)
-        return cls(value, upper, value.third / value.second**1.5)
+    def of(cls, spread: SpreadCounts, counted: LeftOut) -> "SpreadDeviations | None":
+        """Of W, S, T and U without each row or block; None if some are left without variance."""
+        if not spread.always_vary:
+            return None
+        without = spread.without
+
+        def measures(part: slice) -> tuple[Floats, Floats, Floats]:
+            inverse, checked = 1 / without.whole[part], 1 - counted.silent[part]
+            upper = 1 - without.within[part] * inverse
+            ratios = counted.value[part] / np.where(checked > 0, checked, np.inf)
+            return upper - without.silent[part] * inverse, upper, 1 - ratios * inverse
+
+        return cls(*deviations(measures, len(counted.value), counted.rows))
 
 
 def spread_margins(
-    value: float, explained: LeftOut | None, counted: LeftOut, effective_n: float, confidence: float, sides: int = 2
+    value: float,
+    known: SpreadDeviations | None,
+    counted: LeftOut,
+    effective_n: float,
+    confidence: float,
+    sides: int = 2,
 ) -> Margins:
     """Margins from the share explained without each row or block; 1 if there are none.
 
@@ -129,20 +151,25 @@ def spread_margins(
     Efron's acceleration: with r the deviations of the leave-one-out values, se their standard error, t Student's, and
     ``a = Σr³ / (6 (Σr²)^1.5)``, it lies ``(1 - value) (exp(t' se / (1 - value)) - 1)`` below, ``t' = t / (1 - a t)²``.
     """
-    rows = np.ones(len(counted.value)) if counted.rows is None else counted.rows
-    weight = None if counted.weight is None else float(np.sum(rows * counted.weight**2))
-    if explained is None:
+    rows = counted.rows
+    weight = None if counted.weight is None else float(np.sum((1 if rows is None else rows) * counted.weight**2))
+    if known is None:
         return Margins(1.0, 1.0, weight=weight)
-    again = partial(_margins, value, SpreadDeviations.of(explained, rows), counted.reach, effective_n, sides)
+    again = partial(_margins, value, (known.value, known.upper), counted.reach, effective_n, sides)
     return replace(again(confidence), weight=weight)
 
 
 def _margins(
-    value: float, known: SpreadDeviations, reach: float, effective_n: float, sides: int, confidence: float
+    value: float,
+    known: tuple[Deviations, Deviations],
+    reach: float,
+    effective_n: float,
+    sides: int,
+    confidence: float,
 ) -> Margins:
     wrong, least = check_confidence(confidence) / sides, _least(reach, effective_n, confidence, sides)
-    below, above = known.value.margin(wrong), known.upper.margin(wrong)
-    skewed = _skewed(1 - value, known.skew, below, wrong)
+    below, above = (each.margin(wrong) for each in known)
+    skewed = _skewed(1 - value, known[0], below, wrong)
     freedom = min((freedom for margin, freedom in (below, above) if margin > least), default=math.inf)
     lower = max(below[0], least, min(skewed, value))  # the logarithm says nothing of shares below 0
     again = partial(_margins, value, known, reach, effective_n, sides)
@@ -155,26 +182,14 @@ def _least(reach: float, effective_n: float, confidence: float, sides: int = 2) 
     return jackknife_margins(LeftOut(same, same, reach), effective_n, confidence, sides).below
 
 
-def _skewed(unexplained: float, skew: float, spread: tuple[float, float], wrong: float) -> float:
+def _skewed(unexplained: float, known: Deviations, spread: tuple[float, float], wrong: float) -> float:
     """How far the share explained may lie below its value, by the logarithm of what is left unexplained."""
     margin, freedom = spread
     if margin <= 0 or unexplained <= 1e-12:
         return 0.0
+    skew = known.third / known.second**1.5
     slowed = max(0.25, 1 - max(0.0, skew) / 6 * float(stdtrit(freedom, 1 - wrong)))  # beyond it the end is 0 anyway
     return unexplained * math.expm1(min(700.0, margin / slowed**2 / unexplained))
-
-
-def _verified_margins(
-    verified: float, spread: SpreadCounts, left_out: LeftOut, effective_n: float, confidence: float
-) -> tuple[float, float]:
-    """Margins of ``1 - W / ((1 - U) T)``, the share explained among rows that can be checked; as `spread_margins`."""
-    if spread.left_out(left_out) is None:
-        return 1.0, 1.0
-    checked = 1 - left_out.silent
-    ratios = np.divide(left_out.value, checked, out=np.zeros(len(checked)), where=checked > 0) / spread.without.whole
-    explained = LeftOut(1 - ratios, np.zeros(len(ratios)), left_out.reach, left_out.weight, left_out.rows)
-    margins = spread_margins(verified, explained, left_out, effective_n * (1 - spread.unverifiable), confidence)
-    return margins.below, margins.above
 
 
 def _heavy_tails(kurtosis: float) -> tuple[str, ...]:
