@@ -95,7 +95,7 @@ def left_out(system, measure, name, in_blocks, predictions=None):
         if name != "spread":
             estimate = measure_consistency(sample, 0.95, "jackknife")
             return consistency_left_out("", estimate, sample).left_out, np.arange(system.n)
-        spread, counted, _ = spread_by_explanation(sample)
+        spread, counted, *_ = spread_by_explanation(sample)
         return spread.left_out(counted), np.arange(system.n)
     relation = Within(1.0, "euclidean") if measure == "within" else to_relation(system.applies, sample.explanations)
     coverage = cover(sample, relation, exact=0 if in_blocks else 10**8)
