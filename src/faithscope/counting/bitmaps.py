@@ -3,11 +3,10 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from functools import partial
-from importlib.util import find_spec
 from itertools import chain, islice
-from typing import Any, TypeVar, cast
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from faithscope.counting.layout import Bits, Layout
 from faithscope.inputs.chunks import WORKERS
 from faithscope.relations import Blocks, Parts
+from faithscope.runtime.blas import one_blas_thread
 from faithscope.runtime.memory import need
 
 S = TypeVar("S")
@@ -90,15 +90,6 @@ def _paint_blocks(cover: Blocks, layout: Layout) -> Callable[[int, int], Bits]:
         return np.concatenate(pieces)
 
     return bits
-
-
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Limit BLAS to one thread. Without threadpoolctl BLAS keeps its threads: the same numbers, more slowly."""
-    if find_spec("threadpoolctl") is None:
-        return nullcontext()
-    from threadpoolctl import threadpool_limits
-
-    return cast("AbstractContextManager[Any]", threadpool_limits(1, "blas"))
 
 
 def in_threads(work: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:

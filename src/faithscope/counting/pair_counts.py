@@ -1,19 +1,18 @@
 """Counts of pairs by distance: how many rows of each segment lie within the radius of each center."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.bitmaps import one_blas_thread
+from faithscope.counting.bitmaps import in_threads
 from faithscope.counting.pieces import Bytes, Pieces
 from faithscope.explanations.distances.metrics import paired
 from faithscope.explanations.distances.near import Near
 from faithscope.explanations.distances.tiles import to_tiles
-from faithscope.inputs.chunks import WORKERS
+from faithscope.runtime.blas import one_blas_thread
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -70,18 +69,13 @@ class PairCounts:
     def in_batches(self, work: Callable[[int, Ints], Part]) -> Iterator[Part]:
         """``work(start, counts)`` for batches of centers in order, in threads; `counts` are (k, centers, segments)."""
         step = max(1, min(_SIDE, _CELLS // max(1, self.pieces.segments)))
-        with one_blas_thread(), ThreadPoolExecutor(WORKERS) as pool:
-            counted = self._halves(pool) if self.halved else self._counted
-            jobs = (
-                pool.submit(lambda start: work(start, self.pieces.by_segment(counted(start, start + step))), start)
-                for start in range(0, len(self.near.centers), step)
-            )
-            waiting = []
-            for job in jobs:
-                waiting.append(job)
-                if len(waiting) > 2 * WORKERS:
-                    yield waiting.pop(0).result()
-            yield from (job.result() for job in waiting)
+        with one_blas_thread():
+            counted = self._halves() if self.halved else self._counted
+
+            def batch(start: int) -> Part:
+                return work(start, self.pieces.by_segment(counted(start, start + step)))
+
+            yield from in_threads(batch, range(0, len(self.near.centers), step))
 
     def _counted(self, start: int, stop: int) -> Bytes:
         """Counts per piece of the centers from start to stop: (k, centers, pieces)."""
@@ -93,10 +87,10 @@ class PairCounts:
                 table[:, first:last] = self.pieces.count(mask, first, last)
         return counts
 
-    def _halves(self, pool: ThreadPoolExecutor) -> Callable[[int, int], Bytes]:
+    def _halves(self) -> Callable[[int, int], Bytes]:
         """The same from a table of all pairs, of which one half is computed."""
         table = np.empty((len(self.radii), len(self.codes), len(self.pieces.of)), np.uint8)
-        for _ in pool.map(lambda group: self._fill(table, group), range(len(self.groups) - 1)):
+        for _ in in_threads(lambda group: self._fill(table, group), range(len(self.groups) - 1)):
             pass
         place = np.empty(len(self.codes), np.int64)
         place[self.codes[self.pieces.order]] = np.arange(len(self.codes))

@@ -1,12 +1,10 @@
 """How much a draw counts: a kernel over its distance from the row."""
 
-from contextlib import AbstractContextManager
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 KERNEL = 0.75  # width of the kernel, times the square root of the number of features
 
@@ -24,13 +22,3 @@ def roots(squares: NDArray[Any], features: int) -> NDArray[Any]:
 @cache
 def _roots_of_counts(features: int) -> NDArray[np.float32]:
     return np.exp(np.arange(features + 1) / (-4 * KERNEL**2 * features)).astype(np.float32)
-
-
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Threads of BLAS cost more than they save on matrices this small."""
-    return cast("AbstractContextManager[Any]", _blas().limit(limits=1, user_api="blas"))
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()  # kept, since looking up the libraries takes longer than limiting them

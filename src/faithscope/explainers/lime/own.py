@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from faithscope.explainers.lime.drawing import ADVICE, VALUES, Drawing
 from faithscope.explainers.lime.draws import draw_places
-from faithscope.explainers.lime.kernel import KERNEL, one_blas_thread
+from faithscope.explainers.lime.kernel import KERNEL
 from faithscope.explainers.shared.arrays import Floats
 from faithscope.explainers.shared.blocks import Progress, blocks
 from faithscope.explainers.shared.seeds import generators
 from faithscope.explainers.shared.table import Unseen
+from faithscope.runtime.blas import one_blas_thread
 from faithscope.runtime.memory import in_memory
 
 

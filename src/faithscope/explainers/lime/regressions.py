@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.explainers.lime.contrasts import Contrasts, count_of
-from faithscope.explainers.lime.kernel import one_blas_thread, roots
+from faithscope.explainers.lime.kernel import roots
 from faithscope.explainers.shared.arrays import Bools, Floats, Ints
 from faithscope.explainers.shared.blocks import Progress, blocks
 from faithscope.inputs.chunks import WORKERS
 from faithscope.inputs.grouping import group
+from faithscope.runtime.blas import one_blas_thread
 
 _BYTES = 16_000_000  # of contrasts at once
 _AT_A_TIME = 10_000_000  # bytes of terms that a thread multiplies: threads gain nothing from short calls of NumPy

@@ -1,0 +1,71 @@
+"""BLAS on one thread, while threads of our own multiply: small products gain nothing from its threads."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
+from threading import Lock
+from typing import Any
+
+
+class _Limit:
+    """The limit that all threads share: the first to ask sets it, the last to leave lifts it."""
+
+    def __init__(self) -> None:
+        self.lock, self.users = Lock(), 0
+        self.limiter: Any = None
+
+    def enter(self) -> None:
+        with self.lock:
+            if self.users == 0:
+                self.limiter = _limiter()
+            self.users += 1
+
+    def leave(self) -> None:
+        with self.lock:
+            self.users -= 1
+            if self.users == 0 and self.limiter is not None:
+                self.limiter.restore_original_limits()
+
+
+_LIMIT = _Limit()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread. Without threadpoolctl BLAS keeps its threads: the same numbers, more slowly.
+
+    Examples
+    --------
+    >>> with one_blas_thread():
+    ...     pass
+    """
+    limit = _LIMIT
+    limit.enter()
+    try:
+        yield
+    finally:
+        limit.leave()
+
+
+def _limiter() -> Any:
+    return None if find_spec("threadpoolctl") is None else _libraries().limit(limits=1, user_api="blas")
+
+
+@cache
+def _libraries() -> Any:
+    """The libraries that multiply: kept, since looking them up takes longer than limiting them."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def _forget() -> None:
+    """In a child process nobody is multiplying, and the lock of another thread will never be released."""
+    global _LIMIT
+    _LIMIT = _Limit()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
