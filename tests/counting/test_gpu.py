@@ -16,6 +16,7 @@ from scipy.spatial.distance import cdist
 
 import faithscope as fs
 from faithscope.counting.gpu import devices
+from faithscope.counting.influence import Influence
 from faithscope.errors import BadInput, FaithscopeError, MissingExtra
 from faithscope.explanations.distances.near import Near
 
@@ -203,6 +204,23 @@ def test_a_vector_of_zeros_has_no_direction_and_is_near_to_none(gpu):
     found = fs.within(phi, labels, 0.2, metric="cosine", device="cuda")
     same_estimate(found, fs.within(phi, labels, 0.2, metric="cosine", device="cpu"))
     assert found.counts.missed.sum() == 2
+
+
+def test_cells_are_weighed_as_on_the_cpu_and_fetched_by_a_thread(gpu, monkeypatch):
+    monkeypatch.setattr("faithscope.counting.coverage._ASIDE", 0)
+    rng = np.random.default_rng(12)
+    phi, labels = rng.integers(0, 4, (40, 2)).astype(float), rng.integers(0, 2, 40)
+    found = fs.within(phi, labels, 1.0, device="cuda")
+    same_estimate(found, fs.within(phi, labels, 1.0, device="cpu"))
+    names, codes = np.unique(phi, axis=0, return_inverse=True)
+    near = Near(names, phi, np.full(len(names), 1.0), "euclidean")
+    (cells,) = gpu.DevicePairs(near, codes.reshape(-1), labels, 2).count(near.radii[None])
+    influence = Influence(found.counts)
+    first = np.unique(codes, return_index=True)[1]
+    order = np.argsort(first)  # explanations of the estimate are numbered as they appear
+    explanation, label, weights = (part.cpu().numpy() for part in cells.weighed())
+    place = np.argsort(np.argsort(order)[explanation] * 2 + label)
+    np.testing.assert_allclose(weights[:, place], influence.weights, rtol=1e-15)
 
 
 @pytest.mark.slow

@@ -125,7 +125,10 @@ def counts_of(pairs: PairCounts) -> np.ndarray:
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("draw", [normal, grid])
-def test_counts_are_those_of_all_pairs(metric: str, draw: Callable[..., np.ndarray]) -> None:
+def test_counts_are_those_of_all_pairs(
+    metric: str, draw: Callable[..., np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pair_counts, "_SIDE", 64)  # several groups of pieces, and several batches
     random = np.random.default_rng(3)
     points = draw(700, 4, random)
     codes = random.permutation(700)
@@ -137,6 +140,7 @@ def test_counts_are_those_of_all_pairs(metric: str, draw: Callable[..., np.ndarr
     ):
         pairs = PairCounts(near, radii[:, : len(near.centers)], given, segment, 7)
         assert pairs.halved == (len(near.centers) == 700 and metric in pair_counts._SYMMETRIC)
+        assert len(pairs.groups) > 3
         expected = [expected_counts(near, radius, segment, 7) for radius in pairs.radii]
         np.testing.assert_array_equal(counts_of(pairs), expected)
         own = [pairwise(near.centers, near.rows, metric)[given, np.arange(700)] <= radius[0] for radius in radii]
@@ -191,12 +195,15 @@ def cases() -> dict[str, tuple[Any, Any, Relation]]:
     }
 
 
-@pytest.mark.parametrize("labels", [1, 2, 40])
+@pytest.mark.parametrize("labels", [1, 2, 3])
 @pytest.mark.parametrize("name", list(cases()))
 def test_pairs_are_counted_as_bitmaps_are(name: str, labels: int, monkeypatch: pytest.MonkeyPatch) -> None:
     explanations, X, relation = cases()[name]
+    made: list[PairCounts] = []
+    monkeypatch.setattr(coverage, "PairCounts", lambda *given: made.append(PairCounts(*given)) or made[-1])
     sample = Sample(explanations, np.random.default_rng(7).integers(0, labels, 300), X)
     same_coverage(cover(sample, relation, exact=0), by_bitmaps(monkeypatch, lambda: cover(sample, relation, exact=0)))
+    assert len(made) == 1
 
 
 def test_a_curve_holds_what_each_distance_gives_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,3 +244,21 @@ def test_large_whole_numbers_in_steps_are_not_rounded():
     steps, labels = 256.0 * rng.integers(0, 2, (9_000, 8)), rng.integers(0, 2, 9_000)
     large, small = (fs.within(points, labels, 256.0).counts for points in (1.7e18 + steps, steps))  # nanoseconds
     assert large.per_explanation.tolist() == small.per_explanation.tolist()
+
+
+def test_rows_that_share_a_center_are_not_halved() -> None:
+    points = np.repeat(normal(6, 2, np.random.default_rng(10)), 2, axis=0)
+    near = Near(points, points, np.full(12, 1.5), "euclidean")
+    codes = np.repeat(np.arange(0, 12, 2), 2)  # of equal centers, rows were given the first
+    pairs = PairCounts(near, near.radii[None], codes, np.arange(12) % 2, 2)
+    assert not pairs.halved
+    np.testing.assert_array_equal(counts_of(pairs)[0], expected_counts(near, near.radii, np.arange(12) % 2, 2))
+
+
+@pytest.mark.parametrize("n", [40, 400])
+def test_what_is_kept_is_not_the_callers(n: int) -> None:
+    points = normal(n, 2, np.random.default_rng(11))
+    given = points.copy()
+    estimate = fs.within(given, np.arange(n) % 2, 0.5)
+    given[:] = 0.0
+    np.testing.assert_array_equal(estimate.counts.explanations.values, points)

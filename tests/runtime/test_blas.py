@@ -18,6 +18,7 @@ def threads():
 def test_the_last_to_leave_lifts_the_limit():
     with threadpoolctl.threadpool_limits(2, "blas"):
         before, first, second = threads(), one_blas_thread(), one_blas_thread()
+        assert before
         first.__enter__()
         second.__enter__()
         first.__exit__(None, None, None)

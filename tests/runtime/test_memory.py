@@ -170,10 +170,11 @@ def test_what_is_large_is_refused_before_it_is_made(words, left):
     assert "\n" not in str(told.value)
 
 
-def test_distances_of_wide_vectors_are_refused(left):
+@pytest.mark.parametrize("metric", ["euclidean", "cityblock"])
+def test_distances_of_wide_vectors_are_refused(left, metric):
     left(MIB)  # enough for the vectors once more, too little for what is made of them
     with pytest.raises(TooLarge, match="Distances from 200 vectors of 300 features"):
-        fs.within(WIDE, TWO[:200], 20.0)
+        fs.within(WIDE, TWO[:200], 20.0, metric=metric)
 
 
 def test_bitmaps_of_many_words_are_refused(left):

@@ -26,7 +26,7 @@ from faithscope.errors import NotProven
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.distances.metrics import to_metric_name
 from faithscope.explanations.distances.near import Near
-from faithscope.explanations.distances.tiles import to_tiles
+from faithscope.explanations.distances.tiles import need_distances, to_tiles
 from faithscope.relations import Blocks, Parts, Relation, Within, vectors
 from faithscope.sample import Sample
 
@@ -145,27 +145,30 @@ def _fetch(
     pairs: Any, cells: Any, radius: Floats, relation: Relation, rows: NumberedRows, interval: bool, pool: Executor
 ) -> Coverage:
     """Coverage from cells on a GPU: while it weighs many for the interval, a thread makes counts of them."""
-    fetched = partial(_fetched_counts, cells.fetch(), relation, rows)
+    interval = interval and rows.n > 1
+    fetched = partial(_fetched_counts, cells.fetch(), relation, rows, interval)
     arriving = pool.submit(fetched) if rows.n > _ASIDE else None
-    sums: Any = pairs.influence(radius, *cells.weighed()) if interval and rows.n > 1 else None
+    sums: Any = pairs.influence(radius, *cells.weighed()) if interval else None
     coverage, influence = fetched() if arriving is None else arriving.result()
-    if sums is None:
+    if influence is None:
         return coverage
     return replace(coverage, left_out=influence.left_out(sums, rows.codes, rows.labels, coverage.own))
 
 
-def _fetched_counts(fetching: Any, relation: Relation, rows: NumberedRows) -> tuple[Coverage, Influence]:
+def _fetched_counts(
+    fetching: Any, relation: Relation, rows: NumberedRows, interval: bool
+) -> tuple[Coverage, Influence | None]:
     """Coverage without its interval, and what that needs."""
     cells = fetching.result()
     table = (cells.explanation, cells.label, cells.given, cells.covered, cells.missed)
     counts = Counts(rows.kept, rows.names, *table, relation=relation)
-    influence = Influence(counts)
-    _ = influence.cell_of  # which is kept
+    influence = Influence(counts) if interval else None
+    _ = influence and influence.cell_of  # which is kept
     return Coverage(counts, rows.codes, cells.own, close=cells.close), influence
 
 
 def _countable(covers: Parts | Blocks, sample: Sample, rows: NumberedRows, interval: bool) -> Near | None:
-    """The same coverage by distance, if counts of pairs are all that it needs: no bitmaps, as single rows would."""
+    """The same coverage by distance, if it needs no more than counts of pairs; leaving out single rows does."""
     if sample.agreement.of_numbers or sample.clusters is not None or rows.weights is not None:
         return None
     if covers.near is None or rows.sparse or (interval and rows.blocks == 1):
@@ -217,12 +220,13 @@ def cover_curve(sample: Sample, relations: Sequence[Within], *, device: str = "c
     if near := _countable(covers, sample, rows, interval=True):
         return _cover_near(near, radii, relations, rows)
     tallies = [_tally(sample, rows, interval=True) for _ in relations]
-    layout, centers = tallies[0].layout(), vectors(rows.distinct)
-    points = vectors(explanations)[layout.source]
-    tiles = to_tiles(Near(centers, points, radii[0], to_metric_name(relations[0].metric)), radii)
-    step = max(1, min(tallies[0].step(layout), TABLE // (2 * len(points))))
+    layout, centers, points = tallies[0].layout(), vectors(rows.distinct), vectors(explanations)
+    plain = Near(centers, points, radii[0], to_metric_name(relations[0].metric))
+    need_distances(plain, len(layout.source))
+    tiles = to_tiles(replace(plain, rows=points[layout.source]), radii)
+    step = max(1, min(tallies[0].step(layout), TABLE // (2 * len(layout.source))))
     for start in range(0, len(centers), step):
-        masks = tiles.masks(slice(start, min(start + step, len(centers))), slice(0, len(points)))
+        masks = tiles.masks(slice(start, min(start + step, len(centers))), slice(0, len(layout.source)))
         for mask, tally in zip(masks, tallies, strict=True):
             tally.prepare(start, layout.pack_arranged(mask), layout)()
     pairs = zip(tallies, relations, strict=True)

@@ -11,7 +11,7 @@ from faithscope.counting.bitmaps import in_threads
 from faithscope.counting.pieces import Bytes, Pieces
 from faithscope.explanations.distances.metrics import paired
 from faithscope.explanations.distances.near import Near
-from faithscope.explanations.distances.tiles import to_tiles
+from faithscope.explanations.distances.tiles import need_distances, to_tiles
 from faithscope.runtime.blas import one_blas_thread
 
 Ints = NDArray[np.int64]
@@ -45,6 +45,7 @@ class PairCounts:
         self.near, self.radii, self.codes = near, radii, codes
         self.pieces = pieces = Pieces(segment, segments)
         self.groups = pieces.groups(_SIDE).tolist()
+        need_distances(near, int(pieces.places[-1]))
         self.alike = len(codes) == len(near.centers) and np.array_equal(near.centers[codes], near.rows)
         rows = np.full((int(pieces.places[-1]), near.rows.shape[1]), np.nan)
         rows[pieces.position] = near.rows[pieces.order]
@@ -56,7 +57,8 @@ class PairCounts:
     def _may_halve(self) -> bool:
         """Whether one half of the pairs gives the other, and filling up segments does not cost more than that saves."""
         places, sizes = len(self.pieces.position), len(self.radii) * len(self.codes) * len(self.pieces.of)
-        alike = self.alike and self.near.metric in _SYMMETRIC and bool((self.radii == self.radii[:, :1]).all())
+        once = len(np.unique(self.codes)) == len(self.codes)  # each center is one row's
+        alike = self.alike and once and self.near.metric in _SYMMETRIC and bool((self.radii == self.radii[:, :1]).all())
         return alike and sizes <= _TABLE and int(self.pieces.places[-1]) < 1.5 * places
 
     def own(self) -> NDArray[np.bool_]:

@@ -90,8 +90,7 @@ class Moments:
 
     def whole_of(self, chosen: NDArray[np.bool_]) -> "Moments":
         """The chosen sets as one."""
-        some = chosen.astype(np.float64)[None, :]
-        return Moments(*(some @ column for column in self.columns))
+        return Moments(*(column[chosen].sum(axis=0, keepdims=True) for column in self.columns))
 
     @property
     def freedom(self) -> Floats:
@@ -102,7 +101,7 @@ class Moments:
     def kurtosis(self) -> float:
         """Of the predictions, one per set, about the mean of all: 3 for a normal distribution, more with outliers."""
         mean = float(self.square.sum() / self.weight.sum())
-        return float(self.square @ (self.square / self.weight) / self.weight.sum() / mean**2)
+        return float(np.sum(self.square * (self.square / self.weight)) / self.weight.sum() / mean**2)
 
     def about(self, mean: Floats) -> Floats:
         """The weighted squared distances from a point: ``Σ w |y - mean|²``."""

@@ -12,7 +12,7 @@ CHUNK = 2**16  # values at a time, so that a chunk and what is made of it stay i
 _MOST = 2**15  # rows of a chunk
 _WORTH = 2**20  # values from which on threads pay for their start
 _MANY = 2**16  # rows from which on threads gather them
-WORKERS = min(8, os.cpu_count() or 1)
+WORKERS = min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
 def over_chunks(work: Callable[[int, int], None], rows: int, width: int) -> None:
@@ -21,8 +21,13 @@ def over_chunks(work: Callable[[int, int], None], rows: int, width: int) -> None
     starts = iter(range(0, rows, step))  # shared, so that no thread waits for one whose core is busy
 
     def run() -> None:
-        for start in starts:
-            work(start, min(start + step, rows))
+        try:
+            for start in starts:
+                work(start, min(start + step, rows))
+        except BaseException:
+            for _ in starts:  # the other threads find nothing more to do
+                pass
+            raise
 
     workers = min(WORKERS, rows // (2 * step)) if rows * width >= _WORTH else 1
     if workers < 2:
@@ -43,6 +48,7 @@ def sums_over_chunks(work: Callable[[int, int], Sequence[float]], rows: int, wid
         parts[start] = work(start, stop)
 
     over_chunks(keep, rows, width)
+    parts = parts or {0: work(0, 0)}
     return np.asarray(np.sum([parts[start] for start in sorted(parts)], axis=0))
 
 

@@ -25,7 +25,8 @@ class NumberLabels(Sequence[Any]):
     """
 
     def __init__(self, values: Floats) -> None:
-        self._values = values
+        self._values = values.copy()
+        self._values.flags.writeable = False
 
     def __len__(self) -> int:
         return len(self._values)

@@ -76,8 +76,7 @@ class Ball(Relation):
         parts, lists = number_parts(prototypes)
         single = not isinstance(points.metric, Gower) and all(len(numbers) == 1 for numbers in lists)
         near = partial(self._near, points, [parts[numbers[0]] for numbers in lists], X) if single else None
-        masks = partial(as_they_come, prototypes.within(parts, X, self.tau))
-        return Parts(parts, lists, masks, near=near)
+        return Parts(parts, lists, lambda order: as_they_come(prototypes.within(parts, X, self.tau), order), near=near)
 
     def _near(self, points: Points, indices: list[Any], X: Any) -> Near:
         centers = points.rows[np.array(indices, np.int64)].astype(np.float64)

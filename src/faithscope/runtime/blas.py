@@ -64,6 +64,8 @@ def _libraries() -> Any:
 def _forget() -> None:
     """In a child process nobody is multiplying, and the lock of another thread will never be released."""
     global _LIMIT
+    if _LIMIT.users and _LIMIT.limiter is not None:
+        _LIMIT.limiter.restore_original_limits()
     _LIMIT = _Limit()
 
 

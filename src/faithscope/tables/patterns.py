@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,7 +56,7 @@ class MetConditions(Relation):
         assert isinstance(distinct, Conjunctions)
         parts, lists = number_parts(distinct)
         place = {condition: column for column, condition in enumerate(self.conditions)}
-        return Parts(parts, lists, partial(as_they_come, (self.meets[:, place[part]] for part in parts)))
+        return Parts(parts, lists, lambda order: as_they_come((self.meets[:, place[part]] for part in parts), order))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """Rows within the radii of centers, counted on a GPU: prepares what the kernels read, and reads what they write.
 
-Only this file and `kernels` use torch and Triton; both are imported when a GPU is used, never before. Counts are
-those of double precision, and nothing n x n is ever stored.
+Only this file, `cells` and `kernels` use torch and Triton; they are imported when a GPU is used, never before. Counts
+are those of double precision, and nothing n x n is ever stored.
 """
 
 from collections.abc import Iterator

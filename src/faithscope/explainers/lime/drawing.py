@@ -1,5 +1,6 @@
 """What both ways of drawing share: the table, the model, and the classes explained."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,7 @@ VALUES = 4_000_000  # drawn at once, 32 MB per array: more at once is no faster
 
 
 @dataclass(frozen=True, eq=False)
-class Drawing:
+class Drawing(ABC):
     """A way to draw rows around rows, and to fit linear models to what the model answers.
 
     Attributes
@@ -38,9 +39,9 @@ class Drawing:
     samples: int
     seed: int
 
+    @abstractmethod
     def coefficients(self, rows: Floats, unseen: Unseen, progress: Progress | None) -> Floats:
         """One vector per row and class explained: (n, classes, d)."""
-        raise NotImplementedError
 
     def outputs(self, columns: list[NDArray[Any]], count: int) -> Floats:
         """Probabilities of every class, or numbers, for so many rows, in one call: (count, classes)."""

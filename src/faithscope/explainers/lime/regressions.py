@@ -15,6 +15,7 @@ from faithscope.explainers.shared.blocks import Progress, blocks
 from faithscope.inputs.chunks import WORKERS
 from faithscope.inputs.grouping import group
 from faithscope.runtime.blas import one_blas_thread
+from faithscope.runtime.memory import need
 
 _BYTES = 16_000_000  # of contrasts at once
 _AT_A_TIME = 10_000_000  # bytes of terms that a thread multiplies: threads gain nothing from short calls of NumPy
@@ -64,6 +65,9 @@ class Regressions:
         own : (n, classes) array
             The outputs of the rows themselves.
         """
+        n, classes = own.shape
+        asked = f"Coefficients of {n:,} rows and {classes:,} classes"
+        need(32 * n * classes * len(self.draws), asked, "explain fewer rows at once")
         which, first = group([seen])
         base, slope = self._lines(seen[first], _by_groups(progress, which))
         own = (own - self.centers) / self.scales

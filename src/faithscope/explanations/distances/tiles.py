@@ -53,12 +53,6 @@ class ProductTiles(Tiles):
 
     def __init__(self, near: Near, radii: Floats | None = None) -> None:
         super().__init__(near, radii)
-        (m, width), n = near.centers.shape, len(near.rows)
-        need(
-            40 * width * (m + n),
-            f"Distances from {m:,} vectors of {width:,} features",
-            "sample rows, or take fewer features",
-        )
         complete = near.rows[~np.isnan(near.rows).any(axis=1)]
         middle = complete.mean(axis=0) if len(complete) else np.zeros(near.rows.shape[1])
         self.whole = _are_whole(near.centers, complete, self.radii)
@@ -145,6 +139,13 @@ def _differences(a: Masks, b: Masks) -> NDArray[np.int64]:
     return np.asarray(at[a[at] != b[at]])
 
 
+def need_distances(near: Near, rows: int) -> None:
+    """Raise if the centers and so many rows, and what is made of them, do not fit in memory."""
+    m, width = near.centers.shape
+    asked = f"Distances from {m:,} vectors of {width:,} features"
+    need(40 * width * (m + rows), asked, "sample rows, or take fewer features")
+
+
 def to_tiles(near: Near, radii: Floats | None = None) -> Tiles:
     """Tiles of pairs, by the fastest way that their metric and their numbers allow."""
     numbers = (near.centers, near.rows, near.radii if radii is None else radii)
@@ -173,6 +174,7 @@ def arranged_masks(near: Callable[[], Near]) -> Callable[[NDArray[np.int64]], Ca
 
     def arranged(order: NDArray[np.int64]) -> Callable[[int, int], Masks]:
         points = near()
+        need_distances(points, len(order))
         return masks_near(replace(points, rows=points.rows[order]))
 
     return arranged

@@ -181,8 +181,9 @@ class LeftOutDeviations(NamedTuple):
             return value[part], value[part] + silent[part], ratios
 
         lower, upper, ratio = deviations(measures, len(value), rows)
-        unchecked = float(silent.sum() if rows is None else rows @ silent) / lower.rows
-        taking_part = None if weight is None else float(weight @ weight if rows is None else rows @ weight**2)
+        times = 1.0 if rows is None else rows
+        unchecked = float(np.sum(times * silent)) / lower.rows
+        taking_part = None if weight is None else float(np.sum(times * weight**2))
         return cls(lower, upper, ratio, 1 - unchecked, left_out.reach, taking_part, left_out.heaviest)
 
 
