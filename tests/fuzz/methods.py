@@ -245,6 +245,11 @@ def _parts(given):
     return st.tuples(st.tuples(st.just(parts), some_rows(len(given))), st.just({}))
 
 
+def _ordered_parts(given):
+    """Parts and rows as for `holds`, in the order that they have."""
+    return _parts(given).map(lambda asked: ((*asked[0], None), asked[1]))
+
+
 ARGUMENTS = {
     "describe": _position,
     "item": _position,
@@ -255,6 +260,7 @@ ARGUMENTS = {
     "check_comparable": _other,
     "holds": _parts,
     "postings": _parts,
+    "masks": _ordered_parts,
     "documents": lambda given: st.tuples(st.tuples(some_rows(len(given))), st.just({})),
     "nearest": lambda instance: st.tuples(st.tuples(some_rows(3), st.integers(1, 3)), st.just({})),
     "within": lambda instance: st.tuples(st.tuples(st.just([0, 1]), some_rows(3), st.just(1.0)), st.just({})),

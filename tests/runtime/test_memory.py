@@ -322,7 +322,7 @@ BEYOND = {
         "rules = fs.Rules.from_conditions([[(0, '>', 1.0)], []], ['x']).take(np.arange(2_000_000) % 2)\n"
         "    fs.sufficiency(rules, list(map(str, range(2_000_000))), np.zeros((2_000_000, 1)))"
     ),
-    "Distances of 500 vectors": "fs.within(np.random.default_rng(0).random((500, 60_000)), [0] * 500, 1.0)",
+    "Distances from 500 vectors": "fs.within(np.random.default_rng(0).random((500, 60_000)), [0] * 500, 1.0)",
     "coalitions of 20,000 features": (
         "fs.explainers.Shap(lambda X: X[:, 0], np.zeros((1, 20_000)), output='margin', algorithm='kernel')"
     ),

@@ -86,7 +86,7 @@ class NumberedRows:
             return Layout(np.zeros(self.n, np.int64), 1, self.labels)
         asked = f"Bitmaps of {self.n:,} rows with {len(self.names):,} labels"
         segments = len(self.names) * self.blocks
-        need(128 * self.n + 32 * segments * padded, asked, _FEWER_LABELS)
+        need((128 if padded else 512) * self.n + 32 * segments * padded, asked, _FEWER_LABELS)
         layout = Layout(self.labels * self.blocks + self.block, segments, blocks=self.blocks, padded=padded)
         need(640 * layout.width, asked, _FEWER_LABELS)
         return layout
