@@ -79,7 +79,7 @@ def test_sums_of_powers_are_those_over_explanations_and_rows(sample, kappa):
                 without = groups_of([(key, label) for label in rest])[1][key]
                 without = without if side is sums else len(rest) - without
                 off.append(added - without - mean)
-        (found,) = side.deviations(kappas)
+        found = side.deviations(kappas).at(0)
         second = sum(each**2 for each in off)
         if found.varies:
             assert found.second == pytest.approx(second / (n - 1) ** 2, abs=1e-9)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import comb
+from scipy.special import stdtrit
 
 from faithscope.counting.leave_out import LeftOut, RowKinds
 from faithscope.counting.profile import Profile
@@ -83,7 +83,7 @@ class PowerSums:
         """M', or of disagreement D', for each κ."""
         return np.asarray((self.small[:, 1] @ self.weights(kappa) + self.rows[1]) / self.n)
 
-    def deviations(self, kappa: Floats) -> list[Deviations]:
+    def deviations(self, kappa: Floats) -> "KappaDeviations":
         """How much the mean would differ without each row, for each κ.
 
         An explanation of up to four rows is one draw, which adds b T for its N rows: it differs by ``b T - θ N`` with θ
@@ -98,14 +98,30 @@ class PowerSums:
             sums.append(total)
         second, third, fourth = sums
         fourth = np.maximum(fourth, second**2 / self.n)
-        flat = second <= _FLAT * self.n
+        varies = second > _FLAT * self.n
         scale = max(1.0, self.n - 1)
-        return [
-            Deviations(
-                self.n, 0.0 if flat[j] else 1.0, second[j] / scale**2, -third[j] / scale**3, fourth[j] / scale**4
-            )
-            for j in range(len(kappa))
-        ]
+        return KappaDeviations(self.n, varies, second / scale**2, -third / scale**3, fourth / scale**4)
+
+
+class KappaDeviations(NamedTuple):
+    """`Deviations` for each κ."""
+
+    rows: float
+    varies: NDArray[np.bool_]
+    second: Floats
+    third: Floats
+    fourth: Floats
+
+    def at(self, place: int) -> Deviations:
+        """Those of one κ."""
+        largest = 1.0 if self.varies[place] else 0.0
+        return Deviations(self.rows, largest, *(float(part[place]) for part in self[2:]))
+
+    def margins(self, wrong: float) -> Floats:
+        """`Deviations.margin` of each."""
+        second, fourth = (np.where(self.varies, part, 1.0) for part in (self.second, self.fourth))
+        error = np.sqrt((self.rows - 1) / self.rows * second)
+        return np.where(self.varies, stdtrit(second**2 / fourth, 1 - wrong) * error, 0.0)
 
 
 def _power_sums(times: NDArray[Any], values: Floats) -> list[float]:
@@ -121,12 +137,14 @@ def _power_sums(times: NDArray[Any], values: Floats) -> list[float]:
 def _mirrored(sums: Floats, whole: float) -> Floats:
     """The sums of ``(whole - T)ᵏ``, from those of Tᵏ."""
     powers = range(POWERS + 1)
-    return np.array([sum(comb(k, j) * whole ** (k - j) * (-1) ** j * sums[j] for j in range(k + 1)) for k in powers])
+    return np.array(
+        [sum(math.comb(k, j) * whole ** (k - j) * (-1) ** j * sums[j] for j in range(k + 1)) for k in powers]
+    )
 
 
 def _moment(sums: Floats, weight: Floats, center: Floats, power: int) -> Floats:
     """The sum of ``(weight T - center)^power``, from those of Tᵏ, for each κ."""
-    parts = [comb(power, j) * weight**j * (-center) ** (power - j) * sums[j] for j in range(power + 1)]
+    parts = [math.comb(power, j) * weight**j * (-center) ** (power - j) * sums[j] for j in range(power + 1)]
     return np.asarray(sum(parts))
 
 
@@ -140,7 +158,7 @@ class _Ends(NamedTuple):
     def margins(self, n: float, sides: int, confidence: float) -> Margins:
         """Its margins; the least is that of a kind of row that was missed, whose pairs count 1 + κ."""
         wrong = check_confidence(confidence) / sides
-        least = 2 * (1 + self.bracket.kappa) * math.log(1 / wrong) / n
+        least = float(_least(self.bracket.kappa, n, wrong))
         spreads = [self.below.margin(wrong), self.above.margin(wrong)]
         below, above = (max(margin, least) for margin, _ in spreads)
         freedom = min((freedom for margin, freedom in spreads if margin > least), default=math.inf)
@@ -162,9 +180,9 @@ def tightest(agreeing: PowerSums, plain: Margins, confidence: float, sides: int 
     """The narrowest of all margins, among them the plain ones of the jackknife."""
     if agreeing.n < 3:  # no row has two others
         return plain
-    candidates = [(ends, ends.margins(agreeing.n, sides, confidence)) for ends in _brackets(agreeing)]
-    ends, best = min(candidates, key=lambda pair: pair[0].width(pair[1]))
-    if candidates[0][0].width(plain) < ends.width(best):  # κ = 0
+    at_zero, ends = _narrowest(agreeing, check_confidence(confidence) / sides)
+    best = ends.margins(agreeing.n, sides, confidence)
+    if at_zero.width(plain) < ends.width(best):
         return plain
     return replace(best, verified=plain.verified, again=partial(_again, best, plain))
 
@@ -174,16 +192,31 @@ def _again(best: Margins, plain: Margins, confidence: float) -> Margins:
     return replace(best.at(confidence), verified=plain.at(confidence).verified)
 
 
-def _brackets(agreeing: PowerSums) -> list[_Ends]:
-    """For every κ whose bracket does not cross, and does not contradict what rows say as they are (κ = 0)."""
+def _least(kappa: Any, n: float, wrong: float) -> Any:
+    """The least margin of a κ, or of each."""
+    return 2 * (1 + kappa) * math.log(1 / wrong) / n
+
+
+def _narrowest(agreeing: PowerSums, wrong: float) -> tuple[_Ends, _Ends]:
+    """The interval of κ = 0, and the narrowest.
+
+    It is taken among those whose bracket does not cross, and does not contradict what rows say as they are (κ = 0).
+    """
     disagreeing = agreeing.disagreeing()
     low, high = agreeing.mean(KAPPAS), 1 - disagreeing.mean(KAPPAS)
     possible = (low <= np.minimum(high, high[0])) & (high >= low[0])
     possible[0] = True
     low, high, kappas = low[possible], np.maximum(low, high)[possible], KAPPAS[possible]
     below, above = agreeing.deviations(kappas), disagreeing.deviations(kappas)
-    brackets = [Bracket(*map(float, ends)) for ends in zip(low, high, kappas, strict=True)]
-    return [_Ends(*ends) for ends in zip(brackets, below, above, strict=True)]
+    least = _least(kappas, agreeing.n, wrong)
+    top = np.minimum(1.0, high + np.maximum(above.margins(wrong), least))
+    bottom = np.maximum(0.0, low - np.maximum(below.margins(wrong), least))
+
+    def ends(place: int) -> _Ends:
+        bracket = Bracket(float(low[place]), float(high[place]), float(kappas[place]))
+        return _Ends(bracket, below.at(place), above.at(place))
+
+    return ends(0), ends(int(np.argmin(top - bottom)))
 
 
 def bracketed(kinds: RowKinds, kappa: float) -> tuple[tuple[float, float], LeftOut]:
