@@ -43,7 +43,7 @@ class Line:
     def met(self) -> bool:
         """Whether the bar is reached; a line without one always is."""
         enough = self.at_least is None or self.value >= self.at_least
-        return enough and (self.at_most is None or self.value <= self.at_most)
+        return bool(enough and (self.at_most is None or self.value <= self.at_most))
 
     def to_text(self, judged: bool) -> str:
         """The line of the table."""
@@ -163,7 +163,7 @@ def conclude(lines: list[Line], machine: str, chosen: argparse.Namespace) -> Non
     judged = not chosen.quick
     if chosen.json:
         numbers = [asdict(line) | {"met": line.met if judged else None, "reached": line.reached} for line in lines]
-        chosen.json.write_text(json.dumps({"machine": machine, "lines": numbers}, indent=2) + "\n")
+        chosen.json.write_text(json.dumps({"machine": machine, "lines": numbers}, indent=2, default=float) + "\n")
     missed = [line.what.strip() for line in lines if not line.met]
     if judged and missed:
         sys.exit("Missed: " + "; ".join(missed))

@@ -90,13 +90,10 @@ class PowerSums:
         the mean. Leaving out its rows one by one would count its variance twice.
         """
         mean, weights = self.mean(kappa), self.weights(kappa)
-        sums = []
-        for power in range(2, POWERS + 1):
-            total = self.alone * (-mean) ** power + _moment(self.rows, np.ones(len(kappa)), mean, power)
-            for line, size, weight in zip(self.small, SIZES, weights, strict=True):
-                total = total + _moment(line, weight, mean * size, power)
-            sums.append(total)
-        second, third, fourth = sums
+        moments = self.alone * np.stack(_powers(-mean)[2:]) + _moments(self.rows, np.ones(len(kappa)), mean)
+        for line, size, weight in zip(self.small, SIZES, weights, strict=True):
+            moments += _moments(line, weight, mean * size)
+        second, third, fourth = moments
         fourth = np.maximum(fourth, second**2 / self.n)
         varies = second > _FLAT * self.n
         scale = max(1.0, self.n - 1)
@@ -142,10 +139,19 @@ def _mirrored(sums: Floats, whole: float) -> Floats:
     )
 
 
-def _moment(sums: Floats, weight: Floats, center: Floats, power: int) -> Floats:
-    """The sum of ``(weight T - center)^power``, from those of Tᵏ, for each κ."""
-    parts = [math.comb(power, j) * weight**j * (-center) ** (power - j) * sums[j] for j in range(power + 1)]
-    return np.asarray(sum(parts))
+def _powers(values: Floats) -> list[Floats]:
+    """The powers of values, from 0 to 4."""
+    powers = [np.ones(len(values))]
+    for _ in range(POWERS):
+        powers.append(powers[-1] * values)
+    return powers
+
+
+def _moments(sums: Floats, weight: Floats, center: Floats) -> Floats:
+    """The sums of ``(weight T - center)ᵏ`` for k from 2 to 4, from those of Tᵏ, for each κ: (3, κs)."""
+    added, left = [total * power for total, power in zip(sums, _powers(weight), strict=True)], _powers(-center)
+    powers = range(2, POWERS + 1)
+    return np.array([sum(math.comb(k, j) * added[j] * left[k - j] for j in range(k + 1)) for k in powers])
 
 
 class _Ends(NamedTuple):
