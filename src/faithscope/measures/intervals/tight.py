@@ -90,10 +90,11 @@ class PowerSums:
         the mean. Leaving out its rows one by one would count its variance twice.
         """
         mean, weights = self.mean(kappa), self.weights(kappa)
-        moments = self.alone * np.stack(_powers(-mean)[2:]) + _moments(self.rows, np.ones(len(kappa)), mean)
-        for line, size, weight in zip(self.small, SIZES, weights, strict=True):
-            moments += _moments(line, weight, mean * size)
-        second, third, fourth = moments
+        sums, weights = np.vstack([self.small, self.rows]), np.vstack([weights, np.ones(len(kappa))])
+        added = _moments(sums, weights, np.append(SIZES, 1.0)[:, None] * mean)
+        second, third, fourth = (
+            self.alone * power + moment for power, moment in zip(_powers(-mean)[2:], added, strict=True)
+        )
         fourth = np.maximum(fourth, second**2 / self.n)
         varies = second > _FLAT * self.n
         scale = max(1.0, self.n - 1)
@@ -141,17 +142,26 @@ def _mirrored(sums: Floats, whole: float) -> Floats:
 
 def _powers(values: Floats) -> list[Floats]:
     """The powers of values, from 0 to 4."""
-    powers = [np.ones(len(values))]
+    powers = [np.ones(values.shape)]
     for _ in range(POWERS):
         powers.append(powers[-1] * values)
     return powers
 
 
-def _moments(sums: Floats, weight: Floats, center: Floats) -> Floats:
-    """The sums of ``(weight T - center)ᵏ`` for k from 2 to 4, from those of Tᵏ, for each κ: (3, κs)."""
-    added, left = [total * power for total, power in zip(sums, _powers(weight), strict=True)], _powers(-center)
-    powers = range(2, POWERS + 1)
-    return np.array([sum(math.comb(k, j) * added[j] * left[k - j] for j in range(k + 1)) for k in powers])
+def _moments(sums: Floats, weight: Floats, center: Floats) -> list[Floats]:
+    """The sums of ``(weight T - center)ᵏ`` for k from 2 to 4, for each κ.
+
+    Parameters
+    ----------
+    sums : (m, 5) array
+        The sums of Tᵏ, for k from 0 to 4, over m kinds of draws.
+    weight, center : (m, κs) arrays
+    """
+    added = [column[:, None] * power for column, power in zip(sums.T, _powers(weight), strict=True)]
+    left = _powers(-center)
+    return [
+        sum(math.comb(k, j) * added[j] * left[k - j] for j in range(k + 1)).sum(axis=0) for k in range(2, POWERS + 1)
+    ]
 
 
 class _Ends(NamedTuple):
