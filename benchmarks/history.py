@@ -26,7 +26,7 @@ SHOWN = 6  # runs on the page
 Run = dict[str, Any]  # script, date, commit, machine, lines
 
 
-def run(script: str, kept: Path) -> bool:
+def run(script: str, kept: Path, measured: Run) -> bool:
     """Run a script and keep what it prints and measures; whether all its bars were met."""
     numbers, command = kept / f"{script}.json", [sys.executable, "-u", f"benchmarks/{script}.py"]
     with (RESULTS / f"{script}.txt").open("w") as printed:
@@ -38,8 +38,7 @@ def run(script: str, kept: Path) -> bool:
             printed.write(line)
     met = process.wait() == 0
     if numbers.exists():
-        measured = {"script": script, "date": str(datetime.date.today()), "commit": commit()}
-        remember(measured | json.loads(numbers.read_text()))
+        remember(measured | {"script": script} | json.loads(numbers.read_text()))
     return met
 
 
@@ -81,7 +80,7 @@ def _section(script: str, runs: list[Run]) -> Iterator[str]:
     for each in runs:
         yield f"- {each['date']}, {each['commit']}: {each['machine']}"
     yield ""
-    yield f"| job | bar | {' | '.join(each['date'] for each in runs)} |"
+    yield f"| job | bar | {' | '.join(each['commit'] for each in runs)} |"
     yield f"|---|---|{'---|' * len(runs)}"
     tables = [_by_job(each) for each in runs]
     for job in dict.fromkeys(job for table in tables for job in table):
@@ -122,7 +121,8 @@ def main() -> None:
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as kept:
         scripts = () if chosen.page else chosen.only or SCRIPTS
-        missed = [script for script in scripts if not run(script, Path(kept))]
+        measured = {"date": str(datetime.date.today()), "commit": commit()}  # before results change the tree
+        missed = [script for script in scripts if not run(script, Path(kept), measured)]
     (RESULTS / "history.md").write_text("\n".join(page(remembered())) + "\n")
     if missed:
         sys.exit(f"Bars were missed by {', '.join(missed)}.")

@@ -207,7 +207,7 @@ def test_a_vector_of_zeros_has_no_direction_and_is_near_to_none(gpu):
 
 
 def test_cells_are_weighed_as_on_the_cpu_and_fetched_by_a_thread(gpu, monkeypatch):
-    monkeypatch.setattr("faithscope.counting.coverage._ASIDE", 0)
+    monkeypatch.setattr("faithscope.counting.gpu.covering._ASIDE", 0)
     rng = np.random.default_rng(12)
     phi, labels = rng.integers(0, 4, (40, 2)).astype(float), rng.integers(0, 2, 40)
     found = fs.within(phi, labels, 1.0, device="cuda")

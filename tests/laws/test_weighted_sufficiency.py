@@ -91,3 +91,12 @@ def test_bad_weights_get_a_clear_sentence(weights, message):
     rules = fs.Rules.from_conditions([[], []], features=["x"])
     with pytest.raises(fs.errors.BadInput, match=message):
         fs.sufficiency(rules, [0, 1], [[1.0], [2.0]], weights=weights)
+
+
+def test_weights_of_rows_that_all_agree_change_nothing_to_the_last_bit():
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(20, 1))
+        labels = X[:, 0] > 0
+        rules = fs.Rules.from_conditions([[("a", ">" if label else "<=", 0.0)] for label in labels], features=["a"])
+        assert fs.sufficiency(rules, labels, X, weights=rng.random(20) + 0.1).verified == 1.0

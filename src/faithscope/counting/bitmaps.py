@@ -1,8 +1,6 @@
 """Bitmaps of the rows that explanations cover: one bit per row, so that one AND or bit count treats 64 rows."""
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import partial
 from itertools import chain, islice
@@ -12,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.counting.layout import Bits, Layout
-from faithscope.inputs.chunks import WORKERS
+from faithscope.inputs.chunks import in_threads
 from faithscope.relations import Blocks, Parts
 from faithscope.runtime.blas import one_blas_thread
 from faithscope.runtime.memory import need
@@ -90,21 +88,6 @@ def _paint_blocks(cover: Blocks, layout: Layout) -> Callable[[int, int], Bits]:
         return np.concatenate(pieces)
 
     return bits
-
-
-def in_threads(work: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
-    """The results of `work` in order; several threads work, a few items ahead of whoever reads the results."""
-    if WORKERS == 1:
-        yield from map(work, items)
-        return
-    with ThreadPoolExecutor(WORKERS) as pool:
-        waiting: deque[Future[T]] = deque()
-        for item in items:
-            waiting.append(pool.submit(work, item))
-            if len(waiting) > 2 * WORKERS:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
 
 
 def over_batches(

@@ -88,6 +88,10 @@ class CoveredBlocks(NamedTuple):
         squares = inside if given.squares is given.inside else pairs.by_block(given.squares)
         agreeing = pairs.agreeing(given.inside)
         agreeing -= without_each(squares)
+        if squares is not inside:  # weighted: if all rows have one label, all pairs agree, to the last bit
+            alike = pairs.of_one_label()
+            whole = [without_each(table[alike]) for table in (inside, covered.by_block, squares)]
+            agreeing[alike] = whole[0] * whole[1] - whole[2]
         if given.missed.any():
             missed, met = pairs.by_block(given.missed), pairs.agreeing(given.missed)
         else:
@@ -105,6 +109,16 @@ class _Pairs:
         sizes = run_sizes(given.starts, len(given.cell))
         self.same = np.repeat(covered.weight(self.cells), sizes)  # covered rows with the label of each row given
         self.same_elsewhere = self.same - covered.weight_in(given.cell, given.block)  # those of other blocks
+
+    def of_one_label(self) -> Ints:
+        """The explanations whose rows, given or covered, all have one label."""
+        labels = self.covered.labels
+        cells = np.concatenate([self.cells, self.covered.cells])
+        first = np.full(self.shape[0], -1)
+        first[cells // labels] = cells
+        same = np.ones(self.shape[0], bool)
+        same[cells[first[cells // labels] != cells] // labels] = False
+        return np.flatnonzero(same)
 
     def by_block(self, values: Floats) -> Floats:
         """Sums by explanation and block."""

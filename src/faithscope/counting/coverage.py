@@ -2,11 +2,8 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from types import ModuleType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +12,9 @@ from faithscope.counting.agreement_tally import AgreementTally
 from faithscope.counting.bitmaps import over_batches
 from faithscope.counting.blocks import Content
 from faithscope.counting.counts import Counts
+from faithscope.counting.gpu.covering import cover_on_gpu
 from faithscope.counting.gpu.devices import on_gpu
 from faithscope.counting.idle import watch
-from faithscope.counting.influence import Influence
 from faithscope.counting.numbered import NumberedRows, number_among, number_rows
 from faithscope.counting.pair_counts import PairCounts
 from faithscope.counting.tally import TABLE, Coverage, LabelTally
@@ -33,7 +30,6 @@ from faithscope.sample import Sample
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_ASIDE = 100_000  # rows: counts of more are made in a thread, while a GPU works
 EXACT = 10**8  # explanations x rows: beyond it, blocks of rows are left out instead of single rows
 
 
@@ -93,7 +89,7 @@ def _cover(
         _device(device, sample),
         covers.near,
         len(rows.distinct) * rows.n,
-        lambda gpu, near: _cover_on_gpu(gpu, near, near.radii[None], [relation], rows, interval)[0],
+        lambda gpu, near: cover_on_gpu(gpu, near, near.radii[None], [relation], rows, interval)[0],
     )
     if coverage is not None:
         return replace(coverage, idle=_idle(covers, coverage.counts))
@@ -124,47 +120,6 @@ def _device(device: str, sample: Sample) -> str:
         raise NotProven(f"{what} is counted on the CPU: use device='auto'.")
     plain = sample.weights is None and sample.clusters is None and not sample.agreement.of_numbers
     return device if plain else "cpu"
-
-
-def _cover_on_gpu(
-    gpu: ModuleType,
-    near: Near,
-    radii: Floats,
-    relations: Sequence[Relation],
-    rows: NumberedRows,
-    interval: bool,
-) -> list[Coverage]:
-    """Coverage within one or several radii of every center, counted on a GPU."""
-    pairs = gpu.DevicePairs(near, rows.codes, rows.labels, len(rows.names))
-    counted = zip(relations, radii, pairs.count(radii), strict=True)
-    with ThreadPoolExecutor(1) as pool:
-        return [_fetch(pairs, cells, radius, relation, rows, interval, pool) for relation, radius, cells in counted]
-
-
-def _fetch(
-    pairs: Any, cells: Any, radius: Floats, relation: Relation, rows: NumberedRows, interval: bool, pool: Executor
-) -> Coverage:
-    """Coverage from cells on a GPU: while it weighs many for the interval, a thread makes counts of them."""
-    interval = interval and rows.n > 1
-    fetched = partial(_fetched_counts, cells.fetch(), relation, rows, interval)
-    arriving = pool.submit(fetched) if rows.n > _ASIDE else None
-    sums: Any = pairs.influence(radius, *cells.weighed()) if interval else None
-    coverage, influence = fetched() if arriving is None else arriving.result()
-    if influence is None:
-        return coverage
-    return replace(coverage, left_out=influence.left_out(sums, rows.codes, rows.labels, coverage.own))
-
-
-def _fetched_counts(
-    fetching: Any, relation: Relation, rows: NumberedRows, interval: bool
-) -> tuple[Coverage, Influence | None]:
-    """Coverage without its interval, and what that needs."""
-    cells = fetching.result()
-    table = (cells.explanation, cells.label, cells.given, cells.covered, cells.missed)
-    counts = Counts(rows.kept, rows.names, *table, relation=relation)
-    influence = Influence(counts) if interval else None
-    _ = influence and influence.cell_of  # which is kept
-    return Coverage(counts, rows.codes, cells.own, close=cells.close), influence
 
 
 def _countable(covers: Parts | Blocks, sample: Sample, rows: NumberedRows, interval: bool) -> Near | None:
@@ -213,7 +168,7 @@ def cover_curve(sample: Sample, relations: Sequence[Within], *, device: str = "c
         _device(device, sample),
         covers.near,
         len(rows.distinct) * rows.n,
-        lambda gpu, near: _cover_on_gpu(gpu, near, radii, relations, rows, True),
+        lambda gpu, near: cover_on_gpu(gpu, near, radii, relations, rows, True),
     )
     if on_device is not None:
         return on_device

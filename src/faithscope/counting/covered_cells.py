@@ -20,12 +20,15 @@ class CoveredCells(ABC):
 
     Attributes
     ----------
+    labels : int
+        Number of labels.
     cells, rows : (m,) arrays
         The cells that some covered row is in, ascending, and how many are.
     by_block, rows_by_block : (explanations, blocks) arrays
         The weight and the number of covered rows.
     """
 
+    labels: int
     cells: Ints
     rows: Ints
 
@@ -106,6 +109,7 @@ class ListedCells(CoveredCells):
 
     def __init__(self, bits: Bits, layout: Layout, weights: Floats | None) -> None:
         self.explanations, self.segments, self.blocks = len(bits), layout.segments, layout.blocks
+        self.labels = layout.segments // layout.blocks
         which, place = layout.ones(bits)
         key = which * layout.segments + layout.sorted_segment[place]
         starts = run_starts(key)

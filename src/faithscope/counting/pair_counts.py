@@ -7,11 +7,11 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.bitmaps import in_threads
 from faithscope.counting.pieces import Bytes, Pieces
 from faithscope.explanations.distances.metrics import paired
 from faithscope.explanations.distances.near import Near
 from faithscope.explanations.distances.tiles import need_distances, to_tiles
+from faithscope.inputs.chunks import in_threads
 from faithscope.runtime.blas import one_blas_thread
 
 Ints = NDArray[np.int64]

@@ -1,12 +1,16 @@
-"""Chunks: one pass over many rows, a few thousand at a time, in threads."""
+"""Chunks: work over many rows, some at a time, in threads."""
 
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+S = TypeVar("S")
+T = TypeVar("T")
 
 CHUNK = 2**16  # values at a time, so that a chunk and what is made of it stay in cache
 _MOST = 2**15  # rows of a chunk
@@ -38,6 +42,21 @@ def over_chunks(work: Callable[[int, int], None], rows: int, width: int) -> None
         run()
     for other in others:
         other.result()
+
+
+def in_threads(work: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
+    """The results of `work` in order; several threads work, a few items ahead of whoever reads the results."""
+    if WORKERS == 1:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(WORKERS) as pool:
+        waiting: deque[Future[T]] = deque()
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > 2 * WORKERS:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def sums_over_chunks(work: Callable[[int, int], Sequence[float]], rows: int, width: int) -> NDArray[np.float64]:

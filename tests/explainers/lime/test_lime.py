@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeClassifier
 
 from faithscope.explainers.lime.explainer import Lime
+from recorder import Recorder
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 TUMORS, MALIGNANT = load_breast_cancer(return_X_y=True)
@@ -31,17 +32,6 @@ def mixed_model(rows):
 def same_sign(rows):
     """The paper's XOR model."""
     return (np.sign(rows[:, 0]) == np.sign(rows[:, 1])).astype(float)
-
-
-class Recorder:
-    """A model that remembers the rows it was asked about."""
-
-    def __init__(self, model):
-        self.model, self.asked = model, []
-
-    def __call__(self, rows):
-        self.asked.append(rows.copy())
-        return self.model(rows)
 
 
 def lime_coefficients(train, row, model, seed, samples, categorical=(), discretize=True):

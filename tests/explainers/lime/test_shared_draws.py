@@ -13,21 +13,11 @@ import faithscope as fs
 import faithscope.explainers.lime.regressions as regressions
 from faithscope.errors import BadInput
 from faithscope.explainers.lime.explainer import Lime
+from recorder import Recorder
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 FOREST = RandomForestClassifier(10, max_depth=4, random_state=0).fit(IRIS, SPECIES)
 KERNEL = 0.75
-
-
-class Recorder:
-    """A model that remembers the rows it was asked about."""
-
-    def __init__(self, model):
-        self.model, self.asked = model, []
-
-    def __call__(self, rows):
-        self.asked.append(rows.copy())
-        return self.model(rows)
 
 
 def hostile_rows(n=400):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from faithscope.explainers.lime.draws import DrawnFeature
 from faithscope.explainers.lime.outputs import AskedModel
 from faithscope.explainers.shared.arrays import Floats
-from faithscope.explainers.shared.blocks import Progress
+from faithscope.explainers.shared.blocks import Progress, blocks
 from faithscope.explainers.shared.classes import chosen_classes
 from faithscope.explainers.shared.table import Table, Unseen
 from faithscope.runtime.memory import need
@@ -44,8 +44,9 @@ class Drawing(ABC):
         """One vector per row and class explained: (n, classes, d)."""
 
     def outputs(self, columns: list[NDArray[Any]], count: int) -> Floats:
-        """Probabilities of every class, or numbers, for so many rows, in one call: (count, classes)."""
-        return self.asked.outputs(self.table.rebuild(columns), count)
+        """Probabilities of every class, or numbers, for so many rows: (count, classes)."""
+        parts = blocks(count, VALUES // len(columns))
+        return self.asked.outputs((self.table.rebuild([column[part] for column in columns]) for part in parts), count)
 
     def choose(self, of_classes: Floats, own: Floats) -> Floats:
         """What is about the classes explained, from an array (n, classes, ...) and the rows' own outputs."""

@@ -39,7 +39,7 @@ class Lime(Mannered):
 
     What is drawn does not depend on the row: the row decides only which draws are like it. So one set of draws serves
     all rows, each row's explanation is distributed as that of ``lime``, and rows in the same quarters differ only by
-    the row itself, which is one of the `samples` rows, with weight 1. The model is asked once per call of `explain`:
+    the row itself, which is one of the `samples` rows, with weight 1. In a call of `explain` the model is asked
     about ``samples - 1`` draws, and about the distinct rows. ``draws="own"`` draws for each row anew, as ``lime`` does,
     and asks the model about `samples` rows per row. Random errors of different rows are then independent.
 

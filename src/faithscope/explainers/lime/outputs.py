@@ -1,6 +1,6 @@
 """The outputs that LIME explains: probabilities of every class, or the one number of a regression."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -65,9 +65,9 @@ class AskedModel:
         """What a reader should know about the outputs."""
         return (_LOGITS,) if self.logits else ()
 
-    def outputs(self, rows: Any, count: int) -> Floats:
-        """The outputs for so many rows: (n, classes) probabilities, or (n, 1) numbers."""
-        outputs = to_outputs(self.ask(rows))
+    def outputs(self, blocks: Iterable[Any], count: int) -> Floats:
+        """The outputs for so many rows, in blocks: (n, classes) probabilities, or (n, 1) numbers."""
+        outputs = np.concatenate([to_outputs(self.ask(rows)) for rows in blocks])
         if self.logits:
             outputs = _probabilities(outputs)
         if len(outputs) != count:

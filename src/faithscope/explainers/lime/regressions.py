@@ -1,8 +1,8 @@
 """Weighted ridge regressions of the outputs of shared draws, one per bins that rows have."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from faithscope.explainers.lime.contrasts import Contrasts, count_of
 from faithscope.explainers.lime.kernel import roots
 from faithscope.explainers.shared.arrays import Bools, Floats, Ints
 from faithscope.explainers.shared.blocks import Progress, blocks
-from faithscope.inputs.chunks import WORKERS
+from faithscope.inputs.chunks import WORKERS, in_threads
 from faithscope.inputs.grouping import group
 from faithscope.runtime.blas import one_blas_thread
 from faithscope.runtime.memory import need
@@ -97,11 +97,8 @@ class Regressions:
         most = _AT_A_TIME // (contrasts.columns.itemsize * self.draws.shape[1] * (len(self.draws) + len(self.outputs)))
         step = min(most, -(-len(places) // (2 * WORKERS)))
         parts = [places[block] for block in blocks(len(places), step)]
-        if len(parts) == 1 or WORKERS == 1:
-            yield from (self._solve(contrasts, part) for part in parts)
-            return
-        with ThreadPoolExecutor(WORKERS) as pool:
-            yield from pool.map(lambda part: self._solve(contrasts, part), parts)
+        solve = partial(self._solve, contrasts)
+        return map(solve, parts) if len(parts) == 1 else in_threads(solve, parts)
 
     def _solve(self, contrasts: Contrasts, places: Ints) -> Floats:
         """Bases and slopes of rows whose contrasts have these places: (n, classes + 1, d)."""

@@ -36,7 +36,7 @@ class SharedDraws(Drawing):
         return draw_places(generator, (len(self.features), self.samples - 1), len(self.features[0].values))
 
     def _ask(self, drawn: Places, rows: Floats, unseen: Unseen) -> tuple[Floats, Floats]:
-        """The outputs of the rows themselves (n, classes), and of the draws (samples - 1, classes), in one call."""
+        """The outputs of the rows themselves (n, classes), and of the draws (samples - 1, classes)."""
         which, first = _different(self.table, rows)
         rows, unseen = rows[first], unseen.take(first)
         columns = [
