@@ -1,12 +1,10 @@
 """Vega-Lite specifications: rows of numbers in, plain dictionaries out, without width and colors."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-Row = Mapping[str, Any]
-Rows = Sequence[Row]
-Spec = dict[str, Any]
+from faithscope.charts.layers import SHARES, Row, Rows, Spec, layer, layered, nominal, share, titled, tooltip, x_until
 
 _KEYS = {
     False: (
@@ -19,11 +17,9 @@ _KEYS = {
     ),
 }
 CURVE_KEY = ("line: value, with its interval · band: cannot be checked · dashed: chance",)
-_SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # an identifier; nothing is downloaded
 _STEP = 27  # pixels per line of bars
 _GUTTER = 78  # pixels for the names of measures
 _HATCH = 0.0125  # between strokes of a bar, on the scale from 0 to 1; doubled for columns, which are shorter
-_SHARES = {"domain": [0, 1]}  # replaced by `_scale` if there are values below 0
 _SAME, _SPREAD = "Same()", "Spread()"  # agreements as estimates write them down
 _UNIQUENESS = {"domain": [0, 1]}
 _LOWEST = -1.0  # an axis begins no lower; a mark beyond it is drawn at its end
@@ -58,7 +54,7 @@ def _scale(rows: Rows) -> Spec:
     fields = ("value", "low", "upper", "chance", "verified", "verified_low")
     least = min((row[field] for row in rows for field in fields if row.get(field) is not None), default=0.0)
     if least >= 0:
-        return _SHARES
+        return SHARES
     return {"domain": [max(_LOWEST, math.floor(10 * least) / 10), 1], "clamp": True}
 
 
@@ -78,9 +74,9 @@ def estimates(rows: Rows) -> Spec:
     text = {"type": "text", "style": "name", "align": "left", "baseline": "middle", "dy": 3}
     left = _GUTTER if several else 0
     text |= {"limit": {"expr": f"width + {left}"}}
-    heading = {"y": y, "text": _nominal("name"), "x": {"value": -left}}
-    layers = [{**layer, "encoding": {"y": y, **layer["encoding"]}} for layer in _bars(lines)]
-    return _layered([*layers, _layer(names, text, heading)], _STEP * len(order), _scale(rows))
+    heading = {"y": y, "text": nominal("name"), "x": {"value": -left}}
+    layers = [{**bar, "encoding": {"y": y, **bar["encoding"]}} for bar in _bars(lines)]
+    return layered([*layers, layer(names, text, heading)], _STEP * len(order), _scale(rows))
 
 
 def _lines(rows: Rows) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -99,28 +95,28 @@ def _bars(lines: Rows) -> list[Spec]:
     """Layers: value, unverifiable part, chance, interval, and the agreement of the rows that can be checked."""
     axis = {"title": _axis_title(lines), "format": ".1f", "tickCount": 5}
     ends = ("verified_low", "verified_high")
-    tips = _tips("name", "measure", "value", "low", "high", "unverifiable", "verified", *ends, "chance", "n")
+    tips = tooltip("name", "measure", "value", "low", "high", "unverifiable", "verified", *ends, "chance", "n")
     bar, below = {"height": 11, "yOffset": -3}, {"yOffset": 7}
     cap = {"type": "tick", "style": "cap", "orient": "vertical", "thickness": 1.5, "size": 7, **below}
     lines = [{**line, "zero": 0} for line in lines]
     silent = [line for line in lines if line["upper"] > line["value"]]
     checked, known = _having(lines, "verified"), _having(lines, "chance")
-    zero = {**_share("zero"), "axis": axis}
-    color = {**_nominal("measure"), "legend": None, "scale": {"domain": ["consistency", "sufficiency"]}}
+    zero = {**share("zero"), "axis": axis}
+    color = {**nominal("measure"), "legend": None, "scale": {"domain": ["consistency", "sufficiency"]}}
     chance = {"type": "tick", "style": "chance", "orient": "vertical", "thickness": 2, "size": _STEP}
     stroke = {"type": "point", "style": "hatch", "shape": "stroke", "angle": 300, "size": 90, "yOffset": -3}
     diamond = {"type": "point", "style": "checked", "shape": "diamond", "size": 75, "yOffset": -3}
     span = {"type": "rule", "style": "checked-interval", "yOffset": -3}
     return [
-        _layer(lines, {"type": "bar", **bar}, {"x": zero, "color": color} | _to_x("value") | tips),
-        _layer(silent, {"type": "bar", "style": "silent", **bar}, {"x": _share("value")} | _to_x("upper") | tips),
-        _layer(_hatching(silent), stroke, {"x": _share("at")}),
-        _layer(known, chance, {"x": _share("chance")} | tips),
-        _layer(lines, {"type": "rule", "style": "interval", **below}, {"x": _share("low")} | _to_x("high") | tips),
-        _layer(lines, cap, {"x": _share("low")}),
-        _layer(lines, cap, {"x": _share("high")}),
-        _layer(checked, span, {"x": _share("verified_low")} | _to_x("verified_high") | tips),
-        _layer(checked, diamond, {"x": _share("verified")} | tips),
+        layer(lines, {"type": "bar", **bar}, {"x": zero, "color": color} | x_until("value") | tips),
+        layer(silent, {"type": "bar", "style": "silent", **bar}, {"x": share("value")} | x_until("upper") | tips),
+        layer(_hatching(silent), stroke, {"x": share("at")}),
+        layer(known, chance, {"x": share("chance")} | tips),
+        layer(lines, {"type": "rule", "style": "interval", **below}, {"x": share("low")} | x_until("high") | tips),
+        layer(lines, cap, {"x": share("low")}),
+        layer(lines, cap, {"x": share("high")}),
+        layer(checked, span, {"x": share("verified_low")} | x_until("verified_high") | tips),
+        layer(checked, diamond, {"x": share("verified")} | tips),
     ]
 
 
@@ -144,19 +140,19 @@ def _hatching(lines: Rows, step: float = _HATCH) -> list[dict[str, Any]]:
 def against(rows: Rows) -> Spec:
     """Consistency against sufficiency, for every name that has both."""
     points = list(_both(rows))
-    x, y = (_titled(f"{measure}_value", measure) for measure in ("consistency", "sufficiency"))
-    from_x, from_y = _titled("consistency_low", "consistency"), _titled("sufficiency_low", "sufficiency")
-    to_x, to_y = _to_x("consistency_high"), {"y2": {"field": "sufficiency_high"}}
+    x, y = (titled(f"{measure}_value", measure) for measure in ("consistency", "sufficiency"))
+    from_x, from_y = titled("consistency_low", "consistency"), titled("sufficiency_low", "sufficiency")
+    to_x, to_y = x_until("consistency_high"), {"y2": {"field": "sufficiency_high"}}
     ends = [f"{measure}_{end}" for measure in ("consistency", "sufficiency") for end in ("value", "low", "high")]
-    tips, rule = _tips("name", *ends), {"type": "rule", "style": "interval"}
+    tips, rule = tooltip("name", *ends), {"type": "rule", "style": "interval"}
     layers = [
-        _layer(points, {"type": "rect", "style": "box"}, {"x": from_x, "y": from_y, **to_x, **to_y, **tips}),
-        _layer(points, rule, {"x": from_x, "y": y, **to_x}),
-        _layer(points, rule, {"x": x, "y": from_y, **to_y}),
-        _layer(points, {"type": "point", "style": "dot", "size": 80}, {"x": x, "y": y, **tips}),
+        layer(points, {"type": "rect", "style": "box"}, {"x": from_x, "y": from_y, **to_x, **to_y, **tips}),
+        layer(points, rule, {"x": from_x, "y": y, **to_x}),
+        layer(points, rule, {"x": x, "y": from_y, **to_y}),
+        layer(points, {"type": "point", "style": "dot", "size": 80}, {"x": x, "y": y, **tips}),
         *_spots(points, "consistency_value", "sufficiency_value"),
     ]
-    return _layered(layers, 300, _scale(rows))
+    return layered(layers, 300, _scale(rows))
 
 
 def _both(rows: Rows) -> Iterator[dict[str, Any]]:
@@ -169,29 +165,29 @@ def _both(rows: Rows) -> Iterator[dict[str, Any]]:
 
 def discretizations(rows: Rows) -> Spec:
     """Consistency against uniqueness."""
-    tips = _tips("name", "uniqueness", "value", "low", "high", "unverifiable", "chance")
-    x = {**_titled("uniqueness", "uniqueness"), "scale": _UNIQUENESS}
+    tips = tooltip("name", "uniqueness", "value", "low", "high", "unverifiable", "chance")
+    x = {**titled("uniqueness", "uniqueness"), "scale": _UNIQUENESS}
     silent = [row for row in rows if row["upper"] > row["value"]]
     known = _having(rows, "chance")
     chance = {"type": "tick", "style": "chance", "orient": "horizontal", "thickness": 2, "size": 22}
     stroke = {"type": "point", "style": "hatch", "shape": "stroke", "angle": 330, "size": 90}
 
     def y(field: str) -> Spec:
-        return _titled(field, "consistency")
+        return titled(field, "consistency")
 
     def to(field: str) -> Spec:
         return {"y2": {"field": field}}
 
     bar, rule = {"type": "bar", "style": "silent", "width": 11}, {"type": "rule", "style": "interval", "xOffset": 9}
     layers = [
-        _layer(silent, bar, {"x": x, "y": y("value")} | to("upper") | tips),
-        _layer(_hatching(silent, 2 * _HATCH), stroke, {"x": x, "y": y("at")}),
-        _layer(rows, rule, {"x": x, "y": y("low")} | to("high") | tips),
-        _layer(known, chance, {"x": x, "y": y("chance")} | tips),
-        _layer(rows, {"type": "point", "style": "dot", "size": 80}, {"x": x, "y": y("value")} | tips),
+        layer(silent, bar, {"x": x, "y": y("value")} | to("upper") | tips),
+        layer(_hatching(silent, 2 * _HATCH), stroke, {"x": x, "y": y("at")}),
+        layer(rows, rule, {"x": x, "y": y("low")} | to("high") | tips),
+        layer(known, chance, {"x": x, "y": y("chance")} | tips),
+        layer(rows, {"type": "point", "style": "dot", "size": 80}, {"x": x, "y": y("value")} | tips),
         *_spots(rows, "uniqueness", "value"),
     ]
-    return _layered(layers, 280, _scale(rows))
+    return layered(layers, 280, _scale(rows))
 
 
 def curve(points: Rows, n: int, wanted: float, needed: int | None) -> Spec:
@@ -205,19 +201,19 @@ def curve(points: Rows, n: int, wanted: float, needed: int | None) -> Spec:
     x = {"field": "n", "type": "quantitative", "scale": {"type": "log", "domain": [1, most]}, "axis": axis}
 
     def line(rows: Rows, field: str, style: str) -> Spec:
-        encoding = {"x": x, "y": _titled(field, "share of rows"), **_tips("n", field, "kind")}
-        return _layer(rows, {"type": "line", "style": style}, encoding)
+        encoding = {"x": x, "y": titled(field, "share of rows"), **tooltip("n", field, "kind")}
+        return layer(rows, {"type": "line", "style": style}, encoding)
 
-    ends = {"x": x, "y": _share("low"), "y2": {"field": "high"}, **_tips("n", "low", "high", "kind")}
+    ends = {"x": x, "y": share("low"), "y2": {"field": "high"}, **tooltip("n", "low", "high", "kind")}
     layers = [
-        *([_layer(band, {"type": "area", "style": "band"}, ends)] if len(band) > 1 else []),
+        *([layer(band, {"type": "area", "style": "band"}, ends)] if len(band) > 1 else []),
         line([point for point in exact if point["value"] is not None], "value", "value"),
         line(exact, "unverifiable", "exact"),
         line(beyond, "unverifiable", "forecast"),
         *_goal(x, wanted, needed, n),
         *_sample_end(x, n, exact[-1]),
     ]
-    return _layered(layers, 260)
+    return layered(layers, 260)
 
 
 def _sample_end(x: Spec, n: int, last: Row) -> list[Spec]:
@@ -227,13 +223,13 @@ def _sample_end(x: Spec, n: int, last: Row) -> list[Spec]:
     corner = [{"n": 1, "y": 1, "text": "cannot be checked"}]
     label = {"type": "text", "align": "right", "dx": 4, "lineBreak": "\n", "lineHeight": 13, "style": "label"}
     aside = {"type": "text", "align": "left", "dx": 6, "style": "aside"}
-    text = {"text": _nominal("text")}
+    text = {"text": nominal("text")}
     return [
-        _layer(now, {"type": "rule", "style": "here-line"}, {"x": x}),
-        _layer(now, {"type": "point", "style": "here", "size": 70}, {"x": x, "y": _share("unverifiable")}),
-        _layer(now, label, {"x": x, "y": {"value": -21}, **text}),
-        _layer(names, aside, {"x": x, "y": _share("y"), **text}),
-        _layer(corner, {**aside, "dy": -8}, {"x": x, "y": _share("y"), **text}),
+        layer(now, {"type": "rule", "style": "here-line"}, {"x": x}),
+        layer(now, {"type": "point", "style": "here", "size": 70}, {"x": x, "y": share("unverifiable")}),
+        layer(now, label, {"x": x, "y": {"value": -21}, **text}),
+        layer(names, aside, {"x": x, "y": share("y"), **text}),
+        layer(corner, {**aside, "dy": -8}, {"x": x, "y": share("y"), **text}),
     ]
 
 
@@ -241,14 +237,14 @@ def _goal(x: Spec, wanted: float, needed: int | None, n: int) -> list[Spec]:
     """Layers: the wanted share, and the number of rows that it takes, if known."""
     text = f"{wanted:.0%} wanted" if needed is None else f"{wanted:.0%}: {needed:,} rows"
     goal = [{"wanted": wanted, "text": text, "n": needed}]
-    y, far = _share("wanted"), needed is None or needed > 3 * n
+    y, far = share("wanted"), needed is None or needed > 3 * n
     label = {"type": "text", "style": "aside", "align": "right" if far else "left", "dx": 0, "dy": 8}
-    at = {"x": {"value": "width"} if needed is None else x, "y": y, "text": _nominal("text")}
+    at = {"x": {"value": "width"} if needed is None else x, "y": y, "text": nominal("text")}
     arrow = {"type": "point", "style": "here", "shape": "triangle-down", "size": 60, "yOffset": -5}
-    rule = _layer(goal, {"type": "rule", "style": "wanted"}, {"y": y})
+    rule = layer(goal, {"type": "rule", "style": "wanted"}, {"y": y})
     if needed is None:
-        return [rule, _layer(goal, label, at)]
-    return [rule, _layer(goal, {**label, "dy": -18}, at), _layer(goal, arrow, {"x": x, "y": y})]
+        return [rule, layer(goal, label, at)]
+    return [rule, layer(goal, {**label, "dy": -18}, at), layer(goal, arrow, {"x": x, "y": y})]
 
 
 def within_curve(rows: Rows) -> Spec:
@@ -267,17 +263,17 @@ def tolerance_curve(rows: Rows) -> Spec:
 
 
 def _measure_curve(rows: Rows, x: Spec, title: str) -> Spec:
-    tips = _tips(x["field"], "value", "low", "high", "unverifiable", "chance")
-    value = {"x": x, "y": _titled("value", title)}
-    interval = {"x": x, "y": _titled("low", title), "y2": {"field": "high"}}
+    tips = tooltip(x["field"], "value", "low", "high", "unverifiable", "chance")
+    value = {"x": x, "y": titled("value", title)}
+    interval = {"x": x, "y": titled("low", title), "y2": {"field": "high"}}
     layers = [
-        _layer(rows, {"type": "area", "style": "band"}, {**value, "y2": {"field": "upper"}}),
-        _layer(rows, {"type": "rule", "style": "interval"}, interval | tips),
-        _layer(rows, {"type": "line", "style": "value"}, value),
-        _layer(rows, {"type": "point", "style": "dot", "size": 60}, value | tips),
-        _layer(rows, {"type": "line", "style": "chance-line"}, {"x": x, "y": _titled("chance", title)}),
+        layer(rows, {"type": "area", "style": "band"}, {**value, "y2": {"field": "upper"}}),
+        layer(rows, {"type": "rule", "style": "interval"}, interval | tips),
+        layer(rows, {"type": "line", "style": "value"}, value),
+        layer(rows, {"type": "point", "style": "dot", "size": 60}, value | tips),
+        layer(rows, {"type": "line", "style": "chance-line"}, {"x": x, "y": titled("chance", title)}),
     ]
-    return _layered(layers, 280, _scale(rows))
+    return layered(layers, 280, _scale(rows))
 
 
 def _spots(rows: Rows, x: str, y: str) -> list[Spec]:
@@ -290,7 +286,7 @@ def _spots(rows: Rows, x: str, y: str) -> list[Spec]:
         for together in places.values()
     ]
     spots.sort(key=lambda spot: (spot[x], spot[y]))
-    encoding = {"x": _share(x), "y": _share(y), "text": _nominal("text")}
+    encoding = {"x": share(x), "y": share(y), "text": nominal("text")}
     text = {"type": "text", "style": "label", "limit": 260}
     sides = ({"align": "left", "dx": 14}, {"align": "right", "dx": -14})
     layers = []
@@ -298,76 +294,5 @@ def _spots(rows: Rows, x: str, y: str) -> list[Spec]:
         for above in (False, True):  # alternately, so that neighbors do not collide; near the bottom always above
             turns = [spot for turn, spot in enumerate(spots) if (turn % 2 == 0 or spot[y] < 0.12) == above]
             chosen = [spot for spot in turns if (spot[x] > 0.5) == side]
-            layers.append(_layer(chosen, {**text, **sides[side], "dy": -14 if above else 16}, encoding))
+            layers.append(layer(chosen, {**text, **sides[side], "dy": -14 if above else 16}, encoding))
     return layers
-
-
-_WORDS = {
-    "name": "name",
-    "low": "interval from",
-    "high": "interval to",
-    "verified": "where it can be checked",
-    "verified_low": "where checked, from",
-    "verified_high": "where checked, to",
-    "tau": "distance",
-    "eps": "eps",
-    "n": "rows",
-    "kind": "how known",
-}
-
-
-def _tips(*fields: str) -> Spec:
-    """The tooltip: what hovering over a mark shows."""
-
-    def tip(field: str) -> Spec:
-        words = {"field": field, "title": _WORDS.get(field, field.replace("_", " "))}
-        if field in {"name", "measure", "kind"}:
-            return {**words, "type": "nominal"}
-        return {**words, "type": "quantitative", "format": ",d" if field in {"n"} else ".3f"}
-
-    return {"tooltip": [tip(field) for field in fields]}
-
-
-def _layer(rows: Rows, mark: Spec, encoding: Spec) -> Spec:
-    return {"data": rows, "mark": mark, "encoding": encoding}
-
-
-def _layered(layers: list[Spec], height: Any, scale: Spec = _SHARES) -> Spec:
-    """The layers as one chart, with this scale for shares; rows that several layers draw are stored once."""
-    layers = [{**layer, "encoding": _scaled(layer["encoding"], scale)} for layer in layers]
-    held: dict[int, tuple[str, Rows]] = {}
-    for layer in layers:
-        held.setdefault(id(layer["data"]), (f"rows{len(held)}", layer["data"]))
-    named = [{**layer, "data": {"name": held[id(layer["data"])][0]}} for layer in layers]
-    datasets = {name: [_compact(row) for row in rows] for name, rows in held.values()}
-    return {"$schema": _SCHEMA, "layer": named, "datasets": datasets, "height": height}
-
-
-def _scaled(encoding: Spec, scale: Spec) -> Spec:
-    """The encoding with another scale for shares."""
-    if scale is _SHARES:
-        return encoding
-    channels = {name: channel for name, channel in encoding.items() if isinstance(channel, dict)}
-    shares = {name: channel for name, channel in channels.items() if channel.get("scale") is _SHARES}
-    return encoding | {name: {**channel, "scale": scale} for name, channel in shares.items()}
-
-
-def _compact(row: Row) -> dict[str, Any]:
-    """A row with its numbers rounded to 5 digits, which is finer than a pixel."""
-    return {name: round(value, 5) if isinstance(value, float) else value for name, value in row.items()}
-
-
-def _share(field: str) -> Spec:
-    return {"field": field, "type": "quantitative", "scale": _SHARES}
-
-
-def _titled(field: str, title: str) -> Spec:
-    return {**_share(field), "axis": {"title": title, "tickCount": 5}}
-
-
-def _to_x(field: str) -> Spec:
-    return {"x2": {"field": field}}
-
-
-def _nominal(field: str) -> Spec:
-    return {"field": field, "type": "nominal"}
