@@ -20,6 +20,7 @@ from faithscope.discretizers import (
     Rank,
     Sign,
     SignOfTop,
+    TopFeatures,
     TopRegions,
     Truncate,
 )
@@ -95,6 +96,7 @@ __all__ = [
     "Spread",
     "Tolerance",
     "ToleranceCurve",
+    "TopFeatures",
     "TopRegions",
     "Truncate",
     "WithinCurve",

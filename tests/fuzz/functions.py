@@ -389,7 +389,7 @@ def _discretizer(kind, settings):
 
 for kind in (fs.Sign, fs.Rank, fs.Delta, fs.DeltaSign, fs.Modified):
     _discretizer(kind, st.just(()))
-for kind in (fs.Floor, fs.Truncate, fs.SignOfTop, fs.TopRegions):
+for kind in (fs.Floor, fs.Truncate, fs.SignOfTop, fs.TopFeatures, fs.TopRegions):
     _discretizer(kind, st.tuples(st.one_of(st.integers(-320, 320), COUNTS, SCALARS)))
 GROUPS = st.dictionaries(st.sampled_from(["g", "a", 1]), st.lists(st.sampled_from(["a", "b", "x0", "x1", 2])))
 _discretizer(fs.Grouped, st.tuples(st.one_of(GROUPS, SCALARS)))
