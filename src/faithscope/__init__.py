@@ -42,6 +42,8 @@ from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.consistency import consistency
 from faithscope.measures.decoders import GibbsDecoder, OptimalDecoder
 from faithscope.measures.estimate import Estimate
+from faithscope.measures.explainer_agreement.measure import explainer_agreement
+from faithscope.measures.explainer_agreement.result import ExplainerAgreement
 from faithscope.measures.intervals.bounds import local_sample_size, mse_bound, sample_size
 from faithscope.measures.local import Local, sample_until
 from faithscope.measures.numbers.tolerance import ToleranceCurve, tolerance_curve
@@ -73,6 +75,7 @@ __all__ = [
     "DeltaSign",
     "Estimate",
     "Evaluation",
+    "ExplainerAgreement",
     "Explanations",
     "Floor",
     "GibbsDecoder",
@@ -110,6 +113,7 @@ __all__ = [
     "discretizers",
     "errors",
     "evaluate",
+    "explainer_agreement",
     "explainers",
     "local",
     "local_sample_size",

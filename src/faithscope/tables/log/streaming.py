@@ -14,7 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.discretizers import Chain, Delta, DeltaSign, Discretizer, Modified, Original, Rank, SignOfTop, TopFeatures
+from faithscope.discretizers import (
+    Chain,
+    Delta,
+    DeltaSign,
+    Discretizer,
+    Modified,
+    Original,
+    Rank,
+    SignOfTop,
+    TopFeatures,
+)
 from faithscope.errors import BadInput
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.tables.engine.answers import batches
@@ -43,7 +53,7 @@ def steps(discretizer: Any) -> tuple[Any, ...]:
 def split(discretizer: Discretizer, kind: Kind) -> tuple[Discretizer, tuple[Any, ...]] | None:
     """The part of a discretizer that an engine works out, and what is left to NumPy; None if nothing is left.
 
-    Floor, Truncate and Sign are one expression per feature; Rank, SignOfTop and TopFeatures order the features of a row.
+    Floor, Truncate and Sign are one expression per feature; the others order the features of a row.
     """
     chain = steps(discretizer)
     changes = 1 if isinstance(kind, PairColumns) and chain and isinstance(chain[0], Delta | DeltaSign | Modified) else 0
