@@ -216,9 +216,9 @@ def heat_map(
         raise BadInput("There is nothing to draw: no name was given. Pass names, and one row of numbers per name.")
     pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
     words = "; ".join(f"{names[i]} and {names[j]}: {_in_words(values[i][j])}" for i, j in pairs)
-    said = f"{measure.capitalize() or 'Values'}, pair by pair. {words}."
+    said = f"{measure[:1].upper() or 'V'}{measure[1:] or 'alues'}, pair by pair. {words}."
     wide = min(_WIDTH, specs.CELL * len(names)) if width is None else width
-    return _chart(specs.heat_map(names, values, measure), title or measure, wide, said)
+    return _chart(specs.heat_map(names, values, measure), title or f"{measure[:1].upper()}{measure[1:]}", wide, said)
 
 
 def _in_words(value: float | None) -> str:

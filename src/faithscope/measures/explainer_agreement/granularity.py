@@ -5,6 +5,7 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faithscope.discretizers import Chain, Discretizer, Grouped, Original, Pool, SignOfTop, discretize, to_discretizer
 from faithscope.errors import UnknownName, WrongType
@@ -40,6 +41,10 @@ class ComparedExplainer(NamedTuple):
         told = repr(Original() if chosen is None else chosen)
         return cls(name, coarse, _with_its_features(raw, chosen), told)
 
+    def take(self, rows: NDArray[np.int64]) -> "ComparedExplainer":
+        """The same explainer on some of the rows."""
+        return self._replace(explanations=self.explanations.take(rows), naming=self.naming.take(rows))
+
 
 Compared = tuple[list[ComparedExplainer], tuple[str, ...]]  # and notes
 
@@ -51,7 +56,7 @@ def at_granularity(raw: Mapping[str, Explanations], discretizer: Any) -> Compare
     """
     raw = _in_one_order(raw)
     if isinstance(discretizer, Mapping):
-        chosen, notes = _by_name(discretizer, raw), ()
+        chosen, notes = _by_name(discretizer, raw), tuple[str, ...]()
     else:
         chosen, notes = _usual(raw) if discretizer is None else _for_all(to_discretizer(discretizer), raw)
     return [ComparedExplainer.of(name, given, chosen.get(name)) for name, given in raw.items()], notes

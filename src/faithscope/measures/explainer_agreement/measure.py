@@ -36,7 +36,8 @@ def explainer_agreement(
     ``same`` is the share of rows on which two of them say the same, ``chance`` what they would reach if each drew from
     its own frequencies, and ``kappa = (same - chance) / (1 - chance)``. Of importances, the four measures of Krishna et
     al. (2022) are means over rows, of the k features largest in size: the share that both name (``feature_agreement``),
-    at the same rank, with the same sign, and both. A feature of importance 0 is never named: the denominator is the
+    at the same rank, with the same sign, and both; ``feature_chance`` is that of
+    one row's explanation with another row's. A feature of importance 0 is never named: the denominator is the
     larger number of features that one of the two names, at most k, and a row on which neither names any agrees.
     Rules, highlights and counterfactuals name features too, and so have a feature agreement with importances.
 
@@ -85,15 +86,10 @@ def measure_agreement(
     check_whole(k, "k, the number of features that importances name,")
     check_share(confidence, "confidence")
     if len(explainers) < 2:
-        raise BadInput(
-            f"Agreement takes at least two explainers; got only {explainers[0].name!r}: compare it with another."
-        )
+        raise BadInput(f"Agreement takes at least two explainers; got only {explainers[0].name!r}.")
     kept = None if rows.weights is None else np.flatnonzero(rows.weights > 0)
     if kept is not None and len(kept) < rows.n:
-        explainers = [
-            each._replace(explanations=each.explanations.take(kept), naming=each.naming.take(kept))
-            for each in explainers
-        ]
+        explainers = [each.take(kept) for each in explainers]
     counted = rows.counted()
     mass = CountedRows.of(counted)
     pairs = tuple(pair_agreement(a, b, mass, k, confidence) for a, b in combinations(explainers, 2))

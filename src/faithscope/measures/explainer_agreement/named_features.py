@@ -1,7 +1,7 @@
 """Which features each row's explanation names: the largest importances, the conditions of a rule, the words."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -84,7 +84,7 @@ def _of_importances(importances: Importances, k: int) -> NamedFeatures:
     if last.startswith((*_SIGNS, *_MARKS)):
         marked = _marked(values != 0, importances.names)
         signs = np.sign(values[marked.rows, marked.features]).astype(np.int8)
-        return marked if last.startswith(_MARKS) else _replaced(marked, signs=signs)
+        return marked if last.startswith(_MARKS) else replace(marked, signs=signs)
     n, width = values.shape
     top = np.empty((n, min(k, width)), np.int64)
     step = max(1, _CELLS // max(1, width))
@@ -99,11 +99,7 @@ def _of_importances(importances: Importances, k: int) -> NamedFeatures:
 
 def _marked(marks: NDArray[Any], names: tuple[str, ...] | None) -> NamedFeatures:
     rows, features = np.nonzero(np.asarray(marks, bool))
-    return NamedFeatures(*marks.shape, names, rows, features)
-
-
-def _replaced(named: NamedFeatures, **changes: Any) -> NamedFeatures:
-    return NamedFeatures(**(vars(named) | changes))
+    return NamedFeatures(marks.shape[0], marks.shape[1], names, rows, features)
 
 
 def _of_parts(given: Conjunctions) -> NamedFeatures:

@@ -10,9 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import Incompatible
+from faithscope.measures.explainer_agreement.feature_chance import feature_chance
 from faithscope.measures.explainer_agreement.named_features import Ints, NamedFeatures
+from faithscope.measures.explainer_agreement.shares import CountedRows
 
 Floats = NDArray[np.float64]
+Marks = NDArray[np.integer]  # ranks or signs
 
 OVERLAPS = ("feature_agreement", "rank_agreement", "sign_agreement", "signed_rank_agreement")
 _SHOWN = 3  # features that a note names
@@ -31,32 +34,34 @@ class Overlap:
     sign_agreement: Floats | None = None
     signed_rank_agreement: Floats | None = None
     notes: tuple[str, ...] = ()
+    chance: float | None = None  # of the feature agreement
 
 
-def overlap(a: NamedFeatures, b: NamedFeatures) -> Overlap:
+def overlap(a: NamedFeatures, b: NamedFeatures, counted: CountedRows) -> Overlap:
     """How far the features that two explainers name are the same; raises `Incompatible` if no names are shared."""
     aligned, notes = _in_one_numbering(a, b)
     size = max(a.width, int(aligned.features.max(initial=0)) + 1)
-    keys = (each.rows * size + each.features for each in (a, aligned))
-    _, in_a, in_b = np.intersect1d(*keys, assume_unique=True, return_indices=True)
+    first, second = (each.rows * size + each.features for each in (a, aligned))
+    _, in_a, in_b = np.intersect1d(first, second, assume_unique=True, return_indices=True)
     rows, most = a.rows[in_a], np.maximum(a.sizes, b.sizes)
 
     def share(holds: NDArray[np.bool_]) -> Floats:
         shared = np.bincount(rows[holds], minlength=a.n).astype(np.float64)
         return np.divide(shared, most, out=np.ones(a.n), where=most > 0)
 
-    same_rank, same_sign = _equal(a.ranks, b.ranks, in_a, in_b), _equal(a.signs, b.signs, in_a, in_b)
-    both = None if same_rank is None or same_sign is None else same_rank & same_sign
-    parts = (None if holds is None else share(holds) for holds in (same_rank, same_sign, both))
-    everywhere = np.ones(len(rows), bool)
+    whole = Overlap(share(np.ones(len(rows), bool)), notes=notes, chance=feature_chance(a, aligned, counted))
     if {*a.known_names} != {*b.known_names} and not _by_position(a, b):
-        return Overlap(share(everywhere), notes=notes)
-    return Overlap(share(everywhere), *parts, notes=notes)
+        return whole
+    ranked, signed = _equal(a.ranks, b.ranks, in_a, in_b), _equal(a.signs, b.signs, in_a, in_b)
+    return replace(
+        whole,
+        rank_agreement=None if ranked is None else share(ranked),
+        sign_agreement=None if signed is None else share(signed),
+        signed_rank_agreement=None if ranked is None or signed is None else share(ranked & signed),
+    )
 
 
-def _equal(
-    a: NDArray[np.integer] | None, b: NDArray[np.integer] | None, in_a: Ints, in_b: Ints
-) -> NDArray[np.bool_] | None:
+def _equal(a: Marks | None, b: Marks | None, in_a: Ints, in_b: Ints) -> NDArray[np.bool_] | None:
     return None if a is None or b is None else np.asarray(a[in_a] == b[in_b])
 
 

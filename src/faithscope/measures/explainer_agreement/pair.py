@@ -39,6 +39,8 @@ class PairAgreement:
     feature_agreement, rank_agreement, sign_agreement, signed_rank_agreement : Share or None
         Means over rows of the share of the named features that both name: at all, at the same rank, with the same
         sign, and both.
+    feature_chance : float or None
+        The feature agreement of one row's explanation by a with another row's by b.
     n : int
         Number of rows.
     notes : tuple of str
@@ -51,6 +53,7 @@ class PairAgreement:
     chance: float | None = None
     kappa: Share | None = None
     feature_agreement: Share | None = None
+    feature_chance: float | None = None
     rank_agreement: Share | None = None
     sign_agreement: Share | None = None
     signed_rank_agreement: Share | None = None
@@ -66,8 +69,9 @@ class PairAgreement:
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this pair, ready for JSON."""
         shares = {name: getattr(self, name) for name in MEASURES}
-        told = {name: None if share is None else share._asdict() for name, share in shares.items()}
-        return {"a": self.a, "b": self.b, "n": self.n, "chance": self.chance, **told, "notes": list(self.notes)}
+        told: dict[str, Any] = {name: None if share is None else share._asdict() for name, share in shares.items()}
+        told |= {"chance": self.chance, "feature_chance": self.feature_chance}
+        return {"a": self.a, "b": self.b, "n": self.n, **told, "notes": list(self.notes)}
 
     def columns(self) -> dict[str, Any]:
         """One line of a table."""
@@ -77,6 +81,7 @@ class PairAgreement:
             ends = (None, None, None) if share is None else share
             line |= dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
             line |= {"chance": self.chance} if name == "same" else {}
+            line |= {"feature_chance": self.feature_chance} if name == "feature_agreement" else {}
         return line | {"n": self.n}
 
 
@@ -92,10 +97,10 @@ def pair_agreement(
     except Incompatible as reason:
         notes.append(_different(a, b, reason))
     try:
-        shared = _overlap(*(named_features(each.naming, k) for each in (a, b)), k)
+        shared = _overlap(named_features(a.naming, k), named_features(b.naming, k), rows)
         means = {name: getattr(shared, name) for name in OVERLAPS}
         told |= {name: rows.mean(each, confidence) for name, each in means.items() if each is not None}
-        told |= {"shared": shared.feature_agreement}
+        told |= {"shared": shared.feature_agreement, "feature_chance": shared.chance}
         notes += shared.notes
     except Incompatible as reason:
         notes += [str(reason)] if "same" not in told else []
@@ -112,10 +117,10 @@ def _equality(a: Ints, b: Ints, rows: CountedRows, confidence: float) -> dict[st
     }
 
 
-def _overlap(a: NamedFeatures | None, b: NamedFeatures | None, k: int) -> Overlap:
+def _overlap(a: NamedFeatures | None, b: NamedFeatures | None, rows: CountedRows) -> Overlap:
     if a is None or b is None:
         raise Incompatible("not both name features, so features cannot be compared either")
-    return overlap(a, b)
+    return overlap(a, b, rows)
 
 
 def _different(a: ComparedExplainer, b: ComparedExplainer, reason: Incompatible) -> str:

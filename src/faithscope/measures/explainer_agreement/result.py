@@ -20,6 +20,17 @@ from faithscope.sinks.shareable import Shareable
 if TYPE_CHECKING:
     import pandas as pd
 
+_CHANCES = ("chance", "feature_chance")
+_WORDS = {
+    "same": "share of rows on which both say the same",
+    "chance": "the same by chance",
+    "kappa": "kappa: how far both say the same beyond chance",
+    "feature_agreement": "share of the named features that both name",
+    "feature_chance": "share of the named features that both name, by chance",
+    "rank_agreement": "share of the named features that both name at the same rank",
+    "sign_agreement": "share of the named features that both name with the same sign",
+    "signed_rank_agreement": "share of the named features that both name at the same rank, with the same sign",
+}
 _SHORT = {"FA": "feature_agreement", "RA": "rank_agreement", "SA": "sign_agreement", "SRA": "signed_rank_agreement"}
 
 
@@ -84,12 +95,12 @@ class ExplainerAgreement(Shareable):
         Parameters
         ----------
         measure : str
-            "same", "kappa", "chance", "feature_agreement", "rank_agreement", "sign_agreement" or
+            "same", "chance", "kappa", "feature_agreement", "feature_chance", "rank_agreement", "sign_agreement" or
             "signed_rank_agreement"; also "FA", "RA", "SA" and "SRA".
         """
         name = _measure(measure)
         square = np.array(self._square(name), np.float64)
-        if name != "chance":
+        if not name.endswith("chance"):
             np.fill_diagonal(square, 1.0)
         return frame(dict(zip(self.explainers, square.T, strict=True)), list(self.explainers))
 
@@ -133,7 +144,7 @@ class ExplainerAgreement(Shareable):
         from faithscope.charts import heat_map
 
         name = _measure(measure)
-        return heat_map(list(self.explainers), self._square(name), measure=name.replace("_", " "))
+        return heat_map(list(self.explainers), self._square(name), measure=_WORDS[name])
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this agreement, ready for JSON."""
@@ -149,7 +160,7 @@ class ExplainerAgreement(Shareable):
 
 
 def _measure(measure: Any) -> str:
-    known = ("chance", *MEASURES)
+    known = (*MEASURES, *_CHANCES)
     name = _SHORT.get(str(measure).upper(), measure)
     if not isinstance(name, str) or name not in known:
         raise UnknownName(f"No measure of agreement is called {measure!r}. {hint(measure, (*known, *_SHORT))}")

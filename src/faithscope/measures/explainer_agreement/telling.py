@@ -11,7 +11,7 @@ from faithscope.visible import visible
 
 _LONGEST = 16  # characters of a name in a line
 _COLUMNS = ("explainer", "and", "same", "interval", "chance", "kappa", "interval")
-_NAMED = ("features", "ranks", "signs", "ranks and signs")
+_NAMED = ("features", "by chance", "ranks", "signs", "ranks and signs")
 
 
 def in_a_line(pairs: Sequence[PairAgreement], n: int) -> str:
@@ -88,8 +88,9 @@ def _value(share: Share | None) -> float:
 def _cells(pair: PairAgreement) -> tuple[str, ...]:
     same, kappa = _ends(pair.same), _ends(pair.kappa)
     named = (_ends(getattr(pair, name)) for name in OVERLAPS)
-    chance = "–" if pair.chance is None else f"{pair.chance:.3f}"
-    cells = [" ".join(ends) if ends[1] else ends[0] for ends in named]
+    chance, by_chance = ("–" if each is None else f"{each:.3f}" for each in (pair.chance, pair.feature_chance))
+    cells = [f"{value} ({ends})" if ends else value for value, ends in named]
+    cells.insert(1, by_chance)
     return (visible(pair.a), visible(pair.b), same[0], same[1] or "–", chance, kappa[0], kappa[1] or "–", *cells)
 
 
