@@ -1,6 +1,6 @@
 """The granularity at which explainers are compared: a discretizer for each of them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from faithscope.errors import UnknownName, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.inputs.hints import hint
+from faithscope.measures.explainer_agreement.named_features import NamedFeatures, named_features
 
 _USUAL = SignOfTop(5)
 
@@ -27,19 +28,29 @@ class ComparedExplainer(NamedTuple):
     naming : Explanations
         Those that the features it names are read from: not discretized, but for sums of features.
     discretizer : str
+    named : NamedFeatures or None
+        The features that it names, once they were read.
     """
 
     name: str
     explanations: Explanations
     naming: Explanations
     discretizer: str
+    named: NamedFeatures | None = None
 
     @classmethod
     def of(cls, name: str, raw: Explanations, chosen: Any, ready: Explanations | None = None) -> "ComparedExplainer":
         """An explainer by a discretizer; `ready` are its discretized explanations if there are any already."""
         coarse = discretize(raw, chosen) if ready is None else ready
         told = repr(Original() if chosen is None else chosen)
-        return cls(name, coarse, _with_its_features(raw, chosen), told)
+        naming, rest = _with_its_features(raw, chosen)
+        if isinstance(coarse, Importances) and naming is not raw:  # sums of one-hot features are comparable with others
+            coarse = coarse._with(form=" | ".join(map(repr, rest)))
+        return cls(name, coarse, naming, told)
+
+    def reading(self, k: int) -> "ComparedExplainer":
+        """The same explainer with the features that it names."""
+        return self._replace(named=named_features(self.naming, k))
 
     def take(self, rows: NDArray[np.int64]) -> "ComparedExplainer":
         """The same explainer on some of the rows."""
@@ -110,13 +121,16 @@ def _in_one_order(raw: Mapping[str, Explanations]) -> dict[str, Explanations]:
     }
 
 
-def _with_its_features(raw: Explanations, chosen: Any) -> Explanations:
-    """The explanations by the sums of features that a discretizer begins with, so that these are what is named."""
+def _with_its_features(raw: Explanations, chosen: Any) -> tuple[Explanations, Sequence[Discretizer]]:
+    """The explanations by the sums of features that a discretizer begins with, and its other steps."""
     if not isinstance(chosen, Discretizer):
-        return raw
-    for step in takewhile(lambda step: isinstance(step, Grouped | Pool), _steps(chosen)):
-        raw = discretize(raw, step)
-    return raw
+        return raw, ()
+    steps = _steps(chosen)
+    sums = list(takewhile(lambda step: isinstance(step, Grouped | Pool), steps))
+    summed = raw
+    for step in sums:
+        summed = discretize(summed, step)
+    return (summed._with(form="") if sums else raw), steps[len(sums) :]
 
 
 def _steps(discretizer: Discretizer) -> tuple[Discretizer, ...]:

@@ -91,8 +91,8 @@ def measure_agreement(
     if kept is not None and len(kept) < rows.n:
         explainers = [each.take(kept) for each in explainers]
     counted = rows.counted()
-    mass = CountedRows.of(counted)
-    pairs = tuple(pair_agreement(a, b, mass, k, confidence) for a, b in combinations(explainers, 2))
+    mass, reading = CountedRows.of(counted), [each.reading(k) for each in explainers]
+    pairs = tuple(pair_agreement(a, b, mass, confidence) for a, b in combinations(reading, 2))
     if not any(pair.comparable for pair in pairs):
         reason = pairs[0].notes[0].rstrip(".")
         raise BadInput(f"No two of these explainers can be compared; {pairs[0].a!r} and {pairs[0].b!r}: {reason}.")

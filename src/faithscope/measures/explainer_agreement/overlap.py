@@ -49,7 +49,8 @@ def overlap(a: NamedFeatures, b: NamedFeatures, counted: CountedRows) -> Overlap
         shared = np.bincount(rows[holds], minlength=a.n).astype(np.float64)
         return np.divide(shared, most, out=np.ones(a.n), where=most > 0)
 
-    whole = Overlap(share(np.ones(len(rows), bool)), notes=notes, chance=feature_chance(a, aligned, counted))
+    shared = share(np.ones(len(rows), bool))
+    whole = Overlap(shared, notes=notes, chance=feature_chance(a, aligned, shared, counted))
     if {*a.known_names} != {*b.known_names} and not _by_position(a, b):
         return whole
     ranked, signed = _equal(a.ranks, b.ranks, in_a, in_b), _equal(a.signs, b.signs, in_a, in_b)
@@ -75,6 +76,8 @@ def _in_one_numbering(a: NamedFeatures, b: NamedFeatures) -> tuple[NamedFeatures
     """The features of b by the numbers that a has for them, and new numbers for those that a does not have."""
     if _by_position(a, b):
         return b, ()
+    if a.names is None and b.names is None:
+        raise Incompatible(f"{a.width} and {b.width} features without names cannot be matched: pass names")
     for names in (a.known_names, b.known_names):
         if len(set(names)) < len(names):
             twice = max(names, key=names.count)

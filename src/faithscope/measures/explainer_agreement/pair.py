@@ -14,7 +14,7 @@ from faithscope.explanations.keys import Plain
 from faithscope.explanations.rules import Rules
 from faithscope.measures.explainer_agreement.beyond_chance import Parts, beyond_chance
 from faithscope.measures.explainer_agreement.granularity import ComparedExplainer
-from faithscope.measures.explainer_agreement.named_features import NamedFeatures, named_features
+from faithscope.measures.explainer_agreement.named_features import NamedFeatures
 from faithscope.measures.explainer_agreement.overlap import OVERLAPS, Overlap, overlap
 from faithscope.measures.explainer_agreement.shares import CountedRows, Floats, Ints, Share
 
@@ -85,9 +85,7 @@ class PairAgreement:
         return line | {"n": self.n}
 
 
-def pair_agreement(
-    a: ComparedExplainer, b: ComparedExplainer, rows: CountedRows, k: int, confidence: float
-) -> PairAgreement:
+def pair_agreement(a: ComparedExplainer, b: ComparedExplainer, rows: CountedRows, confidence: float) -> PairAgreement:
     """How far two explainers agree on these rows."""
     told: dict[str, Any] = {"a": a.name, "b": b.name, "n": len(rows.weights)}
     notes: list[str] = []
@@ -97,7 +95,7 @@ def pair_agreement(
     except Incompatible as reason:
         notes.append(_different(a, b, reason))
     try:
-        shared = _overlap(named_features(a.naming, k), named_features(b.naming, k), rows)
+        shared = _overlap(a.named, b.named, rows)
         means = {name: getattr(shared, name) for name in OVERLAPS}
         told |= {name: rows.mean(each, confidence) for name, each in means.items() if each is not None}
         told |= {"shared": shared.feature_agreement, "feature_chance": shared.chance}

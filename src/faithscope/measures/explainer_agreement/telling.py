@@ -21,9 +21,9 @@ def in_a_line(pairs: Sequence[PairAgreement], n: int) -> str:
     same = [pair.same.value for pair in pairs if pair.same is not None]
     kappas = [pair.kappa.value for pair in pairs if pair.kappa is not None]
     features = [pair.feature_agreement.value for pair in pairs if pair.feature_agreement is not None]
-    parts = [f"the same on {_span(same, '.0%')} of rows"] if same else []
+    parts = [f"the same on {_span(same, '.0%')}"] if same else []
     parts += [f"kappa {_span(kappas, '.2f')}"] if kappas else []
-    parts += [f"feature agreement {_span(features, '.2f')}"] if features else []
+    parts += [f"features shared {_span(features, '.2f')}"] if features else []
     return f"{several(len(pairs), 'pair', 'pairs')} of explainers on {several(n, 'row', 'rows')}: {', '.join(parts)}"
 
 
