@@ -77,7 +77,7 @@ class ExplainerAgreement(Shareable):
     def pair(self, a: str, b: str) -> PairAgreement:
         """Two explainers by their names, in whatever order; `PairAgreement.a` is the one that was given first."""
         for name in (a, b):
-            if name not in self.explainers:
+            if not isinstance(name, str) or name not in self.explainers:
                 raise UnknownName(f"No explainer is called {name!r}. {hint(name, self.explainers)}")
         chosen = next((pair for pair in self.pairs if {pair.a, pair.b} == {a, b}), None)
         if chosen is None:
