@@ -9,7 +9,7 @@ from faithscope.measures.explainer_agreement.shares import Share
 from faithscope.sinks.card import Card, Sentence, Table
 from faithscope.visible import visible
 
-_LONGEST = 16  # characters of a name in a line
+_LONGEST = 12  # characters of a name in a line
 _COLUMNS = ("explainer", "and", "same", "interval", "chance", "kappa", "interval")
 _NAMED = ("features", "by chance", "ranks", "signs", "ranks and signs")
 
@@ -21,10 +21,10 @@ def in_a_line(pairs: Sequence[PairAgreement], n: int) -> str:
     same = [pair.same.value for pair in pairs if pair.same is not None]
     kappas = [pair.kappa.value for pair in pairs if pair.kappa is not None]
     features = [pair.feature_agreement.value for pair in pairs if pair.feature_agreement is not None]
-    parts = [f"the same on {_span(same, '.0%')}"] if same else []
+    parts = [f"same {_span(same, '.0%')}"] if same else []
     parts += [f"kappa {_span(kappas, '.2f')}"] if kappas else []
-    parts += [f"features shared {_span(features, '.2f')}"] if features else []
-    return f"{several(len(pairs), 'pair', 'pairs')} of explainers on {several(n, 'row', 'rows')}: {', '.join(parts)}"
+    parts += [f"features {_span(features, '.2f')}"] if features else []
+    return f"{several(len(pairs), 'pair', 'pairs')} of explainers, {several(n, 'row', 'rows')}: {', '.join(parts)}"
 
 
 def _pair_line(pair: PairAgreement) -> str:
