@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from faithscope.charts import specs
+from faithscope.charts import heat, specs
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.errors import BadInput
 
@@ -217,8 +217,8 @@ def heat_map(
     pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
     words = "; ".join(f"{names[i]} and {names[j]}: {_in_words(values[i][j])}" for i, j in pairs)
     said = f"{measure[:1].upper() or 'V'}{measure[1:] or 'alues'}, pair by pair. {words}."
-    wide = min(_WIDTH, specs.CELL * len(names)) if width is None else width
-    return _chart(specs.heat_map(names, values, measure), title or f"{measure[:1].upper()}{measure[1:]}", wide, said)
+    wide = min(_WIDTH, heat.CELL * len(names)) if width is None else width
+    return _chart(heat.heat_map(names, values, measure), title or f"{measure[:1].upper()}{measure[1:]}", wide, said)
 
 
 def _in_words(value: float | None) -> str:
