@@ -46,6 +46,17 @@ def test_weights_and_clusters_are_those_of_the_comparison():
     assert ready.n == np.count_nonzero(weights)
 
 
+def test_repeated_rows_are_told():
+    twice, rows = np.repeat(SHAP, 2, axis=0), pd.DataFrame(np.repeat(SHAP, 2, axis=0))
+    named = {"shap": twice, "lime": np.repeat(LIME, 2, axis=0)}
+    comparison = fs.compare(np.repeat(PREDICTIONS, 2), named, rows, progress=False)
+    assert "50% of rows repeat an earlier row in every column, so intervals may be" in comparison.agreement().notes[0]
+    together = fs.compare(np.repeat(PREDICTIONS, 2), named, rows, clusters=np.arange(80) // 2, progress=False)
+    alone = fs.compare(PREDICTIONS, {"shap": SHAP, "lime": LIME}, ROWS, progress=False)
+    assert together.agreement().pairs[0].kappa == pytest.approx(alone.agreement().pairs[0].kappa)
+    assert not any("repeat" in note for note in together.agreement().notes)
+
+
 def test_rows_that_served_to_choose_are_not_among_those_reported():
     comparison = fs.compare(
         PREDICTIONS, {"shap": SHAP, "lime": LIME}, ROWS, discretizer=fs.Best(["sign"]), progress=False

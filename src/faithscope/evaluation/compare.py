@@ -22,6 +22,7 @@ from faithscope.inputs.alignment import name_of, same_rows
 from faithscope.inputs.checks import check_flag, same_length
 from faithscope.inputs.frames import frame
 from faithscope.inputs.hints import hint
+from faithscope.inputs.repeats import REPEATED
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.certify import refuse_unless_convex
 from faithscope.measures.comparing.differences import together
@@ -173,7 +174,7 @@ class Comparison(Reported):
         """
         first = next(iter(self.evaluations.values()))
         explainers, notes = self._compared(discretizer)
-        rows = replace(first.sample, notes=notes)
+        rows = replace(first.sample, notes=(*_repeats(first.sample), *notes))
         return measure_agreement(explainers, rows, k, first.options.confidence if confidence is None else confidence)
 
     def _compared(self, discretizer: Any) -> Compared:
@@ -358,6 +359,12 @@ def _fitting(discretizer: Any, explanations: Explanations, one_for_all: bool) ->
     except WrongType:
         return None
     return discretizer
+
+
+def _repeats(sample: Sample) -> tuple[str, ...]:
+    """What repeated rows do to an interval of shares of rows."""
+    told = [note.partition(":")[0] for note in sample.notes if REPEATED in note]
+    return tuple(f"{note}, so intervals may be too narrow: pass clusters= to compare" for note in told)
 
 
 def _seconds(watch: Watch, name: str) -> dict[str, float]:
