@@ -22,7 +22,6 @@ from faithscope.inputs.alignment import name_of, same_rows
 from faithscope.inputs.checks import check_flag, same_length
 from faithscope.inputs.frames import frame
 from faithscope.inputs.hints import hint
-from faithscope.inputs.repeats import REPEATED
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.certify import refuse_unless_convex
 from faithscope.measures.comparing.differences import together
@@ -45,7 +44,7 @@ from faithscope.measures.telling.cards import caption, estimate_table, notes
 from faithscope.report.reported import Reported
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told, Watch
-from faithscope.sample import Sample
+from faithscope.sample import REPEATED, Sample
 from faithscope.sinks.card import Card
 from faithscope.sinks.page import fragment
 from faithscope.visible import visible
