@@ -4,6 +4,7 @@ from pathlib import Path
 
 import altair as alt
 import numpy as np
+from numpy.typing import NDArray
 
 import faithscope as fs
 from faithscope import charts
@@ -50,35 +51,71 @@ def _share(given: str) -> str:
 
 def where_it_applies() -> alt.LayerChart:
     """A rule, the rows that were given it, and all rows that it covers."""
-    rng = np.random.default_rng(3)
-    points = np.column_stack([rng.uniform(18, 70, 70), rng.uniform(0, 100, 70)])
-    says = np.where(points[:, 1] + 1.6 * (points[:, 0] - 18) > 58, "decline", "approve")
+    points, says = _people()
     covered = (points[:, 0] <= 40) & (points[:, 1] <= 55)
     given = covered & (points[:, 0] <= 30) & (points[:, 1] <= 40)
-    rows = [
-        {"age": float(a), "debt": float(d), "prediction": str(p), "given": bool(g)}
-        for (a, d), p, g in zip(points, says, given, strict=True)
-    ]
     right = int((covered & (says == "approve")).sum())
-    axes = {
-        "x": alt.X("age:Q", scale=alt.Scale(domain=[16, 72], nice=False), title="age"),
-        "y": alt.Y("debt:Q", scale=alt.Scale(domain=[0, 100]), title="debt"),
-    }
-    box = alt.Chart(alt.Data(values=[{"age": 16, "to": 40, "debt": 0, "up": 55}]))
-    box = box.mark_rect(fill=LIGHT["mark"], stroke=INK, strokeDash=[5, 3], opacity=0.75)
-    box = box.encode(**axes, x2="to:Q", y2="up:Q")
-    dots = alt.Chart(alt.Data(values=rows)).mark_point(filled=True, size=80, opacity=1).encode(**axes, **_prediction())
-    rings = alt.Chart(alt.Data(values=[row for row in rows if row["given"]]))
-    rings = rings.mark_point(size=260, stroke=INK, strokeWidth=1.6, opacity=1).encode(**axes)
-    return (box + dots + rings).properties(
-        width=560,
-        height=300,
+    return _rules(points, says, given, [(40, 55)]).properties(
         title=alt.Title(
             'The rule "age <= 40 and debt <= 55 means approve"',
             subtitle=f"Given to {given.sum()} rows (ringed), all approved. "
             f"It covers {covered.sum()} rows (shaded), and {right} of them are approved.",
         ),
     )
+
+
+def who_was_given_it() -> alt.LayerChart:
+    """A rule that tells nothing, given to those rows alone that are approved: its choice tells everything."""
+    points, says = _people()
+    given = says == "approve"
+    return _rules(points, says, given, [(72, 100)]).properties(
+        title=alt.Title(
+            'The rule "age <= 72", which covers everybody',
+            subtitle=f"Given to {given.sum()} rows (ringed), all approved. "
+            f"The {(~given).sum()} others that it covers were given another rule, and none of them is approved.",
+        ),
+    )
+
+
+def how_far_it_reaches() -> alt.LayerChart:
+    """Two rules that are both sufficient: one covers most of the approved rows, the other a few of them."""
+    points, says = _people()
+    approved, rules = says == "approve", [(36, 45), (27, 20)]
+    reached = [int((approved & (points[:, 0] <= age) & (points[:, 1] <= debt)).sum()) for age, debt in rules]
+    return _rules(points, says, np.zeros(len(points), bool), rules).properties(
+        title=alt.Title(
+            'Two rules that always mean approve: "age <= 36 and debt <= 45", and "age <= 27 and debt <= 20"',
+            subtitle=f"Of the {approved.sum()} approved rows the first covers {reached[0]}, the second {reached[1]}.",
+        ),
+    )
+
+
+def _people() -> tuple[NDArray[np.float64], NDArray[np.str_]]:
+    """Ages and debts, and whether the model approves."""
+    rng = np.random.default_rng(3)
+    points = np.column_stack([rng.uniform(18, 70, 70), rng.uniform(0, 100, 70)])
+    return points, np.where(points[:, 1] + 1.6 * (points[:, 0] - 18) > 58, "decline", "approve")
+
+
+def _rules(
+    points: NDArray[np.float64], says: NDArray[np.str_], given: NDArray[np.bool_], rules: list[tuple[float, float]]
+) -> alt.LayerChart:
+    """Rows by age and debt, those that were given the rule ringed, over the boxes that rules cover."""
+    rows = [
+        {"age": float(a), "debt": float(d), "prediction": str(p), "given": bool(g)}
+        for (a, d), p, g in zip(points, says, given, strict=True)
+    ]
+    axes = {
+        "x": alt.X("age:Q", scale=alt.Scale(domain=[16, 72], nice=False), title="age"),
+        "y": alt.Y("debt:Q", scale=alt.Scale(domain=[0, 100]), title="debt"),
+    }
+    box = alt.Chart(alt.Data(values=[{"age": 16, "to": age, "debt": 0, "up": debt} for age, debt in rules]))
+    box = box.mark_rect(fill=LIGHT["mark"], stroke=INK, strokeDash=[5, 3], opacity=0.75)
+    box = box.encode(**axes, x2="to:Q", y2="up:Q")
+    dots = alt.Chart(alt.Data(values=rows)).mark_point(filled=True, size=80, opacity=1).encode(**axes, **_prediction())
+    rings = alt.Chart(alt.Data(values=[row for row in rows if row["given"]]))
+    rings = rings.mark_point(size=260, stroke=INK, strokeWidth=1.6, opacity=1).encode(**axes)
+    return (box + dots + rings).properties(width=560, height=300)
 
 
 def _prediction() -> dict[str, object]:
@@ -118,6 +155,8 @@ def main() -> None:
     pictures = {
         "idea-consistency": same_explanation(),
         "idea-sufficiency": where_it_applies(),
+        "idea-encoding": who_was_given_it(),
+        "idea-necessity": how_far_it_reaches(),
         "idea-intervals": four_answers(),
         "idea-silence": silence(),
     }

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from faithscope.charts import heat, specs
+from faithscope.charts import heat, scope_specs, specs
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.errors import BadInput
 
@@ -21,6 +21,7 @@ __all__ = [
     "estimates",
     "heat_map",
     "populations",
+    "scopes",
     "tolerance_curve",
     "within_curve",
 ]
@@ -116,6 +117,32 @@ def discretizations(table: Any, *, title: str = "", width: int = _WIDTH) -> "alt
     ]
     words = "; ".join(f"{row['name']}: {row['value']:.3f}, {row['uniqueness']:.0%} unique" for row in rows)
     return _chart(specs.discretizations(rows), title, width, f"Consistency against uniqueness. {words}.")
+
+
+def scopes(table: Any, *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
+    """Precision against recall of every explanation that says where it applies.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The result of `Evaluation.scopes`, for predictions that are labels.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> rules = fs.Rules.from_conditions([[("x0", ">", 0)], [("x0", ">", 0)], []], features=["x0"])
+    >>> evaluation = fs.evaluate([1, 1, 0], rules, [[1.0], [2.0], [-1.0]])
+    >>> scopes(evaluation.scopes()).description
+    'Precision against recall of 2 explanations: True (0.33, 1.00); x0 > 0 (1.00, 1.00).'
+    """
+    if "precision" not in table:
+        raise BadInput("Precision and recall are of labels; these predictions are numbers. Pass ev.scopes() of labels.")
+    rows = [_known(line) for line in table.to_dict("records")]
+    words = "; ".join(
+        f"{row['explanation']} ({_shown(row['precision'])}, {_shown(row['recall'])})" for row in rows[:20]
+    )
+    words = f"Precision against recall of {len(rows):,} explanations: {words}."
+    return _chart(scope_specs.precision_recall(rows), title, width, words, scope_specs.KEY)
 
 
 def curve(plan: Any, *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
@@ -229,6 +256,10 @@ def upper_of(line: Mapping[str, Any]) -> float:
     """What the value of a line of a table would be if its silent rows agreed, for any agreement."""
     verified = line["verified"]
     return 1.0 if verified is None else min(1.0, 1 - (1 - verified) * (1 - line["unverifiable"]))
+
+
+def _shown(share: float | None) -> str:
+    return "undefined" if share is None else f"{share:.2f}"
 
 
 def _chance(row: Mapping[str, Any]) -> str:

@@ -28,7 +28,7 @@ def tooltip(*fields: str) -> Spec:
 
     def tip(field: str) -> Spec:
         words = {"field": field, "title": _WORDS.get(field, field.replace("_", " "))}
-        if field in {"name", "measure", "kind"}:
+        if field in {"name", "measure", "kind", "explanation", "label"}:
             return {**words, "type": "nominal"}
         return {**words, "type": "quantitative", "format": ",d" if field in {"n"} else ".3f"}
 

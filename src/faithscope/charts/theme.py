@@ -103,4 +103,5 @@ def _shapes(palette: Mapping[str, str]) -> dict[str, Any]:
         "here": {"color": ink, "filled": True, "opacity": 1},
         "heat": {"color": palette["consistency"]},
         "dot": {"color": palette["consistency"], "filled": True, "opacity": 1},
+        "ring": {"color": palette["unfaithful"], "filled": False, "opacity": 1, "strokeWidth": 2},
     }
