@@ -18,6 +18,16 @@ GLOSSARY: dict[str, str] = {
         "The probability that another row to which the explanation applies gets the same prediction, whatever it was "
         "told itself. Only explanations that say where they apply have it: rules, highlights, counterfactuals."
     ),
+    "necessity": (
+        "Of the other rows that get the same prediction, the share to which the explanation applies. Sufficiency asks "
+        "whether an explanation is right wherever it applies, necessity how far it reaches. A low one is no mistake: "
+        "there may be many reasons for one prediction."
+    ),
+    "encoding": (
+        "Whether the choice of an explanation says more than the explanation. Rows that were given it are compared with "
+        "rows that it covers as well but that were given another: if both get the same predictions, the explanation "
+        "says all there is to say."
+    ),
     "value": (
         "The measure on these rows. A row whose explanation covers no other row counts as 0, so a low value means "
         "unfaithful or unverifiable: read it beside the unverifiable share."

@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from faithscope.agreements import Spread
-from faithscope.charts import specs
+from faithscope.charts import scope_specs, specs
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.numbers.words import described, named, told_number, typical_gap
@@ -41,6 +41,8 @@ def _charts(summary: Summary) -> dict[str, Any]:
             drawn[f"chart-rows-{place}-{number}"] = specs.curve(curve.points, curve.n, curve.wanted, curve.needed)
         for number, groups in enumerate(explainer.populations):
             drawn[f"chart-populations-{place}-{number}"] = specs.estimates(_groups_rows(groups))
+        if explainer.hidden and explainer.hidden.points:
+            drawn[f"chart-scopes-{place}"] = scope_specs.precision_recall(explainer.hidden.points)
         if len(explainer.discretizations) > 1:
             drawn[f"chart-discretizations-{place}"] = specs.discretizations(explainer.discretizations)
     colors = {name: f"var(--{name})" for name in LIGHT} | {"hatch": "url(#hatch)"}
@@ -81,6 +83,7 @@ def _template_names(summary: Summary) -> dict[str, Any]:
         "against": any(len(explainer.measures) > 1 for explainer in explainers),
         "maps": any(pair.map for explainer in explainers for pair in explainer.contradictions),
         "populations": any(explainer.populations for explainer in explainers),
+        "hidden": any(explainer.hidden or explainer.why_not("hidden") for explainer in explainers),
         "discretizations": any(
             len(explainer.discretizations) > 1 or explainer.why_not("discretizations") for explainer in explainers
         ),
@@ -94,6 +97,7 @@ def _template_names(summary: Summary) -> dict[str, Any]:
         "assumptions": assumptions(explainers[0].measures[0], explainers[0].clusters),
         "alts": {"picture": _alt(_picture(summary)), "against": _against_alt(explainers)},
         "curve_alt": _curve_alt,
+        "scopes_alt": _scopes_alt,
         "groups_alt": lambda groups: _alt(_groups_rows(groups)),
         "facts": _facts,
         "marked": _marked,
@@ -125,6 +129,7 @@ def _sections(has: dict[str, bool]) -> list[tuple[str, str]]:
         ("rows", "How many rows"),
         ("contradictions", "Where it fails"),
         ("populations", "For whom"),
+        ("hidden", "What it hides"),
         ("discretizations", "How fine"),
         ("method", "How computed"),
         ("glossary", "What it means"),
@@ -215,6 +220,15 @@ def _curve_alt(explainer: Explainer, curve: Curve) -> str:
         f"Share of rows that cannot be checked by number of rows, {explainer.name}, {curve.measure}: "
         f"{last['unverifiable']:.0%} at the {curve.n:,} rows there are; {curve.reason}."
     )
+
+
+def _scopes_alt(explainer: Explainer) -> str:
+    points = explainer.hidden.points if explainer.hidden else ()
+    lines = [
+        f"{point['explanation']}: precision {point['precision']:.2f}, recall {point['recall']:.2f}"
+        for point in points[:_SHOWN]
+    ]
+    return f"Precision against recall of {len(points):,} explanations of {explainer.name}. {'; '.join(lines)}."
 
 
 def _marked(feature: FeaturePair) -> tuple[Any, Any]:

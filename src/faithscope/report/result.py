@@ -1,6 +1,6 @@
 """What a report reads: `Evaluation`, `Comparison` and `Audit` provide it, and compute it when they are asked."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from math import comb
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from faithscope.measures.comparing.differences import MANY, together
 from faithscope.measures.comparing.paired import PairedDifference
 from faithscope.measures.comparing.populations import Difference, Populations, difference
+from faithscope.measures.encoding import Encoding
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.planning.plan import Plan
 from faithscope.report.maps import Map
@@ -46,7 +47,12 @@ class ExplainerResult(Protocol):
     def sufficiency(self) -> Estimate | None: ...
 
     @property
+    def necessity(self) -> Estimate | None: ...
+
+    @property
     def uniqueness(self) -> float | None: ...
+
+    def encoding(self) -> Encoding: ...
 
     @property
     def X(self) -> Any: ...  # noqa: N802
@@ -79,12 +85,15 @@ class Contents:
         Between any two explainers, on the same rows.
     rows_to_choose : int
         Rows on which discretizations were chosen, none of them reported on.
+    agreement : function, optional
+        Measures on how many rows any two explainers agree; None for a single explainer.
     """
 
     explainers: Mapping[str, ExplainerResult]
     breakdowns: "Mapping[str, Sequence[Breakdown]]" = field(default_factory=dict)
     differences: Sequence[PairedDifference] = ()
     rows_to_choose: int = 0
+    agreement: Callable[[], ExplainerAgreement] | None = None
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from faithscope.measures.planning.outlook import FARTHEST
 from faithscope.measures.planning.plan import Plan
 from faithscope.measures.telling.verdict import WANTED, ExplainerVerdict, doubts, judge, with_doubts
 from faithscope.report.contradictions import Contradiction, contradictions
+from faithscope.report.hidden import Hidden
 from faithscope.report.missing import Missing, Section, attempt
 from faithscope.report.result import Breakdown, Contents, ExplainerResult, Result
 from faithscope.report.wording import plain, wording
@@ -144,6 +145,7 @@ class Explainer:
     notes: tuple[str, ...]
     missing: tuple[Missing, ...] = ()  # parts that could not be made
     clusters: str = ""  # the name of what says which rows belong together
+    hidden: Hidden | None = None  # None if explanations do not say where they apply
 
     @property
     def remarks(self) -> tuple[tuple[str, str], ...]:
@@ -315,6 +317,7 @@ def _explainer(
     attempts = {measure: attempt("rows", measure, partial(result._plan, measure)) for measure in measures}
     plans = {measure: plan for measure, (plan, _) in attempts.items() if plan is not None}
     pairs, no_pairs = contradictions(result, measures, examples) if examples else ((), ())
+    hidden, not_hidden = Hidden.of(result)
     discretizations, no_discretizations = attempt("discretizations", "consistency", lambda: result._discretized)
     provenance = result._provenance()
     return Explainer(
@@ -333,7 +336,13 @@ def _explainer(
         discretizations=tuple(map(_discretization, discretizations or ())),
         notes=tuple(map(wording, provenance.notes)),
         clusters=wording(provenance.clusters),
-        missing=(*(missing for _, no_plan in attempts.values() for missing in no_plan), *no_pairs, *no_discretizations),
+        hidden=hidden,
+        missing=(
+            *(missing for _, no_plan in attempts.values() for missing in no_plan),
+            *no_pairs,
+            *not_hidden,
+            *no_discretizations,
+        ),
     )
 
 
