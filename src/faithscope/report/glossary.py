@@ -24,9 +24,9 @@ GLOSSARY: dict[str, str] = {
         "there may be many reasons for one prediction."
     ),
     "encoding": (
-        "Whether the choice of an explanation says more than the explanation. Rows that were given it are compared with "
-        "rows that it covers as well but that were given another: if both get the same predictions, the explanation "
-        "says all there is to say."
+        "Whether the choice of an explanation says more than the explanation. Rows that were given it are compared "
+        "with rows that it covers as well but that were given another: if both get the same predictions, the "
+        "explanation says all there is to say."
     ),
     "value": (
         "The measure on these rows. A row whose explanation covers no other row counts as 0, so a low value means "
