@@ -221,7 +221,8 @@ class Comparison(Reported):
             name: [Breakdown.of(part) for parts in measured if name in parts for part in parts[name].groupings]
             for name in self.evaluations
         }
-        return Contents(self.evaluations, breakdowns, self.pairs, self.rows_to_choose)
+        agreement = self.agreement if len(self.evaluations) > 1 else None
+        return Contents(self.evaluations, breakdowns, self.pairs, self.rows_to_choose, agreement)
 
 
 @in_memory("compare fewer explainers, or on fewer rows")

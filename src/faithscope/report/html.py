@@ -5,10 +5,12 @@ from typing import Any
 
 from faithscope.agreements import Spread
 from faithscope.charts import scope_specs, specs
+from faithscope.charts.heat import heat_map
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.numbers.words import described, named, told_number, typical_gap
 from faithscope.measures.telling.verdict import LEVELS, WORDS, ExplainerVerdict
+from faithscope.report.agreeing import Agreeing, HeatMap
 from faithscope.report.assumptions import assumptions
 from faithscope.report.contradictions import FeaturePair
 from faithscope.report.glossary import glossary
@@ -45,6 +47,8 @@ def _charts(summary: Summary) -> dict[str, Any]:
             drawn[f"chart-scopes-{place}"] = scope_specs.precision_recall(explainer.hidden.points)
         if len(explainer.discretizations) > 1:
             drawn[f"chart-discretizations-{place}"] = specs.discretizations(explainer.discretizations)
+    for number, square in enumerate(summary.agreeing.maps if summary.agreeing else ()):
+        drawn[f"chart-agreement-{number}"] = heat_map(summary.agreeing.names, square.values, square.title)
     colors = {name: f"var(--{name})" for name in LIGHT} | {"hatch": "url(#hatch)"}
     names = [explainer.name for explainer in summary.explainers]
     # The words for a chart are its place's; what Vega would add says less.
@@ -84,6 +88,7 @@ def _template_names(summary: Summary) -> dict[str, Any]:
         "maps": any(pair.map for explainer in explainers for pair in explainer.contradictions),
         "populations": any(explainer.populations for explainer in explainers),
         "hidden": any(explainer.hidden or explainer.why_not("hidden") for explainer in explainers),
+        "agreement": summary.agreeing is not None,
         "discretizations": any(
             len(explainer.discretizations) > 1 or explainer.why_not("discretizations") for explainer in explainers
         ),
@@ -98,6 +103,7 @@ def _template_names(summary: Summary) -> dict[str, Any]:
         "alts": {"picture": _alt(_picture(summary)), "against": _against_alt(explainers)},
         "curve_alt": _curve_alt,
         "scopes_alt": _scopes_alt,
+        "heat_alt": _heat_alt,
         "groups_alt": lambda groups: _alt(_groups_rows(groups)),
         "facts": _facts,
         "marked": _marked,
@@ -130,6 +136,7 @@ def _sections(has: dict[str, bool]) -> list[tuple[str, str]]:
         ("contradictions", "Where it fails"),
         ("populations", "For whom"),
         ("hidden", "What it hides"),
+        ("agreement", "Do they agree"),
         ("discretizations", "How fine"),
         ("method", "How computed"),
         ("glossary", "What it means"),
@@ -229,6 +236,16 @@ def _scopes_alt(explainer: Explainer) -> str:
         for point in points[:_SHOWN]
     ]
     return f"Precision against recall of {len(points):,} explanations of {explainer.name}. {'; '.join(lines)}."
+
+
+def _heat_alt(agreeing: Agreeing, square: HeatMap) -> str:
+    lines = [
+        f"{name} and {agreeing.names[j]} {value:.2f}"
+        for i, name in enumerate(agreeing.names)
+        for j, value in enumerate(square.values[i])
+        if j > i and value is not None
+    ]
+    return f"{square.title}: {', '.join(lines)}."
 
 
 def _marked(feature: FeaturePair) -> tuple[Any, Any]:

@@ -14,6 +14,7 @@ from faithscope.measures.comparing.paired import PairedDifference
 from faithscope.measures.comparing.populations import Difference, Populations, difference
 from faithscope.measures.encoding import Encoding
 from faithscope.measures.estimate import Estimate
+from faithscope.measures.explainer_agreement.result import ExplainerAgreement
 from faithscope.measures.planning.plan import Plan
 from faithscope.report.maps import Map
 

@@ -19,6 +19,7 @@ from faithscope.measures.estimate import Estimate
 from faithscope.measures.planning.outlook import FARTHEST
 from faithscope.measures.planning.plan import Plan
 from faithscope.measures.telling.verdict import WANTED, ExplainerVerdict, doubts, judge, with_doubts
+from faithscope.report.agreeing import Agreeing
 from faithscope.report.contradictions import Contradiction, contradictions
 from faithscope.report.hidden import Hidden
 from faithscope.report.missing import Missing, Section, attempt
@@ -204,6 +205,8 @@ class Summary:
         The versions of what measured it.
     together : int
         Of how many differences the intervals hold together; 0 if each holds by itself.
+    agreeing : Agreeing or None
+        How far explainers agree with each other; None for a single one.
     """
 
     title: str
@@ -214,6 +217,7 @@ class Summary:
     created: str
     versions: dict[str, str]
     together: int = 0
+    agreeing: Agreeing | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The whole summary, ready for JSON."""
@@ -285,6 +289,7 @@ def summarize(
         created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         versions={"python": platform.python_version()} | {name: version(name) for name in _MEASURED_WITH},
         together=len(pairs) if many else 0,
+        agreeing=Agreeing.of(contents.agreement),
     )
 
 
