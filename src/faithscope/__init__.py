@@ -29,6 +29,7 @@ from faithscope.evaluation.best import Best
 from faithscope.evaluation.cache import Cache
 from faithscope.evaluation.compare import Comparison, compare
 from faithscope.evaluation.evaluate import evaluate, local
+from faithscope.evaluation.repeatability import repeatability
 from faithscope.evaluation.result import Evaluation
 from faithscope.explanations import Explanations
 from faithscope.explanations.concepts import Concepts
@@ -48,6 +49,7 @@ from faithscope.measures.intervals.bounds import local_sample_size, mse_bound, s
 from faithscope.measures.local import Local, sample_until
 from faithscope.measures.numbers.tolerance import ToleranceCurve, tolerance_curve
 from faithscope.measures.planning.plan import Plan, plan
+from faithscope.measures.repeatability.result import Repeatability
 from faithscope.measures.sufficiency import sufficiency
 from faithscope.measures.within import WithinCurve, within, within_curve
 from faithscope.readers import read
@@ -91,6 +93,7 @@ __all__ = [
     "Populations",
     "Prototypes",
     "Rank",
+    "Repeatability",
     "Rules",
     "Same",
     "Sample",
@@ -121,6 +124,7 @@ __all__ = [
     "plan",
     "read",
     "relations",
+    "repeatability",
     "sample_size",
     "sample_until",
     "sufficiency",

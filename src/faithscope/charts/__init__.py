@@ -21,6 +21,7 @@ __all__ = [
     "estimates",
     "heat_map",
     "populations",
+    "repeatability",
     "tolerance_curve",
     "within_curve",
 ]
@@ -223,6 +224,32 @@ def heat_map(
 
 def _in_words(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.2f}"
+
+
+def repeatability(
+    repeated: Drawable, rows: Sequence[float], *, title: str = "", width: int = _WIDTH
+) -> "alt.LayerChart":
+    """Rows by how repeatable their explanations are, beside the value, its interval and chance.
+
+    Parameters
+    ----------
+    repeated : Repeatability
+    rows : sequence of float
+        The share of rows at each share of equal pairs of runs, from 0 to 1 in equal steps.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> repeated = fs.repeatability([["a", "b", "b"], ["a", "b", "c"]])
+    >>> repeatability(repeated, [1 / 3, 2 / 3]).description
+    'Repeatability 0.667, interval 0.000 to 1.000, chance 0.167. Rows: 33% at 0.00, 67% at 1.00.'
+    """
+    from faithscope.charts.repeated_rows import KEY, repeated_rows
+
+    told = repeated.to_dict()
+    bars = ", ".join(f"{share:.0%} at {place / (len(rows) - 1):.2f}" for place, share in enumerate(rows) if share)
+    value = f"Repeatability {told['value']:.3f}, interval {told['low']:.3f} to {told['high']:.3f}{_chance(told)}"
+    return _chart(repeated_rows(rows, told), title, width, f"{value}. Rows: {bars}.", KEY)
 
 
 def upper_of(line: Mapping[str, Any]) -> float:
