@@ -31,9 +31,13 @@ def repeated_rows(rows: Sequence[float], told: Mapping[str, Any]) -> Spec:
     estimate = [{**{name: told[name] for name in ("value", "low", "high", "chance")}, "at": 0.94 * top}]
     known = [line for line in estimate if line["chance"] is not None]
     span = {"x": x("low"), "x2": {"field": "high"}, "y": y("at"), **_tips("value", "low", "high")}
-    column = {"type": "bar", "style": "rows"}
+    column = {"type": "rect", "style": "rows"}
     layers = [
-        _layer(bars, column, {"x": x("from"), "x2": {"field": "to"}, "y": y("rows"), **_tips("share", "rows")}),
+        _layer(
+            bars,
+            column,
+            {"x": x("from"), "x2": {"field": "to"}, "y": y("rows"), "y2": {"datum": 0}, **_tips("share", "rows")},
+        ),
         _layer(known, {"type": "rule", "style": "chance-line"}, {"x": x("chance"), **_tips("chance")}),
         _layer(estimate, {"type": "rule", "style": "interval"}, span),
         _layer(estimate, {"type": "point", "style": "here", "size": 70}, {"x": x("value"), "y": y("at")}),

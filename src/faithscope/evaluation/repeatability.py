@@ -106,7 +106,7 @@ class RunAsker:
         """The runs of a list or dict: ready explanations as they are, and explanations of X by explainers."""
         named = isinstance(runs, Mapping)
         items = {f"runs[{key!r}]": run for key, run in (runs.items() if named else enumerate(runs))}
-        if check_whole(wanted, "runs") not in (_USUAL, len(items)):
+        if check_whole(wanted, "runs", 0) not in (_USUAL, len(items)):
             raise BadInput(f"runs={wanted}, but {len(items)} runs are given: leave runs= out, or pass as many.")
         if len(items) < 2:
             raise BadInput(f"Repeatability compares runs, and got {len(items)}: pass at least two, [first, second].")
@@ -160,14 +160,15 @@ def _refuse_explainer(explain: Any) -> None:
     if explains and not isinstance(explain, Explanations):
         raise WrongType(f"explain is an explainer ({kind}), which is one run: {_MAKER}; {_READY}.")
     if isinstance(explain, Explanations) or not callable(explain):
-        raise WrongType(f"explain is one run ({kind}), and repeatability compares several: {_MAKER}; {_READY}.")
+        what = "one run, and repeatability compares several" if hasattr(explain, "__len__") else "no explainer"
+        raise WrongType(f"explain is {kind}, which is {what}: {_MAKER}; {_READY}.")
 
 
 def _check_rows(X: Any, runs: int, weights: Any, clusters: Any) -> None:
     """Raise for what cannot be used, before explanations are made, which may take long."""
     if X is None:
         raise BadInput("X is missing: pass the rows that each run is to explain, (explain, X).")
-    if check_whole(runs, "runs") < 2:
+    if check_whole(runs, "runs", 0) < 2:
         raise BadInput(f"Repeatability compares runs, and runs={runs}: pass runs=2, or better runs=5.")
     if weights is not None:
         to_weights(weights, rows_of(X))
@@ -189,7 +190,7 @@ def _from_seed(seed: int) -> Iterator[None]:
     except (TypeError, AttributeError, IndexError) as error:
         why = f"explain({seed}) failed ({type(error).__name__}: {error})"
         raise WrongType(
-            f"{why}, and is called with a seed: {_MAKER}; of a function of rows, lambda seed: f."
+            f"{why}, and is called with a seed: {_MAKER}; for a function f of rows, lambda seed: f."
         ) from error
     except Exception as error:
         error.add_note(f"Raised by explain({seed}), which makes run {seed + 1}.")

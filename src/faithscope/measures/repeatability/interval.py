@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from faithscope.measures.repeatability.runs import Runs
 
 Floats = NDArray[np.float64]
 
-_SURE = 0.99  # how sure a note is that runs differ by more than rows explain
+_SURE = 0.995  # how sure a note is that runs differ by more than rows explain
 
 
 @dataclass(frozen=True)
@@ -128,23 +129,34 @@ class CrossedRuns:
 
     @property
     def differing(self) -> bool:
-        """Whether some runs agree with the others more than some do, beyond what rows explain.
+        """Whether pairs of runs agree more or less than others, beyond what rows explain.
 
-        If rows have luck of their own alone, the jackknife over runs varies as much as the sum of its clusters does.
+        If only single explanations have luck, the agreement of a pair of runs, less the value, is a sum of independent
+        terms, one per cluster of rows, whose squares tell how far it may be from 0; so is that of a run with the others.
         """
-        many = len(self.by_run)
-        if many < 3 or len(self.cluster_weights) < 2:
+        many, clusters = len(self.by_run), len(self.cluster_weights)
+        if many < 3 or clusters < 2:
             return False
-        scattered = sum(float(((self._left_by_cluster(run) - self._by_cluster) ** 2).sum()) for run in range(many))
-        shared = float(((self.without_run - self.by_run.mean()) ** 2).sum()) * self._total**2
-        bar = float(fdtri(many - 1, len(self.cluster_weights) - 1, _SURE))
-        return shared > bar * scattered * (1 + 1e-9)
+        bar = float(fdtri(many - 1, clusters - 1, _SURE)) * (1 + 1e-9)
+        pairs = self.pairs[np.triu_indices(many, 1)] - self.value
+        by_pair, by_run = self._scatter
+        runs = self.by_run - self.value
+        return float((pairs**2).sum()) > bar * by_pair or float((runs**2).sum()) > bar * by_run
 
-    def _left_by_cluster(self, run: int) -> Floats:
-        """`_by_cluster` without a run."""
-        many, runs = len(self.by_run), self.runs
-        shares = (many * (many - 1) * runs.shares / 2 - runs.companions[run]) * 2 / ((many - 1) * (many - 2))
-        return np.bincount(runs.clusters, runs.weights * shares)
+    @property
+    def _scatter(self) -> tuple[float, float]:
+        """The sums over clusters of squared terms, of all pairs and of all runs, that `differing` compares with."""
+        runs, many = self.runs, len(self.by_run)
+        order = np.argsort(runs.clusters, kind="stable")
+        begins = np.searchsorted(runs.clusters[order], np.arange(len(self.cluster_weights)))
+
+        def squares(alike: NDArray[Any]) -> float:
+            terms = (alike[:, order] - runs.shares[order]) * (runs.weights[order] / self._total)
+            return float((np.add.reduceat(terms, begins, axis=1) ** 2).sum())
+
+        codes = runs.codes
+        by_pair = sum(squares(codes[run + 1 :] == codes[run]) for run in range(many - 1))
+        return by_pair, sum(squares(each[None] / (many - 1)) for each in runs.companions)
 
 
 def chance(runs: Runs) -> float | None:

@@ -20,6 +20,8 @@ def notes_on(crossed: CrossedRuns) -> tuple[str, ...]:
 def _on_equal(crossed: CrossedRuns) -> str:
     if not (crossed.pairs == 1).all() or crossed.runs.n == 1:
         return ""
+    if crossed.runs.distinct == 1:
+        return "every run gave every row one and the same explanation, which repeats itself whatever the rows are"
     return "every run gave each row the same explanation: either nothing is random, or the seed does not reach it"
 
 
@@ -41,9 +43,8 @@ def _on_two(runs: Runs) -> str:
 def _on_differing(crossed: CrossedRuns) -> str:
     if not crossed.differing:
         return ""
-    names, shares = crossed.runs.names, crossed.by_run
-    low, high = int(np.argmin(shares)), int(np.argmax(shares))
-    return (
-        f"runs differ by more than rows explain: {names[low]} agrees with the others on {shares[low]:.0%} of rows, "
-        f"{names[high]} on {shares[high]:.0%}"
-    )
+    names, (first, second) = crossed.runs.names, np.triu_indices(len(crossed.pairs), 1)
+    shares = crossed.pairs[first, second]
+    ends = [(names[first[pair]], names[second[pair]], shares[pair]) for pair in (shares.argmin(), shares.argmax())]
+    low, high = (f"{a} and {b} agree on {share:.0%} of rows" for a, b, share in ends)
+    return f"runs differ by more than rows explain: {low}, {high}"

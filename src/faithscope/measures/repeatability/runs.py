@@ -13,6 +13,7 @@ from faithscope.errors import BadInput, FaithscopeError, Incompatible
 from faithscope.explanations import Explanations
 from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.chunks import over_chunks
+from faithscope.inputs.rows import rows_of
 from faithscope.readers import as_explanations
 from faithscope.sample import REPEATED, Sample
 
@@ -53,9 +54,11 @@ class Runs:
             At least two runs, by name.
         """
         kinds = {name: _read(name, run) for name, run in runs.items()}
-        refuse_lengths({name: len(kind) for name, kind in kinds.items()})
+        known = {} if X is None else {"X": rows_of(X)}
+        refuse_lengths(known | {name: len(kind) for name, kind in kinds.items()})
         _refuse_kinds(kinds)
         first, *others = runs
+        same_rows(**{"X": X, first: runs[first]})
         notes = [note for name in others for note in same_rows(**{first: runs[first], name: runs[name]})]
         sample = _rows(kinds[first], runs[first], X, weights, clusters)
         given = tuple(kinds.values())
