@@ -93,6 +93,9 @@ RESULTS = {
     "local": _local,
     "explainer agreement": _agreement,
     "explainer agreement of clusters": lambda: fs.explainer_agreement({"a": KEYS, "b": KEYS[::-1]}, clusters=CUSTOMERS),
+    "repeatability": lambda: fs.repeatability([KEYS, np.roll(KEYS, 1), KEYS], weights=np.arange(1.0, N + 1)),
+    "repeatability of one row": lambda: fs.repeatability([["a"], ["b"]]),
+    "repeatability of importances": lambda: fs.repeatability([ROWS[["x"]], ROWS[["x"]] + 1], clusters=CUSTOMERS),
     "local until": lambda: fs.sample_until([(KEYS, LABELS)], "a", epsilon=0.5, budget=9, prediction="yes"),
 }
 

@@ -44,6 +44,11 @@ def _local(ev):
     return at_row(ev.consistency.counts, ev.explanations.take([0]), ev.predictions.tolist()[0])
 
 
+def _repeated(kind):
+    runs = [[[0.5, -1.0], [2.0, 0.0], [1.0, 1.0]], [[0.5, -1.0], [0.0, 0.5], [1.0, 1.0]]]
+    return fs.repeatability([kind(run) for run in runs])
+
+
 UNWEIGHTED = evaluations().filter(lambda ev: ev.weights is None)
 INSTANCES = {
     "Estimate": evaluations().map(lambda ev: ev.consistency),
@@ -56,6 +61,7 @@ INSTANCES = {
     "WithinCurve": kinds.grid(5).map(lambda m: fs.within_curve(m, list("aabba"), [0, 1.0])),
     "ToleranceCurve": st.just([1.0, 2.0, 4.5, 4.0, 0.5]).map(lambda y: fs.tolerance_curve(list("aabba"), y, [0.5, 2])),
     "ExplainerAgreement": kinds.grid(5).map(lambda m: fs.explainer_agreement({"a": m, "b": m[::-1], "c": -m}, k=1)),
+    "Repeatability": st.sampled_from([fs.Importances, list]).map(_repeated),
     "Windows": st.builds(audits).map(lambda audit: audit.windows),
     "Audit": st.builds(audits),
     "Counts": UNWEIGHTED.map(lambda ev: ev.consistency.counts),
@@ -107,6 +113,8 @@ def _k(instance):
 
 for name in ("table", "counterexamples", "scopes", "wrongly_covered"):
     _with(f"Evaluation.{name}", RESULT, 30, INSTANCES["Evaluation"], _k)
+for name in ("table", "features"):
+    _with(f"Repeatability.{name}", RESULT, 15, INSTANCES["Repeatability"], _k)
 for name in ("table", "counterexamples"):
     _with(f"Audit.{name}", AUDIT, 15, INSTANCES["Audit"], _k)
 

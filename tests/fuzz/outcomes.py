@@ -161,6 +161,17 @@ def _certificate(certificate):
     json.dumps(certificate.to_dict(), allow_nan=False)
 
 
+def _repeatability(repeated):
+    for value in (repeated.low, repeated.value, repeated.high, repeated.chance):
+        share(value)
+    assert repeated.low <= repeated.rows_low <= repeated.value <= repeated.rows_high <= repeated.high
+    assert repeated.runs >= 2
+    assert 1 <= repeated.distinct <= repeated.n * repeated.runs
+    assert "\n" not in str(repeated)
+    assert "<script" not in repeated._repr_html_()
+    json.dumps(repeated.to_dict(), allow_nan=False)
+
+
 def _plan(plan):
     share(plan.unverifiable)
     assert plan.rows_needed is None or plan.rows_needed >= 1
@@ -208,6 +219,7 @@ def _checks():
     from faithscope.measures.local import Local
     from faithscope.measures.numbers.tolerance import ToleranceCurve
     from faithscope.measures.planning.plan import Plan
+    from faithscope.measures.repeatability.result import Repeatability
     from faithscope.measures.within import WithinCurve
     from faithscope.tables.audit import Audit
 
@@ -221,6 +233,7 @@ def _checks():
         (Certificate, _certificate),
         (Plan, _plan),
         (ExplainerAgreement, _explainer_agreement),
+        (Repeatability, _repeatability),
         (pd.DataFrame, _frame),
         (Explanations, _explanations),
         ((float, np.floating), _number),

@@ -14,6 +14,7 @@ from faithscope.measures.explainer_agreement.result import ExplainerAgreement
 from faithscope.measures.local import Local
 from faithscope.measures.numbers.tolerance import ToleranceCurve
 from faithscope.measures.planning.plan import Plan
+from faithscope.measures.repeatability.result import Repeatability
 from faithscope.measures.within import WithinCurve
 from faithscope.tables.audit import Audit
 from faithscope.tables.windows import Windows
@@ -21,7 +22,7 @@ from faithscope.tables.windows import Windows
 # What functions give.
 RESULTS = (
     *(Audit, Certificate, ExplainerAgreement, Local, Plan, Plain),
-    *(Populations, Records, ToleranceCurve, WithinCurve, Windows),
+    *(Populations, Records, Repeatability, ToleranceCurve, WithinCurve, Windows),
 )
 
 NOT_CALLED = {

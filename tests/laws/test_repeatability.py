@@ -115,7 +115,7 @@ def test_a_row_of_weight_two_counts_like_two_rows_of_one_cluster(system):
 def test_the_commonest_explanations_are_counted_per_row(codes):
     first, times, different = commonest(np.array(codes))
     for row, column in enumerate(zip(*codes, strict=True)):
-        counts = sorted(((-column.count(code), code) for code in set(column)))
+        counts = sorted((-column.count(code), code) for code in set(column))
         assert (-times[0, row], first[0, row]) == counts[0]
         assert times[1, row] == (-counts[1][0] if len(counts) > 1 else 0)
         assert len(counts) == 1 or first[1, row] == counts[1][1]

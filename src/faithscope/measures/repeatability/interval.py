@@ -132,7 +132,7 @@ class CrossedRuns:
         """Whether pairs of runs agree more or less than others, beyond what rows explain.
 
         If only single explanations have luck, the agreement of a pair of runs, less the value, is a sum of independent
-        terms, one per cluster of rows, whose squares tell how far it may be from 0; so is that of a run with the others.
+        terms, one per cluster of rows, whose squares tell how far it may be from 0; so is that of a run with others.
         """
         many, clusters = len(self.by_run), len(self.cluster_weights)
         if many < 3 or clusters < 2:
