@@ -88,7 +88,7 @@ def _block_sums(values: Floats, weights: Floats, top: int) -> Floats:
 def _differing(counts: Ints) -> Floats:
     """The share of pairs of runs that differ, from how many runs are of each kind (the first axis)."""
     many = int(counts.sum(axis=0).flat[0])
-    return 1 - (counts * (counts - 1)).sum(axis=0) / (many * (many - 1))
+    return np.asarray(1 - (counts * (counts - 1)).sum(axis=0) / (many * (many - 1)))
 
 
 def _of_use(runs: Runs, names: Sequence[str], used: Sequence[Any]) -> dict[str, Any]:

@@ -54,7 +54,7 @@ class CrossedRuns:
     @cached_property
     def cluster_weights(self) -> Floats:
         """The weight of each cluster of rows."""
-        return np.bincount(self.runs.clusters, self.runs.weights)
+        return np.asarray(np.bincount(self.runs.clusters, self.runs.weights), np.float64)
 
     @cached_property
     def _total(self) -> float:
@@ -63,7 +63,7 @@ class CrossedRuns:
     @cached_property
     def _by_cluster(self) -> Floats:
         """The sum of weight times share over the rows of each cluster."""
-        return np.bincount(self.runs.clusters, self.runs.weights * self.runs.shares)
+        return np.asarray(np.bincount(self.runs.clusters, self.runs.weights * self.runs.shares), np.float64)
 
     @property
     def value(self) -> float:
@@ -83,7 +83,7 @@ class CrossedRuns:
     @cached_property
     def by_run(self) -> Floats:
         """How often the other runs explain rows as each run does, (runs,)."""
-        return (self.pairs.sum(axis=1) - 1) / (len(self.pairs) - 1)
+        return np.asarray((self.pairs.sum(axis=1) - 1) / (len(self.pairs) - 1))
 
     @property
     def without_run(self) -> Floats:

@@ -112,12 +112,12 @@ class Runs:
     def shares(self) -> Floats:
         """The share of pairs of runs that explain a row alike, (n,)."""
         many = len(self.names)
-        return self.companions.sum(axis=0) / (many * (many - 1))
+        return np.asarray(self.companions.sum(axis=0) / (many * (many - 1)))
 
     def by_share(self, steps: int) -> Floats:
         """The share of rows at each share of equal pairs, rounded to so many steps from 0 to 1, (steps + 1,)."""
         places = np.rint(steps * self.shares).astype(np.int64)
-        return np.bincount(places, self.weights, steps + 1) / self.weights.sum()
+        return np.asarray(np.bincount(places, self.weights, steps + 1) / self.weights.sum())
 
     def describe(self, code: int) -> str:
         """The text of an explanation, by its number."""
