@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from faithscope.charts.specs import Spec, _layer, _layered, _tips
+from faithscope.charts.layers import Spec, layer, layered, tooltip
 
 KEY = ("bars: rows · line above: value, with its interval · dashed: chance",)
 _ROOM = 1.16  # of the highest bar, so that the value lies above all bars
@@ -30,16 +30,16 @@ def repeated_rows(rows: Sequence[float], told: Mapping[str, Any]) -> Spec:
 
     estimate = [{**{name: told[name] for name in ("value", "low", "high", "chance")}, "at": 0.94 * top}]
     known = [line for line in estimate if line["chance"] is not None]
-    span = {"x": x("low"), "x2": {"field": "high"}, "y": y("at"), **_tips("value", "low", "high")}
+    span = {"x": x("low"), "x2": {"field": "high"}, "y": y("at"), **tooltip("value", "low", "high")}
     column = {"type": "rect", "style": "rows"}
     layers = [
-        _layer(
+        layer(
             bars,
             column,
-            {"x": x("from"), "x2": {"field": "to"}, "y": y("rows"), "y2": {"datum": 0}, **_tips("share", "rows")},
+            {"x": x("from"), "x2": {"field": "to"}, "y": y("rows"), "y2": {"datum": 0}, **tooltip("share", "rows")},
         ),
-        _layer(known, {"type": "rule", "style": "chance-line"}, {"x": x("chance"), **_tips("chance")}),
-        _layer(estimate, {"type": "rule", "style": "interval"}, span),
-        _layer(estimate, {"type": "point", "style": "here", "size": 70}, {"x": x("value"), "y": y("at")}),
+        layer(known, {"type": "rule", "style": "chance-line"}, {"x": x("chance"), **tooltip("chance")}),
+        layer(estimate, {"type": "rule", "style": "interval"}, span),
+        layer(estimate, {"type": "point", "style": "here", "size": 70}, {"x": x("value"), "y": y("at")}),
     ]
-    return _layered(layers, 220)
+    return layered(layers, 220)
