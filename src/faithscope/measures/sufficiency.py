@@ -1,5 +1,6 @@
 """Sufficiency: wherever an explanation applies, is the prediction the same?"""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -204,17 +205,8 @@ def _estimate(
 ) -> Estimate:
     counts = coverage.counts
     left_out, n = further.leaning(coverage.left_out) if further else coverage.left_out, counts.effective_n
-    missed, empty = int(counts.missed.sum()), int(np.sum(counts.per_explanation == 0))
-    holding = several(len(coverage.idle), "condition holds", "conditions hold")
-    remarks = (
-        several(missed, "row is not covered by its", "rows are not covered by their") + " own explanation"
-        if missed
-        else "",
-        several(empty, "explanation covers", "explanations cover") + " no row at all" if empty else "",
-        f"{holding} on no row, such as {coverage.idle[0]!r}" if coverage.idle else "",
-        "" if coverage.close is None else _on_gpu(coverage.close),
-    )
-    notes = tuple(remark for remark in remarks if remark)
+    on_gpu = () if coverage.close is None else (_on_gpu(coverage.close),)
+    notes = (*coverage_notes(counts, coverage.idle), *on_gpu)
     if coverage.spread is not None and left_out is not None:
         refuse_any(method, counts.agreement)
         return spread_estimate(counts, coverage.spread, left_out, measure, confidence, notes)
@@ -232,6 +224,20 @@ def _estimate(
         return assemble(counts, terms, widest, measure, confidence, method, notes)
     estimate = assemble(counts, terms, margins, measure, confidence, method, notes)
     return noted(estimate, _assumed(estimate, widest))
+
+
+def coverage_notes(counts: Counts, idle: Sequence[str]) -> tuple[str, ...]:
+    """Notes on rows that their explanation misses, and on explanations and conditions that hold nowhere."""
+    missed, empty = int(counts.missed.sum()), int(np.sum(counts.per_explanation == 0))
+    holding = several(len(idle), "condition holds", "conditions hold")
+    remarks = (
+        several(missed, "row is not covered by its", "rows are not covered by their") + " own explanation"
+        if missed
+        else "",
+        several(empty, "explanation covers", "explanations cover") + " no row at all" if empty else "",
+        f"{holding} on no row, such as {idle[0]!r}" if idle else "",
+    )
+    return tuple(remark for remark in remarks if remark)
 
 
 def refuse_any(method: Method | None, agreement: Agreement) -> None:
