@@ -46,6 +46,7 @@ from faithscope.measures.explainer_agreement.measure import explainer_agreement
 from faithscope.measures.explainer_agreement.result import ExplainerAgreement
 from faithscope.measures.intervals.bounds import local_sample_size, mse_bound, sample_size
 from faithscope.measures.local import Local, sample_until
+from faithscope.measures.necessity import necessity
 from faithscope.measures.numbers.tolerance import ToleranceCurve, tolerance_curve
 from faithscope.measures.planning.plan import Plan, plan
 from faithscope.measures.sufficiency import sufficiency
@@ -118,6 +119,7 @@ __all__ = [
     "local",
     "local_sample_size",
     "mse_bound",
+    "necessity",
     "plan",
     "read",
     "relations",

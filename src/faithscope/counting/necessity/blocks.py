@@ -70,9 +70,7 @@ class ReachedSums:
     def _terms(self, rows: ReachedRows) -> Floats:
         weight, alike = without_each(rows.weight), without_each(rows.alike)
         checked = alike - rows.own_alike[:, None] > _ROUNDING * alike[:, :1]
-        same = share_of(
-            without_each(rows.same) - rows.own_same[:, None], alike - rows.own_alike[:, None], checked
-        )
+        same = share_of(without_each(rows.same) - rows.own_same[:, None], alike - rows.own_alike[:, None], checked)
         others = self.left - rows.own[:, None]
         covered = share_of(without_each(rows.covered) - rows.own_covered[:, None], others, checked & (others > 0))
         sure = weight * checked
@@ -94,6 +92,11 @@ class ReachedSums:
             return NecessityTerms(whole, chance, None, None)
         some = total[1:] > 0
         left_out = LeftOut(
-            share_of(self.agreeing[1:], total[1:], some), share_of(self.silent[1:], total[1:], some), reach, heaviest=heaviest
+            share_of(self.agreeing[1:], total[1:], some),
+            share_of(self.silent[1:], total[1:], some),
+            reach,
+            heaviest=heaviest,
         )
-        return NecessityTerms(whole, chance, left_out, share_of(self.reached[1:], self.checked[1:], self.checked[1:] > 0))
+        return NecessityTerms(
+            whole, chance, left_out, share_of(self.reached[1:], self.checked[1:], self.checked[1:] > 0)
+        )

@@ -116,7 +116,9 @@ class RowTally(LabelTally):
         same, checked = self.reaching
         covered = self.reached[rows.codes] - own
         ones = np.ones(rows.n, np.int64)
-        known = LabeledRows(rows.labels, self.same - own, covered, same - own, checked - own * sure, ones, self.per_label)
+        known = LabeledRows(
+            rows.labels, self.same - own, covered, same - own, checked - own * sure, ones, self.per_label
+        )
         return label_terms(known)
 
 

@@ -47,7 +47,8 @@ def label_terms(rows: LabeledRows) -> NecessityTerms:
     """
     label, sizes, times = rows.label, rows.per_label, np.asarray(rows.rows, np.float64)
     pairs, reached = (
-        np.bincount(label, times * column, minlength=len(sizes)).astype(np.float64) for column in (rows.same, rows.covered)
+        np.bincount(label, times * column, minlength=len(sizes)).astype(np.float64)
+        for column in (rows.same, rows.covered)
     )
     checked, n = sizes > 1, int(sizes.sum())
     by_label = np.where(checked, pairs / np.maximum(sizes - 1, 1), 0.0)
