@@ -25,8 +25,10 @@ from ratios import describe_machine, options
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+Covers = Callable[[Floats], tuple[Floats, Floats]]
+
 ROWS = (50, 200, 1_000)
-TRIALS = 100
+TRIALS = 150
 BAR, ALARMS = 0.93, 0.05
 PLACES = 200
 WRITTEN = Path(__file__).parent / "results" / "coverage_necessity.txt"
@@ -104,9 +106,7 @@ class LineSystem:
         return np.where(rng.random(n) < 2 / 3, firsts, place) if self.together > 1 else place
 
 
-def on_line(
-    label_of: Callable[[Floats], Ints], covers: Callable[[Floats], tuple[Floats, Floats]], noise: float = 0.0
-) -> LineSystem:
+def on_line(label_of: Callable[[Floats], Ints], covers: Covers, noise: float = 0.0) -> LineSystem:
     """A system of equally likely places; `noise` is how often a label is drawn from all instead."""
     x = (np.arange(PLACES) + 0.5) / PLACES
     labels = label_of(x)
@@ -117,7 +117,7 @@ def on_line(
     return LineSystem(np.full(PLACES, 1 / PLACES), chances, first, last)
 
 
-def sliding(width: float) -> Callable[[Floats], tuple[Floats, Floats]]:
+def sliding(width: float) -> Covers:
     """Rules about their own place, which overlap."""
     return lambda x: (x - width, x + width)
 
@@ -127,7 +127,7 @@ def cut(*ends: float) -> Callable[[Floats], Ints]:
     return lambda x: np.searchsorted(np.array(ends), x)
 
 
-def parts(*ends: float) -> Callable[[Floats], tuple[Floats, Floats]]:
+def parts(*ends: float) -> Covers:
     """Rules that cover their own part of the line."""
     bounds = np.array([0.0, *ends, 1.0 - 1e-9])
 
@@ -159,7 +159,7 @@ def clustered(system: LineSystem) -> LineSystem:
     return LineSystem(system.p, system.chances, system.first, system.last, together=5)
 
 
-def numbered(system: LineSystem, noise: float = 0.3) -> LineSystem:
+def numbered(system: LineSystem) -> LineSystem:
     """Numbers by place: labels stand for 0, 0.8, 1.6 ..., so that neighbors agree."""
     values = 0.8 * np.arange(system.chances.shape[1])
     return LineSystem(system.p, system.chances, system.first, system.last, values=values)
@@ -225,15 +225,8 @@ def cell(name: str, n: int, trials: int) -> Cell:
     truth = system.truth
     covered = np.mean([each.low - 1e-9 <= truth <= each.high + 1e-9 for each in estimates])
     width = np.mean([each.high - each.low for each in estimates])
-    return Cell(
-        name,
-        n,
-        trials,
-        truth,
-        float(covered),
-        float(width),
-        float(np.mean([each.above_chance is True for each in estimates])),
-    )
+    above = np.mean([each.above_chance is True for each in estimates])
+    return Cell(name, n, trials, truth, float(covered), float(width), float(above))
 
 
 def short(cells: list[Cell]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from faithscope.counting.necessity.counted import NecessityCounts
 from faithscope.counting.necessity.reaching import count_necessity
 from faithscope.errors import NotProven
 from faithscope.inputs.rows import rows_of
-from faithscope.measures.estimate import FEW, Estimate, Method, few_rows_decide, noted
+from faithscope.measures.estimate import FEW, NECESSITY, Estimate, Method, few_rows_decide, noted
 from faithscope.measures.intervals.margins import Deviations, Margins, UnseenRows, check_confidence, jackknife_margins
 from faithscope.measures.label_notes import label_notes
 from faithscope.measures.sufficiency import FEWER, check_scoped, coverage_notes
@@ -88,7 +88,7 @@ def measure_necessity(
     sample: Sample, relation: Any = None, confidence: float = 0.95, method: Method | None = None
 ) -> Estimate:
     """The necessity of a sample."""
-    return necessity_estimate(reached(sample, relation), confidence, method, _notes(sample))
+    return necessity_estimate(reached(sample, relation), confidence, method, sample_notes(sample))
 
 
 def reached(sample: Sample, relation: Any = None) -> NecessityCounts:
@@ -119,7 +119,7 @@ def necessity_estimate(
     verified = None if silent >= total else min(1.0, agreeing / (total - silent))
     low, high, above = _against_chance(known, margins, verified, wrong / 2)
     estimate = Estimate(
-        measure="necessity",
+        measure=NECESSITY,
         value=value,
         low=max(0.0, value - margins.below),
         high=min(1.0, value + unverifiable + margins.above),

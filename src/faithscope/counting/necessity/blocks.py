@@ -90,13 +90,6 @@ class ReachedSums:
         chance = mean_or_none(float(self.reached[0]), float(self.checked[0]))
         if len(self.left) < 3:
             return NecessityTerms(whole, chance, None, None)
-        some = total[1:] > 0
-        left_out = LeftOut(
-            share_of(self.agreeing[1:], total[1:], some),
-            share_of(self.silent[1:], total[1:], some),
-            reach,
-            heaviest=heaviest,
-        )
-        return NecessityTerms(
-            whole, chance, left_out, share_of(self.reached[1:], self.checked[1:], self.checked[1:] > 0)
-        )
+        value, silent = (share_of(sums[1:], total[1:], total[1:] > 0) for sums in (self.agreeing, self.silent))
+        by_chance = share_of(self.reached[1:], self.checked[1:], self.checked[1:] > 0)
+        return NecessityTerms(whole, chance, LeftOut(value, silent, reach, heaviest=heaviest), by_chance)

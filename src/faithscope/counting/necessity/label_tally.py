@@ -114,12 +114,17 @@ class RowTally(LabelTally):
         rows, own = self.rows, self.own.astype(np.float64)
         sure = (self.per_label > 1)[rows.labels]
         same, checked = self.reaching
-        covered = self.reached[rows.codes] - own
-        ones = np.ones(rows.n, np.int64)
-        known = LabeledRows(
-            rows.labels, self.same - own, covered, same - own, checked - own * sure, ones, self.per_label
+        return label_terms(
+            LabeledRows(
+                label=rows.labels,
+                same=self.same - own,
+                covered=self.reached[rows.codes] - own,
+                same_reaching=same - own,
+                reaching=checked - own * sure,
+                rows=np.ones(rows.n, np.int64),
+                per_label=self.per_label,
+            )
         )
-        return label_terms(known)
 
 
 class BlockTally(LabelTally):

@@ -1,4 +1,4 @@
-"""Count what necessity needs: collect the distinct explanations of a sample, then whom each covers of each prediction."""
+"""Counting for necessity: the distinct explanations of a sample, then whom each covers of each prediction."""
 
 from collections.abc import Sequence
 from dataclasses import replace

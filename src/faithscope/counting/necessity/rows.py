@@ -22,7 +22,8 @@ class LabeledRows(NamedTuple):
     same, covered : (m,) arrays
         How many other rows the row's explanation covers: with its label, and with any.
     same_reaching, reaching : (m,) arrays
-        How many other rows have an explanation that covers the row: those with its label, and those that can be checked.
+        How many other rows have an explanation that covers the row: of those with its label, and of those that can be
+        checked.
     rows : (m,) array
         How many rows the entry stands for.
     per_label : (labels,) array
@@ -46,10 +47,8 @@ def label_terms(rows: LabeledRows) -> NecessityTerms:
     ``P_y`` loses the pairs with j on either side.
     """
     label, sizes, times = rows.label, rows.per_label, np.asarray(rows.rows, np.float64)
-    pairs, reached = (
-        np.bincount(label, times * column, minlength=len(sizes)).astype(np.float64)
-        for column in (rows.same, rows.covered)
-    )
+    columns = (times * rows.same, times * rows.covered)
+    pairs, reached = (np.bincount(label, column, minlength=len(sizes)).astype(np.float64) for column in columns)
     checked, n = sizes > 1, int(sizes.sum())
     by_label = np.where(checked, pairs / np.maximum(sizes - 1, 1), 0.0)
     whole = Sums(float(by_label.sum()), float(np.sum(sizes == 1)), float(n))
