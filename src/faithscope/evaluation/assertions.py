@@ -31,9 +31,10 @@ def assert_faithful(
     `Estimate.limit` is `low`, or below it if rare rows pull the measure down: of an interval with two ends the one pays
     for what the other misses, but here only the lower end is read.
 
-    If an explainer has consistency and sufficiency, both must pass; necessity is judged only if `measure` asks for it. In a comparison, all explainers are judged but the baselines
-    (those with ``baseline = True``: `Constant`, `Random`, `Unique`); if there are only baselines, they are judged, and
-    a warning says so. Populations that `result` holds are judged as well as all rows; windows of time are not.
+    If an explainer has consistency and sufficiency, both must pass; necessity is judged only if `measure` asks for it.
+    In a comparison, all explainers are judged but the baselines (those with ``baseline = True``: `Constant`, `Random`,
+    `Unique`); if there are only baselines, they are judged, and a warning says so. Populations that `result` holds are
+    judged as well as all rows; windows of time are not.
 
     Parameters
     ----------
@@ -209,7 +210,7 @@ def _judged(name: str, result: Any, measure: str | None, populations: Iterable[P
 def _asked(result: Any, groups: Any, measure: str | None) -> list[Populations]:
     """The populations of an evaluation or an audit, for every measure that it has; necessity if it is asked for."""
     if isinstance(result, Evaluation) and measure == NECESSITY:
-        return [result.by(groups, NECESSITY)]
+        return [result.by(groups, "necessity")]
     asked = [result.by(groups)]
     if isinstance(result, Evaluation) and result.sufficiency is not None:
         asked.append(result.by(groups, "sufficiency"))
@@ -276,9 +277,8 @@ def _reason(estimate: Estimate, wanted: float) -> str:
         open_share = f"weights leave as much open as if {most - least:.0%} of the {estimate.n:,} rows were unverifiable"
         return f"{open_share}: measure more rows, or make explanations coarser"
     if estimate.measure == NECESSITY:
-        return (
-            f"{estimate.unverifiable:.0%} of the {estimate.n:,} rows have a prediction of their own: measure more rows"
-        )
+        alone = f"{estimate.unverifiable:.0%} of the {estimate.n:,} rows"
+        return f"{alone} have a prediction that nobody else gets: measure more rows"
     return (
         f"{estimate.unverifiable:.0%} of the {estimate.n:,} rows have an explanation that covers no other row: measure "
         "more rows, or make explanations coarser (fs.plan says how many rows)"

@@ -375,12 +375,11 @@ def _seconds(watch: Watch, name: str) -> dict[str, float]:
 
 
 def _differences(evaluations: dict[str, Evaluation], confidence: float) -> tuple[PairedDifference, ...]:
-    """The difference of every pair of explainers: in consistency, then in sufficiency, then in necessity."""
+    """The difference of every pair of explainers: in consistency, in sufficiency, then in necessity."""
     consistent = [consistency_left_out(name, ev.consistency, ev.sample.counted()) for name, ev in evaluations.items()]
     scoped = {name: ev for name, ev in evaluations.items() if ev.sufficiency is not None}
-    pairs = [
-        pair for family in (consistent, _sufficient(scoped), _necessary(scoped)) for pair in combinations(family, 2)
-    ]
+    families = (consistent, _sufficient(scoped), _necessary(scoped))
+    pairs = [pair for family in families for pair in combinations(family, 2)]
     return tuple(paired_difference(a, b, confidence) for a, b in pairs)
 
 

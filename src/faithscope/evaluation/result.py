@@ -203,9 +203,9 @@ class Evaluation(Reported):
 
         The interval of the precision holds for any label, like that of the purity in `table`: the label is the
         commonest of the rows that were given the explanation. ``recall`` is the share of the rows with that label that
-        the explanation covers, with an interval that holds for any label too. Of numbers, the table shows the mean, spread, lowest and
-        highest of the covered rows, the largest gap between a row given the explanation and a row that it covers, and
-        how much these agree.
+        the explanation covers, with an interval that holds for any label too. Of numbers, the table shows the mean,
+        spread, lowest and highest of the covered rows, the largest gap between a row given the explanation and a row
+        that it covers, and how much these agree.
         """
         return frame(scopes.per_scope(self._scoped(), self.sample, self._relation, self.options.confidence, k))
 

@@ -101,7 +101,8 @@ def reached(sample: Sample, relation: Any = None) -> NecessityCounts:
     return count_necessity(counted, to_relation(relation, counted.explanations))
 
 
-def _notes(sample: Sample) -> tuple[str, ...]:
+def sample_notes(sample: Sample) -> tuple[str, ...]:
+    """What a reader should know of the sample."""
     counted = sample.counted()
     return (*counted.explanations.notes, *counted.notes)
 

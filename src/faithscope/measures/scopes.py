@@ -66,8 +66,8 @@ def per_scope(
         ``n`` is the number of rows that were given it, ``coverage`` the share of all rows that it covers. Of labels,
         ``label`` is the commonest prediction of the rows that were given it, and ``precision`` the share of the covered
         rows that get that prediction (NaN if it covers none), with an interval that holds for any label
-        (`every_label_interval`); ``recall`` is the share of the rows with that prediction that it covers. Of numbers, ``mean``, ``spread``, ``lowest`` and
-        ``highest`` are those of the covered rows, ``largest_gap`` is that between a row given it and a row that it
+        (`every_label_interval`); ``recall`` is the share of the rows with that prediction that it covers. Of numbers,
+        ``mean``, ``spread``, ``lowest`` and ``highest`` are those of the covered rows, ``largest_gap`` is that between a row given it and a row that it
         covers (of vectors, at least a third of that), ``sufficiency`` their mean agreement, and ``disagreement`` the
         disagreement summed over these pairs.
     """

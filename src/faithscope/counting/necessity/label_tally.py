@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,12 +58,13 @@ class RowTally(LabelTally):
     def given_by_label(self) -> Floats:
         """Rows that were given each explanation, by label: (explanations, labels)."""
         cells = self.rows.codes * self.labels + self.rows.labels
-        return np.bincount(cells, minlength=len(self.rows.distinct) * self.labels).reshape(-1, self.labels) * 1.0
+        table = np.bincount(cells, minlength=len(self.rows.distinct) * self.labels)
+        return table.reshape(-1, self.labels).astype(np.float64)
 
     @cached_property
     def given_checked(self) -> Floats:
         """Of these, the rows that can be checked: somebody else gets their label."""
-        return self.given_by_label[:, self.per_label > 1].sum(axis=1)
+        return np.asarray(self.given_by_label[:, self.per_label > 1].sum(axis=1))
 
     @cached_property
     def reaching(self) -> Floats:
@@ -77,6 +79,7 @@ class RowTally(LabelTally):
         ones = int(np.bitwise_count(bits).sum())
         filled = layout.padded and layout.width >= _WORDS_PER_LABEL * self.labels
         dense = filled and 16 * ones > bits.size * 64
+        counts: NDArray[Any]
         if dense:
             counts, sums = layout.count(bits)[:, :, 0], self._densely(chosen, bits, layout)
         else:
@@ -161,7 +164,7 @@ class BlockTally(LabelTally):
         covered = counts.reshape(len(counts), self.labels, self.rows.blocks)
         return self._prepared(start, covered, covered)
 
-    def _prepared(self, start: int, counts: NDArray[np.int64], covered: NDArray[np.float64]) -> Callable[[], None]:
+    def _prepared(self, start: int, counts: NDArray[Any], covered: NDArray[Any]) -> Callable[[], None]:
         given, which = self.given(start, len(counts))
         label, own = self.rows.labels[given], self.own[given]
         self.reached[start : start + len(counts)] = counts.sum(axis=(1, 2))
