@@ -24,7 +24,7 @@ from faithscope.measures.local import per_explanation
 from faithscope.sample import Sample
 from faithscope.tables.audit import audit
 from faithscope.tables.log.writing import to_log
-from faithscope.tables.scopes import sufficiency
+from faithscope.tables.scopes import scoped_measures, sufficiency
 from tables import engines
 
 ROWS = 240
@@ -334,6 +334,24 @@ def test_rules_and_words_are_as_sufficient_as_in_memory(engine):
         assert_same_worst(audited, explanations, LABELS)
         blocks, _ = sufficiency(audited._measured, exact=0)
         assert blocks.counts == expected.sufficiency.counts
+        assert blocks.low <= blocks.value <= blocks.high
+
+
+@ENGINES
+def test_rules_and_words_are_as_necessary_as_in_memory(engine):
+    for name, explanations, rows in (("rules", RULES, INPUTS), ("words", WORDS, DOCUMENTS)):
+        table = to_log(explanations, LABELS, rows).replace_schema_metadata()
+        log = engines.put(engine, f"necessary {name}", table)
+        audited = audit(**log, prediction="prediction", explanation=table.column_names[0])
+        expected = fs.necessity(explanations, LABELS, rows)
+        blocks = scoped_measures(audited._measured, exact=0).necessity
+        for measure in ("value", "unverifiable", "verified", "chance"):
+            assert getattr(audited.necessity, measure) == pytest.approx(getattr(expected, measure), abs=1e-12)
+            assert getattr(blocks, measure) == pytest.approx(getattr(expected, measure), abs=1e-12)
+        for measure in ("low", "high", "verified_low", "verified_high"):
+            assert getattr(audited.necessity, measure) == pytest.approx(getattr(expected, measure), abs=1e-12)
+        assert audited.necessity.above_chance == expected.above_chance
+        assert audited.necessity.notes == expected.notes
         assert blocks.low <= blocks.value <= blocks.high
 
 

@@ -114,7 +114,8 @@ for name in ("table", "counterexamples"):
 def _groups(ev):
     n = len(ev.predictions)
     return st.tuples(
-        st.tuples(labels(n), st.sampled_from(["consistency", "consistency", "sufficiency", "", None])), st.just({})
+        st.tuples(labels(n), st.sampled_from(["consistency", "consistency", "sufficiency", "necessity", "", None])),
+        st.just({}),
     )
 
 

@@ -124,8 +124,9 @@ def _estimate(estimate):
 def _evaluation(evaluation):
     _estimate(evaluation.consistency)
     share(evaluation.uniqueness)
-    if evaluation.sufficiency is not None:
-        _estimate(evaluation.sufficiency)
+    for estimate in (evaluation.sufficiency, evaluation.necessity):
+        if estimate is not None:
+            _estimate(estimate)
     json.dumps(evaluation.to_dict(), allow_nan=False, default=str)
 
 

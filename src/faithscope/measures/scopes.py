@@ -67,9 +67,9 @@ def per_scope(
         ``label`` is the commonest prediction of the rows that were given it, and ``precision`` the share of the covered
         rows that get that prediction (NaN if it covers none), with an interval that holds for any label
         (`every_label_interval`); ``recall`` is the share of the rows with that prediction that it covers. Of numbers,
-        ``mean``, ``spread``, ``lowest`` and ``highest`` are those of the covered rows, ``largest_gap`` is that between a row given it and a row that it
-        covers (of vectors, at least a third of that), ``sufficiency`` their mean agreement, and ``disagreement`` the
-        disagreement summed over these pairs.
+        ``mean``, ``spread``, ``lowest`` and ``highest`` are those of the covered rows, ``largest_gap`` is that between
+        a row given it and a row that it covers (of vectors, at least a third of that), ``sufficiency`` their mean
+        agreement, and ``disagreement`` the disagreement summed over these pairs.
     """
     counts, numbers = coverage.counts, coverage.counts.agreement.of_numbers
     columns = _agreement_of_scopes(counts) if numbers else _precision(counts, confidence)

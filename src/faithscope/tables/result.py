@@ -44,6 +44,9 @@ class Audit(Reported):
     sufficiency : Estimate or None
         Wherever the explanation applies, same prediction? None if explanations do not say where they apply, or if
         the log does not hold the inputs they speak of; then `notes` say so.
+    necessity : Estimate or None
+        Of the rows with a row's prediction, how many does its explanation cover? None as for `sufficiency`, and for
+        `Spread`. No verdict is made of it.
     name : str
         The log.
     explainer, discretizer : str
@@ -75,6 +78,7 @@ class Audit(Reported):
     windows: Windows | None = None
     reference: Reference | None = None
     notes: tuple[str, ...] = ()
+    necessity: Estimate | None = None
     _measured: MeasuredLog = field(repr=False, compare=False, kw_only=True)
 
     @property
@@ -165,6 +169,7 @@ class Audit(Reported):
         return {
             "consistency": self.consistency.to_dict(),
             "sufficiency": None if self.sufficiency is None else self.sufficiency.to_dict(),
+            "necessity": None if self.necessity is None else self.necessity.to_dict(),
             "uniqueness": self.uniqueness,
             "name": self.name,
             "explainer": self.explainer,
@@ -177,7 +182,8 @@ class Audit(Reported):
         }
 
     def _estimates(self) -> list[Estimate]:
-        return [self.consistency] if self.sufficiency is None else [self.consistency, self.sufficiency]
+        measured = (self.consistency, self.sufficiency, self.necessity)
+        return [estimate for estimate in measured if estimate is not None]
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self._estimates()), *self._changes(), *map(visible, self.notes)])

@@ -1,4 +1,4 @@
-"""Sufficiency in an engine: whom rules and highlighted words cover, counted where the rows are.
+"""Sufficiency and necessity in an engine: whom rules and highlighted words cover, counted where the rows are.
 
 Conditions are compiled to expressions. If explanations x rows is small, rows that meet the same conditions are
 grouped in one scan, and the interval leaves out every row exactly. Beyond, explanations are counted by conditional
@@ -11,13 +11,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import chain
 from operator import and_, or_
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.agreements import Agreement
+from faithscope.agreements import Agreement, Spread
 from faithscope.counting.coverage import EXACT, cover
+from faithscope.counting.necessity.counted import NecessityCounts
+from faithscope.counting.necessity.reaching import count_necessity
 from faithscope.counting.tally import Coverage
 from faithscope.discretizers import Original
 from faithscope.errors import BadInput
@@ -25,6 +27,7 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Conjunctions
 from faithscope.explanations.highlights import Highlights
 from faithscope.measures.estimate import Estimate, noted
+from faithscope.measures.necessity import necessity_estimate
 from faithscope.measures.sufficiency import coverage_estimate, made_otherwise, scoped_method
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
@@ -53,28 +56,57 @@ _FEWER = "audit a part of the log, or discretize so that explanations are fewer"
 _SEPARATOR = "\x1f"  # between the values of a row in the text that its block is drawn from
 
 
+class ScopedMeasures(NamedTuple):
+    """What is measured of explanations that say where they apply; notes say why something is not."""
+
+    sufficiency: Estimate | None = None
+    necessity: Estimate | None = None
+    notes: tuple[str, ...] = ()
+
+
+class ScopedCounts(NamedTuple):
+    """What an engine counted: for sufficiency, and for necessity (None for `Spread`)."""
+
+    coverage: Coverage
+    reached: NecessityCounts | None
+
+
 def sufficiency(measured: MeasuredLog, *, exact: int = EXACT) -> tuple[Estimate | None, tuple[str, ...]]:
     """Sufficiency, if the explanations say where they apply and the log holds what they speak of; else why not."""
+    measures = scoped_measures(measured, exact=exact)
+    return measures.sufficiency, measures.notes
+
+
+def scoped_measures(measured: MeasuredLog, *, exact: int = EXACT) -> ScopedMeasures:
+    """Sufficiency and necessity, if the explanations say where they apply and the log holds what they speak of."""
     log = measured.log
     words = isinstance(log.kind, SetColumn) and log.kind.words
     if not isinstance(log.options.discretizer, Original) or not (words or isinstance(log.kind, RuleColumn)):
-        return None, ()
+        return ScopedMeasures()
+    counted = _counted(measured, exact)
+    if isinstance(counted, str):
+        return ScopedMeasures(notes=(f"sufficiency was not measured: {counted}",))
+    asked, confidence = log.options.interval, log.options.confidence
+    method = scoped_method(asked)
+    estimate = coverage_estimate(counted.coverage, "sufficiency", confidence, method)
+    estimate = noted(estimate, made_otherwise(estimate, asked))
+    reached = counted.reached
+    return ScopedMeasures(estimate, None if reached is None else necessity_estimate(reached, confidence, method))
+
+
+def _counted(measured: MeasuredLog, exact: int) -> ScopedCounts | str:
+    """Whom explanations cover, or why it is not counted."""
     scoped = _Scoped.of(measured)
     if isinstance(scoped, str):
-        return None, (f"sufficiency was not measured: {scoped}",)
-    if log.clusters:
-        read = "read the rows and call fs.sufficiency(..., clusters=...)"
-        return None, (f"sufficiency was not measured: no engine counts it for clustered rows; {read}",)
-    if isinstance(measured.labels, Numbers):
-        if scoped.n > _MOST_PATTERNS:
-            many = f"rows with predicted numbers are fetched, at most {_MOST_PATTERNS:,} of them, and the log has"
-            return None, (f"sufficiency was not measured: {many} {scoped.n:,}; audit a part of it",)
-        coverage = scoped.by_rows(measured.labels, measured.agreement, exact)
-    else:
-        coverage = scoped.by_patterns(exact) or scoped.by_blocks()
-    asked = log.options.interval
-    estimate = coverage_estimate(coverage, "sufficiency", log.options.confidence, scoped_method(asked))
-    return noted(estimate, made_otherwise(estimate, asked)), ()
+        return scoped
+    if measured.log.clusters:
+        return "no engine counts it for clustered rows; read the rows and call fs.sufficiency(..., clusters=...)"
+    if not isinstance(measured.labels, Numbers):
+        return scoped.by_patterns(exact) or scoped.by_blocks()
+    if scoped.n > _MOST_PATTERNS:
+        many = f"rows with predicted numbers are fetched, at most {_MOST_PATTERNS:,} of them, and the log has"
+        return f"{many} {scoped.n:,}; audit a part of it"
+    return scoped.by_rows(measured.labels, measured.agreement, exact)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +161,7 @@ class _Scoped:
             return contains(condition, columns[DOCUMENT])
         return holds(condition, columns)
 
-    def by_patterns(self, exact: int) -> Coverage | None:
+    def by_patterns(self, exact: int) -> ScopedCounts | None:
         """Rows grouped by the conditions they meet; None if that would fetch too much."""
         if len(self.parts[1]) * self.n > exact:
             return None
@@ -164,7 +196,7 @@ class _Scoped:
         refuse_change(self.n, int(rows.sum()))
         return Patterns(self._meets(answer), self.parts[1], self._own_codes(answer), self._label_codes(answer), rows)
 
-    def by_rows(self, numbers: Numbers, agreement: Agreement, exact: int) -> Coverage:
+    def by_rows(self, numbers: Numbers, agreement: Agreement, exact: int) -> ScopedCounts:
         """Every row fetched with its number and the conditions it meets, and counted in memory."""
         answer = in_fixed_order(fetch(self.table.select("own", *numbers.columns, **self._words())))
         refuse_change(self.n, answer.num_rows)
@@ -178,19 +210,24 @@ class _Scoped:
             agreement=agreement,
         )
         coverage = cover(sample, met, exact=exact)
-        return replace(coverage, counts=replace(coverage.counts, relation=applies(self.distinct)))
+        coverage = replace(coverage, counts=replace(coverage.counts, relation=applies(self.distinct)))
+        if isinstance(agreement, Spread):
+            return ScopedCounts(coverage, None)
+        reached = count_necessity(sample, met, exact=exact)
+        return ScopedCounts(coverage, replace(reached, counts=coverage.counts))
 
     def _label_codes(self, answer: Any) -> Ints:
         number = {name: j for j, name in enumerate(self.names)}
         return np.array([number[label] for label in answer.column("label").to_pylist()], np.int64)
 
-    def _covered(self, patterns: Patterns) -> Coverage:
+    def _covered(self, patterns: Patterns) -> ScopedCounts:
         given, covered, missed, own = patterns.tables(len(self.names))
         counts = to_counts(self.distinct, self.names, given, covered, missed)
         idle = tuple(str(self.parts[0][i]) for i in np.flatnonzero(~patterns.meets.any(axis=0)))
-        return Coverage(counts, patterns.code, own, idle, patterns.left_out(counts, own))
+        coverage = Coverage(counts, patterns.code, own, idle, patterns.left_out(counts, own))
+        return ScopedCounts(coverage, NecessityCounts(counts, patterns.necessity(counts, own), own, idle))
 
-    def by_blocks(self) -> Coverage:
+    def by_blocks(self) -> ScopedCounts:
         """Conditional aggregates, one scan per chunk of explanations, by label and block of rows."""
         table = self.table.mutate(block=_block(self.table))
         shape = (len(self.distinct), len(self.names), 256)
@@ -210,7 +247,8 @@ class _Scoped:
         blocks = RowBlocks(*(counts[:, :, used] for counts in tables))
         totals = to_counts(self.distinct, self.names, *(counts.sum(axis=2) for counts in tables))
         none = np.empty(0, np.int64)
-        return Coverage(totals, none, none.astype(bool), left_out=blocks.left_out())
+        coverage = Coverage(totals, none, none.astype(bool), left_out=blocks.left_out())
+        return ScopedCounts(coverage, NecessityCounts(totals, blocks.necessity(), none.astype(bool)))
 
     def _sums(self, table: Table, chunk: range) -> dict[str, Expression]:
         """For each explanation r of a chunk the rows that were given it (g), that it covers (c), and misses (m)."""
