@@ -46,9 +46,6 @@ class ExplainerResult(Protocol):
     def sufficiency(self) -> Estimate | None: ...
 
     @property
-    def necessity(self) -> Estimate | None: ...
-
-    @property
     def uniqueness(self) -> float | None: ...
 
     @property

@@ -334,7 +334,7 @@ def _explainer(
         discretizations=tuple(map(_discretization, discretizations or ())),
         notes=tuple(map(wording, provenance.notes)),
         clusters=wording(provenance.clusters),
-        necessity=result.necessity,
+        necessity=getattr(result, "necessity", None),  # not every result has it
         missing=(*(missing for _, no_plan in attempts.values() for missing in no_plan), *no_pairs, *no_discretizations),
     )
 
