@@ -25,6 +25,8 @@ from faithscope.sample import Sample
 Tally = RowTally | BlockTally | ListedTally
 
 _BLOCKS = 100
+_FEWEST = 30  # blocks of many rows whose agreement is listed
+_QUERIES = 2**21  # rows x blocks
 
 
 def count_necessity(
@@ -47,8 +49,7 @@ def count_necessity(
     plain = sample.weights is None and sample.clusters is None and not sample.agreement.of_numbers
     rows = number_rows(sample, scopes, exact if plain else 0, content)
     if not plain:
-        units = sample.n if sample.clusters is None else int(sample.clusters.max()) + 1
-        rows = replace(rows, blocks=min(units, _BLOCKS))
+        rows = replace(rows, blocks=_blocks(sample))
     covers = relation.cover(rows.distinct, sample.explanations, sample.X)
     near = countable(covers, sample, rows, interval=True)
     if near is not None:
@@ -61,6 +62,13 @@ def count_necessity(
     for add in over_batches(watched, layout, len(rows.distinct), tally.step(layout), prepare):
         add()
     return _counted(tally, sample, relation, idle())
+
+
+def _blocks(sample: Sample) -> int:
+    """How many blocks of weighted or clustered rows, or of numbers; each is a query per row unless rows are labeled."""
+    units = sample.n if sample.clusters is None else int(sample.clusters.max()) + 1
+    listed = sample.agreement.of_numbers or sample.clusters is not None
+    return min(units, int(np.clip(_QUERIES // sample.n, _FEWEST, _BLOCKS)) if listed else _BLOCKS)
 
 
 def _tally(sample: Sample, rows: NumberedRows, plain: bool) -> Tally:
