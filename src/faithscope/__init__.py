@@ -45,6 +45,7 @@ from faithscope.measures.intervals.bounds import local_sample_size, mse_bound, s
 from faithscope.measures.local import Local, sample_until
 from faithscope.measures.numbers.tolerance import ToleranceCurve, tolerance_curve
 from faithscope.measures.planning.plan import Plan, plan
+from faithscope.measures.simulatability import Simulatability
 from faithscope.measures.sufficiency import sufficiency
 from faithscope.measures.within import WithinCurve, within, within_curve
 from faithscope.readers import read
@@ -92,6 +93,7 @@ __all__ = [
     "Sample",
     "Sign",
     "SignOfTop",
+    "Simulatability",
     "Spread",
     "Tolerance",
     "ToleranceCurve",
