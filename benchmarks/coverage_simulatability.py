@@ -50,12 +50,6 @@ class Population:
         """The rows that decoders learn from: always the same, since the decoder is what it is."""
         return self.draw(LEARNED, np.random.default_rng(1))
 
-    @cache
-    def decoder(self, name: str, agreement: str) -> fs.OptimalDecoder | fs.GibbsDecoder:
-        """A decoder that has learned from them."""
-        return DECODERS[name]().fit(*self.learned, agreement=AGREEMENTS[agreement])
-
-    @cache
     def truth(self, decoder: str, agreement: str) -> Truth:
         """What a decoder reaches in this population, from the table of what it learned."""
         table = np.zeros(self.joint.shape)
@@ -116,6 +110,13 @@ POPULATIONS = {
 }
 
 
+@cache
+def fitted(system: Population, name: str, agreement: str) -> tuple[fs.OptimalDecoder | fs.GibbsDecoder, Truth]:
+    """A decoder that has learned, and what it reaches in the population."""
+    decoder = DECODERS[name]().fit(*system.learned, agreement=AGREEMENTS[agreement])
+    return decoder, system.truth(name, agreement)
+
+
 def asked(
     system: Population, n: int, rng: np.random.Generator, agreement: str, drawn: str = "independent"
 ) -> dict[str, Answer]:
@@ -123,8 +124,8 @@ def asked(
     explanations, predictions, how = new_rows(system, n, rng, drawn)
     answers = {}
     for name in DECODERS:
-        told = system.decoder(name, agreement).accuracy(explanations, predictions, **how)
-        value, chance = system.truth(name, agreement)
+        decoder, (value, chance) = fitted(system, name, agreement)
+        told = decoder.accuracy(explanations, predictions, **how)
         answers[f"{name}, {agreement}, {drawn}"] = told.low, told.high, value
         answers[f"{name}, {agreement}, {drawn}: gain"] = told.gain_low, told.gain_high, value - chance
     return answers

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_ACCIDENT = 0.001  # a probability below which equal counts are no accident
+_ACCIDENT = 0.25  # a probability above which equal counts may well be an accident
 _SAME_ROWS = (
     "these rows have the same explanations and predictions as those that the decoder learned from: if they are the "
     f"same rows, {TOO_HIGH}; decode rows that it has not seen"
@@ -147,7 +147,8 @@ def squared_errors(counts: Counts, codes: Ints, labels: NDArray[Any], unit: floa
         Whether a learned row is drawn instead: this adds the variance of the learned rows about their mean.
     """
     groups = NumberGroups.of_counts(counts)
-    apart = labels.reshape(len(labels), -1) / unit - groups.mean[codes] / unit
+    mean = groups.mean[codes]
+    apart = labels.reshape(mean.shape) / unit - mean / unit
     errors = (apart**2).sum(axis=1)
     if drawn:
         errors = errors + (groups.squares * (groups.unit / unit) ** 2 / groups.n)[codes]
