@@ -28,6 +28,7 @@ from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import Estimate, Method, estimate_columns, noted
 from faithscope.measures.local import per_explanation, per_row
+from faithscope.measures.restatement_notes import copy_notes
 from faithscope.measures.sufficiency import (
     Further,
     coverage_estimate,
@@ -423,7 +424,7 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
     coverage = cover(replace(sample, weights=None, clusters=None), evaluation._relation, device="auto")
     if plain:
         seen = Further.of(coverage, sample, evaluation._relation, further)
-        notes = (*sample.explanations.notes, *sample.notes)
+        notes = (*sample.explanations.notes, *sample.notes, *copy_notes(sample))
         estimate = noted(coverage_estimate(coverage, "sufficiency", confidence, method, seen), notes)
     else:
         estimate = measure_sufficiency(sample, evaluation.relation, confidence, method, further)

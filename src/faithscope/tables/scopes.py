@@ -24,7 +24,10 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Conjunctions
 from faithscope.explanations.highlights import Highlights
+from faithscope.explanations.rules import Rules
+from faithscope.inputs.missing import is_missing
 from faithscope.measures.estimate import Estimate, noted
+from faithscope.measures.restatement_notes import PROBED, are_enough, copy_note, one_to_one, tested
 from faithscope.measures.sufficiency import coverage_estimate, made_otherwise, scoped_method
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
@@ -33,7 +36,7 @@ from faithscope.tables.engine.conditions import contains, holds
 from faithscope.tables.engine.expressions import as_number, call, literal
 from faithscope.tables.engine.protocol import Expression, Table
 from faithscope.tables.engine.shown_columns import shown
-from faithscope.tables.labels import in_order
+from faithscope.tables.labels import Labels, in_order
 from faithscope.tables.log.discretizers import packed
 from faithscope.tables.log.kinds import Kind, RuleColumn, SetColumn
 from faithscope.tables.log.rows import AuditedLog
@@ -74,7 +77,7 @@ def sufficiency(measured: MeasuredLog, *, exact: int = EXACT) -> tuple[Estimate 
         coverage = scoped.by_patterns(exact) or scoped.by_blocks()
     asked = log.options.interval
     estimate = coverage_estimate(coverage, "sufficiency", log.options.confidence, scoped_method(asked))
-    return noted(estimate, made_otherwise(estimate, asked)), ()
+    return noted(estimate, (*made_otherwise(estimate, asked), *_copied(scoped, measured.labels))), ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,6 +227,37 @@ class _Scoped:
             sums[f"c{r}"] = table.count(where=covers)
             sums[f"m{r}"] = table.count(where=own & ~covers)
         return sums
+
+
+def _copied(scoped: _Scoped, labels: Labels | Numbers) -> tuple[str, ...]:
+    """A note per column that rules test and that has one value per prediction, as `copy_notes` gives."""
+    if isinstance(labels, Numbers) or not isinstance(scoped.distinct, Rules) or not are_enough(labels.rows):
+        return ()
+    testing, rules = tested(scoped.distinct)
+    names = {feature: scoped.inputs[feature] for feature in testing}
+    first = fetch(scoped.table.select("label", *dict.fromkeys(names.values())).limit(PROBED))
+    likely = [feature for feature, name in names.items() if _is_copy(first, name)]
+    return tuple(
+        copy_note(feature, testing[feature], rules)
+        for feature in likely
+        if _is_copy(fetch(_pairs(scoped.table, names[feature], len(labels.values))), names[feature])
+    )
+
+
+def _pairs(table: Table, column: str, labels: int) -> Table:
+    """The different pairs of a label and a value of a column, at most one more than a copy has."""
+    return table.group_by(["label", column]).aggregate(rows=table.count()).limit(labels + 1)
+
+
+def _is_copy(answer: Any, column: str) -> bool:
+    """Whether a column has one value per label, and each value one label; missing values are one value."""
+    values = [None if is_missing(value) else value for value in answer.column(column).to_pylist()]
+    return one_to_one(*(_numbered(items) for items in (values, answer.column("label").to_pylist())))
+
+
+def _numbered(items: Sequence[Any]) -> Ints:
+    numbers: dict[Any, int] = {}
+    return np.array([numbers.setdefault(item, len(numbers)) for item in items], np.int64)
 
 
 def _own_text(key: Expression) -> Expression:
