@@ -154,9 +154,9 @@ def trial(agreement: str, drawn: str = "independent") -> Trial:
 
 
 STUDIES = (
-    *(Study(trial(agreement), POPULATIONS, 500) for agreement in AGREEMENTS),
-    *(Study(trial(agreement, "weighted"), POPULATIONS, 300) for agreement in ("labels", "spread")),
-    *(Study(trial(agreement, "clustered"), POPULATIONS, 300) for agreement in ("labels", "spread")),
+    *(Study(trial(agreement), POPULATIONS, 300) for agreement in AGREEMENTS),
+    *(Study(trial(agreement, "weighted"), POPULATIONS, 200) for agreement in ("labels", "spread")),
+    *(Study(trial(agreement, "clustered"), POPULATIONS, 200) for agreement in ("labels", "spread")),
 )
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+_WRONG = 4.0  # the mean squared error of predictions that are decoded as wrongly as can be, by their variance
+
 
 def measure_accuracy(decoder: "Decoder", sample: Sample, confidence: float) -> Simulatability:
     """How well a decoder does on new rows."""
@@ -114,11 +116,16 @@ def _refuse_few(units: IndependentUnits, whole: Floats) -> None:
 
 
 def _spread_margins(units: IndependentUnits, part: Floats, whole: Floats, confidence: float) -> Margins:
-    known = units.without_each(part, whole)
-    none = np.zeros(1)
-    value = float(part.sum() / whole.sum())
+    """Margins of a share of variance, never less than ``4 ln(2/δ) max w / Σ w``.
+
+    A kind of row that the sample missed has a probability of at most ``ln(2/δ) / n``. If its predictions vary like the
+    others by T, and what is decoded by A <= T, its mean squared error is at most ``(√T + √A)² <= 4 T``, whatever is
+    decoded to what.
+    """
+    known, none = units.without_each(part, whole), np.zeros(1)
+    value, as_good_as = float(part.sum() / whole.sum()), float(units.mass.sum() / units.mass.max())
     both = None if known is None else SpreadDeviations(known, known, known)
-    return spread_margins(value, both, LeftOut(none, none), units.effective, confidence)
+    return spread_margins(value, both, LeftOut(none, none, reach=_WRONG - 1), as_good_as, confidence)
 
 
 def _few(margins: Margins) -> tuple[str, ...]:

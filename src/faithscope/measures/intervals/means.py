@@ -47,11 +47,6 @@ class IndependentUnits:
         """The weight of each unit."""
         return self.sums(np.ones(len(self.weight)))
 
-    @property
-    def effective(self) -> float:
-        """As how many units of equal weight these are: ``(Σw)² / Σw²``."""
-        return float(self.mass.sum() ** 2 / (self.mass**2).sum())
-
     def without_each(self, part: Floats, whole: Floats) -> Deviations | None:
         """What ``Σ part / Σ whole`` becomes without each unit, about its mean; None if nothing is left of the whole."""
         rest = whole.sum() - whole
