@@ -44,6 +44,11 @@ def _local() -> fs.Local:
     return fs.local([3.0, "cook"], lambda X: ["yes"] * len(X), lambda X: _rules().take([0] * len(X)), ROWS)
 
 
+def _decoded(agreement: object) -> fs.Simulatability:
+    decoder = fs.GibbsDecoder().fit(KEYS[:30], NUMBERS[:30], agreement=agreement)
+    return decoder.accuracy([*KEYS[30:59], "unseen"], NUMBERS[30:], clusters=CUSTOMERS[30:])
+
+
 def _many_groups() -> fs.Populations:
     return fs.evaluate(["yes", "no"] * 120, ["a", "b"] * 120, np.zeros((240, 1))).by(np.arange(240) // 4)
 
@@ -85,6 +90,8 @@ RESULTS = {
     "certificate": lambda: fs.certify(NUMBERS[:, None], LABELS),
     "within curve": lambda: fs.within_curve(NUMBERS[:, None], LABELS, [0.0, 0.1, 1.0]),
     "tolerance curve": lambda: fs.tolerance_curve(KEYS, NUMBERS),
+    "simulatability": lambda: fs.OptimalDecoder().fit(KEYS[:30], LABELS[:30]).accuracy(KEYS[30:], LABELS[30:]),
+    "simulatability by spread": lambda: _decoded(fs.Spread()),
     "local": _local,
     "local until": lambda: fs.sample_until([(KEYS, LABELS)], "a", epsilon=0.5, budget=9, prediction="yes"),
 }

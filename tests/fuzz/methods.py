@@ -38,6 +38,11 @@ def _decoder(kind):
     return st.one_of(st.just(kind()), samples.map(lambda pair: kind().fit(*pair)))
 
 
+def _decoded(ev):
+    decoder = fs.OptimalDecoder(ev._counts())
+    return decoder.accuracy(ev.explanations, ev.predictions)
+
+
 def _local(ev):
     from faithscope.measures.local import at_row
 
@@ -55,6 +60,7 @@ INSTANCES = {
     "Certificate": UNWEIGHTED.map(lambda ev: fs.certify(ev.explanations, ev.predictions)),
     "WithinCurve": kinds.grid(5).map(lambda m: fs.within_curve(m, list("aabba"), [0, 1.0])),
     "ToleranceCurve": st.just([1.0, 2.0, 4.5, 4.0, 0.5]).map(lambda y: fs.tolerance_curve(list("aabba"), y, [0.5, 2])),
+    "Simulatability": UNWEIGHTED.map(_decoded),
     "Windows": st.builds(audits).map(lambda audit: audit.windows),
     "Audit": st.builds(audits),
     "Counts": UNWEIGHTED.map(lambda ev: ev.consistency.counts),
@@ -205,6 +211,22 @@ for owner in INSTANCES:
         if f"{owner}.{name}" not in TARGETS and needs_nothing(kind, name):
             _reader(owner, INSTANCES[owner], name, FAMILIES.get(owner, RESULT))
 
+
+def _new_rows(decoder):
+    """Rows like those that a decoder learned from, and rows that are not."""
+    hostile_rows = hostile.SIZES.flatmap(lambda n: st.tuples(explanations(n), labels(n)))
+    same_kind = st.sampled_from([1, 3, 8]).flatmap(lambda n: st.tuples(of_any_kind(n), clean_lists(n)))
+    options = st.fixed_dictionaries(
+        {},
+        optional={
+            "confidence": SCALARS,
+            "weights": st.sampled_from([[1.0, 0.0, 2.0], "x", [0.0] * 3, [np.nan] * 3]),
+            "clusters": st.sampled_from([[0, 0, 1], [0] * 3, None, "abc"]),
+        },
+    )
+    return st.tuples(st.one_of(hostile_rows, same_kind), options)
+
+
 for owner in ("GibbsDecoder", "OptimalDecoder"):
     _with(
         f"{owner}.fit",
@@ -220,6 +242,8 @@ for owner in ("GibbsDecoder", "OptimalDecoder"):
         INSTANCES[owner],
         lambda instance: hostile.SIZES.flatmap(lambda n: st.tuples(st.tuples(explanations(n)), st.just({}))),
     )
+
+    _with(f"{owner}.accuracy", DECODER, 30, INSTANCES[owner], _new_rows)
 
 # Methods of kinds take positions that exist, as indexing does; everything else about them is hostile.
 SIZED = st.sampled_from([1, 3, 8])

@@ -154,6 +154,18 @@ def _local(local):
     assert local.agreeing <= local.others + 1e-9
 
 
+def _simulatability(told):
+    by_spread = isinstance(told.agreement, faithscope.Spread)  # an R² may be below 0
+    for value in (told.value, told.low, told.high, told.chance, told.seen, told.unseen):
+        share(None if by_spread and value is not None and value < 0 else value)
+    assert told.low <= told.value + 1e-9 <= told.high + 2e-9, told
+    assert told.gain_low <= told.gain + 1e-9 <= told.gain_high + 2e-9, told
+    assert abs(told.value - told.chance - told.gain) < 1e-6 * max(1.0, abs(told.chance)), told
+    assert told.n >= 1
+    assert "\n" not in str(told)
+    json.dumps(told.to_dict(), allow_nan=False)
+
+
 def _certificate(certificate):
     share(certificate.low)
     for estimate in certificate.estimates:
@@ -193,6 +205,7 @@ def _checks():
     from faithscope.measures.local import Local
     from faithscope.measures.numbers.tolerance import ToleranceCurve
     from faithscope.measures.planning.plan import Plan
+    from faithscope.measures.simulatability import Simulatability
     from faithscope.measures.within import WithinCurve
     from faithscope.tables.audit import Audit
 
@@ -205,6 +218,7 @@ def _checks():
         (Local, _local),
         (Certificate, _certificate),
         (Plan, _plan),
+        (Simulatability, _simulatability),
         (pd.DataFrame, _frame),
         (Explanations, _explanations),
         ((float, np.floating), _number),

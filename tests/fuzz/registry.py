@@ -13,12 +13,25 @@ from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.local import Local
 from faithscope.measures.numbers.tolerance import ToleranceCurve
 from faithscope.measures.planning.plan import Plan
+from faithscope.measures.simulatability import Simulatability
 from faithscope.measures.within import WithinCurve
 from faithscope.tables.audit import Audit
 from faithscope.tables.windows import Windows
 
 # What functions give.
-RESULTS = (Audit, Certificate, Local, Plan, Plain, Populations, Records, ToleranceCurve, WithinCurve, Windows)
+RESULTS = (
+    Audit,
+    Certificate,
+    Local,
+    Plan,
+    Plain,
+    Populations,
+    Records,
+    Simulatability,
+    ToleranceCurve,
+    WithinCurve,
+    Windows,
+)
 
 NOT_CALLED = {
     "Comparison": "made by compare",
