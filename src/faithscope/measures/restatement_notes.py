@@ -1,5 +1,6 @@
 """Notes on explanations that restate the prediction: whatever they say, they are then perfectly consistent."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -80,14 +81,9 @@ def copy_note(feature: str, testing: int, rules: int) -> str:
 
 def tested(rules: Rules) -> tuple[dict[str, int], int]:
     """By feature, how many of the different rules test it; and how many different rules there are."""
-    given = [rules.distinct[code] for code in np.unique(rules.codes)]
-    testing: dict[str, int] = {}
-    for conjunction in given:
-        for condition in conjunction:
-            if condition.position >= 0:  # type: ignore[attr-defined]
-                feature = condition.feature  # type: ignore[attr-defined]
-                testing[feature] = testing.get(feature, 0) + 1
-    return testing, len(given)
+    given: list[Any] = [rules.distinct[code] for code in np.unique(rules.codes)]
+    tests = (condition.feature for conjunction in given for condition in conjunction if condition.position >= 0)
+    return dict(Counter(tests)), len(given)
 
 
 def _copied_columns(rules: Rules, X: Any, numbers: Ints) -> Iterator[str]:

@@ -36,7 +36,7 @@ class IndependentUnits:
     def sums(self, values: Floats) -> Floats:
         """Per unit, the weighted sum over its rows."""
         weighed = self.weight * values
-        return weighed if self.clusters is None else np.bincount(self.clusters, weighed)
+        return weighed if self.clusters is None else np.bincount(self.clusters, weighed).astype(np.float64, copy=False)
 
     def mean(self, values: Floats) -> float:
         """The weighted mean over all rows."""
