@@ -79,7 +79,7 @@ def copy_note(feature: str, testing: int, rules: int) -> str:
     return f"{told} ({testing:,} of {rules:,}) {RESTATE} it is a copy of it"
 
 
-def tested(rules: Rules) -> tuple[dict[str, int], int]:
+def rules_by_feature(rules: Rules) -> tuple[dict[str, int], int]:
     """By feature, how many of the different rules test it; and how many different rules there are."""
     given: list[Any] = [rules.distinct[code] for code in np.unique(rules.codes)]
     tests = (condition.feature for conjunction in given for condition in conjunction if condition.position >= 0)
@@ -87,7 +87,7 @@ def tested(rules: Rules) -> tuple[dict[str, int], int]:
 
 
 def _copied_columns(rules: Rules, X: Any, numbers: Ints) -> Iterator[str]:
-    testing, different = tested(rules)
+    testing, different = rules_by_feature(rules)
     first = take_rows(X, np.arange(min(PROBED, len(numbers))))
     for feature, times in testing.items():
         if one_to_one(_codes(rules._values(feature, first)), numbers[:PROBED]) and (

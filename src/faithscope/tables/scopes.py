@@ -27,7 +27,7 @@ from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.missing import is_missing
 from faithscope.measures.estimate import Estimate, noted
-from faithscope.measures.restatement_notes import PROBED, are_enough, copy_note, one_to_one, tested
+from faithscope.measures.restatement_notes import PROBED, are_enough, copy_note, one_to_one, rules_by_feature
 from faithscope.measures.sufficiency import coverage_estimate, made_otherwise, scoped_method
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
@@ -233,7 +233,7 @@ def _copied(scoped: _Scoped, labels: Labels | Numbers) -> tuple[str, ...]:
     """A note per column that rules test and that has one value per prediction, as `copy_notes` gives."""
     if isinstance(labels, Numbers) or not isinstance(scoped.distinct, Rules) or not are_enough(labels.rows):
         return ()
-    testing, rules = tested(scoped.distinct)
+    testing, rules = rules_by_feature(scoped.distinct)
     names = {feature: scoped.inputs[feature] for feature in testing}
     first = fetch(scoped.table.select("label", *dict.fromkeys(names.values())).limit(PROBED))
     likely = [feature for feature, name in names.items() if _is_copy(first, name)]
