@@ -40,6 +40,7 @@ from faithscope.measures.certify import Certificate, certify
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.consistency import consistency
 from faithscope.measures.decoders import GibbsDecoder, OptimalDecoder
+from faithscope.measures.encoding import Encoding, encoding
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.bounds import local_sample_size, mse_bound, sample_size
 from faithscope.measures.local import Local, sample_until
@@ -70,6 +71,7 @@ __all__ = [
     "Counts",
     "Delta",
     "DeltaSign",
+    "Encoding",
     "Estimate",
     "Evaluation",
     "Explanations",
@@ -106,6 +108,7 @@ __all__ = [
     "consistency",
     "count",
     "discretizers",
+    "encoding",
     "errors",
     "evaluate",
     "explainers",
