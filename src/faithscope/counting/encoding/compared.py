@@ -35,17 +35,15 @@ class Independent:
 
     def chosen(self, batch: Listed) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Whether each of the given rows, and each of the others, is chosen."""
-        row = np.concatenate([batch.given, batch.row])
         if self.clusters is None:
             return np.ones(len(batch.given), bool), np.ones(len(batch.row), bool)
         size = int(self.clusters.max()) + 1
-        unit = np.concatenate([batch.asked, batch.which]) * size + self.clusters[row]
-        order = np.lexsort((self.rank[row], unit))
-        first = np.ones(len(order), bool)
-        first[1:] = unit[order][1:] != unit[order][:-1]
-        chosen = np.zeros(len(order), bool)
-        chosen[order[first]] = True
-        return chosen[: len(batch.given)], chosen[len(batch.given) :]
+        units = batch.asked * size + self.clusters[batch.given], batch.which * size + self.clusters[batch.row]
+        ranks = self.rank[batch.given], self.rank[batch.row]
+        best = np.full(batch.many * size, len(self.rank))
+        for unit, rank in zip(units, ranks, strict=True):
+            np.minimum.at(best, unit, rank)
+        return ranks[0] == best[units[0]], ranks[1] == best[units[1]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,15 +107,19 @@ def _means(which: Ints, values: Floats, many: int) -> Floats:
 
 
 def _distances(which: tuple[Ints, Ints], ranks: tuple[Ints, Ints], sizes: tuple[Ints, Ints]) -> Floats:
-    """The largest difference of the two distribution functions of each explanation; 0 if one side is empty."""
-    several = (sizes[0] > 0) & (sizes[1] > 0)
-    explanation, rank = np.concatenate(which), np.concatenate(ranks)
-    steps = np.concatenate([1 / sizes[0][which[0]], -1 / sizes[1][which[1]]])
-    order = np.lexsort((rank, explanation))
-    explanation, rank, steps = explanation[order], rank[order], steps[order]
-    height = np.cumsum(np.where(several[explanation], steps, 0.0))  # back at 0 after every explanation
-    last = np.ones(len(order), bool)
-    last[:-1] = (explanation[1:] != explanation[:-1]) | (rank[1:] != rank[:-1])
-    distance = np.zeros(len(several))
-    np.maximum.at(distance, explanation[last], np.abs(height[last]))
-    return np.minimum(distance, 1.0)
+    """The largest difference of the two distribution functions of each explanation; 0 if one side is empty.
+
+    It is reached at, or just before, a number of the rows given, since between these only the other side rises.
+    """
+    labels = 1 + max(int(rank.max(initial=0)) for rank in ranks)
+    keys = [explanation * labels + rank for explanation, rank in zip(which, ranks, strict=True)]  # ascending
+    starts = [np.cumsum(size) - size for size in sizes]
+    asked, distance = which[0], np.zeros(len(sizes[0]))
+    for side in ("left", "right"):
+        below = [np.searchsorted(key, keys[0], side=side) for key in keys]  # type: ignore[call-overload]
+        shares = [
+            (rows - start[asked]) / np.maximum(size, 1)[asked]
+            for rows, start, size in zip(below, starts, sizes, strict=True)
+        ]
+        np.maximum.at(distance, asked, np.abs(shares[0] - shares[1]))
+    return np.where((sizes[0] > 0) & (sizes[1] > 0), distance, 0.0)
