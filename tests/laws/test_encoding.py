@@ -51,9 +51,7 @@ class System:
         return np.arange(self.n, dtype=float)[:, None]
 
     def sample(self):
-        return Sample.of(
-            self.given.tolist(), self.predictions, self.X, self.weights, self.agreement, self.clusters
-        )
+        return Sample.of(self.given.tolist(), self.predictions, self.X, self.weights, self.agreement, self.clusters)
 
     def result(self, **options):
         return fs.encoding(
@@ -181,7 +179,7 @@ def test_explanations_that_partition_the_rows_cannot_encode(seed):
     system = System(seed)
     system.table = system.given == np.arange(len(system.table))[:, None]
     result = system.result()
-    assert result.value is None and result.encodes is None and result.tested == 0 and result.unverifiable == 1
+    assert (result.value, result.encodes, result.tested, result.unverifiable) == (None, None, 0, 1)
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 12)] * 4), min_size=1, max_size=8))

@@ -1,6 +1,7 @@
 """Encoding: does the choice of an explanation say more than the explanation itself?"""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from faithscope.counting.encoding.encoded import encoded
 from faithscope.counting.encoding.sums import Encoded, GapSums
 from faithscope.counting.tally import Coverage
 from faithscope.errors import NotProven, NotScoped
-from faithscope.explanations.base import Explanations
+from faithscope.explanations.base import Explanations, several
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
@@ -113,7 +114,8 @@ class Encoding(Shareable):
         return frame(self._columns(k))
 
     def _columns(self, k: int | None = None) -> dict[str, Any]:
-        assert self._encoded is not None and self._tests is not None
+        assert self._encoded is not None
+        assert self._tests is not None
         many = None if k is None else check_whole(k, "k")
         return columns(self._encoded, self._tests, 1 - self.confidence, many)
 
@@ -122,9 +124,9 @@ class Encoding(Shareable):
 
         Of numbers, it shows the means.
         """
-        from faithscope.charts.encoding import encoding_chart
+        from faithscope.charts import encoding as chart
 
-        return encoding_chart(self._columns(), self.agreement.of_numbers)
+        return chart(self._columns())
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, ready for JSON."""
@@ -203,8 +205,9 @@ def measure_encoding(
     counted = sample.counted().evenly()
     known = coverage if counted.n == sample.n else None
     read = encoded(counted, to_relation(relation, counted.explanations), known)
-    notes = dict.fromkeys((*counted.explanations.notes, *counted.notes, *_about_tests(counted)))
-    return to_encoding(read, confidence, counted.agreement, tuple(notes))
+    return to_encoding(
+        read, confidence, counted.agreement, (*counted.explanations.notes, *counted.notes, *_about_tests(counted))
+    )
 
 
 def to_encoding(read: Encoded, confidence: float, agreement: Agreement, notes: tuple[str, ...] = ()) -> Encoding:
@@ -222,7 +225,7 @@ def to_encoding(read: Encoded, confidence: float, agreement: Agreement, notes: t
         tested=len(tests.p),
         flagged=int(np.sum(tests.adjusted <= wrong)),
         encodes=encodes,
-        notes=notes,
+        notes=tuple(dict.fromkeys((*notes, *_about_missed(read.missed)))),
         agreement=agreement,
         _encoded=read,
         _tests=tests,
@@ -242,6 +245,25 @@ def _interval(value: float | None, sums: GapSums, effective_n: float, wrong: flo
     least = (_OWN_TERM + without.reach) * math.log(2 / wrong) / (effective_n * sums.tested / sums.total)
     margin = max(Deviations.of(without.value, without.rows).margin(wrong / 2)[0], least)
     return max(-1.0, value - margin), min(1.0, value + margin)
+
+
+def encoding_columns(encodings: Mapping[str, Encoding]) -> dict[str, list[Any]]:
+    """The columns of several results, one line per explainer."""
+    names = (
+        "value",
+        "low",
+        "high",
+        "unverifiable",
+        "alone",
+        "exclusive",
+        "tested",
+        "flagged",
+        "encodes",
+        "n",
+        "distinct",
+    )
+    lines = {name: [getattr(encoding, name) for encoding in encodings.values()] for name in names}
+    return {"explainer": list(encodings), **lines}
 
 
 def refuse_spread(agreement: Agreement) -> None:
@@ -264,6 +286,13 @@ def not_scoped(explanations: Explanations) -> str:
         f"These are {explanations.kind}, which do not say where they apply, so encoding is undefined: pass relation=, "
         "a function applies(X, explanation) that gives a mask of rows."
     )
+
+
+def _about_missed(missed: int) -> tuple[str, ...]:
+    if not missed:
+        return ()
+    rows = several(missed, "row is not covered by its", "rows are not covered by their")
+    return (f"{rows} own explanation, and count among the rows given it: that alone can make both differ",)
 
 
 def _about_tests(sample: Sample) -> tuple[str, ...]:

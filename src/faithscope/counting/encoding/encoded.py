@@ -57,7 +57,8 @@ def of_labels(counts: Counts, sums: GapSums, effective: float) -> Encoded:
     cells = cells_of(counts)
     given, others = (np.bincount(cells.explanation, column, counts.distinct) for column in (cells.given, cells.others))
     both = (given > 1) & (others > 0)
-    return Encoded(sums, counts.explanations, tuple(counts.labels), both, cells, counts.n, effective)
+    told = (counts.explanations, tuple(counts.labels), both, cells)
+    return Encoded(sums, *told, counts.n, int(counts.missed.sum()), effective)
 
 
 def effective_n(rows: NumberedRows) -> float:
@@ -108,8 +109,10 @@ def _listed(sample: Sample, rows: NumberedRows, covers: Parts | Blocks) -> Encod
     sums, itself = sample.agreement.over(sample.values), sample.agreement.itself
     weights = np.ones(rows.n) if rows.weights is None else rows.weights
     alone = rows.weights is None and rows.clusters is None and rows.blocks == 1
-    gap = GapRows(rows.labels, sums, itself) if alone else GapLists(
-        rows, weights, sums, itself, GapBlocks(rows.blocks, sums)
+    gap = (
+        GapRows(rows.labels, sums, itself)
+        if alone
+        else GapLists(rows, weights, sums, itself, GapBlocks(rows.blocks, sums))
     )
     rank = Content(sample.labels, rows.content.explanations, sample.X).deal(rows.n)
     independent, numbers = Independent(rows.clusters, rank), sample.agreement.of_numbers
@@ -118,13 +121,14 @@ def _listed(sample: Sample, rows: NumberedRows, covers: Parts | Blocks) -> Encod
         if numbers
         else LabelsCompared(rows.labels, len(rows.names), independent)
     )
-    layout, given, both = rows.layout(padded=not rows.sparse), _Given(rows), []
+    layout, given, both, missed = rows.layout(padded=not rows.sparse), _Given(rows), [], 0
     for start, bits in in_blocks(covers, layout, len(rows.distinct), max(1, _PAIRS // rows.n)):
         batch = given.listed(start, bits, layout)
         both.append(gap.add(batch))
         compared.add(batch)
+        missed += batch.missed
     names = () if numbers else tuple(rows.names)
-    told = (rows.kept, names, np.concatenate(both), compared.result(), rows.n, effective_n(rows))
+    told = (rows.kept, names, np.concatenate(both), compared.result(), rows.n, missed, effective_n(rows))
     return Encoded(gap.result(), *told)
 
 
@@ -147,4 +151,5 @@ class _Given:
         which, place = layout.ones(bits)
         row = layout.source[place]
         others = self.rows.codes[row] != which + start
-        return Listed(start, len(bits), asked, given, which[others], row[others])
+        missed = len(given) - int((~others).sum())
+        return Listed(start, len(bits), asked, given, which[others], row[others], missed)

@@ -30,8 +30,7 @@ class GapLists:
     def add(self, batch: Listed) -> NDArray[np.bool_]:
         """Add a batch of explanations; whether each of them can be tested."""
         given, others = (
-            self._met(batch.many, which, row)
-            for which, row in ((batch.asked, batch.given), (batch.which, batch.row))
+            self._met(batch.many, which, row) for which, row in ((batch.asked, batch.given), (batch.which, batch.row))
         )
         return self.gap.add(self._kinds(batch), given, others)
 

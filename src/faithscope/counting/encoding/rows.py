@@ -26,6 +26,8 @@ class Listed(NamedTuple):
         explanation, then of prediction.
     which, row : (c,) arrays
         The same of every pair of an explanation and another row that it covers.
+    missed : int
+        How many of the given rows are not covered.
     """
 
     start: int
@@ -34,6 +36,7 @@ class Listed(NamedTuple):
     given: Ints
     which: Ints
     row: Ints
+    missed: int
 
 
 class GapRows:
@@ -48,7 +51,7 @@ class GapRows:
 
     def add(self, batch: Listed) -> NDArray[np.bool_]:
         """Add a batch of explanations; whether each of them can be tested."""
-        _, many, asked, given, which, row = batch
+        _, many, asked, given, which, row, _ = batch
         rows, met = np.bincount(asked, minlength=many), np.bincount(which, minlength=many)
         values, ones = self.labels[given], np.ones(len(given))
         in_given = GroupedRows(asked, values, ones)

@@ -94,8 +94,8 @@ class Encoded(NamedTuple):
     both : (k,) array of bool
         Whether some row with each explanation can be tested.
     tables : LabelCells or NumberColumns
-    n : int
-        Rows.
+    n, missed : int
+        Rows, and those that their own explanation does not cover.
     effective_n : float
         As how many independent rows that count alike they are.
     """
@@ -106,4 +106,5 @@ class Encoded(NamedTuple):
     both: NDArray[np.bool_]
     tables: LabelCells | NumberColumns
     n: int
+    missed: int
     effective_n: float
