@@ -44,9 +44,15 @@ def _local(ev):
     return at_row(ev.consistency.counts, ev.explanations.take([0]), ev.predictions.tolist()[0])
 
 
+def _encoding(n):
+    rules = fs.Rules.parse([["x0 <= 9", "x0 <= 5", "x1 > 2"][row % 3] for row in range(n)], features=["x0", "x1"])
+    return fs.encoding(rules, [row % 2 for row in range(n)], [[row, n - row] for row in range(n)])
+
+
 UNWEIGHTED = evaluations().filter(lambda ev: ev.weights is None)
 INSTANCES = {
     "Estimate": evaluations().map(lambda ev: ev.consistency),
+    "Encoding": st.integers(1, 12).map(_encoding),
     "Evaluation": evaluations(),
     "Comparison": comparisons(),
     "Populations": evaluations().map(lambda ev: ev.by([0] * len(ev.predictions))),
@@ -108,6 +114,7 @@ for name in ("table", "counterexamples", "scopes", "wrongly_covered"):
     _with(f"Evaluation.{name}", RESULT, 30, INSTANCES["Evaluation"], _k)
 for name in ("table", "counterexamples"):
     _with(f"Audit.{name}", AUDIT, 15, INSTANCES["Audit"], _k)
+_with("Encoding.table", RESULT, 20, INSTANCES["Encoding"], _k)
 
 
 def _groups(ev):

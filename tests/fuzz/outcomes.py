@@ -161,6 +161,19 @@ def _certificate(certificate):
     json.dumps(certificate.to_dict(), allow_nan=False)
 
 
+def _encoding(encoding):
+    assert -1 <= encoding.low <= encoding.high <= 1
+    assert encoding.value is None or encoding.low <= encoding.value <= encoding.high
+    assert (encoding.encodes is None) == (encoding.tested == 0) == (encoding.value is None)
+    for value in (encoding.unverifiable, encoding.alone, encoding.exclusive):
+        share(value)
+    assert 0 <= encoding.flagged <= encoding.tested <= encoding.distinct <= encoding.n
+    assert "\n" not in str(encoding)
+    assert "<script" not in encoding._repr_html_()
+    assert encoding.table()["p_adjusted"].between(0, 1).all()
+    json.dumps(encoding.to_dict(), allow_nan=False)
+
+
 def _plan(plan):
     share(plan.unverifiable)
     assert plan.rows_needed is None or plan.rows_needed >= 1
@@ -204,6 +217,7 @@ def _checks():
         ((WithinCurve, ToleranceCurve), lambda curve: [_estimate(estimate) for estimate in curve.estimates]),
         (Local, _local),
         (Certificate, _certificate),
+        (faithscope.Encoding, _encoding),
         (Plan, _plan),
         (pd.DataFrame, _frame),
         (Explanations, _explanations),

@@ -10,6 +10,7 @@ from faithscope.explanations.keys import Plain, Records
 from faithscope.integrations import sklearn
 from faithscope.measures.certify import Certificate
 from faithscope.measures.comparing.populations import Populations
+from faithscope.measures.encoding import Encoding
 from faithscope.measures.local import Local
 from faithscope.measures.numbers.tolerance import ToleranceCurve
 from faithscope.measures.planning.plan import Plan
@@ -18,7 +19,7 @@ from faithscope.tables.audit import Audit
 from faithscope.tables.windows import Windows
 
 # What functions give.
-RESULTS = (Audit, Certificate, Local, Plan, Plain, Populations, Records, ToleranceCurve, WithinCurve, Windows)
+RESULTS = (Audit, Certificate, Encoding, Local, Plan, Plain, Populations, Records, ToleranceCurve, WithinCurve, Windows)
 
 NOT_CALLED = {
     "Comparison": "made by compare",

@@ -12,8 +12,9 @@ from faithscope.counting.encoding.sums import Encoded, GapSums
 from faithscope.discretizers import Original
 from faithscope.errors import BadInput, NotScoped
 from faithscope.measures.encoding import Encoding, refuse_spread, to_encoding
+from faithscope.measures.telling.verdict import doubts
 from faithscope.tables.log.kinds import RuleColumn, SetColumn
-from faithscope.tables.measured_log import MeasuredLog
+from faithscope.tables.measured_log import DROPPED, MeasuredLog
 from faithscope.tables.numbers.counts import Numbers
 from faithscope.tables.patterns import Patterns, RowBlocks, to_counts
 from faithscope.tables.scopes import MOST_FETCHED, ScopedRows
@@ -38,7 +39,9 @@ def encoding(measured: MeasuredLog, *, exact: int = EXACT) -> Encoding:
     scoped = ScopedRows.of(measured)
     if isinstance(scoped, str):
         raise NotScoped(f"Encoding cannot be measured, since {scoped}: keep the inputs in the log.")
-    return to_encoding(_encoded(scoped, measured, exact), confidence, measured.agreement, measured.consistency.notes)
+    told = measured.consistency.notes
+    notes = (*doubts(told), *(note for note in told if note.endswith(DROPPED)))
+    return to_encoding(_encoded(scoped, measured, exact), confidence, measured.agreement, notes)
 
 
 def _encoded(scoped: ScopedRows, measured: MeasuredLog, exact: int) -> Encoded:
