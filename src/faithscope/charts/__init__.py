@@ -197,10 +197,10 @@ def encoding(columns: Mapping[str, Any], *, title: str = "", width: int = 420) -
     Examples
     --------
     >>> import faithscope as fs
-    >>> rules = fs.Rules.parse(["x0 <= 2", "x1 <= 2"] * 20, features=["x0", "x1"])
+    >>> rules = fs.Rules.parse(["x0 <= 99", "x1 <= 99"] * 20, features=["x0", "x1"])
     >>> chart = encoding(fs.encoding(rules, [0, 1] * 20, [[i, i] for i in range(40)], clusters=range(40)).table())
     >>> chart.description
-    '0 of 2 explanations are flagged.'
+    '2 of 2 explanations are flagged.'
     """
     numbers = "given_mean" in columns
     points = encoding_specs.points(columns, numbers)

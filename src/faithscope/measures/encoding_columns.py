@@ -14,16 +14,15 @@ Ints = NDArray[np.int64]
 
 def columns(encoded: Encoded, tests: ChoiceTests, wrong: float, k: int | None = None) -> dict[str, Any]:
     """The columns of the first k tests, or of all."""
-    first = ChoiceTests(*(column[:k] for column in tests))
+    first = tests.first(k)
     tables = encoded.tables
-    by_label = isinstance(tables, LabelCells)
-    told = _labels(encoded.labels, tables, first) if by_label else _numbers(tables, first)
+    told = _labels(encoded.labels, tables, first) if isinstance(tables, LabelCells) else _numbers(tables, first)
     return {
         "explanation": [encoded.explanations.describe(int(number)) for number in first.explanation],
         "n": first.given,
         "others": first.others,
         **told,
-        "total_variation" if by_label else "distance": first.distance,
+        "total_variation" if isinstance(tables, LabelCells) else "distance": first.distance,
         "p": first.p,
         "p_adjusted": first.adjusted,
         "flagged": first.adjusted <= wrong,

@@ -41,12 +41,15 @@ class ChoiceTests(NamedTuple):
     def of(cls, encoded: Encoded) -> "ChoiceTests":
         """The tests of all explanations that have rows of both kinds."""
         tables, tested = encoded.tables, np.flatnonzero(encoded.both)
-        by_label = isinstance(tables, LabelCells)
-        columns = _of_labels(tables, len(encoded.both)) if by_label else _of_numbers(tables)
+        columns = _of_labels(tables, len(encoded.both)) if isinstance(tables, LabelCells) else _of_numbers(tables)
         given, others, distance, p = (column[tested] for column in columns)
         order = np.lexsort((tested, -distance, p))
-        chosen = (column[order] for column in (tested, given, others, distance, p))
-        return cls(*chosen, adjust(p[order]))
+        return cls(tested[order], given[order], others[order], distance[order], p[order], adjust(p[order]))
+
+    def first(self, k: int | None) -> "ChoiceTests":
+        """The first k tests, or all."""
+        sizes = (self.explanation[:k], self.given[:k], self.others[:k])
+        return ChoiceTests(*sizes, self.distance[:k], self.p[:k], self.adjusted[:k])
 
 
 def _of_labels(cells: LabelCells, distinct: int) -> tuple[Any, ...]:

@@ -24,13 +24,13 @@ class Met(NamedTuple):
     ----------
     rows : GroupedRows
         Grouped by ``explanation * blocks + block``.
-    weight, count : (explanations, blocks) arrays
+    weight, size : (explanations, blocks) arrays
         Their weight, and how many they are.
     """
 
     rows: GroupedRows
     weight: Floats
-    count: Floats
+    size: Floats
 
 
 class Known(NamedTuple):
@@ -38,12 +38,12 @@ class Known(NamedTuple):
 
     Attributes
     ----------
-    weight, count, agreeing : (m,) arrays
+    weight, size, agreeing : (m,) arrays
         Their weight, their number, and their weight by agreement with the row.
     """
 
     weight: Floats
-    count: Floats
+    size: Floats
     agreeing: Floats
 
 
@@ -104,8 +104,8 @@ class GapBlocks:
         group = kinds.explanation[:, None] * self.blocks + np.arange(self.blocks)
         value = np.broadcast_to(kinds.value[:, None], shape)
         agreeing = without_each(self.sums.at(met.rows, group.reshape(-1), value.reshape(-1)).reshape(shape))
-        weight, count = (without_each(table)[kinds.explanation] for table in (met.weight, met.count))
-        some = count - known.count[:, None] > 0.5
+        weight, size = (without_each(table)[kinds.explanation] for table in (met.weight, met.size))
+        some = size - known.size[:, None] > 0.5
         share = ratio(agreeing - known.agreeing[:, None], np.where(some, weight - known.weight[:, None], 0.0))
         return np.minimum(share, 1.0), some
 

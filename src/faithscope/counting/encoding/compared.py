@@ -116,7 +116,7 @@ def _distances(which: tuple[Ints, Ints], ranks: tuple[Ints, Ints], sizes: tuple[
     starts = [np.cumsum(size) - size for size in sizes]
     asked, distance = which[0], np.zeros(len(sizes[0]))
     for side in ("left", "right"):
-        below = [np.searchsorted(key, keys[0], side=side) for key in keys]  # type: ignore[call-overload]
+        below = [np.searchsorted(key, keys[0], side=side) for key in keys]
         shares = [
             (rows - start[asked]) / np.maximum(size, 1)[asked]
             for rows, start, size in zip(below, starts, sizes, strict=True)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.counting.counts import Counts, sums
-from faithscope.counting.encoding.sums import GapLeftOut, GapSums
+from faithscope.counting.encoding.sums import GapLeftOut, GapSums, terms_of
 from faithscope.counting.influence import Influence
 from faithscope.counting.leave_out import ratio
 
@@ -37,7 +37,7 @@ class GapInfluence(Influence):
     @cached_property
     def terms(self) -> Floats:
         """What each explanation adds."""
-        return _terms(self.rows, self.met, self.alike, self.crossed)
+        return terms_of(self.rows, self.met, self.alike, self.crossed)
 
     @cached_property
     def weights(self) -> Floats:
@@ -91,10 +91,5 @@ class GapInfluence(Influence):
         cell = self.cell_of(codes, labels)
         given, others = self.counts.given[cell], self.others[cell]
         rows, met = self.rows[codes], self.met[codes]
-        after = _terms(rows - 1, met, self.alike[codes] - 2 * (given - 1), self.crossed[codes] - others)
-        return after - self.terms[codes], self.both[codes] * np.where(rows > 2, 1, 2)
-
-
-def _terms(rows: Ints, met: Ints, alike: Ints, crossed: Ints) -> Floats:
-    """``P / (G - 1) - X / O``, P the agreeing ordered pairs of rows given, X those with others; 0 without both."""
-    return np.where((rows > 1) & (met > 0), ratio(alike, rows - 1) - ratio(crossed, met), 0.0)
+        after = terms_of(rows - 1, met, self.alike[codes] - 2 * (given - 1), self.crossed[codes] - others)
+        return after - self.terms[codes], np.where(self.both[codes], np.where(rows > 2, 1, 2), 0)

@@ -32,13 +32,13 @@ def kinds_in_table(given: NDArray[Any]) -> Kinds:
 def kinds_of_rows(explanation: Ints, value: Ints, weight: Floats, block: Ints, blocks: int, itself: float) -> Kinds:
     """The kinds of independent rows: equal explanation, prediction and weight."""
     order = np.lexsort((weight, value, explanation))
-    columns = [column[order] for column in (explanation, value, weight)]
+    explanation, value, weight = explanation[order], value[order], weight[order]
     new = np.ones(len(order), bool)
-    new[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    new[1:] = np.any([column[1:] != column[:-1] for column in (explanation, value, weight)], axis=0)
     kind, first = np.cumsum(new) - 1, np.flatnonzero(new)
-    mass = np.bincount(kind * blocks + block[order], columns[2], minlength=len(first) * blocks)
-    known = known_alone(columns[2][first], itself)
-    return Kinds(columns[0][first], columns[1][first], mass.reshape(-1, blocks).astype(np.float64), *known)
+    mass = np.bincount(kind * blocks + block[order], weight, minlength=len(first) * blocks)
+    known = known_alone(weight[first], itself)
+    return Kinds(explanation[first], value[first], mass.reshape(-1, blocks).astype(np.float64), *known)
 
 
 def known_alone(weight: Floats, itself: float) -> tuple[Known, Known]:

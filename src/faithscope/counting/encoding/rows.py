@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from faithscope.agreements import GroupedRows
 from faithscope.agreements.base import AgreementSums
-from faithscope.counting.encoding.sums import GapLeftOut, GapSums
+from faithscope.counting.encoding.sums import GapLeftOut, GapSums, terms_of
 from faithscope.counting.leave_out import ratio
 
 Ints = NDArray[np.int64]
@@ -58,15 +58,15 @@ class GapRows:
         alike = np.maximum(self.sums.at(in_given, asked, values) - self.itself, 0.0)
         crossed = self.sums.at(GroupedRows(which, self.labels[row], np.ones(len(row))), asked, values)
         pairs, across = (np.bincount(asked, column, minlength=many) for column in (alike, crossed))
-        before, both = _terms(rows, met, pairs, across), (rows > 1) & (met > 0)
+        before, both = terms_of(rows, met, pairs, across), (rows > 1) & (met > 0)
         self.gap, self.tested = self.gap + float(before.sum()), self.tested + float(rows[both].sum())
         self.alone += float(rows[rows == 1].sum())
         self.exclusive += float(rows[(rows > 1) & (met == 0)].sum())
-        after = _terms(rows[asked] - 1, met[asked], pairs[asked] - 2 * alike, across[asked] - crossed)
+        after = terms_of(rows[asked] - 1, met[asked], pairs[asked] - 2 * alike, across[asked] - crossed)
         self.changed[given] += after - before[asked]
         self.lost[given] += both[asked] * np.where(rows[asked] > 2, 1, 2)
         agreed = self.sums.at(in_given, which, self.labels[row])
-        fewer = _terms(rows[which], met[which] - 1, pairs[which], across[which] - agreed)
+        fewer = terms_of(rows[which], met[which] - 1, pairs[which], across[which] - agreed)
         columns = (fewer - before[which], (both & (met == 1))[which] * rows[which], ratio(both * rows, met)[which])
         for total, column in zip((self.changed, self.lost, self.leaning), columns, strict=True):
             total += np.bincount(row, column, minlength=len(total))
@@ -81,8 +81,3 @@ class GapRows:
         left = self.tested - self.lost
         value = np.divide(self.gap + self.changed, left, out=np.full(n, np.nan), where=left > 0.5)
         return whole._replace(without=GapLeftOut(value, np.ones(n), float(self.leaning.max())))
-
-
-def _terms(rows: Ints, met: Ints, alike: Floats, crossed: Floats) -> Floats:
-    """What explanations add; 0 if they were given to one row, or cover no other."""
-    return np.where((rows > 1) & (met > 0), ratio(alike, rows - 1) - ratio(crossed, met), 0.0)

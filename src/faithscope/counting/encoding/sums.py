@@ -1,10 +1,11 @@
 """What a pass over rows and explanations leaves for encoding: sums, the gap without each row, and tables."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.counting.leave_out import ratio
 from faithscope.explanations.base import Explanations
 
 Ints = NDArray[np.int64]
@@ -49,6 +50,15 @@ class GapSums(NamedTuple):
     exclusive: float
     total: float
     without: GapLeftOut | None = None
+
+
+def terms_of(rows: NDArray[Any], met: NDArray[Any], alike: NDArray[Any], crossed: NDArray[Any]) -> Floats:
+    """What explanations add to the gap, ``P / (G - 1) - X / O``; 0 if they were given to one row, or cover no other.
+
+    G and O are the rows given an explanation and the others that it covers, P the agreement summed over ordered pairs
+    of the former, X that over pairs of one of either.
+    """
+    return np.where((rows > 1) & (met > 0), ratio(alike, rows - 1) - ratio(crossed, met), 0.0)
 
 
 class LabelCells(NamedTuple):
