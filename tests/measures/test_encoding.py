@@ -136,7 +136,9 @@ def test_an_evaluation_a_comparison_and_the_function_say_the_same():
 @pytest.mark.parametrize("how", [{"weights": RNG.uniform(1, 2, N)}, {"clusters": np.arange(N) // 2}])
 def test_an_evaluation_knows_weights_and_clusters(how):
     evaluation = fs.evaluate(LABELS, chosen_at_random(), X, progress=False, confidence=0.9, **how)
-    assert evaluation.encoding().to_dict() == fs.encoding(chosen_at_random(), LABELS, X, confidence=0.9, **how).to_dict()
+    assert (
+        evaluation.encoding().to_dict() == fs.encoding(chosen_at_random(), LABELS, X, confidence=0.9, **how).to_dict()
+    )
 
 
 def test_numbers_are_told_by_their_means():

@@ -77,8 +77,8 @@ def _leave_out_rows(coverage: Coverage, rows: NumberedRows, covers: Parts | Bloc
     add = influence.add_densely if dense else influence.add_sparsely
     for start, bits in in_blocks(covers, layout, len(rows.distinct), max(1, TABLE // rows.n)):
         add(start, bits, layout, totals)
-    found = (coverage.codes, rows.labels, coverage.own)
-    return influence.gap_sums(totals[:, layout.position], *found, np.ones(rows.n))
+    kinds = (coverage.codes, rows.labels, coverage.own)  # every row is a kind of its own
+    return influence.gap_sums(totals[:, layout.position], *kinds, np.ones(rows.n))
 
 
 def _leave_out_blocks(rows: NumberedRows, covers: Parts | Blocks) -> GapSums:
