@@ -44,6 +44,11 @@ def _local() -> fs.Local:
     return fs.local([3.0, "cook"], lambda X: ["yes"] * len(X), lambda X: _rules().take([0] * len(X)), ROWS)
 
 
+def _agreement() -> fs.ExplainerAgreement:
+    importances = {"<b>shap</b>": ROWS[["x"]] - 30, "lime | 2": ROWS[["x"]] - 20}
+    return fs.explainer_agreement({**importances, "rules": _rules(), "keys": KEYS})
+
+
 def _many_groups() -> fs.Populations:
     return fs.evaluate(["yes", "no"] * 120, ["a", "b"] * 120, np.zeros((240, 1))).by(np.arange(240) // 4)
 
@@ -89,6 +94,8 @@ RESULTS = {
     "within curve": lambda: fs.within_curve(NUMBERS[:, None], LABELS, [0.0, 0.1, 1.0]),
     "tolerance curve": lambda: fs.tolerance_curve(KEYS, NUMBERS),
     "local": _local,
+    "explainer agreement": _agreement,
+    "explainer agreement of clusters": lambda: fs.explainer_agreement({"a": KEYS, "b": KEYS[::-1]}, clusters=CUSTOMERS),
     "local until": lambda: fs.sample_until([(KEYS, LABELS)], "a", epsilon=0.5, budget=9, prediction="yes"),
 }
 

@@ -40,6 +40,8 @@ DISCRETIZERS = [
     fs.Rank(),
     fs.SignOfTop(2),
     fs.SignOfTop(9),
+    fs.TopFeatures(2),
+    fs.TopFeatures(9),
     fs.Floor(0) | fs.Rank(),
 ]
 CHANGES = [None, fs.Delta(), fs.DeltaSign(), fs.Modified(), fs.Delta() | fs.Floor(0)]

@@ -180,6 +180,20 @@ def _plan(plan):
     json.dumps(plan.to_dict(), allow_nan=False)
 
 
+def _explainer_agreement(agreement):
+    assert len(agreement.pairs) == len(agreement.explainers) * (len(agreement.explainers) - 1) // 2
+    for pair in agreement.pairs:
+        assert pair.comparable or pair.notes
+        share(pair.chance)
+        for name in ("same", "feature_agreement", "rank_agreement", "sign_agreement", "signed_rank_agreement"):
+            told = getattr(pair, name)
+            assert told is None or -1e-9 <= told.low <= told.value <= told.high <= 1 + 1e-9, name
+        assert pair.kappa is None or pair.kappa.low <= pair.kappa.value <= pair.kappa.high <= 1 + 1e-9
+    assert "\n" not in str(agreement)
+    assert "<script" not in agreement._repr_html_()
+    json.dumps(agreement.to_dict(), allow_nan=False)
+
+
 def _frame(frame):
     for name in frame.columns:
         if str(name) in {"value", "low", "high", "unverifiable", "verified", "chance", "purity"}:
@@ -203,6 +217,7 @@ def _checks():
     from faithscope.explanations import Explanations
     from faithscope.measures.certify import Certificate
     from faithscope.measures.comparing.populations import Populations
+    from faithscope.measures.explainer_agreement.result import ExplainerAgreement
     from faithscope.measures.local import Local
     from faithscope.measures.numbers.tolerance import ToleranceCurve
     from faithscope.measures.planning.plan import Plan
@@ -219,6 +234,7 @@ def _checks():
         (Certificate, _certificate),
         (faithscope.Encoding, _encoding),
         (Plan, _plan),
+        (ExplainerAgreement, _explainer_agreement),
         (pd.DataFrame, _frame),
         (Explanations, _explanations),
         ((float, np.floating), _number),

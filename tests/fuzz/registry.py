@@ -11,6 +11,7 @@ from faithscope.integrations import sklearn
 from faithscope.measures.certify import Certificate
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.encoding import Encoding
+from faithscope.measures.explainer_agreement.result import ExplainerAgreement
 from faithscope.measures.local import Local
 from faithscope.measures.numbers.tolerance import ToleranceCurve
 from faithscope.measures.planning.plan import Plan
@@ -19,7 +20,10 @@ from faithscope.tables.audit import Audit
 from faithscope.tables.windows import Windows
 
 # What functions give.
-RESULTS = (Audit, Certificate, Encoding, Local, Plan, Plain, Populations, Records, ToleranceCurve, WithinCurve, Windows)
+RESULTS = (
+    *(Audit, Certificate, Encoding, ExplainerAgreement, Local, Plan, Plain),
+    *(Populations, Records, ToleranceCurve, WithinCurve, Windows),
+)
 
 NOT_CALLED = {
     "Comparison": "made by compare",

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from faithscope.charts import encoding_specs, specs
+from faithscope.charts import encoding_specs, heat, specs
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.errors import BadInput
 
@@ -20,6 +20,7 @@ __all__ = [
     "discretizations",
     "encoding",
     "estimates",
+    "heat_map",
     "populations",
     "tolerance_curve",
     "within_curve",
@@ -206,6 +207,44 @@ def encoding(columns: Mapping[str, Any], *, title: str = "", width: int = 420) -
     points = encoding_specs.points(columns, numbers)
     told = f"{sum(point['flagged'] for point in points):,} of {len(columns['n']):,} explanations are flagged."
     return _chart(encoding_specs.encoding_spec(points, numbers), title, width, told, encoding_specs.KEY)
+
+
+def heat_map(
+    names: Sequence[str],
+    values: Sequence[Sequence[float | None]],
+    *,
+    measure: str = "",
+    title: str = "",
+    width: int | None = None,
+) -> "alt.LayerChart":
+    """A square of numbers from 0 to 1 by two names, such as how far explainers agree; darker is more.
+
+    Parameters
+    ----------
+    names : sequence of str
+    values : square of float or None
+        One row per name; None for what is not known, and on the diagonal.
+    measure : str
+        What the numbers are.
+    width : int, optional
+        In pixels; by default wide enough for the names.
+
+    Examples
+    --------
+    >>> heat_map(["shap", "lime"], [[None, 0.25], [0.25, None]], measure="same").description
+    'Same, pair by pair. shap and lime: 0.25.'
+    """
+    if not names:
+        raise BadInput("There is nothing to draw: no name was given. Pass names, and one row of numbers per name.")
+    pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
+    words = "; ".join(f"{names[i]} and {names[j]}: {_in_words(values[i][j])}" for i, j in pairs)
+    said = f"{measure[:1].upper() or 'V'}{measure[1:] or 'alues'}, pair by pair. {words}."
+    wide = min(_WIDTH, heat.CELL * len(names)) if width is None else width
+    return _chart(heat.heat_map(names, values, measure), title or f"{measure[:1].upper()}{measure[1:]}", wide, said)
+
+
+def _in_words(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.2f}"
 
 
 def upper_of(line: Mapping[str, Any]) -> float:

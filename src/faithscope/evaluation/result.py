@@ -111,6 +111,7 @@ class Evaluation(Reported):
     sufficiency_populations: Populations | None = field(default=None, repr=False)
     seconds: dict[str, float] = field(default_factory=dict, repr=False)
     _coverage: Coverage | None = field(default=None, repr=False)
+    _chosen: Any = field(default=None, repr=False)  # the discretizer itself
 
     @property
     def explanations(self) -> Explanations:
@@ -411,6 +412,7 @@ def assess(
         explainer=who.explainer,
         discretizer=repr(Original() if discretizer is None else discretizer),
         baseline=who.baseline,
+        _chosen=discretizer,
     )
     if says_where(coarse.explanations, options.relation):
         evaluation = _with_sufficiency(evaluation)
