@@ -56,6 +56,19 @@ def test_sign_of_top_keeps_the_largest_in_size_and_the_earlier_among_equals(matr
     assert values(fs.SignOfTop(k), matrix).tolist() == expected
 
 
+@given(MATRICES, st.integers(1, 7))
+def test_top_features_are_the_largest_in_size_without_sign_or_order_and_never_zero(matrix, k):
+    expected = []
+    for row in matrix:
+        top = sorted(range(6), key=lambda j, row=row: (-abs(row[j]), j))[:k]
+        expected.append([int(j in top and row[j] != 0) for j in range(6)])
+    coarse = fs.TopFeatures(k)(fs.Importances(matrix, names=list("abcdef")))
+    assert coarse.values.tolist() == expected
+    named = ", ".join("abcdef"[j] for j in range(6) if expected[0][j])
+    assert coarse.describe(0) == (named or "all 0")
+    assert from_word(f"top-features-{k}") == fs.TopFeatures(k)
+
+
 def test_fewer_features_than_asked_for_keep_all_signs():
     assert values(fs.SignOfTop(5), [[0.1, -2.0]]).tolist() == [[1, -1]]
 
@@ -167,6 +180,6 @@ def test_provenance_reads_as_code():
 
 def test_the_room_lists_the_discretizers_to_choose_from():
     kinds = ["Delta", "DeltaSign", "Floor", "Grouped", "Modified", "Original", "Pool", "Rank", "Sign", "SignOfTop"]
-    kinds += ["TopRegions", "Truncate"]
+    kinds += ["TopFeatures", "TopRegions", "Truncate"]
     assert dir(fs.discretizers) == kinds
     assert all(issubclass(getattr(fs.discretizers, name), fs.discretizers.Discretizer) for name in kinds)

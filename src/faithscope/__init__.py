@@ -20,6 +20,7 @@ from faithscope.discretizers import (
     Rank,
     Sign,
     SignOfTop,
+    TopFeatures,
     TopRegions,
     Truncate,
 )
@@ -40,7 +41,10 @@ from faithscope.measures.certify import Certificate, certify
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.consistency import consistency
 from faithscope.measures.decoders import GibbsDecoder, OptimalDecoder
+from faithscope.measures.encoding import Encoding, encoding
 from faithscope.measures.estimate import Estimate
+from faithscope.measures.explainer_agreement.measure import explainer_agreement
+from faithscope.measures.explainer_agreement.result import ExplainerAgreement
 from faithscope.measures.intervals.bounds import local_sample_size, mse_bound, sample_size
 from faithscope.measures.local import Local, sample_until
 from faithscope.measures.numbers.tolerance import ToleranceCurve, tolerance_curve
@@ -71,8 +75,10 @@ __all__ = [
     "Counts",
     "Delta",
     "DeltaSign",
+    "Encoding",
     "Estimate",
     "Evaluation",
+    "ExplainerAgreement",
     "Explanations",
     "Floor",
     "GibbsDecoder",
@@ -97,6 +103,7 @@ __all__ = [
     "Spread",
     "Tolerance",
     "ToleranceCurve",
+    "TopFeatures",
     "TopRegions",
     "Truncate",
     "WithinCurve",
@@ -108,8 +115,10 @@ __all__ = [
     "consistency",
     "count",
     "discretizers",
+    "encoding",
     "errors",
     "evaluate",
+    "explainer_agreement",
     "explainers",
     "local",
     "local_sample_size",

@@ -98,3 +98,17 @@ def test_no_mark_has_a_color_of_its_own(comparison):
 def test_nothing_to_draw_is_said():
     with pytest.raises(BadInput, match="nothing to draw"):
         charts.estimates([])
+
+
+def test_a_heat_map_writes_every_number_and_marks_what_is_missing():
+    chart = charts.heat_map(["shap", "lime", "rules"], [[None, 0.25, None], [0.25, None, -0.1], [None, -0.1, None]])
+    spec = chart.to_dict()
+    rows = [row for part in spec["datasets"].values() for row in part]
+    assert sorted({row["text"] for row in rows}) == ["-0.10", "0.25", "–"]
+    assert (
+        chart.description
+        == "Values, pair by pair. shap and lime: 0.25; shap and rules: unknown; lime and rules: -0.10."
+    )
+    assert chart._repr_html_().startswith("<img")
+    with pytest.raises(BadInput, match="nothing to draw"):
+        charts.heat_map([], [])

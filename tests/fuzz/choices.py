@@ -104,6 +104,7 @@ DISCRETIZERS = st.sampled_from(
             fs.Floor(-300),
             fs.Rank(),
             fs.SignOfTop(2),
+            fs.TopFeatures(2),
             fs.Pool(2),
             fs.Pool((1, 2)) | fs.TopRegions(1),
             fs.Grouped({"g": ["a", "b"]}),

@@ -73,6 +73,15 @@ def _(draw):
     return lambda: fs.sufficiency(*given, **how)
 
 
+@target("encoding", MEASURES, 80)
+def _(draw):
+    n = draw(SIZES)
+    given = draw(explanations(n)), draw(labels(n)), draw(some_rows(n))
+    choices = {"relation": RELATIONS, "confidence": SHARES, "agreement": AGREEMENTS}
+    how = draw(options(**choices, weights=weights(n), clusters=clusters(n)))
+    return lambda: fs.encoding(*given, **how)
+
+
 @target("within", MEASURES, 50)
 def _(draw):
     n = draw(SIZES)
@@ -88,6 +97,18 @@ def _(draw):
     given = draw(st.one_of(grid(n), explanations(n))), draw(labels(n)), taus
     how = draw(options(metric=METRICS, confidence=SHARES, device=WORDS))
     return lambda: fs.within_curve(*given, **how)
+
+
+@target("explainer_agreement", MEASURES, 60)
+def _(draw):
+    n = draw(SIZES)
+    named = st.dictionaries(st.sampled_from([*hostile.TEXTS[:6], 3, None]), explanations(n), max_size=3)
+    alike = grid(n).map(lambda matrix: {"a": matrix, "b": -matrix, "c": matrix[::-1]})
+    given = draw(st.one_of(alike, named, named, explanations(n), SCALARS))
+    per_name = st.dictionaries(st.sampled_from([*hostile.TEXTS[:3], "a"]), DISCRETIZERS, max_size=2)
+    chosen = st.one_of(DISCRETIZERS, per_name)
+    how = draw(options(discretizer=chosen, k=COUNTS, confidence=SHARES, weights=weights(n), clusters=clusters(n)))
+    return lambda: fs.explainer_agreement(given, **how)
 
 
 @target("Close", MEASURES, 20)
@@ -389,7 +410,7 @@ def _discretizer(kind, settings):
 
 for kind in (fs.Sign, fs.Rank, fs.Delta, fs.DeltaSign, fs.Modified):
     _discretizer(kind, st.just(()))
-for kind in (fs.Floor, fs.Truncate, fs.SignOfTop, fs.TopRegions):
+for kind in (fs.Floor, fs.Truncate, fs.SignOfTop, fs.TopFeatures, fs.TopRegions):
     _discretizer(kind, st.tuples(st.one_of(st.integers(-320, 320), COUNTS, SCALARS)))
 GROUPS = st.dictionaries(st.sampled_from(["g", "a", 1]), st.lists(st.sampled_from(["a", "b", "x0", "x1", 2])))
 _discretizer(fs.Grouped, st.tuples(st.one_of(GROUPS, SCALARS)))

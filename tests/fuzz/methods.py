@@ -18,7 +18,7 @@ from faithscope.sinks.shareable import Shareable
 from faithscope.tables.audit import Audit
 from faithscope.tables.windows import Windows
 from fuzz import hostile, kinds
-from fuzz.choices import COUNTS, DISCRETIZERS, SEEDS, WORDS
+from fuzz.choices import COUNTS, DISCRETIZERS, SEEDS, SHARES, WORDS
 from fuzz.functions import LOG, NAMES
 from fuzz.hostile import SCALARS
 from fuzz.kinds import clean_lists, comparisons, evaluations, explanations, fitting_rows, labels, of_any_kind, some_rows
@@ -49,9 +49,15 @@ def _local(ev):
     return at_row(ev.consistency.counts, ev.explanations.take([0]), ev.predictions.tolist()[0])
 
 
+def _encoding(n):
+    rules = fs.Rules.parse([["x0 <= 9", "x0 <= 5", "x1 > 2"][row % 3] for row in range(n)], features=["x0", "x1"])
+    return fs.encoding(rules, [row % 2 for row in range(n)], [[row, n - row] for row in range(n)])
+
+
 UNWEIGHTED = evaluations().filter(lambda ev: ev.weights is None)
 INSTANCES = {
     "Estimate": evaluations().map(lambda ev: ev.consistency),
+    "Encoding": st.integers(1, 12).map(_encoding),
     "Evaluation": evaluations(),
     "Comparison": comparisons(),
     "Populations": evaluations().map(lambda ev: ev.by([0] * len(ev.predictions))),
@@ -61,6 +67,7 @@ INSTANCES = {
     "WithinCurve": kinds.grid(5).map(lambda m: fs.within_curve(m, list("aabba"), [0, 1.0])),
     "ToleranceCurve": st.just([1.0, 2.0, 4.5, 4.0, 0.5]).map(lambda y: fs.tolerance_curve(list("aabba"), y, [0.5, 2])),
     "Simulatability": UNWEIGHTED.map(_decoded),
+    "ExplainerAgreement": kinds.grid(5).map(lambda m: fs.explainer_agreement({"a": m, "b": m[::-1], "c": -m}, k=1)),
     "Windows": st.builds(audits).map(lambda audit: audit.windows),
     "Audit": st.builds(audits),
     "Counts": UNWEIGHTED.map(lambda ev: ev.consistency.counts),
@@ -114,6 +121,7 @@ for name in ("table", "counterexamples", "scopes", "wrongly_covered"):
     _with(f"Evaluation.{name}", RESULT, 30, INSTANCES["Evaluation"], _k)
 for name in ("table", "counterexamples"):
     _with(f"Audit.{name}", AUDIT, 15, INSTANCES["Audit"], _k)
+_with("Encoding.table", RESULT, 20, INSTANCES["Encoding"], _k)
 
 
 def _groups(ev):
@@ -141,6 +149,40 @@ _with(
 )
 _with("Plan.at", RESULT, 30, INSTANCES["Plan"], _k)
 _with("Plan.interval", RESULT, 30, INSTANCES["Plan"], _k)
+
+
+AGREEING = st.one_of(st.sampled_from(["a", "b", "c"]), SCALARS)
+_with(
+    "ExplainerAgreement.pair",
+    RESULT,
+    15,
+    INSTANCES["ExplainerAgreement"],
+    lambda _: st.tuples(st.tuples(AGREEING, AGREEING), st.just({})),
+)
+_with(
+    "ExplainerAgreement.rows",
+    RESULT,
+    20,
+    INSTANCES["ExplainerAgreement"],
+    lambda _: st.tuples(st.tuples(AGREEING, AGREEING, COUNTS), st.just({})),
+)
+MEASURED = st.one_of(st.sampled_from(["same", "FA", "sra", "kappa", "chance"]), SCALARS)
+_with(
+    "ExplainerAgreement.matrix",
+    RESULT,
+    20,
+    INSTANCES["ExplainerAgreement"],
+    lambda _: st.tuples(st.tuples(MEASURED), st.just({})),
+)
+_with(
+    "Comparison.agreement",
+    RESULT,
+    30,
+    INSTANCES["Comparison"],
+    lambda _: st.tuples(
+        st.tuples(DISCRETIZERS), st.fixed_dictionaries({}, optional={"k": COUNTS, "confidence": SHARES})
+    ),
+)
 
 
 def _paths(name, instances, family, examples):

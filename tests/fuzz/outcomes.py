@@ -173,10 +173,37 @@ def _certificate(certificate):
     json.dumps(certificate.to_dict(), allow_nan=False)
 
 
+def _encoding(encoding):
+    assert -1 <= encoding.low <= encoding.high <= 1
+    assert encoding.value is None or encoding.low <= encoding.value <= encoding.high
+    assert (encoding.encodes is None) == (encoding.tested == 0) == (encoding.value is None)
+    for value in (encoding.unverifiable, encoding.alone, encoding.exclusive):
+        share(value)
+    assert 0 <= encoding.flagged <= encoding.tested <= encoding.distinct <= encoding.n
+    assert "\n" not in str(encoding)
+    assert "<script" not in encoding._repr_html_()
+    assert encoding.table()["p_adjusted"].between(0, 1).all()
+    json.dumps(encoding.to_dict(), allow_nan=False)
+
+
 def _plan(plan):
     share(plan.unverifiable)
     assert plan.rows_needed is None or plan.rows_needed >= 1
     json.dumps(plan.to_dict(), allow_nan=False)
+
+
+def _explainer_agreement(agreement):
+    assert len(agreement.pairs) == len(agreement.explainers) * (len(agreement.explainers) - 1) // 2
+    for pair in agreement.pairs:
+        assert pair.comparable or pair.notes
+        share(pair.chance)
+        for name in ("same", "feature_agreement", "rank_agreement", "sign_agreement", "signed_rank_agreement"):
+            told = getattr(pair, name)
+            assert told is None or -1e-9 <= told.low <= told.value <= told.high <= 1 + 1e-9, name
+        assert pair.kappa is None or pair.kappa.low <= pair.kappa.value <= pair.kappa.high <= 1 + 1e-9
+    assert "\n" not in str(agreement)
+    assert "<script" not in agreement._repr_html_()
+    json.dumps(agreement.to_dict(), allow_nan=False)
 
 
 def _frame(frame):
@@ -202,6 +229,7 @@ def _checks():
     from faithscope.explanations import Explanations
     from faithscope.measures.certify import Certificate
     from faithscope.measures.comparing.populations import Populations
+    from faithscope.measures.explainer_agreement.result import ExplainerAgreement
     from faithscope.measures.local import Local
     from faithscope.measures.numbers.tolerance import ToleranceCurve
     from faithscope.measures.planning.plan import Plan
@@ -217,8 +245,10 @@ def _checks():
         ((WithinCurve, ToleranceCurve), lambda curve: [_estimate(estimate) for estimate in curve.estimates]),
         (Local, _local),
         (Certificate, _certificate),
+        (faithscope.Encoding, _encoding),
         (Plan, _plan),
         (Simulatability, _simulatability),
+        (ExplainerAgreement, _explainer_agreement),
         (pd.DataFrame, _frame),
         (Explanations, _explanations),
         ((float, np.floating), _number),

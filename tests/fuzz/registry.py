@@ -10,6 +10,8 @@ from faithscope.explanations.keys import Plain, Records
 from faithscope.integrations import sklearn
 from faithscope.measures.certify import Certificate
 from faithscope.measures.comparing.populations import Populations
+from faithscope.measures.encoding import Encoding
+from faithscope.measures.explainer_agreement.result import ExplainerAgreement
 from faithscope.measures.local import Local
 from faithscope.measures.numbers.tolerance import ToleranceCurve
 from faithscope.measures.planning.plan import Plan
@@ -20,17 +22,8 @@ from faithscope.tables.windows import Windows
 
 # What functions give.
 RESULTS = (
-    Audit,
-    Certificate,
-    Local,
-    Plan,
-    Plain,
-    Populations,
-    Records,
-    Simulatability,
-    ToleranceCurve,
-    WithinCurve,
-    Windows,
+    *(Audit, Certificate, Encoding, ExplainerAgreement, Local, Plan, Plain),
+    *(Populations, Records, Simulatability, ToleranceCurve, WithinCurve, Windows),
 )
 
 NOT_CALLED = {

@@ -15,7 +15,7 @@ def true_consistency(explanations, labels, discretizer=None):
     return 1 - fs.GibbsDecoder(fs.consistency(explanations, labels, discretizer=discretizer)).error
 
 
-TOPS = (fs.SignOfTop(1), fs.SignOfTop(2))
+TOPS = (fs.SignOfTop(1), fs.SignOfTop(2), fs.TopFeatures(1), fs.TopFeatures(2))
 REGIONS = (fs.Pool(1), fs.Pool(2), fs.Pool(2) | fs.Sign(), fs.TopRegions(1), fs.Pool((2, 1), shape=(3, 1)) | fs.Rank())
 PAIR = fs.Grouped({"pair": ["a", "c"]})
 VECTORS = (

@@ -43,7 +43,7 @@ def _holds(pair, explanations):
     assert described == {pair.explanation}
 
 
-@pytest.mark.parametrize("discretizer", [None, fs.Sign(), fs.SignOfTop(1), fs.Rank()])
+@pytest.mark.parametrize("discretizer", [None, fs.Sign(), fs.SignOfTop(1), fs.TopFeatures(1), fs.Rank()])
 @pytest.mark.parametrize("engine", engines.NAMES)
 @pytest.mark.slow
 def test_ids_lead_to_the_rows_that_contradict_each_other(engine, discretizer):

@@ -7,14 +7,24 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from faithscope.charts import specs
+from faithscope.charts import encoding_specs, heat, specs
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.errors import BadInput
 
 if TYPE_CHECKING:
     import altair as alt
 
-__all__ = ["against", "curve", "discretizations", "estimates", "populations", "tolerance_curve", "within_curve"]
+__all__ = [
+    "against",
+    "curve",
+    "discretizations",
+    "encoding",
+    "estimates",
+    "heat_map",
+    "populations",
+    "tolerance_curve",
+    "within_curve",
+]
 
 _WIDTH = 560
 
@@ -176,6 +186,65 @@ def tolerance_curve(
     words = "; ".join(f"eps {row['eps']:g}: {row['value']:.3f}{_chance(row)}" for row in rows)
     said = f"{rows[0]['measure'].capitalize()} by eps. {words}."
     return _chart(specs.tolerance_curve(rows), title, width, said, specs.CURVE_KEY)
+
+
+def encoding(columns: Mapping[str, Any], *, title: str = "", width: int = 420) -> "alt.LayerChart":
+    """The rows given each explanation against the others that it covers: points on the diagonal do not encode.
+
+    Parameters
+    ----------
+    columns : the table of an Encoding, or its columns
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> rules = fs.Rules.parse(["x0 <= 99", "x1 <= 99"] * 20, features=["x0", "x1"])
+    >>> chart = encoding(fs.encoding(rules, [0, 1] * 20, [[i, i] for i in range(40)], clusters=range(40)).table())
+    >>> chart.description
+    '2 of 2 explanations are flagged.'
+    """
+    numbers = "given_mean" in columns
+    points = encoding_specs.points(columns, numbers)
+    told = f"{sum(point['flagged'] for point in points):,} of {len(columns['n']):,} explanations are flagged."
+    return _chart(encoding_specs.encoding_spec(points, numbers), title, width, told, encoding_specs.KEY)
+
+
+def heat_map(
+    names: Sequence[str],
+    values: Sequence[Sequence[float | None]],
+    *,
+    measure: str = "",
+    title: str = "",
+    width: int | None = None,
+) -> "alt.LayerChart":
+    """A square of numbers from 0 to 1 by two names, such as how far explainers agree; darker is more.
+
+    Parameters
+    ----------
+    names : sequence of str
+    values : square of float or None
+        One row per name; None for what is not known, and on the diagonal.
+    measure : str
+        What the numbers are.
+    width : int, optional
+        In pixels; by default wide enough for the names.
+
+    Examples
+    --------
+    >>> heat_map(["shap", "lime"], [[None, 0.25], [0.25, None]], measure="same").description
+    'Same, pair by pair. shap and lime: 0.25.'
+    """
+    if not names:
+        raise BadInput("There is nothing to draw: no name was given. Pass names, and one row of numbers per name.")
+    pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
+    words = "; ".join(f"{names[i]} and {names[j]}: {_in_words(values[i][j])}" for i, j in pairs)
+    said = f"{measure[:1].upper() or 'V'}{measure[1:] or 'alues'}, pair by pair. {words}."
+    wide = min(_WIDTH, heat.CELL * len(names)) if width is None else width
+    return _chart(heat.heat_map(names, values, measure), title or f"{measure[:1].upper()}{measure[1:]}", wide, said)
+
+
+def _in_words(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.2f}"
 
 
 def upper_of(line: Mapping[str, Any]) -> float:

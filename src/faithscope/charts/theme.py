@@ -101,5 +101,6 @@ def _shapes(palette: Mapping[str, str]) -> dict[str, Any]:
         "box": {"color": silent, "fillOpacity": 0.07},
         "band": {"color": silent, "fillOpacity": 0.13},
         "here": {"color": ink, "filled": True, "opacity": 1},
+        "heat": {"color": palette["consistency"]},
         "dot": {"color": palette["consistency"], "filled": True, "opacity": 1},
     }

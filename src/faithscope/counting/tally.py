@@ -109,7 +109,7 @@ class LabelTally:
         if not layout.padded:
             return ListedCells(bits, layout, weights)
         covered = layout.count(bits)
-        return TabledCells(covered, covered if weights is None else layout.fold(_weigh(bits, weights[layout.source])))
+        return TabledCells(covered, covered if weights is None else layout.fold(weigh(bits, weights[layout.source])))
 
     def _masses(self, start: int, many: int) -> tuple[Floats, ...]:
         """The weights and squared weights of the rows that were given a batch; none if rows are not weighted."""
@@ -179,7 +179,7 @@ class LabelTally:
         return influence.left_out(sums[:, layout.position], rows.codes, rows.labels, self.own)
 
 
-def _weigh(bits: Bits, weights: Floats) -> Floats:
+def weigh(bits: Bits, weights: Floats) -> Floats:
     """The weight of the rows in each word of bitmaps: (bitmaps, words)."""
     masks = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")
     return np.asarray((masks * weights).reshape(*bits.shape, 64).sum(axis=2))

@@ -12,7 +12,7 @@ from faithscope.discretizers.choice import to_discretizer as to_discretizer
 from faithscope.discretizers.choice import usual as usual
 from faithscope.discretizers.counterfactuals import Delta, DeltaSign, Modified
 from faithscope.discretizers.grouped import Grouped
-from faithscope.discretizers.importances import Floor, Rank, Sign, SignOfTop, Truncate
+from faithscope.discretizers.importances import Floor, Rank, Sign, SignOfTop, TopFeatures, Truncate
 from faithscope.discretizers.regions import Pool, TopRegions
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "Rank",
     "Sign",
     "SignOfTop",
+    "TopFeatures",
     "TopRegions",
     "Truncate",
 ]

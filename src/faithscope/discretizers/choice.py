@@ -6,7 +6,7 @@ from typing import Any
 
 from faithscope.discretizers.base import Discretizer, Original
 from faithscope.discretizers.counterfactuals import Delta, DeltaSign, Modified
-from faithscope.discretizers.importances import Floor, Rank, Sign, SignOfTop
+from faithscope.discretizers.importances import Floor, Rank, Sign, SignOfTop, TopFeatures
 from faithscope.discretizers.regions import TopRegions, usual_pool
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
@@ -65,7 +65,9 @@ def from_word(word: str) -> Discretizer:
         return Floor(int(fixed[1]))
     if top := re.fullmatch(r"sign-of-top-(\d{1,6})", plain):
         return SignOfTop(int(top[1]))
-    known = ", ".join([*_WORDS, "1-fp, 2-fp, …", "sign-of-top-5, …"])
+    if named := re.fullmatch(r"top-features-(\d{1,6})", plain):
+        return TopFeatures(int(named[1]))
+    known = ", ".join([*_WORDS, "1-fp, 2-fp, …", "sign-of-top-5, …", "top-features-5, …"])
     raise BadInput(f"No discretizer is called {word!r}. Known: {known}.")
 
 

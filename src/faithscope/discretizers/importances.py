@@ -162,6 +162,36 @@ class SignOfTop(Discretizer):
         return _coarser(self, importances, top_signs(importances.values, self.k))
 
 
+@dataclass(frozen=True)
+class TopFeatures(Discretizer):
+    """Which ``k`` features have the importances largest in size: 1 for them, 0 for the others.
+
+    Neither their signs nor their order count. Among importances of equal size the earlier feature is kept; a feature of
+    importance 0 never is, so a row may name fewer than ``k``.
+
+    Parameters
+    ----------
+    k : int
+        At least 1.
+
+    Examples
+    --------
+    >>> from faithscope import Importances
+    >>> TopFeatures(2)(Importances([[0.2, -0.3, 0.1]], names=["age", "job", "hours"])).describe(0)
+    'age, job'
+    """
+
+    k: int
+
+    def __post_init__(self) -> None:
+        check_whole(self.k, "TopFeatures' k, the number of features it keeps,")
+
+    def __call__(self, explanations: Explanations) -> Importances:
+        importances = _importances(self, explanations)
+        _need_cells(self, importances, 3)
+        return _coarser(self, importances, np.abs(top_signs(importances.values, self.k)))
+
+
 def _need_cells(discretizer: Discretizer, importances: Importances, size: int) -> None:
     """Raise if the coarser values, of `size` bytes each, do not fit in memory."""
     rows, features = importances.values.shape

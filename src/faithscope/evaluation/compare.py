@@ -9,7 +9,7 @@ import numpy as np
 
 from faithscope.counting.leave_out import LeftOut
 from faithscope.discretizers import Discretize, discretize
-from faithscope.errors import BadInput, UnknownName, WrongType
+from faithscope.errors import BadInput, NotScoped, UnknownName, WrongType
 from faithscope.evaluation.asker import Asker, Identity, refuse_swapped
 from faithscope.evaluation.best import Best, to_choice
 from faithscope.evaluation.cache import to_cache
@@ -34,14 +34,19 @@ from faithscope.measures.comparing.paired import (
     sufficiency_left_out,
 )
 from faithscope.measures.comparing.populations import Populations
+from faithscope.measures.encoding import encoding_columns, not_scoped
 from faithscope.measures.estimate import Method, estimate_columns
+from faithscope.measures.explainer_agreement.granularity import Compared, ComparedExplainer, at_granularity
+from faithscope.measures.explainer_agreement.measure import measure_agreement
+from faithscope.measures.explainer_agreement.result import ExplainerAgreement
 from faithscope.measures.intervals.margins import UnseenRows
 from faithscope.measures.sufficiency import Further, unseen_rows
 from faithscope.measures.telling.cards import caption, estimate_table, notes
+from faithscope.relations import says_where
 from faithscope.report.reported import Reported
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told, Watch
-from faithscope.sample import Sample
+from faithscope.sample import REPEATED, Sample
 from faithscope.sinks.card import Card
 from faithscope.sinks.page import fragment
 from faithscope.visible import visible
@@ -140,6 +145,56 @@ class Comparison(Reported):
         """
         pairs = together(self.pairs) if check_flag(simultaneous, "simultaneous") else self.pairs
         return frame({name: [getattr(pair, name) for pair in pairs] for name in COLUMNS})
+
+    def encoding(self) -> "pd.DataFrame":
+        """One line per explainer whose explanations say where they apply: does their choice say more than they do?
+
+        The columns are the attributes of `Encoding`; ``comparison[name].encoding()`` has the tests of each explanation.
+        """
+        scoped = {name: ev for name, ev in self.evaluations.items() if says_where(ev.explanations, ev.relation)}
+        if not scoped:
+            raise NotScoped(not_scoped(next(iter(self.evaluations.values())).explanations))
+        return frame(encoding_columns({name: ev.encoding() for name, ev in scoped.items()}))
+
+    def agreement(
+        self,
+        discretizer: Discretize | Mapping[str, Any] | None = None,
+        *,
+        k: int = 5,
+        confidence: float | None = None,
+    ) -> ExplainerAgreement:
+        """How far every two of these explainers agree with each other on these rows, whatever the model says.
+
+        Weights and clusters are those of the comparison; if `Best` chose discretizers, rows are those reported.
+
+        Parameters
+        ----------
+        discretizer : discretizer, str or callable, or mapping of str to these, optional
+            At which granularity two explanations are the same, as for `explainer_agreement`. By default that at which
+            the explainers were compared; if none was discretized, importances by ``SignOfTop(5)``.
+        k : int
+            How many features importances name.
+        confidence : float, optional
+            Of each interval; by default that of the comparison.
+
+        Examples
+        --------
+        >>> comparison = compare([0, 0, 1, 1], {"right": ["a", "a", "b", "b"], "wrong": ["a", "b", "a", "b"]}, range(4))
+        >>> comparison.agreement().matrix("same").loc["right", "wrong"]
+        np.float64(0.5)
+        """
+        first = next(iter(self.evaluations.values()))
+        explainers, notes = self._compared(discretizer)
+        rows = replace(first.sample, notes=(*_repeats(first.sample), *notes))
+        return measure_agreement(explainers, rows, k, first.options.confidence if confidence is None else confidence)
+
+    def _compared(self, discretizer: Any) -> Compared:
+        """The explainers at the granularity that was asked for, or at which they were compared."""
+        discretized = any(ev.explanations is not ev.undiscretized for ev in self.evaluations.values())
+        if discretizer is not None or not discretized:
+            return at_granularity({name: ev.undiscretized for name, ev in self.evaluations.items()}, discretizer)
+        pairs = self.evaluations.items()
+        return [ComparedExplainer.of(name, ev.undiscretized, ev._chosen, ev.explanations) for name, ev in pairs], ()
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this comparison, ready for JSON."""
@@ -315,6 +370,12 @@ def _fitting(discretizer: Any, explanations: Explanations, one_for_all: bool) ->
     except WrongType:
         return None
     return discretizer
+
+
+def _repeats(sample: Sample) -> tuple[str, ...]:
+    """What repeated rows do to an interval of shares of rows."""
+    told = [note.partition(":")[0] for note in sample.notes if REPEATED in note]
+    return tuple(f"{note}, so intervals may be too narrow: pass clusters= to compare" for note in told)
 
 
 def _seconds(watch: Watch, name: str) -> dict[str, float]:

@@ -26,6 +26,7 @@ from faithscope.measures.comparing.groupings import names_columns, to_groupings
 from faithscope.measures.comparing.populations import Populations, measure_groups
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.counterexamples import counterexamples
+from faithscope.measures.encoding import Encoding, measure_encoding
 from faithscope.measures.estimate import Estimate, Method, estimate_columns, noted
 from faithscope.measures.local import per_explanation, per_row
 from faithscope.measures.restatement_notes import copy_notes
@@ -111,6 +112,7 @@ class Evaluation(Reported):
     sufficiency_populations: Populations | None = field(default=None, repr=False)
     seconds: dict[str, float] = field(default_factory=dict, repr=False)
     _coverage: Coverage | None = field(default=None, repr=False)
+    _chosen: Any = field(default=None, repr=False)  # the discretizer itself
 
     @property
     def explanations(self) -> Explanations:
@@ -200,6 +202,16 @@ class Evaluation(Reported):
         how much these agree.
         """
         return frame(scopes.per_scope(self._scoped(), self.sample, self._relation, self.options.confidence, k))
+
+    def encoding(self) -> Encoding:
+        """Whether the choice of an explanation says more than the explanation: `fs.encoding` of these rows.
+
+        It compares the predictions of the rows that were given an explanation with those of the other rows that it
+        covers; explanations must say where they apply.
+        """
+        plain = self.weights is None and self.sample.clusters is None
+        known = self._coverage if plain else None
+        return measure_encoding(self.sample, self.relation, self.options.confidence, known)
 
     def wrongly_covered(self, k: int = 10) -> "pd.DataFrame":
         """Rows that an explanation covers although they get another prediction, worst explanations first.
@@ -401,6 +413,7 @@ def assess(
         explainer=who.explainer,
         discretizer=repr(Original() if discretizer is None else discretizer),
         baseline=who.baseline,
+        _chosen=discretizer,
     )
     if says_where(coarse.explanations, options.relation):
         evaluation = _with_sufficiency(evaluation)

@@ -166,7 +166,7 @@ class Importances(Explanations):
         return visible(between.join(parts) + left_out) or "all 0"
 
     def _told(self, feature: int, value: Any) -> str:
-        if self.form.rpartition(" | ")[2].startswith("TopRegions("):  # which, and nothing else
+        if self.form.rpartition(" | ")[2].startswith(("TopRegions(", "TopFeatures(")):  # which, and nothing else
             return self._label(feature)
         return f"{self._label(feature)}{' ' if self.shape is None else ': '}{readable(value)}"
 

@@ -125,6 +125,8 @@ def _name_of(item: Mapping[str, Any]) -> str:
     if "group" in item:
         group = item["group"]
         return readable(tuple(group) if isinstance(group, list) else group) or "(empty)"
+    if "a" in item and "b" in item and "same" in item:  # two explainers, of which neither is subtracted
+        return f"{readable(item['a'])} and {readable(item['b'])}"
     if "a" in item and "b" in item:
         return f"{readable(item['a'])} less {readable(item['b'])}"
     return str(item.get("discretizer", ""))

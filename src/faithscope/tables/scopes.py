@@ -50,7 +50,7 @@ Ints = NDArray[np.int64]
 
 _CHUNK = 64  # explanations per scan
 _BITS = 62  # conditions in one integer
-_MOST_PATTERNS = 1_000_000
+MOST_FETCHED = 1_000_000
 _MOST_SCOPES = 1_000_000
 _FEWER = "audit a part of the log, or discretize so that explanations are fewer"  # if memory is short
 _SEPARATOR = "\x1f"  # between the values of a row in the text that its block is drawn from
@@ -62,15 +62,15 @@ def sufficiency(measured: MeasuredLog, *, exact: int = EXACT) -> tuple[Estimate 
     words = isinstance(log.kind, SetColumn) and log.kind.words
     if not isinstance(log.options.discretizer, Original) or not (words or isinstance(log.kind, RuleColumn)):
         return None, ()
-    scoped = _Scoped.of(measured)
+    scoped = ScopedRows.of(measured)
     if isinstance(scoped, str):
         return None, (f"sufficiency was not measured: {scoped}",)
     if log.clusters:
         read = "read the rows and call fs.sufficiency(..., clusters=...)"
         return None, (f"sufficiency was not measured: no engine counts it for clustered rows; {read}",)
     if isinstance(measured.labels, Numbers):
-        if scoped.n > _MOST_PATTERNS:
-            many = f"rows with predicted numbers are fetched, at most {_MOST_PATTERNS:,} of them, and the log has"
+        if scoped.n > MOST_FETCHED:
+            many = f"rows with predicted numbers are fetched, at most {MOST_FETCHED:,} of them, and the log has"
             return None, (f"sufficiency was not measured: {many} {scoped.n:,}; audit a part of it",)
         coverage = scoped.by_rows(measured.labels, measured.agreement, exact)
     else:
@@ -81,7 +81,7 @@ def sufficiency(measured: MeasuredLog, *, exact: int = EXACT) -> tuple[Estimate 
 
 
 @dataclass(frozen=True, eq=False)
-class _Scoped:
+class ScopedRows:
     """Rows with the text of their explanation (`own`), their label, and the inputs that conditions read."""
 
     table: Table
@@ -92,7 +92,7 @@ class _Scoped:
     n: int
 
     @classmethod
-    def of(cls, measured: MeasuredLog) -> "_Scoped | str":
+    def of(cls, measured: MeasuredLog) -> "ScopedRows | str":
         """The rows of a log; a reason if its inputs are not there."""
         log = measured.log
         short = {name: f"x{j}" for j, name in enumerate(log.others) if name not in log.ids}
@@ -134,13 +134,18 @@ class _Scoped:
 
     def by_patterns(self, exact: int) -> Coverage | None:
         """Rows grouped by the conditions they meet; None if that would fetch too much."""
+        patterns = self.patterns(exact)
+        return None if patterns is None else self._covered(patterns)
+
+    def patterns(self, exact: int) -> Patterns | None:
+        """The kinds of rows by the conditions they meet; None if that would fetch too much."""
         if len(self.parts[1]) * self.n > exact:
             return None
         words = self._words()
         table = self.table.select("own", "label", **words)
         grouped = table.group_by(["own", "label", *words]).aggregate(rows=table.count())
-        answer = fetch(grouped.limit(_MOST_PATTERNS + 1))
-        return None if answer.num_rows > _MOST_PATTERNS else self._covered(self._patterns(in_fixed_order(answer)))
+        answer = fetch(grouped.limit(MOST_FETCHED + 1))
+        return None if answer.num_rows > MOST_FETCHED else self._patterns(in_fixed_order(answer))
 
     def _words(self) -> dict[str, Expression]:
         """The conditions that each row meets, as bits of a few integers."""
@@ -169,6 +174,12 @@ class _Scoped:
 
     def by_rows(self, numbers: Numbers, agreement: Agreement, exact: int) -> Coverage:
         """Every row fetched with its number and the conditions it meets, and counted in memory."""
+        sample, met = self.fetched(numbers, agreement)
+        coverage = cover(sample, met, exact=exact)
+        return replace(coverage, counts=replace(coverage.counts, relation=applies(self.distinct)))
+
+    def fetched(self, numbers: Numbers, agreement: Agreement) -> tuple[Sample, MetConditions]:
+        """Every row with its number and the conditions it meets."""
         answer = in_fixed_order(fetch(self.table.select("own", *numbers.columns, **self._words())))
         refuse_change(self.n, answer.num_rows)
         met = MetConditions(self.parts[0], self._meets(answer))
@@ -180,8 +191,7 @@ class _Scoped:
             met.meets if self.parts[0] else None,
             agreement=agreement,
         )
-        coverage = cover(sample, met, exact=exact)
-        return replace(coverage, counts=replace(coverage.counts, relation=applies(self.distinct)))
+        return sample, met
 
     def _label_codes(self, answer: Any) -> Ints:
         number = {name: j for j, name in enumerate(self.names)}
@@ -194,6 +204,13 @@ class _Scoped:
         return Coverage(counts, patterns.code, own, idle, patterns.left_out(counts, own))
 
     def by_blocks(self) -> Coverage:
+        """Coverage by conditional aggregates."""
+        blocks = self.row_blocks()
+        totals = to_counts(self.distinct, self.names, *(counts.sum(axis=2) for counts in blocks.tables))
+        none = np.empty(0, np.int64)
+        return Coverage(totals, none, none.astype(bool), left_out=blocks.left_out())
+
+    def row_blocks(self) -> RowBlocks:
         """Conditional aggregates, one scan per chunk of explanations, by label and block of rows."""
         table = self.table.mutate(block=_block(self.table))
         shape = (len(self.distinct), len(self.names), 256)
@@ -210,10 +227,7 @@ class _Scoped:
                     counts[r, label, block] = answer.column(f"{letter}{r}").to_numpy()
         refuse_change(self.n, int(tables[0].sum()))
         used = tables[0].any(axis=(0, 1))
-        blocks = RowBlocks(*(counts[:, :, used] for counts in tables))
-        totals = to_counts(self.distinct, self.names, *(counts.sum(axis=2) for counts in tables))
-        none = np.empty(0, np.int64)
-        return Coverage(totals, none, none.astype(bool), left_out=blocks.left_out())
+        return RowBlocks(*(counts[:, :, used] for counts in tables))
 
     def _sums(self, table: Table, chunk: range) -> dict[str, Expression]:
         """For each explanation r of a chunk the rows that were given it (g), that it covers (c), and misses (m)."""

@@ -18,6 +18,7 @@ from faithscope.discretizers import (
     Rank,
     Sign,
     SignOfTop,
+    TopFeatures,
     Truncate,
 )
 from faithscope.errors import WrongType
@@ -34,8 +35,8 @@ Coarse = tuple[Table, Kind]  # a table and what its values are now
 def coarsen(discretizer: Any, table: Table, kind: Kind) -> Coarse:
     """The table with coarser values, and the kind of these."""
     raise WrongType(
-        f"{discretizer!r} is not known to engines: use Floor, Truncate, Sign, Rank, SignOfTop, Delta, DeltaSign or "
-        "Modified, or discretize before you write the log."
+        f"{discretizer!r} is not known to engines: use Floor, Truncate, Sign, Rank, SignOfTop, TopFeatures, "
+        "Delta, DeltaSign or Modified, or discretize before you write the log."
     )
 
 
@@ -110,7 +111,8 @@ def _unlike(new: Any, old: Any) -> Any:
 
 @coarsen.register(Rank)
 @coarsen.register(SignOfTop)
-def _(discretizer: Rank | SignOfTop, table: Table, kind: Kind) -> Coarse:
+@coarsen.register(TopFeatures)
+def _(discretizer: Rank | SignOfTop | TopFeatures, table: Table, kind: Kind) -> Coarse:
     to_numbers(discretizer, kind)
     raise AssertionError(f"{discretizer!r} orders numbers in NumPy")
 

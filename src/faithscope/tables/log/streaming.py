@@ -14,7 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.discretizers import Chain, Delta, DeltaSign, Discretizer, Modified, Original, Rank, SignOfTop
+from faithscope.discretizers import (
+    Chain,
+    Delta,
+    DeltaSign,
+    Discretizer,
+    Modified,
+    Original,
+    Rank,
+    SignOfTop,
+    TopFeatures,
+)
 from faithscope.errors import BadInput
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.tables.engine.answers import batches
@@ -43,13 +53,13 @@ def steps(discretizer: Any) -> tuple[Any, ...]:
 def split(discretizer: Discretizer, kind: Kind) -> tuple[Discretizer, tuple[Any, ...]] | None:
     """The part of a discretizer that an engine works out, and what is left to NumPy; None if nothing is left.
 
-    Floor, Truncate and Sign are one expression per feature; Rank and SignOfTop order the features of a row.
+    Floor, Truncate and Sign are one expression per feature; the others order the features of a row.
     """
     chain = steps(discretizer)
     changes = 1 if isinstance(kind, PairColumns) and chain and isinstance(chain[0], Delta | DeltaSign | Modified) else 0
     left = chain[changes:]
     numbers = isinstance(kind, NumberColumns) or (changes == 1 and (chain[0] != Delta() or all(kind.numeric)))  # type: ignore[union-attr]
-    ordered = any(isinstance(step, Rank | SignOfTop) for step in left)
+    ordered = any(isinstance(step, Rank | SignOfTop | TopFeatures) for step in left)
     if not numbers or not (ordered or kind.width > _WIDE):
         return None
     return (chain[0] if changes else Original()), left
@@ -213,7 +223,7 @@ def _discretized(given: Importances, step: Any) -> Importances:
     missing = np.isnan(given.values)
     if not missing.any():
         return coarse
-    if isinstance(step, SignOfTop):
+    if isinstance(step, SignOfTop | TopFeatures):
         room = step.k - (~missing).sum(axis=1)
         missing &= np.cumsum(missing, axis=1) <= room[:, None]
     return Importances.made(np.where(missing, np.nan, coarse.values), coarse.names, coarse.form)

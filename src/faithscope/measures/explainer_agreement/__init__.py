@@ -1,0 +1,1 @@
+"""How far explainers agree with each other, row by row."""

@@ -1,0 +1,184 @@
+"""Agreement of explainers against brute force, and what it must be whatever the explainers are."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import faithscope as fs
+from faithscope.measures.explainer_agreement.beyond_chance import Parts
+from faithscope.measures.explainer_agreement.shares import CountedRows
+
+OVERLAPS = ("feature_agreement", "rank_agreement", "sign_agreement", "signed_rank_agreement")
+SEEDS = st.integers(0, 100_000)
+
+
+def brute_same(a, b, weights, clusters):
+    """Same, chance and kappa, over rows and over all pairs of rows of different clusters."""
+    same = sum(w for w, x, y in zip(weights, a, b, strict=True) if x == y) / sum(weights)
+    agreeing = everything = 0.0
+    for i in range(len(a)):
+        for j in range(len(a)):
+            if clusters[i] != clusters[j]:
+                everything += weights[i] * weights[j]
+                agreeing += weights[i] * weights[j] * (a[i] == b[j])
+    if everything == 0:
+        return same, None, None
+    chance = agreeing / everything
+    return same, chance, None if chance > 1 - 1e-9 else (same - chance) / (1 - chance)
+
+
+def top(row, k):
+    """The k largest in size that are not 0, by rank."""
+    ranked = sorted(range(len(row)), key=lambda j: (-abs(row[j]), j))[:k]
+    return [j for j in ranked if row[j] != 0]
+
+
+def brute_overlaps(x, y, k):
+    """FA, RA, SA and SRA of two rows of importances."""
+    first, second = top(x, k), top(y, k)
+    most = max(len(first), len(second))
+    if not most:
+        return 1.0, 1.0, 1.0, 1.0
+    both = [j for j in first if j in second]
+    rank = [j for j in both if first.index(j) == second.index(j)]
+    sign = [j for j in both if (x[j] > 0) == (y[j] > 0)]
+    return tuple(len(each) / most for each in (both, rank, sign, [j for j in rank if j in sign]))
+
+
+def system(seed):
+    """Importances of two explainers with ties and zeros, weights of which some are 0, and clusters."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(2, 16)), int(rng.integers(1, 5))
+    a = rng.choice([-1.0, -0.5, 0.0, 0.5, 1.0], (n, d))
+    b = np.where(rng.random((n, d)) < 0.6, a, rng.choice([-1.0, 0.0, 0.5], (n, d)))
+    weights = rng.choice([0.0, 0.5, 1.0, 3.0], n) if seed % 3 else None
+    if weights is not None:
+        weights[0] = 1.0
+    clusters = rng.integers(0, 4, n) if seed % 2 else None
+    if clusters is not None:
+        clusters[:2] = [0, 1]
+    return a, b, weights, clusters
+
+
+def kept(a, b, weights, clusters):
+    """What counts: rows of weight above 0."""
+    mass = np.ones(len(a)) if weights is None else weights
+    groups = np.arange(len(a)) if clusters is None else clusters
+    return [each[mass > 0] for each in (a, b, mass, groups)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(SEEDS, st.integers(1, 5), st.sampled_from([fs.Sign(), fs.SignOfTop(1), fs.TopFeatures(2), fs.Rank()]))
+def test_agreement_equals_brute_force(seed, k, discretizer):
+    a, b, weights, clusters = system(seed)
+    how = {"weights": weights, "clusters": clusters, "discretizer": discretizer}
+    (pair,) = fs.explainer_agreement({"a": a, "b": b}, k=k, **how).pairs
+    a, b, mass, groups = kept(a, b, weights, clusters)
+    coarse = [list(map(tuple, discretizer(fs.Importances(each)).values.tolist())) for each in (a, b)]
+    same, chance, kappa = brute_same(*coarse, mass, groups)
+    assert pair.n == len(a)
+    assert pair.same.value == pytest.approx(same)
+    assert pair.chance == (None if chance is None else pytest.approx(chance, abs=1e-12))
+    assert (None if pair.kappa is None else pair.kappa.value) == (None if kappa is None else pytest.approx(kappa))
+    per_row = np.array([brute_overlaps(x, y, k) for x, y in zip(a, b, strict=True)])
+    for name, values in zip(OVERLAPS, per_row.T, strict=True):
+        assert getattr(pair, name).value == pytest.approx(np.average(values, weights=mass)), name
+    crossed = np.array([[brute_overlaps(x, y, k)[0] for y in b] for x in a])
+    pairs = np.outer(mass, mass) * (groups[:, None] != groups)
+    expected = (pairs * crossed).sum() / pairs.sum() if pairs.any() else None
+    assert pair.feature_chance == (None if expected is None else pytest.approx(expected, abs=1e-12))
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS)
+def test_what_is_left_without_each_cluster_is_what_the_other_rows_give(seed):
+    a, b, weights, clusters = system(seed)
+    a, b, mass, groups = kept(a, b, weights, clusters)
+    groups = np.unique(groups, return_inverse=True)[1]
+    codes = np.unique(np.sign(a[:, 0]), return_inverse=True)[1], np.unique(np.sign(b[:, 0]), return_inverse=True)[1]
+    places = {name: place for place, name in enumerate(np.unique(np.sign(a[:, 0])))}
+    ours = codes[0], np.array([places.get(sign, -1) for sign in np.sign(b[:, 0])])
+    rows = CountedRows(mass, groups)
+    chance, same = Parts.of(*ours, rows).chance(rows), (ours[0] == ours[1]).astype(float)
+    if groups.max() == 0:
+        assert chance.value is None
+        return
+    for cluster in range(groups.max() + 1):
+        rest = groups != cluster
+        expected = brute_same(ours[0][rest], ours[1][rest], mass[rest], groups[rest])
+        assert rows.left_out(same)[cluster] == pytest.approx(expected[0])
+        if expected[1] is None:
+            assert np.isnan(chance.left_out[cluster])
+        else:
+            assert chance.left_out[cluster] == pytest.approx(expected[1], abs=1e-9)
+
+
+@settings(max_examples=80, deadline=None)
+@given(SEEDS, st.integers(1, 5))
+def test_agreement_does_not_depend_on_the_order_of_rows_or_of_explainers(seed, k):
+    a, b, weights, clusters = system(seed)
+    order = np.random.default_rng(seed).permutation(len(a))
+    (pair,) = fs.explainer_agreement({"a": a, "b": b}, k=k, weights=weights, clusters=clusters).pairs
+    how = {"weights": None if weights is None else weights[order]}
+    how |= {"clusters": None if clusters is None else clusters[order]}
+    (turned,) = fs.explainer_agreement({"b": b[order], "a": a[order]}, k=k, **how).pairs
+    numbers, others = pair.columns(), turned.columns()
+    for name in set(numbers) - {"a", "b"}:
+        assert others[name] == (None if numbers[name] is None else pytest.approx(numbers[name], abs=1e-9)), name
+
+
+@settings(max_examples=80, deadline=None)
+@given(SEEDS, st.integers(1, 5))
+def test_each_measure_asks_for_more_than_the_one_before(seed, k):
+    a, b, weights, clusters = system(seed)
+    (pair,) = fs.explainer_agreement({"a": a, "b": b}, k=k, weights=weights, clusters=clusters).pairs
+    feature, rank, sign, both = (getattr(pair, name).value for name in OVERLAPS)
+    assert both <= min(rank, sign) + 1e-12
+    assert max(rank, sign) <= feature + 1e-12
+    for name in ("same", "kappa", *OVERLAPS):
+        share = getattr(pair, name)
+        if share is not None:
+            assert share.low <= share.value <= share.high <= 1, name
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS, st.integers(1, 5))
+def test_an_explainer_agrees_with_itself(seed, k):
+    a, _, weights, clusters = system(seed)
+    (pair,) = fs.explainer_agreement({"a": a, "again": a.copy()}, k=k, weights=weights, clusters=clusters).pairs
+    assert pair.same.value == 1
+    assert pair.kappa is None or pair.kappa.value == pytest.approx(1)
+    assert [getattr(pair, name).value for name in OVERLAPS] == pytest.approx([1.0] * 4)
+    assert pair.differing.sum() == 0
+    assert pair.same.low < 1, "rows that were not seen may differ"
+
+
+@settings(max_examples=40, deadline=None)
+@given(SEEDS)
+def test_sets_of_named_features_are_compared_across_kinds(seed):
+    rng = np.random.default_rng(seed)
+    n, names = int(rng.integers(2, 12)), ["age", "job", "hours"]
+    values = rng.choice([-1.0, 0.0, 0.5, 1.0], (n, 3))
+    sets = [[name for name in names if rng.random() < 0.5] for _ in range(n)]
+    rules = fs.Rules.from_conditions([[(name, ">", 0.0) for name in each] for each in sets], features=names[::-1])
+    importances = fs.Importances(values, names=names)
+    (pair,) = fs.explainer_agreement({"rules": rules, "shap": importances}, k=2).pairs
+    expected = []
+    for row, each in zip(values, sets, strict=True):
+        named, asked = {names[j] for j in top(row, 2)}, set(each)
+        most = max(len(named), len(asked))
+        expected.append(len(named & asked) / most if most else 1.0)
+    assert pair.feature_agreement.value == pytest.approx(np.mean(expected))
+    assert pair.same is pair.chance is pair.kappa is pair.rank_agreement is pair.sign_agreement is None
+    words = fs.Highlights([set(each) for each in sets])
+    (other,) = fs.explainer_agreement({"words": words, "shap": importances}, k=2).pairs
+    assert other.feature_agreement.value == pytest.approx(np.mean(expected))
+
+
+def test_explainers_that_draw_from_their_own_frequencies_have_no_kappa():
+    rng = np.random.default_rng(0)
+    a, b = rng.choice(3, 20_000, p=[0.7, 0.2, 0.1]), rng.choice(3, 20_000, p=[0.5, 0.1, 0.4])
+    (pair,) = fs.explainer_agreement({"a": a, "b": b}).pairs
+    assert pair.chance == pytest.approx(0.41, abs=0.01)
+    assert pair.kappa.low < 0 < pair.kappa.high
