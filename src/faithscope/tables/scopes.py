@@ -243,7 +243,7 @@ class ScopedRows:
         return sums
 
 
-def _copied(scoped: _Scoped, labels: Labels | Numbers) -> tuple[str, ...]:
+def _copied(scoped: ScopedRows, labels: Labels | Numbers) -> tuple[str, ...]:
     """A note per column that rules test and that has one value per prediction, as `copy_notes` gives."""
     if isinstance(labels, Numbers) or not isinstance(scoped.distinct, Rules) or not are_enough(labels.rows):
         return ()
