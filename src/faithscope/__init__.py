@@ -41,6 +41,7 @@ from faithscope.measures.certify import Certificate, certify
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.consistency import consistency
 from faithscope.measures.decoders import GibbsDecoder, OptimalDecoder
+from faithscope.measures.encoding import Encoding, encoding
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.explainer_agreement.measure import explainer_agreement
 from faithscope.measures.explainer_agreement.result import ExplainerAgreement
@@ -49,6 +50,7 @@ from faithscope.measures.local import Local, sample_until
 from faithscope.measures.necessity import necessity
 from faithscope.measures.numbers.tolerance import ToleranceCurve, tolerance_curve
 from faithscope.measures.planning.plan import Plan, plan
+from faithscope.measures.simulatability import Simulatability
 from faithscope.measures.sufficiency import sufficiency
 from faithscope.measures.within import WithinCurve, within, within_curve
 from faithscope.readers import read
@@ -74,6 +76,7 @@ __all__ = [
     "Counts",
     "Delta",
     "DeltaSign",
+    "Encoding",
     "Estimate",
     "Evaluation",
     "ExplainerAgreement",
@@ -97,6 +100,7 @@ __all__ = [
     "Sample",
     "Sign",
     "SignOfTop",
+    "Simulatability",
     "Spread",
     "Tolerance",
     "ToleranceCurve",
@@ -112,6 +116,7 @@ __all__ = [
     "consistency",
     "count",
     "discretizers",
+    "encoding",
     "errors",
     "evaluate",
     "explainer_agreement",

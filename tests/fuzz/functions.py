@@ -82,6 +82,15 @@ def _(draw):
     return lambda: fs.necessity(*given, **how)
 
 
+@target("encoding", MEASURES, 80)
+def _(draw):
+    n = draw(SIZES)
+    given = draw(explanations(n)), draw(labels(n)), draw(some_rows(n))
+    choices = {"relation": RELATIONS, "confidence": SHARES, "agreement": AGREEMENTS}
+    how = draw(options(**choices, weights=weights(n), clusters=clusters(n)))
+    return lambda: fs.encoding(*given, **how)
+
+
 @target("within", MEASURES, 50)
 def _(draw):
     n = draw(SIZES)

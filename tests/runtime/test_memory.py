@@ -277,7 +277,7 @@ def test_an_audit_is_refused_before_its_tables_are_made(module, words, monkeypat
 
     monkeypatch.setattr(f"faithscope.tables.{module}.need", need)
     if "blocks" in words:
-        monkeypatch.setattr("faithscope.tables.scopes._Scoped.by_patterns", lambda self, exact: None)
+        monkeypatch.setattr("faithscope.tables.scoped.rows.ScopedRows.patterns", lambda self, exact: None)
     log = pd.DataFrame(
         {"x": [1, 2, 3, 4], "rule": ["x <= 2", "x <= 2", "x > 2", "x > 2"], "yhat": ["a", "b", "a", "b"]}
     )

@@ -11,7 +11,7 @@ import strategies
 from faithscope.errors import WrongType
 from faithscope.tables.audit import audit
 from faithscope.tables.log.writing import to_log
-from faithscope.tables.scopes import scoped_measures, sufficiency
+from faithscope.tables.scoped.measures import scoped_measures
 
 
 @given(strategies.samples(min_size=2))
@@ -40,7 +40,7 @@ def _system(rows):
 def test_blocks_of_rows_say_nearly_what_single_rows_do():
     rules, X, labels = _system(6000)
     audited = audit(to_log(rules, labels, X))
-    rows, (blocks, _) = audited.sufficiency, sufficiency(audited._measured, exact=0)
+    rows, blocks = audited.sufficiency, scoped_measures(audited._measured, exact=0).sufficiency
     assert blocks.counts == rows.counts
     assert blocks.value == rows.value
     assert blocks.margins.below == pytest.approx(rows.margins.below, rel=0.3)

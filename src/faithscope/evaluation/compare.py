@@ -9,7 +9,7 @@ import numpy as np
 
 from faithscope.counting.leave_out import LeftOut
 from faithscope.discretizers import Discretize, discretize
-from faithscope.errors import BadInput, UnknownName, WrongType
+from faithscope.errors import BadInput, NotScoped, UnknownName, WrongType
 from faithscope.evaluation.asker import Asker, Identity, refuse_swapped
 from faithscope.evaluation.best import Best, to_choice
 from faithscope.evaluation.cache import to_cache
@@ -35,6 +35,7 @@ from faithscope.measures.comparing.paired import (
     sufficiency_left_out,
 )
 from faithscope.measures.comparing.populations import Populations
+from faithscope.measures.encoding import encoding_columns, not_scoped
 from faithscope.measures.estimate import NECESSITY, Method, estimate_columns
 from faithscope.measures.explainer_agreement.granularity import Compared, ComparedExplainer, at_granularity
 from faithscope.measures.explainer_agreement.measure import measure_agreement
@@ -42,6 +43,7 @@ from faithscope.measures.explainer_agreement.result import ExplainerAgreement
 from faithscope.measures.intervals.margins import UnseenRows
 from faithscope.measures.sufficiency import Further, unseen_rows
 from faithscope.measures.telling.cards import caption, estimate_table, notes
+from faithscope.relations import says_where
 from faithscope.report.reported import Reported
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told, Watch
@@ -144,6 +146,16 @@ class Comparison(Reported):
         """
         pairs = together(self.pairs) if check_flag(simultaneous, "simultaneous") else self.pairs
         return frame({name: [getattr(pair, name) for pair in pairs] for name in COLUMNS})
+
+    def encoding(self) -> "pd.DataFrame":
+        """One line per explainer whose explanations say where they apply: does their choice say more than they do?
+
+        The columns are the attributes of `Encoding`; ``comparison[name].encoding()`` has the tests of each explanation.
+        """
+        scoped = {name: ev for name, ev in self.evaluations.items() if says_where(ev.explanations, ev.relation)}
+        if not scoped:
+            raise NotScoped(not_scoped(next(iter(self.evaluations.values())).explanations))
+        return frame(encoding_columns({name: ev.encoding() for name, ev in scoped.items()}))
 
     def agreement(
         self,

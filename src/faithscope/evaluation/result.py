@@ -27,9 +27,11 @@ from faithscope.measures.comparing.groupings import names_columns, to_groupings
 from faithscope.measures.comparing.populations import Populations, measure_groups
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.counterexamples import counterexamples
+from faithscope.measures.encoding import Encoding, measure_encoding
 from faithscope.measures.estimate import Estimate, Method, estimate_columns, noted
 from faithscope.measures.local import per_explanation, per_row
 from faithscope.measures.necessity import measure_necessity, necessity_estimate, reached, sample_notes
+from faithscope.measures.restatement_notes import copy_notes
 from faithscope.measures.sufficiency import (
     Further,
     coverage_estimate,
@@ -208,6 +210,16 @@ class Evaluation(Reported):
         that it covers, and how much these agree.
         """
         return frame(scopes.per_scope(self._scoped(), self.sample, self._relation, self.options.confidence, k))
+
+    def encoding(self) -> Encoding:
+        """Whether the choice of an explanation says more than the explanation: `fs.encoding` of these rows.
+
+        It compares the predictions of the rows that were given an explanation with those of the other rows that it
+        covers; explanations must say where they apply.
+        """
+        plain = self.weights is None and self.sample.clusters is None
+        known = self._coverage if plain else None
+        return measure_encoding(self.sample, self.relation, self.options.confidence, known)
 
     def wrongly_covered(self, k: int = 10) -> "pd.DataFrame":
         """Rows that an explanation covers although they get another prediction, worst explanations first.
@@ -443,7 +455,7 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
     coverage = cover(replace(sample, weights=None, clusters=None), evaluation._relation, device="auto")
     if plain:
         seen = Further.of(coverage, sample, evaluation._relation, further)
-        notes = (*sample.explanations.notes, *sample.notes)
+        notes = (*sample.explanations.notes, *sample.notes, *copy_notes(sample))
         estimate = noted(coverage_estimate(coverage, "sufficiency", confidence, method, seen), notes)
     else:
         estimate = measure_sufficiency(sample, evaluation.relation, confidence, method, further)

@@ -18,6 +18,7 @@ from faithscope.measures.intervals.tight import tight
 from faithscope.measures.label_notes import label_notes
 from faithscope.measures.numbers.words import beside_value, named, told_number, typical_gap
 from faithscope.measures.occurrence_notes import occurrence_notes
+from faithscope.measures.restatement_notes import restatement_notes
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 
@@ -315,7 +316,7 @@ def assemble(
     terms = terms._replace(agreeing=min(terms.agreeing, terms.total - terms.silent))  # not above by rounding
     value, silent = terms.agreeing / terms.total, terms.silent / terms.total
     notes = (*notes, *(() if counts.agreement.of_numbers else label_notes(counts.labels, counts.n)))
-    notes = (*notes, *occurrence_notes(counts))
+    notes = (*notes, *occurrence_notes(counts), *restatement_notes(counts))
     if margins.degrees_of_freedom < FEW - 1e-9 and silent < 1:
         notes = (*notes, few_rows_decide(margins))
     by_chance, verified = counts.chance, None if silent >= 1 else terms.agreeing / (terms.total - terms.silent)

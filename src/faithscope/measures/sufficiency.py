@@ -22,6 +22,7 @@ from faithscope.measures.estimate import FOR_EQUALITY, Estimate, Method, assembl
 from faithscope.measures.intervals.margins import LeftOutDeviations, Margins, UnseenRows, jackknife_margins
 from faithscope.measures.intervals.tight import tight
 from faithscope.measures.numbers.spread import spread_estimate
+from faithscope.measures.restatement_notes import copy_notes
 from faithscope.measures.weighted import NOT_BY_PREDICTION, about_pairs
 from faithscope.relations import Relation, to_relation
 from faithscope.runtime.memory import in_memory
@@ -157,7 +158,8 @@ def measure_sufficiency(
     estimate = coverage_estimate(coverage, "sufficiency", confidence, how, seen, counted.weights)
     pairs = cover(counted, relation, interval=False).sums if thinned else None
     estimate = noted(
-        estimate if pairs is None else about_pairs(estimate, pairs), (*counted.explanations.notes, *counted.notes)
+        estimate if pairs is None else about_pairs(estimate, pairs),
+        (*counted.explanations.notes, *counted.notes, *copy_notes(counted)),
     )
     assumed = counted.weights is not None and not thinned and method is None
     return noted(estimate, (NOT_BY_PREDICTION,) if assumed else ())

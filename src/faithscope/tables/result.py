@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
+    from faithscope.measures.encoding import Encoding
     from faithscope.measures.planning.plan import Plan
     from faithscope.report.result import Contents, Provenance, RowPair
 
@@ -146,6 +147,16 @@ class Audit(Reported):
         """Consistency for each value of a column; of several, for each of them and for their combinations."""
         with self._measured.asked():
             return self._measured.by(named_columns(self._measured.log.source.columns, columns, "by"))
+
+    def encoding(self) -> "Encoding":
+        """Whether the choice of an explanation says more than the explanation: `fs.encoding` of the rows of the log.
+
+        Explanations must be rules or words, and the log must hold the inputs that they speak of.
+        """
+        from faithscope.tables.scoped.encoding import encoding
+
+        with self._measured.asked():
+            return encoding(self._measured)
 
     def over_time(self, column: str, every: str, reference: "Audit | int" = 1) -> Windows:
         """Consistency in each window of time, compared with another audit or with the first so many windows."""

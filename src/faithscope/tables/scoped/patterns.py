@@ -116,7 +116,7 @@ class Patterns:
             return None
         # Once more with no rows behind them, so that there are at least two to leave out.
         twice = np.tile(np.arange(len(self.rows)), 2)
-        sums = self._influence(influence)[:, twice]
+        sums = self.influence(influence)[:, twice]
         left_out = influence.left_out(sums, self.code[twice], self.label[twice], own[twice])
         scale = (len(twice) - 1) / (n - 1)
         rows = np.concatenate([self.rows, 0 * self.rows])
@@ -154,7 +154,7 @@ class Patterns:
                 same[rows] += mask[rows] @ given[start:stop, label]
         return same, any_label
 
-    def _influence(self, influence: Influence) -> Floats:
+    def influence(self, influence: Influence) -> Floats:
         """For each pattern, sums of the influence of its rows on the explanations that cover it."""
         weights, same_label = influence.by_explanation, influence.same_label
         total = np.zeros((3, len(self.rows)))
@@ -174,6 +174,11 @@ class RowBlocks:
     given: Ints
     covered: Ints
     missed: Ints
+
+    @property
+    def tables(self) -> tuple[Ints, Ints, Ints]:
+        """Given, covered and missed rows."""
+        return self.given, self.covered, self.missed
 
     def left_out(self) -> LeftOut:
         """Leave out every block in turn."""
