@@ -42,14 +42,17 @@ from faithscope.measures.certify import Certificate, certify
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.consistency import consistency
 from faithscope.measures.decoders import GibbsDecoder, OptimalDecoder
+from faithscope.measures.encoding import Encoding, encoding
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.explainer_agreement.measure import explainer_agreement
 from faithscope.measures.explainer_agreement.result import ExplainerAgreement
 from faithscope.measures.intervals.bounds import local_sample_size, mse_bound, sample_size
 from faithscope.measures.local import Local, sample_until
+from faithscope.measures.necessity import necessity
 from faithscope.measures.numbers.tolerance import ToleranceCurve, tolerance_curve
 from faithscope.measures.planning.plan import Plan, plan
 from faithscope.measures.repeatability.result import Repeatability
+from faithscope.measures.simulatability import Simulatability
 from faithscope.measures.sufficiency import sufficiency
 from faithscope.measures.within import WithinCurve, within, within_curve
 from faithscope.readers import read
@@ -75,6 +78,7 @@ __all__ = [
     "Counts",
     "Delta",
     "DeltaSign",
+    "Encoding",
     "Estimate",
     "Evaluation",
     "ExplainerAgreement",
@@ -99,6 +103,7 @@ __all__ = [
     "Sample",
     "Sign",
     "SignOfTop",
+    "Simulatability",
     "Spread",
     "Tolerance",
     "ToleranceCurve",
@@ -114,6 +119,7 @@ __all__ = [
     "consistency",
     "count",
     "discretizers",
+    "encoding",
     "errors",
     "evaluate",
     "explainer_agreement",
@@ -121,6 +127,7 @@ __all__ = [
     "local",
     "local_sample_size",
     "mse_bound",
+    "necessity",
     "plan",
     "read",
     "relations",

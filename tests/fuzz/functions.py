@@ -73,6 +73,24 @@ def _(draw):
     return lambda: fs.sufficiency(*given, **how)
 
 
+@target("necessity", MEASURES, 80)
+def _(draw):
+    n = draw(SIZES)
+    given = draw(explanations(n)), draw(labels(n)), draw(some_rows(n))
+    choices = {"relation": RELATIONS, "confidence": SHARES, "interval": WORDS, "agreement": AGREEMENTS}
+    how = draw(options(**choices, weights=weights(n), clusters=clusters(n)))
+    return lambda: fs.necessity(*given, **how)
+
+
+@target("encoding", MEASURES, 80)
+def _(draw):
+    n = draw(SIZES)
+    given = draw(explanations(n)), draw(labels(n)), draw(some_rows(n))
+    choices = {"relation": RELATIONS, "confidence": SHARES, "agreement": AGREEMENTS}
+    how = draw(options(**choices, weights=weights(n), clusters=clusters(n)))
+    return lambda: fs.encoding(*given, **how)
+
+
 @target("within", MEASURES, 50)
 def _(draw):
     n = draw(SIZES)
@@ -277,7 +295,7 @@ def _(draw):
     groups = evaluations().map(lambda ev: ev.by([0] * len(ev.predictions)))
     estimates = evaluations().map(lambda ev: ev.consistency)
     given = draw(st.one_of(evaluations(), estimates, comparisons(), groups, SCALARS))
-    measures = st.sampled_from([None, "consistency", "sufficiency", "", 3, ["consistency"]])
+    measures = st.sampled_from([None, "consistency", "sufficiency", "necessity", "", 3, ["consistency"]])
     names = st.one_of(SCALARS, st.lists(SCALARS, max_size=2), st.just("a"))
     how = draw(options(at_least=SHARES, measure=measures, by=SIZES.flatmap(labels), explainers=names))
 

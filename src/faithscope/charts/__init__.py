@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from faithscope.charts import heat, specs
+from faithscope.charts import encoding_specs, heat, specs
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.errors import BadInput
 
@@ -18,6 +18,7 @@ __all__ = [
     "against",
     "curve",
     "discretizations",
+    "encoding",
     "estimates",
     "heat_map",
     "populations",
@@ -186,6 +187,27 @@ def tolerance_curve(
     words = "; ".join(f"eps {row['eps']:g}: {row['value']:.3f}{_chance(row)}" for row in rows)
     said = f"{rows[0]['measure'].capitalize()} by eps. {words}."
     return _chart(specs.tolerance_curve(rows), title, width, said, specs.CURVE_KEY)
+
+
+def encoding(columns: Mapping[str, Any], *, title: str = "", width: int = 420) -> "alt.LayerChart":
+    """The rows given each explanation against the others that it covers: points on the diagonal do not encode.
+
+    Parameters
+    ----------
+    columns : the table of an Encoding, or its columns
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> rules = fs.Rules.parse(["x0 <= 99", "x1 <= 99"] * 20, features=["x0", "x1"])
+    >>> chart = encoding(fs.encoding(rules, [0, 1] * 20, [[i, i] for i in range(40)], clusters=range(40)).table())
+    >>> chart.description
+    '2 of 2 explanations are flagged.'
+    """
+    numbers = "given_mean" in columns
+    points = encoding_specs.points(columns, numbers)
+    told = f"{sum(point['flagged'] for point in points):,} of {len(columns['n']):,} explanations are flagged."
+    return _chart(encoding_specs.encoding_spec(points, numbers), title, width, told, encoding_specs.KEY)
 
 
 def heat_map(

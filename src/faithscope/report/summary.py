@@ -144,6 +144,7 @@ class Explainer:
     notes: tuple[str, ...]
     missing: tuple[Missing, ...] = ()  # parts that could not be made
     clusters: str = ""  # the name of what says which rows belong together
+    necessity: Estimate | None = None  # shown beside the measures; no verdict is made of it
 
     @property
     def remarks(self) -> tuple[tuple[str, str], ...]:
@@ -333,6 +334,7 @@ def _explainer(
         discretizations=tuple(map(_discretization, discretizations or ())),
         notes=tuple(map(wording, provenance.notes)),
         clusters=wording(provenance.clusters),
+        necessity=getattr(result, "necessity", None),  # not every result has it
         missing=(*(missing for _, no_plan in attempts.values() for missing in no_plan), *no_pairs, *no_discretizations),
     )
 
