@@ -80,6 +80,31 @@ def weighted_sufficiency(
     return total / sum(weights), silent / sum(weights)
 
 
+def necessity(
+    covers: Sequence[Sequence[bool]],
+    predictions: Sequence[Any],
+    agree: Any = lambda a, b: a == b,
+    weights: Sequence[float] | None = None,
+    clusters: Sequence[Hashable] | None = None,
+) -> tuple[float, float, float | None]:
+    """Necessity, the unverifiable share and the chance level for any relation, agreement, weights and clusters."""
+    n = len(predictions)
+    weight = [1.0] * n if weights is None else [float(w) for w in weights]
+    cluster = list(range(n)) if clusters is None else list(clusters)
+    total = silent = chance = checked = 0.0
+    for i in range(n):
+        others = [j for j in range(n) if cluster[j] != cluster[i]]
+        alike = sum(weight[j] * agree(predictions[i], predictions[j]) for j in others)
+        if alike <= 0:
+            silent += weight[i]
+            continue
+        covered = [j for j in others if covers[i][j]]
+        total += weight[i] * sum(weight[j] * agree(predictions[i], predictions[j]) for j in covered) / alike
+        chance += weight[i] * sum(weight[j] for j in covered) / sum(weight[j] for j in others)
+        checked += weight[i]
+    return total / sum(weight), silent / sum(weight), chance / checked if checked else None
+
+
 def gower(table: Any, known: Any = None) -> Any:
     """Gower's distance between all rows of a pandas table, with ranges of `known` rows, value by value."""
     import numpy as np

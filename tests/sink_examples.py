@@ -44,6 +44,11 @@ def _local() -> fs.Local:
     return fs.local([3.0, "cook"], lambda X: ["yes"] * len(X), lambda X: _rules().take([0] * len(X)), ROWS)
 
 
+def _decoded(agreement: object) -> fs.Simulatability:
+    decoder = fs.GibbsDecoder().fit(KEYS[:30], NUMBERS[:30], agreement=agreement)
+    return decoder.accuracy([*KEYS[30:59], "unseen"], NUMBERS[30:], clusters=CUSTOMERS[30:])
+
+
 def _agreement() -> fs.ExplainerAgreement:
     importances = {"<b>shap</b>": ROWS[["x"]] - 30, "lime | 2": ROWS[["x"]] - 20}
     return fs.explainer_agreement({**importances, "rules": _rules(), "keys": KEYS})
@@ -87,12 +92,20 @@ RESULTS = {
     "windows": lambda: _audited(time="when", every="1d").windows,
     "plan": lambda: fs.plan(fs.consistency(_RNG.integers(0, 80, 100), np.zeros(100))),
     "plan that cannot tell": lambda: fs.plan(fs.consistency(range(40), np.zeros(40))),
+    "encoding": lambda: fs.encoding(_rules(), LABELS, ROWS),
+    "encoding of numbers": lambda: fs.encoding(_rules(), NUMBERS, ROWS, agreement=fs.Close(0.5)),
+    "encoding of nothing": lambda: fs.encoding(_rules().take([0]), LABELS[:1], ROWS[:1]),
     "certificate": lambda: fs.certify(NUMBERS[:, None], LABELS),
     "within curve": lambda: fs.within_curve(NUMBERS[:, None], LABELS, [0.0, 0.1, 1.0]),
     "tolerance curve": lambda: fs.tolerance_curve(KEYS, NUMBERS),
+    "simulatability": lambda: fs.OptimalDecoder().fit(KEYS[:30], LABELS[:30]).accuracy(KEYS[30:], LABELS[30:]),
+    "simulatability by spread": lambda: _decoded(fs.Spread()),
     "local": _local,
     "explainer agreement": _agreement,
     "explainer agreement of clusters": lambda: fs.explainer_agreement({"a": KEYS, "b": KEYS[::-1]}, clusters=CUSTOMERS),
+    "repeatability": lambda: fs.repeatability([KEYS, np.roll(KEYS, 1), KEYS], weights=np.arange(1.0, N + 1)),
+    "repeatability of one row": lambda: fs.repeatability([["a"], ["b"]]),
+    "repeatability of importances": lambda: fs.repeatability([ROWS[["x"]], ROWS[["x"]] + 1], clusters=CUSTOMERS),
     "local until": lambda: fs.sample_until([(KEYS, LABELS)], "a", epsilon=0.5, budget=9, prediction="yes"),
 }
 

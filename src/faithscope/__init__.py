@@ -29,6 +29,7 @@ from faithscope.evaluation.best import Best
 from faithscope.evaluation.cache import Cache
 from faithscope.evaluation.compare import Comparison, compare
 from faithscope.evaluation.evaluate import evaluate, local
+from faithscope.evaluation.repeatability import repeatability
 from faithscope.evaluation.result import Evaluation
 from faithscope.explanations import Explanations
 from faithscope.explanations.concepts import Concepts
@@ -41,13 +42,17 @@ from faithscope.measures.certify import Certificate, certify
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.consistency import consistency
 from faithscope.measures.decoders import GibbsDecoder, OptimalDecoder
+from faithscope.measures.encoding import Encoding, encoding
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.explainer_agreement.measure import explainer_agreement
 from faithscope.measures.explainer_agreement.result import ExplainerAgreement
 from faithscope.measures.intervals.bounds import local_sample_size, mse_bound, sample_size
 from faithscope.measures.local import Local, sample_until
+from faithscope.measures.necessity import necessity
 from faithscope.measures.numbers.tolerance import ToleranceCurve, tolerance_curve
 from faithscope.measures.planning.plan import Plan, plan
+from faithscope.measures.repeatability.result import Repeatability
+from faithscope.measures.simulatability import Simulatability
 from faithscope.measures.sufficiency import sufficiency
 from faithscope.measures.within import WithinCurve, within, within_curve
 from faithscope.readers import read
@@ -73,6 +78,7 @@ __all__ = [
     "Counts",
     "Delta",
     "DeltaSign",
+    "Encoding",
     "Estimate",
     "Evaluation",
     "ExplainerAgreement",
@@ -91,11 +97,13 @@ __all__ = [
     "Populations",
     "Prototypes",
     "Rank",
+    "Repeatability",
     "Rules",
     "Same",
     "Sample",
     "Sign",
     "SignOfTop",
+    "Simulatability",
     "Spread",
     "Tolerance",
     "ToleranceCurve",
@@ -111,6 +119,7 @@ __all__ = [
     "consistency",
     "count",
     "discretizers",
+    "encoding",
     "errors",
     "evaluate",
     "explainer_agreement",
@@ -118,9 +127,11 @@ __all__ = [
     "local",
     "local_sample_size",
     "mse_bound",
+    "necessity",
     "plan",
     "read",
     "relations",
+    "repeatability",
     "sample_size",
     "sample_until",
     "sufficiency",

@@ -24,7 +24,8 @@ from faithscope.measures.local import per_explanation
 from faithscope.sample import Sample
 from faithscope.tables.audit import audit
 from faithscope.tables.log.writing import to_log
-from faithscope.tables.scopes import sufficiency
+from faithscope.tables.scoped.encoding import encoding
+from faithscope.tables.scoped.measures import scoped_measures
 from tables import engines
 
 ROWS = 240
@@ -332,9 +333,58 @@ def test_rules_and_words_are_as_sufficient_as_in_memory(engine):
         assert_same(audited.sufficiency, expected.sufficiency)
         assert audited.sufficiency.notes == expected.sufficiency.notes
         assert_same_worst(audited, explanations, LABELS)
-        blocks, _ = sufficiency(audited._measured, exact=0)
+        blocks = scoped_measures(audited._measured, exact=0).sufficiency
         assert blocks.counts == expected.sufficiency.counts
         assert blocks.low <= blocks.value <= blocks.high
+
+
+@ENGINES
+def test_rules_and_words_are_as_necessary_as_in_memory(engine):
+    for name, explanations, rows in (("rules", RULES, INPUTS), ("words", WORDS, DOCUMENTS)):
+        table = to_log(explanations, LABELS, rows).replace_schema_metadata()
+        log = engines.put(engine, f"necessary {name}", table)
+        audited = audit(**log, prediction="prediction", explanation=table.column_names[0])
+        expected = fs.necessity(explanations, LABELS, rows)
+        blocks = scoped_measures(audited._measured, exact=0).necessity
+        for measure in ("value", "unverifiable", "verified", "chance"):
+            assert getattr(audited.necessity, measure) == pytest.approx(getattr(expected, measure), abs=1e-12)
+            assert getattr(blocks, measure) == pytest.approx(getattr(expected, measure), abs=1e-12)
+        for measure in ("low", "high", "verified_low", "verified_high"):
+            assert getattr(audited.necessity, measure) == pytest.approx(getattr(expected, measure), abs=1e-12)
+        assert audited.necessity.above_chance == expected.above_chance
+        assert audited.necessity.notes == expected.notes
+        assert blocks.low <= blocks.value <= blocks.high
+
+
+@ENGINES
+def test_rules_and_words_encode_as_in_memory(engine):
+    for name, explanations, rows in (("rules_e", RULES, INPUTS), ("words_e", WORDS, DOCUMENTS)):
+        table = to_log(explanations, LABELS, rows)
+        log = engines.put(engine, name, table.replace_schema_metadata())
+        audited = audit(**log, prediction="prediction", explanation=table.column_names[0])
+        assert_encodes_alike(audited.encoding(), fs.encoding(explanations, LABELS, rows))
+        blocks = encoding(audited._measured, exact=0)
+        assert_encodes_alike(blocks, fs.encoding(explanations, LABELS, rows), interval=False)
+
+
+@ENGINES
+def test_numbers_encode_as_in_memory(engine):
+    numbers = np.random.default_rng(3).normal(size=ROWS).round(2)
+    table = to_log(RULES, numbers, INPUTS)
+    log = engines.put(engine, "rules_n", table.replace_schema_metadata())
+    how = {"prediction": "prediction", "explanation": table.column_names[0], "agreement": fs.Close(0.5)}
+    assert_encodes_alike(audit(**log, **how).encoding(), fs.encoding(RULES, numbers, INPUTS, agreement=fs.Close(0.5)))
+
+
+def assert_encodes_alike(audited, expected, interval=True):
+    """The same numbers and the same table; `interval` is whether the same rows were left out."""
+    names = ("value", "unverifiable", "alone", "exclusive", "n", "distinct", "tested", "flagged")
+    for name in (*names, *(("low", "high", "encodes") if interval else ())):
+        assert getattr(audited, name) == pytest.approx(getattr(expected, name), abs=1e-9), name
+    ours, theirs = audited.table(), expected.table()
+    assert set(ours.explanation) == set(theirs.explanation)
+    ours, theirs = (table.sort_values("explanation").reset_index(drop=True) for table in (ours, theirs))
+    pd.testing.assert_frame_equal(ours, theirs, check_dtype=False)
 
 
 @ENGINES

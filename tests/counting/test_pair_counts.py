@@ -166,7 +166,7 @@ def test_open_balls_of_different_radii_with_missing_numbers() -> None:
 
 def by_bitmaps(monkeypatch: pytest.MonkeyPatch, work: Callable[[], Any]) -> Any:
     with monkeypatch.context() as patch:
-        patch.setattr(coverage, "_countable", lambda *_, **__: None)
+        patch.setattr(coverage, "countable", lambda *_, **__: None)
         return work()
 
 

@@ -35,6 +35,7 @@ def test_the_table_has_a_line_for_each_explainer_and_measure():
     assert table[["explainer", "measure"]].to_numpy().tolist() == [
         ["path", "consistency"],
         ["path", "sufficiency"],
+        ["path", "necessity"],
         ["same", "consistency"],
         ["random", "consistency"],
         ["unique", "consistency"],
@@ -53,7 +54,7 @@ def test_differences_say_which_explainers_differ():
 def test_differences_in_sufficiency_are_paired_too():
     small = TreePath.surrogate(TREE, X[:200], max_leaf_nodes=2)
     lines = fs.compare(TREE, {"path": TreePath(TREE), "small": small}, ROWS).differences()
-    assert lines["measure"].tolist() == ["consistency", "sufficiency"]
+    assert lines["measure"].tolist() == ["consistency", "sufficiency", "necessity"]
     assert lines["value"].iloc[0] == pytest.approx(lines["value"].iloc[1], abs=0.05)
     assert (lines["low"] <= lines["value"]).all()
 
@@ -63,7 +64,7 @@ def test_one_discretizer_is_used_where_it_fits_and_the_table_says_where():
         return rows.to_numpy() - rows.to_numpy().mean(axis=0)
 
     found = fs.compare(TREE, {"path": TreePath(TREE), "vectors": importances}, ROWS, discretizer=fs.Sign())
-    assert found.table()["discretizer"].tolist() == ["Original()", "Original()", "Sign()"]
+    assert found.table()["discretizer"].tolist() == ["Original()", "Original()", "Original()", "Sign()"]
     named = fs.compare(TREE, {"a": importances, "b": importances}, ROWS, discretizer={"a": fs.Rank()})
     assert named.table()["discretizer"].tolist() == ["Rank()", "Original()"]
 
@@ -115,7 +116,7 @@ def test_populations_are_measured_for_every_explainer():
 
 def test_a_comparison_reads_as_text_json_html_and_a_chart():
     found = fs.compare(TREE, METHODS, ROWS, groups=(ROWS["mean radius"] > 14).to_numpy())
-    assert str(found).count("\n") == 4
+    assert str(found).count("\n") == 5
     assert json.loads(json.dumps(found.to_dict(), default=str))["evaluations"]["same"]["name"] == "same"
     assert "<table" in found._repr_html_()
     assert "<b>" not in fs.compare(TREE, {"<b>x</b>": Constant()}, ROWS)._repr_html_()

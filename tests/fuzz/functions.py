@@ -73,6 +73,24 @@ def _(draw):
     return lambda: fs.sufficiency(*given, **how)
 
 
+@target("necessity", MEASURES, 80)
+def _(draw):
+    n = draw(SIZES)
+    given = draw(explanations(n)), draw(labels(n)), draw(some_rows(n))
+    choices = {"relation": RELATIONS, "confidence": SHARES, "interval": WORDS, "agreement": AGREEMENTS}
+    how = draw(options(**choices, weights=weights(n), clusters=clusters(n)))
+    return lambda: fs.necessity(*given, **how)
+
+
+@target("encoding", MEASURES, 80)
+def _(draw):
+    n = draw(SIZES)
+    given = draw(explanations(n)), draw(labels(n)), draw(some_rows(n))
+    choices = {"relation": RELATIONS, "confidence": SHARES, "agreement": AGREEMENTS}
+    how = draw(options(**choices, weights=weights(n), clusters=clusters(n)))
+    return lambda: fs.encoding(*given, **how)
+
+
 @target("within", MEASURES, 50)
 def _(draw):
     n = draw(SIZES)
@@ -188,6 +206,30 @@ def _(draw):
     return lambda: fs.compare(*given, progress=False, **how)
 
 
+@target("repeatability", WHOLE, 70)
+def _(draw):
+    n, alike = draw(SIZES), draw(st.booleans())
+    first = draw(of_any_kind(n)) if n and alike else draw(explanations(n))
+    others = draw(st.lists(st.just(first) if alike else explanations(n), min_size=1, max_size=2))
+    runs = [first, *others]
+    makers = [runs, tuple(runs), dict(enumerate(runs)), runs[:1], first, lambda seed: runs[seed % len(runs)], 3, None]
+    makers += [lambda seed: lambda X: runs[seed % len(runs)], lambda X: X[:, 0], fs.explainers.Lime]
+    explain, X = draw(st.sampled_from(makers)), draw(st.one_of(st.none(), some_rows(n)))
+    how = draw(
+        options(
+            runs=st.one_of(st.sampled_from([2, 3]), SCALARS),
+            discretizer=DISCRETIZERS,
+            confidence=SHARES,
+            weights=weights(n),
+            clusters=clusters(n),
+            cache=st.sampled_from([None, 3, "\0", ["here"]]),
+        )
+    )
+    if isinstance(how.get("runs"), int | float) and how["runs"] > 9:
+        how["runs"] = 4  # as many would be made
+    return lambda: fs.repeatability(explain, X, progress=False, **how)
+
+
 @target("local", WHOLE, 40)
 def _(draw):
     n = draw(SIZES)
@@ -253,7 +295,7 @@ def _(draw):
     groups = evaluations().map(lambda ev: ev.by([0] * len(ev.predictions)))
     estimates = evaluations().map(lambda ev: ev.consistency)
     given = draw(st.one_of(evaluations(), estimates, comparisons(), groups, SCALARS))
-    measures = st.sampled_from([None, "consistency", "sufficiency", "", 3, ["consistency"]])
+    measures = st.sampled_from([None, "consistency", "sufficiency", "necessity", "", 3, ["consistency"]])
     names = st.one_of(SCALARS, st.lists(SCALARS, max_size=2), st.just("a"))
     how = draw(options(at_least=SHARES, measure=measures, by=SIZES.flatmap(labels), explainers=names))
 

@@ -38,15 +38,31 @@ def _decoder(kind):
     return st.one_of(st.just(kind()), samples.map(lambda pair: kind().fit(*pair)))
 
 
+def _decoded(ev):
+    decoder = fs.OptimalDecoder(ev._counts())
+    return decoder.accuracy(ev.explanations, ev.predictions)
+
+
 def _local(ev):
     from faithscope.measures.local import at_row
 
     return at_row(ev.consistency.counts, ev.explanations.take([0]), ev.predictions.tolist()[0])
 
 
+def _repeated(kind):
+    runs = [[[0.5, -1.0], [2.0, 0.0], [1.0, 1.0]], [[0.5, -1.0], [0.0, 0.5], [1.0, 1.0]]]
+    return fs.repeatability([kind(run) for run in runs])
+
+
+def _encoding(n):
+    rules = fs.Rules.parse([["x0 <= 9", "x0 <= 5", "x1 > 2"][row % 3] for row in range(n)], features=["x0", "x1"])
+    return fs.encoding(rules, [row % 2 for row in range(n)], [[row, n - row] for row in range(n)])
+
+
 UNWEIGHTED = evaluations().filter(lambda ev: ev.weights is None)
 INSTANCES = {
     "Estimate": evaluations().map(lambda ev: ev.consistency),
+    "Encoding": st.integers(1, 12).map(_encoding),
     "Evaluation": evaluations(),
     "Comparison": comparisons(),
     "Populations": evaluations().map(lambda ev: ev.by([0] * len(ev.predictions))),
@@ -55,7 +71,9 @@ INSTANCES = {
     "Certificate": UNWEIGHTED.map(lambda ev: fs.certify(ev.explanations, ev.predictions)),
     "WithinCurve": kinds.grid(5).map(lambda m: fs.within_curve(m, list("aabba"), [0, 1.0])),
     "ToleranceCurve": st.just([1.0, 2.0, 4.5, 4.0, 0.5]).map(lambda y: fs.tolerance_curve(list("aabba"), y, [0.5, 2])),
+    "Simulatability": UNWEIGHTED.map(_decoded),
     "ExplainerAgreement": kinds.grid(5).map(lambda m: fs.explainer_agreement({"a": m, "b": m[::-1], "c": -m}, k=1)),
+    "Repeatability": st.sampled_from([fs.Importances, list]).map(_repeated),
     "Windows": st.builds(audits).map(lambda audit: audit.windows),
     "Audit": st.builds(audits),
     "Counts": UNWEIGHTED.map(lambda ev: ev.consistency.counts),
@@ -107,14 +125,18 @@ def _k(instance):
 
 for name in ("table", "counterexamples", "scopes", "wrongly_covered"):
     _with(f"Evaluation.{name}", RESULT, 30, INSTANCES["Evaluation"], _k)
+for name in ("table", "features"):
+    _with(f"Repeatability.{name}", RESULT, 15, INSTANCES["Repeatability"], _k)
 for name in ("table", "counterexamples"):
     _with(f"Audit.{name}", AUDIT, 15, INSTANCES["Audit"], _k)
+_with("Encoding.table", RESULT, 20, INSTANCES["Encoding"], _k)
 
 
 def _groups(ev):
     n = len(ev.predictions)
     return st.tuples(
-        st.tuples(labels(n), st.sampled_from(["consistency", "consistency", "sufficiency", "", None])), st.just({})
+        st.tuples(labels(n), st.sampled_from(["consistency", "consistency", "sufficiency", "necessity", "", None])),
+        st.just({}),
     )
 
 
@@ -240,6 +262,22 @@ for owner in INSTANCES:
         if f"{owner}.{name}" not in TARGETS and needs_nothing(kind, name):
             _reader(owner, INSTANCES[owner], name, FAMILIES.get(owner, RESULT))
 
+
+def _new_rows(decoder):
+    """Rows like those that a decoder learned from, and rows that are not."""
+    hostile_rows = hostile.SIZES.flatmap(lambda n: st.tuples(explanations(n), labels(n)))
+    same_kind = st.sampled_from([1, 3, 8]).flatmap(lambda n: st.tuples(of_any_kind(n), clean_lists(n)))
+    options = st.fixed_dictionaries(
+        {},
+        optional={
+            "confidence": SCALARS,
+            "weights": st.sampled_from([[1.0, 0.0, 2.0], "x", [0.0] * 3, [np.nan] * 3]),
+            "clusters": st.sampled_from([[0, 0, 1], [0] * 3, None, "abc"]),
+        },
+    )
+    return st.tuples(st.one_of(hostile_rows, same_kind), options)
+
+
 for owner in ("GibbsDecoder", "OptimalDecoder"):
     _with(
         f"{owner}.fit",
@@ -255,6 +293,8 @@ for owner in ("GibbsDecoder", "OptimalDecoder"):
         INSTANCES[owner],
         lambda instance: hostile.SIZES.flatmap(lambda n: st.tuples(st.tuples(explanations(n)), st.just({}))),
     )
+
+    _with(f"{owner}.accuracy", DECODER, 30, INSTANCES[owner], _new_rows)
 
 # Methods of kinds take positions that exist, as indexing does; everything else about them is hostile.
 SIZED = st.sampled_from([1, 3, 8])

@@ -124,8 +124,9 @@ def _estimate(estimate):
 def _evaluation(evaluation):
     _estimate(evaluation.consistency)
     share(evaluation.uniqueness)
-    if evaluation.sufficiency is not None:
-        _estimate(evaluation.sufficiency)
+    for estimate in (evaluation.sufficiency, evaluation.necessity):
+        if estimate is not None:
+            _estimate(estimate)
     json.dumps(evaluation.to_dict(), allow_nan=False, default=str)
 
 
@@ -154,11 +155,47 @@ def _local(local):
     assert local.agreeing <= local.others + 1e-9
 
 
+def _simulatability(told):
+    by_spread = isinstance(told.agreement, faithscope.Spread)  # an R² may be below 0
+    for value in (told.value, told.low, told.high, told.chance, told.seen, told.unseen):
+        share(None if by_spread and value is not None and value < 0 else value)
+    assert told.low <= told.value + 1e-9 <= told.high + 2e-9, told
+    assert told.gain_low <= told.gain + 1e-9 <= told.gain_high + 2e-9, told
+    assert abs(told.value - told.chance - told.gain) < 1e-6 * max(1.0, abs(told.chance)), told
+    assert told.n >= 1
+    assert "\n" not in str(told)
+    json.dumps(told.to_dict(), allow_nan=False)
+
+
 def _certificate(certificate):
     share(certificate.low)
     for estimate in certificate.estimates:
         _estimate(estimate)
     json.dumps(certificate.to_dict(), allow_nan=False)
+
+
+def _repeatability(repeated):
+    for value in (repeated.low, repeated.value, repeated.high, repeated.chance):
+        share(value)
+    assert repeated.low <= repeated.rows_low <= repeated.value <= repeated.rows_high <= repeated.high
+    assert repeated.runs >= 2
+    assert 1 <= repeated.distinct <= repeated.n * repeated.runs
+    assert "\n" not in str(repeated)
+    assert "<script" not in repeated._repr_html_()
+    json.dumps(repeated.to_dict(), allow_nan=False)
+
+
+def _encoding(encoding):
+    assert -1 <= encoding.low <= encoding.high <= 1
+    assert encoding.value is None or encoding.low <= encoding.value <= encoding.high
+    assert (encoding.encodes is None) == (encoding.tested == 0) == (encoding.value is None)
+    for value in (encoding.unverifiable, encoding.alone, encoding.exclusive):
+        share(value)
+    assert 0 <= encoding.flagged <= encoding.tested <= encoding.distinct <= encoding.n
+    assert "\n" not in str(encoding)
+    assert "<script" not in encoding._repr_html_()
+    assert encoding.table()["p_adjusted"].between(0, 1).all()
+    json.dumps(encoding.to_dict(), allow_nan=False)
 
 
 def _plan(plan):
@@ -208,6 +245,8 @@ def _checks():
     from faithscope.measures.local import Local
     from faithscope.measures.numbers.tolerance import ToleranceCurve
     from faithscope.measures.planning.plan import Plan
+    from faithscope.measures.repeatability.result import Repeatability
+    from faithscope.measures.simulatability import Simulatability
     from faithscope.measures.within import WithinCurve
     from faithscope.tables.audit import Audit
 
@@ -219,8 +258,11 @@ def _checks():
         ((WithinCurve, ToleranceCurve), lambda curve: [_estimate(estimate) for estimate in curve.estimates]),
         (Local, _local),
         (Certificate, _certificate),
+        (faithscope.Encoding, _encoding),
         (Plan, _plan),
+        (Simulatability, _simulatability),
         (ExplainerAgreement, _explainer_agreement),
+        (Repeatability, _repeatability),
         (pd.DataFrame, _frame),
         (Explanations, _explanations),
         ((float, np.floating), _number),

@@ -10,6 +10,11 @@ import faithscope as fs
 from faithscope.errors import BadInput, FaithscopeError, Incompatible, NotProven, WrongType
 
 
+def _decoder(predictions=("x", "y")):
+    agreement = None if isinstance(predictions, tuple) else "spread"
+    return fs.OptimalDecoder().fit(["a", "b"], predictions, agreement=agreement)
+
+
 def nan_at(row, column, value=np.nan):
     matrix = np.zeros((5, 3))
     matrix[row, column] = value
@@ -173,6 +178,19 @@ def test_what_cannot_be_measured_is_refused_in_a_sentence(explanations, predicti
         (lambda: fs.mse_bound(p=[], n=5), BadInput, "one length"),
         (lambda: fs.mse_bound(p=[1.0], n="5"), BadInput, "got '5'"),
         (lambda: fs.OptimalDecoder("x"), WrongType, "got str"),
+        (lambda: fs.OptimalDecoder().accuracy(["a"], [0]), BadInput, "has seen no rows: fit it"),
+        (lambda: _decoder().accuracy([], []), BadInput, "at least one row is needed"),
+        (lambda: _decoder().accuracy(["a"], ["x", "y"]), BadInput, "1 rows but predictions have 2"),
+        (lambda: _decoder().accuracy([[1.0, 2.0]], ["x"]), Incompatible, "plain keys, the others are importances"),
+        (lambda: _decoder().accuracy(["a"], [1]), WrongType, "learned labels such as 'x', and these .* such as 1"),
+        (lambda: _decoder().accuracy(["a"], ["x"], confidence=1), BadInput, "strictly between 0 and 1"),
+        (
+            lambda: fs.GibbsDecoder().fit([[1.0], [2.0]], [0, 1]).accuracy([[1.0, 2.0]], [0]),
+            Incompatible,
+            "importances over 1 features, the others are importances over 2",
+        ),
+        (lambda: _decoder([[1.0, 2.0], [2.0, 3.0]]).accuracy(["a"], [1.0]), BadInput, "2 columns, and these have 1"),
+        (lambda: _decoder([1.0, 2.0]).accuracy(["a"], [1.0]), BadInput, "R² of new rows takes at least 2 rows"),
         (lambda: fs.Importances(None), WrongType, "got a single NoneType"),
         (lambda: fs.Importances([[1.0]], names=5), BadInput, "names must be a list"),
         (lambda: fs.Counterfactuals(None, None), WrongType, "Counterfactuals must be a list with one value per row"),

@@ -96,11 +96,11 @@ def test_weighted_rows_have_a_sufficiency_and_are_listed_once_each():
         fs.evaluate(LABELS, RULES, X, weights=[1, 1, 1, 0, 0]).by([0, 0, 0, 1, 1], measure="sufficiency")
 
 
-def test_an_evaluation_with_a_scope_reads_two_lines():
+def test_an_evaluation_with_a_scope_reads_three_lines():
     ev = fs.evaluate(LABELS, RULES, X)
-    assert [line.split()[0] for line in str(ev).splitlines()] == ["consistency", "sufficiency"]
+    assert [line.split()[0] for line in str(ev).splitlines()] == ["consistency", "sufficiency", "necessity"]
     assert ev.to_dict()["sufficiency"]["value"] == ev.sufficiency.value
-    assert ev._repr_html_().count("<table>") == 2
+    assert ev._repr_html_().count("<table>") == 3
 
 
 @pytest.mark.slow

@@ -265,9 +265,9 @@ def test_shap_takes_more_features_than_a_float_has_powers_of_two():
 @pytest.mark.parametrize(
     ("module", "words"),
     [
-        ("scopes", "4 kinds of rows by 2 conditions"),
+        ("rows", "4 kinds of rows by 2 conditions"),
         ("patterns", "Counts of 2 explanations by 2 labels"),
-        ("scopes", "Counts of 2 explanations by 2 labels and 256 blocks of rows"),
+        ("rows", "Counts of 2 explanations by 2 labels and 256 blocks of rows"),
     ],
 )
 def test_an_audit_is_refused_before_its_tables_are_made(module, words, monkeypatch):
@@ -275,9 +275,9 @@ def test_an_audit_is_refused_before_its_tables_are_made(module, words, monkeypat
         if size and what == words:
             raise TooLarge(what)
 
-    monkeypatch.setattr(f"faithscope.tables.{module}.need", need)
+    monkeypatch.setattr(f"faithscope.tables.scoped.{module}.need", need)
     if "blocks" in words:
-        monkeypatch.setattr("faithscope.tables.scopes._Scoped.by_patterns", lambda self, exact: None)
+        monkeypatch.setattr("faithscope.tables.scoped.rows.ScopedRows.patterns", lambda self, exact: None)
     log = pd.DataFrame(
         {"x": [1, 2, 3, 4], "rule": ["x <= 2", "x <= 2", "x > 2", "x > 2"], "yhat": ["a", "b", "a", "b"]}
     )

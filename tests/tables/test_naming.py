@@ -14,7 +14,7 @@ from faithscope.errors import BadInput
 from faithscope.report import summarize
 from faithscope.tables.audit import audit
 from faithscope.tables.log.writing import to_log
-from faithscope.tables.scopes import sufficiency
+from faithscope.tables.scoped.measures import scoped_measures
 from tables import engines
 
 RNG = np.random.default_rng(5)
@@ -91,7 +91,8 @@ def test_ids_do_not_enter_the_blocks_of_sufficiency():
     log = to_log(rules, LOG.yhat.to_numpy(), LOG[["age"]])
     named = log.append_column("customer", [LOG.customer.tolist()])
     blocks = [
-        sufficiency(audit(part, **how)._measured, exact=0)[0] for part, how in ((log, {}), (named, {"id": "customer"}))
+        scoped_measures(audit(part, **how)._measured, exact=0).sufficiency
+        for part, how in ((log, {}), (named, {"id": "customer"}))
     ]
     assert (blocks[0].low, blocks[0].high) == (blocks[1].low, blocks[1].high)
     audited = audit(log, id="age")

@@ -12,7 +12,7 @@ from faithscope.errors import BadInput, NotProven, WrongType
 from faithscope.tables.audit import audit
 from faithscope.tables.log.writing import to_log
 from faithscope.tables.numbers.agreement_sums import agreeing
-from faithscope.tables.scopes import sufficiency
+from faithscope.tables.scoped.measures import scoped_measures
 from faithscope.tables.sources.source import open_source
 from tables import engines
 
@@ -126,7 +126,7 @@ def test_rules_and_words_are_as_sufficient_as_in_memory(engine):
             audited = audit(**how, explanation=table.column_names[0], agreement=agreement)
             assert_same(audited.consistency, fs.consistency(explanations, Y, agreement=agreement))
             assert_same(audited.sufficiency, fs.sufficiency(explanations, Y, rows, agreement=agreement))
-            blocks, _ = sufficiency(audited._measured, exact=0)
+            blocks = scoped_measures(audited._measured, exact=0).sufficiency
             assert blocks.value == pytest.approx(audited.sufficiency.value, abs=1e-9)
             assert blocks.low <= blocks.value <= blocks.high
 

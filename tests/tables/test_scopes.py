@@ -11,7 +11,7 @@ import strategies
 from faithscope.errors import WrongType
 from faithscope.tables.audit import audit
 from faithscope.tables.log.writing import to_log
-from faithscope.tables.scopes import sufficiency
+from faithscope.tables.scoped.measures import scoped_measures
 
 
 @given(strategies.samples(min_size=2))
@@ -40,7 +40,7 @@ def _system(rows):
 def test_blocks_of_rows_say_nearly_what_single_rows_do():
     rules, X, labels = _system(6000)
     audited = audit(to_log(rules, labels, X))
-    rows, (blocks, _) = audited.sufficiency, sufficiency(audited._measured, exact=0)
+    rows, blocks = audited.sufficiency, scoped_measures(audited._measured, exact=0).sufficiency
     assert blocks.counts == rows.counts
     assert blocks.value == rows.value
     assert blocks.margins.below == pytest.approx(rows.margins.below, rel=0.3)
@@ -74,3 +74,45 @@ def test_a_single_row_has_the_widest_interval():
     frame = pd.DataFrame({"rule": ["a <= 3"], "a": [1.0], "y": [0]})
     audited = audit(frame, prediction="y", explanation="rule")
     assert (audited.sufficiency.low, audited.sufficiency.high) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 40, 400])
+def test_necessity_of_a_log_is_that_of_memory(rows):
+    rules, X, labels = _system(rows)
+    audited, ours = audit(to_log(rules, labels, X)).necessity, fs.necessity(rules, labels, X)
+    _same(audited, ours)
+
+
+def test_necessity_by_blocks_says_nearly_what_single_rows_do():
+    rules, X, labels = _system(6000)
+    audited = audit(to_log(rules, labels, X))
+    rows, blocks = audited.necessity, scoped_measures(audited._measured, exact=0).necessity
+    assert blocks.value == pytest.approx(rows.value, abs=1e-12)
+    assert blocks.chance == pytest.approx(rows.chance, abs=1e-12)
+    assert blocks.unverifiable == rows.unverifiable
+    assert blocks.margins.below == pytest.approx(rows.margins.below, rel=0.3)
+    assert blocks.above_chance == rows.above_chance
+
+
+@pytest.mark.parametrize("agreement", [fs.Close(0.5), fs.Tolerance(0.5)], ids=str)
+def test_necessity_of_logged_numbers_is_that_of_memory(agreement):
+    rules, X, _ = _system(300)
+    y = np.round(X["a"].to_numpy() + 1, 1)
+    audited = audit(to_log(rules, y, X), agreement=agreement).necessity
+    ours = fs.necessity(rules, y, X, agreement=agreement)
+    assert audited.value == pytest.approx(ours.value, abs=1e-12)
+    assert audited.chance == pytest.approx(ours.chance, abs=1e-12)
+    assert audited.interval == pytest.approx(ours.interval, abs=0.02)  # their blocks differ
+
+
+def test_spread_of_logged_numbers_has_no_necessity():
+    rules, X, _ = _system(60)
+    audited = audit(to_log(rules, X["a"], X), agreement=fs.Spread())
+    assert audited.sufficiency is not None
+    assert audited.necessity is None
+
+
+def _same(a, b):
+    for name in ("value", "low", "high", "unverifiable", "verified", "chance", "verified_low", "verified_high"):
+        assert getattr(a, name) == pytest.approx(getattr(b, name), abs=1e-9), name
+    assert (a.above_chance, a.n, a.distinct, a.notes) == (b.above_chance, b.n, b.distinct, b.notes)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from faithscope.charts import heat, scope_specs, specs
+from faithscope.charts import encoding_specs, heat, scope_specs, specs
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.errors import BadInput
 
@@ -18,9 +18,11 @@ __all__ = [
     "against",
     "curve",
     "discretizations",
+    "encoding",
     "estimates",
     "heat_map",
     "populations",
+    "repeatability",
     "scopes",
     "tolerance_curve",
     "within_curve",
@@ -214,6 +216,27 @@ def tolerance_curve(
     return _chart(specs.tolerance_curve(rows), title, width, said, specs.CURVE_KEY)
 
 
+def encoding(columns: Mapping[str, Any], *, title: str = "", width: int = 420) -> "alt.LayerChart":
+    """The rows given each explanation against the others that it covers: points on the diagonal do not encode.
+
+    Parameters
+    ----------
+    columns : the table of an Encoding, or its columns
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> rules = fs.Rules.parse(["x0 <= 99", "x1 <= 99"] * 20, features=["x0", "x1"])
+    >>> chart = encoding(fs.encoding(rules, [0, 1] * 20, [[i, i] for i in range(40)], clusters=range(40)).table())
+    >>> chart.description
+    '2 of 2 explanations are flagged.'
+    """
+    numbers = "given_mean" in columns
+    points = encoding_specs.points(columns, numbers)
+    told = f"{sum(point['flagged'] for point in points):,} of {len(columns['n']):,} explanations are flagged."
+    return _chart(encoding_specs.encoding_spec(points, numbers), title, width, told, encoding_specs.KEY)
+
+
 def heat_map(
     names: Sequence[str],
     values: Sequence[Sequence[float | None]],
@@ -250,6 +273,32 @@ def heat_map(
 
 def _in_words(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.2f}"
+
+
+def repeatability(
+    repeated: Drawable, rows: Sequence[float], *, title: str = "", width: int = _WIDTH
+) -> "alt.LayerChart":
+    """Rows by how repeatable their explanations are, beside the value, its interval and chance.
+
+    Parameters
+    ----------
+    repeated : Repeatability
+    rows : sequence of float
+        The share of rows at each share of equal pairs of runs, from 0 to 1 in equal steps.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> repeated = fs.repeatability([["a", "b", "b"], ["a", "b", "c"]])
+    >>> repeatability(repeated, [1 / 3, 2 / 3]).description
+    'Repeatability 0.667, interval 0.000 to 1.000, chance 0.167. Rows: 33% at 0.00, 67% at 1.00.'
+    """
+    from faithscope.charts.repeated_rows import KEY, repeated_rows
+
+    told = repeated.to_dict()
+    bars = ", ".join(f"{share:.0%} at {place / (len(rows) - 1):.2f}" for place, share in enumerate(rows) if share)
+    value = f"Repeatability {told['value']:.3f}, interval {told['low']:.3f} to {told['high']:.3f}{_chance(told)}"
+    return _chart(repeated_rows(rows, told), title, width, f"{value}. Rows: {bars}.", KEY)
 
 
 def upper_of(line: Mapping[str, Any]) -> float:

@@ -98,6 +98,7 @@ def _shapes(palette: Mapping[str, str]) -> dict[str, Any]:
         "chance": {"color": palette["chance"], "opacity": 1},
         "checked": {"color": paper, "filled": True, "opacity": 1, "stroke": ink, "strokeWidth": 1.5},
         "silent": unknown | {"stroke": silent},
+        "rows": {"color": palette["consistency"], "fillOpacity": 0.55},
         "box": {"color": silent, "fillOpacity": 0.07},
         "band": {"color": silent, "fillOpacity": 0.13},
         "here": {"color": ink, "filled": True, "opacity": 1},

@@ -63,12 +63,12 @@ class Strangers:
         clusters = int(self.cluster.max()) + 1
         pairs, part = np.unique(self.codes * clusters + self.cluster, return_inverse=True)
         part, (explanation, cluster) = part.reshape(-1), np.divmod(pairs, clusters)
-        agreeing = np.maximum(self._sums(self.codes) - self._sums(part), 0.0)
+        agreeing = np.maximum(self.within(self.codes) - self.within(part), 0.0)
         columns = (self.weights, self.weights * agreeing)
         weight, agreed = (np.bincount(part, column).astype(np.float64) for column in columns)
         return Parts(explanation, cluster, weight, agreed)
 
-    def _sums(self, group: Ints) -> Floats:
+    def within(self, group: Ints) -> Floats:
         """Per row, the weight of its group's rows, the row among them, each by its agreement with the row."""
         numbers, size = self.sample.numbered_labels[1], int(self.sample.numbered_labels[1].max()) + 1
         cells, cell = np.unique(group * size + numbers, return_inverse=True)
@@ -80,7 +80,7 @@ class Strangers:
         """Of all rows, whatever their explanations."""
         everybody = np.zeros(self.sample.n, np.int64)
         by_cluster = np.bincount(self.cluster, self.weights)
-        agreeing = float(self.weights @ np.maximum(self._sums(everybody) - self._sums(self.cluster), 0.0))
+        agreeing = float(self.weights @ np.maximum(self.within(everybody) - self.within(self.cluster), 0.0))
         whole, within = float(self.weights.sum()), float((by_cluster**2).sum())
         chance = None if len(by_cluster) < 2 else min(1.0, agreeing / (whole**2 - within))
         return ClusterTotals(len(by_cluster), whole**2 / within, chance)

@@ -93,7 +93,7 @@ def _cover(
     )
     if coverage is not None:
         return replace(coverage, idle=_idle(covers, coverage.counts))
-    if near := _countable(covers, sample, rows, interval):
+    if near := countable(covers, sample, rows, interval):
         coverage = _cover_near(near, near.radii[None], [relation], rows, interval)[0]
         return replace(coverage, idle=_idle(covers, coverage.counts))
     watched, idle = watch(covers)
@@ -122,7 +122,7 @@ def _device(device: str, sample: Sample) -> str:
     return device if plain else "cpu"
 
 
-def _countable(covers: Parts | Blocks, sample: Sample, rows: NumberedRows, interval: bool) -> Near | None:
+def countable(covers: Parts | Blocks, sample: Sample, rows: NumberedRows, interval: bool) -> Near | None:
     """The same coverage by distance, if it needs no more than counts of pairs; leaving out single rows does."""
     if sample.agreement.of_numbers or sample.clusters is not None or rows.weights is not None:
         return None
@@ -172,7 +172,7 @@ def cover_curve(sample: Sample, relations: Sequence[Within], *, device: str = "c
     )
     if on_device is not None:
         return on_device
-    if near := _countable(covers, sample, rows, interval=True):
+    if near := countable(covers, sample, rows, interval=True):
         return _cover_near(near, radii, relations, rows)
     tallies = [_tally(sample, rows, interval=True) for _ in relations]
     layout, centers, points = tallies[0].layout(), vectors(rows.distinct), vectors(explanations)

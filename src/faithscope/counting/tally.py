@@ -26,7 +26,7 @@ Cells = tuple[NDArray[Any], ...]
 
 TABLE = 2**21  # entries of an (explanations, labels, blocks) table worked on at once
 _WORDS_PER_LABEL = 8  # below it, covered rows are listed instead of multiplied
-_WEIGHED = 2**22  # bits of masks multiplied by weights at once
+WEIGHED = 2**22  # bits of masks multiplied by weights at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class LabelTally:
     def step(self, layout: Layout) -> int:
         """How many explanations to add at once."""
         most = TABLE // max(1, layout.segments if layout.padded else self.rows.n)
-        return max(1, most if self.rows.weights is None else min(most, _WEIGHED // max(1, 64 * layout.width)))
+        return max(1, most if self.rows.weights is None else min(most, WEIGHED // max(1, 64 * layout.width)))
 
     def prepare(self, start: int, bits: Bits, layout: Layout) -> Callable[[], None]:
         """Count a batch of explanations by their bitmaps, `start` the number of the first; in any thread.
@@ -109,7 +109,7 @@ class LabelTally:
         if not layout.padded:
             return ListedCells(bits, layout, weights)
         covered = layout.count(bits)
-        return TabledCells(covered, covered if weights is None else layout.fold(_weigh(bits, weights[layout.source])))
+        return TabledCells(covered, covered if weights is None else layout.fold(weigh(bits, weights[layout.source])))
 
     def _masses(self, start: int, many: int) -> tuple[Floats, ...]:
         """The weights and squared weights of the rows that were given a batch; none if rows are not weighted."""
@@ -179,7 +179,7 @@ class LabelTally:
         return influence.left_out(sums[:, layout.position], rows.codes, rows.labels, self.own)
 
 
-def _weigh(bits: Bits, weights: Floats) -> Floats:
+def weigh(bits: Bits, weights: Floats) -> Floats:
     """The weight of the rows in each word of bitmaps: (bitmaps, words)."""
     masks = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")
     return np.asarray((masks * weights).reshape(*bits.shape, 64).sum(axis=2))

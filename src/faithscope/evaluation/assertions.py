@@ -13,9 +13,9 @@ from faithscope.explanations.base import readable, several
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import check_share
 from faithscope.measures.comparing.populations import Populations
-from faithscope.measures.estimate import Estimate
+from faithscope.measures.estimate import NECESSITY, Estimate
 
-MEASURES = ("consistency", "sufficiency")
+MEASURES = ("consistency", "sufficiency", NECESSITY)
 _PAIRS = 3  # counterexamples shown with a failure
 
 
@@ -31,16 +31,17 @@ def assert_faithful(
     `Estimate.limit` is `low`, or below it if rare rows pull the measure down: of an interval with two ends the one pays
     for what the other misses, but here only the lower end is read.
 
-    If an explainer has two measures, both must pass. In a comparison, all explainers are judged but the baselines
-    (those with ``baseline = True``: `Constant`, `Random`, `Unique`); if there are only baselines, they are judged, and
-    a warning says so. Populations that `result` holds are judged as well as all rows; windows of time are not.
+    If an explainer has consistency and sufficiency, both must pass; necessity is judged only if `measure` asks for it.
+    In a comparison, all explainers are judged but the baselines (those with ``baseline = True``: `Constant`, `Random`,
+    `Unique`); if there are only baselines, they are judged, and a warning says so. Populations that `result` holds are
+    judged as well as all rows; windows of time are not.
 
     Parameters
     ----------
     result : Estimate, Evaluation, Comparison, Populations or Audit
     at_least : float
         Between 0 and 1.
-    measure : {"consistency", "sufficiency"}, optional
+    measure : {"consistency", "sufficiency", "necessity"}, optional
         Judge only this measure; it is an error if it was not measured.
     by : array-like, (n,), or names of columns of X or of an audit's log, optional
         Judge these populations, in place of those that `result` holds; passed to the method ``by`` of `result`.
@@ -142,7 +143,7 @@ def judge(
     """Compare every estimate of a result with a threshold; parameters as for `assert_faithful`."""
     check_share(at_least, "at_least")
     if measure is not None and measure not in MEASURES:
-        raise BadInput(f"measure must be 'consistency' or 'sufficiency'; got {measure!r}.")
+        raise BadInput(f"measure must be 'consistency', 'sufficiency' or 'necessity'; got {measure!r}.")
     if isinstance(result, Comparison):
         chosen, remarks = _chosen(result, explainers)
         judged = [part for name in chosen for part in _of_explainer(result, name, measure, by)]
@@ -172,7 +173,7 @@ def _chosen(comparison: Comparison, explainers: Any) -> tuple[list[str], list[st
 def _of_explainer(comparison: Comparison, name: str, measure: str | None, by: Any) -> list[Judged]:
     evaluation = comparison[name]
     held = [comparison.populations.get(name), comparison.sufficiency_populations.get(name)]
-    return _judged(name, evaluation, measure, held if by is None else _asked(evaluation, by))
+    return _judged(name, evaluation, measure, held if by is None else _asked(evaluation, by, measure))
 
 
 def _of_one(result: Any, measure: str | None, by: Any) -> list[Judged]:
@@ -187,13 +188,13 @@ def _of_one(result: Any, measure: str | None, by: Any) -> list[Judged]:
             f"got {type(result).__name__}."
         )
     held = [result.populations, getattr(result, "sufficiency_populations", None)]
-    return _judged(result.name, result, measure, held if by is None else _asked(result, by))
+    return _judged(result.name, result, measure, held if by is None else _asked(result, by, measure))
 
 
 def _judged(name: str, result: Any, measure: str | None, populations: Iterable[Populations | None]) -> list[Judged]:
     """The estimates of all rows and of every population, for the measures that are asked for."""
-    estimates = [estimate for estimate in (result.consistency, result.sufficiency) if estimate is not None]
-    wanted = [estimate for estimate in estimates if measure is None or estimate.measure == measure]
+    names = ("consistency", "sufficiency") if measure is None else (measure,)
+    wanted = [estimate for name in names if (estimate := getattr(result, name)) is not None]
     if not wanted:
         why = "; ".join(getattr(result, "notes", ())) or "its explanations do not say where they apply"
         raise BadInput(f"{name} has no {measure}: {why}. Judge another measure, or other explainers.")
@@ -201,12 +202,15 @@ def _judged(name: str, result: Any, measure: str | None, populations: Iterable[P
     named = [pair for group in groups for pair in group]
     parts = [(words, part) for words, part in named if measure is None or part.measure == measure]
     if groups and not parts:
-        raise BadInput(f"{name} has no {measure} by population: judge consistency, or leave the populations out.")
+        other = "pass by=" if measure == NECESSITY else "judge consistency"
+        raise BadInput(f"{name} has no {measure} by population: {other}, or leave the populations out.")
     return [Judged(name, words, estimate, result) for words, estimate in [*(("", whole) for whole in wanted), *parts]]
 
 
-def _asked(result: Any, groups: Any) -> list[Populations]:
-    """The populations of an evaluation or an audit, for every measure that it has."""
+def _asked(result: Any, groups: Any, measure: str | None) -> list[Populations]:
+    """The populations of an evaluation or an audit, for every measure that it has; necessity if it is asked for."""
+    if isinstance(result, Evaluation) and measure == NECESSITY:
+        return [result.by(groups, "necessity")]
     asked = [result.by(groups)]
     if isinstance(result, Evaluation) and result.sufficiency is not None:
         asked.append(result.by(groups, "sufficiency"))
@@ -259,6 +263,8 @@ def _reached_by_chance(judged: Iterable[Judged], at_least: float) -> list[str]:
 def _reason(estimate: Estimate, wanted: float) -> str:
     if estimate.verified is None and estimate.unverifiable < 1:  # a group without variance, by Spread
         return estimate.notes[-1]
+    if estimate.high < wanted and estimate.measure == NECESSITY:
+        return "all of it is below: these explanations apply to fewer of the rows with their prediction than that"
     if estimate.high < wanted:
         return "all of it is below: these explanations are less faithful than that"
     if (best := _at_best(estimate)) < wanted:
@@ -270,6 +276,9 @@ def _reason(estimate: Estimate, wanted: float) -> str:
     if estimate.method in {"thinned", "tilted"}:
         open_share = f"weights leave as much open as if {most - least:.0%} of the {estimate.n:,} rows were unverifiable"
         return f"{open_share}: measure more rows, or make explanations coarser"
+    if estimate.measure == NECESSITY:
+        alone = f"{estimate.unverifiable:.0%} of the {estimate.n:,} rows"
+        return f"{alone} have a prediction that nobody else gets: measure more rows"
     return (
         f"{estimate.unverifiable:.0%} of the {estimate.n:,} rows have an explanation that covers no other row: measure "
         "more rows, or make explanations coarser (fs.plan says how many rows)"
@@ -288,7 +297,7 @@ def _pairs(failed: Judged) -> list[str]:
     """Lines with pairs of rows that show the failure, or with the reason why they cannot be shown."""
     question = "wrongly_covered" if failed.estimate.measure == "sufficiency" else "counterexamples"
     ask = getattr(failed.evaluation, question, None)
-    if ask is None or failed.population:
+    if ask is None or failed.population or failed.estimate.measure == NECESSITY:
         return []
     try:
         lines = ask(_PAIRS).to_dict("records")

@@ -9,7 +9,7 @@ import numpy as np
 
 from faithscope.counting.leave_out import LeftOut
 from faithscope.discretizers import Discretize, discretize
-from faithscope.errors import BadInput, UnknownName, WrongType
+from faithscope.errors import BadInput, NotScoped, UnknownName, WrongType
 from faithscope.evaluation.asker import Asker, Identity, refuse_swapped
 from faithscope.evaluation.best import Best, to_choice
 from faithscope.evaluation.cache import to_cache
@@ -30,17 +30,20 @@ from faithscope.measures.comparing.paired import (
     LeftOutEstimate,
     PairedDifference,
     consistency_left_out,
+    necessity_left_out,
     paired_difference,
     sufficiency_left_out,
 )
 from faithscope.measures.comparing.populations import Populations
-from faithscope.measures.estimate import Method, estimate_columns
+from faithscope.measures.encoding import encoding_columns, not_scoped
+from faithscope.measures.estimate import NECESSITY, Method, estimate_columns
 from faithscope.measures.explainer_agreement.granularity import Compared, ComparedExplainer, at_granularity
 from faithscope.measures.explainer_agreement.measure import measure_agreement
 from faithscope.measures.explainer_agreement.result import ExplainerAgreement
 from faithscope.measures.intervals.margins import UnseenRows
 from faithscope.measures.sufficiency import Further, unseen_rows
 from faithscope.measures.telling.cards import caption, estimate_table, notes
+from faithscope.relations import says_where
 from faithscope.report.reported import Reported
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told, Watch
@@ -139,10 +142,20 @@ class Comparison(Reported):
         ----------
         simultaneous : bool
             By default each interval has the stated confidence by itself: among many pairs some will differ by chance.
-            If True, all intervals, of both measures, hold together with that confidence (Bonferroni), and are wider.
+            If True, all intervals, of all measures, hold together with that confidence (Bonferroni), and are wider.
         """
         pairs = together(self.pairs) if check_flag(simultaneous, "simultaneous") else self.pairs
         return frame({name: [getattr(pair, name) for pair in pairs] for name in COLUMNS})
+
+    def encoding(self) -> "pd.DataFrame":
+        """One line per explainer whose explanations say where they apply: does their choice say more than they do?
+
+        The columns are the attributes of `Encoding`; ``comparison[name].encoding()`` has the tests of each explanation.
+        """
+        scoped = {name: ev for name, ev in self.evaluations.items() if says_where(ev.explanations, ev.relation)}
+        if not scoped:
+            raise NotScoped(not_scoped(next(iter(self.evaluations.values())).explanations))
+        return frame(encoding_columns({name: ev.encoding() for name, ev in scoped.items()}))
 
     def agreement(
         self,
@@ -221,8 +234,9 @@ class Comparison(Reported):
             name: [Breakdown.of(part) for parts in measured if name in parts for part in parts[name].groupings]
             for name in self.evaluations
         }
+        judged = tuple(pair for pair in self.pairs if pair.measure != NECESSITY)
         agreement = self.agreement if len(self.evaluations) > 1 else None
-        return Contents(self.evaluations, breakdowns, self.pairs, self.rows_to_choose, agreement)
+        return Contents(self.evaluations, breakdowns, judged, self.rows_to_choose, agreement)
 
 
 @in_memory("compare fewer explainers, or on fewer rows")
@@ -374,10 +388,11 @@ def _seconds(watch: Watch, name: str) -> dict[str, float]:
 
 
 def _differences(evaluations: dict[str, Evaluation], confidence: float) -> tuple[PairedDifference, ...]:
-    """The difference of every pair of explainers: in consistency, then in sufficiency."""
+    """The difference of every pair of explainers: in consistency, in sufficiency, then in necessity."""
     consistent = [consistency_left_out(name, ev.consistency, ev.sample.counted()) for name, ev in evaluations.items()]
     scoped = {name: ev for name, ev in evaluations.items() if ev.sufficiency is not None}
-    pairs = [pair for family in (consistent, _sufficient(scoped)) for pair in combinations(family, 2)]
+    families = (consistent, _sufficient(scoped), _necessary(scoped))
+    pairs = [pair for family in families for pair in combinations(family, 2)]
     return tuple(paired_difference(a, b, confidence) for a, b in pairs)
 
 
@@ -398,6 +413,21 @@ def _sufficient(scoped: dict[str, Evaluation]) -> list[LeftOutEstimate]:
             scoped, evaluations, samples, relations, map(_allowing, evaluations, samples, left_out), strict=True
         )
         if ev.sufficiency is not None
+    ]
+
+
+def _necessary(scoped: dict[str, Evaluation]) -> list[LeftOutEstimate]:
+    pairs = [(name, ev, ev._reached) for name, ev in scoped.items()]
+    known = {name: (ev, counted) for name, ev, counted in pairs if counted is not None}
+    if len(known) < 2:
+        return []
+    evaluations, counts = zip(*known.values(), strict=True)
+    samples, relations = [ev.sample.counted().evenly() for ev in evaluations], [ev._relation for ev in evaluations]
+    left_out = necessity_left_out(counts, samples, relations)
+    return [
+        LeftOutEstimate(name, ev.necessity, values, sample.explanations, relation)
+        for name, ev, values, sample, relation in zip(known, evaluations, left_out, samples, relations, strict=True)
+        if ev.necessity is not None
     ]
 
 

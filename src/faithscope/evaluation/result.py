@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.agreements import Agreement
+from faithscope.agreements import Agreement, Spread
 from faithscope.counting.counts import Counts, count_rows
 from faithscope.counting.coverage import cover
+from faithscope.counting.necessity.counted import NecessityCounts
 from faithscope.counting.tally import Coverage
 from faithscope.discretizers import Discretize, Original, usual
 from faithscope.errors import BadInput, NotScoped
@@ -26,8 +27,11 @@ from faithscope.measures.comparing.groupings import names_columns, to_groupings
 from faithscope.measures.comparing.populations import Populations, measure_groups
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.counterexamples import counterexamples
+from faithscope.measures.encoding import Encoding, measure_encoding
 from faithscope.measures.estimate import Estimate, Method, estimate_columns, noted
 from faithscope.measures.local import per_explanation, per_row
+from faithscope.measures.necessity import measure_necessity, necessity_estimate, reached, sample_notes
+from faithscope.measures.restatement_notes import copy_notes
 from faithscope.measures.sufficiency import (
     Further,
     coverage_estimate,
@@ -84,6 +88,9 @@ class Evaluation(Reported):
     baseline : bool
         Whether the explainer is a baseline, which its own attribute ``baseline = True`` says (`Constant`, `Random` and
         `Unique` have it). `assert_faithful` does not judge baselines beside others. False for ready explanations.
+    necessity : Estimate or None
+        Of the rows with a row's prediction, how many does its explanation cover? None if explanations do not say where
+        they apply, and for `Spread`. No verdict is made of it.
     populations, sufficiency_populations : Populations or None
         Consistency and sufficiency by group of rows; None if no groups were given.
     seconds : dict of str to float
@@ -108,9 +115,11 @@ class Evaluation(Reported):
     baseline: bool = False
     populations: Populations | None = field(default=None, repr=False)
     sufficiency_populations: Populations | None = field(default=None, repr=False)
+    necessity: Estimate | None = None
     seconds: dict[str, float] = field(default_factory=dict, repr=False)
     _coverage: Coverage | None = field(default=None, repr=False)
     _chosen: Any = field(default=None, repr=False)  # the discretizer itself
+    _reached: NecessityCounts | None = field(default=None, repr=False)
 
     @property
     def explanations(self) -> Explanations:
@@ -195,11 +204,22 @@ class Evaluation(Reported):
         """One line per explanation that says where it applies: its precision and coverage on these rows, worst first.
 
         The interval of the precision holds for any label, like that of the purity in `table`: the label is the
-        commonest of the rows that were given the explanation. Of numbers, the table shows the mean, spread, lowest and
-        highest of the covered rows, the largest gap between a row given the explanation and a row that it covers, and
-        how much these agree.
+        commonest of the rows that were given the explanation. ``recall`` is the share of the rows with that label that
+        the explanation covers, with an interval that holds for any label too. Of numbers, the table shows the mean,
+        spread, lowest and highest of the covered rows, the largest gap between a row given the explanation and a row
+        that it covers, and how much these agree.
         """
         return frame(scopes.per_scope(self._scoped(), self.sample, self._relation, self.options.confidence, k))
+
+    def encoding(self) -> Encoding:
+        """Whether the choice of an explanation says more than the explanation: `fs.encoding` of these rows.
+
+        It compares the predictions of the rows that were given an explanation with those of the other rows that it
+        covers; explanations must say where they apply.
+        """
+        plain = self.weights is None and self.sample.clusters is None
+        known = self._coverage if plain else None
+        return measure_encoding(self.sample, self.relation, self.options.confidence, known)
 
     def wrongly_covered(self, k: int = 10) -> "pd.DataFrame":
         """Rows that an explanation covers although they get another prediction, worst explanations first.
@@ -230,7 +250,9 @@ class Evaluation(Reported):
     def _relation(self) -> Relation:
         return to_relation(self.relation, self.explanations)
 
-    def by(self, groups: Any, measure: Literal["consistency", "sufficiency"] = "consistency") -> Populations:
+    def by(
+        self, groups: Any, measure: Literal["consistency", "sufficiency", "necessity"] = "consistency"
+    ) -> Populations:
         """The same measure for each group of rows, with intervals on the differences.
 
         Parameters
@@ -238,13 +260,15 @@ class Evaluation(Reported):
         groups : array-like, (n,), or str or list of str
             The group of each row; or a column of X by its name, or several: each of them, and all of them crossed. A
             list of texts that is as long as X is taken for groups.
-        measure : {"consistency", "sufficiency"}
+        measure : {"consistency", "sufficiency", "necessity"}
         """
         if measure == "consistency":
             return measure_groups(self.sample, groups, self._measure_consistency)
-        if measure != "sufficiency":
-            raise BadInput(f"measure must be 'consistency' or 'sufficiency'; got {measure!r}.")
+        if measure not in ("sufficiency", "necessity"):
+            raise BadInput(f"measure must be 'consistency', 'sufficiency' or 'necessity'; got {measure!r}.")
         self._scoped()
+        if measure == "necessity":
+            return measure_groups(self.sample, groups, self._measure_necessity)
         options = self.options
         return measure_groups(
             self.sample,
@@ -265,6 +289,10 @@ class Evaluation(Reported):
         """The estimate with a note if its interval is not made by the method that was asked for."""
         return noted(sufficiency, made_otherwise(sufficiency, self.options.method))
 
+    def _measure_necessity(self, sample: Sample) -> Estimate:
+        options = self.options
+        return measure_necessity(sample, options.relation, options.confidence, options.scoped_method)
+
     def _grouped(self, groups: Any) -> "Evaluation":
         """The same evaluation with every measure by group of rows."""
         sufficiency = None if self.sufficiency is None else self.by(groups, "sufficiency")
@@ -282,8 +310,9 @@ class Evaluation(Reported):
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this evaluation, ready for JSON."""
-        sufficiency = None if self.sufficiency is None else self.sufficiency.to_dict()
-        measured = {"consistency": self.consistency.to_dict(), "sufficiency": sufficiency}
+        scoped = {"sufficiency": self.sufficiency, "necessity": self.necessity}
+        measured = {name: None if estimate is None else estimate.to_dict() for name, estimate in scoped.items()}
+        measured = {"consistency": self.consistency.to_dict(), **measured}
         about = {name: getattr(self, name) for name in ("name", "explainer", "discretizer", "seed", "baseline")}
         populations = {name: getattr(self, name) for name in ("populations", "sufficiency_populations")}
         told = {name: None if parts is None else parts.to_dict() for name, parts in populations.items()}
@@ -323,7 +352,8 @@ class Evaluation(Reported):
         return estimates([(self.name, estimate) for estimate in self._estimates()])
 
     def _estimates(self) -> list[Estimate]:
-        return [self.consistency] if self.sufficiency is None else [self.consistency, self.sufficiency]
+        measured = (self.consistency, self.sufficiency, self.necessity)
+        return [estimate for estimate in measured if estimate is not None]
 
     def __str__(self) -> str:
         return "\n".join(map(str, self._estimates()))
@@ -425,11 +455,19 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
     coverage = cover(replace(sample, weights=None, clusters=None), evaluation._relation, device="auto")
     if plain:
         seen = Further.of(coverage, sample, evaluation._relation, further)
-        notes = (*sample.explanations.notes, *sample.notes)
+        notes = (*sample.explanations.notes, *sample.notes, *copy_notes(sample))
         estimate = noted(coverage_estimate(coverage, "sufficiency", confidence, method, seen), notes)
     else:
         estimate = measure_sufficiency(sample, evaluation.relation, confidence, method, further)
-    return replace(evaluation, sufficiency=evaluation._of_method(estimate), _coverage=coverage)
+    evaluation = replace(evaluation, sufficiency=evaluation._of_method(estimate), _coverage=coverage)
+    return evaluation if isinstance(sample.agreement, Spread) else _with_necessity(evaluation)
+
+
+def _with_necessity(evaluation: Evaluation) -> Evaluation:
+    sample, options = evaluation.sample, evaluation.options
+    known = reached(sample, evaluation.relation)
+    estimate = necessity_estimate(known, options.confidence, options.scoped_method, sample_notes(sample))
+    return replace(evaluation, necessity=estimate, _reached=known)
 
 
 def check_groups(groups: Any, X: Any) -> None:

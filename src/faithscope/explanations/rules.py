@@ -281,11 +281,19 @@ class Rules(Conjunctions):
         self, conditions: Sequence[Any], X: Any, order: NDArray[np.int64] | None, kept: int
     ) -> Callable[[Condition], Mask]:
         """A function that gives the rows on which a condition holds; it keeps so many columns."""
-        needed = {condition.position: condition for condition in conditions if condition.position >= 0}
-        rows, fetch = _table_columns(X, needed) if is_frame(X) else self._array_columns(X, needed)
+        rows, fetch = self._columns({c.position: c for c in conditions if c.position >= 0}, X)
         nobody = np.zeros(rows if order is None else len(order), bool)
         columns = lru_cache(kept)(lambda position: self._column(position, *fetch(position), order))
         return lambda condition: columns(condition.position).holds(condition) if condition.position >= 0 else nobody
+
+    def _columns(self, needed: Mapping[int, Condition], X: Any) -> tuple[int, Fetch]:
+        """The number of rows, and a function from the position of a needed feature to its column."""
+        return _table_columns(X, needed) if is_frame(X) else self._array_columns(X, needed)
+
+    def _values(self, feature: str, X: Any) -> NDArray[Any]:
+        """The column of a feature."""
+        position = self.features.index(feature)
+        return self._columns({position: Condition(position, feature)}, X)[1](position)[0]
 
     def _column(
         self, position: int, values: NDArray[Any], zoned: bool, order: NDArray[np.int64] | None

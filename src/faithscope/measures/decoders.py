@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,12 @@ from faithscope.counting.counts import Counts, count_rows, to_counts
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import check_whole
+from faithscope.measures.decoded_rows import agreement_of_draws
+from faithscope.measures.decoder_accuracy import measure_accuracy
 from faithscope.measures.estimate import agreement
 from faithscope.measures.numbers.decoded import decoded_numbers
-from faithscope.measures.numbers.groups import NumberGroups
+from faithscope.measures.numbers.groups import NumberGroups, agreement_between
+from faithscope.measures.simulatability import Simulatability
 from faithscope.readers import as_explanations
 from faithscope.sample import Sample
 
@@ -27,6 +30,8 @@ class Decoder(ABC):
 
     counts: Counts = field(default_factory=Counts.zero)
     discretizer: Discretize | None = None
+
+    _draws: ClassVar[bool]  # whether a learned row is drawn
 
     def __post_init__(self) -> None:
         counts = self.counts
@@ -65,6 +70,47 @@ class Decoder(ABC):
         decoded[seen] = self._decode(place[seen], names)
         return decoded
 
+    def accuracy(
+        self,
+        explanations: Any,
+        predictions: Any,
+        *,
+        confidence: float = 0.95,
+        weights: Any = None,
+        clusters: Any = None,
+    ) -> Simulatability:
+        """How well this decoder does on new rows: what somebody who knows the explanation alone could predict.
+
+        The rows must not be those that it was fitted on; a note tells if they look like them. Explanations that were
+        never seen count as decoded wrongly (by `Spread`, as decoded without an explanation).
+
+        Parameters
+        ----------
+        explanations : array-like, table or Explanations
+            Of the new rows; the decoder's discretizer is applied.
+        predictions : array-like, (n,)
+            The model's predictions of the new rows, compared by the agreement that the decoder was fitted with.
+        confidence : float
+            The confidence of the intervals, which are for all rows like these.
+        weights, clusters : array-like, (n,), optional
+            How much each row counts, and which rows belong together, as for `consistency`.
+
+        Returns
+        -------
+        Simulatability
+
+        Examples
+        --------
+        >>> import faithscope as fs
+        >>> decoder = fs.OptimalDecoder().fit(["old", "old", "young", "young"], ["yes", "yes", "no", "no"])
+        >>> accuracy = decoder.accuracy(["old", "young", "old"], ["yes", "no", "no"])
+        >>> round(accuracy.value, 2), round(accuracy.low, 2), round(accuracy.high, 2)
+        (0.67, 0.09, 0.99)
+        """
+        self._check_rows()
+        sample = Sample.of(explanations, predictions, None, weights, self.counts.agreement, clusters)
+        return measure_accuracy(self, sample, confidence)
+
     def _predictions(self) -> NDArray[Any]:
         """The different predictions: an array of floats for numbers, else of objects."""
         if self.counts.agreement.of_numbers:
@@ -80,6 +126,10 @@ class Decoder(ABC):
     @abstractmethod
     def _cells(self, explanation: NDArray[np.int64]) -> NDArray[np.int64]:
         """For each explanation, the cell of the label that it decodes to."""
+
+    @abstractmethod
+    def _agreeing(self, explanation: NDArray[np.int64], labels: NDArray[Any]) -> NDArray[np.float64]:
+        """How much what is decoded is expected to agree with predictions, from 0 to 1; not for `Spread`."""
 
     @property
     @abstractmethod
@@ -131,6 +181,8 @@ class GibbsDecoder(Decoder):
 
     seed: int = 0
 
+    _draws: ClassVar[bool] = True
+
     @property
     def error(self) -> float:
         """In the sample: ``E_G = 1 - Σ n_{πy}² / (n N_π)``."""
@@ -151,6 +203,9 @@ class GibbsDecoder(Decoder):
         if self.counts.agreement.of_numbers:
             return decoded_numbers(self.counts).error_of_draws
         return 1 - agreement(self.counts.profile())
+
+    def _agreeing(self, explanation: NDArray[np.int64], labels: NDArray[Any]) -> NDArray[np.float64]:
+        return agreement_of_draws(self.counts, explanation, labels)
 
     def _cells(self, explanation: NDArray[np.int64]) -> NDArray[np.int64]:
         upto = np.cumsum(self.counts.given)
@@ -176,6 +231,8 @@ class OptimalDecoder(Decoder):
     ([2.0, 8.0, nan], 0.947, 0.882)
     """
 
+    _draws: ClassVar[bool] = False
+
     @property
     def error(self) -> float:
         """In the sample: ``E_O = 1 - Σ_π max_y n_{πy} / n``; of numbers, the mean squared distance from the mean."""
@@ -192,6 +249,13 @@ class OptimalDecoder(Decoder):
         """
         self._check_rows()
         return decoded_numbers(self.counts).error_of_means
+
+    def _agreeing(self, explanation: NDArray[np.int64], labels: NDArray[Any]) -> NDArray[np.float64]:
+        if not self.counts.agreement.of_numbers:
+            learned = self.counts.locate_codes(explanation, labels)[1]
+            return np.asarray(learned == self._cells(explanation), np.float64)
+        decoded = self._decode(explanation, self._predictions())
+        return np.clip(agreement_between(self.counts.agreement, decoded, labels), 0.0, 1.0)  # not outside by rounding
 
     def _decode(self, explanation: NDArray[np.int64], names: NDArray[Any]) -> NDArray[Any]:
         if not self.counts.agreement.of_numbers:

@@ -18,6 +18,7 @@ from faithscope.measures.intervals.tight import tight
 from faithscope.measures.label_notes import label_notes
 from faithscope.measures.numbers.words import beside_value, named, told_number, typical_gap
 from faithscope.measures.occurrence_notes import occurrence_notes
+from faithscope.measures.restatement_notes import restatement_notes
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 
@@ -41,6 +42,7 @@ COLUMNS = (
     "adjusted",
     "distinct",
 )  # of every table of estimates
+NECESSITY = "necessity"  # the measure that no verdict is made of
 FEW = 10  # with fewer degrees of freedom, a few rows decide the interval
 
 
@@ -60,17 +62,20 @@ class Estimate(Shareable):
     method : str
         How the interval was made: "tight", "jackknife", "mcdiarmid" or "any"; with weights "thinned" or "tilted".
     unverifiable : float
-        Share of rows whose explanation covers no other row, on which the sample is silent.
+        Share of rows whose explanation covers no other row, on which the sample is silent. Of necessity, of rows whose
+        prediction nobody else gets.
     verified : float or None
         Agreement among the rows that can be checked, ``value / (1 - unverifiable)``; None if none can.
     verified_low, verified_high : float or None
         Interval of `verified`, a jackknife whatever the `method`. Unlike low and high it does not allow for silence, so
         it may be compared with chance; its low end is above chance only if `above_chance` is true.
     chance : float or None
-        What an explanation that means nothing would reach among rows that can be checked.
+        What an explanation that means nothing would reach among rows that can be checked. Of necessity, the share of
+        all other rows that explanations cover.
     above_chance : bool or None
         Whether rows agree more than shuffled predictions would, by a permutation test at the same confidence; with
-        weights, whether `verified_low` is above chance. None if there is no chance level or it is 1.
+        weights, whether `verified_low` is above chance. Of necessity, by a jackknife of the measure less chance. None
+        if there is no chance level or it is 1.
     n, distinct : int
         Number of rows, and of different explanations.
     effective_n : float
@@ -311,7 +316,7 @@ def assemble(
     terms = terms._replace(agreeing=min(terms.agreeing, terms.total - terms.silent))  # not above by rounding
     value, silent = terms.agreeing / terms.total, terms.silent / terms.total
     notes = (*notes, *(() if counts.agreement.of_numbers else label_notes(counts.labels, counts.n)))
-    notes = (*notes, *occurrence_notes(counts))
+    notes = (*notes, *occurrence_notes(counts), *restatement_notes(counts))
     if margins.degrees_of_freedom < FEW - 1e-9 and silent < 1:
         notes = (*notes, few_rows_decide(margins))
     by_chance, verified = counts.chance, None if silent >= 1 else terms.agreeing / (terms.total - terms.silent)

@@ -16,7 +16,8 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.counterexamples import share_out
-from faithscope.measures.intervals.local import every_label_interval
+from faithscope.measures.intervals.local import clopper_pearson, every_label_interval
+from faithscope.measures.intervals.margins import check_confidence
 from faithscope.measures.local import Local, Others, local_columns, measured, spread_columns
 from faithscope.measures.numbers.groups import (
     NumberGroups,
@@ -65,10 +66,10 @@ def per_scope(
         ``n`` is the number of rows that were given it, ``coverage`` the share of all rows that it covers. Of labels,
         ``label`` is the commonest prediction of the rows that were given it, and ``precision`` the share of the covered
         rows that get that prediction (NaN if it covers none), with an interval that holds for any label
-        (`every_label_interval`). Of numbers, ``mean``, ``spread``, ``lowest`` and
-        ``highest`` are those of the covered rows, ``largest_gap`` is that between a row given it and a row that it
-        covers (of vectors, at least a third of that), ``sufficiency`` their mean agreement, and ``disagreement`` the
-        disagreement summed over these pairs.
+        (`every_label_interval`); ``recall`` is the share of the rows with that prediction that it covers. Of numbers,
+        ``mean``, ``spread``, ``lowest`` and ``highest`` are those of the covered rows, ``largest_gap`` is that between
+        a row given it and a row that it covers (of vectors, at least a third of that), ``sufficiency`` their mean
+        agreement, and ``disagreement`` the disagreement summed over these pairs.
     """
     counts, numbers = coverage.counts, coverage.counts.agreement.of_numbers
     columns = _agreement_of_scopes(counts) if numbers else _precision(counts, confidence)
@@ -77,6 +78,14 @@ def per_scope(
     told = {"explanation": [counts.explanations.describe(int(row)) for row in order]}
     told |= {name: column[order] for name, column in columns.items()}
     return told | (_covered_numbers(counts, order, sample, relation) if numbers else {})
+
+
+def largest_scopes(counts: Counts, confidence: float, k: int) -> dict[str, Any]:
+    """Precision and recall of the k explanations that most rows were given, as columns; of labels only."""
+    columns = _precision(counts, confidence)
+    order = np.argsort(-columns["n"], kind="stable")[:k]
+    told = {"explanation": [counts.explanations.describe(int(row)) for row in order]}
+    return told | {name: column[order] for name, column in columns.items()}
 
 
 def _precision(counts: Counts, confidence: float) -> dict[str, Any]:
@@ -91,9 +100,23 @@ def _precision(counts: Counts, confidence: float) -> dict[str, Any]:
         "precision": precision,
         "precision_low": low,
         "precision_high": high,
+        **_recall(counts, top, confidence),
         "coverage": total / counts.n,
         "wrongly_covered": total - right,
     }
+
+
+def _recall(counts: Counts, top: Ints, confidence: float) -> dict[str, Any]:
+    """Of the rows with each explanation's label, the share that it covers.
+
+    The interval is that of the other rows, since an explanation is looked at because a row was given it. It holds for
+    any label: recalls of several labels need not add up to 1, so each label has its part of what may be wrong.
+    """
+    covered, rows = counts.covered[top], counts.per_label[counts.label[top]]
+    inside = counts.given[top] > counts.missed[top]
+    low, high = clopper_pearson(covered - inside, rows - 1, 1 - check_confidence(confidence) / len(counts.labels))
+    recall = covered / rows
+    return {"recall": recall, "recall_low": np.minimum(low, recall), "recall_high": np.maximum(high, recall)}
 
 
 def _agreement_of_scopes(counts: Counts) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Sufficiency: wherever an explanation applies, is the prediction the same?"""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +22,7 @@ from faithscope.measures.estimate import FOR_EQUALITY, Estimate, Method, assembl
 from faithscope.measures.intervals.margins import LeftOutDeviations, Margins, UnseenRows, jackknife_margins
 from faithscope.measures.intervals.tight import tight
 from faithscope.measures.numbers.spread import spread_estimate
+from faithscope.measures.restatement_notes import copy_notes
 from faithscope.measures.weighted import NOT_BY_PREDICTION, about_pairs
 from faithscope.relations import Relation, to_relation
 from faithscope.runtime.memory import in_memory
@@ -156,7 +158,8 @@ def measure_sufficiency(
     estimate = coverage_estimate(coverage, "sufficiency", confidence, how, seen, counted.weights)
     pairs = cover(counted, relation, interval=False).sums if thinned else None
     estimate = noted(
-        estimate if pairs is None else about_pairs(estimate, pairs), (*counted.explanations.notes, *counted.notes)
+        estimate if pairs is None else about_pairs(estimate, pairs),
+        (*counted.explanations.notes, *counted.notes, *copy_notes(counted)),
     )
     assumed = counted.weights is not None and not thinned and method is None
     return noted(estimate, (NOT_BY_PREDICTION,) if assumed else ())
@@ -204,17 +207,8 @@ def _estimate(
 ) -> Estimate:
     counts = coverage.counts
     left_out, n = further.leaning(coverage.left_out) if further else coverage.left_out, counts.effective_n
-    missed, empty = int(counts.missed.sum()), int(np.sum(counts.per_explanation == 0))
-    holding = several(len(coverage.idle), "condition holds", "conditions hold")
-    remarks = (
-        several(missed, "row is not covered by its", "rows are not covered by their") + " own explanation"
-        if missed
-        else "",
-        several(empty, "explanation covers", "explanations cover") + " no row at all" if empty else "",
-        f"{holding} on no row, such as {coverage.idle[0]!r}" if coverage.idle else "",
-        "" if coverage.close is None else _on_gpu(coverage.close),
-    )
-    notes = tuple(remark for remark in remarks if remark)
+    on_gpu = () if coverage.close is None else (_on_gpu(coverage.close),)
+    notes = (*coverage_notes(counts, coverage.idle), *on_gpu)
     if coverage.spread is not None and left_out is not None:
         refuse_any(method, counts.agreement)
         return spread_estimate(counts, coverage.spread, left_out, measure, confidence, notes)
@@ -232,6 +226,20 @@ def _estimate(
         return assemble(counts, terms, widest, measure, confidence, method, notes)
     estimate = assemble(counts, terms, margins, measure, confidence, method, notes)
     return noted(estimate, _assumed(estimate, widest))
+
+
+def coverage_notes(counts: Counts, idle: Sequence[str]) -> tuple[str, ...]:
+    """Notes on rows that their explanation misses, and on explanations and conditions that hold nowhere."""
+    missed, empty = int(counts.missed.sum()), int(np.sum(counts.per_explanation == 0))
+    holding = several(len(idle), "condition holds", "conditions hold")
+    remarks = (
+        several(missed, "row is not covered by its", "rows are not covered by their") + " own explanation"
+        if missed
+        else "",
+        several(empty, "explanation covers", "explanations cover") + " no row at all" if empty else "",
+        f"{holding} on no row, such as {idle[0]!r}" if idle else "",
+    )
+    return tuple(remark for remark in remarks if remark)
 
 
 def refuse_any(method: Method | None, agreement: Agreement) -> None:

@@ -19,11 +19,10 @@ _MOST_FLAGGED = 8
 
 @dataclass(frozen=True)
 class Hidden:
-    """Necessity, encoding, and the precision and recall of every explanation.
+    """Encoding, and the precision and recall of every explanation.
 
     Attributes
     ----------
-    necessity : Estimate or None
     encoding : str
         What the choice of explanations says, in words.
     encodes : bool or None
@@ -36,7 +35,6 @@ class Hidden:
         Explanations that are not among the points.
     """
 
-    necessity: Estimate | None
     encoding: str
     encodes: bool | None
     flagged: tuple[dict[str, Any], ...]
@@ -54,7 +52,7 @@ class Hidden:
         points, many = _points(sufficiency, {line["explanation"] for line in flagged})
         said = "" if encoding is None else wording(encoding_verdict(encoding), longest=1000)
         encodes = None if encoding is None else encoding.encodes
-        return cls(result.necessity, said, encodes, flagged[:_MOST_FLAGGED], points, many - len(points)), missing
+        return cls(said, encodes, flagged[:_MOST_FLAGGED], points, many - len(points)), missing
 
 
 def _flagged(encoding: Encoding | None) -> tuple[dict[str, Any], ...]:

@@ -9,6 +9,7 @@ from faithscope.charts.heat import heat_map
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.numbers.words import described, named, told_number, typical_gap
+from faithscope.measures.telling.recall import recall_sentence
 from faithscope.measures.telling.verdict import LEVELS, WORDS, ExplainerVerdict
 from faithscope.report.agreeing import Agreeing, HeatMap
 from faithscope.report.assumptions import assumptions
@@ -103,6 +104,7 @@ def _template_names(summary: Summary) -> dict[str, Any]:
         "alts": {"picture": _alt(_picture(summary)), "against": _against_alt(explainers)},
         "curve_alt": _curve_alt,
         "scopes_alt": _scopes_alt,
+        "recall_sentence": recall_sentence,
         "heat_alt": _heat_alt,
         "groups_alt": lambda groups: _alt(_groups_rows(groups)),
         "facts": _facts,

@@ -146,6 +146,7 @@ class Explainer:
     notes: tuple[str, ...]
     missing: tuple[Missing, ...] = ()  # parts that could not be made
     clusters: str = ""  # the name of what says which rows belong together
+    necessity: Estimate | None = None  # shown beside the measures; no verdict is made of it
     hidden: Hidden | None = None  # None if explanations do not say where they apply
 
     @property
@@ -341,6 +342,7 @@ def _explainer(
         discretizations=tuple(map(_discretization, discretizations or ())),
         notes=tuple(map(wording, provenance.notes)),
         clusters=wording(provenance.clusters),
+        necessity=result.necessity,
         hidden=hidden,
         missing=(
             *(missing for _, no_plan in attempts.values() for missing in no_plan),

@@ -16,7 +16,7 @@ from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.reference import Reference, about_reference, aligned, refuse_shared
 from faithscope.tables.result import Audit
-from faithscope.tables.scopes import sufficiency
+from faithscope.tables.scoped.measures import scoped_measures
 from faithscope.tables.sources.source import LogSource, open_source
 from faithscope.tables.windows import over_time
 
@@ -119,7 +119,7 @@ def audit(
         chosen_rows = ChosenRows(source).where(where).since(since, time)
         measured = MeasuredLog.of(chosen_rows.source, options, (*groups, *moments))
         baseline, compared = _baseline(other, measured, where)
-        sufficient, notes = sufficiency(measured)
+        sufficient, necessary, notes = scoped_measures(measured)
         populations = measured.by(groups) if groups else None
         return Audit(
             measured.consistency,
@@ -129,6 +129,7 @@ def audit(
             discretizer=repr(coarse),
             populations=populations,
             windows=None if time is None else over_time(measured, time, every, baseline),
+            necessity=necessary,
             reference=_compared(measured, sufficient, baseline),
             notes=(*chosen_rows.notes, *measured.log.notes, *notes, *left_out(measured, populations), *compared),
             _measured=measured,
@@ -174,7 +175,7 @@ def _compared(measured: MeasuredLog, sufficient: Estimate | None, reference: Mea
     """The log against another one; None if it is compared with none."""
     if isinstance(reference, int):
         return None
-    theirs = sufficiency(reference)[0] if sufficient is not None else None
+    theirs = scoped_measures(reference).sufficiency if sufficient is not None else None
     pairs = ((measured.consistency, reference.consistency), (sufficient, theirs))
     both = [(ours, other) for ours, other in pairs if ours is not None and other is not None]
     name = reference.log.source.name

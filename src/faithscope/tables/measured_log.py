@@ -30,6 +30,7 @@ from faithscope.tables.repeats import repeat_notes
 from faithscope.tables.sources.snapshot import changed, refuse_change
 from faithscope.tables.sources.source import LogSource
 
+DROPPED = "dropped: values missing"
 _MOST_GROUPS = 1000
 _MOST_NUMBERS = 100  # different fractions of a column that are taken for populations
 CountedRows = Counts | Profile | CountedClusters | CountedNumbers | CountedSpread | CountedConstant
@@ -90,7 +91,7 @@ class MeasuredLog:
             refuse_change(self.total, whole.n)
         if not dropped:
             return whole
-        note = several(dropped, "row was", "rows were") + " dropped: values missing"
+        note = f"{several(dropped, 'row was', 'rows were')} {DROPPED}"
         return replace(whole, notes=(*whole.notes, note))
 
     @contextmanager

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
+    from faithscope.measures.encoding import Encoding
     from faithscope.measures.planning.plan import Plan
     from faithscope.report.result import Contents, Provenance, RowPair
 
@@ -44,6 +45,9 @@ class Audit(Reported):
     sufficiency : Estimate or None
         Wherever the explanation applies, same prediction? None if explanations do not say where they apply, or if
         the log does not hold the inputs they speak of; then `notes` say so.
+    necessity : Estimate or None
+        Of the rows with a row's prediction, how many does its explanation cover? None as for `sufficiency`, and for
+        `Spread`. No verdict is made of it.
     name : str
         The log.
     explainer, discretizer : str
@@ -75,6 +79,7 @@ class Audit(Reported):
     windows: Windows | None = None
     reference: Reference | None = None
     notes: tuple[str, ...] = ()
+    necessity: Estimate | None = None
     _measured: MeasuredLog = field(repr=False, compare=False, kw_only=True)
 
     @property
@@ -143,6 +148,16 @@ class Audit(Reported):
         with self._measured.asked():
             return self._measured.by(named_columns(self._measured.log.source.columns, columns, "by"))
 
+    def encoding(self) -> "Encoding":
+        """Whether the choice of an explanation says more than the explanation: `fs.encoding` of the rows of the log.
+
+        Explanations must be rules or words, and the log must hold the inputs that they speak of.
+        """
+        from faithscope.tables.scoped.encoding import encoding
+
+        with self._measured.asked():
+            return encoding(self._measured)
+
     def over_time(self, column: str, every: str, reference: "Audit | int" = 1) -> Windows:
         """Consistency in each window of time, compared with another audit or with the first so many windows."""
         one_column(self._measured.log.source.columns, column, "time")
@@ -165,6 +180,7 @@ class Audit(Reported):
         return {
             "consistency": self.consistency.to_dict(),
             "sufficiency": None if self.sufficiency is None else self.sufficiency.to_dict(),
+            "necessity": None if self.necessity is None else self.necessity.to_dict(),
             "uniqueness": self.uniqueness,
             "name": self.name,
             "explainer": self.explainer,
@@ -177,7 +193,8 @@ class Audit(Reported):
         }
 
     def _estimates(self) -> list[Estimate]:
-        return [self.consistency] if self.sufficiency is None else [self.consistency, self.sufficiency]
+        measured = (self.consistency, self.sufficiency, self.necessity)
+        return [estimate for estimate in measured if estimate is not None]
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self._estimates()), *self._changes(), *map(visible, self.notes)])

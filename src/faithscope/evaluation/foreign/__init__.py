@@ -1,11 +1,12 @@
 """Explainers of other libraries as explainers of rows: one file per library, none of which is imported."""
 
+from dataclasses import replace
 from importlib import import_module
 from inspect import signature
 from typing import Any
 
 
-def adapted(explainer: Any, model: Any) -> Any:
+def adapted(explainer: Any, model: Any, run: int | None = None) -> Any:
     """An explainer of another library as one with ``explain(X)``, which asks this model; any other as it is.
 
     Parameters
@@ -14,15 +15,18 @@ def adapted(explainer: Any, model: Any) -> Any:
         Explainers of shap, lime, anchor-exp, dice-ml, captum and InterpretML are adapted.
     model : model or function
         Whose predictions are explained, if the explainer does not hold a model of its own.
+    run : int, optional
+        Which of several runs asks it: draws that it takes no seed for then differ between runs.
     """
-    library = _library(explainer)
+    library = library_of(explainer)
     if library is None:
         return explainer
     # Imported here, since it loads all explainers.
-    return import_module(f"{__name__}.{library}").adapt(explainer, model)
+    foreign = import_module(f"{__name__}.{library}").adapt(explainer, model)
+    return foreign if run is None else replace(foreign, run=run)
 
 
-def _library(explainer: Any) -> str | None:
+def library_of(explainer: Any) -> str | None:
     """The library that an explainer is of, by its methods; None if it explains rows as it is."""
     if isinstance(explainer, type):
         return None

@@ -40,13 +40,14 @@ class Anchors(Foreign):
             rows = NumberRows.of(X, self.__name__, "fs.explainers.Anchors(model, X_train)")
             items, ask = rows.matrix, rows.asking(function)
         answers = []
-        for place, digest in enumerate(row_digests(0, items)):
+        for place, digest in enumerate(row_digests(self.seed, items)):
             with seeded(seed_of(digest)):
                 answers.append(self.explainer.explain_instance(items[place], ask))
             if progress is not None:
                 progress(place + 1, len(items))
         explanations = read(answers, features=None if names is None else list(names))
-        return explanations._with(remarks=(*explanations.remarks, _UNSEEDED.format(name=self.__name__)))
+        remarks = (_UNSEEDED.format(name=self.__name__),) if self.run is None else ()
+        return explanations._with(remarks=(*explanations.remarks, *remarks))
 
     def _known(self, X: Any, names: Any) -> Any:
         """The columns that the explainer knows, in its order; raises if a table has others, since rules name theirs."""

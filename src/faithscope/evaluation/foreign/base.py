@@ -20,10 +20,17 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Foreign:
-    """An explainer of another library, and the model that it explains."""
+    """An explainer of another library, and the model that it explains.
+
+    Attributes
+    ----------
+    run : int or None
+        Which of several runs asks it: draws that it takes no seed for differ between runs. None if there are no others.
+    """
 
     explainer: Any
     model: Any
+    run: int | None = None
 
     @property
     def __name__(self) -> str:
@@ -31,6 +38,11 @@ class Foreign:
 
     def __repr__(self) -> str:
         return self.__name__
+
+    @property
+    def seed(self) -> int:
+        """The seed of draws that the explainer takes no seed for."""
+        return 0 if self.run is None else self.run
 
 
 @dataclass(frozen=True, eq=False)

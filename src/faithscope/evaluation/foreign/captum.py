@@ -89,7 +89,7 @@ class Captum(Foreign):
         values = []
         for label in classes:
             target = {} if label is None else {"target": label}
-            with torch.random.fork_rng(), seeded(seed := seed_of(row_digests(0, to_host(rows[:1]))[0])):
+            with torch.random.fork_rng(), seeded(seed := seed_of(row_digests(self.seed, to_host(rows[:1]))[0])):
                 torch.manual_seed(seed)
                 attributed = self.explainer.attribute(rows.detach().clone().requires_grad_(), **target)
             values.append(to_host(attributed).reshape(len(rows), -1))

@@ -35,13 +35,13 @@ class Dice(Foreign):
         """A counterfactual of the opposite class per row; raises if dice-ml finds none."""
         table = self._table(X)
         answers = []
-        for place, digest in enumerate(row_digests(0, table)):
+        for place, digest in enumerate(row_digests(self.seed, table)):
             with seeded(seed_of(digest)), redirect_stderr(StringIO()):  # dice-ml's bars of progress
                 answers.append(self._flipped(take_rows(table, np.array([place])), place))
             if progress is not None:
                 progress(place + 1, len(table))
         explanations = as_explanations(answers)
-        return explanations._with(remarks=(*explanations.remarks, _UNSEEDED))
+        return explanations._with(remarks=(*explanations.remarks, *((_UNSEEDED,) if self.run is None else ())))
 
     def _table(self, X: Any) -> Any:
         """Rows as a pandas table with dice-ml's columns."""

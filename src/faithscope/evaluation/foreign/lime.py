@@ -41,7 +41,8 @@ class Lime(Foreign):
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Explanations:
         """Importances of all features, or highlights of texts: of class 1 of two, else of all classes explained."""
-        kind, remarks = _parameters(self.explainer)[0], () if self._seeded else (_UNSEEDED.format(name=self.__name__),)
+        kind, known = _parameters(self.explainer)[0], self._seeded or self.run is not None
+        remarks: tuple[str, ...] = () if known else (_UNSEEDED.format(name=self.__name__),)
         function = self._function()
         if kind == "data_row":
             X, told = by_name(X, getattr(self.explainer, "feature_names", None), self.__name__)
@@ -93,7 +94,7 @@ class Lime(Foreign):
     ) -> list[Any]:
         """Lime's answer for each row, by a copy of the explainer whose generator starts anew at each row."""
         lime = deepcopy(self.explainer)
-        start = int(lime.random_state.randint(2**31)) if self._seeded else 0
+        start = int(lime.random_state.randint(2**31)) if self._seeded else self.seed
         answers = []
         for place, (item, digest) in enumerate(zip(items, row_digests(start, items), strict=True)):
             lime.random_state.seed(seed_of(digest))

@@ -41,12 +41,12 @@ class Shap(Foreign):
             explanations = as_explanations(self._values(_copied(self.explainer), rows))
         else:
             explanations = as_explanations(self._row_by_row(rows, progress))
-            remarks = (*remarks, _DRAWS.format(name=self.__name__))
+            remarks = (*remarks, *((_DRAWS.format(name=self.__name__),) if self.run is None else ()))
         return explanations._with(remarks=(*explanations.remarks, *remarks))
 
     def _row_by_row(self, rows: Any, progress: Progress | None) -> Any:
         explainer, answers = _copied(self.explainer), []
-        digests = row_digests(0, _readable(rows))
+        digests = row_digests(self.seed, _readable(rows))
         for place, digest in enumerate(digests):
             with seeded(seed_of(digest)):
                 answers.append(self._values(explainer, take_rows(rows, np.array([place]))))

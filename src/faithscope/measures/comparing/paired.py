@@ -13,6 +13,8 @@ from faithscope.counting.clusters import Strangers
 from faithscope.counting.counts import count_rows
 from faithscope.counting.coverage import cover
 from faithscope.counting.leave_out import LeftOut, leave_out_rows
+from faithscope.counting.necessity.counted import NecessityCounts
+from faithscope.counting.necessity.reaching import count_necessity
 from faithscope.counting.spread import spread_by_explanation
 from faithscope.counting.tally import Coverage
 from faithscope.counting.weights.rows import can_be_thinned
@@ -118,6 +120,21 @@ def sufficiency_left_out(
         _left_out(cover(sample, relation, exact=0, beside=beside, thinned=thinned and can_be_thinned(sample)))
         for sample, relation in pairs
     ]
+
+
+def necessity_left_out(
+    known: Sequence[NecessityCounts], samples: Sequence[Sample], relations: Sequence[Relation]
+) -> list[LeftOut | None]:
+    """Necessity of several explainers without each row, or without each of the same blocks of rows.
+
+    As for sufficiency, rows are counted again, in common blocks, if not all left out the same ones.
+    """
+    in_blocks = [each.block is not None for each in known]
+    if not any(in_blocks) or (all(in_blocks) and all(each.alike for each in known)):
+        return [each.terms.left_out for each in known]
+    beside = [sample.explanations for sample in samples]
+    pairs = zip(samples, relations, strict=True)
+    return [count_necessity(sample, relation, exact=0, beside=beside).terms.left_out for sample, relation in pairs]
 
 
 def _left_out(coverage: Coverage) -> LeftOut | None:

@@ -16,7 +16,7 @@ from faithscope.inputs.checks import check_flag
 from faithscope.inputs.frames import frame
 from faithscope.measures.comparing.differences import Apart, clipped, together
 from faithscope.measures.comparing.groupings import Grouping, to_groupings
-from faithscope.measures.estimate import Estimate, estimate_columns
+from faithscope.measures.estimate import NECESSITY, Estimate, estimate_columns
 from faithscope.measures.intervals.margins import Margins
 from faithscope.measures.planning.rarefaction import rarefy
 from faithscope.sample import Sample
@@ -73,7 +73,7 @@ def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) ->
     """The difference a - b of two independent samples; the margins add in squares."""
     rows = min(a.n, b.n)
     weighted = not (a.counts.plain and b.counts.plain)
-    rarefied = not weighted and not isinstance(a.agreement, Spread)
+    rarefied = not weighted and not isinstance(a.agreement, Spread) and a.measure != NECESSITY
     apart = Apart(
         a.bracket[0] - b.bracket[1],
         a.bracket[1] - b.bracket[0],

@@ -204,7 +204,7 @@ def variance(counts: Counts) -> float:
 
 def agreement_between(agreement: Agreement, a: NDArray[Any], b: NDArray[Any]) -> Floats:
     """How much ``a[i]`` and ``b[i]`` agree, for every i; for `Spread`, a multiple of their squared distance."""
-    values, place = _distinct(np.concatenate([a, b]))
+    values, place = distinct_values(np.concatenate([a, b]))
     pair = np.arange(len(a))
     return agreement.over(values).at(GroupedRows(pair, place[len(a) :], np.ones(len(a))), pair, place[: len(a)])
 
@@ -229,7 +229,7 @@ def agreeing_with(agreement: Agreement, prediction: NDArray[Any], values: NDArra
 
     For `Spread`, each by half its squared distance.
     """
-    distinct, place = _distinct(np.concatenate([prediction, values]))
+    distinct, place = distinct_values(np.concatenate([prediction, values]))
     order = np.argsort(place[1:], kind="stable")
     one = np.zeros(1, np.int64)
     entries = GroupedRows(np.zeros(len(values), np.int64), place[1:][order], np.asarray(rows, np.float64)[order])
@@ -237,7 +237,7 @@ def agreeing_with(agreement: Agreement, prediction: NDArray[Any], values: NDArra
     return float(squared(total, scaled(distinct)[1] if isinstance(agreement, Spread) else 1.0)[0])
 
 
-def _distinct(values: NDArray[Any]) -> tuple[Floats, Ints]:
+def distinct_values(values: NDArray[Any]) -> tuple[Floats, Ints]:
     """The different values, ascending if they are numbers, and the place of each."""
     if values.ndim == 1:
         distinct, place = np.unique(values, return_inverse=True)

@@ -8,6 +8,7 @@ from faithscope.counting.counts import to_counted
 from faithscope.errors import BadInput, NotProven
 from faithscope.inputs.checks import check_share, check_whole
 from faithscope.inputs.frames import frame
+from faithscope.measures.estimate import NECESSITY
 from faithscope.measures.intervals.bounds import sample_size
 from faithscope.measures.planning.forecast import Backtest
 from faithscope.measures.planning.outlook import FARTHEST, NEAR, ONCE, Outlook
@@ -191,6 +192,8 @@ def plan(estimate: Any, *, unverifiable: float = 0.05, confidence: float = 0.95)
     >>> plan(consistency([row % 50 for row in range(200)], [0] * 200)).unverifiable
     0.0
     """
+    if getattr(estimate, "measure", "") == NECESSITY:
+        raise NotProven("A plan is of explanations that cover no other row, not of necessity: plan from sufficiency.")
     counts = to_counted(estimate, "plan")
     unverifiable = check_share(unverifiable, "unverifiable")
     if not counts.plain:

@@ -5,9 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from faithscope.explanations.base import readable, several
-from faithscope.measures.estimate import Estimate
+from faithscope.measures.estimate import NECESSITY, Estimate
 from faithscope.measures.numbers.words import named
 from faithscope.measures.telling.differences import AnyDifference, difference_tables
+from faithscope.measures.telling.recall import recall_sentence
 from faithscope.measures.telling.verdict import doubts, judge, with_doubts
 from faithscope.sinks.card import Card, Sentence, Table
 from faithscope.visible import visible
@@ -61,7 +62,10 @@ def estimate_table(
 def estimate_card(estimate: Estimate) -> Card:
     """One estimate: what it says in a word, its numbers and its notes."""
     told = tuple(map(visible, estimate.notes))
-    sentence = Sentence(with_doubts(judge([estimate], {}), told))
+    if estimate.measure == NECESSITY:
+        sentence = Sentence(recall_sentence(estimate))
+    else:
+        sentence = Sentence(with_doubts(judge([estimate], {}), told))
     table = estimate_table((), [((), estimate)], below=caption(estimate))
     return Card(estimate.measure, (sentence,), (table,), tuple(note for note in told if note not in doubts(told)))
 
@@ -79,13 +83,19 @@ def populations_card(by: str, estimates: Mapping[Any, Estimate], differences: Se
     lowest = set(sorted(estimates, key=lambda group: estimates[group].low)[:_MOST_GROUPS])
     shown = {group: estimates[group] for group in estimates if group in lowest}
     named_groups = [(visible(readable(group)), estimate) for group, estimate in shown.items()]
-    lines = [((name, judge([each], {}).word, f"{each.n:,}"), each) for name, each in named_groups]
+    lines = [((name, *_word(each), f"{each.n:,}"), each) for name, each in named_groups]
     left_out = len(estimates) - len(shown)
     more = f"; {left_out:,} more groups, whose intervals begin higher, are not shown" if left_out else ""
     first = lines[0][1]
-    told = estimate_table((by or "group", "verdict", "rows"), lines, below=f"{intervals(first)}{more}")
+    words = ("verdict",) if _word(first) else ()
+    told = estimate_table((by or "group", *words, "rows"), lines, below=f"{intervals(first)}{more}")
     tables = (told, *difference_tables(differences))
     return Card(f"{first.measure} by {by or 'group'}", (), tables, notes(named_groups))
+
+
+def _word(estimate: Estimate) -> tuple[str, ...]:
+    """The verdict in a word; none on necessity."""
+    return () if estimate.measure == NECESSITY else (judge([estimate], {}).word,)
 
 
 def joined(cards: Sequence[Card]) -> Card:

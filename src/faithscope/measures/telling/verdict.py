@@ -9,6 +9,7 @@ from faithscope.agreements import Agreement, Spread
 from faithscope.inputs.repeats import TOO_HIGH
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.numbers.words import agreeing, named, told_number, typical_gap
+from faithscope.measures.restatement_notes import NO_MERIT, RESTATE
 
 Level = Literal["faithful", "unknown", "partly", "chance", "unfaithful"]
 
@@ -26,6 +27,7 @@ _SUBJECT = {
     "consistency": "rows with the same explanation",
     "sufficiency": "rows to which an explanation applies",
 }
+_DOUBTFUL = (TOO_HIGH, NO_MERIT, RESTATE)  # what such notes say
 _ALONE = {"consistency": "that no other row has", "sufficiency": "that applies to no other row"}
 
 
@@ -43,8 +45,11 @@ class ExplainerVerdict:
 
 
 def doubts(notes: Iterable[str]) -> tuple[str, ...]:
-    """The notes that an assumption may not hold, so that explanations look more faithful than they are; each once."""
-    return tuple(dict.fromkeys(note for note in notes if TOO_HIGH in note))
+    """The notes by which explanations look more faithful than they are, each once.
+
+    An assumption may not hold, or explanations may restate the prediction.
+    """
+    return tuple(dict.fromkeys(note for note in notes if any(words in note for words in _DOUBTFUL)))
 
 
 def with_doubts(verdict: ExplainerVerdict, notes: Iterable[str]) -> str:

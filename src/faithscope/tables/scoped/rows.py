@@ -1,13 +1,13 @@
-"""Sufficiency in an engine: whom rules and highlighted words cover, counted where the rows are.
+"""Rows of a log whose explanations say where they apply: rules and highlighted words, met where the rows are.
 
 Conditions are compiled to expressions. If explanations x rows is small, rows that meet the same conditions are
-grouped in one scan, and the interval leaves out every row exactly. Beyond, explanations are counted by conditional
-aggregates, one scan per chunk of explanations, by blocks of rows that are left out one at a time.
+grouped in one scan. Beyond, explanations are counted by conditional aggregates, one scan per chunk of explanations, by
+blocks of rows.
 """
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import chain
 from operator import and_, or_
@@ -17,15 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement
-from faithscope.counting.coverage import EXACT, cover
-from faithscope.counting.tally import Coverage
-from faithscope.discretizers import Original
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Conjunctions
 from faithscope.explanations.highlights import Highlights
-from faithscope.measures.estimate import Estimate, noted
-from faithscope.measures.sufficiency import coverage_estimate, made_otherwise, scoped_method
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
 from faithscope.tables.engine.answers import fetch, in_fixed_order, numbers_of
@@ -35,50 +30,26 @@ from faithscope.tables.engine.protocol import Expression, Table
 from faithscope.tables.engine.shown_columns import shown
 from faithscope.tables.labels import in_order
 from faithscope.tables.log.discretizers import packed
-from faithscope.tables.log.kinds import Kind, RuleColumn, SetColumn
+from faithscope.tables.log.kinds import Kind, RuleColumn
 from faithscope.tables.log.rows import AuditedLog
 from faithscope.tables.log.writing import DOCUMENT
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.numbers.counts import Numbers
-from faithscope.tables.patterns import MetConditions, Patterns, RowBlocks, applies, to_counts
+from faithscope.tables.scoped.patterns import MetConditions, Patterns, RowBlocks
 from faithscope.tables.sources.snapshot import refuse_change
 
 Ints = NDArray[np.int64]
 
 _CHUNK = 64  # explanations per scan
 _BITS = 62  # conditions in one integer
-_MOST_PATTERNS = 1_000_000
+MOST_FETCHED = 1_000_000
 _MOST_SCOPES = 1_000_000
 _FEWER = "audit a part of the log, or discretize so that explanations are fewer"  # if memory is short
 _SEPARATOR = "\x1f"  # between the values of a row in the text that its block is drawn from
 
 
-def sufficiency(measured: MeasuredLog, *, exact: int = EXACT) -> tuple[Estimate | None, tuple[str, ...]]:
-    """Sufficiency, if the explanations say where they apply and the log holds what they speak of; else why not."""
-    log = measured.log
-    words = isinstance(log.kind, SetColumn) and log.kind.words
-    if not isinstance(log.options.discretizer, Original) or not (words or isinstance(log.kind, RuleColumn)):
-        return None, ()
-    scoped = _Scoped.of(measured)
-    if isinstance(scoped, str):
-        return None, (f"sufficiency was not measured: {scoped}",)
-    if log.clusters:
-        read = "read the rows and call fs.sufficiency(..., clusters=...)"
-        return None, (f"sufficiency was not measured: no engine counts it for clustered rows; {read}",)
-    if isinstance(measured.labels, Numbers):
-        if scoped.n > _MOST_PATTERNS:
-            many = f"rows with predicted numbers are fetched, at most {_MOST_PATTERNS:,} of them, and the log has"
-            return None, (f"sufficiency was not measured: {many} {scoped.n:,}; audit a part of it",)
-        coverage = scoped.by_rows(measured.labels, measured.agreement, exact)
-    else:
-        coverage = scoped.by_patterns(exact) or scoped.by_blocks()
-    asked = log.options.interval
-    estimate = coverage_estimate(coverage, "sufficiency", log.options.confidence, scoped_method(asked))
-    return noted(estimate, made_otherwise(estimate, asked)), ()
-
-
 @dataclass(frozen=True, eq=False)
-class _Scoped:
+class ScopedRows:
     """Rows with the text of their explanation (`own`), their label, and the inputs that conditions read."""
 
     table: Table
@@ -89,7 +60,7 @@ class _Scoped:
     n: int
 
     @classmethod
-    def of(cls, measured: MeasuredLog) -> "_Scoped | str":
+    def of(cls, measured: MeasuredLog) -> "ScopedRows | str":
         """The rows of a log; a reason if its inputs are not there."""
         log = measured.log
         short = {name: f"x{j}" for j, name in enumerate(log.others) if name not in log.ids}
@@ -129,15 +100,15 @@ class _Scoped:
             return contains(condition, columns[DOCUMENT])
         return holds(condition, columns)
 
-    def by_patterns(self, exact: int) -> Coverage | None:
-        """Rows grouped by the conditions they meet; None if that would fetch too much."""
+    def patterns(self, exact: int) -> Patterns | None:
+        """The kinds of rows by the conditions they meet; None if that would fetch too much."""
         if len(self.parts[1]) * self.n > exact:
             return None
         words = self._words()
         table = self.table.select("own", "label", **words)
         grouped = table.group_by(["own", "label", *words]).aggregate(rows=table.count())
-        answer = fetch(grouped.limit(_MOST_PATTERNS + 1))
-        return None if answer.num_rows > _MOST_PATTERNS else self._covered(self._patterns(in_fixed_order(answer)))
+        answer = fetch(grouped.limit(MOST_FETCHED + 1))
+        return None if answer.num_rows > MOST_FETCHED else self._patterns(in_fixed_order(answer))
 
     def _words(self) -> dict[str, Expression]:
         """The conditions that each row meets, as bits of a few integers."""
@@ -164,8 +135,8 @@ class _Scoped:
         refuse_change(self.n, int(rows.sum()))
         return Patterns(self._meets(answer), self.parts[1], self._own_codes(answer), self._label_codes(answer), rows)
 
-    def by_rows(self, numbers: Numbers, agreement: Agreement, exact: int) -> Coverage:
-        """Every row fetched with its number and the conditions it meets, and counted in memory."""
+    def fetched(self, numbers: Numbers, agreement: Agreement) -> tuple[Sample, MetConditions]:
+        """Every row with its number and the conditions it meets."""
         answer = in_fixed_order(fetch(self.table.select("own", *numbers.columns, **self._words())))
         refuse_change(self.n, answer.num_rows)
         met = MetConditions(self.parts[0], self._meets(answer))
@@ -177,20 +148,13 @@ class _Scoped:
             met.meets if self.parts[0] else None,
             agreement=agreement,
         )
-        coverage = cover(sample, met, exact=exact)
-        return replace(coverage, counts=replace(coverage.counts, relation=applies(self.distinct)))
+        return sample, met
 
     def _label_codes(self, answer: Any) -> Ints:
         number = {name: j for j, name in enumerate(self.names)}
         return np.array([number[label] for label in answer.column("label").to_pylist()], np.int64)
 
-    def _covered(self, patterns: Patterns) -> Coverage:
-        given, covered, missed, own = patterns.tables(len(self.names))
-        counts = to_counts(self.distinct, self.names, given, covered, missed)
-        idle = tuple(str(self.parts[0][i]) for i in np.flatnonzero(~patterns.meets.any(axis=0)))
-        return Coverage(counts, patterns.code, own, idle, patterns.left_out(counts, own))
-
-    def by_blocks(self) -> Coverage:
+    def row_blocks(self) -> RowBlocks:
         """Conditional aggregates, one scan per chunk of explanations, by label and block of rows."""
         table = self.table.mutate(block=_block(self.table))
         shape = (len(self.distinct), len(self.names), 256)
@@ -207,10 +171,7 @@ class _Scoped:
                     counts[r, label, block] = answer.column(f"{letter}{r}").to_numpy()
         refuse_change(self.n, int(tables[0].sum()))
         used = tables[0].any(axis=(0, 1))
-        blocks = RowBlocks(*(counts[:, :, used] for counts in tables))
-        totals = to_counts(self.distinct, self.names, *(counts.sum(axis=2) for counts in tables))
-        none = np.empty(0, np.int64)
-        return Coverage(totals, none, none.astype(bool), left_out=blocks.left_out())
+        return RowBlocks(*(counts[:, :, used] for counts in tables))
 
     def _sums(self, table: Table, chunk: range) -> dict[str, Expression]:
         """For each explanation r of a chunk the rows that were given it (g), that it covers (c), and misses (m)."""

@@ -12,6 +12,9 @@ from faithscope.counting.counts import Counts
 from faithscope.counting.covered_cells import TabledCells
 from faithscope.counting.influence import Influence
 from faithscope.counting.leave_out import LeftOut
+from faithscope.counting.necessity.blocks import ReachedRows, ReachedSums
+from faithscope.counting.necessity.counted import NecessityTerms
+from faithscope.counting.necessity.rows import LabeledRows, label_terms
 from faithscope.counting.ordering import run_starts
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Conjunctions, as_they_come
@@ -113,13 +116,45 @@ class Patterns:
             return None
         # Once more with no rows behind them, so that there are at least two to leave out.
         twice = np.tile(np.arange(len(self.rows)), 2)
-        sums = self._influence(influence)[:, twice]
+        sums = self.influence(influence)[:, twice]
         left_out = influence.left_out(sums, self.code[twice], self.label[twice], own[twice])
         scale = (len(twice) - 1) / (n - 1)
         rows = np.concatenate([self.rows, 0 * self.rows])
         return LeftOut(left_out.value * scale, left_out.silent * scale, left_out.reach, left_out.weight, rows)
 
-    def _influence(self, influence: Influence) -> Floats:
+    def necessity(self, counts: Counts, own: NDArray[np.bool_]) -> NecessityTerms:
+        """The terms of necessity, and the same without each row."""
+        labels, times = len(counts.labels), self.rows.astype(np.float64)
+        per_label = np.bincount(self.label, times, minlength=labels).astype(np.int64)
+        given = np.zeros((counts.distinct, labels))
+        given[counts.explanation, counts.label] = counts.given
+        same, reaching = self._reaching(given, given[:, per_label > 1].sum(axis=1))
+        covered = np.zeros((counts.distinct, labels), np.int64)
+        covered[counts.explanation, counts.label] = counts.covered
+        return label_terms(
+            LabeledRows(
+                label=self.label,
+                same=covered[self.code, self.label] - own,
+                covered=counts.per_explanation[self.code] - own,
+                same_reaching=same - own,
+                reaching=reaching - own * (per_label[self.label] > 1),
+                rows=self.rows,
+                per_label=per_label,
+            )
+        )
+
+    def _reaching(self, given: Floats, checked: Floats) -> tuple[Floats, Floats]:
+        """For each pattern, how many rows have an explanation that covers it: of its label, and of those checked."""
+        same, any_label = np.zeros(len(self.rows)), np.zeros(len(self.rows))
+        for start, stop in self.blocks():
+            mask = self.covers(start, stop).astype(np.float64)
+            any_label += mask @ checked[start:stop]
+            for label in range(given.shape[1]):
+                rows = self.label == label
+                same[rows] += mask[rows] @ given[start:stop, label]
+        return same, any_label
+
+    def influence(self, influence: Influence) -> Floats:
         """For each pattern, sums of the influence of its rows on the explanations that cover it."""
         weights, same_label = influence.by_explanation, influence.same_label
         total = np.zeros((3, len(self.rows)))
@@ -140,6 +175,11 @@ class RowBlocks:
     covered: Ints
     missed: Ints
 
+    @property
+    def tables(self) -> tuple[Ints, Ints, Ints]:
+        """Given, covered and missed rows."""
+        return self.given, self.covered, self.missed
+
     def left_out(self) -> LeftOut:
         """Leave out every block in turn."""
         explanations, labels, blocks = self.given.shape
@@ -150,6 +190,23 @@ class RowBlocks:
         rows = self.given.sum(axis=(0, 1)).astype(np.float64)
         sums.leaning *= rows.mean() / rows  # as if all blocks were of one size, which a digest makes them only nearly
         return sums.left_out(rows)
+
+    def necessity(self) -> NecessityTerms:
+        """The terms of necessity, and the same without each block."""
+        explanations, labels, blocks = self.given.shape
+        alike = self.given.sum(axis=0).astype(np.float64)
+        sums = ReachedSums(alike.sum(axis=0))
+        step = max(1, _TABLE // (labels * blocks))
+        for start in range(0, explanations, step):
+            chosen = slice(start, start + step)
+            given, covered, missed = (table[chosen] for table in (self.given, self.covered, self.missed))
+            for rows, own in ((given - missed, 1.0), (missed, 0.0)):
+                which, label = np.nonzero(rows.any(axis=2))
+                ones = np.ones(len(which))
+                tables = (covered[which, label], covered.sum(axis=1)[which], alike[label])
+                mine = (own * ones, own * ones, ones, ones)
+                sums.add(sums.terms(ReachedRows(rows[which, label], *tables, *mine)))
+        return sums.result()
 
     def _tables(self, chosen: slice) -> CoveredBlocks:
         given, covered, missed = (table[chosen] for table in (self.given, self.covered, self.missed))

@@ -1,0 +1,1 @@
+"""Necessity: of the rows with a row's prediction, those that its explanation covers, and the same without each row."""

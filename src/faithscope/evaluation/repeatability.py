@@ -1,0 +1,197 @@
+"""repeatability(): asks several runs for explanations of the same rows, and measures how often they are the same."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from faithscope.discretizers import Discretize, Original
+from faithscope.discretizers.choice import to_discretizer
+from faithscope.errors import BadInput, FaithscopeError, WrongType
+from faithscope.evaluation.asker import Asker, Identity, is_ready
+from faithscope.evaluation.cache import Cache, to_cache
+from faithscope.evaluation.foreign import adapted, library_of
+from faithscope.explanations import Explanations
+from faithscope.inputs.checks import check_whole
+from faithscope.inputs.rows import rows_of
+from faithscope.inputs.weights import to_weights
+from faithscope.measures.intervals.margins import check_confidence
+from faithscope.measures.repeatability.result import Repeatability, measured
+from faithscope.measures.repeatability.runs import Runs, refuse_lengths
+from faithscope.runtime.memory import in_memory
+from faithscope.runtime.progress import Told, Watch
+from faithscope.sample import to_clusters
+
+_USUAL = 5  # runs
+_MAKER = "pass a function from a seed to an explainer, such as lambda seed: fs.explainers.Lime(model, X, seed=seed)"
+_READY = "or a list of ready runs, [first, second]"
+
+
+@in_memory("explain fewer rows, or fewer runs at a time")
+def repeatability(
+    explain: Any,
+    X: Any = None,
+    *,
+    runs: int = _USUAL,
+    discretizer: Discretize | None = None,
+    confidence: float = 0.95,
+    weights: Any = None,
+    clusters: Any = None,
+    model: Any = None,
+    cache: Any = None,
+    progress: bool | Told | None = None,
+) -> Repeatability:
+    """Probability that two runs give a row the same explanation.
+
+    A run is whatever may be different next time: another seed of the explainer, a retrained model, a resampled
+    background. Runs are independent draws, and so are rows (say which rows belong together with `clusters`).
+
+    Parameters
+    ----------
+    explain : function from a seed to an explainer, or list, tuple or dict of runs
+        Called with the seeds 0, 1, …, ``runs - 1``; gives anything that `evaluate` takes as an explainer. Or the runs
+        themselves: explainers, or explanations as `consistency` takes them, all of the same rows in the same order.
+    X : array-like or table, n rows
+        The rows that each run explains; not needed for ready explanations.
+    runs : int
+        How many runs to make, at least 2. The interval tells of further runs from 3 on; 5 are usually enough, unless
+        a rare run differs much: of 5 runs that are alike, the next may still be another.
+    discretizer : discretizer, str or callable, optional
+        The granularity that people read, as for `consistency`: two real numbers are hardly ever equal.
+    confidence : float
+        The confidence of the interval.
+    weights, clusters : array-like, (n,), optional
+        How much each row counts, and which rows belong together, as for `consistency`.
+    model : model or function, optional
+        Whom explainers of other libraries ask, if they hold no model of their own, such as those of lime.
+    cache, progress
+        As for `evaluate`; a run that was kept is not made again, but `explain` is called.
+
+    Returns
+    -------
+    Repeatability
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def explain(seed):
+    ...     noise = np.random.default_rng(seed).normal(size=(100, 1))
+    ...     return lambda X: np.sign(X + 0.1 * noise)
+    >>> print(repeatability(explain, np.linspace(-1, 1, 100)[:, None], runs=3, progress=False))
+    repeatability 0.960 (chance 0.50), 95% interval [0.91, 1.00]; 100 rows, 3 runs, 2 explanations
+    """
+    chosen = to_discretizer(discretizer)
+    check_confidence(confidence)
+    asker = RunAsker(X, model, to_cache(cache), Watch(progress))
+    if isinstance(explain, list | tuple | Mapping):
+        explanations = asker.listed(explain, runs)
+    else:
+        _refuse_explainer(explain)
+        _check_rows(X, runs, weights, clusters)
+        explanations = asker.from_seeds(explain, runs)
+    counted = Runs.of(explanations, X, weights, clusters, chosen)
+    return measured(counted, confidence, repr(Original() if chosen is None else chosen))
+
+
+@dataclass(frozen=True)
+class RunAsker:
+    """Asks one run after the other for explanations of the rows X."""
+
+    X: Any
+    model: Any
+    cache: Cache | None
+    watch: Watch
+
+    def listed(self, runs: Any, wanted: int) -> dict[str, Any]:
+        """The runs of a list or dict: ready explanations as they are, and explanations of X by explainers."""
+        named = isinstance(runs, Mapping)
+        items = {f"runs[{key!r}]": run for key, run in (runs.items() if named else enumerate(runs))}
+        if check_whole(wanted, "runs", 0) not in (_USUAL, len(items)):
+            raise BadInput(f"runs={wanted}, but {len(items)} runs are given: leave runs= out, or pass as many.")
+        if len(items) < 2:
+            raise BadInput(f"Repeatability compares runs, and got {len(items)}: pass at least two, [first, second].")
+        return {name: self._explained(run, place, name, len(items)) for place, (name, run) in enumerate(items.items())}
+
+    def from_seeds(self, explain: Callable[[int], Any], runs: int) -> dict[str, Any]:
+        """The explanations of as many runs, each made from its own seed when it is its turn."""
+        explanations = {}
+        for seed in range(runs):
+            with self.watch.phase(f"making run {seed + 1} of {runs}", rows_of(self.X)), _from_seed(seed):
+                run = explain(seed)
+            self._refuse_other(run, seed)
+            explanations[f"seed {seed}"] = self._explained(run, seed, f"explain({seed})", runs)
+            refuse_lengths({"X": rows_of(self.X), f"explain({seed})": len(explanations[f"seed {seed}"])})
+        return explanations
+
+    def _explained(self, run: Any, place: int, name: str, many: int) -> Any:
+        """The explanations of X by one run; ready ones as they are."""
+        if _is_ready(run):
+            return run
+        if self.X is None:
+            raise BadInput(f"{name} is an explainer ({type(run).__name__}), which needs rows: pass (explain, X).")
+        explainer = adapted(run, self.model, place)
+        _refuse_modelless(run, self.model)
+        asker = Asker(self.cache, self.watch).knowing(None, explainer)
+        key = asker.questions.get(id(explainer))
+        if key is not None:  # a run's own, since explainers that look alike may draw from a generator elsewhere
+            asker.questions[id(explainer)] = f"{key}, run {place}"
+        told = f"{Identity.of(explainer).name}, run {place + 1} of {many}"
+        return asker.explanations(explainer, self.X, told)
+
+    def _refuse_other(self, run: Any, seed: int) -> None:
+        """Raise if a function gave something that is neither an explainer nor one explanation per row."""
+        if not _is_ready(run) or isinstance(run, Explanations):
+            return
+        if run is None or not hasattr(run, "__len__") or isinstance(run, str):
+            kind = type(run).__name__
+            raise WrongType(f"explain({seed}) gave {kind}, which is no explainer: {_MAKER}.")
+
+
+def _is_ready(run: Any) -> bool:
+    return library_of(run) is None and is_ready(run)
+
+
+def _refuse_explainer(explain: Any) -> None:
+    """Raise if this is an explainer, or one run, and no function from a seed."""
+    kind = type(explain).__name__
+    if isinstance(explain, type):
+        return
+    explains = callable(getattr(explain, "explain", None)) or library_of(explain) is not None
+    if explains and not isinstance(explain, Explanations):
+        raise WrongType(f"explain is an explainer ({kind}), which is one run: {_MAKER}; {_READY}.")
+    if isinstance(explain, Explanations) or not callable(explain):
+        what = "one run, and repeatability compares several" if hasattr(explain, "__len__") else "no explainer"
+        raise WrongType(f"explain is {kind}, which is {what}: {_MAKER}; {_READY}.")
+
+
+def _check_rows(X: Any, runs: int, weights: Any, clusters: Any) -> None:
+    """Raise for what cannot be used, before explanations are made, which may take long."""
+    if X is None:
+        raise BadInput("X is missing: pass the rows that each run is to explain, (explain, X).")
+    if check_whole(runs, "runs", 0) < 2:
+        raise BadInput(f"Repeatability compares runs, and runs={runs}: pass runs=2, or better runs=5.")
+    if weights is not None:
+        to_weights(weights, rows_of(X))
+    to_clusters(clusters, rows_of(X))
+
+
+def _refuse_modelless(run: Any, model: Any) -> None:
+    if model is None and library_of(run) in ("lime", "anchors"):
+        raise BadInput(f"{type(run).__name__} holds no model to ask: pass model=, the model that it explains.")
+
+
+@contextmanager
+def _from_seed(seed: int) -> Iterator[None]:
+    """Say what was called if a function of rows was passed in place of a function of a seed."""
+    try:
+        yield
+    except FaithscopeError:
+        raise
+    except (TypeError, AttributeError, IndexError) as error:
+        why = f"explain({seed}) failed ({type(error).__name__}: {error})"
+        raise WrongType(
+            f"{why}, and is called with a seed: {_MAKER}; for a function f of rows, lambda seed: f."
+        ) from error
+    except Exception as error:
+        error.add_note(f"Raised by explain({seed}), which makes run {seed + 1}.")
+        raise

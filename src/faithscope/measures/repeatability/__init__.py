@@ -1,0 +1,1 @@
+"""Repeatability: does another run explain a row alike?"""

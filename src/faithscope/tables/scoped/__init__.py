@@ -1,0 +1,1 @@
+"""Explanations that say where they apply, in an engine."""

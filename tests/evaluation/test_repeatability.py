@@ -1,0 +1,194 @@
+"""Asking several runs: explainers by seed, ready runs, the cache, other libraries, bad input."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+import faithscope as fs
+from faithscope.errors import BadInput, FaithscopeError, Incompatible, WrongType
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 3))
+FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
+LABELS = X[:, 0] + X[:, 1] > 0
+MODEL = LogisticRegression().fit(X, LABELS)
+
+
+def lime(seed, samples=60):
+    return fs.explainers.Lime(MODEL, X, samples=samples, seed=seed)
+
+
+def asked(explain, rows=X, **options):
+    return fs.repeatability(explain, rows, progress=False, **options)
+
+
+def test_explainers_are_made_from_the_seeds_0_to_runs_less_1():
+    seeds = []
+
+    def explain(seed):
+        seeds.append(seed)
+        return lime(seed)
+
+    repeated = asked(explain, runs=3, discretizer="sign")
+    assert seeds == [0, 1, 2]
+    ready = fs.repeatability([lime(seed).explain(X) for seed in range(3)], discretizer="sign")
+    assert {**repeated.to_dict(), "notes": []} == {**ready.to_dict(), "notes": []}
+    assert repeated.runs_table()["run"].tolist()[0].startswith("seed ")
+
+
+def test_explainers_may_be_listed():
+    listed = fs.repeatability([lime(0), lime(1)], X, discretizer="sign", progress=False)
+    assert listed.value == asked(lime, runs=2, discretizer="sign").value
+
+
+def test_more_samples_repeat_more_often():
+    few, many = (
+        asked(lambda seed, size=size: lime(seed, size), discretizer=fs.SignOfTop(2)).value for size in (20, 2_000)
+    )
+    assert few < many
+
+
+def test_retrained_trees_are_runs():
+    def explain(seed):
+        rows = np.random.default_rng(seed).integers(0, len(X), len(X))
+        return fs.explainers.TreePath(DecisionTreeClassifier(max_depth=2, random_state=0).fit(X[rows], LABELS[rows]))
+
+    repeated = asked(explain, runs=4)
+    assert repeated.value < 0.5
+    assert set(repeated.features()["feature"]) <= {"x0", "x1", "x2"}
+    assert asked(lambda seed: explain(0), runs=3).value == 1
+
+
+def test_a_model_that_is_fitted_anew_in_place_is_asked_before_it_changes():
+    forest = RandomForestClassifier(3, max_depth=2)
+
+    def explain(seed):
+        forest.set_params(random_state=seed).fit(X, LABELS)
+        return lambda rows: forest.predict_proba(rows).argmax(axis=1) + 2 * (rows[:, 2] > 0)
+
+    assert 0 < asked(explain, runs=4).value < 1
+
+
+def test_what_was_explained_is_kept_and_read_again(tmp_path):
+    log = tmp_path / "asked"
+
+    class Explainer:
+        def __init__(self, seed):
+            self.seed = seed
+
+        def explain(self, rows):
+            with log.open("a") as file:
+                file.write(f"{self.seed}")
+            return np.sign(rows + np.random.default_rng(self.seed).normal(size=(len(rows), 3)))
+
+    first = asked(Explainer, runs=3, cache=tmp_path / "kept")
+    assert log.read_text() == "012"
+    again = asked(Explainer, runs=4, cache=tmp_path / "kept")
+    assert log.read_text() == "0123"
+    assert asked(Explainer, runs=3, cache=tmp_path / "kept").value == first.value
+    assert again.runs == 4
+
+
+def test_explainers_that_look_alike_do_not_share_what_was_kept(tmp_path):
+    """Their chance comes from elsewhere, so the answers of one are not those of the other."""
+    runs = [asked(lambda seed: _Fickle(), runs=3, cache=tmp_path).value for _ in range(2)]
+    assert runs[0] == runs[1] < 1
+
+
+class _Fickle:
+    def explain(self, rows):
+        return np.sign(np.asarray(rows) + np.random.normal(size=np.shape(rows)))  # noqa: NPY002
+
+
+def test_progress_names_each_run():
+    phases = []
+    fs.repeatability(lime, X, runs=2, progress=lambda phase, *_: phases.append(phase))
+    assert {"explaining with Lime, run 1 of 2", "explaining with Lime, run 2 of 2"} <= set(phases)
+
+
+def test_the_lime_package_is_asked_by_seed_or_without_one():
+    tabular = pytest.importorskip("lime.lime_tabular").LimeTabularExplainer
+    rows = X[:8]
+    seeded = asked(lambda seed: tabular(X, random_state=seed), rows, runs=3, model=MODEL)
+    assert seeded.value < 1
+    unseeded = asked(lambda seed: tabular(X), rows, runs=3, model=MODEL)
+    assert unseeded.value < 1
+    assert not any("random_state" in note for note in unseeded.notes)
+    fixed = asked(lambda seed: tabular(X, random_state=0), rows, runs=3, model=MODEL)
+    assert fixed.value == 1
+    assert "the seed does not reach it" in str(fixed)
+    ready = [[tabular(X, random_state=s).explain_instance(row, MODEL.predict_proba) for row in rows] for s in range(2)]
+    assert 0 <= fs.repeatability(ready, rows, discretizer=fs.SignOfTop(2)).value <= 1
+
+
+def test_libraries_that_take_no_seed_draw_anew_in_each_run():
+    shap = pytest.importorskip("shap")
+    sampled = asked(lambda seed: shap.SamplingExplainer(MODEL.predict_proba, X[:20], nsamples=20), X[:5], runs=2)
+    assert sampled.value < 1
+
+
+BAD = {
+    "an explainer": (lambda: asked(lime(0)), WrongType, "explain is an explainer .Lime., which is one run"),
+    "a function of rows": (lambda: asked(lambda rows: rows[:, 0]), WrongType, "explain.0. failed .TypeError"),
+    "a function of arrays": (lambda: asked(np.sign), WrongType, "explain.0. gave int64, which is no explainer"),
+    "a function that gives None": (lambda: asked(lambda seed: None), WrongType, "explain.0. gave NoneType"),
+    "a class": (lambda: asked(fs.explainers.Lime), WrongType, "missing"),
+    "one run": (lambda: asked(lime, runs=1), BadInput, "runs=1: pass runs=2"),
+    "one ready run": (lambda: fs.repeatability([X]), BadInput, "got 1: pass at least two"),
+    "one run's explanations": (lambda: fs.repeatability(X), WrongType, "explain is ndarray, which is one run"),
+    "nothing": (lambda: fs.repeatability(None), WrongType, "explain is NoneType, which is no explainer"),
+    "no rows": (lambda: fs.repeatability(lime), BadInput, "X is missing"),
+    "other lengths": (lambda: fs.repeatability([X, X[:5]]), BadInput, r"runs\[0\] has 60 rows and runs\[1\] has 5"),
+    "other lengths than X": (lambda: fs.repeatability([X[:5]] * 2, X), BadInput, r"X has 60 rows and runs\[0\] has 5"),
+    "short answers": (
+        lambda: asked(lambda seed: lambda rows: rows[:5]),
+        BadInput,
+        "X has 60 rows and explain.0. has 5",
+    ),
+    "other kinds": (lambda: fs.repeatability([X, ["a"] * 60]), Incompatible, r"runs\[0\] and runs\[1\] cannot be"),
+    "other features": (
+        lambda: fs.repeatability([FRAME, FRAME.rename(columns={"a": "z"})]),
+        Incompatible,
+        "number 0 is 'a' in one and 'z' in the other",
+    ),
+    "another order of rows": (
+        lambda: fs.repeatability({"mon": FRAME, "tue": FRAME[::-1]}),
+        BadInput,
+        r"runs\['tue'\].loc\[runs\['mon'\].index\]",
+    ),
+    "another order than X": (lambda: fs.repeatability([FRAME[::-1]] * 2, FRAME), BadInput, r"runs\[0\].loc\[X.index\]"),
+    "another number of runs": (lambda: fs.repeatability([X, X], runs=3), BadInput, "runs=3, but 2 runs are given"),
+    "missing numbers": (lambda: fs.repeatability([X, X * np.nan]), BadInput, r"runs\[1\] cannot be read"),
+    "short weights": (lambda: asked(lime, weights=[1, 2]), BadInput, "weights have 2"),
+    "an unknown word": (lambda: asked(lime, discretizer="signs"), BadInput, "No discretizer is called 'signs'"),
+    "an explainer without rows": (lambda: fs.repeatability([lime(0), lime(1)]), BadInput, "which needs rows"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_told_in_one_sentence(name):
+    call, kind, words = BAD[name]
+    with pytest.raises(kind, match=words) as told:
+        call()
+    assert isinstance(told.value, FaithscopeError)
+    assert len(str(told.value)) <= 400
+
+
+def test_the_lime_package_needs_a_model():
+    tabular = pytest.importorskip("lime.lime_tabular").LimeTabularExplainer
+    with pytest.raises(BadInput, match="pass model="):
+        asked(lambda seed: tabular(X, random_state=seed))
+    with pytest.raises(WrongType, match="which is one run"):
+        asked(tabular(X))
+
+
+def test_an_error_of_the_callers_own_code_stays_what_it_is():
+    def explain(seed):
+        raise RuntimeError("no such model")
+
+    with pytest.raises(RuntimeError, match="no such model") as told:
+        asked(explain)
+    assert "Raised by explain(0)" in told.value.__notes__[0]

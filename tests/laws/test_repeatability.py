@@ -1,0 +1,153 @@
+"""Repeatability against brute force, and what must hold of it whatever the runs."""
+
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import faithscope as fs
+from faithscope.measures.repeatability.commonest import commonest
+from faithscope.measures.repeatability.interval import CrossedRuns
+
+
+@st.composite
+def systems(draw, least_rows=1):
+    """Runs of explanations of the same rows, with weights or clusters or neither."""
+    many, n = draw(st.integers(2, 5)), draw(st.integers(least_rows, 12))
+    codes = draw(st.lists(st.lists(st.integers(0, 3), min_size=n, max_size=n), min_size=many, max_size=many))
+    weights = draw(st.none() | st.lists(st.integers(1, 4), min_size=n, max_size=n))
+    grouped = st.lists(st.integers(0, 3), min_size=n, max_size=n).filter(lambda group: len(set(group)) > 1)
+    return codes, weights, draw(st.none() | grouped) if n > 1 else None
+
+
+def brute_value(codes, weights):
+    shares = []
+    for row in range(len(codes[0])):
+        pairs = [codes[a][row] == codes[b][row] for a, b in combinations(range(len(codes)), 2)]
+        shares.append(sum(pairs) / len(pairs))
+    return sum(w * share for w, share in zip(weights, shares, strict=True)) / sum(weights), shares
+
+
+def brute_chance(codes, weights, clusters):
+    equal = total = 0.0
+    for i, j in permutations(range(len(weights)), 2):
+        if clusters[i] == clusters[j]:
+            continue
+        for a, b in permutations(range(len(codes)), 2):
+            total += weights[i] * weights[j]
+            equal += weights[i] * weights[j] * (codes[a][i] == codes[b][j])
+    return equal / total if total else None
+
+
+@given(systems())
+@settings(max_examples=150, deadline=None)
+def test_value_and_chance_are_those_of_all_pairs_of_runs_and_rows(system):
+    codes, weights, clusters = system
+    repeated = fs.repeatability(codes, weights=weights, clusters=clusters)
+    mass = weights or [1] * len(codes[0])
+    value, shares = brute_value(codes, mass)
+    assert repeated.value == pytest.approx(value)
+    table = repeated.table().sort_values("row")
+    assert table["value"].tolist() == pytest.approx(shares)
+    assert table["different"].tolist() == [len(set(column)) for column in zip(*codes, strict=True)]
+    chance = brute_chance(codes, mass, clusters or list(range(len(mass))))
+    assert repeated.chance == (None if chance is None else pytest.approx(chance))
+
+
+@given(systems(least_rows=2))
+@settings(max_examples=100, deadline=None)
+def test_leaving_out_a_run_or_a_cluster_of_rows_is_measuring_without_it(system):
+    codes, weights, clusters = system
+    repeated = fs.repeatability(codes, weights=weights, clusters=clusters)
+    if len(codes) > 2:
+        expected = [
+            brute_value(codes[:r] + codes[r + 1 :], weights or [1] * len(codes[0]))[0] for r in range(len(codes))
+        ]
+        without = repeated.runs_table().set_index("run")["without"]
+        assert [without[f"runs[{r}]"] for r in range(len(codes))] == pytest.approx(expected)
+    shares = np.array(brute_value(codes, weights or [1] * len(codes[0]))[1])
+    mass, groups = np.array(weights or [1.0] * len(shares)), np.array(clusters or range(len(shares)))
+    left = [np.average(shares[groups != g], weights=mass[groups != g]) for g in sorted(set(groups))]
+    variance = (len(left) - 1) * np.var(left)
+    assert repeated._crossed.of_rows.variance == pytest.approx(variance, abs=1e-12)
+
+
+@given(systems(least_rows=2))
+@settings(max_examples=60, deadline=None)
+def test_pairs_of_runs_average_to_the_value(system):
+    codes, weights, clusters = system
+    repeated = fs.repeatability(codes, weights=weights, clusters=clusters)
+    assert repeated.pairs()["value"].mean() == pytest.approx(repeated.value)
+    assert repeated.runs_table()["value"].mean() == pytest.approx(repeated.value)
+    assert repeated.low <= repeated.rows_low <= repeated.value <= repeated.rows_high <= repeated.high
+
+
+@given(systems(least_rows=2), st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_the_order_of_runs_and_of_rows_changes_nothing(system, random):
+    codes, weights, clusters = system
+    order = list(range(len(codes[0])))
+    random.shuffle(order)
+    turned = [[run[row] for row in order] for run in reversed(codes)]
+    options = {"weights": weights, "clusters": clusters}
+    moved = {name: column and [column[row] for row in order] for name, column in options.items()}
+    one, other = fs.repeatability(codes, **options), fs.repeatability(turned, **moved)
+    for name in ("value", "low", "high", "rows_low", "rows_high", "chance", "distinct"):
+        assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-9), name
+
+
+@given(systems(least_rows=2))
+@settings(max_examples=60, deadline=None)
+def test_a_row_of_weight_two_counts_like_two_rows_of_one_cluster(system):
+    codes, weights, _ = system
+    weights = weights or [1] * len(codes[0])
+    rows = np.repeat(np.arange(len(weights)), weights)
+    one = fs.repeatability(codes, weights=weights)
+    other = fs.repeatability([np.array(run)[rows] for run in codes], clusters=rows)
+    for name in ("value", "low", "high", "chance"):
+        assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-9), name
+
+
+@given(st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=2, max_size=7))
+@settings(max_examples=60, deadline=None)
+def test_the_commonest_explanations_are_counted_per_row(codes):
+    first, times, different = commonest(np.array(codes))
+    for row, column in enumerate(zip(*codes, strict=True)):
+        counts = sorted((-column.count(code), code) for code in set(column))
+        assert (-times[0, row], first[0, row]) == counts[0]
+        assert times[1, row] == (-counts[1][0] if len(counts) > 1 else 0)
+        assert len(counts) == 1 or first[1, row] == counts[1][1]
+        assert different[row] == len(counts)
+
+
+def test_coarser_explanations_repeat_at_least_as_often():
+    rng = np.random.default_rng(0)
+    phi = rng.normal(size=(200, 4))
+    runs = [phi + 0.05 * rng.normal(size=phi.shape) for _ in range(4)]
+    fine, coarse = (fs.repeatability(runs, discretizer=fs.Sign() | fs.SignOfTop(k)) for k in (4, 1))
+    assert fs.repeatability(runs).value <= fine.value <= 1
+    assert fine.value == pytest.approx(fs.repeatability(runs, discretizer="sign").value)
+    assert coarse.value >= fine.value
+
+
+def test_without_luck_of_whole_runs_the_note_is_rare_and_with_it_sure():
+    rng = np.random.default_rng(1)
+
+    def differing(luck):
+        rates = np.array([0.2, 0.2, 0.2, 0.2, 0.2 + luck])[:, None]
+        return fs.repeatability([*(rng.random((5, 400)) < rates).astype(int)])._crossed.differing
+
+    assert sum(differing(0.0) for _ in range(200)) <= 10  # 1% by design
+    assert sum(differing(0.3) for _ in range(50)) >= 45
+
+
+def test_runs_of_two_kinds_of_equal_size_leave_the_interval_wide():
+    """Leaving out any of the runs changes nothing here, but other runs would."""
+    codes = [[0] * 500, [0] * 500, [1] * 500, [1] * 500]
+    repeated = fs.repeatability(codes)
+    assert repeated.value == pytest.approx(1 / 3)
+    assert repeated.high > 0.9
+    assert "runs differ by more than rows explain" in str(repeated)
+    assert CrossedRuns(repeated._crossed.runs).without_run == pytest.approx([1 / 3] * 4)

@@ -1,0 +1,131 @@
+"""Explanations that restate the prediction are told, whatever the order of rows; a single exception silences it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import faithscope as fs
+from faithscope.measures.restatement_notes import NO_MERIT, RESTATE
+from faithscope.report.html import render
+from faithscope.report.summary import summarize
+from faithscope.report.terminal import show
+
+
+def restates(estimate):
+    return [note for note in estimate.notes if NO_MERIT in note or RESTATE in note]
+
+
+@st.composite
+def columns(draw):
+    """Predictions of a few labels, enough rows of each, and another name for each label."""
+    labels = draw(st.integers(2, 5))
+    rows = draw(st.lists(st.integers(0, labels - 1), min_size=20, max_size=60))
+    names = draw(st.permutations(range(10, 10 + labels)))
+    return np.array([*rows, *list(range(labels)) * 5]), np.array(names)
+
+
+@given(drawn=columns(), seed=st.integers(0, 99))
+def test_another_name_of_the_prediction_is_told_in_any_order_and_however_often_rows_repeat(drawn, seed):
+    y, names = drawn
+    order = np.random.default_rng(seed).permutation(np.tile(np.arange(len(y)), 2))
+    for rows in (np.arange(len(y)), order):
+        (note,) = restates(fs.consistency(names[y][rows], y[rows]))
+        assert note.startswith("each prediction has exactly one explanation, so these explanations say no more than")
+    weights, clusters = np.random.default_rng(seed).random(len(y)) + 0.1, np.arange(len(y)) // 2
+    assert restates(fs.consistency(names[y], y, weights=weights))
+    assert restates(fs.consistency(names[y], y, clusters=clusters))
+
+
+@given(drawn=columns(), data=st.data())
+def test_one_row_that_breaks_it_silences_it(drawn, data):
+    y, names = drawn
+    row = data.draw(st.integers(0, len(y) - 1))
+    for other in (names[y].max() + 1, names[(y[row] + 1) % len(names)]):
+        explanations = names[y].copy()
+        explanations[row] = other
+        assert not restates(fs.consistency(explanations, y))
+
+
+@pytest.mark.parametrize(("yes", "no", "told"), [(15, 5, True), (14, 5, False), (96, 4, False), (100, 0, False)])
+def test_few_rows_or_a_rare_second_label_may_be_an_accident(yes, no, told):
+    y = np.array(["yes"] * yes + ["no"] * no)
+    assert bool(restates(fs.consistency(y, y))) is told
+    rules = fs.Rules.from_conditions([[("copy", "==", label)] for label in y], features=["copy"])
+    assert bool([n for n in restates(fs.sufficiency(rules, y, pd.DataFrame({"copy": y}))) if RESTATE in n]) is told
+
+
+def test_numbers_and_tables_of_many_explanations_are_not_told():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 300)
+    assert not restates(fs.consistency(y, y.astype(float), agreement=fs.Spread()))
+    assert not restates(fs.consistency(y * 2 + rng.integers(0, 2, 300), y))
+    assert not restates(fs.consistency(y // 2, y))
+    assert not restates(fs.within(y[:, None].astype(float), y, 0.1))
+
+
+def test_the_verdict_is_read_with_care_in_every_rendering(capsys):
+    rng = np.random.default_rng(0)
+    y = rng.choice(["yes", "no"], 200)
+    ev = fs.evaluate(y, y, pd.DataFrame({"age": rng.normal(size=200)}), progress=False)
+    summary = summarize(ev)
+    assert any(NO_MERIT in doubt for doubt in summary.explainers[0].doubts)
+    assert render(summary).count("Read with care") == 1
+    assert "Read with care" in ev.to_markdown()
+    assert "Read with care" in ev.consistency.to_markdown()
+    show(summary)
+    assert "Read with care" in capsys.readouterr().out
+
+
+VALUES = {
+    "text": lambda y: np.where(y, "A", "D"),
+    "bool": lambda y: y,
+    "float": lambda y: np.where(y, 1.5, -2.0),
+    "missing": lambda y: np.where(y, 1.5, np.nan),
+    "categorical": lambda y: pd.Categorical(np.where(y, "A", "D")),
+    "missing text": lambda y: np.where(y, "A", None),
+    "date": lambda y: np.where(y, np.datetime64("2020-01-01"), np.datetime64("NaT")),
+}
+
+
+@pytest.mark.parametrize("kind", VALUES)
+@pytest.mark.parametrize("n", [120, 2_500])
+def test_a_column_that_copies_the_prediction_is_told_unless_one_row_differs(kind, n):
+    rng = np.random.default_rng(0)
+    y = rng.random(n) < 0.4
+    X = pd.DataFrame({"age": rng.normal(size=n), "approved": VALUES[kind](y)})
+    rules = fs.Rules.from_conditions(
+        [
+            [("approved", "==" if label else "!=", None)] if row % 2 else [("age", ">", 0.0)]
+            for row, label in enumerate(y)
+        ]
+    )
+    expected = "column 'approved' has one value per prediction; rules that test it (2 of 3) restate the prediction if"
+    (note,) = [note for note in restates(fs.sufficiency(rules, y, X)) if RESTATE in note]
+    assert note.startswith(expected)
+    assert note in fs.evaluate(y, rules, X, progress=False).sufficiency.notes
+    order = rng.permutation(n)
+    assert note in fs.sufficiency(rules.take(order), y[order], X.iloc[order]).notes
+    other = y.copy()
+    other[-1] = not other[-1]  # beyond the rows that are looked at first, if there are many
+    assert not [note for note in restates(fs.sufficiency(rules, other, X)) if RESTATE in note]
+
+
+def test_columns_of_an_array_are_told_by_the_name_that_rules_have_for_them():
+    y = np.arange(60) % 3
+    X = np.column_stack([np.arange(60.0), y])
+    rules = fs.Rules.from_conditions([[("copy", "==", float(label))] for label in y], features=["id", "copy"])
+    assert any(note.startswith("column 'copy' has one value") for note in fs.sufficiency(rules, y, X).notes)
+    unused = fs.Rules.from_conditions([[("id", "<=", 30.0)]] * 60, features=["id", "copy"])
+    assert not [note for note in fs.sufficiency(unused, y, X).notes if RESTATE in note]
+
+
+def test_words_that_mark_the_prediction_are_told():
+    y = np.array(["good", "bad"] * 600)
+    documents = [f"film {number % 7} {'great' if label == 'good' else 'dull'}" for number, label in enumerate(y)]
+    highlights = fs.Highlights([{text.split()[2]} if row % 3 else {"film"} for row, text in enumerate(documents)])
+    (note,) = [note for note in fs.sufficiency(highlights, y, documents).notes if RESTATE in note]
+    assert "(2 of 3)" in note
+    documents[-1] = "film 3 great"
+    assert not [note for note in fs.sufficiency(highlights, y, documents).notes if RESTATE in note]

@@ -1,0 +1,126 @@
+"""The accuracy of decoders on new rows: brute force, the leave-one-out identity, and what it must not depend on."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import faithscope as fs
+from strategies import samples
+
+DECODERS = [fs.OptimalDecoder, fs.GibbsDecoder]
+AGREEMENTS = {
+    "same": (None, lambda a, b: float(a == b)),
+    "close": (fs.Close(2.0), lambda a, b: max(0.0, 1 - abs(a - b) / 2.0)),
+    "tolerance": (fs.Tolerance(1.0), lambda a, b: float(abs(a - b) <= 1.0)),
+}
+
+
+@st.composite
+def new_rows(draw):
+    """Rows to learn from, and new rows with weights and clusters; some of their explanations were never seen."""
+    learned = draw(samples())
+    n = draw(st.integers(2, 12))
+    column = st.lists(st.integers(0, 4), min_size=n, max_size=n)
+    clusters = draw(st.one_of(st.none(), column.filter(lambda values: len(set(values)) > 1)))
+    weights = draw(st.one_of(st.none(), st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=n, max_size=n)))
+    if weights is not None and sum(map(bool, weights)) < 2:
+        weights[:2] = [1.0, 2.0]
+    return learned, (draw(column), draw(column)), weights, clusters
+
+
+def by_hand(kind, learned, y, agree):
+    """The expected agreement of one prediction with what is decoded from these learned predictions."""
+    if not learned:
+        return 0.0
+    if kind is fs.GibbsDecoder:
+        return float(np.mean([agree(other, y) for other in learned]))
+    if agree is AGREEMENTS["same"][1]:
+        counted = Counter(learned)
+        return agree(min(counted, key=lambda label: (-counted[label], label)), y)
+    return agree(float(np.mean(learned)), y)
+
+
+@pytest.mark.parametrize("kind", DECODERS)
+@pytest.mark.parametrize("agreement", AGREEMENTS)
+@given(drawn=new_rows())
+def test_the_accuracy_is_that_of_decoding_row_by_row(kind, agreement, drawn):
+    (e, y), (new_e, new_y), weights, clusters = drawn
+    how, agree = AGREEMENTS[agreement]
+    told = kind().fit(e, y, agreement=how).accuracy(new_e, new_y, weights=weights, clusters=clusters)
+    w = np.ones(len(new_y)) if weights is None else np.array(weights)
+    explained = [[b for a, b in zip(e, y, strict=True) if a == explanation] for explanation in new_e]
+    agreeing = np.array([by_hand(kind, other, label, agree) for other, label in zip(explained, new_y, strict=True)])
+    guessed = np.array([by_hand(kind, list(y), label, agree) for label in new_y])
+    assert told.value == pytest.approx(w @ agreeing / w.sum(), abs=1e-9)
+    assert told.chance == pytest.approx(w @ guessed / w.sum(), abs=1e-9)
+    assert told.gain == pytest.approx(told.value - told.chance, abs=1e-9)
+    assert told.unseen == pytest.approx(w @ [not other for other in explained] / w.sum(), abs=1e-12)
+    assert told.seen is None if told.unseen == 1 else told.seen == pytest.approx(told.value / (1 - told.unseen))
+    assert 0 <= told.low <= told.value + 1e-12 <= told.high + 1e-9 <= 1 + 1e-9
+    assert -1 <= told.gain_low <= told.gain + 1e-12 <= told.gain_high + 1e-9 <= 1 + 1e-9
+    assert told.n == np.count_nonzero(w)
+
+
+@pytest.mark.parametrize("kind", DECODERS)
+@given(drawn=new_rows())
+def test_by_spread_it_is_the_r2_on_the_new_rows(kind, drawn):
+    (e, y), (new_e, new_y), weights, clusters = drawn
+    decoder, w = kind().fit(e, np.array(y, float), agreement="spread"), np.ones(len(new_y))
+    w = w if weights is None else np.array(weights)
+    groups = [[b for a, b in zip(e, y, strict=True) if a == explanation] or list(y) for explanation in new_e]
+    drawn_too = float(kind is fs.GibbsDecoder)
+
+    def errors(learned):
+        return np.array([(t - np.mean(g)) ** 2 + drawn_too * np.var(g) for t, g in zip(new_y, learned, strict=True)])
+
+    around = w * (np.array(new_y) - np.mean(y)) ** 2
+    units = around if clusters is None else np.bincount(clusters, around)
+    if np.count_nonzero(units > 1e-12) < 2:
+        with pytest.raises(fs.errors.BadInput, match=r"R² of new rows takes at least 2"):
+            decoder.accuracy(new_e, np.array(new_y, float), weights=weights, clusters=clusters)
+        return
+    told = decoder.accuracy(new_e, np.array(new_y, float), weights=weights, clusters=clusters)
+    assert told.value == pytest.approx(1 - w @ errors(groups) / around.sum(), rel=1e-9, abs=1e-9)
+    assert told.chance == pytest.approx(1 - w @ errors([list(y)] * len(w)) / around.sum(), rel=1e-9, abs=1e-9)
+    assert told.low <= told.value <= told.high <= 1 + 1e-9
+
+
+@given(samples(min_size=3))
+def test_leaving_rows_out_the_gibbs_decoders_accuracy_is_consistency(sample):
+    e, y = map(np.array, sample)
+    others = [np.flatnonzero(np.arange(len(y)) != row) for row in range(len(y))]
+    alone = [
+        fs.GibbsDecoder().fit(e[rest], y[rest]).accuracy(e[[row]], y[[row]]).value for row, rest in enumerate(others)
+    ]
+    assert np.mean(alone) == pytest.approx(fs.consistency(e, y).value, abs=1e-12)
+
+
+def test_on_endless_new_rows_the_gibbs_decoder_reaches_the_consistency_of_the_population():
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet(np.ones(3), 6)
+    e = rng.integers(0, 6, 400_000)
+    y = (rng.random(len(e))[:, None] > shares[e].cumsum(axis=1)).sum(axis=1)
+    told = fs.GibbsDecoder().fit(e[:200_000], y[:200_000]).accuracy(e[200_000:], y[200_000:])
+    assert told.value == pytest.approx(np.mean((shares**2).sum(axis=1)), abs=0.003)
+
+
+@pytest.mark.parametrize("kind", DECODERS)
+@given(drawn=new_rows(), seed=st.integers(0, 99))
+def test_neither_the_order_of_rows_nor_equal_weights_nor_lone_clusters_change_it(kind, drawn, seed):
+    (e, y), (new_e, new_y), _, _ = drawn
+    decoder, order = kind().fit(e, y), np.random.default_rng(seed).permutation(len(new_e))
+    told = decoder.accuracy(new_e, new_y)
+    again = decoder.accuracy(np.array(new_e)[order], np.array(new_y)[order], weights=np.full(len(new_e), 0.3))
+    alone = decoder.accuracy(new_e, new_y, clusters=np.arange(len(new_e)))
+    for name in ("value", "low", "high", "chance", "gain", "gain_low", "gain_high", "unseen"):
+        assert getattr(again, name) == pytest.approx(getattr(told, name), abs=1e-9)
+    for name in ("value", "gain", "gain_low", "gain_high"):
+        assert getattr(alone, name) == pytest.approx(getattr(told, name), abs=1e-9)
+
+
+def test_an_optimal_decoder_of_labels_has_the_exact_interval():
+    told = fs.OptimalDecoder().fit(["a", "b"] * 9, [0, 1] * 9).accuracy(["a"] * 10, [0] * 8 + [1] * 2)
+    assert (told.method, round(told.low, 4), round(told.high, 4)) == ("exact", 0.4439, 0.9748)
