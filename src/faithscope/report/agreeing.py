@@ -19,8 +19,8 @@ _MOST_NAMES = 16  # explainers in a heat map that can be read
 class HeatMap:
     """One number for every two explainers; None for what cannot be told, and on the diagonal."""
 
-    measure: str
     title: str
+    names: tuple[str, ...]
     values: tuple[tuple[float | None, ...], ...]
 
 
@@ -30,7 +30,6 @@ class Agreeing:
 
     Attributes
     ----------
-    names : tuple of str
     maps : tuple of HeatMap
         Of measures that at least two explainers have.
     pairs : tuple of dict
@@ -39,7 +38,6 @@ class Agreeing:
         At which granularity they were compared, and what could not be.
     """
 
-    names: tuple[str, ...]
     maps: tuple[HeatMap, ...]
     pairs: tuple[dict[str, Any], ...]
     notes: tuple[str, ...]
@@ -51,13 +49,13 @@ class Agreeing:
             return None
         agreement, missing = attempt("agreement", "agreement", measure)
         if agreement is None:
-            return cls((), (), (), tuple(each.sentence for each in missing))
+            return cls((), (), tuple(each.sentence for each in missing))
         notes = [*agreement.notes, *(f"{p.a} and {p.b}: {note}" for p in agreement.pairs for note in p.notes)]
         names = tuple(map(wording, agreement.explainers))
-        maps = [HeatMap(name, title, _square(agreement, name)) for name, title in _MAPS.items()]
+        maps = [HeatMap(title, names, _square(agreement, name)) for name, title in _MAPS.items()]
         drawn = [each for each in maps if len(names) <= _MOST_NAMES and any(any(_known(row)) for row in each.values)]
         lines = [{name: _shown(value) for name, value in pair.columns().items()} for pair in agreement.pairs]
-        return cls(names, tuple(drawn), tuple(lines), tuple(map(wording, dict.fromkeys(notes))))
+        return cls(tuple(drawn), tuple(lines), tuple(map(wording, dict.fromkeys(notes))))
 
 
 def _square(agreement: ExplainerAgreement, measure: str) -> tuple[tuple[float | None, ...], ...]:

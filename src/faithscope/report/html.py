@@ -11,7 +11,7 @@ from faithscope.measures.estimate import Estimate
 from faithscope.measures.numbers.words import described, named, told_number, typical_gap
 from faithscope.measures.telling.recall import recall_sentence
 from faithscope.measures.telling.verdict import LEVELS, WORDS, ExplainerVerdict
-from faithscope.report.agreeing import Agreeing, HeatMap
+from faithscope.report.agreeing import HeatMap
 from faithscope.report.assumptions import assumptions
 from faithscope.report.contradictions import FeaturePair
 from faithscope.report.glossary import glossary
@@ -48,8 +48,9 @@ def _charts(summary: Summary) -> dict[str, Any]:
             drawn[f"chart-scopes-{place}"] = scope_specs.precision_recall(explainer.hidden.points)
         if len(explainer.discretizations) > 1:
             drawn[f"chart-discretizations-{place}"] = specs.discretizations(explainer.discretizations)
-    for number, square in enumerate(summary.agreeing.maps if summary.agreeing else ()):
-        drawn[f"chart-agreement-{number}"] = heat_map(summary.agreeing.names, square.values, square.title)
+    agreeing = summary.agreeing
+    for number, square in enumerate(agreeing.maps if agreeing else ()):
+        drawn[f"chart-agreement-{number}"] = heat_map(square.names, square.values, square.title)
     colors = {name: f"var(--{name})" for name in LIGHT} | {"hatch": "url(#hatch)"}
     names = [explainer.name for explainer in summary.explainers]
     # The words for a chart are its place's; what Vega would add says less.
@@ -240,10 +241,10 @@ def _scopes_alt(explainer: Explainer) -> str:
     return f"Precision against recall of {len(points):,} explanations of {explainer.name}. {'; '.join(lines)}."
 
 
-def _heat_alt(agreeing: Agreeing, square: HeatMap) -> str:
+def _heat_alt(square: HeatMap) -> str:
     lines = [
-        f"{name} and {agreeing.names[j]} {value:.2f}"
-        for i, name in enumerate(agreeing.names)
+        f"{name} and {square.names[j]} {value:.2f}"
+        for i, name in enumerate(square.names)
         for j, value in enumerate(square.values[i])
         if j > i and value is not None
     ]
