@@ -19,7 +19,10 @@ from faithscope.report.html import render
 from faithscope.report.offline_page import safe_json
 from faithscope.report.terminal import render as in_terminal
 
-SECTIONS = ("verdicts", "picture", "rows", "contradictions", "populations", "discretizations", "method", "glossary")
+SECTIONS = (
+    *("verdicts", "picture", "rows", "contradictions", "populations"),
+    *("hidden", "agreement", "discretizations", "method", "glossary"),
+)
 
 
 class Page(HTMLParser):
@@ -164,7 +167,9 @@ def test_a_single_explainer_has_a_report_too(tmp_path):
     evaluation = fs.evaluate(examples.predict, examples.by_age, X, progress=False)
     evaluation.to_html(tmp_path / "report.html", groups=X["job"])
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
-    assert [attrs["id"] for attrs in page.all("section")] == [s for s in SECTIONS if s != "discretizations"]
+    assert [attrs["id"] for attrs in page.all("section")] == [
+        s for s in SECTIONS if s not in {"agreement", "discretizations"}
+    ]
     assert page.all("select") == []
 
 

@@ -157,7 +157,7 @@ class Rowless:
     """The least that a report can be made of: one estimate, and no rows."""
 
     consistency = fs.consistency(["a", "a", "b"], [1, 0, 1])
-    sufficiency = uniqueness = X = None
+    sufficiency = necessity = uniqueness = X = None
     _discretized = ()
 
     def _contents(self):

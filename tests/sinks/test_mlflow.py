@@ -57,7 +57,7 @@ def test_what_is_undefined_is_named_and_never_zero(client):
     assert "faithscope.consistency.verified" not in data.metrics
     assert data.tags["faithscope.undefined"] == "faithscope.consistency.verified"
     whole = logged(client, result("evaluation by group").to_mlflow())
-    assert whole.tags["faithscope.undefined"] == "faithscope.sufficiency"
+    assert whole.tags["faithscope.undefined"] == "faithscope.sufficiency, faithscope.necessity"
     assert not [name for name in whole.metrics if "sufficiency" in name]
 
 

@@ -34,13 +34,14 @@ class Agreeing:
         Of measures that at least two explainers have.
     pairs : tuple of dict
         Every two explainers, with all numbers.
-    notes : tuple of str
-        At which granularity they were compared, and what could not be.
+    notes, remarks : tuple of str
+        At which granularity they were compared; what could not be compared, pair by pair.
     """
 
     maps: tuple[HeatMap, ...]
     pairs: tuple[dict[str, Any], ...]
     notes: tuple[str, ...]
+    remarks: tuple[str, ...]
 
     @classmethod
     def of(cls, measure: Callable[[], ExplainerAgreement] | None) -> "Agreeing | None":
@@ -49,13 +50,13 @@ class Agreeing:
             return None
         agreement, missing = attempt("agreement", "agreement", measure)
         if agreement is None:
-            return cls((), (), tuple(each.sentence for each in missing))
-        notes = [*agreement.notes, *(f"{p.a} and {p.b}: {note}" for p in agreement.pairs for note in p.notes)]
+            return cls((), (), tuple(each.sentence for each in missing), ())
+        apart = [f"{pair.a} and {pair.b}: {note}" for pair in agreement.pairs for note in pair.notes]
         names = tuple(map(wording, agreement.explainers))
         maps = [HeatMap(title, names, _square(agreement, name)) for name, title in _MAPS.items()]
         drawn = [each for each in maps if len(names) <= _MOST_NAMES and any(any(_known(row)) for row in each.values)]
         lines = [{name: _shown(value) for name, value in pair.columns().items()} for pair in agreement.pairs]
-        return cls(tuple(drawn), tuple(lines), tuple(map(wording, dict.fromkeys(notes))))
+        return cls(tuple(drawn), tuple(lines), tuple(map(wording, agreement.notes)), tuple(map(wording, apart)))
 
 
 def _square(agreement: ExplainerAgreement, measure: str) -> tuple[tuple[float | None, ...], ...]:

@@ -25,8 +25,8 @@ GLOSSARY: dict[str, str] = {
     ),
     "encoding": (
         "Whether the choice of an explanation says more than the explanation. Rows that were given it are compared "
-        "with rows that it covers as well but that were given another: if both get the same predictions, the "
-        "explanation says all there is to say."
+        "with rows that it covers as well but that were given another: if the predictions of both are distributed "
+        "alike, the explanation says all there is to say."
     ),
     "value": (
         "The measure on these rows. A row whose explanation covers no other row counts as 0, so a low value means "
@@ -78,6 +78,11 @@ _NUMBERS: dict[str, str] = {
         "How much the prediction of another row to which the explanation applies agrees, on average, whatever it was "
         "told itself. Only explanations that say where they apply have it: rules, highlights, counterfactuals."
     ),
+    "necessity": (
+        "Of the other rows, each by how much its prediction agrees, the share to which the explanation applies. "
+        "Sufficiency asks whether an explanation is right wherever it applies, necessity how far it reaches. A low one "
+        "is no mistake: there may be many reasons for one prediction."
+    ),
     "chance": (
         "What an explanation that means nothing would reach: how much the predictions of two rows drawn at random "
         "agree, on average. Where most predictions are close to each other it is high by itself."
@@ -99,6 +104,7 @@ _VARIANCE: dict[str, str] = {
         "The share of the variance of the predictions that explanations account for, among all rows to which an "
         "explanation applies, whatever they were told themselves. Only explanations that say where they apply have it."
     ),
+    "necessity": "How far an explanation reaches; it is not defined for shares of variance.",
     "value": (
         "The measure on these rows. A row whose explanation covers no other row counts as if nothing was known about "
         "it but the mean of all predictions, so a low value means unfaithful or unverifiable."

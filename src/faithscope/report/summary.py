@@ -159,8 +159,9 @@ class Explainer:
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """Notes that an assumption may not hold, so that the explainer looks more faithful than it is."""
-        return doubts(note for _, note in self.remarks)
+        """What makes the explainer look more faithful than it is, such as an assumption that may not hold."""
+        encoding = (self.hidden.encoding.rstrip("."),) if self.hidden and self.hidden.encodes else ()
+        return (*doubts(note for _, note in self.remarks), *encoding)
 
     @property
     def said(self) -> str:

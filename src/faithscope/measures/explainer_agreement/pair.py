@@ -127,7 +127,8 @@ def _different(a: ComparedExplainer, b: ComparedExplainer, reason: Incompatible)
         return f"{a.discretizer} and {b.discretizer} cannot give the same: pass one discretizer for both"
     if type(a.explanations) is type(b.explanations):
         return str(reason)
-    return f"{a.explanations.kind} and {b.explanations.kind} cannot be the same explanation"
+    kinds = (each.explanations.kind.partition(" over ")[0] for each in (a, b))  # without the names of features
+    return f"{' and '.join(kinds)} cannot be the same explanation"
 
 
 def numbered(a: Explanations, b: Explanations) -> tuple[Ints, Ints]:

@@ -65,7 +65,7 @@ def estimate_card(estimate: Estimate) -> Card:
     if estimate.measure == NECESSITY:
         sentence = Sentence(recall_sentence(estimate))
     else:
-        sentence = Sentence(with_doubts(judge([estimate], {}), told))
+        sentence = Sentence(with_doubts(judge([estimate], {}), doubts(told)))
     table = estimate_table((), [((), estimate)], below=caption(estimate))
     return Card(estimate.measure, (sentence,), (table,), tuple(note for note in told if note not in doubts(told)))
 

@@ -52,9 +52,9 @@ def doubts(notes: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(note for note in notes if any(words in note for words in _DOUBTFUL)))
 
 
-def with_doubts(verdict: ExplainerVerdict, notes: Iterable[str]) -> str:
+def with_doubts(verdict: ExplainerVerdict, doubted: Iterable[str]) -> str:
     """The sentence of a verdict, and what makes one doubt it."""
-    return " ".join([verdict.sentence, *(f"Read with care: {doubt}." for doubt in doubts(notes))])
+    return " ".join([verdict.sentence, *(f"Read with care: {doubt}." for doubt in doubted)])
 
 
 def bar(chance: float, wanted: float = WANTED) -> float:
