@@ -192,3 +192,14 @@ def test_an_error_of_the_callers_own_code_stays_what_it_is():
     with pytest.raises(RuntimeError, match="no such model") as told:
         asked(explain)
     assert "Raised by explain(0)" in told.value.__notes__[0]
+
+
+def test_counterfactuals_whose_runs_learned_their_own_metric_are_compared_by_what_they_change():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.uniform(18, 70, 200), "job": rng.choice(["clerk", "cook"], 200)})
+    explainers = [fs.explainers.Counterfactual(lambda rows: rows["age"] > 40, X[start:]) for start in (0, 50)]
+    runs = [explainer.explain(X[:30]) for explainer in explainers]
+    repeated = fs.repeatability(runs, X[:30], discretizer=fs.Modified())
+    changed = [run.points != run.originals for run in runs]
+    expected = np.mean((changed[0] == changed[1]).all(axis=1))
+    assert repeated.value == pytest.approx(expected)

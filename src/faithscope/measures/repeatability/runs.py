@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, FaithscopeError, Incompatible
 from faithscope.explanations import Explanations
+from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.chunks import over_chunks
 from faithscope.inputs.rows import rows_of
@@ -53,7 +54,7 @@ class Runs:
         runs : mapping of str to explanations
             At least two runs, by name.
         """
-        kinds = {name: _read(name, run) for name, run in runs.items()}
+        kinds = _without_metrics({name: _read(name, run) for name, run in runs.items()})
         known = {} if X is None else {"X": rows_of(X)}
         refuse_lengths(known | {name: len(kind) for name, kind in kinds.items()})
         _refuse_kinds(kinds)
@@ -174,6 +175,14 @@ def _read(name: str, run: Any) -> Explanations:
         return as_explanations(run)
     except FaithscopeError as error:
         raise type(error)(f"{name} cannot be read as one explanation per row: {error}") from error
+
+
+def _without_metrics(kinds: Mapping[str, Explanations]) -> dict[str, Explanations]:
+    """The same with one metric for all counterfactuals: each run may have learned its own, and no ball is asked for."""
+    metric = next((kind.metric for kind in kinds.values() if isinstance(kind, Counterfactuals)), None)
+    return {
+        name: kind._with(metric=metric) if isinstance(kind, Counterfactuals) else kind for name, kind in kinds.items()
+    }
 
 
 def _refuse_kinds(kinds: Mapping[str, Explanations]) -> None:
