@@ -193,3 +193,12 @@ def test_an_audit_without_scopes_is_refused_in_one_sentence():
 def test_a_line_fits_100_columns():
     for explained in (prediction_itself(), chosen_at_random()):
         assert len(str(fs.encoding(explained, LABELS, X))) <= 100
+
+
+def test_a_note_says_that_many_comparisons_lean_on_one_row():
+    X = np.r_[np.full(90, 1.0), np.full(299, 9.0), 4.0][:, None]
+    rules = fs.Rules.parse(["a <= 5"] * 90 + ["a > 3"] * 300, features=["a"])
+    labels = ["yes"] * 90 + ["no"] * 150 + ["yes"] * 150
+    assert any("90 rows lean on one other row" in note for note in fs.encoding(rules, labels, X).notes)
+    X[200:] = 4.0  # now most rows are covered by both rules
+    assert not any("lean on one" in note for note in fs.encoding(rules, labels, X).notes)

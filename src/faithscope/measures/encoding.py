@@ -30,6 +30,7 @@ from faithscope.sinks.shareable import Shareable
 if TYPE_CHECKING:
     import pandas as pd
 
+_MANY_LEAN = 0.05  # share of the tested rows whose comparisons lean on a single row, from which on that is told
 _OWN_TERM = 3.0  # a row's own term lies between -1 and 1, and the terms of rows given the same lean on it by 1
 
 
@@ -225,7 +226,7 @@ def to_encoding(read: Encoded, confidence: float, agreement: Agreement, notes: t
         tested=len(tests.p),
         flagged=int(np.sum(tests.adjusted <= wrong)),
         encodes=encodes,
-        notes=tuple(dict.fromkeys((*notes, *_about_missed(read.missed)))),
+        notes=tuple(dict.fromkeys((*notes, *_about_missed(read.missed), *_about_reach(sums)))),
         agreement=agreement,
         _encoded=read,
         _tests=tests,
@@ -293,6 +294,14 @@ def _about_missed(missed: int) -> tuple[str, ...]:
         return ()
     rows = several(missed, "row is not covered by its", "rows are not covered by their")
     return (f"{rows} own explanation, and count among the rows given it: that alone can make both differ",)
+
+
+def _about_reach(sums: GapSums) -> tuple[str, ...]:
+    """A note if the comparisons of many rows lean on a single other row, which makes the interval wide."""
+    reach = 0.0 if sums.without is None else sums.without.reach
+    if reach < 2 or reach < _MANY_LEAN * sums.tested:
+        return ()
+    return (f"the comparisons of {reach:,.0f} rows lean on one other row, which makes the interval wide",)
 
 
 def _about_tests(sample: Sample) -> tuple[str, ...]:
