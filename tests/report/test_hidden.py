@@ -1,0 +1,106 @@
+"""What an explanation hides, and whether explainers agree, as a report tells it."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import faithscope as fs
+import report_examples as examples
+from faithscope.report import summarize
+from faithscope.report.html import render
+from faithscope.report.terminal import render as print_summary
+
+ALWAYS_TRUE = {"yes": [("age", "<=", 200.0)], "no": [("income", "<=", 900.0)]}
+
+
+def coded(X: pd.DataFrame) -> fs.Rules:
+    """Rules that hold for everybody; which of them a row is given says its prediction."""
+    chosen = [ALWAYS_TRUE[str(label)] for label in examples.predict(X)]
+    return fs.Rules.from_conditions(chosen, features=list(X.columns))
+
+
+@pytest.fixture(scope="module")
+def summary():
+    X = examples.rows()
+    explainers = {"code": coded, "rules by age": examples.by_age, "importances": examples.importances}
+    return summarize(fs.compare(examples.predict, explainers, X, progress=False))
+
+
+def test_a_code_for_the_prediction_is_doubted_in_every_rendering(summary):
+    code = summary.explainers[0]
+    assert code.hidden.encodes
+    assert code.hidden.encoding.startswith("The choice of this rule says more than the rule: of the ")
+    for text in (code.said, render(summary), print_summary(summary, width=5000)):
+        assert "Read with care:" in text
+        assert "The choice of this rule says more than the rule" in text
+
+
+def test_rules_that_leave_no_choice_are_not_doubted(summary):
+    hidden = summary.explainers[1].hidden
+    assert hidden.encodes is None
+    assert "nothing to choose" in hidden.encoding
+    assert not summary.explainers[1].doubts
+
+
+def test_every_rule_is_a_point_and_those_that_encode_are_ringed(summary):
+    for explainer in summary.explainers[:2]:
+        counts = explainer.measures[1].counts
+        assert len(explainer.hidden.points) + explainer.hidden.left_out == counts.distinct
+    assert all(point["flagged"] for point in summary.explainers[0].hidden.points)
+    assert {line["explanation"] for line in summary.explainers[0].hidden.flagged} == {"age <= 200", "income <= 900"}
+    assert not any(point["flagged"] for point in summary.explainers[1].hidden.points)
+
+
+def test_explanations_that_do_not_say_where_they_apply_hide_nothing_here(summary):
+    assert summary.explainers[2].hidden is None
+    assert summary.explainers[2].necessity is None
+
+
+def test_points_are_those_of_the_table_of_scopes():
+    X = examples.rows()
+    evaluation = fs.evaluate(examples.predict, examples.by_age, X, progress=False)
+    (explainer,) = summarize(evaluation).explainers
+    table = evaluation.scopes().set_index("explanation")
+    for point in explainer.hidden.points:
+        assert point["precision"] == pytest.approx(table.loc[point["explanation"], "precision"])
+        assert point["recall"] == pytest.approx(table.loc[point["explanation"], "recall"])
+
+
+def test_heat_maps_show_what_agreement_measured(summary):
+    pairs = {(line["a"], line["b"]): line for line in summary.agreeing.pairs}
+    for square in summary.agreeing.maps:
+        measure = "same" if "say the same" in square.title else "feature_agreement"
+        for i, a in enumerate(square.names):
+            for j, b in enumerate(square.names):
+                if (a, b) in pairs:
+                    assert square.values[i][j] == pairs[a, b][measure] == square.values[j][i]
+
+
+def test_a_single_explainer_agrees_with_nobody():
+    evaluation = fs.evaluate(examples.predict, examples.by_age, examples.rows(), progress=False)
+    assert summarize(evaluation).agreeing is None
+
+
+def test_explainers_that_cannot_be_compared_are_told_and_not_left_out():
+    X = examples.rows(40)
+    explainers = {"keys": list(map(str, X["age"])), "rules": examples.by_age}
+    summary = summarize(fs.compare(examples.predict, explainers, X, progress=False))
+    assert summary.agreeing.maps == ()
+    assert any("keys" in note for note in (*summary.agreeing.notes, *summary.agreeing.remarks))
+
+
+def test_the_summary_is_json(summary):
+    json.dumps(summary.to_dict(), allow_nan=False)
+
+
+def test_numbers_are_told_by_their_means():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.uniform(size=300), "b": rng.uniform(size=300)})
+    y = rng.normal(size=300)
+    rules = fs.Rules.from_conditions([[("a", "<=", 9.0)] if v > 0 else [("b", "<=", 9.0)] for v in y], ["a", "b"])
+    summary = summarize(fs.evaluate(y, rules, X, agreement=fs.Close(1.0), progress=False))
+    assert summary.explainers[0].hidden.encodes
+    assert summary.explainers[0].hidden.points == ()
+    assert "their mean prediction" in render(summary)
