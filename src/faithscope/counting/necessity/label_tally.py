@@ -21,7 +21,7 @@ _WORDS_PER_LABEL = 8  # below it, covered rows are listed instead of multiplied
 _CELLS = 2**17  # of masks multiplied at once, so that they stay in cache
 
 
-class LabelTally:
+class NecessityTally:
     """What is known of labeled rows, and which of them were given an explanation."""
 
     def __init__(self, rows: NumberedRows, own: NDArray[np.bool_] | None = None) -> None:
@@ -38,7 +38,7 @@ class LabelTally:
         return rows, self.rows.codes[rows] - start
 
 
-class RowTally(LabelTally):
+class RowTally(NecessityTally):
     """Rows that are left out one by one: how many rows of its label have an explanation that covers each row."""
 
     def layout(self) -> Layout:
@@ -130,7 +130,7 @@ class RowTally(LabelTally):
         )
 
 
-class BlockTally(LabelTally):
+class BlockTally(NecessityTally):
     """Rows that are left out in blocks: counts of covered rows by label and block; rows may be weighted."""
 
     def __init__(self, rows: NumberedRows, own: NDArray[np.bool_] | None = None) -> None:

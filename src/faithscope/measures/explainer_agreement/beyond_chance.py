@@ -29,7 +29,7 @@ class Chance(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class GivenWeights:
     """By cluster and explanation: the weight of the rows that explainer a, and explainer b, gave that explanation."""
 
     cluster: Ints
@@ -38,7 +38,7 @@ class Parts:
     b: Floats
 
     @classmethod
-    def of(cls, a: Ints, b: Ints, rows: CountedRows) -> "Parts":
+    def of(cls, a: Ints, b: Ints, rows: CountedRows) -> "GivenWeights":
         """From numbers of explanations; -1 in b is one that explainer a gave to no row."""
         size = int(a.max()) + 2
         columns = [rows.cluster * size + a, rows.cluster * size + np.where(b < 0, size - 1, b)]
