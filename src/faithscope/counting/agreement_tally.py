@@ -31,8 +31,6 @@ class AgreementTally:
         need(200 * rows.n, f"Sums over {rows.n:,} rows", "sample rows")
         self.sample, self.rows, self.agreement = sample, rows, sample.agreement
         self.sums, self.unit = sample.agreement.over(sample.values), scaled(sample.values)[1]
-        self.order = np.lexsort((rows.labels, rows.codes))
-        self.bounds = np.searchsorted(rows.codes[self.order], np.arange(len(rows.distinct) + 1))
         self.own, self.agreeing = np.zeros(rows.n, bool), np.zeros(rows.n)
         self.reached = np.zeros(len(rows.distinct), np.int64)
         self.weights = np.ones(rows.n) if rows.weights is None else rows.weights
@@ -64,7 +62,7 @@ class AgreementTally:
         """Add a batch of explanations by their bitmaps; `start` is the number of the first."""
         labels, many = self.rows.labels, len(bits)
         which, place = layout.ones(bits)
-        row, given = layout.source[place], self.order[self.bounds[start] : self.bounds[start + many]]
+        row, given = layout.source[place], self.rows.given(start, many)
         asked = self.rows.codes[given] - start
         own = self.own[given] = layout.holds(bits, asked, given)
         agreeing = self.sums.at(GroupedRows(which, labels[row], self.weights[row]), asked, labels[given])

@@ -26,15 +26,13 @@ class NecessityTally:
 
     def __init__(self, rows: NumberedRows, own: NDArray[np.bool_] | None = None) -> None:
         self.rows, self.labels = rows, len(rows.names)
-        self.order = np.lexsort((rows.labels, rows.codes))
-        self.bounds = np.searchsorted(rows.codes[self.order], np.arange(len(rows.distinct) + 1))
         self.own = np.zeros(rows.n, bool) if own is None else own
         self.same = np.zeros(rows.n)
         self.reached = np.zeros(len(rows.distinct), np.int64)
 
     def given(self, start: int, many: int) -> tuple[Ints, Ints]:
         """The rows that were given a batch of explanations, and which of these."""
-        rows = self.order[self.bounds[start] : self.bounds[start + many]]
+        rows = self.rows.given(start, many)
         return rows, self.rows.codes[rows] - start
 
 
