@@ -78,5 +78,5 @@ def beyond_chance(holds: NDArray[np.bool_], chance: Chance, rows: CountedRows, c
         return Share(value, min(-1.0, value), 1.0)
     left_out = 1 - (1 - rows.left_out(same)) / without
     spread = Deviations.of(left_out, np.ones(len(left_out))).margin(wrong)[0]
-    margin = max(spread, rows.least(wrong) / (1 - chance.value))
+    margin = max(spread, min(1.0, rows.units.least(wrong)) / (1 - chance.value))
     return Share(value, min(value, max(-1.0, value - margin)), min(1.0, value + margin))
