@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.measures.explainer_agreement.beyond_chance import Parts
+from faithscope.measures.explainer_agreement.beyond_chance import GivenWeights
 from faithscope.measures.explainer_agreement.shares import CountedRows
 
 OVERLAPS = ("feature_agreement", "rank_agreement", "sign_agreement", "signed_rank_agreement")
@@ -100,7 +100,7 @@ def test_what_is_left_without_each_cluster_is_what_the_other_rows_give(seed):
     places = {name: place for place, name in enumerate(np.unique(np.sign(a[:, 0])))}
     ours = codes[0], np.array([places.get(sign, -1) for sign in np.sign(b[:, 0])])
     rows = CountedRows(mass, groups)
-    chance, same = Parts.of(*ours, rows).chance(rows), (ours[0] == ours[1]).astype(float)
+    chance, same = GivenWeights.of(*ours, rows).chance(rows), (ours[0] == ours[1]).astype(float)
     if groups.max() == 0:
         assert chance.value is None
         return

@@ -104,3 +104,15 @@ def test_numbers_are_told_by_their_means():
     assert summary.explainers[0].hidden.encodes
     assert summary.explainers[0].hidden.points == ()
     assert "their mean prediction" in render(summary)
+
+
+def test_rules_that_stand_out_by_chance_are_neither_listed_nor_ringed():
+    rng = np.random.default_rng(38)
+    X, labels = rng.uniform(size=(100, 2)), np.where(rng.random(100) < 0.5, "yes", "no")
+    rules = fs.Rules.parse(rng.choice(["a <= 2", "b <= 2"], 100).tolist(), features=["a", "b"])
+    (told,) = summarize(fs.evaluate(labels, rules, X, progress=False)).explainers
+    assert "2 of 2 rules stand out, as they may by chance" in told.hidden.encoding
+    assert told.hidden.encodes is False
+    assert told.hidden.flagged == ()
+    assert not any(point["flagged"] for point in told.hidden.points)
+    assert not any("says more than" in doubt for doubt in told.doubts)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from faithscope.agreements import GroupedRows, Spread, scaled
 from faithscope.counting.clusters import Strangers
-from faithscope.counting.counts import Counts, sums, tabulate
+from faithscope.counting.given_counts import given_counts
 from faithscope.counting.layout import Bits, Layout
 from faithscope.counting.leaving import Batch, LeavingBlocks, LeavingRows
 from faithscope.counting.numbered import NumberedRows
@@ -31,8 +31,6 @@ class AgreementTally:
         need(200 * rows.n, f"Sums over {rows.n:,} rows", "sample rows")
         self.sample, self.rows, self.agreement = sample, rows, sample.agreement
         self.sums, self.unit = sample.agreement.over(sample.values), scaled(sample.values)[1]
-        self.order = np.lexsort((rows.labels, rows.codes))
-        self.bounds = np.searchsorted(rows.codes[self.order], np.arange(len(rows.distinct) + 1))
         self.own, self.agreeing = np.zeros(rows.n, bool), np.zeros(rows.n)
         self.reached = np.zeros(len(rows.distinct), np.int64)
         self.weights = np.ones(rows.n) if rows.weights is None else rows.weights
@@ -64,7 +62,7 @@ class AgreementTally:
         """Add a batch of explanations by their bitmaps; `start` is the number of the first."""
         labels, many = self.rows.labels, len(bits)
         which, place = layout.ones(bits)
-        row, given = layout.source[place], self.order[self.bounds[start] : self.bounds[start + many]]
+        row, given = layout.source[place], self.rows.given(start, many)
         asked = self.rows.codes[given] - start
         own = self.own[given] = layout.holds(bits, asked, given)
         agreeing = self.sums.at(GroupedRows(which, labels[row], self.weights[row]), asked, labels[given])
@@ -78,7 +76,7 @@ class AgreementTally:
             left_out = None
         spread = None if left_out is None else self.leaving.spread(left_out, self.unit)
         sums = self.leaving.total() if self._in_blocks else None
-        counts = self._counts(relation)
+        counts = given_counts(rows, self.own, self.agreeing, self.reached, relation, self.agreement)
         if rows.clusters is not None:
             counts = replace(counts, clusters=Strangers.of(self.sample).totals())
         coverage = Coverage(counts, rows.codes, self.own, sums=sums, spread=spread)
@@ -86,22 +84,3 @@ class AgreementTally:
             return coverage
         coverage = replace(coverage, left_out=left_out)
         return replace(coverage, block=rows.block, alike=rows.content.of_rows_alone) if self._in_blocks else coverage
-
-    def _counts(self, relation: Relation) -> Counts:
-        """Counts of the cells that rows were given, with their agreement; those of all rows covered are too many."""
-        rows, labels = self.rows, len(self.rows.names)
-        cells, given = tabulate(rows.codes, rows.labels, len(rows.distinct), labels)
-        cell = np.searchsorted(cells, rows.codes * labels + rows.labels)
-        missed, agreeing = np.bincount(cell[~self.own], minlength=len(cells)), np.zeros(len(cells))
-        agreeing[cell] = self.agreeing
-        counts = Counts(
-            *(rows.kept, rows.names, *np.divmod(cells, labels), given, given - missed, missed),
-            relation=relation,
-            agreement=self.agreement,
-            reached=self.reached,
-            agreeing=agreeing,
-        )
-        if rows.weights is None:
-            return counts
-        weight, square = (sums(cell, rows.weights**power, len(cells)) for power in (1, 2))
-        return replace(counts, weight=weight, square=square)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from faithscope.counting.blocks import Content
 from faithscope.counting.layout import Layout
+from faithscope.counting.ordering import order_by
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
 from faithscope.runtime.memory import need
@@ -78,6 +79,18 @@ class NumberedRows:
     def block(self) -> Ints:
         """The block of each row; it depends on the content of the row and not on its position."""
         return np.zeros(self.n, np.int64) if self.blocks == 1 else self.content.deal(self.blocks)
+
+    @cached_property
+    def _by_explanation(self) -> tuple[Ints, Ints]:
+        """Rows in order of explanation, then of label; and where the rows of each explanation begin."""
+        by_label = order_by(self.labels, len(self.names))
+        order = by_label[order_by(self.codes[by_label], len(self.distinct))]
+        return order, np.searchsorted(self.codes[order], np.arange(len(self.distinct) + 1))
+
+    def given(self, start: int, many: int) -> Ints:
+        """The rows that were given the explanations from `start` on, in order of explanation, then of label."""
+        order, bounds = self._by_explanation
+        return order[bounds[start] : bounds[start + many]]
 
     def layout(self, padded: bool = True) -> Layout:
         """The order of rows in bitmaps: by label, and by block within a label; numbers ascend."""

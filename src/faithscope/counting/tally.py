@@ -15,7 +15,7 @@ from faithscope.counting.influence import Influence
 from faithscope.counting.layout import Bits, Layout
 from faithscope.counting.leave_out import LeftOut, Sums
 from faithscope.counting.numbered import NumberedRows
-from faithscope.counting.ordering import order_by, run_starts
+from faithscope.counting.ordering import run_starts
 from faithscope.counting.spread import SpreadCounts
 from faithscope.relations import Relation
 from faithscope.runtime.memory import need
@@ -51,9 +51,6 @@ class LabelTally:
 
     def __init__(self, rows: NumberedRows, keep: bool, own: NDArray[np.bool_] | None = None) -> None:
         self.rows, self.keep = rows, keep
-        by_label = order_by(rows.labels, len(rows.names))
-        self.order = by_label[order_by(rows.codes[by_label], len(rows.distinct))]  # by explanation, then by label
-        self.bounds = np.searchsorted(rows.codes[self.order], np.arange(len(rows.distinct) + 1))
         self.own = np.zeros(rows.n, bool) if own is None else own  # whether its own explanation covers a row
         self.cells: list[tuple[NDArray[Any], ...]] = []
         self.held = 0  # bytes of the cells
@@ -74,7 +71,7 @@ class LabelTally:
 
         What is returned adds them: it is to be called for one batch after the other.
         """
-        given = self._rows_given(start, len(bits))
+        given = self.rows.given(start, len(bits))
         self.own[given] = layout.holds(bits, self.rows.codes[given] - start, given)
         return self._prepared(start, len(bits), self._covered(bits, layout), bits if self.keep else None)
 
@@ -93,16 +90,13 @@ class LabelTally:
 
     def _given(self, start: int, many: int) -> tuple[GivenRows, NDArray[np.bool_]]:
         """The rows that were given a batch of explanations, and whether they are covered."""
-        rows, given = self.rows, self._rows_given(start, many)
+        rows, given = self.rows, self.rows.given(start, many)
         which, own = rows.codes[given] - start, self.own[given]
         cell = which * len(rows.names) + rows.labels[given]
         weights = np.ones(len(given)) if rows.weights is None else rows.weights[given]
         inside, missed = weights * own, weights * ~own
         squares = inside if rows.weights is None else inside**2
         return GivenRows(which, cell, rows.block[given], inside, squares, missed, run_starts(cell)), own
-
-    def _rows_given(self, start: int, many: int) -> Ints:
-        return self.order[self.bounds[start] : self.bounds[start + many]]
 
     def _covered(self, bits: Bits, layout: Layout) -> CoveredCells:
         weights = self.rows.weights
@@ -115,7 +109,7 @@ class LabelTally:
         """The weights and squared weights of the rows that were given a batch; none if rows are not weighted."""
         if self.rows.weights is None:
             return ()
-        weights = self.rows.weights[self._rows_given(start, many)]
+        weights = self.rows.weights[self.rows.given(start, many)]
         return weights, weights**2
 
     def _add(

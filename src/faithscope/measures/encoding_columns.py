@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.encoding.sums import Encoded, LabelCells, NumberColumns
+from faithscope.counting.encoding.sums import Encoded, LabelCells, NumberTable
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.measures.encoding_tests import ChoiceTests
 
@@ -46,6 +46,6 @@ def _by_label(names: tuple[object, ...], labels: Ints, rows: Ints) -> dict[objec
     return {names[label]: many for label, many in zip(labels.tolist(), rows.tolist(), strict=True) if many}
 
 
-def _numbers(columns: NumberColumns, tests: ChoiceTests) -> dict[str, Any]:
+def _numbers(columns: NumberTable, tests: ChoiceTests) -> dict[str, Any]:
     means = (columns.given_mean[tests.explanation], columns.others_mean[tests.explanation])
     return dict(zip(("given_mean", "covered_mean"), means, strict=True))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, kolmogorov
 
-from faithscope.counting.encoding.sums import Encoded, LabelCells, NumberColumns
+from faithscope.counting.encoding.sums import Encoded, LabelCells, NumberTable
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -67,7 +67,7 @@ def _of_labels(cells: LabelCells, distinct: int) -> tuple[Any, ...]:
     return given, others, total(np.abs(shares[0] - shares[1])) / 2, np.minimum(1.0, p * np.where(labels > 2, labels, 1))
 
 
-def _of_numbers(columns: NumberColumns) -> tuple[Any, ...]:
+def _of_numbers(columns: NumberTable) -> tuple[Any, ...]:
     given, others = columns.first_given.astype(np.float64), columns.first_others.astype(np.float64)
     size = np.sqrt(given * others / np.maximum(given + others, 1))
     return columns.given, columns.others, columns.distance, kolmogorov(size * columns.distance)

@@ -28,7 +28,7 @@ class Hidden:
     encodes : bool or None
         Whether it says more than the explanations; None if that cannot be told.
     flagged : tuple of dict
-        The explanations whose choice says more than they do, strongest first.
+        The explanations whose choice says more than they do, strongest first; none unless `encodes`.
     points : tuple of dict
         Precision and recall of the explanations that most rows were given; none of numbers.
     left_out : int
@@ -50,16 +50,16 @@ class Hidden:
         encoding, missing = attempt("hidden", "encoding", result.encoding)
         flagged = _flagged(encoding)
         points, many = _points(sufficiency, {line["explanation"] for line in flagged})
-        said = "" if encoding is None else wording(encoding_verdict(encoding), longest=1000)
+        verdict = "" if encoding is None else wording(encoding_verdict(encoding), longest=1000)
         encodes = None if encoding is None else encoding.encodes
-        return cls(said, encodes, flagged[:_MOST_FLAGGED], points, many - len(points)), missing
+        return cls(verdict, encodes, flagged[:_MOST_FLAGGED], points, many - len(points)), missing
 
 
 def _flagged(encoding: Encoding | None) -> tuple[dict[str, Any], ...]:
-    if encoding is None or not encoding.flagged:
+    """The flagged explanations, which come first in the table; none if all in all nothing is encoded."""
+    if encoding is None or not encoding.encodes or not encoding.flagged:
         return ()
-    table = encoding.table()
-    return tuple(map(_shown, table[table["flagged"]].to_dict("records")))
+    return tuple(map(_shown, encoding.table(encoding.flagged).to_dict("records")))
 
 
 def _points(sufficiency: Estimate, flagged: set[str]) -> tuple[tuple[dict[str, Any], ...], int]:

@@ -47,7 +47,7 @@ class Known(NamedTuple):
     agreeing: Floats
 
 
-class Kinds(NamedTuple):
+class GapKinds(NamedTuple):
     """Rows that were given the same explanation, have the same prediction, and are compared with the same rows.
 
     Attributes
@@ -74,40 +74,40 @@ class GapBlocks:
         self.gap, self.tested, self.leaning = np.zeros(1 + blocks), np.zeros(1 + blocks), np.zeros(blocks)
         self.alone = self.exclusive = 0.0
 
-    def add(self, kinds: Kinds, given: Met, others: Met) -> NDArray[np.bool_]:
+    def add(self, kinds: GapKinds, given: Met, others: Met) -> NDArray[np.bool_]:
         """Add a batch of explanations; whether each of them can be tested."""
         step, tested = max(1, _ENTRIES // self.blocks), np.zeros(len(given.weight))
         for start in range(0, len(kinds.value), step):
             part = slice(start, start + step)
             known = [Known(*(column[part] for column in each)) for each in (kinds.given, kinds.others)]
-            some = Kinds(kinds.explanation[part], kinds.value[part], kinds.mass[part], *known)
-            mass = self._add(some, given, others)
-            tested += np.bincount(some.explanation, mass, minlength=len(tested))
+            chunk = GapKinds(kinds.explanation[part], kinds.value[part], kinds.mass[part], *known)
+            mass = self._add(chunk, given, others)
+            tested += np.bincount(chunk.explanation, mass, minlength=len(tested))
         self.leaning += (ratio(tested[:, None], others.weight.sum(axis=1, keepdims=True)) * others.weight).sum(axis=0)
         return np.asarray(tested > 0)
 
-    def _add(self, kinds: Kinds, given: Met, others: Met) -> Floats:
+    def _add(self, kinds: GapKinds, given: Met, others: Met) -> Floats:
         """Add some kinds; the weight of the rows of each that can be tested."""
-        alike, several = self._shares(kinds, given, kinds.given)
-        crossed, some = self._shares(kinds, others, kinds.others)
-        mass, both = without_each(kinds.mass), several & some
+        alike, has_given = self._shares(kinds, given, kinds.given)
+        crossed, has_others = self._shares(kinds, others, kinds.others)
+        mass, both = without_each(kinds.mass), has_given & has_others
         tested = mass * both
         self.gap += (tested * (alike - crossed)).sum(axis=0)
         self.tested += tested.sum(axis=0)
-        self.alone += float(mass[~several[:, 0], 0].sum())
-        self.exclusive += float(mass[several[:, 0] & ~some[:, 0], 0].sum())
+        self.alone += float(mass[~has_given[:, 0], 0].sum())
+        self.exclusive += float(mass[has_given[:, 0] & ~has_others[:, 0], 0].sum())
         return tested[:, 0]
 
-    def _shares(self, kinds: Kinds, met: Met, known: Known) -> tuple[Floats, NDArray[np.bool_]]:
+    def _shares(self, kinds: GapKinds, met: Met, known: Known) -> tuple[Floats, NDArray[np.bool_]]:
         """How much each kind agrees with the rows that it meets, and whether it meets any: (kinds, 1 + blocks)."""
         shape = (len(kinds.value), self.blocks)
         group = kinds.explanation[:, None] * self.blocks + np.arange(self.blocks)
         value = np.broadcast_to(kinds.value[:, None], shape)
         agreeing = without_each(self.sums.at(met.rows, group.reshape(-1), value.reshape(-1)).reshape(shape))
         weight, size = (without_each(table)[kinds.explanation] for table in (met.weight, met.size))
-        some = size - known.size[:, None] > 0.5
-        share = ratio(agreeing - known.agreeing[:, None], np.where(some, weight - known.weight[:, None], 0.0))
-        return np.minimum(share, 1.0), some
+        meets = size - known.size[:, None] > 0.5
+        share = ratio(agreeing - known.agreeing[:, None], np.where(meets, weight - known.weight[:, None], 0.0))
+        return np.minimum(share, 1.0), meets
 
     def result(self, per_block: Floats, units: int) -> GapSums:
         """The sums of all explanations that were added.

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from faithscope.counting.counts import Counts
 from faithscope.counting.encoding.rows import Listed
-from faithscope.counting.encoding.sums import LabelCells, NumberColumns
+from faithscope.counting.encoding.sums import LabelCells, NumberTable
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -78,7 +78,7 @@ class NumbersCompared:
     labels: Ints
     values: Floats
     independent: Independent
-    parts: list[NumberColumns] = field(default_factory=list)
+    parts: list[NumberTable] = field(default_factory=list)
 
     def add(self, batch: Listed) -> None:
         """Add a batch of explanations."""
@@ -92,11 +92,11 @@ class NumbersCompared:
         sizes = [np.bincount(part, minlength=batch.many) for part in (asked, which)]
         ranks = self.labels[batch.given[first_given]], self.labels[batch.row[first_others]]
         distance = _distances((asked, which), ranks, (sizes[0], sizes[1]))
-        self.parts.append(NumberColumns(given, others, means[0], means[1], sizes[0], sizes[1], distance))
+        self.parts.append(NumberTable(given, others, means[0], means[1], sizes[0], sizes[1], distance))
 
-    def result(self) -> NumberColumns:
+    def result(self) -> NumberTable:
         """The columns of all explanations that were added."""
-        return NumberColumns(*map(np.concatenate, zip(*self.parts, strict=True)))
+        return NumberTable(*map(np.concatenate, zip(*self.parts, strict=True)))
 
 
 def _means(which: Ints, values: Floats, many: int) -> Floats:

@@ -84,11 +84,12 @@ def _leave_out_rows(coverage: Coverage, rows: NumberedRows, covers: Parts | Bloc
 def _leave_out_blocks(rows: NumberedRows, covers: Parts | Blocks) -> GapSums:
     """Blocks of independent rows with labels, in tables."""
     layout, weights = rows.layout(), np.ones(rows.n) if rows.weights is None else rows.weights
-    gap, given = GapBlocks(rows.blocks, Same().over(np.empty(0))), _Given(rows)
+    gap = GapBlocks(rows.blocks, Same().over(np.empty(0)))
     most = TABLE // max(1, layout.segments)
     step = max(1, most if rows.weights is None else min(most, 2 * _PAIRS // max(1, 64 * layout.width)))
     for start, bits in in_blocks(covers, layout, len(rows.distinct), step):
-        asked, members = given.members(start, len(bits))
+        members = rows.given(start, len(bits))
+        asked = rows.codes[members] - start
         own = layout.holds(bits, asked, members)
         covered = layout.count(bits)
         mass = covered if rows.weights is None else layout.fold(weigh(bits, weights[layout.source]))
@@ -121,9 +122,9 @@ def _listed(sample: Sample, rows: NumberedRows, covers: Parts | Blocks) -> Encod
         if numbers
         else LabelsCompared(rows.labels, len(rows.names), independent)
     )
-    layout, given, both, missed = rows.layout(padded=not rows.sparse), _Given(rows), [], 0
+    layout, both, missed = rows.layout(padded=not rows.sparse), [], 0
     for start, bits in in_blocks(covers, layout, len(rows.distinct), max(1, _PAIRS // rows.n)):
-        batch = given.listed(start, bits, layout)
+        batch = _list(rows, start, bits, layout)
         both.append(gap.add(batch))
         compared.add(batch)
         missed += batch.missed
@@ -132,24 +133,11 @@ def _listed(sample: Sample, rows: NumberedRows, covers: Parts | Blocks) -> Encod
     return Encoded(gap.result(), *told)
 
 
-class _Given:
-    """The rows that were given each explanation, in order of explanation, then of prediction."""
-
-    def __init__(self, rows: NumberedRows) -> None:
-        self.rows = rows
-        self.order = np.lexsort((rows.labels, rows.codes))
-        self.bounds = np.searchsorted(rows.codes[self.order], np.arange(len(rows.distinct) + 1))
-
-    def members(self, start: int, many: int) -> tuple[Ints, Ints]:
-        """The explanation, within a batch, of each row that was given one of it, and the row."""
-        given = self.order[self.bounds[start] : self.bounds[start + many]]
-        return self.rows.codes[given] - start, given
-
-    def listed(self, start: int, bits: Bits, layout: Layout) -> Listed:
-        """The rows given a batch of explanations, and the other rows that their bitmaps hold."""
-        asked, given = self.members(start, len(bits))
-        which, place = layout.ones(bits)
-        row = layout.source[place]
-        others = self.rows.codes[row] != which + start
-        missed = len(given) - int((~others).sum())
-        return Listed(start, len(bits), asked, given, which[others], row[others], missed)
+def _list(rows: NumberedRows, start: int, bits: Bits, layout: Layout) -> Listed:
+    """The rows given a batch of explanations, and the other rows that their bitmaps hold."""
+    given = rows.given(start, len(bits))
+    which, place = layout.ones(bits)
+    row = layout.source[place]
+    others = rows.codes[row] != which + start
+    missed = len(given) - int((~others).sum())
+    return Listed(start, len(bits), rows.codes[given] - start, given, which[others], row[others], missed)

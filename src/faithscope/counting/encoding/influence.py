@@ -68,7 +68,7 @@ class GapInfluence(Influence):
         """
         given, met, both = self.rows, self.met, self.both
         whole, tested = float(self.terms.sum()), float(given[both].sum())
-        alone, exclusive = (float(given[some].sum()) for some in (given == 1, (given > 1) & (met == 0)))
+        alone, exclusive = (float(given[mask].sum()) for mask in (given == 1, (given > 1) & (met == 0)))
         total = float(given.sum())
         if total < 2:
             return GapSums(whole, tested, alone, exclusive, total)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import GroupedRows
-from faithscope.counting.encoding.blocks import Kinds, Known, Met
+from faithscope.counting.encoding.blocks import GapKinds, Known, Met
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -22,14 +22,14 @@ def met_in_table(weight: NDArray[Any], count: NDArray[Any]) -> Met:
     return Met(rows, whole, count.sum(axis=1, dtype=np.float64).reshape(explanations, blocks))
 
 
-def kinds_in_table(given: NDArray[Any]) -> Kinds:
+def kinds_in_table(given: NDArray[Any]) -> GapKinds:
     """The kinds of rows that count alike, from how many were given each explanation, by label and block."""
     explanation, label = np.nonzero(given.sum(axis=2))
     mass = given[explanation, label].astype(np.float64)
-    return Kinds(explanation, label, mass, *known_alone(np.ones(len(label)), 1.0))
+    return GapKinds(explanation, label, mass, *known_alone(np.ones(len(label)), 1.0))
 
 
-def kinds_of_rows(explanation: Ints, value: Ints, weight: Floats, block: Ints, blocks: int, itself: float) -> Kinds:
+def kinds_of_rows(explanation: Ints, value: Ints, weight: Floats, block: Ints, blocks: int, itself: float) -> GapKinds:
     """The kinds of independent rows: equal explanation, prediction and weight."""
     order = np.lexsort((weight, value, explanation))
     explanation, value, weight = explanation[order], value[order], weight[order]
@@ -38,7 +38,7 @@ def kinds_of_rows(explanation: Ints, value: Ints, weight: Floats, block: Ints, b
     kind, first = np.cumsum(new) - 1, np.flatnonzero(new)
     mass = np.bincount(kind * blocks + block[order], weight, minlength=len(first) * blocks)
     known = known_alone(weight[first], itself)
-    return Kinds(explanation[first], value[first], mass.reshape(-1, blocks).astype(np.float64), *known)
+    return GapKinds(explanation[first], value[first], mass.reshape(-1, blocks).astype(np.float64), *known)
 
 
 def known_alone(weight: Floats, itself: float) -> tuple[Known, Known]:

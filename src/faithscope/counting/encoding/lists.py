@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from faithscope.agreements import GroupedRows
 from faithscope.agreements.base import AgreementSums
-from faithscope.counting.encoding.blocks import GapBlocks, Kinds, Known, Met
+from faithscope.counting.encoding.blocks import GapBlocks, GapKinds, Known, Met
 from faithscope.counting.encoding.label_blocks import kinds_of_rows
 from faithscope.counting.encoding.rows import Listed
 from faithscope.counting.encoding.sums import GapSums
@@ -48,7 +48,7 @@ class GapLists:
         chosen = row[order]
         return GroupedRows(group[order], self.rows.labels[chosen], self.weights[chosen])
 
-    def _kinds(self, batch: Listed) -> Kinds:
+    def _kinds(self, batch: Listed) -> GapKinds:
         given, blocks = batch.given, self.rows.blocks
         value, weight, block = self.rows.labels[given], self.weights[given], self.rows.block[given]
         if self.rows.clusters is None:
@@ -57,7 +57,7 @@ class GapLists:
         mass[np.arange(len(given)), block] = weight
         pairs = ((batch.asked, given), (batch.which, batch.row))
         known = (self._known(self.rows.clusters, batch, which, row) for which, row in pairs)
-        return Kinds(batch.asked, value, mass, *known)
+        return GapKinds(batch.asked, value, mass, *known)
 
     def _known(self, clusters: Ints, batch: Listed, which: Ints, row: Ints) -> Known:
         """Per given row, the listed rows of its own cluster that have, or are covered by, its explanation."""

@@ -76,7 +76,7 @@ class LabelCells(NamedTuple):
     first_others: Ints
 
 
-class NumberColumns(NamedTuple):
+class NumberTable(NamedTuple):
     """Per explanation, of numbers: rows given it and other rows covered, their means, and how far they are apart.
 
     `distance` is Kolmogorov's between the `first_given` and `first_others` rows (see `LabelCells`).
@@ -103,7 +103,7 @@ class Encoded(NamedTuple):
         The distinct predictions; empty for numbers.
     both : (k,) array of bool
         Whether some row with each explanation can be tested.
-    tables : LabelCells or NumberColumns
+    tables : LabelCells or NumberTable
     n, missed : int
         Rows, and those that their own explanation does not cover.
     effective_n : float
@@ -114,7 +114,7 @@ class Encoded(NamedTuple):
     explanations: Explanations
     labels: tuple[object, ...]
     both: NDArray[np.bool_]
-    tables: LabelCells | NumberColumns
+    tables: LabelCells | NumberTable
     n: int
     missed: int
     effective_n: float

@@ -21,24 +21,22 @@ _WORDS_PER_LABEL = 8  # below it, covered rows are listed instead of multiplied
 _CELLS = 2**17  # of masks multiplied at once, so that they stay in cache
 
 
-class LabelTally:
+class NecessityTally:
     """What is known of labeled rows, and which of them were given an explanation."""
 
     def __init__(self, rows: NumberedRows, own: NDArray[np.bool_] | None = None) -> None:
         self.rows, self.labels = rows, len(rows.names)
-        self.order = np.lexsort((rows.labels, rows.codes))
-        self.bounds = np.searchsorted(rows.codes[self.order], np.arange(len(rows.distinct) + 1))
         self.own = np.zeros(rows.n, bool) if own is None else own
         self.same = np.zeros(rows.n)
         self.reached = np.zeros(len(rows.distinct), np.int64)
 
     def given(self, start: int, many: int) -> tuple[Ints, Ints]:
         """The rows that were given a batch of explanations, and which of these."""
-        rows = self.order[self.bounds[start] : self.bounds[start + many]]
+        rows = self.rows.given(start, many)
         return rows, self.rows.codes[rows] - start
 
 
-class RowTally(LabelTally):
+class RowTally(NecessityTally):
     """Rows that are left out one by one: how many rows of its label have an explanation that covers each row."""
 
     def layout(self) -> Layout:
@@ -130,7 +128,7 @@ class RowTally(LabelTally):
         )
 
 
-class BlockTally(LabelTally):
+class BlockTally(NecessityTally):
     """Rows that are left out in blocks: counts of covered rows by label and block; rows may be weighted."""
 
     def __init__(self, rows: NumberedRows, own: NDArray[np.bool_] | None = None) -> None:

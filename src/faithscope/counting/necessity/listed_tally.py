@@ -11,7 +11,7 @@ from faithscope.counting.clusters import Strangers
 from faithscope.counting.layout import Bits, Layout
 from faithscope.counting.necessity.blocks import ReachedRows, ReachedSums
 from faithscope.counting.necessity.counted import NecessityTerms
-from faithscope.counting.necessity.label_tally import LabelTally, heaviest
+from faithscope.counting.necessity.label_tally import NecessityTally, heaviest
 from faithscope.counting.numbered import NumberedRows
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
@@ -23,7 +23,7 @@ _PAIRS = 2**21  # explanations x rows worked on at once
 _TABLE = 2**20  # rows x blocks worked on at once
 
 
-class ListedTally(LabelTally):
+class ListedTally(NecessityTally):
     """Rows are compared with rows of other clusters only; a row that is not clustered is a cluster of its own."""
 
     def __init__(self, sample: Sample, rows: NumberedRows) -> None:

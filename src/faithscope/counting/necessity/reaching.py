@@ -9,8 +9,9 @@ import numpy as np
 from faithscope.counting.bitmaps import over_batches
 from faithscope.counting.blocks import Content
 from faithscope.counting.clusters import Strangers
-from faithscope.counting.counts import Counts, sums, tabulate
+from faithscope.counting.counts import Counts
 from faithscope.counting.coverage import EXACT, countable
+from faithscope.counting.given_counts import given_counts
 from faithscope.counting.idle import watch
 from faithscope.counting.necessity.counted import NecessityCounts
 from faithscope.counting.necessity.label_tally import BlockTally, RowTally
@@ -104,21 +105,5 @@ def _counted(tally: Tally, sample: Sample, relation: Relation, idle: tuple[str, 
 
 
 def _counts(tally: Tally, sample: Sample, relation: Relation) -> Counts:
-    """Counts of the cells that rows were given, with the rows that are covered and agree."""
-    rows, labels = tally.rows, len(tally.rows.names)
-    cells, given = tabulate(rows.codes, rows.labels, len(rows.distinct), labels)
-    cell = np.searchsorted(cells, rows.codes * labels + rows.labels)
-    missed, agreeing = np.bincount(cell[~tally.own], minlength=len(cells)), np.zeros(len(cells))
-    agreeing[cell] = tally.same
-    counts = Counts(
-        *(rows.kept, rows.names, *np.divmod(cells, labels), given, given - missed, missed),
-        relation=relation,
-        agreement=sample.agreement,
-        reached=tally.reached,
-        agreeing=agreeing,
-        clusters=None if sample.clusters is None else Strangers.of(sample).totals(),
-    )
-    if rows.weights is None:
-        return counts
-    weight, square = (sums(cell, rows.weights**power, len(cells)) for power in (1, 2))
-    return replace(counts, weight=weight, square=square)
+    counts = given_counts(tally.rows, tally.own, tally.same, tally.reached, relation, sample.agreement)
+    return counts if sample.clusters is None else replace(counts, clusters=Strangers.of(sample).totals())

@@ -42,7 +42,7 @@ class ThinnedTally(LabelTally):
 
     def _add_thinned(self, start: int, bits: Bits, layout: Layout) -> None:
         rows, many, kinds = self.rows, len(bits), len(self.kinds.kept)
-        given_rows = self._rows_given(start, many)
+        given_rows = self.rows.given(start, many)
         which = rows.codes[given_rows] - start
         own = self.own[given_rows] = layout.holds(bits, which, given_rows)
         covered = layout.count(bits)

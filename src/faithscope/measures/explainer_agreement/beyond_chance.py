@@ -29,7 +29,7 @@ class Chance(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class GivenWeights:
     """By cluster and explanation: the weight of the rows that explainer a, and explainer b, gave that explanation."""
 
     cluster: Ints
@@ -38,7 +38,7 @@ class Parts:
     b: Floats
 
     @classmethod
-    def of(cls, a: Ints, b: Ints, rows: CountedRows) -> "Parts":
+    def of(cls, a: Ints, b: Ints, rows: CountedRows) -> "GivenWeights":
         """From numbers of explanations; -1 in b is one that explainer a gave to no row."""
         size = int(a.max()) + 2
         columns = [rows.cluster * size + a, rows.cluster * size + np.where(b < 0, size - 1, b)]
@@ -78,5 +78,5 @@ def beyond_chance(holds: NDArray[np.bool_], chance: Chance, rows: CountedRows, c
         return Share(value, min(-1.0, value), 1.0)
     left_out = 1 - (1 - rows.left_out(same)) / without
     spread = Deviations.of(left_out, np.ones(len(left_out))).margin(wrong)[0]
-    margin = max(spread, rows.least(wrong) / (1 - chance.value))
+    margin = max(spread, min(1.0, rows.units.least(wrong)) / (1 - chance.value))
     return Share(value, min(value, max(-1.0, value - margin)), min(1.0, value + margin))

@@ -12,7 +12,7 @@ from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.keys import Plain
 from faithscope.explanations.rules import Rules
-from faithscope.measures.explainer_agreement.beyond_chance import Parts, beyond_chance
+from faithscope.measures.explainer_agreement.beyond_chance import GivenWeights, beyond_chance
 from faithscope.measures.explainer_agreement.granularity import ComparedExplainer
 from faithscope.measures.explainer_agreement.named_features import NamedFeatures
 from faithscope.measures.explainer_agreement.overlap import OVERLAPS, Overlap, overlap
@@ -106,7 +106,7 @@ def pair_agreement(a: ComparedExplainer, b: ComparedExplainer, rows: CountedRows
 
 
 def _equality(a: Ints, b: Ints, rows: CountedRows, confidence: float) -> dict[str, Any]:
-    holds, chance = a == b, Parts.of(a, b, rows).chance(rows)
+    holds, chance = a == b, GivenWeights.of(a, b, rows).chance(rows)
     return {
         "same": rows.share(holds, confidence),
         "chance": chance.value,

@@ -1,6 +1,5 @@
 """Shares of rows with their intervals, and what leaving out each cluster of rows makes of them."""
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -9,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.measures.intervals.local import clopper_pearson
-from faithscope.measures.intervals.margins import Deviations, check_confidence
+from faithscope.measures.intervals.means import IndependentUnits
 from faithscope.sample import Sample
 
 Floats = NDArray[np.float64]
@@ -46,9 +45,14 @@ class CountedRows:
         return cls(weights, np.arange(sample.n) if sample.clusters is None else sample.clusters)
 
     @cached_property
+    def units(self) -> IndependentUnits:
+        """The clusters, which vary independently."""
+        return IndependentUnits(self.weights, self.cluster)
+
+    @property
     def by_cluster(self) -> Floats:
         """The weight of each cluster."""
-        return np.bincount(self.cluster, self.weights).astype(np.float64)
+        return self.units.mass
 
     @cached_property
     def total(self) -> float:
@@ -62,16 +66,8 @@ class CountedRows:
 
     def left_out(self, values: Floats) -> Floats:
         """The weighted mean of these values without each cluster, of which there are at least two."""
-        weighted = self.weights * values
-        rest = weighted.sum() - np.bincount(self.cluster, weighted)
-        return np.asarray(rest / (self.total - self.by_cluster))
-
-    def least(self, wrong: float) -> float:
-        """The least margin of a mean of numbers from 0 to 1, ``ln(1/δ)`` times the share of the heaviest cluster.
-
-        A kind of row that no cluster shows has a probability of at most ``ln(1/δ)`` by the number of clusters.
-        """
-        return min(1.0, math.log(1 / wrong) * float(self.by_cluster.max()) / self.total)
+        sums = self.units.sums(values)
+        return np.asarray((sums.sum() - sums) / (self.total - self.by_cluster))
 
     def share(self, holds: NDArray[np.bool_], confidence: float) -> Share:
         """The share of rows on which something holds: exact (Clopper and Pearson's) if rows count alike."""
@@ -83,10 +79,5 @@ class CountedRows:
 
     def mean(self, values: Floats, confidence: float) -> Share:
         """The weighted mean of numbers from 0 to 1: Student's t by the jackknife over clusters, and a least margin."""
-        wrong = check_confidence(confidence) / 2
-        value = min(1.0, float(self.weights @ values) / self.total)
-        if len(self.by_cluster) < 2:
-            return Share(value, 0.0, 1.0)
-        left_out = self.left_out(values)
-        margin = max(Deviations.of(left_out, np.ones(len(left_out))).margin(wrong)[0], self.least(wrong))
-        return Share(value, max(0.0, value - margin), min(1.0, value + margin))
+        value, margins = min(1.0, self.units.mean(values)), self.units.margins(values, confidence)
+        return Share(value, max(0.0, value - margins.below), min(1.0, value + margins.above))

@@ -54,17 +54,24 @@ class IndependentUnits:
             return None
         return Deviations.of((part.sum() - part) / rest, np.ones(len(whole)))
 
+    def least(self, wrong: float) -> float:
+        """The least margin of a mean of numbers from 0 to 1, ``ln(1/wrong) max w / Σ w``; `wrong` is that of one side.
+
+        A kind of unit that the sample missed has a probability of at most ``ln(1/wrong) / n``, weighs as much as the
+        heaviest and differs from the mean by at most 1.
+        """
+        return math.log(1 / wrong) * float(self.mass.max() / self.mass.sum())
+
     def margins(self, values: Floats, confidence: float, span: float = 1.0) -> Margins:
         """How far the mean of values that are at most `span` apart may be off, by Student's t of the jackknife.
 
-        Never less than ``span ln(2/δ) max w / Σ w``: a kind of unit that the sample missed has a probability of at
-        most ``ln(2/δ) / n``, weighs as much as the heaviest and differs from the mean by at most the span.
+        Never less than the span times `least`.
         """
         wrong = check_confidence(confidence) / 2
         known = self.without_each(self.sums(values), self.mass)
         if known is None:
             return Margins(span, span)
-        least = span * math.log(1 / wrong) * float(self.mass.max() / self.mass.sum())
         margin, freedom = known.margin(wrong)
+        least = span * self.least(wrong)
         widest = max(margin, least)
         return Margins(widest, widest, freedom if margin > least else math.inf)

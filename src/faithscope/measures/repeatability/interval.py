@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtri, stdtrit
 
-from faithscope.measures.intervals.margins import Deviations, check_confidence
+from faithscope.measures.intervals.margins import check_confidence
+from faithscope.measures.intervals.means import IndependentUnits
 from faithscope.measures.repeatability.runs import Runs
 
 Floats = NDArray[np.float64]
@@ -52,23 +53,23 @@ class CrossedRuns:
     runs: Runs
 
     @cached_property
+    def units(self) -> IndependentUnits:
+        """The clusters of rows, which vary independently."""
+        return IndependentUnits(self.runs.weights, self.runs.clusters)
+
+    @property
     def cluster_weights(self) -> Floats:
         """The weight of each cluster of rows."""
-        return np.asarray(np.bincount(self.runs.clusters, self.runs.weights), np.float64)
+        return self.units.mass
 
     @cached_property
     def _total(self) -> float:
         return float(self.cluster_weights.sum())
 
-    @cached_property
-    def _by_cluster(self) -> Floats:
-        """The sum of weight times share over the rows of each cluster."""
-        return np.asarray(np.bincount(self.runs.clusters, self.runs.weights * self.runs.shares), np.float64)
-
     @property
     def value(self) -> float:
         """The share of pairs of runs that explain a row alike, over rows."""
-        return min(1.0, float(self._by_cluster.sum()) / self._total)
+        return min(1.0, self.units.mean(self.runs.shares))
 
     @cached_property
     def pairs(self) -> Floats:
@@ -95,10 +96,9 @@ class CrossedRuns:
     @property
     def of_rows(self) -> Variance:
         """How the value varies with the rows, for these runs."""
-        if len(self._by_cluster) < 2:
+        apart = self.units.without_each(self.units.sums(self.runs.shares), self.cluster_weights)
+        if apart is None:
             return Variance(math.inf, 1.0)
-        left = (self._by_cluster.sum() - self._by_cluster) / (self._total - self.cluster_weights)
-        apart = Deviations.of(left, np.ones(len(left)))
         if not apart.varies:
             return Variance(0.0, math.inf)
         return Variance((apart.rows - 1) / apart.rows * apart.second, apart.second**2 / apart.fourth)
@@ -114,15 +114,15 @@ class CrossedRuns:
     def margins(self, confidence: float) -> tuple[float, float]:
         """How far the truth may lie from the value: for further rows of these runs, and for further runs too.
 
-        Never less than ``ln(2/δ) / n``, the rule of three's case: rare rows that are explained otherwise may have been
-        missed. Of 2 runs both are the same: nothing is known of the spread between runs.
+        Never less than ``ln(2/δ) max w / Σ w``, the rule of three's case: rare rows that are explained otherwise may
+        have been missed, and weigh as much as the heaviest cluster. Of 2 runs both are the same: nothing is known of
+        the spread between runs.
         """
         wrong = check_confidence(confidence) / 2
         rows = self.of_rows
         if math.isinf(rows.variance):
             return 1.0, 1.0
-        effective = self._total**2 / float((self.cluster_weights**2).sum())
-        of_rows = max(math.log(1 / wrong) / effective, rows.margin(wrong))
+        of_rows = max(self.units.least(wrong), rows.margin(wrong))
         if len(self.by_run) < 3:
             return of_rows, of_rows
         return of_rows, max(of_rows, (rows + self.of_runs).margin(wrong))

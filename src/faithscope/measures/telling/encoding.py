@@ -36,27 +36,27 @@ def encoding_verdict(encoding: "Encoding") -> str:
     The choice of this rule says more than the rule: of the 9 rows given `age <= 200`, 100% get 'yes'; of the 9 other \
 rows that it covers, 0% do. So it is with 2 of the 2 rules that could be tested.
     """
-    one, many = _nouns(encoding)
+    noun, nouns = _nouns(encoding)
     if encoding.encodes is None:
-        return _untested(encoding, one)
+        return _untested(encoding, noun)
     untested = f" {_percent(encoding.unverifiable)} of rows could not be tested." if encoding.unverifiable else ""
-    tested = f"{encoding.tested:,} {many if encoding.tested != 1 else one}"
+    tested = f"{encoding.tested:,} {nouns if encoding.tested != 1 else noun}"
     if not encoding.encodes:
         stands_out = f"; {encoding.flagged:,} of {tested} stand out, as they may by chance" if encoding.flagged else ""
         seen = f"none of {tested} stands out" if not encoding.flagged else f"all in all the same{stands_out}"
         return (
-            f"No encoding found: the rows given {_article(one)} get the predictions of the other rows that it covers "
+            f"No encoding found: the rows given {_article(noun)} get the predictions of the other rows that it covers "
             f"({_gap(encoding)}; {seen}).{untested}"
         )
     if not encoding.flagged:
         word = "more" if (encoding.value or 0) > 0 else "less"
         return (
-            f"The choice of {_article(one)} says more than the {one}, although no single one shows it: rows given the "
-            f"same {one} agree {word} with each other than with the other rows that it covers "
+            f"The choice of {_article(noun)} says more than the {noun}, although no single one shows it: rows given "
+            f"the same {noun} agree {word} with each other than with the other rows that it covers "
             f"({_gap(encoding)}).{untested}"
         )
     more = f" So it is with {encoding.flagged:,} of the {tested} that could be tested." if encoding.tested > 1 else ""
-    return f"The choice of this {one} says more than the {one}: {_strongest(encoding)}.{more}{untested}"
+    return f"The choice of this {noun} says more than the {noun}: {_strongest(encoding)}.{more}{untested}"
 
 
 def _gap(encoding: "Encoding") -> str:
@@ -88,17 +88,17 @@ def _most_different(line: dict[str, Any]) -> Any:
     return max({**given, **covered}, key=apart)
 
 
-def _untested(encoding: "Encoding", one: str) -> str:
+def _untested(encoding: "Encoding", noun: str) -> str:
     """Why nothing could be tested; that is no failure of explanations which partition the rows."""
     if encoding.alone == 0:
         return (
-            f"Nothing is encoded in the choice of {_article(one)}: no row is covered by {_article(one)} that it was "
+            f"Nothing is encoded in the choice of {_article(noun)}: no row is covered by {_article(noun)} that it was "
             "not given, so there was nothing to choose."
         )
     if encoding.exclusive == 0:
-        return f"Cannot tell: nobody was given the {one} of another row, so no choice can be compared."
+        return f"Cannot tell: nobody was given the {noun} of another row, so no choice can be compared."
     return (
-        f"Cannot tell: {_percent(encoding.alone)} of rows have {_article(one)} that nobody else was given, and those "
+        f"Cannot tell: {_percent(encoding.alone)} of rows have {_article(noun)} that nobody else was given, and those "
         f"of the others cover no row that was given another."
     )
 

@@ -62,13 +62,13 @@ def scoped_measures(measured: MeasuredLog, *, exact: int = EXACT) -> ScopedMeasu
 
 
 def _not_measured(why: str) -> ScopedMeasures:
-    return ScopedMeasures(notes=(f"sufficiency was not measured: {why}",))
+    return ScopedMeasures(notes=(f"sufficiency and necessity were not measured: {why}",))
 
 
 def _counted(scoped: ScopedRows, measured: MeasuredLog, exact: int) -> ScopedCounts | str:
     """Whom explanations cover, or why it is not counted."""
     if measured.log.clusters:
-        return "no engine counts it for clustered rows; read the rows and call fs.sufficiency(..., clusters=...)"
+        return "no engine counts them for clustered rows; read the rows and call fs.sufficiency(..., clusters=...)"
     if not isinstance(measured.labels, Numbers):
         patterns = scoped.patterns(exact)
         return _by_blocks(scoped, scoped.row_blocks()) if patterns is None else _by_patterns(scoped, patterns)
