@@ -36,7 +36,7 @@ from faithscope.measures.comparing.paired import (
 )
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.encoding import encoding_columns, not_scoped
-from faithscope.measures.estimate import NECESSITY, Method, estimate_columns
+from faithscope.measures.estimate import Method, estimate_columns
 from faithscope.measures.explainer_agreement.granularity import Compared, ComparedExplainer, at_granularity
 from faithscope.measures.explainer_agreement.measure import measure_agreement
 from faithscope.measures.explainer_agreement.result import ExplainerAgreement
@@ -234,9 +234,8 @@ class Comparison(Reported):
             name: [Breakdown.of(part) for parts in measured if name in parts for part in parts[name].groupings]
             for name in self.evaluations
         }
-        judged = tuple(pair for pair in self.pairs if pair.measure != NECESSITY)
         agreement = self.agreement if len(self.evaluations) > 1 else None
-        return Contents(self.evaluations, breakdowns, judged, self.rows_to_choose, agreement)
+        return Contents(self.evaluations, breakdowns, self.pairs, self.rows_to_choose, agreement)
 
 
 @in_memory("compare fewer explainers, or on fewer rows")

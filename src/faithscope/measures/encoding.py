@@ -61,8 +61,9 @@ class Encoding(Shareable):
     tested, flagged : int
         How many explanations could be tested, and how many of them have a ``p_adjusted`` of at most 1 - confidence.
     encodes : bool or None
-        Whether explanations encode, with at most 1 - confidence false alarms, half of them for the tests of single
-        explanations and half for the interval of the value; None if nothing could be tested.
+        Whether explanations encode: half of what may be wrong, 1 - confidence, is for the tests of single
+        explanations, and half for the interval of the value. In simulations, false alarms stay below it
+        (``docs/statistics.md``). None if nothing could be tested.
     notes : tuple of str
     agreement : Agreement
     method : str
