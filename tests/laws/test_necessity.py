@@ -233,6 +233,17 @@ def test_weights_by_label_change_only_how_much_labels_count():
     assert weighted.value == pytest.approx(total / np.where(y == 0, 2, 1).sum(), abs=1e-12)
 
 
+@pytest.mark.parametrize("agreement", [None, fs.Close(0.5), fs.Tolerance(0.5)])
+def test_rows_that_nobody_agrees_with_stay_unverifiable_whatever_their_weight(agreement):
+    generator = np.random.default_rng(1)
+    rules = fs.Rules.from_conditions([[]] * 300 + [[("a", ">", 9.0)]] * 300, features=["a"])
+    predictions = np.concatenate([np.zeros(300), 1.0 + np.arange(300)])
+    weights = np.exp(4 * generator.normal(size=600)).clip(1e-4, 1e4)
+    estimate = fs.necessity(rules, predictions, np.zeros((600, 1)), weights=weights, agreement=agreement)
+    assert estimate.unverifiable == pytest.approx(weights[300:].sum() / weights.sum(), abs=1e-12)
+    assert (estimate.verified, estimate.chance) == (pytest.approx(1.0, abs=1e-12), pytest.approx(1.0, abs=1e-12))
+
+
 def test_spread_has_no_necessity():
     drawn = Drawn(1, "close")
     with pytest.raises(NotProven, match=r"Close\(eps\) or Tolerance"):
@@ -241,6 +252,6 @@ def test_spread_has_no_necessity():
 
 
 def test_explanations_that_do_not_say_where_they_apply_are_refused():
-    with pytest.raises(NotScoped):
+    with pytest.raises(NotScoped, match="so necessity is undefined: pass relation="):
         fs.necessity(fs.Importances([[1.0], [2.0]]), [0, 1], [[1.0], [2.0]])
     assert fs.evaluate([0, 1], fs.Importances([[1.0], [2.0]]), [[1.0], [2.0]]).necessity is None

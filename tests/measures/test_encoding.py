@@ -1,5 +1,7 @@
 """Encoding in words, tables and pictures; what encodes is found, and what cannot is said in plain sentences."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -49,7 +51,22 @@ def test_a_random_choice_among_valid_rules_is_not_flagged():
     encoding = fs.encoding(chosen_at_random(), LABELS, X)
     assert encoding.encodes is False
     assert encoding.low < 0 < encoding.high
-    assert encoding_verdict(encoding).startswith("No encoding found: the rows given a rule get the predictions")
+    assert encoding_verdict(encoding).startswith("No encoding found: the predictions of the rows given a rule")
+
+
+def test_few_rows_are_not_said_to_be_alike():
+    few = fs.encoding(rules(["age <= 200", "hours <= 200"] * 2), ["yes", "no"] * 2, X[:4])
+    assert (few.value, few.encodes) == (1.0, False)
+    said = encoding_verdict(few)
+    assert "differ by no more than chance gives (a gap of 1.000" in said
+    assert "all in all the same" not in encoding_verdict(dataclasses.replace(few, flagged=2))
+
+
+def test_rules_that_nobody_obeys_are_not_said_to_hide_nothing():
+    texts = np.where(LABELS[0] == LABELS, "age > 1000", "age > 2000").tolist()
+    encoding = fs.encoding(rules(texts), LABELS, X)
+    assert encoding.encodes is None
+    assert encoding_verdict(encoding).startswith("Cannot tell: no rule can be tested, and 400 rows are not covered by")
 
 
 def test_the_verdict_reads_aloud():

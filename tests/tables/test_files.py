@@ -203,3 +203,10 @@ def test_json_lines_have_labels_of_several_types_and_no_objects_as_labels(tmp_pa
     assert fs.audit(tmp_path / "log.jsonl", prediction="y", explanation="leaf").consistency.value == expected
     with pytest.raises(BadInput, match="a prediction is one label per row"):
         fs.audit(tmp_path / "log.jsonl", prediction="o", explanation="leaf")
+
+
+def test_labels_of_numpy_are_written_as_plain_text(tmp_path):
+    rules = fs.Rules.parse(["a <= 1", "a <= 2"], features=["a"])
+    evaluation = fs.evaluate(["u", np.str_("v")], rules, [[0.0], [0.0]], progress=False)
+    evaluation.to_parquet(tmp_path / "log.parquet")
+    assert pd.read_parquet(tmp_path / "log.parquet")["prediction"].tolist() == ["u", "v"]

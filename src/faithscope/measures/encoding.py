@@ -162,7 +162,8 @@ def encoding(
     """Whether the choice of an explanation says more about the prediction than the explanation itself.
 
     It takes for granted that rows are independent draws (or `clusters` of rows are), and that the explainer was fixed
-    before they were seen.
+    before they were seen. Not every choice that says more is a fault: rules that are tried in order are each given to
+    rows on which none before holds, and that says more than a rule which leaves it out. Write it into the rule.
 
     Parameters
     ----------
@@ -277,15 +278,15 @@ def refuse_spread(agreement: Agreement) -> None:
         )
 
 
-def not_scoped(explanations: Explanations) -> str:
-    """Why encoding is undefined, and what to do."""
+def not_scoped(explanations: Explanations, measure: str = "encoding") -> str:
+    """Why a measure is undefined, and what to do."""
     if isinstance(explanations, Prototypes):
         return (
-            "These prototypes are only indices, which do not say where they apply, so encoding is undefined: pass the "
-            "rows they stand for, Prototypes(indices, points)."
+            f"These prototypes are only indices, which do not say where they apply, so {measure} is undefined: pass "
+            "the rows they stand for, Prototypes(indices, points)."
         )
     return (
-        f"These are {explanations.kind}, which do not say where they apply, so encoding is undefined: pass relation=, "
+        f"These are {explanations.kind}, which do not say where they apply, so {measure} is undefined: pass relation=, "
         "a function applies(X, explanation) that gives a mask of rows."
     )
 

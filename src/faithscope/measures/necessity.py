@@ -9,13 +9,14 @@ from faithscope.agreements import Spread
 from faithscope.counting.leave_out import LeftOut
 from faithscope.counting.necessity.counted import NecessityCounts
 from faithscope.counting.necessity.reaching import count_necessity
-from faithscope.errors import NotProven
+from faithscope.errors import NotProven, NotScoped
 from faithscope.inputs.rows import rows_of
+from faithscope.measures.encoding import not_scoped
 from faithscope.measures.estimate import FEW, NECESSITY, Estimate, Method, few_rows_decide, noted
 from faithscope.measures.intervals.margins import Deviations, Margins, UnseenRows, check_confidence, jackknife_margins
 from faithscope.measures.label_notes import label_notes
 from faithscope.measures.sufficiency import FEWER, check_scoped, coverage_notes
-from faithscope.relations import to_relation
+from faithscope.relations import says_where, to_relation
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 
@@ -97,6 +98,8 @@ def reached(sample: Sample, relation: Any = None) -> NecessityCounts:
         raise NotProven(
             "Necessity needs agreements from 0 to 1, and Spread() sums distances: use Close(eps) or Tolerance(eps)."
         )
+    if not says_where(sample.explanations, relation):
+        raise NotScoped(not_scoped(sample.explanations, "necessity"))
     counted = sample.counted().evenly()
     return count_necessity(counted, to_relation(relation, counted.explanations))
 

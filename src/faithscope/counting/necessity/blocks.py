@@ -12,7 +12,8 @@ from faithscope.counting.necessity.counted import NecessityTerms, mean_or_none, 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_ROUNDING = 1e-11  # of sums of weights: below it, nobody is left
+_ROUNDING = 1e-11  # of the weight of rows alike: below it, nobody is left
+_RUNNING = 1e-13  # of all weight: differences of running sums are no more exact
 _TABLE = 2**18  # entries of tables worked on at once, so that they stay in cache
 
 
@@ -69,7 +70,7 @@ class ReachedSums:
 
     def _terms(self, rows: ReachedRows) -> Floats:
         weight, alike = without_each(rows.weight), without_each(rows.alike)
-        checked = alike - rows.own_alike[:, None] > _ROUNDING * alike[:, :1]
+        checked = alike - rows.own_alike[:, None] > np.maximum(_ROUNDING * alike[:, :1], _RUNNING * self.left[0])
         same = share_of(without_each(rows.same) - rows.own_same[:, None], alike - rows.own_alike[:, None], checked)
         others = self.left - rows.own[:, None]
         covered = share_of(without_each(rows.covered) - rows.own_covered[:, None], others, checked & (others > 0))

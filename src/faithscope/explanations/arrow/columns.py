@@ -31,7 +31,7 @@ def write_column(values: Iterable[Any]) -> tuple[Any, bool]:
     if isinstance(values, np.ndarray) and values.dtype != object:
         half = values.dtype == np.float16  # few readers know it
         return pa.array(values.astype(np.float32) if half else values), False
-    items = list(values)
+    items = [str(item) if type(item) is np.str_ else item for item in values]
     plain = _arrow_type(items)
     if plain is not None:
         return pa.array(items, plain), False

@@ -42,11 +42,13 @@ rows that it covers, 0% do. So it is with 2 of the 2 rules that could be tested.
     untested = f" {_percent(encoding.unverifiable)} of rows could not be tested." if encoding.unverifiable else ""
     tested = f"{encoding.tested:,} {nouns if encoding.tested != 1 else noun}"
     if not encoding.encodes:
-        stands_out = f"; {encoding.flagged:,} of {tested} stand out, as they may by chance" if encoding.flagged else ""
-        seen = f"none of {tested} stands out" if not encoding.flagged else f"all in all the same{stands_out}"
+        seen = f"none of {tested} stands out"
+        if encoding.flagged:
+            stand = "stands" if encoding.flagged == 1 else "stand"
+            seen = f"{encoding.flagged:,} of {tested} {stand} out, as may be by chance"
         return (
-            f"No encoding found: the rows given {_article(noun)} get the predictions of the other rows that it covers "
-            f"({_gap(encoding)}; {seen}).{untested}"
+            f"No encoding found: the predictions of the rows given {_article(noun)} and of the other rows that it "
+            f"covers differ by no more than chance gives ({_gap(encoding)}; {seen}).{untested}"
         )
     if not encoding.flagged:
         word = "more" if (encoding.value or 0) > 0 else "less"
@@ -90,6 +92,11 @@ def _most_different(line: dict[str, Any]) -> Any:
 
 def _untested(encoding: "Encoding", noun: str) -> str:
     """Why nothing could be tested; that is no failure of explanations which partition the rows."""
+    if encoding._encoded is not None and encoding._encoded.missed:
+        missed = several(encoding._encoded.missed, "row is", "rows are")
+        return (
+            f"Cannot tell: no {one} can be tested, and {missed} not covered by the {one} given: that can hide a label."
+        )
     if encoding.alone == 0:
         return (
             f"Nothing is encoded in the choice of {_article(noun)}: no row is covered by {_article(noun)} that it was "
