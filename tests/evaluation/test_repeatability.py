@@ -192,3 +192,18 @@ def test_an_error_of_the_callers_own_code_stays_what_it_is():
     with pytest.raises(RuntimeError, match="no such model") as told:
         asked(explain)
     assert "Raised by explain(0)" in told.value.__notes__[0]
+
+
+def test_rules_that_name_features_in_order_of_appearance_are_runs():
+    first = fs.Rules.parse(["a <= 1 and b > 2", "b > 1", "c == x", "1 < c and c < 0"])
+    second = fs.Rules.parse(["b > 2 and a <= 1", "c == y", "c == x", "2 < d and d < 0"])
+    known = fs.Rules.parse(["b > 2 and a <= 1", "b > 1", "c == x", "1 < c and c < 0"], features=["d", "c", "b", "a"])
+    assert fs.repeatability([first, second]).value == 0.75
+    assert fs.repeatability([first, known]).value == fs.repeatability([known, first]).value == 1
+    with pytest.raises(Incompatible):
+        fs.repeatability([known, fs.Rules.parse(["a <= 1"] * 4, features=["a", "b"])])
+
+
+def test_an_error_of_this_package_tells_that_a_seed_was_passed():
+    with pytest.raises(FaithscopeError, match=r"explain\(0\), which is called with a seed, failed: "):
+        fs.repeatability(lambda rows: fs.explainers.Lime(lambda X: X, rows), np.ones((3, 2)))
