@@ -129,7 +129,9 @@ def _on_order(raw: Mapping[str, Explanations]) -> tuple[str, ...]:
     if len(named) == len(importances) or len(set(named.values())) < 2:
         return ()
     without, first = next(name for name in importances if name not in named), next(iter(named))
-    return (f"{without} has no names of features, so its columns were taken to be in the order of {first}'s: pass names",)
+    return (
+        f"{without} has no names of features, so its columns were taken to be in the order of {first}'s: pass names",
+    )
 
 
 def _with_its_features(raw: Explanations, chosen: Any) -> tuple[Explanations, Sequence[Discretizer]]:
