@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -227,7 +227,7 @@ class Rules(Conjunctions):
         if isinstance(other, Rules) and self.features != other.features:
             first, second = self._over_one_list(other)
             if first.features == second.features:
-                return first.join(second)
+                return first.join(cast(Self, second))
         both = (
             super()
             .join(other)
@@ -245,7 +245,7 @@ class Rules(Conjunctions):
         first, second = self._over_one_list(wanted)
         return super(Rules, first).locate(second)
 
-    def _over_one_list(self, other: "Rules") -> tuple["Rules", "Rules"]:
+    def _over_one_list(self, other: "Rules") -> tuple[Self, "Rules"]:
         """Both over the same features if a list of features is only that of names in order of appearance.
 
         Such a list differs from one set of rules to the next, though the columns that they name are the same.
@@ -265,7 +265,7 @@ class Rules(Conjunctions):
         def placed(condition: Any) -> Any:
             return condition if condition == NOTHING else replace(condition, position=places[condition.feature])
 
-        distinct = tuple(conjoin(map(placed, conjunction)) for conjunction in self.distinct)  # type: ignore[arg-type]
+        distinct = tuple(conjoin(map(placed, conjunction)) for conjunction in self.distinct)
         return self._with(distinct=distinct, features=features, positional=positional)
 
     def describe(self, row: int) -> str:
