@@ -203,3 +203,18 @@ def test_counterfactuals_whose_runs_learned_their_own_metric_are_compared_by_wha
     changed = [run.points != run.originals for run in runs]
     expected = np.mean((changed[0] == changed[1]).all(axis=1))
     assert repeated.value == pytest.approx(expected)
+
+
+def test_rules_that_name_features_in_order_of_appearance_are_runs():
+    first = fs.Rules.parse(["a <= 1 and b > 2", "b > 1", "c == x", "1 < c and c < 0"])
+    second = fs.Rules.parse(["b > 2 and a <= 1", "c == y", "c == x", "2 < d and d < 0"])
+    known = fs.Rules.parse(["b > 2 and a <= 1", "b > 1", "c == x", "1 < c and c < 0"], features=["d", "c", "b", "a"])
+    assert fs.repeatability([first, second]).value == 0.75
+    assert fs.repeatability([first, known]).value == fs.repeatability([known, first]).value == 1
+    with pytest.raises(Incompatible):
+        fs.repeatability([known, fs.Rules.parse(["a <= 1"] * 4, features=["a", "b"])])
+
+
+def test_an_error_of_this_package_tells_that_a_seed_was_passed():
+    with pytest.raises(FaithscopeError, match=r"explain\(0\), which is called with a seed, failed: "):
+        fs.repeatability(lambda rows: fs.explainers.Lime(lambda X: X, rows), np.ones((3, 2)))

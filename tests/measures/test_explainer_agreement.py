@@ -205,3 +205,17 @@ def test_one_explainer_cannot_agree_with_another():
         agreement.rows("a", "a")
     with pytest.raises(UnknownName, match="No explainer is called 'z'"):
         agreement.pair("a", "z")
+
+
+def test_importances_without_names_meet_all_others_in_one_order():
+    table = pd.DataFrame([[1.0, -2.0, 3.0], [3.0, 1.0, -2.0]] * 5, columns=list("abc"))
+    given = {"plain": table.to_numpy(), "table": table, "turned": table[list("cab")]}
+    agreement = fs.explainer_agreement(given, discretizer=fs.SignOfTop(1), k=1)
+    assert [(pair.same.value, pair.feature_agreement.value) for pair in agreement.pairs] == [(1.0, 1.0)] * 3
+    assert "plain has no names of features" in agreement.notes[0]
+    assert not fs.explainer_agreement({"plain": table.to_numpy(), "table": table}, discretizer="sign", k=1).notes
+
+
+def test_explanations_that_cannot_be_read_are_named():
+    with pytest.raises(BadInput, match="Explanations of 'lime' cannot be read: Importances hold nan at row 1"):
+        fs.explainer_agreement({"shap": [[1.0], [2.0]], "lime": [[1.0], [np.nan]]})

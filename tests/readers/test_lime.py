@@ -162,3 +162,14 @@ def test_two_of_three_classes_both_count_and_a_ranking_means_the_class_predicted
     assert any("different classes" in note for note in fs.read([item.as_map() for item in single]).notes)
     with pytest.raises(BadInput, match="choose one"):
         fs.read([item.as_map() for item in explained(system, labels=(0, 2))])
+
+
+def test_features_that_nobody_named_have_no_names():
+    from lime.lime_tabular import LimeTabularExplainer
+
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    forest = RandomForestClassifier(5, random_state=0).fit(X, X[:, 0] > 0)
+    explainer = LimeTabularExplainer(X, random_state=0)
+    rows = [explainer.explain_instance(row, forest.predict_proba, num_samples=50) for row in X[:2]]
+    assert fs.read(rows).names is None
+    assert fs.read(rows, features=["a", "b", "c"]).names == ("a", "b", "c")

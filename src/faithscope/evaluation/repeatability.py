@@ -185,8 +185,8 @@ def _from_seed(seed: int) -> Iterator[None]:
     """Say what was called if a function of rows was passed in place of a function of a seed."""
     try:
         yield
-    except FaithscopeError:
-        raise
+    except FaithscopeError as error:
+        raise type(error)(f"explain({seed}), which is called with a seed, failed: {error}") from error
     except (TypeError, AttributeError, IndexError) as error:
         why = f"explain({seed}) failed ({type(error).__name__}: {error})"
         raise WrongType(

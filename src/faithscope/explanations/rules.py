@@ -1,9 +1,9 @@
 """Rules: conjunctions of conditions on features, which say themselves which rows they apply to."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -224,6 +224,10 @@ class Rules(Conjunctions):
         return taken._with(claimed=self.claimed[chosen])
 
     def join(self, other: Self) -> Self:
+        if isinstance(other, Rules) and self.features != other.features:
+            first, second = self._over_one_list(other)
+            if first.features == second.features:
+                return first.join(cast(Self, second))
         both = (
             super()
             .join(other)
@@ -234,6 +238,35 @@ class Rules(Conjunctions):
         )
         alike = self.claimed is not None and other.claimed is not None and self.claimed.dtype == other.claimed.dtype
         return both._with(claimed=np.concatenate([self.claimed, other.claimed]) if alike else None)
+
+    def locate(self, wanted: Explanations) -> NDArray[np.int64]:
+        if not isinstance(wanted, Rules) or self.features == wanted.features:
+            return super().locate(wanted)
+        first, second = self._over_one_list(wanted)
+        return super(Rules, first).locate(second)
+
+    def _over_one_list(self, other: "Rules") -> tuple[Self, "Rules"]:
+        """Both over the same features if a list of features is only that of names in order of appearance.
+
+        Such a list differs from one set of rules to the next, though the columns that they name are the same.
+        """
+        lists = [each.features for each in (self, other) if each.positional]
+        if len(lists) == 2:
+            return self, other
+        features = lists[0] if lists else tuple(dict.fromkeys([*self.features, *other.features]))
+        if not {*self.features, *other.features} <= set(features):
+            return self, other
+        return self._over(features, bool(lists)), other._over(features, bool(lists))
+
+    def _over(self, features: tuple[str, ...], positional: bool) -> Self:
+        """The same rules over these features, in this order."""
+        places = {name: place for place, name in enumerate(features)}
+
+        def placed(condition: Any) -> Any:
+            return condition if condition == NOTHING else replace(condition, position=places[condition.feature])
+
+        distinct = tuple(conjoin(map(placed, conjunction)) for conjunction in self.distinct)
+        return self._with(distinct=distinct, features=features, positional=positional)
 
     def describe(self, row: int) -> str:
         parts = list(map(str, self.conjunction(row)))

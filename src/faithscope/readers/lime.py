@@ -48,9 +48,10 @@ def _read_tables(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     told = min(len(row.local_exp[of_row[0]]) for row, of_row in zip(rows, labels, strict=True))
     if told < len(names):
         remarks += (f"lime names {told} of {len(names)} features in some rows, and the others count 0",)
-    values, kept, left = wanted.per_class(np.stack(parts, axis=2), names)
+    named = names != [str(place) for place in range(len(names))]  # or numbered by lime
+    values, kept, left = wanted.per_class(np.stack(parts, axis=2), names if named else None)
     if len(parts) > 1:
-        kept = [f"{name} | class {_title(rows[0], label)}" for label in labels[0] for name in kept]
+        kept = [f"{name} | class {_title(rows[0], label)}" for label in labels[0] for name in kept or names]
     return left.importances(values.transpose(0, 2, 1).reshape(len(rows), -1), kept, *remarks)
 
 

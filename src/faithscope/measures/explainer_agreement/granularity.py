@@ -65,12 +65,13 @@ def at_granularity(raw: Mapping[str, Explanations], discretizer: Any) -> Compare
 
     Without any, importances are compared by ``SignOfTop(5)``, since sixteen decimals are never the same.
     """
+    order = _on_order(raw)
     raw = _in_one_order(raw)
     if isinstance(discretizer, Mapping):
         chosen, notes = _by_name(discretizer, raw), tuple[str, ...]()
     else:
         chosen, notes = _usual(raw) if discretizer is None else _for_all(to_discretizer(discretizer), raw)
-    return [ComparedExplainer.of(name, given, chosen.get(name)) for name, given in raw.items()], notes
+    return [ComparedExplainer.of(name, given, chosen.get(name)) for name, given in raw.items()], (*order, *notes)
 
 
 def _usual(raw: Mapping[str, Explanations]) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -114,11 +115,23 @@ def _by_name(chosen: Mapping[Any, Any], raw: Mapping[str, Explanations]) -> dict
 
 def _in_one_order(raw: Mapping[str, Explanations]) -> dict[str, Explanations]:
     """All importances with their features in the order of the first, so that ties are decided alike."""
-    first = next((given for given in raw.values() if isinstance(given, Importances)), None)
+    first = next((given for given in raw.values() if isinstance(given, Importances) and given.names), None)
     return {
         name: first._with_my_order(given) if first is not None and isinstance(given, Importances) else given
         for name, given in raw.items()
     }
+
+
+def _on_order(raw: Mapping[str, Explanations]) -> tuple[str, ...]:
+    """A note if importances without names meet others whose columns are named in several orders."""
+    importances = {name: given for name, given in raw.items() if isinstance(given, Importances)}
+    named = {name: given.names for name, given in importances.items() if given.names}
+    if len(named) == len(importances) or len(set(named.values())) < 2:
+        return ()
+    without, first = next(name for name in importances if name not in named), next(iter(named))
+    return (
+        f"{without} has no names of features, so its columns were taken to be in the order of {first}'s: pass names",
+    )
 
 
 def _with_its_features(raw: Explanations, chosen: Any) -> tuple[Explanations, Sequence[Discretizer]]:

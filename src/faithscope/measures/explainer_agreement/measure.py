@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.base import several
+from faithscope.errors import BadInput, FaithscopeError, WrongType
+from faithscope.explanations.base import Explanations, several
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.alignment import index_of, row_labels, same_rows
 from faithscope.inputs.checks import check_share, check_whole, same_length
@@ -69,7 +69,7 @@ def explainer_agreement(
     [[0.5, 1.0, 0.75]]
     """
     given = _named(explanations)
-    raw = {name: as_explanations(each) for name, each in given.items()}
+    raw = {name: _read(name, each) for name, each in given.items()}
     labels = {f"explanations of {visible(name)}": each for name, each in raw.items()}
     same_length(**{name: len(each) for name, each in labels.items()})
     first = next(iter(raw.values()))
@@ -123,6 +123,13 @@ def _named(explanations: Any) -> dict[str, Any]:
     if repeated is not None:
         raise BadInput(f"Two explainers are called {repeated!r} once their names are texts: give each its own name.")
     return dict(zip(names, explanations.values(), strict=True))
+
+
+def _read(name: str, explanations: Any) -> Explanations:
+    try:
+        return as_explanations(explanations)
+    except FaithscopeError as error:
+        raise type(error)(f"Explanations of {visible(name)!r} cannot be read: {error}") from error
 
 
 def _all_features(explainers: Sequence[ComparedExplainer], k: int) -> tuple[str, ...]:
