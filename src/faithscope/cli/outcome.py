@@ -39,7 +39,10 @@ def tell(result: Any, outlets: Outlets, title: str) -> None:
 
     summary = with_options(summarize(result, title=title))
     if outlets.as_json:
-        verdicts = {explainer.name: asdict(explainer.verdict) for explainer in summary.explainers}
+        verdicts = {
+            explainer.name: asdict(explainer.verdict) | {"doubts": list(explainer.doubts)}
+            for explainer in summary.explainers
+        }
         missing = {
             explainer.name: list(map(asdict, explainer.missing))
             for explainer in summary.explainers

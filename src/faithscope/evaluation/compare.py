@@ -37,7 +37,13 @@ from faithscope.measures.comparing.paired import (
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.encoding import encoding_columns, not_scoped
 from faithscope.measures.estimate import Method, estimate_columns
-from faithscope.measures.explainer_agreement.granularity import Compared, ComparedExplainer, at_granularity
+from faithscope.measures.explainer_agreement.granularity import (
+    Compared,
+    ComparedExplainer,
+    at_granularity,
+    in_one_order,
+    on_order,
+)
 from faithscope.measures.explainer_agreement.measure import measure_agreement
 from faithscope.measures.explainer_agreement.result import ExplainerAgreement
 from faithscope.measures.intervals.margins import UnseenRows
@@ -194,8 +200,13 @@ class Comparison(Reported):
         discretized = any(ev.explanations is not ev.undiscretized for ev in self.evaluations.values())
         if discretizer is not None or not discretized:
             return at_granularity({name: ev.undiscretized for name, ev in self.evaluations.items()}, discretizer)
-        pairs = self.evaluations.items()
-        return [ComparedExplainer.of(name, ev.undiscretized, ev._chosen, ev.explanations) for name, ev in pairs], ()
+        raw = in_one_order({name: ev.undiscretized for name, ev in self.evaluations.items()})
+        return [
+            ComparedExplainer.of(
+                name, raw[name], ev._chosen, ev.explanations if raw[name] is ev.undiscretized else None
+            )
+            for name, ev in self.evaluations.items()
+        ], on_order(raw)
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this comparison, ready for JSON."""

@@ -150,6 +150,11 @@ class Explainer:
     hidden: Hidden | None = None  # None if explanations do not say where they apply
 
     @property
+    def told(self) -> tuple[Estimate, ...]:
+        """All estimates of a table: the measures, and necessity, of which no verdict is made."""
+        return self.measures if self.necessity is None else (*self.measures, self.necessity)
+
+    @property
     def remarks(self) -> tuple[tuple[str, str], ...]:
         """What a reader should know: a measure and a note on it; no measure if the note is on all of them."""
         told = [(estimate.measure, note) for estimate in self.measures for note in notes(estimate)]

@@ -33,7 +33,7 @@ def _measures(summary: Summary) -> Table:
     lines = [
         ((explainer.name, explainer.discretizer, estimate.measure), estimate)
         for explainer in summary.explainers
-        for estimate in explainer.measures
+        for estimate in explainer.told
     ]
     chosen = f"; discretizations were chosen on {summary.rows_to_choose:,} other rows" if summary.rows_to_choose else ""
     below = f"{caption(lines[0][1])}; faithscope {summary.versions['faithscope']}{chosen}"

@@ -61,8 +61,7 @@ def _table(summary: Summary) -> "Table":
     for name in COLUMNS:
         table.add_column(name, justify="right", no_wrap=True)
     for explainer in summary.explainers:
-        beside = () if explainer.necessity is None else (explainer.necessity,)
-        for estimate in (*explainer.measures, *beside):
+        for estimate in explainer.told:
             name = explainer.name if estimate is explainer.measures[0] else ""
             table.add_row(*map(Text, (name, estimate.measure, *numbers(estimate))))
     return table
