@@ -42,7 +42,6 @@ from faithscope.measures.explainer_agreement.granularity import (
     ComparedExplainer,
     at_granularity,
     in_one_order,
-    on_order,
 )
 from faithscope.measures.explainer_agreement.measure import measure_agreement
 from faithscope.measures.explainer_agreement.result import ExplainerAgreement
@@ -200,13 +199,10 @@ class Comparison(Reported):
         discretized = any(ev.explanations is not ev.undiscretized for ev in self.evaluations.values())
         if discretizer is not None or not discretized:
             return at_granularity({name: ev.undiscretized for name, ev in self.evaluations.items()}, discretizer)
-        raw = in_one_order({name: ev.undiscretized for name, ev in self.evaluations.items()})
-        return [
-            ComparedExplainer.of(
-                name, raw[name], ev._chosen, ev.explanations if raw[name] is ev.undiscretized else None
-            )
-            for name, ev in self.evaluations.items()
-        ], on_order(raw)
+        raw, notes = in_one_order({name: ev.undiscretized for name, ev in self.evaluations.items()})
+        ready = {name: ev.explanations for name, ev in self.evaluations.items() if raw[name] is ev.undiscretized}
+        pairs = self.evaluations.items()
+        return [ComparedExplainer.of(name, raw[name], ev._chosen, ready.get(name)) for name, ev in pairs], notes
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this comparison, ready for JSON."""

@@ -65,8 +65,7 @@ def at_granularity(raw: Mapping[str, Explanations], discretizer: Any) -> Compare
 
     Without any, importances are compared by ``SignOfTop(5)``, since sixteen decimals are never the same.
     """
-    order = on_order(raw)
-    raw = in_one_order(raw)
+    raw, order = in_one_order(raw)
     if isinstance(discretizer, Mapping):
         chosen, notes = _by_name(discretizer, raw), tuple[str, ...]()
     else:
@@ -113,16 +112,17 @@ def _by_name(chosen: Mapping[Any, Any], raw: Mapping[str, Explanations]) -> dict
     return named
 
 
-def in_one_order(raw: Mapping[str, Explanations]) -> dict[str, Explanations]:
-    """All importances with their features in the order of the first, so that ties are decided alike."""
+def in_one_order(raw: Mapping[str, Explanations]) -> tuple[dict[str, Explanations], tuple[str, ...]]:
+    """All importances with their features in the order of the first, so that ties are decided alike; and notes."""
     first = next((given for given in raw.values() if isinstance(given, Importances) and given.names), None)
-    return {
+    ordered = {
         name: first._with_my_order(given) if first is not None and isinstance(given, Importances) else given
         for name, given in raw.items()
     }
+    return ordered, _on_order(raw)
 
 
-def on_order(raw: Mapping[str, Explanations]) -> tuple[str, ...]:
+def _on_order(raw: Mapping[str, Explanations]) -> tuple[str, ...]:
     """A note if importances without names meet others whose columns are named in several orders."""
     importances = {name: given for name, given in raw.items() if isinstance(given, Importances)}
     named = {name: given.names for name, given in importances.items() if given.names}

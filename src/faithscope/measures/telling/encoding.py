@@ -45,7 +45,7 @@ rows that it covers, 0% do. So it is with 2 of the 2 rules that could be tested.
         seen = f"none of {tested} stands out"
         if encoding.flagged:
             stand = "stands" if encoding.flagged == 1 else "stand"
-            seen = f"{encoding.flagged:,} of {tested} {stand} out, as may be by chance"
+            seen = f"{encoding.flagged:,} of {tested} {stand} out, as they may by chance"
         return (
             f"No encoding found: the predictions of the rows given {_article(noun)} and of the other rows that it "
             f"covers differ by no more than chance gives ({_gap(encoding)}; {seen}).{untested}"
