@@ -48,6 +48,19 @@ class Best:
         return family[ranks.index(max(ranks))]
 
 
+def learns(choice: Any) -> bool:
+    """Whether a choice is settled on one half of the rows and reported on the other."""
+    return isinstance(choice, Best) or bool(getattr(choice, "learns", False))
+
+
+def settled(choice: Any, sample: Sample, confidence: float) -> Any:
+    """The discretizer that a choice becomes on these rows, which are not reported."""
+    chosen = choice._among(sample, confidence) if isinstance(choice, Best) else choice
+    if not getattr(chosen, "learns", False):
+        return chosen
+    return sample._knowing(chosen)._learned_from(sample.explanations)
+
+
 def to_choice(given: Any) -> Any:
     """What a caller gave as `discretizer`: `Best` or the word "best", a discretizer or its word, or None."""
     if isinstance(given, str) and given.strip().lower() == "best":
