@@ -8,7 +8,10 @@ _APOSTROPHES = {ord(mark): "'" for mark in "'’‘ʼ＇`´"}
 _NEAR_NUMBERS = set(".,:/%-'")  # what may be part of a number, or of a word; decided by its neighbors
 # Patterns begin with the sign itself, which is searched for fast, and then look back at it.
 _WITHIN_WORD = re.compile(r"'(?<=\w')(?=\w)")
-_LOOSE = re.compile(r"[.,:/%'-](?:(?<=')|(?<=[,:/%])(?<!\d[,:/%])|(?<=[.,:/-])(?!\d)|(?<=[^\W\d][.-]))")
+_LOOSE = re.compile(
+    r"[.,:/%'-](?:(?<=')|(?<=[,:/%])(?<!\d[,:/%])|(?<=[.,:/])(?!\d)|(?<=-)(?!\.?\d| [$€£¥] )|(?<=[^\W\d][.-]))"
+)
+_RAISED = re.compile(r"(?<=\d)(?=[²³¹⁰-₉¼-¾⅐-⅞↉])")  # between a digit and an exponent, an index or a fraction
 
 
 class _Characters(dict[int, str]):
@@ -39,8 +42,8 @@ def fold(text: str) -> str:
     """The text in lower case, its words with single spaces between, without punctuation.
 
     By Unicode: compatibility forms (NFKC) and full case folding. Apostrophes inside words are dropped ("don't" is
-    "dont"). Signs that belong to a number stay: 3.5, -2, 10,000, 12:30 and 5%; so do symbols, such as < and emoji, each
-    as a word. Of a text without a word the signs stay as they are.
+    "dont"). Signs that belong to a number stay: 3.5, -2, 10,000, 12:30 and 5%; so do symbols, such as <, != (as ≠) and
+    emoji, each as a word. Of a text without a word the signs stay as they are.
 
     Examples
     --------
@@ -49,12 +52,13 @@ def fold(text: str) -> str:
     >>> fold("…?!")
     '...?!'
     """
-    plain = text.casefold() if text.isascii() else _compatible(text)
+    plain = (text.casefold() if text.isascii() else _compatible(text)).replace("!=", "≠")
     marked = _WITHIN_WORD.sub("", plain.translate(_CHARACTERS))
     return " ".join(_LOOSE.sub(" ", marked).split()) or " ".join(plain.split())
 
 
 def _compatible(text: str) -> str:
     """Compatibility forms in folded case, as the standard's identifiers have them."""
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).casefold()
+    apart = _RAISED.sub(" ", text)  # 10² is not 102, and 1½ not 11/2
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", apart).casefold()).casefold()
     return unicodedata.normalize("NFKC", folded)
