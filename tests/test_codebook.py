@@ -1,6 +1,7 @@
 """Codebooks: names of patterns in place of reasons; patterns that may take forever are refused."""
 
 import json
+import pickle
 import re
 import time
 from contextlib import suppress
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.discretizers import from_word
-from faithscope.discretizers.reasons import matching
+from faithscope.discretizers.reasons import backtracking, matching
 from faithscope.errors import BadInput, WrongType
 
 FOREVER = [
@@ -48,6 +49,8 @@ FINE = [
     r"\d{4}",
     r"(?P<word>\w)(?P=word)",
     r"(?<!not )because(?! of)",
+    r"not (?:\w+ ){0,3}happy",
+    r"\b\w+(?:\s+\w+){0,5}\s+because",
     r"[^a-z]{2,}",
 ]
 
@@ -100,6 +103,27 @@ def test_texts_can_be_searched_as_written():
         {"not"},
         {"other"},
     ]
+
+
+@pytest.mark.parametrize("pattern", [r"(?a)a\Sb", r"(?a:a\Sb)"])
+def test_spaces_of_other_scripts_are_no_spaces_to_patterns_of_ascii(pattern):
+    codes = fs.Codebook({"name": pattern}, folded=False)(fs.Reasons(["a\u00a0b", "a b"]))
+    assert codes.values.tolist() == [{"name"}, {"other"}]
+
+
+def test_operations_of_later_pythons_are_refused(monkeypatch):
+    monkeypatch.setattr(backtracking, "_KNOWN", backtracking._KNOWN - {"MIN_REPEAT"})
+    with pytest.raises(BadInput, match="uses MIN_REPEAT, which a codebook does not know"):
+        fs.Codebook({"name": "(?:so (?:a+?)b)"})
+
+
+def test_long_codebooks_are_told_apart_and_pickled():
+    books = [
+        fs.Codebook({f"name {j}": end * (j + 1) for j in range(9)}, flag) for end in "ab" for flag in (True, False)
+    ]
+    assert len({*map(repr, books)}) == 4
+    assert "folded=False" in repr(books[1])
+    assert pickle.loads(pickle.dumps(books)) == books
 
 
 def test_patterns_that_tell_nothing_are_noted():

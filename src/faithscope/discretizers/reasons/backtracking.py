@@ -7,7 +7,7 @@ have no bound.
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import factorial
 from typing import Any
@@ -22,6 +22,13 @@ _LOOPING = 8  # times that something is repeated before it is taken for a loop
 _MOST_CHOICES = 10**6
 _MOST_STEPS = 5 * 10**9  # of one search, which is some 50 seconds
 REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
+
+
+# Every operation of a parse tree, from Python 3.11 to 3.14; another one might take forever.
+_ONE_CHARACTER = ("ANY", "CATEGORY", "IN", "LITERAL", "NEGATE", "NOT_LITERAL", "RANGE")
+_LOOKING = ("ASSERT", "ASSERT_NOT", "AT", "FAILURE")
+_GROUPING = ("ATOMIC_GROUP", "BRANCH", "GROUPREF", "GROUPREF_EXISTS", "SUBPATTERN")
+_KNOWN = frozenset([*REPEATS, *_ONE_CHARACTER, *_LOOKING, *_GROUPING])
 
 
 class Ambiguous(Exception):
@@ -125,7 +132,9 @@ class _Reader:
         inner = self.sequence(body, begin | after if most > 1 else after, times * most)
         several = min(most, _LOOPING)
         within = Cost(inner.ways * several, inner.choices**several, inner.steps, inner.looks)
-        within = replace(within, steps=max(inner.steps, 1 + inner.looks) if endless else inner.steps * several)
+        within = replace(
+            within, steps=max(inner.steps, 1 + inner.looks) if endless else inner.ways * (several - 1) + inner.steps
+        )
         if least == most or operation == "POSSESSIVE_REPEAT" or not begin & after:
             return within
         return replace(within, ways=within.ways + 1) if endless else within.then(Cost(choices=most - least + 1))
@@ -199,6 +208,19 @@ _KINDS: dict[str, Callable[[str], bool]] = {
 
 def _cases(character: str) -> Characters:
     return frozenset({character, *character.lower(), *character.upper(), *character.casefold()})
+
+
+def unknown_operations(thing: Any) -> Iterator[str]:
+    """Operations of a parse tree that are none of the known ones."""
+    if isinstance(thing, tuple) and len(thing) == 2 and is_operation(thing[0]) and str(thing[0]) not in _KNOWN:
+        yield str(thing[0])
+    for part in thing if isinstance(thing, list | tuple) or hasattr(thing, "data") else ():
+        yield from unknown_operations(part)
+
+
+def is_operation(thing: Any) -> bool:
+    """Whether this is one of the named constants of `re`, not a number."""
+    return isinstance(thing, int) and not str(thing).lstrip("-").isdecimal()
 
 
 def _mentioned(thing: Any) -> set[str]:

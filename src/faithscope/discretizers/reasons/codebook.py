@@ -1,5 +1,6 @@
 """Codebook: reasons as the names of the patterns that they match."""
 
+import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -115,9 +116,12 @@ class Codebook(Discretizer):
         return tuple(notes)
 
     def __repr__(self) -> str:
+        shown = str(dict(self.patterns))
         if len(self.patterns) > _SHOWN:
-            return f"Codebook(<{len(self.patterns):,} patterns: {', '.join(self.names[:_SHOWN])}, …>)"
-        return f"Codebook({dict(self.patterns)}{'' if self.folded else ', folded=False'})"
+            digest = hashlib.blake2b(shown.encode(errors="surrogatepass"), digest_size=4).hexdigest()
+            names = ", ".join(self.names[:_SHOWN])
+            shown = f"<{len(self.patterns):,} patterns: {names}, …; digest {digest}>"
+        return f"Codebook({shown}{'' if self.folded else ', folded=False'})"
 
 
 def _name(name: object) -> str:

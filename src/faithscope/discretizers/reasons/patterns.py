@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from faithscope.discretizers.reasons.backtracking import REPEATS, Ambiguous, Node, search_cost
+from faithscope.discretizers.reasons.backtracking import REPEATS, Ambiguous, Node, search_cost, unknown_operations
 from faithscope.discretizers.reasons.shortcuts import is_within_word, required_texts
 from faithscope.errors import BadInput, WrongType
 
@@ -51,7 +51,8 @@ class Pattern:
         expression, tree = _compiled(text, called)
         if folded:
             _refuse_folded_signs(tree, text, called)
-        return cls(name, expression, required_texts(tree), is_within_word(tree), _longest(tree, text, called))
+        within_word = not expression.flags & re.ASCII and is_within_word(tree)
+        return cls(name, expression, required_texts(tree), within_word, _longest(tree, text, called))
 
     def among(self, texts: Sequence[str], lower: Sequence[str]) -> list[bool]:
         """Which texts have a match; `lower` are the same texts in lower case."""
@@ -89,6 +90,9 @@ def _compiled(text: str, called: str) -> tuple[re.Pattern[str], list[Node]]:
             tree: list[Node] = list(import_module("re._parser").parse(text, re.IGNORECASE))
     except (re.error, RecursionError, OverflowError, MemoryError) as problem:
         raise BadInput(f"{called}, {text!r}, is no regular expression of Python ({problem}): correct it.") from None
+    unknown = next(unknown_operations(tree), None)
+    if unknown is not None:
+        raise BadInput(f"{called}, {text!r}, uses {unknown}, which a codebook does not know: write it in another way.")
     return expression, tree
 
 

@@ -1,10 +1,11 @@
 """What makes searching for a regular expression fast: texts that must occur in a match, and matches within one word."""
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from faithscope.discretizers.reasons.backtracking import REPEATS, Node
+from faithscope.discretizers.reasons.backtracking import REPEATS, Node, is_operation
 
 _SPACES = tuple(code for code in range(0x3001) if chr(code).isspace())  # all that there are
 _ELSEWHERE = ("ANY", "NOT_LITERAL", "ASSERT", "ASSERT_NOT", "GROUPREF_EXISTS")
@@ -39,7 +40,7 @@ def is_within_word(thing: Any) -> bool:
 
     Then a text has a match exactly if one of the words has that are left if it is split at white space.
     """
-    if not isinstance(thing, tuple) or len(thing) != 2 or not _is_operation(thing[0]):
+    if not isinstance(thing, tuple) or len(thing) != 2 or not is_operation(thing[0]):
         parts = thing if isinstance(thing, list | tuple) or hasattr(thing, "data") else ()
         return all(map(is_within_word, parts))
     operation, argument = str(thing[0]), thing[1]
@@ -51,8 +52,6 @@ def is_within_word(thing: Any) -> bool:
         return str(argument) in ("CATEGORY_WORD", "CATEGORY_DIGIT", "CATEGORY_NOT_SPACE")
     if operation == "AT":
         return str(argument) == "AT_BOUNDARY"
+    if operation == "SUBPATTERN" and argument[1] & re.ASCII:
+        return False  # its \S matches spaces of other scripts
     return operation not in (*_ELSEWHERE, "NEGATE") and is_within_word(argument)
-
-
-def _is_operation(thing: Any) -> bool:
-    return isinstance(thing, int) and not str(thing).lstrip("-").isdecimal()
