@@ -76,12 +76,42 @@ def test_common_phrases_are_learned_on_one_half_and_measured_on_the_other():
     looked = np.setdiff1d(np.arange(400), ev.rows)
     assert ev.discretizer == repr(fs.CommonPhrases(2).learned_from(reasons.take(looked)))
     assert ev.consistency.n == 200
+    assert any("learned from 200 other rows" in note for note in ev.consistency.notes)
     cmp = fs.compare(outside, {"words": reasons}, np.arange(400.0)[:, None], discretizer=fs.CommonPhrases(2))
     assert cmp["words"].consistency.value == 1.0
     best = fs.evaluate(outside, reasons, np.arange(400.0)[:, None], discretizer=fs.Best([None, fs.CommonPhrases(2)]))
     assert best.discretizer.startswith("Phrases(")
     with pytest.raises(BadInput, match="must first learn phrases"):
         fs.CommonPhrases(2)(reasons)
+
+
+def test_phrases_of_templates_keep_their_marks():
+    reasons = fs.Reasons(["a dog barks", "a cat purrs", "no dog", "no cat"] * 5, ["dog barks", "cat purrs"] * 10)
+    learned = fs.CommonPhrases(9).learned_from(fs.Template()(reasons))
+    assert "no <input>" in learned.phrases
+    assert fs.Phrases(list(learned.phrases)) == learned
+    values = learned(fs.Template()(reasons)).values
+    assert all("<input>" in names for names in values)
+    assert len({*values}) == 2
+
+
+def test_a_chain_learns_on_the_halves_of_its_own_seed():
+    texts = [f"word{j % 7} thing{j % 11}" for j in range(60)]
+    labels = [j % 3 for j in range(60)]
+    phrases = fs.CommonPhrases(4, seed=5)
+    alone, chained = (
+        fs.consistency(fs.Reasons(texts), labels, discretizer=chosen)
+        for chosen in (phrases, fs.discretizers.Original() | phrases)
+    )
+    assert (alone.value, alone.interval) == (chained.value, chained.interval)
+
+
+def test_common_phrases_leave_explanations_of_other_kinds_as_they_are():
+    reasons = fs.Reasons(["a dog", "a cat"] * 10)
+    explainers = {"words": reasons, "phi": fs.Importances([[1.0], [2.0]] * 10)}
+    cmp = fs.compare([0, 1] * 10, explainers, np.arange(20.0)[:, None], discretizer=fs.CommonPhrases(2))
+    assert (cmp["words"].consistency.value, cmp["phi"].consistency.value) == (1.0, 1.0)
+    assert [any("learned" in note for note in ev.consistency.notes) for ev in cmp.values()] == [True, False]
 
 
 def test_the_order_of_rows_does_not_change_what_is_learned():

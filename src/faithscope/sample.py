@@ -263,19 +263,27 @@ class Sample:
 
     def settled(self, discretizer: Discretize | None) -> "tuple[Sample, Any]":
         """The rows to measure, and the discretizer once it has learned from the others, if it learns."""
-        chosen = self._knowing(discretizer)
+        chosen = self.knowing(discretizer)
         if not getattr(chosen, "learns", False):
             return self, chosen
-        looked, reported = self.halves(getattr(chosen, "seed", 0))
-        note = f"{chosen!r} learned from {looked.n:,} other rows, which are not measured"
-        return reported.noting((note,)), chosen._learned_from(looked.explanations)
+        looked, reported = self.halves(chosen.seed)
+        return reported.noting((learned_note(chosen, looked),)), looked.taught(chosen)
 
-    def _knowing(self, discretizer: Discretize | None) -> Any:
+    def taught(self, discretizer: Any) -> Any:
+        """The discretizer as it learns from these rows, which are not measured."""
+        return self.knowing(discretizer)._learned_from(self.explanations)
+
+    def knowing(self, discretizer: Discretize | None) -> Any:
         """What a caller chose as a discretizer, one that knows the labels of this sample if it asks for them."""
         chosen = to_discretizer(discretizer)
         if not isinstance(chosen, Discretizer) or self.agreement.of_numbers:
             return chosen
         return chosen._knowing_labels(self.numbered_labels[0]) if chosen.asks_labels else chosen
+
+
+def learned_note(discretizer: Any, looked: Sample) -> str:
+    """What a reader should know of a discretizer that learned from rows that are not measured."""
+    return f"{discretizer!r} learned from {looked.n:,} other rows, which are not measured"
 
 
 def to_clusters(clusters: Any, rows: int) -> Ints | None:

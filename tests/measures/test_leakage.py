@@ -72,6 +72,14 @@ def test_labels_of_several_words_are_masked_whole():
     assert leak.masked.distinct == 3
 
 
+@pytest.mark.parametrize("label", ["C++", "non-spam", "don't", "ＦＵＬＬ", "Straße"])
+def test_labels_are_masked_in_texts_as_written_however_they_are_written(label):
+    texts, labels = [f"It is {label}.", "It is python."] * 5, [label, "python"] * 5
+    book = fs.Codebook({"label": label.replace("+", r"\+"), "python": "python"}, folded=False)
+    leak = fs.leakage(texts, labels, discretizer=book)
+    assert (leak.consistency.value, leak.masked.distinct) == (1.0, 1)
+
+
 def test_numbers_have_no_words_but_words_may_be_told():
     with pytest.raises(BadInput, match="numbers, which have no words"):
         fs.leakage(TEXTS, [0, 0, 1, 1, 1])
@@ -85,6 +93,8 @@ def test_embeddings_may_know_what_was_masked():
     clusters = fs.Clusters(np.arange(5.0)[:, None], 2)
     notes = fs.consistency(fs.Reasons(TEXTS), LABELS, discretizer=clusters).notes
     assert any(note.endswith("which their embeddings may know") for note in notes)
+    with pytest.raises(BadInput, match="no word can be masked"):
+        fs.leakage(TEXTS, LABELS, discretizer=clusters)
 
 
 def test_a_leakage_is_told_everywhere(tmp_path):

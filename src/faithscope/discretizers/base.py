@@ -32,6 +32,7 @@ class Discretizer(ABC):
     reads_beyond_text: bool = False
     asks_labels: bool = False
     learns: bool = False
+    seed: int = 0  # of the halves, if it learns
     subject: str = "the explainer whose explanations read x"  # what is bounded if it reads rows
 
     @abstractmethod
@@ -85,6 +86,10 @@ class Chain(Discretizer):
     @property
     def learns(self) -> bool:  # type: ignore[override]
         return self.first.learns or self.second.learns
+
+    @property
+    def seed(self) -> int:  # type: ignore[override]
+        return self.first.seed if self.first.learns else self.second.seed
 
     @property
     def subject(self) -> str:  # type: ignore[override]

@@ -9,7 +9,7 @@ from faithscope.errors import BadInput
 from faithscope.inputs.arrays import to_items
 from faithscope.measures.certify import refuse_unless_convex
 from faithscope.measures.consistency import measure_consistency
-from faithscope.sample import Sample
+from faithscope.sample import Sample, learned_note
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,12 @@ def learns(choice: Any) -> bool:
 def settled(choice: Any, sample: Sample, confidence: float) -> Any:
     """The discretizer that a choice becomes on these rows, which are not reported."""
     chosen = choice._among(sample, confidence) if isinstance(choice, Best) else choice
-    if not getattr(chosen, "learns", False):
-        return chosen
-    return sample._knowing(chosen)._learned_from(sample.explanations)
+    return sample.taught(chosen) if getattr(chosen, "learns", False) else chosen
+
+
+def choice_notes(choice: Any, looked: Sample) -> tuple[str, ...]:
+    """What a reader should know of a discretizer that learned from rows that are not measured; nothing of others."""
+    return (learned_note(choice, looked),) if getattr(choice, "learns", False) else ()
 
 
 def to_choice(given: Any) -> Any:

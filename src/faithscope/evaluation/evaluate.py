@@ -9,7 +9,7 @@ from faithscope.counting.counts import count_rows
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, WrongType
 from faithscope.evaluation.asker import Asker, Identity, function_of, refuse_swapped
-from faithscope.evaluation.best import Best, learns, settled, to_choice
+from faithscope.evaluation.best import Best, choice_notes, learns, settled, to_choice
 from faithscope.evaluation.cache import to_cache
 from faithscope.evaluation.fitted_rows import fitted_notes
 from faithscope.evaluation.foreign import adapted
@@ -121,6 +121,7 @@ def evaluate(
     options = Options(confidence, interval, relation, seed, further, name_of(clusters))
     if learns(choice):
         looked, sample = sample.halves(seed)
+        sample = sample.noting(choice_notes(choice, looked))
         choice = settled(choice, looked, confidence)
     with asker.watch.phase(f"measuring {who.name}", sample.n):
         evaluation = assess(sample, choice, options, who, groups)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from faithscope.discretizers import Discretize
+from faithscope.discretizers import Discretize, to_discretizer
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.keys import Plain, Records
 from faithscope.explanations.reasons import Reasons
@@ -124,8 +124,8 @@ def leakage(
 
     A reason that says the answer is as consistent as can be, and explains nothing. Words are those of the predicted
     labels, folded, as whole words; "entails" is not "entailment", so pass further `words` for other forms. A
-    label that is also an ordinary word ("no", "A") counts wherever it stands. Masking all
-    labels alike can only lower the true consistency; the value may rise, as fewer rows are silent.
+    label that is also an ordinary word ("no", "A") counts wherever it stands. Masking all labels alike can only lower
+    the true consistency; the value may rise, as fewer rows are silent.
 
     Parameters
     ----------
@@ -154,6 +154,11 @@ def leakage(
         raise BadInput(
             "These predictions are numbers, which have no words that reasons could name: pass the names of the "
             "classes as predictions, or words=['approved', 'denied']."
+        )
+    if getattr(to_discretizer(discretizer), "reads_beyond_text", False):
+        raise BadInput(
+            f"{to_discretizer(discretizer)!r} reads embeddings of the reasons as given, where no word can be masked: "
+            "embed the masked texts yourself, and measure the consistency of both."
         )
     parts = [rows.discretized(discretizer) for rows in (sample, masked(sample, named))]
     given, hidden = (measure_consistency(part, confidence, interval) for part in parts)

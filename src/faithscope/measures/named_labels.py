@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.discretizers import Discretize, Discretizer, to_discretizer
-from faithscope.discretizers.reasons.template import LABEL
-from faithscope.discretizers.reasons.words import WordSequences, label_phrases
+from faithscope.discretizers.reasons.words import LABEL, WordSequences, label_phrases
 from faithscope.explanations.reasons import Reasons, per_text
 from faithscope.inputs.arrays import to_objects
+from faithscope.inputs.folding import fold
 from faithscope.measures.estimate import Estimate
 from faithscope.sample import Sample
 
@@ -73,10 +73,18 @@ def masked(sample: Sample, named: NamedLabels) -> Sample:
     assert isinstance(reasons, Reasons)
     sequences = WordSequences(named.phrases)
     folded = per_text(reasons.folded, lambda text: " ".join(sequences.replaced(text.split(), LABEL)))
-    pairs = zip(reasons.texts, named.words, strict=True)
-    texts = to_objects([_within_text(words).sub(LABEL, text) if words else text for text, words in pairs])
+    rows = zip(reasons.texts, folded, named.words, strict=True)
+    texts = to_objects([_masked_text(*row, sequences) for row in rows])
     hidden = Reasons.made(texts, folded, reasons.about, reasons.form)
     return replace(sample, explanations=hidden._with(index=reasons.index, remarks=reasons.remarks))
+
+
+def _masked_text(text: str, folded: str, words: tuple[str, ...], sequences: WordSequences) -> str:
+    """The text as written with its label words masked; the folded one if some are only seen there, such as C++."""
+    if not words:
+        return text
+    found = _within_text(words)
+    return folded if sequences.within(fold(found.sub(" ", text)).split()) else found.sub(LABEL, text)
 
 
 @lru_cache(1024)
@@ -118,7 +126,7 @@ def _masked_and_discretized(
     sample: Sample, coarse: Sample, discretizer: Discretize | None, named: NamedLabels
 ) -> Sample:
     """The rows with labels masked, then discretized; if each row is discretized by itself, only those that changed."""
-    chosen = sample._knowing(discretizer)
+    chosen = sample.knowing(discretizer)
     if chosen is not None and (not isinstance(chosen, Discretizer) or chosen.learns):
         return masked(sample, named).discretized(discretizer)
     changed = np.flatnonzero(named.rows)

@@ -11,14 +11,13 @@ import numpy as np
 from faithscope.discretizers.base import Discretizer
 from faithscope.discretizers.reasons.sets import OTHER, set_keys
 from faithscope.discretizers.reasons.texts import to_reasons
-from faithscope.discretizers.reasons.words import CUE_WORDS, STOP_WORDS
+from faithscope.discretizers.reasons.words import CUE_WORDS, STOP_WORDS, fold_around_marks
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
 from faithscope.explanations.reasons import Reasons
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import check_whole
-from faithscope.inputs.folding import fold
 from faithscope.readers import as_explanations
 
 _LONGEST = 4  # words of a phrase
@@ -36,7 +35,7 @@ class Phrases(Discretizer):
     Parameters
     ----------
     phrases : list of str
-        Compared with whole words of the folded texts.
+        Compared with whole words of the folded texts; ``<input>`` and ``<label>`` are the marks of templates.
 
     Examples
     --------
@@ -48,7 +47,7 @@ class Phrases(Discretizer):
     phrases: tuple[str, ...]
 
     def __init__(self, phrases: Sequence[str]) -> None:
-        folded = tuple(dict.fromkeys(fold(str(phrase)) for phrase in to_items(phrases, "Phrases")))
+        folded = tuple(dict.fromkeys(fold_around_marks(str(phrase)) for phrase in to_items(phrases, "Phrases")))
         if not folded or "" in folded or OTHER & {*folded}:
             raise BadInput('Phrases needs at least one phrase, each of one word or more, none of them just "other".')
         object.__setattr__(self, "phrases", folded)
@@ -60,8 +59,11 @@ class Phrases(Discretizer):
     def _within(self, texts: Sequence[str]) -> Any:
         """Which text has which phrase, (texts, phrases)."""
         padded = [f" {text} " for text in texts]
-        columns = [[wanted in text for text in padded] for wanted in (f" {phrase} " for phrase in self.phrases)]
-        return np.array(columns, bool).T
+        mask = np.zeros((len(texts), len(self.phrases)), bool)
+        for column, phrase in enumerate(self.phrases):
+            wanted = f" {phrase} "
+            mask[:, column] = [wanted in text for text in padded]
+        return mask
 
     def __repr__(self) -> str:
         if len(self.phrases) > _SHOWN:
@@ -74,17 +76,17 @@ class CommonPhrases(Discretizer):
     """Which of the k commonest phrases a reason has, the phrases learned on other rows than are measured.
 
     A phrase is one to four words of the folded text, not all of them stop words ("the", "is"; but "not" and
-    "because" tell something). The commonest are those
-    that most rows have; of a phrase and a part of it that as many rows have, the longer one counts. Wherever a sample
-    is measured, one half of its rows serves to learn and the other is reported, as with `Best`; predictions are not
-    looked at.
+    "because" tell something). The commonest are those that most rows have; of a phrase and a part of it that as many
+    rows have, the longer one counts. Wherever a sample is measured, one half of its rows serves to learn and the other
+    is reported, as with `Best`; predictions are not looked at.
 
     Parameters
     ----------
     k : int
         How many phrases.
     seed : int
-        Of the halves, and of the 50,000 different texts that are learned from if there are more.
+        Of the halves (`evaluate` and `compare` have their own), and of the 50,000 different texts that are learned
+        from if there are more.
 
     Examples
     --------

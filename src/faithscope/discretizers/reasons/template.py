@@ -6,14 +6,12 @@ from typing import Any
 
 from faithscope.discretizers.base import Discretizer
 from faithscope.discretizers.reasons.texts import to_reasons
-from faithscope.discretizers.reasons.words import STOP_WORDS, WordSequences, label_phrases
+from faithscope.discretizers.reasons.words import INPUT, LABEL, STOP_WORDS, WordSequences, label_phrases
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.reasons import Reasons
 from faithscope.inputs.arrays import to_items, to_objects
 from faithscope.inputs.folding import fold
-
-INPUT, LABEL = "<input>", "<label>"
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,13 @@
 """Words of folded texts: words that mean little by themselves, and sequences of words that are found and replaced."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from faithscope.inputs.folding import fold
+
+INPUT, LABEL = "<input>", "<label>"  # marks in place of words, which no folded text has
+_MARKS = re.compile(f"({INPUT}|{LABEL})")
 
 # English words that name nothing: articles, pronouns, prepositions, conjunctions, forms of be, have and do.
 _STOP_WORDS = (
@@ -18,6 +22,18 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 # Those of them that are reasons by themselves, or turn one around.
 CUE_WORDS = frozenset(["because", "since", "no", "not", "nor", "only", "same", "all", "some", "any", "every", "both"])
+
+
+def fold_around_marks(text: str) -> str:
+    """The folded text, in which the marks ``<input>`` and ``<label>`` stay.
+
+    Examples
+    --------
+    >>> fold_around_marks("So, a <input>!")
+    'so a <input>'
+    """
+    parts = (part if _MARKS.fullmatch(part) else fold(part) for part in _MARKS.split(text))
+    return " ".join(filter(None, parts))
 
 
 class WordSequences:
