@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.discretizers import from_word
-from faithscope.discretizers.reasons import backtracking, matching
+from faithscope.discretizers.reasons import backtracking, deadline
 from faithscope.errors import BadInput, WrongType
 
 FOREVER = [
@@ -183,10 +183,18 @@ def test_a_text_too_long_for_a_pattern_is_refused_and_others_survive():
 
 
 def test_a_codebook_that_takes_too_long_says_so(monkeypatch):
-    monkeypatch.setattr(matching, "_SECONDS", -1.0)
+    monkeypatch.setattr(deadline, "_SECONDS", -1.0)
     for pattern in ("old", "old man"):
         with pytest.raises(BadInput, match=r"took .* seconds"):
             fs.Codebook({"name": pattern})(fs.Reasons(["old man"]))
+
+
+def test_the_deadline_is_checked_after_each_long_text(monkeypatch):
+    monkeypatch.setattr(deadline, "_SECONDS", 0.05)
+    began = time.process_time()
+    with pytest.raises(BadInput, match="seconds for a few reasons"):
+        fs.Codebook({"slow": ".*.+?[!?]"}, folded=False)(fs.Reasons([f"{'a' * 500} {j}" for j in range(100)]))
+    assert time.process_time() - began < 5
 
 
 def test_words_name_the_discretizers_of_reasons(tmp_path):

@@ -20,7 +20,7 @@ _COMMON = frozenset(map(chr, range(128))) | frozenset(
 )
 _LOOPING = 8  # times that something is repeated before it is taken for a loop
 _MOST_CHOICES = 10**6
-_MOST_STEPS = 5 * 10**9  # of one search, which is some 50 seconds
+_MOST_STEPS = 5 * 10**9  # of one search, which is one to three minutes if all are needed
 REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
 
 

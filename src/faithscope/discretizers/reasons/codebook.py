@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.discretizers.base import Discretizer
-from faithscope.discretizers.reasons.matching import Clock, WordMatches
+from faithscope.discretizers.reasons.deadline import Deadline
+from faithscope.discretizers.reasons.matching import WordMatches
 from faithscope.discretizers.reasons.patterns import Pattern
 from faithscope.discretizers.reasons.sets import OTHER, set_keys
 from faithscope.discretizers.reasons.texts import to_reasons
@@ -21,7 +22,7 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.checks import check_flag
 
-_BATCH = 2**20  # characters that are searched before the clock is looked at
+_BATCH = 2**20  # characters that are searched before a new deadline is set
 _MOST = 1_000  # patterns
 _MOST_BYTES = 2**20  # of a file
 _SHOWN = 6  # names that the repr writes out
@@ -99,12 +100,11 @@ class Codebook(Discretizer):
         columns = np.array([pattern.within_word for pattern in self._compiled])
         words = WordMatches([pattern for pattern in self._compiled if pattern.within_word])
         for start, stop in _batches(texts):
-            batch, clock = texts[start:stop], Clock()
+            batch, deadline = texts[start:stop], Deadline()
             lower = batch if self.folded else [text.lower() for text in batch]
-            mask[start:stop, columns] = words.among(batch, clock)
+            mask[start:stop, columns] = words.among(batch, deadline)
             for column in np.flatnonzero(~columns):
-                mask[start:stop, column] = self._compiled[column].among(batch, lower)
-                clock.check(self._compiled[column])
+                mask[start:stop, column] = self._compiled[column].among(batch, lower, deadline)
         return mask
 
     def _notes(self, rows: NDArray[np.int64], n: int) -> tuple[str, ...]:

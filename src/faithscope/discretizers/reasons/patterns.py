@@ -9,11 +9,13 @@ from importlib import import_module
 from typing import Any
 
 from faithscope.discretizers.reasons.backtracking import REPEATS, Ambiguous, Node, search_cost, unknown_operations
+from faithscope.discretizers.reasons.deadline import Deadline
 from faithscope.discretizers.reasons.shortcuts import is_within_word, required_texts
 from faithscope.errors import BadInput, WrongType
 
 _LONGEST = 2_000  # characters of an expression
 _FEWEST = 500  # characters of texts that every expression must be able to search
+_LONG = 200  # characters of texts after each of which the deadline is checked
 _IN_NUMBERS = ".,:/%-"  # signs that folding keeps in numbers
 _ONE_WAY = r"so that the next character settles each step, such as (?:\w+\s)+ or, possessive, \w++"
 
@@ -54,17 +56,17 @@ class Pattern:
         within_word = not expression.flags & re.ASCII and is_within_word(tree)
         return cls(name, expression, required_texts(tree), within_word, _longest(tree, text, called))
 
-    def among(self, texts: Sequence[str], lower: Sequence[str]) -> list[bool]:
+    def among(self, texts: Sequence[str], lower: Sequence[str], deadline: Deadline) -> list[bool]:
         """Which texts have a match; `lower` are the same texts in lower case."""
         search = self.expression.search
-        if not self.required:
-            self._refuse_long(texts)
-            return [search(text) is not None for text in texts]
         matched = [False] * len(texts)
-        likely = self._likely(lower)
+        likely = self._likely(lower) if self.required else range(len(texts))
         self._refuse_long([texts[place] for place in likely])
         for place in likely:
             matched[place] = search(texts[place]) is not None
+            if len(texts[place]) > _LONG:
+                deadline.check(self.name)
+        deadline.check(self.name)
         return matched
 
     def _likely(self, lower: Sequence[str]) -> list[int]:

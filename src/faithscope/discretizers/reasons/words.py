@@ -1,13 +1,12 @@
 """Words of folded texts: words that mean little by themselves, and sequences of words that are found and replaced."""
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from faithscope.inputs.folding import fold
 
 INPUT, LABEL = "<input>", "<label>"  # marks in place of words, which no folded text has
-_MARKS = re.compile(f"({INPUT}|{LABEL})")
+_STAND_INS = {INPUT: "\ue000", LABEL: "\ue001"}  # characters for private use, which folding keeps
 
 # English words that name nothing: articles, pronouns, prepositions, conjunctions, forms of be, have and do.
 _STOP_WORDS = (
@@ -32,8 +31,12 @@ def fold_around_marks(text: str) -> str:
     >>> fold_around_marks("So, a <input>!")
     'so a <input>'
     """
-    parts = (part if _MARKS.fullmatch(part) else fold(part) for part in _MARKS.split(text))
-    return " ".join(filter(None, parts))
+    for mark, word in _STAND_INS.items():
+        text = text.replace(mark, f" {word} ")
+    folded = fold(text)
+    for mark, word in _STAND_INS.items():
+        folded = folded.replace(word, mark)
+    return folded
 
 
 class WordSequences:
