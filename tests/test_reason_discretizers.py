@@ -1,6 +1,7 @@
 """Templates, common phrases and clusters: reasons made coarser."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import faithscope as fs
@@ -155,6 +156,14 @@ def test_clusters_need_the_embeddings_of_these_reasons():
         with pytest.raises(BadInput, match="number of clusters"):
             fs.Clusters([[0.0], [1.0]], k)
     assert len(fs.Clusters([[1.0]] * 3, 2)(fs.Reasons(TEXTS)).group()[1]) == 1
+
+
+def test_embeddings_in_another_order_than_the_reasons_are_refused():
+    reasons = fs.Reasons(pd.Series(TEXTS, index=[1, 2, 3]))
+    embeddings = pd.DataFrame({"x": [0.0, 1.0, 9.0]}, index=[1, 2, 3])
+    assert len(fs.Clusters(embeddings, 2)(reasons).group()[1]) == 2
+    with pytest.raises(BadInput, match="row labels of embeddings in another order"):
+        fs.Clusters(embeddings[::-1], 2)(reasons)
 
 
 def test_embeddings_can_be_compared_by_distance():

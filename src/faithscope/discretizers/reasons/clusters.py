@@ -12,6 +12,7 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
 from faithscope.explanations.reasons import Reasons, shown
+from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.grouping import group
@@ -49,6 +50,7 @@ class Clusters(Discretizer):
     embeddings: NDArray[Any]
     k: int
     seed: int
+    index: Any  # the row labels of embeddings in a pandas table; None of others
 
     reads_beyond_text = True
 
@@ -58,6 +60,7 @@ class Clusters(Discretizer):
             raise BadInput(f"Embeddings must have one row per reason; got shape {matrix.shape}.")
         refuse_nonfinite(matrix, "Embeddings")
         object.__setattr__(self, "embeddings", matrix.astype(np.float64))
+        object.__setattr__(self, "index", index_of(embeddings))
         object.__setattr__(self, "k", check_whole(k, "k, the number of clusters,", 1, 100_000))
         object.__setattr__(self, "seed", check_whole(seed, "seed", 0, _SEED_BITS - 1))
 
@@ -68,6 +71,7 @@ class Clusters(Discretizer):
                 f"{self!r} has embeddings of {len(self.embeddings):,} reasons, but there are {len(reasons):,} here: "
                 "pass the embeddings of these reasons, in their order; for a part of the rows, those of that part."
             )
+        labels_differ = same_rows(embeddings=self, reasons=reasons)
         codes, first = group([reasons.folded])
         texts = reasons.folded[first].tolist()
         order = sorted(range(len(texts)), key=texts.__getitem__)  # the same in any order of the rows
@@ -76,7 +80,7 @@ class Clusters(Discretizer):
         cluster, nearest = self._clustered(place[codes], len(first))
         written = _as_written(reasons)
         names = [f'cluster {j}: "{shown(written[texts[order[near]]])}"' for j, near in enumerate(nearest.tolist())]
-        return keys_of(to_objects(names)[cluster[place[codes]]], reasons)
+        return keys_of(to_objects(names)[cluster[place[codes]]], reasons, labels_differ)
 
     def _clustered(self, text: NDArray[np.int64], many: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The cluster of each different text, and the text nearest to the center of each cluster."""
