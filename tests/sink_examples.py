@@ -96,6 +96,7 @@ RESULTS = {
     "encoding of numbers": lambda: fs.encoding(_rules(), NUMBERS, ROWS, agreement=fs.Close(0.5)),
     "encoding of nothing": lambda: fs.encoding(_rules().take([0]), LABELS[:1], ROWS[:1]),
     "certificate": lambda: fs.certify(NUMBERS[:, None], LABELS),
+    "leakage": lambda: fs.leakage([f"{key} is {label}" for key, label in zip(KEYS, LABELS, strict=True)], LABELS),
     "within curve": lambda: fs.within_curve(NUMBERS[:, None], LABELS, [0.0, 0.1, 1.0]),
     "tolerance curve": lambda: fs.tolerance_curve(KEYS, NUMBERS),
     "simulatability": lambda: fs.OptimalDecoder().fit(KEYS[:30], LABELS[:30]).accuracy(KEYS[30:], LABELS[30:]),

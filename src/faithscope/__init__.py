@@ -11,15 +11,20 @@ from faithscope import agreements, discretizers, errors, relations
 from faithscope.agreements import Close, Same, Spread, Tolerance
 from faithscope.counting.counts import Counts, count
 from faithscope.discretizers import (
+    Clusters,
+    Codebook,
+    CommonPhrases,
     Delta,
     DeltaSign,
     Floor,
     Grouped,
     Modified,
+    Phrases,
     Pool,
     Rank,
     Sign,
     SignOfTop,
+    Template,
     TopFeatures,
     TopRegions,
     Truncate,
@@ -37,6 +42,7 @@ from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.prototypes import Prototypes
+from faithscope.explanations.reasons import Reasons
 from faithscope.explanations.rules import Rules
 from faithscope.measures.certify import Certificate, certify
 from faithscope.measures.comparing.populations import Populations
@@ -47,6 +53,7 @@ from faithscope.measures.estimate import Estimate
 from faithscope.measures.explainer_agreement.measure import explainer_agreement
 from faithscope.measures.explainer_agreement.result import ExplainerAgreement
 from faithscope.measures.intervals.bounds import local_sample_size, mse_bound, sample_size
+from faithscope.measures.leakage import Leakage, leakage
 from faithscope.measures.local import Local, sample_until
 from faithscope.measures.necessity import necessity
 from faithscope.measures.numbers.tolerance import ToleranceCurve, tolerance_curve
@@ -72,6 +79,9 @@ __all__ = [
     "Cache",
     "Certificate",
     "Close",
+    "Clusters",
+    "Codebook",
+    "CommonPhrases",
     "Comparison",
     "Concepts",
     "Counterfactuals",
@@ -88,15 +98,18 @@ __all__ = [
     "Grouped",
     "Highlights",
     "Importances",
+    "Leakage",
     "Local",
     "Modified",
     "Nearest",
     "OptimalDecoder",
+    "Phrases",
     "Plan",
     "Pool",
     "Populations",
     "Prototypes",
     "Rank",
+    "Reasons",
     "Repeatability",
     "Rules",
     "Same",
@@ -105,6 +118,7 @@ __all__ = [
     "SignOfTop",
     "Simulatability",
     "Spread",
+    "Template",
     "Tolerance",
     "ToleranceCurve",
     "TopFeatures",
@@ -124,6 +138,7 @@ __all__ = [
     "evaluate",
     "explainer_agreement",
     "explainers",
+    "leakage",
     "local",
     "local_sample_size",
     "mse_bound",

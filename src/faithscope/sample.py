@@ -250,13 +250,40 @@ class Sample:
         return self.take(np.flatnonzero(first)), self.take(np.flatnonzero(~first))
 
     def discretized(self, discretizer: Discretize | None) -> "Sample":
-        """The same rows with coarser explanations; the sample itself if no discretizer is given."""
-        coarse = discretize(self.explanations, discretizer)
-        if coarse is self.explanations:
-            return self
-        notes = (*self.notes, *(note for note in self.explanations.notes if note not in coarse.notes))
-        ours = isinstance(to_discretizer(discretizer), Discretizer)
-        return replace(self, explanations=coarse, notes=notes, share_memory=ours)
+        """The same rows with coarser explanations; the sample itself if no discretizer is given.
+
+        A discretizer that learns does so from one half of the rows, and the other half is the sample.
+        """
+        rows, chosen = self.settled(discretizer)
+        coarse = discretize(rows.explanations, chosen)
+        if coarse is rows.explanations:
+            return rows
+        notes = (*rows.notes, *(note for note in rows.explanations.notes if note not in coarse.notes))
+        return replace(rows, explanations=coarse, notes=notes, share_memory=isinstance(chosen, Discretizer))
+
+    def settled(self, discretizer: Discretize | None) -> "tuple[Sample, Any]":
+        """The rows to measure, and the discretizer once it has learned from the others, if it learns."""
+        chosen = self.knowing(discretizer)
+        if not getattr(chosen, "learns", False):
+            return self, chosen
+        looked, reported = self.halves(chosen.seed)
+        return reported.noting((learned_note(chosen, looked),)), looked.taught(chosen)
+
+    def taught(self, discretizer: Any) -> Any:
+        """The discretizer as it learns from these rows, which are not measured."""
+        return self.knowing(discretizer)._learned_from(self.explanations)
+
+    def knowing(self, discretizer: Discretize | None) -> Any:
+        """What a caller chose as a discretizer, one that knows the labels of this sample if it asks for them."""
+        chosen = to_discretizer(discretizer)
+        if not isinstance(chosen, Discretizer) or self.agreement.of_numbers:
+            return chosen
+        return chosen._knowing_labels(self.numbered_labels[0]) if chosen.asks_labels else chosen
+
+
+def learned_note(discretizer: Any, looked: Sample) -> str:
+    """What a reader should know of a discretizer that learned from rows that are not measured."""
+    return f"{discretizer!r} learned from {looked.n:,} other rows, which are not measured"
 
 
 def to_clusters(clusters: Any, rows: int) -> Ints | None:

@@ -39,6 +39,10 @@ KINDS = {
     "rules on codes of categories": fs.Rules.parse(["job == clerk and age <= 3", "job != cook"])._with(
         categories={"job": {0: "clerk", 1: "cook"}}
     ),
+    "reasons": fs.Reasons(["He is old.", "he is OLD", "<script>", ""]),
+    "reasons with inputs": fs.Reasons(["a\x00b", "\ud800", "x"], ["in\nput", "\ud800", ""]),
+    "templates": fs.Template(["yes"])(fs.Reasons(["yes, a dog", "no"], ["dog", "cat"])),
+    "codes of reasons": fs.Codebook({"age": "old"})(fs.Reasons(["old", "x"])),
     "words": Plain(["leaf 1", "", "né\n", "leaf 1"]),
     "lone surrogate": Plain(["\ud800", "a"]),
     "integers": Plain([3, 2**62, -5]),

@@ -108,6 +108,12 @@ DISCRETIZERS = st.sampled_from(
             fs.Pool(2),
             fs.Pool((1, 2)) | fs.TopRegions(1),
             fs.Grouped({"g": ["a", "b"]}),
+            fs.Template(),
+            fs.Codebook({"not": r"\bnot?\b", "long": "x.{0,9}x"}),
+            fs.CommonPhrases(2),
+            fs.Template() | fs.CommonPhrases(1),
+            fs.Phrases(["not so"]),
+            fs.Clusters([[0.0], [1.0], [5.0]], 2),
         ),
         *(
             fs.Delta(),

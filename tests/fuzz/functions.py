@@ -1,6 +1,8 @@
 """Calls of the public functions and constructors with hostile input."""
 
 import math
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -23,6 +25,7 @@ from fuzz.kinds import (
     marks,
     of_any_kind,
     options,
+    reasons,
     some_rows,
     with_words,
 )
@@ -354,6 +357,25 @@ def _(draw):
     return lambda: fs.Highlights(given, **how)
 
 
+@target("Reasons", KINDS, 60)
+def _(draw):
+    n = draw(SIZES)
+    texts = st.one_of(st.lists(st.sampled_from(hostile.TEXTS), min_size=n, max_size=n), hostile.columns(n))
+    given = draw(st.one_of(texts, hostile.tables(n), SCALARS))
+    how = draw(options(inputs=st.one_of(texts, hostile.tables(n), SCALARS)))
+    return lambda: fs.Reasons(given, **how)
+
+
+@target("leakage", MEASURES, 40)
+def _(draw):
+    n = draw(SIZES)
+    given = draw(st.one_of(reasons(max(1, n)), explanations(n))), draw(labels(n))
+    words = st.one_of(SCALARS, st.lists(st.sampled_from([*hostile.TEXTS, 3, None]), max_size=3))
+    choices = {"discretizer": DISCRETIZERS, "confidence": SHARES, "interval": WORDS, "words": words}
+    how = draw(options(**choices, clusters=clusters(n)))
+    return lambda: fs.leakage(*given, **how)
+
+
 @target("Concepts", KINDS, 50)
 def _(draw):
     n = draw(SIZES)
@@ -445,6 +467,41 @@ for kind in (fs.Sign, fs.Rank, fs.Delta, fs.DeltaSign, fs.Modified):
     _discretizer(kind, st.just(()))
 for kind in (fs.Floor, fs.Truncate, fs.SignOfTop, fs.TopFeatures, fs.TopRegions):
     _discretizer(kind, st.tuples(st.one_of(st.integers(-320, 320), COUNTS, SCALARS)))
+WRITTEN = st.sampled_from(["a", r"(a+)+$", "", "(", ".*.*.*.*.*x", r"\bnot\b", "n't", "."])
+PATTERNS = st.one_of(WRITTEN, st.text(), SCALARS)
+_discretizer(fs.Codebook, st.tuples(st.dictionaries(st.sampled_from(["g", "other", "", 1]), PATTERNS), SCALARS))
+_discretizer(fs.Phrases, st.tuples(st.one_of(st.lists(st.sampled_from([*hostile.TEXTS, 3]), max_size=3), SCALARS)))
+_discretizer(fs.Template, st.tuples(st.one_of(st.none(), st.lists(SCALARS, max_size=3), SCALARS)))
+_discretizer(fs.CommonPhrases, st.tuples(COUNTS, SEEDS))
+_discretizer(fs.Clusters, st.tuples(st.one_of(grid(3), hostile.tables(3)), COUNTS, SEEDS))
+
+
+@target("CommonPhrases.learned_from", DISCRETE)
+def _(draw):
+    given = draw(explanations(draw(SIZES)))
+    return lambda: fs.CommonPhrases(2).learned_from(given)
+
+
+@target("Codebook.load", DISCRETE)
+def _(draw):
+    content = draw(st.one_of(st.binary(max_size=40), st.sampled_from([b'{"a": "b"}', b"[]", b'{"a": "(a+)+"}', None])))
+    odd = draw(st.one_of(st.none(), SCALARS))
+
+    def call():
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "codes.json"
+            if content is not None:
+                path.write_bytes(content)
+            return fs.Codebook.load(path if odd is None else odd).names
+
+    return call
+
+
+@target("Codebook.names", DISCRETE, 1)
+def _(draw):
+    return lambda: fs.Codebook({"a": "b"}).names
+
+
 GROUPS = st.dictionaries(st.sampled_from(["g", "a", 1]), st.lists(st.sampled_from(["a", "b", "x0", "x1", 2])))
 _discretizer(fs.Grouped, st.tuples(st.one_of(GROUPS, SCALARS)))
 

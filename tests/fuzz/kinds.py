@@ -67,6 +67,12 @@ def concepts(n):
 
 
 @cache
+def reasons(n):
+    texts = lists(n, st.sampled_from([*TEXTS, "yes", "It is NOT so, no.", "not so", "x" * 5000]))
+    return st.tuples(texts, st.one_of(st.none(), texts)).map(lambda pair: fs.Reasons(*pair))
+
+
+@cache
 def marks(n):
     return lists(2 * n, st.sampled_from([0, 1])).map(lambda values: np.array(values).reshape(n, 2))
 
@@ -100,6 +106,7 @@ KINDS = {
     "Rules": rules,
     "Highlights": highlights,
     "Concepts": concepts,
+    "Reasons": reasons,
     "Prototypes": prototypes,
     "Counterfactuals": counterfactuals,
 }

@@ -69,6 +69,7 @@ INSTANCES = {
     "Plan": UNWEIGHTED.map(fs.plan),
     "Local": UNWEIGHTED.map(_local),
     "Certificate": UNWEIGHTED.map(lambda ev: fs.certify(ev.explanations, ev.predictions)),
+    "Leakage": kinds.reasons(5).map(lambda given: fs.leakage(given, ["yes", "no", "no", "yes", "no"])),
     "WithinCurve": kinds.grid(5).map(lambda m: fs.within_curve(m, list("aabba"), [0, 1.0])),
     "ToleranceCurve": st.just([1.0, 2.0, 4.5, 4.0, 0.5]).map(lambda y: fs.tolerance_curve(list("aabba"), y, [0.5, 2])),
     "Simulatability": UNWEIGHTED.map(_decoded),
@@ -156,6 +157,7 @@ _with(
     INSTANCES["Sample"],
     lambda sample: st.tuples(st.tuples(DISCRETIZERS), st.just({})),
 )
+_with("Sample.settled", RESULT, 15, INSTANCES["Sample"], lambda sample: st.tuples(st.tuples(DISCRETIZERS), st.just({})))
 _with("Plan.at", RESULT, 30, INSTANCES["Plan"], _k)
 _with("Plan.interval", RESULT, 30, INSTANCES["Plan"], _k)
 

@@ -198,6 +198,16 @@ def _encoding(encoding):
     json.dumps(encoding.to_dict(), allow_nan=False)
 
 
+def _leakage(leakage):
+    share(leakage.share)
+    assert leakage.own <= leakage.share + 1e-9
+    assert leakage.low <= leakage.share <= leakage.high
+    for estimate in (leakage.consistency, leakage.masked):
+        _estimate(estimate)
+    assert "<script" not in leakage._repr_html_()
+    json.dumps(leakage.to_dict(), allow_nan=False)
+
+
 def _plan(plan):
     share(plan.unverifiable)
     assert plan.rows_needed is None or plan.rows_needed >= 1
@@ -259,6 +269,7 @@ def _checks():
         (Local, _local),
         (Certificate, _certificate),
         (faithscope.Encoding, _encoding),
+        (faithscope.Leakage, _leakage),
         (Plan, _plan),
         (Simulatability, _simulatability),
         (ExplainerAgreement, _explainer_agreement),

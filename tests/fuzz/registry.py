@@ -30,9 +30,11 @@ RESULTS = (
 NOT_CALLED = {
     "Comparison": "made by compare",
     "Estimate": "made by the measures",
+    "Leakage": "made by leakage",
     "Evaluation": "made by evaluate",
     "Rules": "made by parse, from_conditions, from_tree and from_bins",
     "Importances.made": "takes what is known to be right",
+    "Reasons.made": "takes what is known to be right",
     "Explanations": "the base of the kinds, whose own methods are fuzzed",
     "Explanations.made": "the base of the kinds",
     "Counts": "made by count",

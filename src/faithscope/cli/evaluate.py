@@ -26,11 +26,14 @@ SystemPath = Annotated[str, typer.Option(help="Your model and explainers, as mod
 DataFile = Annotated[Path, typer.Option(help="Rows without labels: a Parquet or CSV file.")]
 DiscretizeOrBest = Annotated[
     str | None,
-    typer.Option("--discretize", help="original, 2-fp, 1-fp, sign, rank, sign-of-top-5, delta, …; best chooses."),
+    typer.Option(
+        "--discretize",
+        help="original, 2-fp, 1-fp, sign, rank, sign-of-top-5, delta, template, codebook:FILE.json, …; best chooses.",
+    ),
 ]
 ByColumn = Annotated[str | None, typer.Option(help="A column of the rows that names populations.")]
 Drop = Annotated[list[str] | None, typer.Option(help="A column that the model does not get; repeatable.")]
-HalvesSeed = Annotated[int, typer.Option(help="Seed of the halves of --discretize best.")]
+HalvesSeed = Annotated[int, typer.Option(help="Seed of the halves of --discretize best and common-phrases-20.")]
 GatedExplainers = Annotated[
     list[str] | None,
     typer.Option(

@@ -13,10 +13,17 @@ from faithscope.discretizers.choice import usual as usual
 from faithscope.discretizers.counterfactuals import Delta, DeltaSign, Modified
 from faithscope.discretizers.grouped import Grouped
 from faithscope.discretizers.importances import Floor, Rank, Sign, SignOfTop, TopFeatures, Truncate
+from faithscope.discretizers.reasons.clusters import Clusters
+from faithscope.discretizers.reasons.codebook import Codebook
+from faithscope.discretizers.reasons.phrases import CommonPhrases, Phrases
+from faithscope.discretizers.reasons.template import Template
 from faithscope.discretizers.regions import Pool, TopRegions
 
 __all__ = [
     "Chain",
+    "Clusters",
+    "Codebook",
+    "CommonPhrases",
     "Delta",
     "DeltaSign",
     "Discretizer",
@@ -24,10 +31,12 @@ __all__ = [
     "Grouped",
     "Modified",
     "Original",
+    "Phrases",
     "Pool",
     "Rank",
     "Sign",
     "SignOfTop",
+    "Template",
     "TopFeatures",
     "TopRegions",
     "Truncate",

@@ -1,7 +1,9 @@
 """What every discretizer is, two of them in turn, and the one that changes nothing."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from faithscope.errors import WrongType
 from faithscope.explanations.base import Explanations
@@ -17,14 +19,33 @@ class Discretizer(ABC):
         bounds nothing for the raw explainer.
     reads_maps : bool
         Whether it takes each row for a map or a series, so that axes are no classes.
+    reads_beyond_text : bool
+        Whether it reads more of a reason in words than its text, such as an embedding.
+    asks_labels : bool
+        Whether it asks which labels there are (`_knowing_labels`).
+    learns : bool
+        Whether it must first learn from other rows than are measured (`_learned_from`).
     """
 
     reads_rows: bool = False
     reads_maps: bool = False
+    reads_beyond_text: bool = False
+    asks_labels: bool = False
+    learns: bool = False
+    seed: int = 0  # of the halves, if it learns
+    subject: str = "the explainer whose explanations read x"  # what is bounded if it reads rows
 
     @abstractmethod
     def __call__(self, explanations: Explanations) -> Explanations:
         """The same rows with coarser explanations."""
+
+    def _knowing_labels(self, labels: Iterable[Any]) -> "Discretizer":
+        """The same discretizer, if it asks for them with the labels that a model predicts; not those of each row."""
+        return self
+
+    def _learned_from(self, explanations: Explanations) -> "Discretizer":
+        """The discretizer as it learns from these explanations, which are not measured; itself if it need not learn."""
+        return self
 
     def __or__(self, other: "Discretizer") -> "Chain":
         if not isinstance(other, Discretizer):
@@ -53,6 +74,34 @@ class Chain(Discretizer):
     @property
     def reads_maps(self) -> bool:  # type: ignore[override]
         return self.first.reads_maps or self.second.reads_maps
+
+    @property
+    def reads_beyond_text(self) -> bool:  # type: ignore[override]
+        return self.first.reads_beyond_text or self.second.reads_beyond_text
+
+    @property
+    def asks_labels(self) -> bool:  # type: ignore[override]
+        return self.first.asks_labels or self.second.asks_labels
+
+    @property
+    def learns(self) -> bool:  # type: ignore[override]
+        return self.first.learns or self.second.learns
+
+    @property
+    def seed(self) -> int:  # type: ignore[override]
+        return self.first.seed if self.first.learns else self.second.seed
+
+    @property
+    def subject(self) -> str:  # type: ignore[override]
+        return self.first.subject if self.first.reads_rows else self.second.subject
+
+    def _knowing_labels(self, labels: Iterable[Any]) -> "Chain":
+        labels = tuple(labels)
+        return Chain(self.first._knowing_labels(labels), self.second._knowing_labels(labels))
+
+    def _learned_from(self, explanations: Explanations) -> "Chain":
+        first = self.first._learned_from(explanations)
+        return Chain(first, self.second._learned_from(first(explanations)) if self.second.learns else self.second)
 
     def __call__(self, explanations: Explanations) -> Explanations:
         return self.second(self.first(explanations))

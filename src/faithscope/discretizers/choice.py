@@ -7,6 +7,9 @@ from typing import Any
 from faithscope.discretizers.base import Discretizer, Original
 from faithscope.discretizers.counterfactuals import Delta, DeltaSign, Modified
 from faithscope.discretizers.importances import Floor, Rank, Sign, SignOfTop, TopFeatures
+from faithscope.discretizers.reasons.codebook import Codebook
+from faithscope.discretizers.reasons.phrases import CommonPhrases
+from faithscope.discretizers.reasons.template import Template
 from faithscope.discretizers.regions import TopRegions, usual_pool
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
@@ -23,7 +26,9 @@ _WORDS: dict[str, Discretizer] = {
     "delta": Delta(),
     "delta-sign": DeltaSign(),
     "is-feature-modified": Modified(),
+    "template": Template(),
 }
+_CODEBOOK = "codebook:"  # and then the path of its file
 
 
 def usual(explanations: Explanations) -> list[Discretizer]:
@@ -51,7 +56,7 @@ def to_discretizer(given: Any) -> Callable[[Explanations], Any] | None:
 
 
 def from_word(word: str) -> Discretizer:
-    """The discretizer that the paper calls by this word: ``1-fp``, ``sign-of-top-5``, ``delta-sign``, …
+    """The discretizer of this word: the paper's ``1-fp``, ``sign-of-top-5``, ``delta-sign``; ``codebook:codes.json``.
 
     Examples
     --------
@@ -67,7 +72,12 @@ def from_word(word: str) -> Discretizer:
         return SignOfTop(int(top[1]))
     if named := re.fullmatch(r"top-features-(\d{1,6})", plain):
         return TopFeatures(int(named[1]))
-    known = ", ".join([*_WORDS, "1-fp, 2-fp, …", "sign-of-top-5, …", "top-features-5, …"])
+    if phrases := re.fullmatch(r"common-phrases-(\d{1,6})", plain):
+        return CommonPhrases(int(phrases[1]))
+    if plain.startswith(_CODEBOOK):
+        return Codebook.load(word.strip()[len(_CODEBOOK) :])
+    several = ["1-fp, 2-fp, …", "sign-of-top-5, …", "top-features-5, …", "common-phrases-20, …", "codebook:FILE.json"]
+    known = ", ".join([*_WORDS, *several])
     raise BadInput(f"No discretizer is called {word!r}. Known: {known}.")
 
 

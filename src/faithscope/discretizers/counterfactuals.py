@@ -34,6 +34,7 @@ class Delta(Discretizer):
     """
 
     reads_rows = True
+    subject = "the Delta explainer (x' - x)"
 
     def __call__(self, explanations: Explanations) -> Importances | Records:
         given = _counterfactuals(self, explanations)
@@ -59,6 +60,7 @@ class DeltaSign(Discretizer):
     """
 
     reads_rows = True
+    subject = "the Delta explainer (x' - x)"
 
     def __call__(self, explanations: Explanations) -> Importances:
         given = _counterfactuals(self, explanations)
@@ -80,6 +82,7 @@ class Modified(Discretizer):
     """
 
     reads_rows = True
+    subject = "the Delta explainer (x' - x)"
 
     def __call__(self, explanations: Explanations) -> Importances:
         given = _counterfactuals(self, explanations)

@@ -9,7 +9,7 @@ from faithscope.errors import BadInput
 from faithscope.inputs.arrays import to_items
 from faithscope.measures.certify import refuse_unless_convex
 from faithscope.measures.consistency import measure_consistency
-from faithscope.sample import Sample
+from faithscope.sample import Sample, learned_note
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,22 @@ class Best:
         estimates = [measure_consistency(unweighted.discretized(member), confidence) for member in family]
         ranks = [(each.low, -each.unverifiable, each.value) for each in estimates]
         return family[ranks.index(max(ranks))]
+
+
+def learns(choice: Any) -> bool:
+    """Whether a choice is settled on one half of the rows and reported on the other."""
+    return isinstance(choice, Best) or bool(getattr(choice, "learns", False))
+
+
+def settled(choice: Any, sample: Sample, confidence: float) -> Any:
+    """The discretizer that a choice becomes on these rows, which are not reported."""
+    chosen = choice._among(sample, confidence) if isinstance(choice, Best) else choice
+    return sample.taught(chosen) if getattr(chosen, "learns", False) else chosen
+
+
+def choice_notes(choice: Any, looked: Sample) -> tuple[str, ...]:
+    """What a reader should know of a discretizer that learned from rows that are not measured; nothing of others."""
+    return (learned_note(choice, looked),) if getattr(choice, "learns", False) else ()
 
 
 def to_choice(given: Any) -> Any:

@@ -11,7 +11,7 @@ from faithscope.counting.leave_out import LeftOut
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, NotScoped, UnknownName, WrongType
 from faithscope.evaluation.asker import Asker, Identity, refuse_swapped
-from faithscope.evaluation.best import Best, to_choice
+from faithscope.evaluation.best import Best, choice_notes, learns, settled, to_choice
 from faithscope.evaluation.cache import to_cache
 from faithscope.evaluation.fitted_rows import fitted_notes
 from faithscope.evaluation.foreign import adapted
@@ -304,8 +304,8 @@ def compare(
         Output.of(model, agreement, output),
         {name: to_choice(_for_one(discretizer, name)) for name in named},
     )
-    chosen_here = any(isinstance(choice, Best) for choice in choices.values())
-    if chosen_here:
+    chosen_here = any(map(learns, choices.values()))
+    if any(isinstance(choice, Best) for choice in choices.values()):
         refuse_unless_convex(question.agreement, "Best")
     answers = asker.predictions(model, X, question)
     question = question.settled(answers)
@@ -317,16 +317,18 @@ def compare(
         sample = question.sample(explanations, labels, X, weights, clusters, row_labels=row_labels)
         samples[name] = sample.noting(fitted_notes(model, explainer, X))
     same_rows(**{f"explanations of {name}": sample.explanations for name, sample in samples.items()})
-    looked = 0
+    one_for_all, looked = not isinstance(discretizer, Mapping), 0
     if chosen_here:
         halves = {name: sample.halves(seed) for name, sample in samples.items()}
-        choices = {name: _settled(choices[name], half, confidence) for name, (half, _) in halves.items()}
+        for name, (half, reported) in halves.items():
+            choice = _teachable(choices[name], half.explanations, one_for_all)
+            samples[name] = reported.noting(choice_notes(choice, half))
+            choices[name] = settled(choice, half, confidence)
         looked = next(half.n for half, _ in halves.values())
-        samples = {name: reported for name, (_, reported) in halves.items()}
     evaluations = {}
     for name, sample in samples.items():
         with asker.watch.phase(f"measuring {name}", sample.n):
-            choice = _fitting(choices[name], sample.explanations, one_for_all=not isinstance(discretizer, Mapping))
+            choice = _fitting(choices[name], sample.explanations, one_for_all)
             options = Options(confidence, interval, _for_one(relation, name), seed, further, name_of(clusters))
             evaluation = assess(sample, choice, options, Identity.of(named[name], name), groups)
         evaluations[name] = replace(evaluation, seconds=_seconds(asker.watch, name))
@@ -366,19 +368,26 @@ def _for_one(choice: Any, name: str) -> Any:
     return choice.get(name) if isinstance(choice, Mapping) else choice
 
 
-def _settled(choice: Any, sample: Sample, confidence: float) -> Any:
-    return choice._among(sample, confidence) if isinstance(choice, Best) else choice
-
-
 def _fitting(discretizer: Any, explanations: Explanations, one_for_all: bool) -> Any:
     """The discretizer; None if it was given for all explainers and does not take this kind of explanation."""
-    if not one_for_all or discretizer is None:
+    if not one_for_all or discretizer is None or getattr(discretizer, "reads_beyond_text", False):
         return discretizer
     try:
         discretize(explanations.take(np.arange(min(1, len(explanations)))), discretizer)
     except WrongType:
         return None
     return discretizer
+
+
+def _teachable(choice: Any, explanations: Explanations, one_for_all: bool) -> Any:
+    """The choice; None if it learns, was given for all explainers and does not take this kind of explanation."""
+    if not one_for_all or not getattr(choice, "learns", False):
+        return choice
+    try:
+        choice._learned_from(explanations)
+    except WrongType:
+        return None
+    return choice
 
 
 def _repeats(sample: Sample) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from faithscope.counting.counts import count_rows
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, WrongType
 from faithscope.evaluation.asker import Asker, Identity, function_of, refuse_swapped
-from faithscope.evaluation.best import Best, to_choice
+from faithscope.evaluation.best import Best, choice_notes, learns, settled, to_choice
 from faithscope.evaluation.cache import to_cache
 from faithscope.evaluation.fitted_rows import fitted_notes
 from faithscope.evaluation.foreign import adapted
@@ -119,9 +119,10 @@ def evaluate(
     sample = question.sample(explanations, labels, X, weights, clusters, row_labels=names)
     sample = sample.noting(fitted_notes(model, explainer, X))
     options = Options(confidence, interval, relation, seed, further, name_of(clusters))
-    if isinstance(choice, Best):
+    if learns(choice):
         looked, sample = sample.halves(seed)
-        choice = choice._among(looked, confidence)
+        sample = sample.noting(choice_notes(choice, looked))
+        choice = settled(choice, looked, confidence)
     with asker.watch.phase(f"measuring {who.name}", sample.n):
         evaluation = assess(sample, choice, options, who, groups)
     return replace(evaluation, seconds=asker.watch.seconds)
@@ -168,8 +169,10 @@ def local(
     row, asker, question = _single_row(x), Asker(None, Watch(progress=False)), Output.of(model, agreement)
     answers, explanations = asker.predictions(model, X, question), asker.explanations(explainer, X, "explainer")
     question, names = question.settled(answers), {"predictions": model, "explanations": explanations}
-    sample = question.sample(explanations, question.read(answers), X, row_labels=names).discretized(discretizer)
-    explanation = discretize(asker.explanations(explainer, row, "explainer"), discretizer)
+    sample = question.sample(explanations, question.read(answers), X, row_labels=names)
+    sample, coarsen = sample.settled(discretizer)
+    sample, explanation = sample.discretized(coarsen), asker.explanations(explainer, row, "explainer")
+    explanation = discretize(explanation, coarsen)
     answer = question.read(asker.predictions(model, row, question))
     same_length(x=1, predictions=len(answer), explanations=len(explanation))
     prediction = answer.tolist()[0]

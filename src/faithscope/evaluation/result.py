@@ -30,6 +30,7 @@ from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.encoding import Encoding, measure_encoding
 from faithscope.measures.estimate import Estimate, Method, estimate_columns, noted
 from faithscope.measures.local import per_explanation, per_row
+from faithscope.measures.named_labels import label_word_notes
 from faithscope.measures.necessity import measure_necessity, necessity_estimate, reached, sample_notes
 from faithscope.measures.restatement_notes import copy_notes
 from faithscope.measures.sufficiency import (
@@ -421,8 +422,12 @@ def assess(
         The population of each row that was handed over, including rows that are not reported.
     """
     coarse = sample.discretized(discretizer)
+
+    def measure(rows: Sample) -> Estimate:
+        return measure_consistency(rows, options.confidence, options.method)
+
     evaluation = Evaluation(
-        consistency=measure_consistency(coarse, options.confidence, options.method),
+        consistency=noted(measure(coarse), label_word_notes(sample, coarse, discretizer, measure)),
         sufficiency=None,
         sample=coarse,
         options=options,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from faithscope.agreements import Agreement, Spread, Tolerance, to_agreement
 from faithscope.counting.clusters import Strangers
 from faithscope.counting.spread import spread_by_explanation
-from faithscope.discretizers import Original, to_discretizer, usual
+from faithscope.discretizers import Discretizer, Original, to_discretizer, usual
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations import Explanations
 from faithscope.explanations.base import several
@@ -20,10 +20,12 @@ from faithscope.measures.estimate import (
     Method,
     check_method,
     estimate_columns,
+    noted,
     refuse_for,
     refuse_unproven,
 )
 from faithscope.measures.intervals.margins import check_confidence, jackknife_margins
+from faithscope.measures.named_labels import label_word_notes
 from faithscope.measures.numbers.spread import SpreadDeviations, spread_margins
 from faithscope.measures.telling.cards import caption, estimate_table
 from faithscope.sample import Sample
@@ -171,13 +173,18 @@ def certify(
     family = _family(sample.explanations, discretizers)
     share = check_confidence(confidence) / len(family)
     estimates, bounds = [], []
+
+    def measure(rows: Sample) -> Estimate:
+        return measure_consistency(rows, confidence, None if method == "tight" else method)
+
     for discretizer in family:
         coarse = sample.discretized(discretizer)
-        estimate = measure_consistency(coarse, confidence, None if method == "tight" else method)
+        estimate = measure(coarse)
+        estimate = noted(estimate, label_word_notes(sample, coarse, discretizer, measure))
         estimates.append(estimate)
         bounds.append((discretizer, _lower_bound(coarse, estimate, method, 1 - share)))
     winner, low = max(bounds, key=lambda pair: pair[1])
-    subject = "the Delta explainer (x' - x)" if _reads_rows(winner) else "the explainer as it is"
+    subject = getattr(winner, "subject", Discretizer.subject) if _reads_rows(winner) else "the explainer as it is"
     return Certificate(
         low, winner, float(confidence), method, subject, method == "mcdiarmid", tuple(bounds), tuple(estimates)
     )
@@ -221,10 +228,11 @@ def _family(
     family: list[Discretize] = [to_discretizer(discretizer) or Original() for discretizer in several]
     if not family:
         raise BadInput("certify needs at least one discretizer; pass [None] for the explanations as they are.")
-    if len({_reads_rows(discretizer) for discretizer in family}) > 1:
+    reading = [repr(discretizer) for discretizer in family if _reads_rows(discretizer)]
+    if 0 < len(reading) < len(family):
         raise NotProven(
-            "Some of these discretizers read x besides its counterfactual (Delta, DeltaSign, Modified) and some do "
-            "not, so they bound different explainers: certify the two kinds separately."
+            f"Some of these discretizers read x besides its explanation ({', '.join(reading)}) and some do not, so "
+            "they bound different explainers: certify the two kinds separately."
         )
     return family
 

@@ -18,6 +18,7 @@ from faithscope.measures.estimate import (
     refuse_unproven,
 )
 from faithscope.measures.intervals.margins import jackknife_margins
+from faithscope.measures.named_labels import label_word_notes
 from faithscope.measures.numbers.spread import spread_consistency
 from faithscope.measures.weighted import NOT_BY_PREDICTION, weighted_consistency
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
@@ -83,8 +84,20 @@ def consistency(
     >>> est.value
     0.5
     """
-    sample = Sample.of(explanations, predictions, None, weights, agreement, clusters).discretized(discretizer)
-    return measure_consistency(sample, confidence, interval)
+    sample = Sample.of(explanations, predictions, None, weights, agreement, clusters)
+    return measure_discretized(sample, discretizer, confidence, interval)
+
+
+def measure_discretized(
+    sample: Sample, discretizer: Discretize | None, confidence: float = 0.95, method: Method | None = None
+) -> Estimate:
+    """The consistency of a sample whose explanations are made coarser; of reasons in words, beside what labels tell."""
+
+    def measure(rows: Sample) -> Estimate:
+        return measure_consistency(rows, confidence, method)
+
+    coarse = sample.discretized(discretizer)
+    return noted(measure(coarse), label_word_notes(sample, coarse, discretizer, measure))
 
 
 def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method | None = None) -> Estimate:

@@ -51,8 +51,8 @@ class Decoder(ABC):
         agreement : Spread, Close, Tolerance or callable, optional
             Any of them if predictions are numbers; by default they are labels.
         """
-        sample = Sample.of(explanations, predictions, agreement=agreement).discretized(self.discretizer)
-        return replace(self, counts=count_rows(sample))
+        sample, discretizer = Sample.of(explanations, predictions, agreement=agreement).settled(self.discretizer)
+        return replace(self, counts=count_rows(sample.discretized(discretizer)), discretizer=discretizer)
 
     def predict(self, explanations: Any) -> NDArray[Any]:
         """The decoded prediction of each row; None, or NaN for numbers, if its explanation was never seen.

@@ -16,6 +16,7 @@ from faithscope.explanations.distances.points import Points
 from faithscope.explanations.distances.tiles import arranged_masks
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.prototypes import Prototypes
+from faithscope.explanations.reasons import Reasons
 from faithscope.relations.base import Blocks, Parts, Relation, number_parts
 
 
@@ -81,6 +82,11 @@ def _not_scoped(explanations: Explanations) -> str:
         return (
             "These prototypes are only indices, which do not say where they apply: pass the rows they stand for, "
             "Prototypes(indices, points), and relation=Nearest() (the default) or relation=Ball(tau)."
+        )
+    if isinstance(explanations, Reasons):
+        return (
+            f"These are {explanations.kind}, which do not say where they apply, so sufficiency is undefined. Measure "
+            "consistency, with discretizer=fs.Codebook(...), or within(fs.Importances(embeddings), predictions, tau)."
         )
     instead = "use within(tau=...)"
     if not isinstance(explanations, Importances):

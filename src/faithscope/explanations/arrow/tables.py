@@ -26,6 +26,7 @@ from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.keys import Plain, Records
 from faithscope.explanations.prototypes import Prototypes
+from faithscope.explanations.reasons import Reasons
 from faithscope.explanations.rules import Rules
 from faithscope.explanations.tokenizers import TOKENIZERS
 from faithscope.inputs.arrays import to_objects
@@ -42,8 +43,9 @@ def to_arrow(explanations: Explanations) -> Any:
     """The explanations as a ``pyarrow.Table``, from which `from_arrow` makes the same again.
 
     Importances are columns ``phi_<feature>``, rankings ``rank_<j>``, rules ``rule`` (the rule grammar), highlights
-    ``words`` (lists), plain keys ``explanation``, records ``explanation_<name>``, prototypes ``prototypes`` (lists of
-    indices), counterfactuals ``cf_<feature>`` and ``original_<feature>``.
+    ``words`` (lists), plain keys ``explanation``, reasons ``reason`` (as compared) and ``reason_as_written``, records
+    ``explanation_<name>``, prototypes ``prototypes`` (lists of indices), counterfactuals ``cf_<feature>`` and
+    ``original_<feature>``.
     """
     import pyarrow as pa
 
@@ -182,6 +184,22 @@ def _write_plain(given: Plain) -> tuple[Columns, Settings]:
 def _read_plain(columns: Columns, settings: Settings) -> Plain:
     values = read_array(columns["explanation"], settings["json"], _dtype(settings))
     return Plain.__new__(Plain)._with(values=values)
+
+
+def _write_reasons(given: Reasons) -> tuple[Columns, Settings]:
+    """What is compared first, since an audit compares it; then the texts as written, and what they are about."""
+    names = ["reason", "reason_as_written", "reason_about"][: 2 if given.inputs is None else 3]
+    columns, as_json = _written("", names, [given.folded, given.texts, given.about][: len(names)])
+    return columns, {"json": as_json, "form": given.form}
+
+
+def _read_reasons(columns: Columns, settings: Settings) -> Reasons:
+    pairs = zip(columns.values(), settings["json"], strict=True)
+    folded, texts, *about = (read_array(column, as_json, "object") for column, as_json in pairs)
+    inputs = about[0] if about else np.full(len(folded), None, object)
+    if any(not isinstance(text, str) for column in (folded, texts) for text in column):
+        raise TypeError("reasons are texts")
+    return Reasons.made(texts, folded, inputs, str(settings["form"]))
 
 
 def _write_records(given: Records) -> tuple[Columns, Settings]:
@@ -379,6 +397,7 @@ _KINDS: dict[
     Rankings: (_write_importances, _read_importances),
     Plain: (_write_plain, _read_plain),
     Records: (_write_records, _read_records),
+    Reasons: (_write_reasons, _read_reasons),
     Rules: (_write_rules, _read_rules),
     Highlights: (_write_highlights, _read_highlights),
     Concepts: (_write_highlights, _read_highlights),

@@ -15,7 +15,7 @@ from faithscope.tables.log.columns import Names, name_list, named_columns, one_c
 from faithscope.tables.log.kinds import NumberColumns, PairColumns, RuleColumn
 from faithscope.tables.log.naming import refuse_ids
 from faithscope.tables.log.one_column import list_width, plain_columns
-from faithscope.tables.log.recognition import kind_by_columns, kind_in_log
+from faithscope.tables.log.recognition import compared_columns, kind_by_columns, kind_in_log
 from faithscope.tables.log.rows import AuditedLog
 from faithscope.tables.log.streaming import split
 from faithscope.tables.options import AuditOptions
@@ -136,7 +136,7 @@ def _own_settings(source: LogSource, explanation: tuple[str, ...] | None) -> Set
         return settings
     if settings is None:
         return None
-    own = settings["columns"]
+    own = list(compared_columns(settings))
     points = settings["points"]["columns"] if settings["kind"] == "Counterfactuals" else own
     return settings if list(explanation) in (own, points) else None
 
@@ -144,7 +144,8 @@ def _own_settings(source: LogSource, explanation: tuple[str, ...] | None) -> Set
 def _own_log(source: LogSource, predictions: tuple[str, ...], settings: Settings, options: AuditOptions) -> AuditedLog:
     """A log that faithscope wrote, by what it says about itself."""
     if settings["kind"] != "Counterfactuals":
-        return AuditedLog(source, options, predictions, _present(source, settings["columns"]), kind_in_log(settings))
+        columns = _present(source, compared_columns(settings))
+        return AuditedLog(source, options, predictions, columns, kind_in_log(settings))
     points, originals = (_present(source, settings[name]["columns"]) for name in ("points", "originals"))
     names = tuple(settings["names"] or [column.removeprefix("cf_") for column in points])
     kind = _pairs(source, names, points, originals, named=settings["names"] is not None)

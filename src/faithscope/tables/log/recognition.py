@@ -23,9 +23,16 @@ def kind_in_log(settings: Settings) -> Kind:
         return SetColumn(kind != "Prototypes")
     if kind == "Plain":
         return KeyColumns(("explanation",), (settings["json"],), False)
+    if kind == "Reasons":
+        return KeyColumns(("reason",), (settings["json"][0],), False)
     if kind == "Records":
         return KeyColumns(names, tuple(settings["json"]), True)
     raise WrongType(f"A log of {kind} cannot be audited: write the counterfactuals they belong to.")
+
+
+def compared_columns(settings: Settings) -> tuple[str, ...]:
+    """The columns by which explanations of a log of faithscope's own are compared."""
+    return tuple(settings["columns"][:1] if settings["kind"] == "Reasons" else settings["columns"])
 
 
 def kind_by_columns(schema: Any, columns: Sequence[str], wanted: str | None, *, discretized: bool) -> Kind:

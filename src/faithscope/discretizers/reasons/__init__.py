@@ -1,0 +1,1 @@
+"""Discretizers of reasons in words: by template, codebook, common phrases or clusters of embeddings."""

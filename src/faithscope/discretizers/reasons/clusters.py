@@ -1,0 +1,117 @@
+"""Clusters: reasons by which cluster of embeddings they belong to."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.discretizers.base import Discretizer
+from faithscope.discretizers.reasons.texts import keys_of, to_reasons
+from faithscope.errors import BadInput
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.keys import Plain
+from faithscope.explanations.reasons import Reasons, shown
+from faithscope.inputs.alignment import index_of, same_rows
+from faithscope.inputs.arrays import to_objects
+from faithscope.inputs.checks import check_whole
+from faithscope.inputs.grouping import group
+from faithscope.inputs.numbers import refuse_nonfinite, to_matrix
+
+_STARTS = 4  # of k-means, of which the best counts
+_SEED_BITS = 2**32
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Clusters(Discretizer):
+    """The cluster of a reason's embedding, by k-means.
+
+    Equal texts are one point, the mean of their embeddings, which counts as often as they occur; so the cluster is a
+    function of the text, whatever the order of the rows. An embedding should be made of the reason alone: one that has
+    seen the input or the prediction says more than the reason does. Predictions are not looked at.
+
+    Parameters
+    ----------
+    embeddings : (n, d) array or table
+        One row of numbers per reason, in the order of the reasons.
+    k : int
+        How many clusters; fewer if there are fewer different texts.
+    seed : int
+        Of the starts of k-means.
+
+    Examples
+    --------
+    >>> from faithscope import Reasons
+    >>> reasons = Reasons(["It rains.", "It is raining.", "He sleeps."])
+    >>> Clusters([[0.0, 1.0], [0.1, 1.0], [5.0, 0.0]], k=2)(reasons).values.tolist()
+    ['cluster 0: "It is raining."', 'cluster 0: "It is raining."', 'cluster 1: "He sleeps."']
+    """
+
+    embeddings: NDArray[Any]
+    k: int
+    seed: int
+    index: Any  # the row labels of embeddings in a pandas table; None of others
+
+    reads_beyond_text = True
+
+    def __init__(self, embeddings: Any, k: int, seed: int = 0) -> None:
+        matrix = to_matrix(embeddings, "Embeddings")[0]
+        if not len(matrix) or not matrix.shape[1]:
+            raise BadInput(f"Embeddings must have one row per reason; got shape {matrix.shape}.")
+        refuse_nonfinite(matrix, "Embeddings")
+        object.__setattr__(self, "embeddings", matrix.astype(np.float64))
+        object.__setattr__(self, "index", index_of(embeddings))
+        object.__setattr__(self, "k", check_whole(k, "k, the number of clusters,", 1, 100_000))
+        object.__setattr__(self, "seed", check_whole(seed, "seed", 0, _SEED_BITS - 1))
+
+    def __call__(self, explanations: Explanations) -> Plain:
+        reasons = to_reasons(self, explanations)
+        if len(reasons) != len(self.embeddings):
+            raise BadInput(
+                f"{self!r} has embeddings of {len(self.embeddings):,} reasons, but there are {len(reasons):,} here: "
+                "pass the embeddings of these reasons, in their order; for a part of the rows, those of that part."
+            )
+        labels_differ = same_rows(embeddings=self, reasons=reasons)
+        codes, first = group([reasons.folded])
+        texts = reasons.folded[first].tolist()
+        order = sorted(range(len(texts)), key=texts.__getitem__)  # the same in any order of the rows
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        cluster, nearest = self._clustered(place[codes], len(first))
+        written = _as_written(reasons)
+        names = [f'cluster {j}: "{shown(written[texts[order[near]]])}"' for j, near in enumerate(nearest.tolist())]
+        return keys_of(to_objects(names)[cluster[place[codes]]], reasons, labels_differ)
+
+    def _clustered(self, text: NDArray[np.int64], many: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The cluster of each different text, and the text nearest to the center of each cluster."""
+        from sklearn.cluster import KMeans
+
+        rows = np.bincount(text, minlength=many).astype(np.float64)
+        points = _means(self.embeddings, text, rows)
+        k = min(self.k, len(np.unique(points, axis=0)))
+        fitted = KMeans(k, n_init=_STARTS, random_state=self.seed).fit(points, sample_weight=rows)
+        gaps = np.linalg.norm(points - fitted.cluster_centers_[fitted.labels_], axis=1)
+        ranked = np.lexsort((gaps, fitted.labels_))
+        begins = np.searchsorted(fitted.labels_[ranked], np.arange(k))
+        return fitted.labels_.astype(np.int64), ranked[begins]
+
+    def __repr__(self) -> str:
+        rows, width = self.embeddings.shape
+        return f"Clusters(<{rows:,} embeddings of {width:,} numbers>, k={self.k}, seed={self.seed})"
+
+
+def _as_written(reasons: Reasons) -> dict[str, str]:
+    """One text for all that are equal once folded: the first in order of their letters."""
+    written: dict[str, str] = {}
+    for folded, text in zip(reasons.folded, reasons.texts, strict=True):
+        written[folded] = min(written.get(folded, text), text)
+    return written
+
+
+def _means(embeddings: NDArray[np.float64], text: NDArray[np.int64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean embedding of each different text."""
+    if (rows == 1).all():
+        return embeddings[np.argsort(text)]
+    order = np.lexsort((*embeddings.T[:3], text))
+    sums = np.add.reduceat(embeddings[order], np.searchsorted(text[order], np.arange(len(rows))), axis=0)
+    return np.asarray(sums / rows[:, None])

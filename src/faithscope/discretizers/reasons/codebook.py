@@ -1,0 +1,177 @@
+"""Codebook: reasons as the names of the patterns that they match."""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.discretizers.base import Discretizer
+from faithscope.discretizers.reasons.deadline import Deadline
+from faithscope.discretizers.reasons.matching import WordMatches
+from faithscope.discretizers.reasons.patterns import Pattern
+from faithscope.discretizers.reasons.sets import OTHER, set_keys
+from faithscope.discretizers.reasons.texts import to_reasons
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.keys import Plain
+from faithscope.inputs.checks import check_flag
+
+_BATCH = 2**20  # characters that are searched before a new deadline is set
+_MOST = 1_000  # patterns
+_MOST_BYTES = 2**20  # of a file
+_SHOWN = 6  # names that the repr writes out
+_EXAMPLE = '{"negation": "not|never", "cause": "because|since"}'
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Codebook(Discretizer):
+    r"""The set of names whose patterns a reason matches; "other" if it matches none.
+
+    Patterns are regular expressions of Python, found anywhere in the text, in any case: write ``\b`` for the edge of a
+    word. Python's expressions may take forever on some texts, so patterns are refused if they repeat something that
+    can match the same text in several ways, such as ``(a+)+``; so are reasons that are too long for a pattern.
+
+    Parameters
+    ----------
+    patterns : mapping from str to str
+        A regular expression by the name of what it finds.
+    folded : bool
+        Whether texts are searched as they are compared: in lower case, without punctuation, "don't" as "dont". If not,
+        they are searched as written, and reasons that differ in punctuation alone may get different names.
+
+    Examples
+    --------
+    >>> from faithscope import Reasons
+    >>> codebook = Codebook({"negation": r"\bnot?\b|\bnever\b", "cause": "because|since"})
+    >>> codebook(Reasons(["Not so, because it rains.", "He sleeps."])).values.tolist() == [
+    ...     frozenset({"negation", "cause"}), frozenset({"other"})]
+    True
+    """
+
+    patterns: tuple[tuple[str, str], ...]
+    folded: bool
+    _compiled: tuple[Pattern, ...] = field(compare=False)
+
+    def __init__(self, patterns: Mapping[str, str], folded: bool = True) -> None:
+        if not isinstance(patterns, Mapping) or not patterns:
+            raise WrongType(f"Codebook takes a pattern per name, such as {_EXAMPLE}; got {patterns!r}.")
+        if len(patterns) > _MOST:
+            raise BadInput(f"Codebook has {len(patterns):,} patterns, more than {_MOST:,}: join some with |.")
+        check_flag(folded, "folded")
+        object.__setattr__(self, "patterns", tuple((_name(name), pattern) for name, pattern in patterns.items()))
+        object.__setattr__(self, "folded", bool(folded))
+        compiled = tuple(Pattern.of(name, pattern, folded=self.folded) for name, pattern in self.patterns)
+        object.__setattr__(self, "_compiled", compiled)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], folded: bool = True) -> "Codebook":
+        """The codebook in a JSON file: one object with a pattern per name.
+
+        Examples
+        --------
+        >>> import json, pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder, "codes.json")
+        ...     _ = file.write_text(json.dumps({"cause": "because|since"}))
+        ...     Codebook.load(file)
+        Codebook({'cause': 'because|since'})
+        """
+        return cls(_read(path), folded)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names, in the order in which they were given."""
+        return tuple(name for name, _ in self.patterns)
+
+    def __call__(self, explanations: Explanations) -> Plain:
+        reasons = to_reasons(self, explanations)
+        texts = reasons.folded if self.folded else reasons.texts
+        return set_keys(reasons, texts, self.names, self._matches, lambda rows: self._notes(rows, len(reasons)))
+
+    def _matches(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Which text has a match of which pattern."""
+        mask = np.zeros((len(texts), len(self._compiled)), bool)
+        columns = np.array([pattern.within_word for pattern in self._compiled])
+        words = WordMatches([pattern for pattern in self._compiled if pattern.within_word])
+        for start, stop in _batches(texts):
+            batch, deadline = texts[start:stop], Deadline()
+            lower = batch if self.folded else [text.lower() for text in batch]
+            mask[start:stop, columns] = words.among(batch, deadline)
+            for column in np.flatnonzero(~columns):
+                mask[start:stop, column] = self._compiled[column].among(batch, lower, deadline)
+        return mask
+
+    def _notes(self, rows: NDArray[np.int64], n: int) -> tuple[str, ...]:
+        """What a reader should know of patterns that tell no two reasons apart."""
+        everywhere = [name for name, many in zip(self.names, rows, strict=True) if many == n and n > 1]
+        nowhere = [name for name, many in zip(self.names, rows, strict=True) if not many]
+        notes = [f"the codebook's {_listed(everywhere)} every reason, so that it tells nothing"] if everywhere else []
+        notes += [f"the codebook's {_listed(nowhere)} no reason"] if nowhere else []
+        return tuple(notes)
+
+    def __repr__(self) -> str:
+        shown = str(dict(self.patterns))
+        if len(self.patterns) > _SHOWN:
+            digest = hashlib.blake2b(shown.encode(errors="surrogatepass"), digest_size=4).hexdigest()
+            names = ", ".join(self.names[:_SHOWN])
+            shown = f"<{len(self.patterns):,} patterns: {names}, …; digest {digest}>"
+        return f"Codebook({shown}{'' if self.folded else ', folded=False'})"
+
+
+def _name(name: object) -> str:
+    if not isinstance(name, str) or not name.strip():
+        raise WrongType(f"The names of a codebook must be texts; got {name!r}.")
+    if name in OTHER:
+        raise BadInput(f"The name {name!r} is kept for reasons that match no pattern: give the pattern another name.")
+    return name
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:_SHOWN])) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    return f"pattern {shown} matches" if len(names) == 1 else f"patterns {shown} match"
+
+
+def _batches(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Texts in a row of so many characters together, or one that is longer."""
+    start = size = 0
+    for place, text in enumerate(texts):
+        if place > start and size + len(text) > _BATCH:
+            yield start, place
+            start, size = place, 0
+        size += len(text)
+    if start < len(texts):
+        yield start, len(texts)
+
+
+def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The names and patterns of a JSON file, each name once."""
+    try:
+        file = Path(path).expanduser()
+        if file.stat().st_size > _MOST_BYTES:
+            raise BadInput(f"The codebook {str(path)!r} is larger than {_MOST_BYTES // 2**20} MB: split it.")
+        content = json.loads(file.read_text(encoding="utf-8-sig"), object_pairs_hook=_once)
+    except OSError as problem:
+        raise BadInput(f"The codebook {str(path)!r} cannot be read ({problem.strerror}): check its path.") from None
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as problem:
+        raise BadInput(f"The codebook {str(path)!r} is no JSON ({problem}): write {_EXAMPLE}.") from None
+    except (TypeError, ValueError) as problem:
+        if isinstance(problem, BadInput):
+            raise
+        raise WrongType(f"load takes the path of a JSON file; got {path!r}.") from None
+    if not isinstance(content, dict):
+        raise WrongType(f"The codebook {str(path)!r} must be one object, such as {_EXAMPLE}.")
+    return content
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = [name for name, _ in pairs]
+    repeated = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    if repeated is not None:
+        raise BadInput(f"The codebook has two patterns called {repeated!r}: give each its own name, or join them by |.")
+    return dict(pairs)

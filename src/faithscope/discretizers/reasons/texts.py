@@ -1,0 +1,25 @@
+"""What discretizers of reasons take: reasons, or keys that are texts."""
+
+from typing import Any
+
+from faithscope.errors import WrongType
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.keys import Plain, Records
+from faithscope.explanations.reasons import Reasons
+
+
+def to_reasons(discretizer: Any, explanations: Explanations) -> Reasons:
+    """The explanations as reasons in words; raises if they are no texts."""
+    if isinstance(explanations, Reasons):
+        return explanations
+    keys = explanations.values if isinstance(explanations, Plain) else ()
+    if len(keys) and not isinstance(explanations, Records) and all(isinstance(text, str) for text in keys):
+        return Reasons(keys)._with(index=explanations.index, remarks=explanations.remarks)
+    raise WrongType(
+        f"{discretizer!r} discretizes reasons in words; got {explanations.kind}. Build them with fs.Reasons(texts)."
+    )
+
+
+def keys_of(values: Any, reasons: Reasons, notes: tuple[str, ...] = ()) -> Plain:
+    """Plain keys in place of reasons: one hashable value per row, of one type."""
+    return Plain.__new__(Plain)._with(values=values, index=reasons.index, remarks=(*reasons.remarks, *notes))

@@ -1,0 +1,142 @@
+"""Reasons: explanations that are free texts, such as the rationales of a language model or of people."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import WrongType
+from faithscope.explanations.base import Explanations, several
+from faithscope.inputs.alignment import index_of, same_rows
+from faithscope.inputs.arrays import frame_columns, is_frame, to_objects, to_vector
+from faithscope.inputs.checks import same_length
+from faithscope.inputs.folding import fold
+from faithscope.inputs.grouping import Column, group
+from faithscope.inputs.missing import refuse_missing
+from faithscope.visible import visible
+
+_LONGEST = 160  # characters of a text that are shown
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Reasons(Explanations):
+    """One free text per row, in which somebody says why the row got its prediction.
+
+    Two rows have the same explanation if their texts are equal once case, punctuation and white space are folded.
+    Reasons in words do not say to which rows they apply, so sufficiency is undefined. Few texts are ever equal: make
+    them coarser with `Codebook`, `CommonPhrases`, `Template` or `Clusters`; or embed them with a model of your own and
+    compare what is near, ``fs.within(fs.Importances(embeddings), predictions, tau)``.
+
+    Parameters
+    ----------
+    texts : list of str, or a column of pandas, polars or Arrow
+        The reason of each row, none missing.
+    inputs : list of str, a column, or a table of columns of texts, optional
+        The text that each reason is about, which `Template` blanks.
+
+    Attributes
+    ----------
+    texts, folded : (n,) arrays of str
+        The texts as written, and as they are compared.
+
+    Examples
+    --------
+    >>> reasons = Reasons(["He is old.", "he is  OLD", "She is young."])
+    >>> reasons.group()[0].tolist(), reasons.describe(1)
+    ([0, 0, 1], 'he is  OLD')
+    """
+
+    texts: NDArray[Any]
+    folded: NDArray[Any]
+    about: NDArray[Any]  # the input of each row; None if there is none
+    form: str = ""
+
+    _per_row: ClassVar[tuple[str, ...]] = ("texts", "folded", "about")
+
+    def __init__(self, texts: Any, inputs: Any = None) -> None:
+        column = to_texts(texts, "Reasons")
+        about = np.full(len(column), None, object)
+        if inputs is not None:
+            about = _joined(inputs)
+            same_length(reasons=len(column), inputs=len(about))
+            same_rows(inputs=inputs, reasons=texts)
+        object.__setattr__(self, "texts", column)
+        object.__setattr__(self, "folded", per_text(column, fold))
+        object.__setattr__(self, "about", about)
+        self._remember(texts if index_of(inputs) is None else inputs)
+
+    @classmethod
+    def made(cls, texts: NDArray[Any], folded: NDArray[Any], about: NDArray[Any], form: str = "") -> "Reasons":
+        """Reasons of texts that were checked and folded before; `form` says how a discretizer changed them."""
+        return cls.__new__(cls)._with(texts=texts, folded=folded, about=about, form=form)
+
+    @property
+    def inputs(self) -> NDArray[Any] | None:
+        """The text that each reason is about; None if none were given."""
+        return None if all(item is None for item in self.about) else self.about
+
+    @property
+    def key(self) -> tuple[Column, ...]:
+        return (self.folded,)
+
+    @property
+    def kind(self) -> str:
+        return "reasons in words" + (f" by {self.form}" if self.form else "")
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        empty = int(sum(not text for text in self.folded))
+        told = (f"{several(empty, 'reason is', 'reasons are')} empty, which is one explanation",) if empty else ()
+        return (*self.remarks, *told)
+
+    def describe(self, row: int) -> str:
+        return shown(self.texts[row])
+
+    def item(self, row: int) -> Any:
+        return self.texts[row]
+
+
+def to_texts(values: Any, what: str) -> NDArray[Any]:
+    """One text per row, none missing: an array of Python's own str."""
+    if is_frame(values):
+        names, columns = frame_columns(values)
+        if len(columns) != 1:
+            raise WrongType(f"{what} must be one column of texts; got {len(names)} columns: pass one of them.")
+        values = columns[0]
+    column = to_vector(values, what)
+    if column.ndim == 2 and column.shape[1] == 1:
+        column = column[:, 0]
+    if column.ndim != 1:
+        raise WrongType(f"{what} must be one text per row; got shape {column.shape}.")
+    refuse_missing(column, what)
+    odd = next((row for row, item in enumerate(column) if not isinstance(item, str)), None)
+    if odd is not None:
+        raise WrongType(
+            f"{what} must be texts; row {odd} is {type(column[odd]).__name__} ({column[odd]!r}): pass one str per row."
+        )
+    return to_objects([item if type(item) is str else str.__str__(item) for item in column])
+
+
+def per_text(column: NDArray[Any], work: Callable[[str], Any]) -> NDArray[Any]:
+    """What a function makes of each text, asked once about texts that are equal."""
+    codes, first = group([column])
+    return to_objects([work(text) for text in column[first]])[codes]
+
+
+def shown(text: str) -> str:
+    """The text as it is shown: its beginning, control characters visible, quoted if there is nothing to see."""
+    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return visible(cut) if cut.strip() else repr(cut)
+
+
+def _joined(inputs: Any) -> NDArray[Any]:
+    """The input of each row; of several columns, one after the other."""
+    if not is_frame(inputs):
+        return to_texts(inputs, "Inputs")
+    names, columns = frame_columns(inputs)
+    texts = [to_texts(column, f"Inputs in column {name!r}") for name, column in zip(names, columns, strict=True)]
+    if not texts:
+        raise WrongType("Inputs have no columns: pass at least one.")
+    return texts[0] if len(texts) == 1 else to_objects(["\n".join(row) for row in zip(*texts, strict=True)])

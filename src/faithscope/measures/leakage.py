@@ -1,0 +1,197 @@
+"""Leakage: do reasons name the answer, and how consistent are they without the names of the answers?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from faithscope.discretizers import Discretize, to_discretizer
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.keys import Plain, Records
+from faithscope.explanations.reasons import Reasons
+from faithscope.inputs.arrays import to_items
+from faithscope.inputs.frames import frame
+from faithscope.measures.comparing.paired import PairedDifference, consistency_left_out, paired_difference
+from faithscope.measures.consistency import measure_consistency
+from faithscope.measures.estimate import Estimate, Method, estimate_columns
+from faithscope.measures.intervals.local import clopper_pearson
+from faithscope.measures.named_labels import masked, named_labels
+from faithscope.measures.telling.cards import caption, estimate_table
+from faithscope.runtime.memory import FEWER_ROWS, in_memory
+from faithscope.sample import Sample
+from faithscope.sinks.card import Card, Sentence, Table
+from faithscope.sinks.shareable import Shareable
+from faithscope.visible import visible
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+_SHOWN = 10  # words on a card
+
+
+@dataclass(frozen=True, repr=False)
+class Leakage(Shareable):
+    """How many reasons name a label, and their consistency as given and with these words masked.
+
+    Attributes
+    ----------
+    share, low, high : float
+        Share of reasons with a word of any label, and its exact interval (Clopper and Pearson), for rows that are
+        independent and count alike.
+    own : float
+        Share of reasons with a word of the label that their own row was predicted.
+    consistency, masked : Estimate
+        Of the reasons as given, and with every word of a label as ``<label>``.
+    difference : PairedDifference
+        As given minus masked, on the same rows.
+    words : tuple of (str, int)
+        The words that name labels, with the number of reasons that have them.
+    n : int
+        Number of rows.
+
+    Examples
+    --------
+    >>> leak = leakage(["Spam, since it sells.", "It sells.", "A friend wrote."], ["spam", "spam", "good"])
+    >>> leak.words, round(leak.share, 3)
+    ((('spam', 1),), 0.333)
+    """
+
+    share: float
+    low: float
+    high: float
+    own: float
+    confidence: float
+    consistency: Estimate
+    masked: Estimate
+    difference: PairedDifference
+    words: tuple[tuple[str, int], ...]
+    n: int
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know before trusting the estimates, each note once."""
+        return tuple(dict.fromkeys((*self.consistency.notes, *self.masked.notes)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers, ready for JSON."""
+        names = ("share", "low", "high", "own", "confidence", "n")
+        estimates = {name: getattr(self, name).to_dict() for name in ("consistency", "masked", "difference")}
+        words = [{"word": word, "n": n} for word, n in self.words]
+        return {name: getattr(self, name) for name in names} | estimates | {"words": words, "notes": list(self.notes)}
+
+    def table(self) -> "pd.DataFrame":
+        """One line for the reasons as given, one for masked ones."""
+        return frame({"reasons": ["as given", "masked"], **estimate_columns([self.consistency, self.masked])})
+
+    def plot(self) -> "alt.LayerChart":
+        """Both estimates as an Altair chart."""
+        from faithscope.charts import estimates
+
+        return estimates([("as given", self.consistency), ("masked", self.masked)])
+
+    def _card(self) -> Card:
+        lines = [(("as given",), self.consistency), (("labels masked",), self.masked)]
+        table = estimate_table(("reasons",), lines, below=caption(self.consistency))
+        words = Table(("word", "reasons"), tuple((visible(word), f"{n:,}") for word, n in self.words[:_SHOWN]))
+        tables = (table, words) if self.words else (table,)
+        notes = tuple(map(visible, self.notes))
+        return Card("Leakage: reasons that name a label", (Sentence(str(self)),), tables, notes)
+
+    def __str__(self) -> str:
+        such = f", such as {visible(self.words[0][0])!r}" if self.words else ""
+        return (
+            f"{self.share:.1%} of reasons name a label{such} ({self.own:.1%} their own); consistency "
+            f"{self.consistency.value:.3f}, masked {self.masked.value:.3f}; n={self.n:,}"
+        )
+
+    __repr__ = __str__
+
+
+@in_memory(FEWER_ROWS)
+def leakage(
+    reasons: Any,
+    predictions: Any,
+    *,
+    words: Sequence[str] | None = None,
+    discretizer: Discretize | None = None,
+    confidence: float = 0.95,
+    interval: Method | None = None,
+    clusters: Any = None,
+) -> Leakage:
+    """How many reasons name a label, and how consistent they are once these words are masked.
+
+    A reason that says the answer is as consistent as can be, and explains nothing. Words are those of the predicted
+    labels, folded, as whole words; "entails" is not "entailment", so pass further `words` for other forms. A
+    label that is also an ordinary word ("no", "A") counts wherever it stands. Masking all labels alike can only lower
+    the true consistency; the value may rise, as fewer rows are silent.
+
+    Parameters
+    ----------
+    reasons : Reasons, or a list or column of texts
+        One text per row.
+    predictions : array-like, (n,)
+        The predicted labels. Numbers have no words: pass the names of the classes, or `words`.
+    words : list of str, optional
+        Further words or phrases that name a label.
+    discretizer, confidence, interval, clusters
+        As for `consistency`; the discretizer is applied after masking.
+
+    Returns
+    -------
+    Leakage
+
+    Examples
+    --------
+    >>> texts = ["No: he sleeps", "He sleeps", "Yes, he runs", "he runs"]
+    >>> print(leakage(texts, ["no", "no", "yes", "yes"]))
+    50.0% of reasons name a label, such as 'no' (50.0% their own); consistency 0.000, masked 0.000; n=4
+    """
+    sample = Sample.of(_to_reasons(reasons), predictions, clusters=clusters)
+    named = named_labels(sample, _further(words))
+    if not named.phrases:
+        raise BadInput(
+            "These predictions are numbers, which have no words that reasons could name: pass the names of the "
+            "classes as predictions, or words=['approved', 'denied']."
+        )
+    if getattr(to_discretizer(discretizer), "reads_beyond_text", False):
+        raise BadInput(
+            f"{to_discretizer(discretizer)!r} reads embeddings of the reasons as given, where no word can be masked: "
+            "embed the masked texts yourself, and measure the consistency of both."
+        )
+    parts = [rows.discretized(discretizer) for rows in (sample, masked(sample, named))]
+    given, hidden = (measure_consistency(part, confidence, interval) for part in parts)
+    before = consistency_left_out("as given", given, parts[0].counted())
+    after = consistency_left_out("masked", hidden, parts[1].counted())
+    low, high = clopper_pearson(np.array([named.rows.sum()]), np.array([sample.n]), confidence)
+    return Leakage(
+        share=float(named.rows.mean()),
+        low=float(low[0]),
+        high=float(high[0]),
+        own=float(named.own.mean()),
+        confidence=float(confidence),
+        consistency=given,
+        masked=hidden,
+        difference=paired_difference(before, after, confidence),
+        words=tuple(named.commonest()),
+        n=sample.n,
+    )
+
+
+def _to_reasons(given: Any) -> Reasons:
+    if isinstance(given, Reasons):
+        return given
+    if isinstance(given, Plain) and not isinstance(given, Records):
+        return Reasons(given.values)._with(index=given.index)
+    return Reasons(given)
+
+
+def _further(words: Sequence[str] | None) -> list[str]:
+    if words is None:
+        return []
+    further = to_items(words, "words")
+    odd = next((word for word in further if not isinstance(word, str) or not word.strip()), None)
+    if odd is not None:
+        raise WrongType(f"words must be texts that name a label; got {odd!r}.")
+    return further

@@ -1,0 +1,140 @@
+"""Reasons that name a label: which do, the same reasons with these words masked, and a note that says so."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.discretizers import Discretize, Discretizer, to_discretizer
+from faithscope.discretizers.reasons.words import LABEL, WordSequences, label_phrases
+from faithscope.explanations.reasons import Reasons, per_text
+from faithscope.inputs.arrays import to_objects
+from faithscope.inputs.folding import fold
+from faithscope.measures.estimate import Estimate
+from faithscope.sample import Sample
+
+
+@dataclass(frozen=True, eq=False)
+class NamedLabels:
+    """Which words that name a label each reason has.
+
+    Attributes
+    ----------
+    words : (n,) array of tuples of str
+        The words or phrases of labels in each reason, each once.
+    own : (n,) array of bool
+        Whether a reason has a word of the label that its own row was predicted.
+    phrases : tuple of str
+        All words and phrases that were looked for.
+    """
+
+    words: NDArray[Any]
+    own: NDArray[np.bool_]
+    phrases: tuple[str, ...]
+
+    def take(self, rows: NDArray[np.int64]) -> "NamedLabels":
+        """The same of some rows."""
+        return replace(self, words=self.words[rows], own=self.own[rows])
+
+    @property
+    def rows(self) -> NDArray[np.bool_]:
+        """Which reasons name a label."""
+        return np.fromiter(map(bool, self.words), bool, len(self.words))
+
+    def commonest(self) -> list[tuple[str, int]]:
+        """The words with the number of rows that have them, commonest first."""
+        rows = Counter(word for words in self.words for word in words)
+        return sorted(rows.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def named_labels(sample: Sample, further: Iterable[str] = ()) -> NamedLabels:
+    """The words of labels that reasons have; `further` are words besides those of the predictions."""
+    reasons = sample.explanations
+    assert isinstance(reasons, Reasons)
+    labels, place = ((), np.zeros(sample.n, np.int64)) if sample.agreement.of_numbers else sample.numbered_labels
+    phrases = tuple(sorted({*label_phrases(labels), *label_phrases(further)}))
+    sequences = WordSequences(phrases)
+    words = to_objects([()] * sample.n)
+    if sequences:
+        words = per_text(reasons.folded, lambda text: tuple(dict.fromkeys(sequences.within(text.split()))))
+    own = [frozenset(label_phrases([label])) for label in labels]
+    named = [bool(found) and bool(own) and not own[j].isdisjoint(found) for found, j in zip(words, place, strict=True)]
+    return NamedLabels(words, np.array(named, bool), phrases)
+
+
+def masked(sample: Sample, named: NamedLabels) -> Sample:
+    """The same rows with every word of a label as ``<label>`` in their reasons."""
+    reasons = sample.explanations
+    assert isinstance(reasons, Reasons)
+    sequences = WordSequences(named.phrases)
+    folded = per_text(reasons.folded, lambda text: " ".join(sequences.replaced(text.split(), LABEL)))
+    rows = zip(reasons.texts, folded, named.words, strict=True)
+    texts = to_objects([_masked_text(*row, sequences) for row in rows])
+    hidden = Reasons.made(texts, folded, reasons.about, reasons.form)
+    return replace(sample, explanations=hidden._with(index=reasons.index, remarks=reasons.remarks))
+
+
+def _masked_text(text: str, folded: str, words: tuple[str, ...], sequences: WordSequences) -> str:
+    """The text as written with its label words masked; the folded one if some are only seen there, such as C++."""
+    if not words:
+        return text
+    found = _within_text(words)
+    return folded if sequences.within(fold(found.sub(" ", text)).split()) else found.sub(LABEL, text)
+
+
+@lru_cache(1024)
+def _within_text(words: tuple[str, ...]) -> re.Pattern[str]:
+    """Finds these words in a text as written, in any case and with any white space."""
+    longest = sorted(words, key=len, reverse=True)
+    parts = "|".join(r"\s+".join(map(re.escape, word.split())) for word in longest)
+    return re.compile(rf"(?<!\w)(?:{parts})(?!\w)", re.IGNORECASE)
+
+
+def label_word_notes(
+    sample: Sample, coarse: Sample, discretizer: Discretize | None, measure: Callable[[Sample], Estimate]
+) -> tuple[str, ...]:
+    """A note if reasons name labels: how many do, and what is measured with these words masked.
+
+    Parameters
+    ----------
+    sample, coarse : Sample
+        The rows before and after they are discretized.
+    measure : function
+        Measures a sample of discretized rows.
+    """
+    if not isinstance(sample.explanations, Reasons):
+        return ()
+    named = named_labels(sample)
+    if not named.rows.any():
+        return ()
+    weights = np.ones(sample.n) if sample.weights is None else sample.weights
+    share = float(weights[named.rows].sum() / weights.sum())
+    told = f"{_percent(share)} of reasons name a label, such as {named.commonest()[0][0]!r}"
+    if getattr(to_discretizer(discretizer), "reads_beyond_text", False):
+        return (f"{told}, which their embeddings may know",)
+    hidden = measure(_masked_and_discretized(sample, coarse, discretizer, named))
+    interval = f"[{hidden.low:.2f}, {hidden.high:.2f}]"
+    return (f"{told}; with such words masked, {hidden.measure} is {hidden.value:.3f} {interval}",)
+
+
+def _masked_and_discretized(
+    sample: Sample, coarse: Sample, discretizer: Discretize | None, named: NamedLabels
+) -> Sample:
+    """The rows with labels masked, then discretized; if each row is discretized by itself, only those that changed."""
+    chosen = sample.knowing(discretizer)
+    if chosen is not None and (not isinstance(chosen, Discretizer) or chosen.learns):
+        return masked(sample, named).discretized(discretizer)
+    changed = np.flatnonzero(named.rows)
+    part = masked(sample.take(changed), named.take(changed)).discretized(chosen).explanations
+    place = np.arange(sample.n)
+    place[changed] = sample.n + np.arange(len(changed))
+    return replace(coarse, explanations=coarse.explanations.join(part).take(place))
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.01 else f"{share:.2%}"
