@@ -94,9 +94,8 @@ def _untested(encoding: "Encoding", noun: str) -> str:
     """Why nothing could be tested; that is no failure of explanations which partition the rows."""
     if encoding._encoded is not None and encoding._encoded.missed:
         missed = several(encoding._encoded.missed, "row is", "rows are")
-        return (
-            f"Cannot tell: no {noun} can be tested; {missed} not covered by the {noun} given, which can hide a label."
-        )
+        uncovered = f"{missed} not covered by the {noun} given"
+        return f"Cannot tell: no {noun} can be tested, and {uncovered}: that can hide a label."
     if encoding.alone == 0:
         return (
             f"Nothing is encoded in the choice of {_article(noun)}: no row is covered by {_article(noun)} that it was "
