@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import faithscope as fs
-from faithscope.counting.leave_out import leave_out_rows
+from faithscope.counting.leaving_out.leave_out import leave_out_rows
 from faithscope.measures.intervals.margins import Deviations
 
 Floats = NDArray[np.float64]

@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 import faithscope as fs
-from faithscope.counting.bitmaps import over_batches
+from faithscope.counting.bits.bitmaps import over_batches
 from faithscope.counting.blocks import Content
 from faithscope.counting.numbered import number_rows
 from faithscope.relations import to_relation

@@ -47,8 +47,9 @@ from faithscope.explanations.rules import Rules
 from faithscope.measures.certify import Certificate, certify
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.consistency import consistency
-from faithscope.measures.decoders import GibbsDecoder, OptimalDecoder
-from faithscope.measures.encoding import Encoding, encoding
+from faithscope.measures.decoding.decoders import GibbsDecoder, OptimalDecoder
+from faithscope.measures.decoding.simulatability import Simulatability
+from faithscope.measures.encoding.result import Encoding, encoding
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.explainer_agreement.measure import explainer_agreement
 from faithscope.measures.explainer_agreement.result import ExplainerAgreement
@@ -59,7 +60,6 @@ from faithscope.measures.necessity import necessity
 from faithscope.measures.numbers.tolerance import ToleranceCurve, tolerance_curve
 from faithscope.measures.planning.plan import Plan, plan
 from faithscope.measures.repeatability.result import Repeatability
-from faithscope.measures.simulatability import Simulatability
 from faithscope.measures.sufficiency import sufficiency
 from faithscope.measures.within import WithinCurve, within, within_curve
 from faithscope.readers import read

@@ -16,7 +16,7 @@ from scipy.spatial.distance import cdist
 
 import faithscope as fs
 from faithscope.counting.gpu import devices
-from faithscope.counting.influence import Influence
+from faithscope.counting.leaving_out.influence import Influence
 from faithscope.errors import BadInput, FaithscopeError, MissingExtra
 from faithscope.explanations.distances.near import Near
 

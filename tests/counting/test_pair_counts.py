@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import faithscope as fs
-from faithscope.counting import coverage, pair_counts
+from faithscope.counting import coverage
+from faithscope.counting.bits import pair_counts
+from faithscope.counting.bits.pair_counts import PairCounts
 from faithscope.counting.coverage import cover, cover_curve
-from faithscope.counting.pair_counts import PairCounts
 from faithscope.explanations.distances import tiles
 from faithscope.explanations.distances.metrics import pairwise
 from faithscope.explanations.distances.near import Near

@@ -251,12 +251,12 @@ def _checks():
     from faithscope.explanations import Explanations
     from faithscope.measures.certify import Certificate
     from faithscope.measures.comparing.populations import Populations
+    from faithscope.measures.decoding.simulatability import Simulatability
     from faithscope.measures.explainer_agreement.result import ExplainerAgreement
     from faithscope.measures.local import Local
     from faithscope.measures.numbers.tolerance import ToleranceCurve
     from faithscope.measures.planning.plan import Plan
     from faithscope.measures.repeatability.result import Repeatability
-    from faithscope.measures.simulatability import Simulatability
     from faithscope.measures.within import WithinCurve
     from faithscope.tables.audit import Audit
 

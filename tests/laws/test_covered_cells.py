@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 import brute
 import faithscope as fs
 from faithscope.counting import numbered, tally
+from faithscope.counting.bits.layout import Layout
+from faithscope.counting.bits.ordering import order_by, run_sizes, run_starts
 from faithscope.counting.coverage import cover
-from faithscope.counting.layout import Layout
-from faithscope.counting.ordering import order_by, run_sizes, run_starts
 from faithscope.explanations.conditions.conjunctions import number_conjunctions
 from faithscope.inputs.grouping import group
 from faithscope.relations import to_relation

@@ -11,7 +11,7 @@ from faithscope.counting.blocks import Content
 from faithscope.counting.coverage import cover
 from faithscope.counting.encoding.encoded import encoded
 from faithscope.counting.numbered import number_rows
-from faithscope.measures.encoding_tests import adjust, fisher
+from faithscope.measures.encoding.choice_tests import adjust, fisher
 from faithscope.relations import to_relation
 from faithscope.sample import Sample
 

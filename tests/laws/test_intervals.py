@@ -9,7 +9,7 @@ from scipy.stats import t as student
 import brute
 import faithscope as fs
 from faithscope.counting.counts import count
-from faithscope.counting.leave_out import leave_out_rows
+from faithscope.counting.leaving_out.leave_out import leave_out_rows
 from faithscope.readers import as_explanations
 from faithscope.testing.systems import SYSTEMS
 from strategies import samples

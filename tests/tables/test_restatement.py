@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import faithscope as fs
-from faithscope.measures.restatement_notes import NO_MERIT, RESTATE
+from faithscope.measures.notes.restatement import NO_MERIT, RESTATE
 from faithscope.report.summary import summarize
 from tables import engines
 

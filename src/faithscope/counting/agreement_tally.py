@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import GroupedRows, Spread, scaled
+from faithscope.counting.bits.layout import Bits, Layout
 from faithscope.counting.clusters import Strangers
 from faithscope.counting.given_counts import given_counts
-from faithscope.counting.layout import Bits, Layout
-from faithscope.counting.leaving import Batch, LeavingBlocks, LeavingRows
+from faithscope.counting.leaving_out.leaving import Batch, LeavingBlocks, LeavingRows
 from faithscope.counting.numbered import NumberedRows
 from faithscope.counting.spread import Moments
 from faithscope.counting.tally import Coverage

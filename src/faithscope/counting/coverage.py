@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.counting.agreement_tally import AgreementTally
-from faithscope.counting.bitmaps import over_batches
+from faithscope.counting.bits.bitmaps import over_batches
+from faithscope.counting.bits.idle import watch
+from faithscope.counting.bits.pair_counts import PairCounts
 from faithscope.counting.blocks import Content
 from faithscope.counting.counts import Counts
 from faithscope.counting.gpu.covering import cover_on_gpu
 from faithscope.counting.gpu.devices import on_gpu
-from faithscope.counting.idle import watch
 from faithscope.counting.numbered import NumberedRows, number_among, number_rows
-from faithscope.counting.pair_counts import PairCounts
 from faithscope.counting.tally import TABLE, Coverage, LabelTally
 from faithscope.counting.weights.thinned_tally import ThinnedTally
 from faithscope.errors import NotProven

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.counting.bitmaps import in_blocks
-from faithscope.counting.layout import Layout
+from faithscope.counting.bits.bitmaps import in_blocks
+from faithscope.counting.bits.layout import Layout
 from faithscope.counting.tally import TABLE, Coverage
 from faithscope.inputs.rows import rows_of
 from faithscope.relations import Relation

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.counting.bits.layout import Layout
+from faithscope.counting.bits.ordering import order_by
 from faithscope.counting.blocks import Content
-from faithscope.counting.layout import Layout
-from faithscope.counting.ordering import order_by
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
 from faithscope.runtime.memory import need

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.block_sums import BlockSums, BlockTerms, CoveredBlocks, GivenRows
+from faithscope.counting.bits.covered_cells import CoveredCells, ListedCells, TabledCells
+from faithscope.counting.bits.layout import Bits, Layout
+from faithscope.counting.bits.ordering import run_starts
 from faithscope.counting.counts import Counts
-from faithscope.counting.covered_cells import CoveredCells, ListedCells, TabledCells
-from faithscope.counting.influence import Influence
-from faithscope.counting.layout import Bits, Layout
-from faithscope.counting.leave_out import LeftOut, Sums
+from faithscope.counting.leaving_out.block_sums import BlockSums, BlockTerms, CoveredBlocks, GivenRows
+from faithscope.counting.leaving_out.influence import Influence
+from faithscope.counting.leaving_out.leave_out import LeftOut, Sums
 from faithscope.counting.numbered import NumberedRows
-from faithscope.counting.ordering import run_starts
 from faithscope.counting.spread import SpreadCounts
 from faithscope.relations import Relation
 from faithscope.runtime.memory import need

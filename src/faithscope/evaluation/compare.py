@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from faithscope.counting.leave_out import LeftOut
+from faithscope.counting.leaving_out.leave_out import LeftOut
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, NotScoped, UnknownName, WrongType
 from faithscope.evaluation.asker import Asker, Identity, refuse_swapped
@@ -35,7 +35,7 @@ from faithscope.measures.comparing.paired import (
     sufficiency_left_out,
 )
 from faithscope.measures.comparing.populations import Populations
-from faithscope.measures.encoding import encoding_columns, not_scoped
+from faithscope.measures.encoding.result import encoding_columns, not_scoped
 from faithscope.measures.estimate import Method, estimate_columns
 from faithscope.measures.explainer_agreement.granularity import (
     Compared,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from faithscope.agreements import Agreement, Same
 from faithscope.counting.counts import Counts
-from faithscope.counting.leave_out import Sums
+from faithscope.counting.leaving_out.leave_out import Sums
 from faithscope.counting.profile import Counted, Profile
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.base import several
@@ -15,10 +15,10 @@ from faithscope.inputs.frames import frame
 from faithscope.measures.chance import exceeds_chance
 from faithscope.measures.intervals.margins import Margins, check_confidence, jackknife, mcdiarmid
 from faithscope.measures.intervals.tight import tight
-from faithscope.measures.label_notes import label_notes
+from faithscope.measures.notes.labels import label_notes
+from faithscope.measures.notes.occurrences import occurrence_notes
+from faithscope.measures.notes.restatement import restatement_notes
 from faithscope.measures.numbers.words import beside_value, named, told_number, typical_gap
-from faithscope.measures.occurrence_notes import occurrence_notes
-from faithscope.measures.restatement_notes import restatement_notes
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 

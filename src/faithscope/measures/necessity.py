@@ -6,15 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import Spread
-from faithscope.counting.leave_out import LeftOut
+from faithscope.counting.leaving_out.leave_out import LeftOut
 from faithscope.counting.necessity.counted import NecessityCounts
 from faithscope.counting.necessity.reaching import count_necessity
 from faithscope.errors import NotProven, NotScoped
 from faithscope.inputs.rows import rows_of
-from faithscope.measures.encoding import not_scoped
+from faithscope.measures.encoding.result import not_scoped
 from faithscope.measures.estimate import FEW, NECESSITY, Estimate, Method, few_rows_decide, noted
 from faithscope.measures.intervals.margins import Deviations, Margins, UnseenRows, check_confidence, jackknife_margins
-from faithscope.measures.label_notes import label_notes
+from faithscope.measures.notes.labels import label_notes
 from faithscope.measures.sufficiency import FEWER, check_scoped, coverage_notes
 from faithscope.relations import says_where, to_relation
 from faithscope.runtime.memory import in_memory

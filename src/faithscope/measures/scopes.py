@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import Spread, scaled
-from faithscope.counting.bitmaps import in_blocks
+from faithscope.counting.bits.bitmaps import in_blocks
+from faithscope.counting.bits.layout import Layout
 from faithscope.counting.counts import Counts, count_rows, sums
-from faithscope.counting.layout import Layout
 from faithscope.counting.tally import Coverage
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import Explanations

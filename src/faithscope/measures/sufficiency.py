@@ -11,7 +11,7 @@ from faithscope.agreements import Agreement
 from faithscope.counting.counts import Counts
 from faithscope.counting.coverage import count_among, cover
 from faithscope.counting.further import reach_of
-from faithscope.counting.leave_out import LeftOut
+from faithscope.counting.leaving_out.leave_out import LeftOut
 from faithscope.counting.tally import Coverage
 from faithscope.counting.weights.rows import can_be_thinned
 from faithscope.errors import NotProven
@@ -21,8 +21,8 @@ from faithscope.inputs.rows import rows_of
 from faithscope.measures.estimate import FOR_EQUALITY, Estimate, Method, assemble, check_method, noted
 from faithscope.measures.intervals.margins import LeftOutDeviations, Margins, UnseenRows, jackknife_margins
 from faithscope.measures.intervals.tight import tight
+from faithscope.measures.notes.restatement import copy_notes
 from faithscope.measures.numbers.spread import spread_estimate
-from faithscope.measures.restatement_notes import copy_notes
 from faithscope.measures.weighted import NOT_BY_PREDICTION, about_pairs
 from faithscope.relations import Relation, to_relation
 from faithscope.runtime.memory import in_memory

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from faithscope.counting.counts import Counts, count_rows
-from faithscope.counting.leave_out import LeftOut, Sums, leave_out_rows, sum_terms
+from faithscope.counting.leaving_out.leave_out import LeftOut, Sums, leave_out_rows, sum_terms
 from faithscope.counting.weights.rows import WeightedRows, WeightedTerms
 from faithscope.measures.estimate import Estimate, Method, assemble, estimate, noted
 from faithscope.measures.intervals.margins import Bracket, jackknife_margins

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from faithscope.measures.comparing.differences import MANY, together
 from faithscope.measures.comparing.paired import PairedDifference
 from faithscope.measures.comparing.populations import Difference, Populations, difference
-from faithscope.measures.encoding import Encoding
+from faithscope.measures.encoding.result import Encoding
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.explainer_agreement.result import ExplainerAgreement
 from faithscope.measures.planning.plan import Plan

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from faithscope.agreements import GroupedRows
 from faithscope.agreements.base import AgreementSums
-from faithscope.counting.block_sums import without_each
 from faithscope.counting.encoding.sums import GapLeftOut, GapSums
-from faithscope.counting.leave_out import ratio
+from faithscope.counting.leaving_out.block_sums import without_each
+from faithscope.counting.leaving_out.leave_out import ratio
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

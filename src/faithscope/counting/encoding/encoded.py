@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import Same
-from faithscope.counting.bitmaps import in_blocks
+from faithscope.counting.bits.bitmaps import in_blocks
+from faithscope.counting.bits.layout import Bits, Layout
 from faithscope.counting.blocks import Content
 from faithscope.counting.counts import Counts
 from faithscope.counting.coverage import EXACT, cover
@@ -15,7 +16,6 @@ from faithscope.counting.encoding.label_blocks import kinds_of_rows, met_in_tabl
 from faithscope.counting.encoding.lists import GapLists
 from faithscope.counting.encoding.rows import GapRows, Listed
 from faithscope.counting.encoding.sums import Encoded, GapSums
-from faithscope.counting.layout import Bits, Layout
 from faithscope.counting.numbered import NumberedRows, number_rows
 from faithscope.counting.tally import TABLE, Coverage, weigh
 from faithscope.relations import Blocks, Parts, Relation

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from faithscope.counting.counts import Counts, sums
 from faithscope.counting.encoding.sums import GapLeftOut, GapSums, terms_of
-from faithscope.counting.influence import Influence
-from faithscope.counting.leave_out import ratio
+from faithscope.counting.leaving_out.influence import Influence
+from faithscope.counting.leaving_out.leave_out import ratio
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

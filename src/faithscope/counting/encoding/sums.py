@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.leave_out import ratio
+from faithscope.counting.leaving_out.leave_out import ratio
 from faithscope.explanations.base import Explanations
 
 Ints = NDArray[np.int64]

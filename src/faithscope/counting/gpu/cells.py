@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from faithscope.counting.influence import cell_kinds, cell_weights
+from faithscope.counting.leaving_out.influence import cell_kinds, cell_weights
 
 Ints = NDArray[np.int64]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.counting.counts import Counts
-from faithscope.counting.influence import Influence
+from faithscope.counting.leaving_out.influence import Influence
 from faithscope.counting.numbered import NumberedRows
 from faithscope.counting.tally import Coverage
 from faithscope.explanations.distances.near import Near

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.block_sums import without_each
-from faithscope.counting.leave_out import LeftOut, Sums
+from faithscope.counting.leaving_out.block_sums import without_each
+from faithscope.counting.leaving_out.leave_out import LeftOut, Sums
 from faithscope.counting.necessity.counted import NecessityTerms, mean_or_none, share_of
 
 Ints = NDArray[np.int64]

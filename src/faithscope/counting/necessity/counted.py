@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.counting.counts import Counts
-from faithscope.counting.leave_out import LeftOut, Sums
+from faithscope.counting.leaving_out.leave_out import LeftOut, Sums
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.layout import Bits, Layout
+from faithscope.counting.bits.layout import Bits, Layout
 from faithscope.counting.necessity.blocks import ReachedRows, ReachedSums
 from faithscope.counting.necessity.counted import NecessityTerms
 from faithscope.counting.necessity.rows import LabeledRows, label_terms

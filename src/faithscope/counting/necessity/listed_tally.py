@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import GroupedRows
+from faithscope.counting.bits.layout import Bits, Layout
 from faithscope.counting.clusters import Strangers
-from faithscope.counting.layout import Bits, Layout
 from faithscope.counting.necessity.blocks import ReachedRows, ReachedSums
 from faithscope.counting.necessity.counted import NecessityTerms
 from faithscope.counting.necessity.label_tally import NecessityTally, heaviest

@@ -6,18 +6,18 @@ from functools import partial
 
 import numpy as np
 
-from faithscope.counting.bitmaps import over_batches
+from faithscope.counting.bits.bitmaps import over_batches
+from faithscope.counting.bits.idle import watch
+from faithscope.counting.bits.pair_counts import PairCounts
 from faithscope.counting.blocks import Content
 from faithscope.counting.clusters import Strangers
 from faithscope.counting.counts import Counts
 from faithscope.counting.coverage import EXACT, countable
 from faithscope.counting.given_counts import given_counts
-from faithscope.counting.idle import watch
 from faithscope.counting.necessity.counted import NecessityCounts
 from faithscope.counting.necessity.label_tally import BlockTally, RowTally
 from faithscope.counting.necessity.listed_tally import ListedTally
 from faithscope.counting.numbered import NumberedRows, number_rows
-from faithscope.counting.pair_counts import PairCounts
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.distances.near import Near
 from faithscope.relations import Relation

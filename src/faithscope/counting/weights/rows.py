@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.counting.counts import Counts, sums
-from faithscope.counting.leave_out import LeftOut, Sums
+from faithscope.counting.leaving_out.leave_out import LeftOut, Sums
 from faithscope.counting.weights.thinned import Alike, thin
 from faithscope.counting.weights.tilt_checks import believed, even_weights_believed
 from faithscope.counting.weights.tilted import Tilt

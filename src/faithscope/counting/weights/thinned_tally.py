@@ -7,9 +7,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.counting.bits.layout import Bits, Layout
 from faithscope.counting.counts import sums
-from faithscope.counting.layout import Bits, Layout
-from faithscope.counting.leave_out import LeftOut, Sums
+from faithscope.counting.leaving_out.leave_out import LeftOut, Sums
 from faithscope.counting.numbered import NumberedRows
 from faithscope.counting.tally import TABLE, Coverage, LabelTally
 from faithscope.counting.weights.thinned_rules import Kinds, RuleTerms, rule_terms

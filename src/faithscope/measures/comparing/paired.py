@@ -12,7 +12,7 @@ from faithscope.agreements import Spread
 from faithscope.counting.clusters import Strangers
 from faithscope.counting.counts import count_rows
 from faithscope.counting.coverage import cover
-from faithscope.counting.leave_out import LeftOut, leave_out_rows
+from faithscope.counting.leaving_out.leave_out import LeftOut, leave_out_rows
 from faithscope.counting.necessity.counted import NecessityCounts
 from faithscope.counting.necessity.reaching import count_necessity
 from faithscope.counting.spread import spread_by_explanation

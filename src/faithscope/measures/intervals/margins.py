@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from faithscope.counting.leave_out import LeftOut, leave_out_rows
+from faithscope.counting.leaving_out.leave_out import LeftOut, leave_out_rows
 from faithscope.counting.profile import Profile
 from faithscope.errors import NotProven
 from faithscope.inputs.checks import check_share

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from faithscope.counting.counts import count_rows
-from faithscope.counting.leave_out import LeftOut, RowKinds
+from faithscope.counting.leaving_out.leave_out import LeftOut, RowKinds
 from faithscope.counting.profile import Counted, LabelPairs, Profile, with_lone
 from faithscope.counting.spread import SpreadCounts, spread_by_explanation
 from faithscope.inputs.chunks import rows_at
@@ -23,7 +23,7 @@ from faithscope.measures.intervals.margins import (
     deviations,
     jackknife_margins,
 )
-from faithscope.measures.occurrence_notes import occurrence_notes
+from faithscope.measures.notes.occurrences import occurrence_notes
 from faithscope.sample import Sample
 
 Floats = NDArray[np.float64]

@@ -8,8 +8,8 @@ from typing import Literal, cast
 from faithscope.agreements import Agreement, Spread
 from faithscope.inputs.repeats import TOO_HIGH
 from faithscope.measures.estimate import Estimate
+from faithscope.measures.notes.restatement import NO_MERIT, RESTATE
 from faithscope.measures.numbers.words import agreeing, named, told_number, typical_gap
-from faithscope.measures.restatement_notes import NO_MERIT, RESTATE
 
 Level = Literal["faithful", "unknown", "partly", "chance", "unfaithful"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.agreements import Spread
-from faithscope.counting.leave_out import sum_terms
+from faithscope.counting.leaving_out.leave_out import sum_terms
 from faithscope.counting.profile import LabelPairs
 from faithscope.counting.spread import SpreadParts
 from faithscope.errors import BadInput

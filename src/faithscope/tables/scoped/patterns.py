@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.block_sums import BlockSums, CoveredBlocks, GivenRows
+from faithscope.counting.bits.covered_cells import TabledCells
+from faithscope.counting.bits.ordering import run_starts
 from faithscope.counting.counts import Counts
-from faithscope.counting.covered_cells import TabledCells
-from faithscope.counting.influence import Influence
-from faithscope.counting.leave_out import LeftOut
+from faithscope.counting.leaving_out.block_sums import BlockSums, CoveredBlocks, GivenRows
+from faithscope.counting.leaving_out.influence import Influence
+from faithscope.counting.leaving_out.leave_out import LeftOut
 from faithscope.counting.necessity.blocks import ReachedRows, ReachedSums
 from faithscope.counting.necessity.counted import NecessityTerms
 from faithscope.counting.necessity.rows import LabeledRows, label_terms
-from faithscope.counting.ordering import run_starts
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Conjunctions, as_they_come
 from faithscope.relations import Applies, Parts, Relation

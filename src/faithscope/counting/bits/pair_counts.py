@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.pieces import Bytes, Pieces
+from faithscope.counting.bits.pieces import Bytes, Pieces
 from faithscope.explanations.distances.metrics import paired
 from faithscope.explanations.distances.near import Near
 from faithscope.explanations.distances.tiles import need_distances, to_tiles

@@ -17,8 +17,8 @@ from faithscope.explanations.prototypes import Prototypes
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
 from faithscope.inputs.rows import rows_of
-from faithscope.measures.encoding_columns import columns
-from faithscope.measures.encoding_tests import ChoiceTests
+from faithscope.measures.encoding.choice_tests import ChoiceTests
+from faithscope.measures.encoding.columns import columns
 from faithscope.measures.intervals.margins import Deviations, check_confidence
 from faithscope.measures.sufficiency import FEWER
 from faithscope.relations import says_where, to_relation

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from faithscope.counting.encoding.sums import Encoded, LabelCells, NumberTable
 from faithscope.explanations.arrow.columns import to_objects
-from faithscope.measures.encoding_tests import ChoiceTests
+from faithscope.measures.encoding.choice_tests import ChoiceTests
 
 Ints = NDArray[np.int64]
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from faithscope.counting.layout import Bits, Layout
-from faithscope.counting.ordering import run_sizes, run_starts
+from faithscope.counting.bits.layout import Bits, Layout
+from faithscope.counting.bits.ordering import run_sizes, run_starts
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

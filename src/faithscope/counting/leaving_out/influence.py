@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.counting.bits.covered_cells import looked_up
+from faithscope.counting.bits.layout import Bits, Layout
+from faithscope.counting.bits.ordering import run_sizes, run_starts
 from faithscope.counting.counts import Counts, sums
-from faithscope.counting.covered_cells import looked_up
-from faithscope.counting.layout import Bits, Layout
-from faithscope.counting.leave_out import LeftOut, ratio
-from faithscope.counting.ordering import run_sizes, run_starts
+from faithscope.counting.leaving_out.leave_out import LeftOut, ratio
 from faithscope.inputs.chunks import over_chunks
 
 Ints = NDArray[np.int64]

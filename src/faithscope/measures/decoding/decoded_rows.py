@@ -18,7 +18,7 @@ from faithscope.measures.numbers.groups import NumberGroups, distinct_values
 from faithscope.sample import Sample
 
 if TYPE_CHECKING:
-    from faithscope.measures.decoders import Decoder
+    from faithscope.measures.decoding.decoders import Decoder
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.layout import Bits, Layout
+from faithscope.counting.bits.layout import Bits, Layout
 from faithscope.inputs.chunks import in_threads
 from faithscope.relations import Blocks, Parts
 from faithscope.runtime.blas import one_blas_thread

@@ -11,12 +11,12 @@ from faithscope.counting.counts import Counts, count_rows, to_counts
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import check_whole
-from faithscope.measures.decoded_rows import agreement_of_draws
-from faithscope.measures.decoder_accuracy import measure_accuracy
+from faithscope.measures.decoding.accuracy import measure_accuracy
+from faithscope.measures.decoding.decoded_rows import agreement_of_draws
+from faithscope.measures.decoding.simulatability import Simulatability
 from faithscope.measures.estimate import agreement
 from faithscope.measures.numbers.decoded import decoded_numbers
 from faithscope.measures.numbers.groups import NumberGroups, agreement_between
-from faithscope.measures.simulatability import Simulatability
 from faithscope.readers import as_explanations
 from faithscope.sample import Sample
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.ordering import order_by
+from faithscope.counting.bits.ordering import order_by
 
 Bits = NDArray[np.uint64]
 Ints = NDArray[np.int64]

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement, GroupedRows
 from faithscope.agreements.base import AgreementSums
-from faithscope.counting.block_sums import BlockSums, CoveredBlocks, StrangerPairs, without_each
-from faithscope.counting.leave_out import LeftOut, Sums, ratio
+from faithscope.counting.leaving_out.block_sums import BlockSums, CoveredBlocks, StrangerPairs, without_each
+from faithscope.counting.leaving_out.leave_out import LeftOut, Sums, ratio
 from faithscope.counting.numbered import NumberedRows
 from faithscope.counting.spread import Moments, SpreadCounts, SpreadParts
 

@@ -8,19 +8,19 @@ from numpy.typing import NDArray
 
 from faithscope.agreements import Same, Spread, Tolerance
 from faithscope.counting.counts import Counts
-from faithscope.counting.leave_out import LeftOut
+from faithscope.counting.leaving_out.leave_out import LeftOut
 from faithscope.errors import BadInput, WrongType
-from faithscope.measures.decoded_rows import DecodedRows
+from faithscope.measures.decoding.decoded_rows import DecodedRows
+from faithscope.measures.decoding.simulatability import Simulatability
 from faithscope.measures.estimate import FEW, few_rows_decide
 from faithscope.measures.intervals.local import clopper_pearson
 from faithscope.measures.intervals.margins import Margins, check_confidence
 from faithscope.measures.intervals.means import IndependentUnits
 from faithscope.measures.numbers.spread import SpreadDeviations, spread_margins
-from faithscope.measures.simulatability import Simulatability
 from faithscope.sample import Sample
 
 if TYPE_CHECKING:
-    from faithscope.measures.decoders import Decoder
+    from faithscope.measures.decoding.decoders import Decoder
 
 Floats = NDArray[np.float64]
 

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.covered_cells import CoveredCells
-from faithscope.counting.leave_out import LeftOut, ratio
-from faithscope.counting.ordering import run_sizes
+from faithscope.counting.bits.covered_cells import CoveredCells
+from faithscope.counting.bits.ordering import run_sizes
+from faithscope.counting.leaving_out.leave_out import LeftOut, ratio
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -1,0 +1,1 @@
+"""The measure without each row, or without each block of rows."""

@@ -1,0 +1,1 @@
+"""Decoders, and how well they decode rows that they have not seen."""

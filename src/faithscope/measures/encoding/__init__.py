@@ -1,0 +1,1 @@
+"""Encoding: what the choice of an explanation says beyond it."""

@@ -1,0 +1,1 @@
+"""What a reader should know of predictions and explanations."""
