@@ -135,7 +135,7 @@ def scopes(table: Any, *, title: str = "", width: int = _WIDTH) -> "alt.LayerCha
     >>> rules = fs.Rules.from_conditions([[("x0", ">", 0)], [("x0", ">", 0)], []], features=["x0"])
     >>> evaluation = fs.evaluate([1, 1, 0], rules, [[1.0], [2.0], [-1.0]])
     >>> scopes(evaluation.scopes()).description
-    'Precision against recall of 2 explanations: True (0.33, 1.00); x0 > 0 (1.00, 1.00).'
+    'Precision against recall of 2 explanations: everything (0.33, 1.00); x0 > 0 (1.00, 1.00).'
     """
     if "precision" not in table:
         raise BadInput("Precision and recall are of labels; these predictions are numbers. Pass ev.scopes() of labels.")

@@ -11,7 +11,7 @@ def recall_sentence(estimate: Estimate) -> str:
     >>> from faithscope import Rules, necessity
     >>> rules = Rules.from_conditions([[("age", "<=", 40.0)]] * 20, features=["age"])
     >>> recall_sentence(necessity(rules, [0, 1] * 10, [[25.0], [51.0]] * 10))
-    'Explanations apply to 50% of the other rows with the same prediction (26% to 74%), and to 50% of all others.'
+    'Explanations apply to 50% of the other rows with the same prediction (13% to 87%), and to 50% of all others.'
     """
     same = "of the other rows with the same prediction"
     if estimate.agreement.of_numbers:
