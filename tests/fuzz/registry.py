@@ -47,6 +47,8 @@ NOT_CALLED = {
     "Sample.checked": "takes arrays that were checked",
     "Sample.take": "takes positions that exist",
     "Sample.noting": "takes notes of our own",
+    "Sample.taught": "takes discretizers that were checked",
+    "Sample.knowing": "takes discretizers that were checked",
     "Counts.sums_by_explanation": "takes sums that were counted",
     "explainers.TreePath.fitted_share": "asked by evaluate, of rows that were explained",
     "sklearn.FaithfulnessScorer": "made by scorer, which calls it",
