@@ -114,3 +114,10 @@ def test_intervals_of_recalls_cover_whichever_label_is_chosen():
         truth = np.mean(kinds <= float(line["explanation"].split()[-1]))
         missed += not line["recall_low"] <= truth <= line["recall_high"]
     assert missed / 400 <= 0.05
+
+
+def test_a_method_that_does_not_exist_is_answered_with_those_that_this_measure_has():
+    rules = fs.Rules.parse(["a <= 1", "a > 1"], features=["a"])
+    for measure in (fs.necessity, fs.sufficiency):
+        with pytest.raises(BadInput, match="interval must be one of jackknife, any, or None for the tightest"):
+            measure(rules, [0, 1], [[0.0], [2.0]], interval="bootstrap")

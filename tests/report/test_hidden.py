@@ -92,7 +92,9 @@ def test_explainers_that_cannot_be_compared_are_told_and_not_left_out():
 
 
 def test_the_summary_is_json(summary):
-    json.dumps(summary.to_dict(), allow_nan=False)
+    told = json.loads(json.dumps(summary.to_dict(), allow_nan=False))
+    assert told["explainers"][0]["hidden"]["encodes"] is True
+    assert len(told["agreeing"]["pairs"]) == 3
 
 
 def test_numbers_are_told_by_their_means():

@@ -1,7 +1,7 @@
 """Estimate: the paper's estimator from counts, with its interval, its unverifiable share and its chance level."""
 
 import html
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -279,10 +279,10 @@ def estimate(
     return assemble(counts, profile.terms, margins, measure, confidence, method)
 
 
-def check_method(method: Method | None) -> Method | None:
-    """The method, if there is one of this name to make an interval."""
-    if method is not None and (not isinstance(method, str) or method not in METHODS):
-        raise BadInput(f"interval must be one of {', '.join(METHODS)}, or None for the tightest; got {method!r}.")
+def check_method(method: Method | None, known: Collection[str] = METHODS) -> Method | None:
+    """The method, if it is among the known ones that make an interval."""
+    if method is not None and (not isinstance(method, str) or method not in known):
+        raise BadInput(f"interval must be one of {', '.join(known)}, or None for the tightest; got {method!r}.")
     return method
 
 

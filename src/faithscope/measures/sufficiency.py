@@ -18,7 +18,7 @@ from faithscope.errors import NotProven
 from faithscope.explanations.base import Explanations, several
 from faithscope.inputs.row_hashes import new_rows
 from faithscope.inputs.rows import rows_of
-from faithscope.measures.estimate import FOR_EQUALITY, Estimate, Method, assemble, check_method, noted
+from faithscope.measures.estimate import FOR_EQUALITY, METHODS, Estimate, Method, assemble, check_method, noted
 from faithscope.measures.intervals.margins import LeftOutDeviations, Margins, UnseenRows, jackknife_margins
 from faithscope.measures.intervals.tight import tight
 from faithscope.measures.notes.restatement import copy_notes
@@ -167,9 +167,9 @@ def measure_sufficiency(
 
 def check_scoped(method: Method | None) -> Method | None:
     """The method, if it makes intervals of measures whose explanations may overlap."""
-    if check_method(method) in FOR_EQUALITY:
+    if isinstance(method, str) and method in FOR_EQUALITY:
         raise NotProven(f"interval={method!r} is proven for consistency only: use 'jackknife', or 'any'.")
-    return method
+    return check_method(method, [name for name in METHODS if name not in FOR_EQUALITY])
 
 
 def scoped_method(method: Method | None) -> Method | None:
