@@ -49,7 +49,8 @@ from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.consistency import consistency
 from faithscope.measures.decoding.decoders import GibbsDecoder, OptimalDecoder
 from faithscope.measures.decoding.simulatability import Simulatability
-from faithscope.measures.encoding.result import Encoding, encoding
+from faithscope.measures.encoding.measure import encoding
+from faithscope.measures.encoding.result import Encoding
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.explainer_agreement.measure import explainer_agreement
 from faithscope.measures.explainer_agreement.result import ExplainerAgreement

@@ -35,7 +35,8 @@ from faithscope.measures.comparing.paired import (
     sufficiency_left_out,
 )
 from faithscope.measures.comparing.populations import Populations
-from faithscope.measures.encoding.result import encoding_columns, not_scoped
+from faithscope.measures.encoding.columns import encoding_columns
+from faithscope.measures.encoding.measure import not_scoped
 from faithscope.measures.estimate import Method, estimate_columns
 from faithscope.measures.explainer_agreement.granularity import (
     Compared,

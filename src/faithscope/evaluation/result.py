@@ -27,7 +27,8 @@ from faithscope.measures.comparing.groupings import names_columns, to_groupings
 from faithscope.measures.comparing.populations import Populations, measure_groups
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.counterexamples import counterexamples
-from faithscope.measures.encoding.result import Encoding, measure_encoding
+from faithscope.measures.encoding.measure import measure_encoding
+from faithscope.measures.encoding.result import Encoding
 from faithscope.measures.estimate import Estimate, Method, estimate_columns, noted
 from faithscope.measures.local import per_explanation, per_row
 from faithscope.measures.named_labels import label_word_notes

@@ -11,7 +11,7 @@ from faithscope.counting.necessity.counted import NecessityCounts
 from faithscope.counting.necessity.reaching import count_necessity
 from faithscope.errors import NotProven, NotScoped
 from faithscope.inputs.rows import rows_of
-from faithscope.measures.encoding.result import not_scoped
+from faithscope.measures.encoding.measure import not_scoped
 from faithscope.measures.estimate import FEW, NECESSITY, Estimate, Method, few_rows_decide, noted
 from faithscope.measures.intervals.margins import Deviations, Margins, UnseenRows, check_confidence, jackknife_margins
 from faithscope.measures.notes.labels import label_notes

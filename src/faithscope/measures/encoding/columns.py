@@ -1,6 +1,7 @@
 """The table of encoding: one line per explanation that can be tested."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,9 @@ from faithscope.explanations.arrow.columns import to_objects
 from faithscope.measures.encoding.choice_tests import ChoiceTests
 
 Ints = NDArray[np.int64]
+
+if TYPE_CHECKING:
+    from faithscope.measures.encoding.result import Encoding
 
 
 def columns(encoded: Encoded, tests: ChoiceTests, wrong: float, k: int | None = None) -> dict[str, Any]:
@@ -49,3 +53,22 @@ def _by_label(names: tuple[object, ...], labels: Ints, rows: Ints) -> dict[objec
 def _numbers(columns: NumberTable, tests: ChoiceTests) -> dict[str, Any]:
     means = (columns.given_mean[tests.explanation], columns.others_mean[tests.explanation])
     return dict(zip(("given_mean", "covered_mean"), means, strict=True))
+
+
+def encoding_columns(encodings: Mapping[str, "Encoding"]) -> dict[str, list[Any]]:
+    """The columns of several results, one line per explainer."""
+    names = (
+        "value",
+        "low",
+        "high",
+        "unverifiable",
+        "alone",
+        "exclusive",
+        "tested",
+        "flagged",
+        "encodes",
+        "n",
+        "distinct",
+    )
+    lines = {name: [getattr(encoding, name) for encoding in encodings.values()] for name in names}
+    return {"explainer": list(encodings), **lines}

@@ -11,7 +11,8 @@ from faithscope.counting.encoding.label_blocks import kinds_in_table, met_in_tab
 from faithscope.counting.encoding.sums import Encoded, GapSums
 from faithscope.discretizers import Original
 from faithscope.errors import BadInput, NotScoped
-from faithscope.measures.encoding.result import Encoding, refuse_spread, to_encoding
+from faithscope.measures.encoding.measure import refuse_spread, to_encoding
+from faithscope.measures.encoding.result import Encoding
 from faithscope.measures.telling.verdict import doubts
 from faithscope.tables.log.kinds import RuleColumn, SetColumn
 from faithscope.tables.measured_log import DROPPED, MeasuredLog
