@@ -10,16 +10,14 @@ Monte-Carlo errors. Spread is not judged on systems in which one row in a hundre
 of 200 rows lacks those rows one time in seven, and no interval can know what it has not seen.
 """
 
-import json
-import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial, update_wrapper
 
 import numpy as np
 
 import faithscope as fs
 from coverage_number_systems import COVERED, EPS, GIVEN, UNSEEN, VECTORS, NumericSystem
-from coverage_study import Cell, grids, study_all, summary
+from coverage_study import Cell, below_bar, conclude, study_all, summary
 from coverage_trials import Answer, Study, Trial
 from ratios import describe_machine, options
 
@@ -71,9 +69,7 @@ STUDIES = (
 
 def short(cells: list[Cell]) -> list[str]:
     """The cells that miss the bar by more than two Monte-Carlo errors."""
-    judged = (cell for cell in cells if cell.n >= 200 and not (cell.system in UNSEEN and "spread" in cell.interval))
-    below = [cell for cell in judged if cell.covered + 2 * cell.error < BAR]
-    return [f"{cell.interval} on {cell.system}, n = {cell.n:,}: {cell.covered:.3f}" for cell in below]
+    return below_bar([cell for cell in cells if not (cell.system in UNSEEN and "spread" in cell.interval)], BAR)
 
 
 def sides(cells: list[Cell]) -> list[str]:
@@ -97,14 +93,7 @@ def main() -> None:
     print("\n".join(summary(cells)))
     print("\nWhere coverage is lowest from 200 rows on, and on which side intervals miss\n")
     print("\n".join(sides(cells)))
-    print("\nCoverage and mean width w, system by system; * falls short")
-    print("\n".join(grids(cells)))
-    if chosen.json:
-        chosen.json.write_text(json.dumps({"machine": machine, "cells": [asdict(c) for c in cells]}, indent=1) + "\n")
-    missed = short(cells)
-    print(f"\nThe bar of {BAR} from 200 rows on: " + ("met" if not missed else "; ".join(missed)))
-    if missed and not chosen.quick:
-        sys.exit("Missed: " + "; ".join(missed))
+    conclude(chosen, machine, cells, short(cells), BAR)
 
 
 if __name__ == "__main__":

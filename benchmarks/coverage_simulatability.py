@@ -8,16 +8,14 @@ width of the 95% intervals of the accuracy and of its gain. The bar: from 200 ro
 .93, up to two Monte-Carlo errors.
 """
 
-import json
-import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache, cached_property, partial, update_wrapper
 from typing import Any
 
 import numpy as np
 
 import faithscope as fs
-from coverage_study import Cell, grids, study_all, summary
+from coverage_study import Cell, below_bar, conclude, study_all, summary
 from coverage_trials import Answer, Study, Trial
 from ratios import describe_machine, options
 
@@ -162,8 +160,7 @@ STUDIES = (
 
 def short(cells: list[Cell]) -> list[str]:
     """The cells that miss the bar by more than two Monte-Carlo errors."""
-    below = [cell for cell in cells if cell.n >= 200 and cell.covered + 2 * cell.error < BAR]
-    return [f"{cell.interval} on {cell.system}, n = {cell.n:,}: {cell.covered:.3f}" for cell in below]
+    return below_bar(cells, BAR)
 
 
 def main() -> None:
@@ -173,14 +170,7 @@ def main() -> None:
     cells = study_all(STUDIES, ROWS[:2], 3) if chosen.quick else study_all(STUDIES, ROWS, None)
     print("\nCoverage, nominal .95, of simulatability on new rows. Short: two Monte-Carlo errors below .95.\n")
     print("\n".join(summary(cells)))
-    print("\nCoverage and mean width w, system by system; * falls short")
-    print("\n".join(grids(cells)))
-    if chosen.json:
-        chosen.json.write_text(json.dumps({"machine": machine, "cells": [asdict(c) for c in cells]}, indent=1) + "\n")
-    missed = short(cells)
-    print(f"\nThe bar of {BAR} from 200 rows on: " + ("met" if not missed else "; ".join(missed)))
-    if missed and not chosen.quick:
-        sys.exit("Missed: " + "; ".join(missed))
+    conclude(chosen, machine, cells, short(cells), BAR)
 
 
 if __name__ == "__main__":

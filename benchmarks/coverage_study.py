@@ -1,8 +1,11 @@
 """Many trials of every interval, and what they add up to: coverage, width, bias, each with its Monte-Carlo error."""
 
+import argparse
+import json
+import sys
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -139,3 +142,20 @@ def biases(cells: list[Bias]) -> Iterator[str]:
         f"{len(cells)} cells: {np.sum(off > 2)} more than 2 Monte-Carlo errors from the theorem (by chance: "
         f"{0.0455 * len(cells):.1f}), {np.sum(off > 3)} more than 3; most {np.nanmax(off):.1f}"
     )
+
+
+def below_bar(cells: list[Cell], bar: float) -> list[str]:
+    """The cells from 200 rows on that miss the bar by more than two Monte-Carlo errors."""
+    below = [cell for cell in cells if cell.n >= 200 and cell.covered + 2 * cell.error < bar]
+    return [f"{cell.interval} on {cell.system}, n = {cell.n:,}: {cell.covered:.3f}" for cell in below]
+
+
+def conclude(chosen: argparse.Namespace, machine: str, cells: list[Cell], missed: list[str], bar: float) -> None:
+    """Print every system, keep the cells if that is wanted, and stop with an error if the bar is missed."""
+    print("\nCoverage and mean width w, system by system; * falls short")
+    print("\n".join(grids(cells)))
+    if chosen.json:
+        chosen.json.write_text(json.dumps({"machine": machine, "cells": [asdict(c) for c in cells]}, indent=1) + "\n")
+    print(f"\nThe bar of {bar} from 200 rows on: " + ("met" if not missed else "; ".join(missed)))
+    if missed and not chosen.quick:
+        sys.exit("Missed: " + "; ".join(missed))
