@@ -42,6 +42,10 @@ DISCRETIZERS = [
     fs.SignOfTop(9),
     fs.TopFeatures(2),
     fs.TopFeatures(9),
+    fs.ReasonCodes(2),
+    fs.ReasonCodes(9),
+    fs.ReasonCodes(2, against="ja", ordered=True),
+    fs.Floor(0) | fs.ReasonCodes(3, ordered=True),
     fs.Floor(0) | fs.Rank(),
 ]
 CHANGES = [None, fs.Delta(), fs.DeltaSign(), fs.Modified(), fs.Delta() | fs.Floor(0)]
@@ -258,7 +262,9 @@ def test_missing_values_of_many_features_are_refused_dropped_or_a_value(width, f
     log = engines.put("duckdb", f"holes_{form}", _log(columns if form == "columns" else lists))
     how = {**log, "prediction": LABEL, "explanation": "phi*"}
     whole = ~np.isnan(values).any(axis=1)
-    for discretizer, brute in ((fs.SignOfTop(width - 1), _signs), (fs.SignOfTop(2), _top_two), (fs.Rank(), _rank)):
+    tops = ((fs.SignOfTop(width - 1), _signs), (fs.SignOfTop(2), _top_two), (fs.Rank(), _rank))
+    codes = ((fs.ReasonCodes(2), _codes), (fs.ReasonCodes(width, ordered=True), _ordered_codes))
+    for discretizer, brute in (*tops, *codes):
         second = "phi_2" if form == "columns" else "phi[2]"
         with pytest.raises(BadInput, match=re.escape(f"{second!r} in {np.isnan(values[:, 2]).sum()}")):
             audit(**how, discretizer=discretizer)
@@ -272,6 +278,18 @@ def test_missing_values_of_many_features_are_refused_dropped_or_a_value(width, f
 def _signs(row):
     """The signs of all but the smallest in size, None where a missing number is among them."""
     return _top(row, len(row) - 1)
+
+
+def _ordered_codes(row, k=None):
+    """The places of the k most negative, the earlier first; a missing number is None if there is room for it."""
+    order = sorted((j for j in range(len(row)) if row[j] < 0), key=lambda j: (row[j], j))[:k]
+    room = (len(row) if k is None else k) - len(order)
+    missing = [j for j in range(len(row)) if row[j] != row[j]][:room]
+    return tuple(None if j in missing else order.index(j) + 1 if j in order else 0 for j in range(len(row)))
+
+
+def _codes(row):
+    return tuple(place and 1 for place in _ordered_codes(row, 2))
 
 
 def _top_two(row):

@@ -467,6 +467,7 @@ for kind in (fs.Sign, fs.Rank, fs.Delta, fs.DeltaSign, fs.Modified):
     _discretizer(kind, st.just(()))
 for kind in (fs.Floor, fs.Truncate, fs.SignOfTop, fs.TopFeatures, fs.TopRegions):
     _discretizer(kind, st.tuples(st.one_of(st.integers(-320, 320), COUNTS, SCALARS)))
+_discretizer(fs.ReasonCodes, st.tuples(COUNTS, SCALARS, st.one_of(st.booleans(), SCALARS)))
 WRITTEN = st.sampled_from(["a", r"(a+)+$", "", "(", ".*.*.*.*.*x", r"\bnot\b", "n't", "."])
 PATTERNS = st.one_of(WRITTEN, st.text(), SCALARS)
 _discretizer(fs.Codebook, st.tuples(st.dictionaries(st.sampled_from(["g", "other", "", 1]), PATTERNS), SCALARS))

@@ -148,7 +148,7 @@ def _write_importances(given: Importances) -> tuple[Columns, Settings]:
     columns, _ = _written(prefix, names, list(given.values.T))
     settings = {"names": given.names, "form": given.form, "dtype": str(given.values.dtype)}
     known = {"error": given.error or None, "shape": given.shape, "doubt": given.doubt or None}
-    known |= {"asked": given.asked or None, "saved": given.saved or None}
+    known |= {"asked": given.asked or None, "saved": given.saved or None, "label": given.label}
     return columns, settings | {name: value for name, value in known.items() if value is not None}
 
 
@@ -162,7 +162,8 @@ def _read_importances(columns: Columns, settings: Settings) -> Importances:
         raise ValueError(f"maps of shape {shape} do not have {matrix.shape[1]} values")
     read = kind.made(matrix, _names(settings), settings["form"], float(settings.get("error", 0.0)), shape)
     told = {name: int(settings.get(name, 0)) for name in ("asked", "saved")}
-    return read._with(doubt=str(settings.get("doubt", "")), **told)
+    label = str(settings["label"]) if "label" in settings else None
+    return read._with(doubt=str(settings.get("doubt", "")), label=label, **told)
 
 
 def _dtype(settings: Settings) -> str:

@@ -59,7 +59,7 @@ def _streamed(
     refuse_missing(seen, nulls)
     _refuse_missing_numbers(log, seen)
     _refuse_large(log, seen)
-    return replace(log, stream=stream), seen
+    return replace(log, stream=stream, notes=(*log.notes, *stream.notes)), seen
 
 
 def _values(log: AuditedLog, first: Discretizer, beside: Mapping[str, str]) -> Table:
