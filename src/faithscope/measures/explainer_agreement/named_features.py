@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.explanations.base import Explanations
+from faithscope.explanations.codes import Codes
 from faithscope.explanations.concepts import Concepts
 from faithscope.explanations.conditions.conjunctions import Conjunctions
 from faithscope.explanations.counterfactuals import Counterfactuals
@@ -69,13 +70,15 @@ def named_features(explanations: Explanations, k: int) -> NamedFeatures | None:
 
     Importances name the k largest in size, the earlier of equal ones, and never a feature of importance 0. If only
     signs are left of them, or which features are the largest, they name all that are not 0, in no order; reason codes
-    in order keep it. Rules name the features of their conditions, highlights their words, counterfactuals the features
-    that they change.
+    in order keep it. Rules name the features of their conditions, highlights their words, codes themselves,
+    counterfactuals the features that they change.
     """
     if isinstance(explanations, Importances):
         return None if isinstance(explanations, Rankings) else _of_importances(explanations, k)
     if isinstance(explanations, Counterfactuals):
         return _marked(explanations.points != explanations.originals, explanations.names)
+    if isinstance(explanations, Codes):
+        return _of_parts(Highlights(explanations.values))
     return _of_parts(explanations) if isinstance(explanations, Rules | Highlights) else None
 
 
