@@ -297,6 +297,25 @@ def _top_two(row):
 
 
 @ENGINES
+def test_codes_in_columns_and_in_joined_texts_give_the_same(engine):
+    rng = np.random.default_rng(5)
+    sets = [rng.choice(["R01", "it's", "né", "14"], rng.integers(0, 4), replace=False).tolist() for _ in range(ROWS)]
+    cells = [[row[j] if j < len(row) else None for row in sets] for j in range(3)]
+    numbers = pa.array([14.0 if "14" in row else None for row in sets])  # once more, in a column of floats
+    columns = {f"code_{j}": pa.array(cell, pa.string()) for j, cell in enumerate(cells)} | {"code_3": numbers}
+    texts = {"joined": pa.array([" | ".join(row[::-1]) for row in sets])}
+    log = engines.put(engine, "codes", _log(columns | texts))
+    codes = fs.Codes(sets)
+    expected = fs.consistency(codes, LABELS)
+    for names in ("code_*", "joined"):
+        audited = audit(**log, prediction=LABEL, explanation=names, kind="codes")
+        assert_same(audited.consistency, expected)
+    assert_same_populations(audited.by(POPULATION), by_group(codes, LABELS, POPULATIONS))
+    assert_same_worst(audited, codes, LABELS)
+    assert_contradicts(audited, codes, LABELS)
+
+
+@ENGINES
 def test_a_list_column_and_many_labels_give_the_same(engine):
     labels = np.random.default_rng(1).integers(-3, 30, ROWS)
     table = _log({"phi": pa.array(VALUES.tolist(), pa.list_(pa.float64())), "n": pa.array(labels)})

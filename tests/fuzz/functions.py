@@ -384,6 +384,15 @@ def _(draw):
     return lambda: fs.Concepts(given, names)
 
 
+@target("Codes", KINDS, 50)
+def _(draw):
+    n = draw(SIZES)
+    sets = st.lists(st.one_of(st.lists(st.one_of(st.sampled_from(hostile.TEXTS), SCALARS), max_size=3), SCALARS))
+    given = draw(st.one_of(sets, hostile.columns(n), hostile.tables(n), hostile.matrices(n)))
+    how = draw(options(separator=st.one_of(st.sampled_from([";", "", " "]), SCALARS)))
+    return lambda: fs.Codes(given, **how)
+
+
 @target("Prototypes", KINDS, 50)
 def _(draw):
     n = draw(SIZES)

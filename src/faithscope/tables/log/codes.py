@@ -1,7 +1,8 @@
 """Codes of a log, in several columns, in lists or joined in one text, as one column of lists without empty ones."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import count
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
@@ -20,12 +21,15 @@ def code_lists(source: LogSource, columns: Sequence[str]) -> tuple[LogSource, st
     """The log with all codes of a row as one list in place of these columns, the name of that, and how it was read."""
     import ibis
 
-    for name in columns:
+    held = [name for name in columns if not _is_empty(source, name)]
+    if not held:
+        raise BadInput(f"No row has a code in {', '.join(columns[:8])}: name columns that hold codes.")
+    for name in held:
         _refuse_type(source, name, alone=len(columns) == 1)
         _refuse_fractions(source, name)
     notes: tuple[str, ...] = ()
     if len(columns) > 1:
-        lists = ibis.array([_code(source.table[name]) for name in columns])
+        lists = ibis.array([_code(source.table[name]) for name in held])
         name = next(name for name in _names() if name not in source.columns)
     else:
         lists, notes = _of_one_column(source, columns[0])
@@ -35,8 +39,16 @@ def code_lists(source: LogSource, columns: Sequence[str]) -> tuple[LogSource, st
     return replace(source, table=table.drop(*(each for each in columns if each != name)), cells=None), name, notes
 
 
-def _names() -> Sequence[str]:
-    return ("codes", *(f"codes_{number}" for number in range(10_000)))
+def _is_empty(source: LogSource, column: str) -> bool:
+    """Whether a column has the type of nothing but nulls, which DuckDB gives to such a column of a frame."""
+    kind = source.table.schema()[column]
+    return bool(kind.is_null() or (kind.is_unknown() and 'kind="NULL"' in str(kind)))
+
+
+def _names() -> Iterator[str]:
+    """Names for the column of lists, of which one is not taken."""
+    yield "codes"
+    yield from (f"codes_{number}" for number in count(2))
 
 
 def _of_one_column(source: LogSource, column: str) -> tuple[Expression, tuple[str, ...]]:
@@ -78,7 +90,7 @@ def _code(value: Expression) -> Expression:
 def _refuse_type(source: LogSource, column: str, *, alone: bool) -> None:
     kind = source.table.schema()[column]
     held = kind.value_type if kind.is_array() and alone else kind
-    if not (held.is_string() or held.is_integer() or held.is_floating() or held.is_decimal() or held.is_null()):
+    if not (held.is_string() or held.is_integer() or held.is_floating() or held.is_decimal()):
         lists = "" if alone or not kind.is_array() else ", and lists of codes sit in one column"
         raise WrongType(
             f"A code is a text or a whole number{lists}; column {column!r} holds {kind}: name other columns, or write "

@@ -44,10 +44,10 @@ def open_log(source: LogSource, options: AuditOptions, carried: Sequence[str] = 
 
 
 def _may_be_codes(log: AuditedLog) -> bool:
-    """Whether the explanation is in several columns of texts."""
+    """Whether the explanation is in several columns, of texts if they hold anything."""
     schema = log.source.table.schema()
     keys = isinstance(log.kind, KeyColumns) and len(log.columns) > 1
-    return keys and all(schema[name].is_string() or schema[name].is_null() for name in log.columns)
+    return keys and any(schema[name].is_string() for name in log.columns)
 
 
 def _streamed(
