@@ -1,11 +1,13 @@
 """faithscope demo: who is predicted to earn more, with reasons; on 8,000 people that come with the package."""
 
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from faithscope.cli.demo_story import CODES, story
 from faithscope.cli.options import CacheFolder, Json, ReportFile, SummaryFile
 from faithscope.cli.outcome import Outlets, tell
 
@@ -31,8 +33,6 @@ def demo(
 
     Example: faithscope demo --report report.html
     """
-    from faithscope.cli.demo_story import story
-
     outlets = Outlets(report, as_json, summary)
     outlets.check()
     if not find_spec("shap"):
@@ -41,33 +41,46 @@ def demo(
             "pip install 'faithscope[shap]'",
             err=True,
         )
-    comparison = demonstrate(cache=cache)
+    people = _People.fitted()
+    comparison = demonstrate(people, cache=cache)
     tell(comparison, outlets, _TITLE)
     if not as_json:
-        typer.echo("\n".join(["", *story(comparison)]))
+        typer.echo("\n".join(["", *story(comparison, people.model, people.train)]))
     if open_page:
         typer.launch(report.resolve().as_uri())
 
 
-def demonstrate(*, cache: Any = None) -> "Comparison":
-    """Compare explainers on rows that the model has not seen; SHAP among them if its package is installed."""
+@dataclass(frozen=True)
+class _People:
+    """A model, the people it was fitted on, and as many others."""
+
+    model: Any
+    train: Any
+    others: Any
+
+    @classmethod
+    def fitted(cls) -> "_People":
+        """Boosted trees on the first half of the people."""
+        from faithscope.datasets import adult_sample
+
+        adult = adult_sample()
+        people, half = adult.X.drop(columns=_UNUSED), len(adult.y) // 2
+        return cls(_fitted(people.iloc[:half], adult.y[:half]), people.iloc[:half], people.iloc[half:])
+
+
+def demonstrate(people: _People, *, cache: Any = None) -> "Comparison":
+    """Compare explainers on people that the model has not seen; SHAP among them if its package is installed."""
     import numpy as np
 
-    from faithscope.datasets import adult_sample
     from faithscope.discretizers import ReasonCodes, SignOfTop
     from faithscope.evaluation.compare import compare
 
-    adult = adult_sample()
-    people = adult.X.drop(columns=_UNUSED)
-    half = len(people) // 2
-    train, rows = people.iloc[:half], people.iloc[half:]
-    model = _fitted(train, adult.y[:half])
-    married = rows["marital-status"].isin(["Married-civ-spouse", "Married-AF-spouse"])
-    explainers = _explainers(model, train)
-    discretizers = {"SHAP reason codes": ReasonCodes(4, against=_FAVORABLE), "LIME": SignOfTop(5)}
+    married = people.others["marital-status"].isin(["Married-civ-spouse", "Married-AF-spouse"])
+    explainers = _explainers(people.model, people.train)
+    discretizers = {CODES: ReasonCodes(4, against=_FAVORABLE), "LIME": SignOfTop(5)}
     chosen = {name: discretizer for name, discretizer in discretizers.items() if name in explainers}
     groups = np.where(married, "married", "not married")
-    return compare(model, explainers, rows, discretizer=chosen, groups=groups, cache=cache)
+    return compare(people.model, explainers, people.others, discretizer=chosen, groups=groups, cache=cache)
 
 
 def _fitted(train: Any, labels: Any) -> Any:
@@ -89,10 +102,9 @@ def _explainers(model: Any, train: Any) -> dict[str, Any]:
     """Explainers by name, and a baseline that says nothing on purpose."""
     from faithscope import explainers
 
-    shap = {"SHAP reason codes": _shap(model, train.iloc[:100])} if find_spec("shap") else {}
+    shap = {CODES: _shap(model, train.iloc[:100])} if find_spec("shap") else {}
     return shap | {
         "LIME": explainers.Lime(model, train, samples=1000),
-        "anchors": explainers.Anchors(model, train, beam=1),
         "surrogate tree": explainers.TreePath.surrogate(model, train, max_leaf_nodes=16),
         "at random": explainers.Random(8),
     }

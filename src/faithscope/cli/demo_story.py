@@ -7,17 +7,21 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from faithscope.inputs.rows import rows_of
 from faithscope.measures.intervals.local import clopper_pearson
 
 if TYPE_CHECKING:
     from faithscope.evaluation.compare import Comparison
     from faithscope.evaluation.result import Evaluation
+    from faithscope.explanations.rules import Rules
     from faithscope.measures.comparing.populations import Populations
 
 CODES = "SHAP reason codes"
 _EXPLAINED = 200  # people with an anchor: enough to find a rule whose claim is off
 _WIDTH = 24
+_CONFIDENCE = 0.95
 
 
 def story(comparison: "Comparison", model: Any, train: Any) -> Iterator[str]:
@@ -43,30 +47,58 @@ def _for_whom(codes: "Evaluation", populations: "Populations") -> Iterator[str]:
 
 
 def _two_people(codes: "Evaluation") -> Iterator[str]:
-    """The nearest pair of people with the same reasons and different decisions."""
-    pairs = codes.counterexamples(1)
+    """The nearest pair of people with the same reasons and different decisions, and what differs between them."""
+    pairs = codes.counterexamples(10)
     if not len(pairs):
         return
-    pair = pairs.iloc[0]
-    rows = [codes.sample.X.iloc[int(pair[name])] for name in ("row", "other_row")]
+    pair = pairs.loc[pairs["distance"].idxmin()]
+    rows = [codes.sample.X.iloc[int(pair[name])] for name in ("row_a", "row_b")]
     yield ""
-    yield f"Two people, the same reasons ({pair['explanation']}), different decisions:"
-    yield f"  {'':{_WIDTH}}{pair['prediction']!s:{_WIDTH}}{pair['other_prediction']!s}"
-    for name in rows[0].index:
-        values = [str(row[name]) for row in rows]
-        if values[0] != values[1]:
-            yield f"  {name:{_WIDTH}}{values[0]:{_WIDTH}}{values[1]}"
+    yield f"Two people, the same reasons ({pair['explanation']}), different decisions"
+    decisions = (f"{pair[name]}" for name in ("prediction_a", "prediction_b"))
+    yield _line("", *decisions)
+    differing = [name for name in rows[0].index if str(rows[0][name]) != str(rows[1][name])]
+    for name in differing:
+        yield _line(name, *(str(row[name]) for row in rows))
+    yield f"  and alike in all {len(rows[0]) - len(differing)} other columns"
+
+
+def _line(name: str, *values: str) -> str:
+    return f"  {name:{_WIDTH}}" + "".join(f"{value:{_WIDTH}}" for value in values).rstrip()
 
 
 def _claim(comparison: "Comparison", model: Any, train: Any) -> Iterator[str]:
-    """The anchor that most people obey among those whose own precision is not the one on real people."""
+    """Of the anchors whose own precision is not theirs on real people, the one that most people obey."""
     from faithscope.explainers import Anchors
-    from faithscope.relations import Applies
 
     sample = next(iter(comparison.evaluations.values())).sample
     anchors, claimed, _ = Anchors(model, train, beam=1).explain_with_precision(sample.X.iloc[:_EXPLAINED])
     _, first = anchors.group()
-    distinct = anchors.take(first)
-    parts = Applies().cover(distinct, distinct, sample.X)
-    masks = dict(parts.masks(None))
-    predictions = np.asarray(sample.labels.values)[sample.labels.codes]
+    obeying = _obeying(anchors.take(first), sample.X)
+    agreeing = np.array(
+        [np.sum(sample.labels[mask] == sample.labels[row]) for mask, row in zip(obeying, first, strict=True)]
+    )
+    people = obeying.sum(axis=1)
+    low, high = clopper_pearson(agreeing, people, _CONFIDENCE)
+    apart = (claimed[first] < low) | (claimed[first] > high)
+    if not apart.any():
+        return
+    rule = int(np.argmax(np.where(apart, people, 0)))
+    yield ""
+    yield "A rule, what it claims and what it does"
+    yield f"  {anchors.describe(int(first[rule]))}: {sample.labels[first[rule]]}"
+    yield (
+        f"  precision by its own draws {claimed[first[rule]]:.2f}; among the {people[rule]:,} real people who obey it "
+        + (f"{agreeing[rule] / people[rule]:.3f} ({low[rule]:.3f} to {high[rule]:.3f})")
+    )
+
+
+def _obeying(rules: "Rules", X: Any) -> NDArray[np.bool_]:
+    """Which rows obey each rule: (rules, rows)."""
+    from faithscope.relations import Applies, Parts
+
+    covered = Applies().cover(rules, rules, X)
+    assert isinstance(covered, Parts)
+    masks = dict(covered.masks(None))
+    everybody = np.ones(rows_of(X), bool)
+    return np.array([np.logical_and.reduce([everybody, *(masks[part] for part in parts)]) for parts in covered.lists])
