@@ -1,6 +1,6 @@
 """Reasons that people gave for e-SNLI's labels: how consistent, how repeatable, and beside a model's own words.
 
-    FAITHSCOPE_DATA=folder python benchmarks/esnli.py            # about three minutes; kept in results/esnli.txt
+    FAITHSCOPE_DATA=folder python benchmarks/esnli.py            # a minute of one core; kept in results/esnli.txt
     FAITHSCOPE_DATA=folder python benchmarks/esnli.py --quick    # fewer rows; nothing is kept
     FAITHSCOPE_DATA=folder python benchmarks/esnli.py --plot docs/images    # the pictures of the page on reasons alone
 
