@@ -13,7 +13,7 @@ REASON_SYSTEMS = {
     "copied answer": ReasonSystem("answer", wordings=8),
     "answer in other words": ReasonSystem("hint", wordings=8),
     "made to suit": ReasonSystem("decision", shortcut=0.6, wordings=8, details=True),
-    "shortcut tied to payments": ReasonSystem(shortcut=0.6, tied=0.8, wordings=8, details=True),
+    "shortcut tied to payments": ReasonSystem(shortcut=0.6, tied=1.0, wordings=8, details=True),
     "shortcut for one group": ReasonSystem(shortcut=0.8, online_only=True, wordings=8, details=True),
     "wording tells the decision": ReasonSystem(shortcut=0.6, style=1.0, wordings=8),
 }

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from faithscope.discretizers.base import Discretizer
+from faithscope.discretizers import Discretize, discretize
 from faithscope.discretizers.reasons.codebook import Codebook
 from faithscope.errors import BadInput
 from faithscope.explanations.reasons import Reasons
@@ -98,15 +98,20 @@ class ReasonSystem:
         """The measures in the population, exactly."""
         return measured(self, self._kinds)
 
-    @property
+    @cached_property
     def codebook(self) -> Codebook:
         """The codebook that finds the facts in all wordings; of reasons that copy the answer, the answer too."""
         facts = {f"{factor} {'for' if good else 'against'}": cues((factor, good)) for factor, good in CLAUSES}
         answers = {label: rf"\b{label}\b" for label in LABELS} if self.says == "answer" else {}
         return Codebook(facts | answers)
 
-    def consistency_by(self, discretizer: Discretizer) -> float:
+    def consistency_by(self, discretizer: Discretize | None) -> float:
         """The true consistency by a discretizer of reasons that looks at one text at a time.
+
+        Parameters
+        ----------
+        discretizer : discretizer, its word, or None
+            Such as phrases that were learned elsewhere. None: the texts as they are compared.
 
         Examples
         --------
@@ -117,7 +122,7 @@ class ReasonSystem:
         """
         if self.details:
             raise BadInput("Texts with details are too many to list: ask a system with details=False.")
-        codes, _ = discretizer(self._listed).group()
+        codes, _ = discretize(self._listed, discretizer).group()
         return consistency(self._kinds, codes.tolist())
 
     def draw(self, n: int, seed: int = 0) -> ReasonedRows:
@@ -126,8 +131,9 @@ class ReasonSystem:
         Parameters
         ----------
         n : int
-            How many.
+            How many, up to a million.
         seed : int
+            Of the draws.
 
         Returns
         -------
@@ -141,4 +147,4 @@ class ReasonSystem:
         (['denied', 'approved', 'approved'], 'This is denied, as requests of this kind are denied.')
         """
         rng = np.random.default_rng(check_whole(seed, "seed", 0))
-        return drawn(self, check_whole(n, "n", 1), rng)
+        return drawn(self, check_whole(n, "n", 1, 1_000_000), rng)
