@@ -95,7 +95,7 @@ def _reader(owner, instances, name, family):
 
         def call():
             answer = getattr(instance, name)
-            return answer() if callable(answer) and not isinstance(answer, float) else answer
+            return answer() if callable(answer) and not isinstance(answer, float | fs.Codebook) else answer
 
         return call
 
