@@ -16,7 +16,7 @@ from faithscope.charts.theme import DARK, LIGHT
 from faithscope.report import summarize, write_report
 from faithscope.report.glossary import GLOSSARY
 from faithscope.report.html import render
-from faithscope.report.offline_page import safe_json
+from faithscope.charts.bundle import safe_json
 from faithscope.report.terminal import render as in_terminal
 
 SECTIONS = (
