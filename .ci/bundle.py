@@ -1,8 +1,8 @@
 """Makes the script that draws charts, which the package keeps: ``python .ci/bundle.py`` after vl-convert was updated.
 
-    python .ci/bundle.py                      # vega.js and versions.json
-    npm install vega@6 vega-lite@6 vega-embed@7 --prefix FOLDER --ignore-scripts
-    python .ci/bundle.py FOLDER/node_modules  # LICENSES.txt too, of these packages and of all that they need
+python .ci/bundle.py                      # vega.js and versions.json
+npm install vega@6 vega-lite@6 vega-embed@7 --prefix FOLDER --ignore-scripts
+python .ci/bundle.py FOLDER/node_modules  # LICENSES.txt too, of these packages and of all that they need
 """
 
 import hashlib

@@ -5,7 +5,8 @@
     python benchmarks/install_size.py --tree ../older     # of another checkout
 
 Everything is downloaded first, from wherever pip is configured to look, so that the seconds are those of installing
-alone; they are of processor time too, which other work on the machine does not change. Megabytes are those of the installed files, with what Python compiles of them.
+alone; they are of processor time too, which other work on the machine does not change. Megabytes are those of the
+installed files, with what Python compiles of them.
 """
 
 import argparse
