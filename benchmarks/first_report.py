@@ -1,11 +1,11 @@
-"""Processor time of the first and the second report of a process: ``python benchmarks/first_report.py``."""
+"""Processor time of the first and the second report of a process: ``python benchmarks/first_report.py [RUNS]``."""
 
 import json
 import statistics
 import subprocess
 import sys
 
-RUNS = 3
+RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 3  # fresh processes
 REPORTED = """
 import json, tempfile, time
 import numpy as np
