@@ -24,9 +24,10 @@ SHOWN = 10  # the largest packages
 LISTED = """
 import json
 from importlib.metadata import distributions
-sizes = {}
+sizes, seen = {}, set()
 for package in distributions():
-    files = {path.locate().resolve() for path in package.files or ()}
+    files = {path.locate().resolve() for path in package.files or ()} - seen  # a file of two packages counts once
+    seen |= files
     sizes[package.name] = sum(path.stat().st_size for path in files if path.is_file())
 print(json.dumps(sizes))
 """
