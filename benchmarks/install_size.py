@@ -77,7 +77,7 @@ def main() -> None:
             measured = install(words.tree.resolve(), extras, Path(folder))
         print(told(extras, *measured), flush=True)
         if words.list:
-            print("  " + " ".join(sorted(measured[0], key=str.lower)))
+            print("\n".join(f"  {_mb(size):>7} MB  {name}" for name, size in sorted(measured[0].items())))
 
 
 if __name__ == "__main__":
