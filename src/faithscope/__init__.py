@@ -64,6 +64,7 @@ from faithscope.measures.repeatability.result import Repeatability
 from faithscope.measures.sufficiency import sufficiency
 from faithscope.measures.within import WithinCurve, within, within_curve
 from faithscope.readers import read
+from faithscope.readers.rationales import Rationales, read_rationales
 from faithscope.relations import Ball, Nearest
 from faithscope.sample import Sample
 
@@ -110,6 +111,7 @@ __all__ = [
     "Populations",
     "Prototypes",
     "Rank",
+    "Rationales",
     "Reasons",
     "Repeatability",
     "Rules",
@@ -146,6 +148,7 @@ __all__ = [
     "necessity",
     "plan",
     "read",
+    "read_rationales",
     "relations",
     "repeatability",
     "sample_size",

@@ -76,8 +76,8 @@ def read(thing: Any, *, class_index: ClassIndex = None, top: int | None = None, 
     'age 0, job 0.2'
     >>> read([{"great"}, {"dull", "plot"}])
     <2 explanations: highlighted words>
-    >>> read([{"feature": "age", "op": ">=", "value": 60}, {"feature": "job", "op": "is", "value": "clerk"}]).describe(1)
-    'job == clerk'
+    >>> read([{"feature": "age", "op": ">=", "value": 60}, {"feature": "age", "op": "<", "value": 30}]).describe(1)
+    'age < 30'
     """
     return _indexed(thing, _read(thing, Wanted.of(class_index, top, features)))
 

@@ -90,7 +90,7 @@ def _decoded(text: str, start: int) -> tuple[Any, int] | Unreadable:
     return value, end
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON; raises if a key stands twice, of which Python would keep the last without a word."""
     held = dict(pairs)
     if len(held) < len(pairs):
@@ -99,4 +99,4 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return held
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_once)
+_DECODER = json.JSONDecoder(object_pairs_hook=once)
