@@ -35,7 +35,10 @@ def _entries(number: int, row: Any, asked: Asked) -> list[Entry]:
 
 
 def _about(row: Any, asked: Asked) -> dict[str, Any]:
-    return asked.about(row, field(row, "input"), field(row, "id"))
+    given = field(row, "input")
+    if _is_line(row) and isinstance(given, str):  # samples_df writes the role before a text
+        given = given.removeprefix("user:\n").removesuffix("\n")
+    return asked.about(row, given, field(row, "id"))
 
 
 def _line(number: int, row: Mapping[str, Any], name: str, asked: Asked) -> Entry:

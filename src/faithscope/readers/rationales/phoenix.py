@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from faithscope.explanations.base import shorten
 from faithscope.readers.rationales.entries import Asked, Entry, field, first_field, has, opened
 
 _CELL, _FLAT = "_score", "result."
-_NUMBERS = "predictions are scores, since no row has a label"
 _INPUTS = ("input", "attributes.input.value", "input.value", "question", "query")
 _IDS = ("context.span_id", "span_id", "id")
 
@@ -18,11 +18,15 @@ def recognizes(row: Any) -> bool:
 
 
 def entries(rows: Sequence[Any], asked: Asked) -> tuple[list[Entry], tuple[str, ...]]:
-    """One entry per evaluation; its answer is its label, or its score if there are no labels."""
+    """One entry per evaluation; its answer is its label, or its score if no evaluation of its name has a label."""
     labelled = _entries(rows, asked, asked.answer or "label")
-    if asked.answer is not None or any(entry.answer is not None for entry in labelled):
+    names = {entry.name for entry in labelled} - {entry.name for entry in labelled if entry.answer is not None}
+    if asked.answer is not None or not names:
         return labelled, ()
-    return _entries(rows, asked, "score"), (_NUMBERS,)
+    numbers = _entries(rows, asked, "score")
+    pairs = zip(labelled, numbers, strict=True)
+    remarks = (f"evaluations without any label are read as their scores: {shorten(sorted(map(str, names)))}",)
+    return [number if number.name in names else label for label, number in pairs], remarks
 
 
 def _entries(rows: Sequence[Any], asked: Asked, chosen: str) -> list[Entry]:
@@ -49,7 +53,12 @@ def _cells(row: Any) -> list[str]:
     if not isinstance(row, Mapping):
         return []
     names = [str(column).removesuffix(_CELL) for column in row if str(column).endswith(_CELL)]
-    return [name for name in names if has(opened(field(row, name + _CELL)), "score", "label")]
+    return [name for name in names if _is_cell(opened(field(row, name + _CELL)))]
+
+
+def _is_cell(cell: Any) -> bool:
+    """Whether this is a score as a dict, which lacks what the score lacks."""
+    return isinstance(cell, Mapping) and (has(cell, "explanation") or has(cell, "label") or has(cell, "score", "name"))
 
 
 def _is_evaluation(row: Any) -> bool:

@@ -23,6 +23,7 @@ from faithscope.readers.rationales.texts import input_text, rationale_text
 
 READERS: tuple[ModuleType, ...] = (inspect_logs, mlflow, langfuse, phoenix, chats)  # the first that recognizes it
 _NULLS = ("error", "drop", "key")
+_TRIED = 1000  # rows that are shown to readers
 _MISSING = "missing"  # the label of a missing answer that is kept
 _JSON = "rationales that are no texts were written as JSON"
 
@@ -80,10 +81,15 @@ def read_rationales(
     rows = _rows(thing)
     if not rows:
         raise BadInput("The log holds no rows: pass one that holds rationales.")
-    reader = records if asked.explanation else next((each for each in READERS if each.recognizes(rows[0])), records)
+    reader = records if asked.explanation else _reader(rows)
     listed, remarks = reader.entries(rows, asked)
     kept, dropped = _present(_of_name(listed, asked.name), nulls)
     return _rationales(kept, (*remarks, *dropped))
+
+
+def _reader(rows: Sequence[Any]) -> ModuleType:
+    """The reader that recognizes a row; the first rows may be of cases that failed."""
+    return next((each for row in rows[:_TRIED] for each in READERS if each.recognizes(row)), records)
 
 
 def _options(*given: Any) -> Iterable[tuple[str, Any]]:
@@ -153,16 +159,17 @@ def _present(listed: Sequence[Entry], nulls: str) -> tuple[list[Entry], tuple[st
     missing = [entry for entry in listed if entry.answer is None or entry.rationale is None]
     if not missing:
         return list(listed), ()
-    count = f"{several(len(missing), 'row misses', 'rows miss')} its answer or its rationale, of {len(listed):,}"
-    what = " and ".join(word for word in ("answer", "rationale") if getattr(missing[0], word) is None)
+    count = f"{len(missing):,} of {several(len(listed), 'row', 'rows')} without an answer or a rationale"
+    what = " and ".join(f"its {word}" for word in ("answer", "rationale") if getattr(missing[0], word) is None)
     if nulls == "error":
-        raise BadInput(f'{count}; the first is row {missing[0].row} ({what}): pass nulls="drop" to leave them out.')
+        first = f"the first is row {missing[0].row}, without {what}"
+        raise BadInput(f'The log has {count}; {first}: pass nulls="drop" to leave such rows out.')
     if nulls == "key":
-        return list(listed), (f'{count}; they have an empty rationale, or the answer "{_MISSING}"',)
+        return list(listed), (f'{count} were kept, with an empty rationale or the answer "{_MISSING}"',)
     kept = [entry for entry in listed if entry.answer is not None and entry.rationale is not None]
     if not kept:
-        raise BadInput(f"{count}; the first is row {missing[0].row} ({what}): no row is left to measure.")
-    return kept, (f"{count}; they were left out",)
+        raise BadInput(f"The log has {count}, so no row is left to measure: read one that holds both.")
+    return kept, (f"{count} were left out",)
 
 
 def _rationales(kept: Sequence[Entry], remarks: tuple[str, ...]) -> Rationales:
