@@ -5,7 +5,7 @@ from typing import Any
 
 from faithscope.errors import BadInput
 from faithscope.readers.rationales.chats import parts_of
-from faithscope.readers.rationales.entries import Asked, Entry, field, opened
+from faithscope.readers.rationales.entries import Asked, Entry, field
 from faithscope.readers.rationales.names import ANSWERS, EXPLANATIONS, IDS, INPUTS, needed, the_field
 
 _REPLIES = ("output", "response", "completion", "content", "reply")  # which may hold answer and explanation as JSON
@@ -23,7 +23,7 @@ def entries(rows: Sequence[Any], asked: Asked) -> tuple[list[Entry], tuple[str, 
         Entry(
             number,
             *pair,
-            input=opened(field(row, about_input)) if about_input else None,
+            input=field(row, about_input) if about_input else None,
             id=field(row, about_id) if about_id else None,
         )
         for number, (row, pair) in enumerate(zip(rows, pairs, strict=True))

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations.reasons import Reasons
+from faithscope.readers.rationales.entries import opened
 from faithscope.visible import visible
 
 
@@ -68,7 +69,7 @@ class Rationales:
         return pd.DataFrame({name: list(column) for name, column in columns.items()})
 
     def input_table(self) -> Any:
-        """Inputs that are dicts of features, as a pandas table: the rows of a measure of rules.
+        """Inputs that are dicts of features, or their JSON, as a pandas table: the rows of a measure of rules.
 
         Examples
         --------
@@ -81,10 +82,11 @@ class Rationales:
         """
         import pandas as pd
 
-        odd = next((row for row, given in enumerate(self.inputs) if not isinstance(given, Mapping)), None)
+        rows = [opened(given) for given in self.inputs]
+        odd = next((row for row, given in enumerate(rows) if not isinstance(given, Mapping)), None)
         if odd is not None:
             seen = visible(repr(self.inputs[odd])[:60])
             raise BadInput(
                 f"The input of row {odd} is no dict of features ({seen}): pass the table of rows that you have."
             )
-        return pd.DataFrame([dict(given) for given in self.inputs])
+        return pd.DataFrame([dict(given) for given in rows])
