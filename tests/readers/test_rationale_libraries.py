@@ -1,4 +1,4 @@
-"""Rationales of other libraries' logs: their real objects if they are installed here, else objects with their fields."""
+"""Rationales of other libraries' logs: real objects if a library is installed here, else objects with its fields."""
 
 import json
 from types import SimpleNamespace

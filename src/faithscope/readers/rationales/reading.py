@@ -111,6 +111,8 @@ def _rows(thing: Any) -> list[Any]:
         return _table_rows(thing)
     if isinstance(thing, list | tuple) or (isinstance(thing, np.ndarray) and thing.ndim == 1):
         return list(thing)
+    if hasattr(thing, "to_pylist") or hasattr(thing, "to_list"):  # a column of records
+        return _items(thing)
     for held in ("samples", "result_df", "data", "traces"):
         inner = field(thing, held)
         if is_frame(inner) or (isinstance(inner, list) and inner):
