@@ -67,7 +67,7 @@ def _is_line(row: Any) -> bool:
 
 
 def _is_sample(row: Any) -> bool:
-    return has(row, "scores", "input", "epoch") and not isinstance(field(row, "scores"), list)
+    return has(row, "scores", "input", "epoch") and isinstance(field(row, "scores"), Mapping | None)
 
 
 def _is_verdict(row: Any) -> bool:

@@ -2,13 +2,14 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, Literal
 
 import numpy as np
 
-from faithscope.errors import BadInput, UnknownName, WrongType
+from faithscope.errors import BadInput, FaithscopeError, UnknownName, WrongType
 from faithscope.explanations.base import several
 from faithscope.explanations.reasons import Reasons
 from faithscope.inputs.alignment import index_of
@@ -82,7 +83,8 @@ def read_rationales(
     if not rows:
         raise BadInput("The log holds no rows: pass one that holds rationales.")
     reader = records if asked.explanation else _reader(rows)
-    listed, remarks = reader.entries(rows, asked)
+    with _understood(reader.__name__.rpartition(".")[2]):
+        listed, remarks = reader.entries(rows, asked)
     kept, dropped = _present(_of_name(listed, asked.name), nulls)
     return _rationales(kept, (*remarks, *dropped))
 
@@ -90,6 +92,20 @@ def read_rationales(
 def _reader(rows: Sequence[Any]) -> ModuleType:
     """The reader that recognizes a row; the first rows may be of cases that failed."""
     return next((each for row in rows[:_TRIED] for each in READERS if each.recognizes(row)), records)
+
+
+@contextmanager
+def _understood(form: str) -> Iterator[None]:
+    """Raise one sentence if rows have the fields of a library's, but not their content."""
+    try:
+        yield
+    except FaithscopeError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as why:
+        raise BadInput(
+            f"Rows look like {form}, but cannot be read ({type(why).__name__}: {why}): pass dicts with input, answer and "
+            "explanation."
+        ) from why
 
 
 def _options(*given: Any) -> Iterable[tuple[str, Any]]:
