@@ -7,6 +7,8 @@ from typing import Any
 
 from faithscope.inputs.missing import is_missing
 
+MISSING = "missing"  # the label of a missing answer that is kept
+
 
 @dataclass(frozen=True)
 class Entry:
