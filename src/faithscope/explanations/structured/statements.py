@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from faithscope.explanations.conditions.condition import OR_MISSING, Triple
@@ -141,12 +142,19 @@ def _empty_keys(value: Mapping[Any, Any]) -> list[Any]:
 
 def _key(item: Mapping[Any, Any], names: tuple[str, ...]) -> Any:
     """The first of these keys that an object has, in whatever case; None if it has none."""
+    if names[0] in item:
+        return names[0]
     plain = {_plain(key): key for key in item}
     return next((plain[name] for name in names if name in plain), None)
 
 
 def _plain(key: Any) -> str:
-    return str(key).strip().lower().replace(" ", "_").replace("-", "_") if isinstance(key, str) else ""
+    return _normal(key) if isinstance(key, str) else ""
+
+
+@lru_cache(1000)
+def _normal(key: str) -> str:
+    return key.strip().lower().replace(" ", "_").replace("-", "_")
 
 
 def _shown(value: Any) -> str:
