@@ -22,6 +22,7 @@ from faithscope.discretizers import (
     Phrases,
     Pool,
     Rank,
+    ReasonCodes,
     Sign,
     SignOfTop,
     Template,
@@ -37,6 +38,7 @@ from faithscope.evaluation.evaluate import evaluate, local
 from faithscope.evaluation.repeatability import repeatability
 from faithscope.evaluation.result import Evaluation
 from faithscope.explanations import Explanations
+from faithscope.explanations.codes import Codes
 from faithscope.explanations.concepts import Concepts
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.highlights import Highlights
@@ -83,6 +85,7 @@ __all__ = [
     "Close",
     "Clusters",
     "Codebook",
+    "Codes",
     "CommonPhrases",
     "Comparison",
     "Concepts",
@@ -112,6 +115,7 @@ __all__ = [
     "Prototypes",
     "Rank",
     "Rationales",
+    "ReasonCodes",
     "Reasons",
     "Repeatability",
     "Rules",

@@ -450,6 +450,15 @@ def _(draw):
     return lambda: fs.Concepts(given, names)
 
 
+@target("Codes", KINDS, 50)
+def _(draw):
+    n = draw(SIZES)
+    sets = st.lists(st.one_of(st.lists(st.one_of(st.sampled_from(hostile.TEXTS), SCALARS), max_size=3), SCALARS))
+    given = draw(st.one_of(sets, hostile.columns(n), hostile.tables(n), hostile.matrices(n)))
+    how = draw(options(separator=st.one_of(st.sampled_from([";", "", " "]), SCALARS)))
+    return lambda: fs.Codes(given, **how)
+
+
 @target("Prototypes", KINDS, 50)
 def _(draw):
     n = draw(SIZES)
@@ -533,6 +542,7 @@ for kind in (fs.Sign, fs.Rank, fs.Delta, fs.DeltaSign, fs.Modified):
     _discretizer(kind, st.just(()))
 for kind in (fs.Floor, fs.Truncate, fs.SignOfTop, fs.TopFeatures, fs.TopRegions):
     _discretizer(kind, st.tuples(st.one_of(st.integers(-320, 320), COUNTS, SCALARS)))
+_discretizer(fs.ReasonCodes, st.tuples(COUNTS, SCALARS, st.one_of(st.booleans(), SCALARS)))
 WRITTEN = st.sampled_from(["a", r"(a+)+$", "", "(", ".*.*.*.*.*x", r"\bnot\b", "n't", "."])
 PATTERNS = st.one_of(WRITTEN, st.text(), SCALARS)
 _discretizer(fs.Codebook, st.tuples(st.dictionaries(st.sampled_from(["g", "other", "", 1]), PATTERNS), SCALARS))

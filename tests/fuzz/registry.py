@@ -35,6 +35,7 @@ NOT_CALLED = {
     "Evaluation": "made by evaluate",
     "Rules": "made by parse, from_conditions, from_tree and from_bins",
     "Importances.made": "takes what is known to be right",
+    "Codes.made": "takes what is known to be right",
     "Reasons.made": "takes what is known to be right",
     "Explanations": "the base of the kinds, whose own methods are fuzzed",
     "Explanations.made": "the base of the kinds",
