@@ -66,6 +66,7 @@ from faithscope.measures.repeatability.result import Repeatability
 from faithscope.measures.sufficiency import sufficiency
 from faithscope.measures.within import WithinCurve, within, within_curve
 from faithscope.readers import read
+from faithscope.readers.rationales import Rationales, read_rationales
 from faithscope.relations import Ball, Nearest
 from faithscope.sample import Sample
 
@@ -113,6 +114,7 @@ __all__ = [
     "Populations",
     "Prototypes",
     "Rank",
+    "Rationales",
     "ReasonCodes",
     "Reasons",
     "Repeatability",
@@ -150,6 +152,7 @@ __all__ = [
     "necessity",
     "plan",
     "read",
+    "read_rationales",
     "relations",
     "repeatability",
     "sample_size",
