@@ -71,8 +71,10 @@ def who_was_given_it() -> alt.LayerChart:
     return _rules(points, says, given, [(72, 100)]).properties(
         title=alt.Title(
             'The rule "age <= 72", which covers everybody',
-            subtitle=f"Given to {given.sum()} rows (ringed), all approved. "
-            f"The {(~given).sum()} others that it covers were given another rule, and none of them is approved.",
+            subtitle=[
+                f"Given to {given.sum()} rows (ringed), all approved.",
+                f"The {(~given).sum()} others that it covers were given another rule, and none of them is approved.",
+            ],
         ),
     )
 
@@ -84,8 +86,11 @@ def how_far_it_reaches() -> alt.LayerChart:
     reached = [int((approved & (points[:, 0] <= age) & (points[:, 1] <= debt)).sum()) for age, debt in rules]
     return _rules(points, says, np.zeros(len(points), bool), rules).properties(
         title=alt.Title(
-            'Two rules that always mean approve: "age <= 36 and debt <= 45", and "age <= 27 and debt <= 20"',
-            subtitle=f"Of the {approved.sum()} approved rows the first covers {reached[0]}, the second {reached[1]}.",
+            "Two rules that always mean approve",
+            subtitle=[
+                f'"age <= 36 and debt <= 45" covers {reached[0]} of the {approved.sum()} approved rows,',
+                f'"age <= 27 and debt <= 20" covers {reached[1]} of them.',
+            ],
         ),
     )
 
@@ -119,7 +124,8 @@ def _rules(
 
 
 def _prediction() -> dict[str, object]:
-    legend = alt.Legend(orient="right", title="prediction")
+    # Below the picture nothing is cut off if a browser's letters are wider than those measured here.
+    legend = alt.Legend(orient="bottom", title="prediction", titleOrient="left", titlePadding=12)
     return {
         "color": alt.Color("prediction:N", scale=COLORS, legend=legend),
         "shape": alt.Shape("prediction:N", scale=SHAPES, legend=legend),

@@ -4,8 +4,20 @@ import os
 import sys
 import tempfile
 from pathlib import Path
+from textwrap import fill
 
-from test_docs import _BLOCK, missing, run_console, run_python
+from test_docs import _BLOCK, WIDTH, missing, run_console, run_python
+
+
+def folded(printed: str) -> str:
+    """What was printed, with sentences wider than a terminal folded as it would; tables are left as they are."""
+    lines = (fill(line, WIDTH, break_on_hyphens=False) if _sentence(line) else line for line in printed.splitlines())
+    return "\n".join(lines).rstrip()
+
+
+def _sentence(line: str) -> bool:
+    """Whether a line is wide, and no row of a table."""
+    return len(line) > WIDTH and "  " not in line.strip() and not line.startswith("|")
 
 
 def filled(page: str, name: str) -> str:
@@ -15,7 +27,7 @@ def filled(page: str, name: str) -> str:
         between = page[end : block.start()]
         pieces.append(between)
         shows = block["language"] == "text" and printed is not None and not between.strip()
-        pieces.append(f"```text\n{printed.rstrip()}\n```" if shows else block[0])
+        pieces.append(f"```text\n{folded(printed)}\n```" if shows else block[0])
         end, printed = block.end(), None
         if block["setup"] is not None or block["language"] == "python":
             printed = run_python(block["setup"] or block["body"], known, name)

@@ -27,6 +27,8 @@ from faithscope.integrations import sklearn
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 _BLOCK = re.compile(r"^(?:```(?P<language>\w*)\n(?P<body>.*?)^```$|<!-- setup\n(?P<setup>.*?)^-->$)", re.M | re.S)
+WIDTH = 100  # columns of every block: more would scroll sideways
+_FENCED = re.compile(r"^```.*?\n(.*?)^ *```$", re.M | re.S)
 _NUMBER = re.compile(r"-?\d[\d,]*\.?\d*")
 
 
@@ -75,13 +77,13 @@ def run_python(code, known, name):
 def run_console(body):
     """Run each line that begins with a dollar sign, as a shell would, except installations."""
     printed = ""
-    for line in body.splitlines():
+    for line in body.replace("\\\n", " ").splitlines():
         words = shlex.split(line.removeprefix("$ "), comments=True) if line.startswith("$ ") else []
         if words[:1] in (["faithscope"], ["python"]):
             command = [sys.executable, "-c", "from faithscope.cli import main; main()"]
             command = command if words[0] == "faithscope" else [sys.executable]
             done = subprocess.run(
-                [*command, *words[1:]], capture_output=True, text=True, env=os.environ | {"COLUMNS": "160"}
+                [*command, *words[1:]], capture_output=True, text=True, env=os.environ | {"COLUMNS": str(WIDTH)}
             )
             assert done.returncode in (0, 1), f"{line}\n{done.stderr}"
             printed += done.stdout
@@ -119,6 +121,12 @@ def test_what_a_page_shows_is_what_it_prints(path, tmp_path, monkeypatch):
         if shown is not None:
             assert_alike(printed, shown, path.name)
     assert ran
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_no_block_of_a_page_scrolls_sideways(path):
+    wide = [line for block in _FENCED.findall(path.read_text()) for line in block.splitlines() if len(line) > WIDTH]
+    assert not wide, "\n".join(wide)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
