@@ -64,7 +64,7 @@ from faithscope.measures.repeatability.result import Repeatability
 from faithscope.measures.sufficiency import sufficiency
 from faithscope.measures.within import WithinCurve, within, within_curve
 from faithscope.readers import read
-from faithscope.relations import Ball, Nearest
+from faithscope.relations import Ball, Judged, Nearest, pairs_to_ask
 from faithscope.sample import Sample
 
 if TYPE_CHECKING:
@@ -99,6 +99,7 @@ __all__ = [
     "Grouped",
     "Highlights",
     "Importances",
+    "Judged",
     "Leakage",
     "Local",
     "Modified",
@@ -144,6 +145,7 @@ __all__ = [
     "local_sample_size",
     "mse_bound",
     "necessity",
+    "pairs_to_ask",
     "plan",
     "read",
     "relations",
