@@ -109,6 +109,15 @@ class JudgedPairs(Relation):
     def __repr__(self) -> str:
         return f"Judged({len(self.row):,} answers)"
 
+    def __eq__(self, other: object) -> bool:
+        """Whether the same pairs were asked, with the same answers, about explanations with the same numbers."""
+        if not isinstance(other, JudgedPairs) or self.rows != other.rows:
+            return False
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in ("which", "row", "applies"))
+
+    def __hash__(self) -> int:
+        return hash((self.rows, len(self.row)))
+
     @property
     def reads_rows(self) -> bool:
         return False
@@ -170,7 +179,7 @@ def _numbers_of_pairs(read: Answers, explanations: Explanations, first: Ints) ->
     if read.column.max() >= len(first):
         raise BadInput(
             f"An answer is about explanation {read.column.max():,}, but there are {len(first):,} different "
-            "explanations, from 0 on: number them in order of first appearance, as fs.pairs_to_ask does."
+            "explanations, from 0 on: number those that are measured, after any discretizer, as fs.pairs_to_ask does."
         )
     if read.texts is not None:
         _check_texts(read.column, read.texts, explanations, first)

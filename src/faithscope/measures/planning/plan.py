@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from faithscope.agreements import Spread
-from faithscope.counting.counts import Counts, to_counted
+from faithscope.counting.counts import to_counted
 from faithscope.errors import BadInput, NotProven
 from faithscope.inputs.checks import check_share, check_whole
 from faithscope.inputs.frames import frame
@@ -200,7 +200,7 @@ def plan(estimate: Any, *, unverifiable: float = 0.05, confidence: float = 0.95)
         raise NotProven(
             "A plan counts independent rows, and these are weighted or clustered: plan from counts without either."
         )
-    if isinstance(counts, Counts) and counts.relation.partial:
+    if counts.relation.partial:
         raise NotProven(
             "A plan is of more rows, and a judge who was not asked about all pairs leaves rows unverifiable however "
             "many there are: ask about more pairs, fs.pairs_to_ask(explanations, per_explanation=...)."
