@@ -98,7 +98,7 @@ class Judged:
 
     def in_full(self) -> str:
         """Explainer, population and the whole estimate."""
-        return f"{self._begin}{self.estimate}"
+        return f"{self._begin}{self.estimate.sentence}"
 
     @property
     def _begin(self) -> str:
