@@ -73,11 +73,9 @@ class JudgedSystem:
     @cached_property
     def truth(self) -> float:
         """The mean over rows of the share of the rows under their explanation that agree with them."""
-        labels = self.chances.shape[1]
-        apart = (
-            np.abs(np.subtract.outer(self.values, self.values)) if self.values is not None else 2 * (1 - np.eye(labels))
-        )
-        alike = self.applies @ (self.mass[:, None] * (self.chances @ (apart <= 1)))
+        labels = range(self.chances.shape[1])
+        alike_labels = np.array([[agree(self, y, z) for z in labels] for y in labels], float)
+        alike = self.applies @ (self.mass[:, None] * (self.chances @ alike_labels))
         share = alike / (self.applies @ self.mass)[:, None]
         return float(np.sum(self.mass[:, None] * self.chances * share))
 
@@ -114,6 +112,11 @@ class JudgedSystem:
         place = rng.choice(PLACES, n, p=self.mass if self.drawn is None else self.drawn)
         firsts = place[np.arange(n) // self.together * self.together]
         return np.where(rng.random(n) < 2 / 3, firsts, place) if self.together > 1 else place
+
+
+def agree(system: JudgedSystem, y: int, z: int) -> bool:
+    """Whether two labels agree, or the numbers that they stand for."""
+    return y == z if system.values is None else bool(abs(system.values[y] - system.values[z]) <= 1)
 
 
 X = (np.arange(PLACES) + 0.5) / PLACES

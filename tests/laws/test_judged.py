@@ -155,9 +155,7 @@ def test_the_order_of_rows_changes_nothing(seed):
     labels, order = rng.integers(0, 2, len(texts)), rng.permutation(len(texts))
     by_row = answers[:, codes]
     first = fs.sufficiency(fs.Reasons(texts), labels, relation=fs.Judged(by_row))
-    again = fs.sufficiency(
-        fs.Reasons(texts[order]), labels[order], relation=fs.Judged(by_row[np.ix_(order, order)])
-    )
+    again = fs.sufficiency(fs.Reasons(texts[order]), labels[order], relation=fs.Judged(by_row[np.ix_(order, order)]))
     for name in ("value", "unverifiable", "low", "high"):
         assert getattr(again, name) == pytest.approx(getattr(first, name), abs=1e-9), name
 
@@ -173,7 +171,8 @@ def test_blocks_of_rows_know_the_pairs_too():
     sample = Sample.of(np.arange(n), labels)
     relation = bind(fs.Judged(table), sample.explanations, None)
     single, blocks = cover(sample, relation), cover(sample, relation, exact=0)
-    assert blocks.block is not None and single.block is None
+    assert blocks.block is not None
+    assert single.block is None
     assert blocks.counts.profile().terms == single.counts.profile().terms
     errors = [np.sqrt((k - 1) * np.var(c.left_out.value)) for c, k in ((single, n), (blocks, blocks.block.max() + 1))]
     assert errors[1] == pytest.approx(errors[0], rel=0.35)

@@ -272,7 +272,9 @@ def _reason(estimate: Estimate, wanted: float) -> str:
         return f"{rows} too few: even if all agreed, the lower limit would be at most {_up(best)}"
     least, most = estimate.bracket
     if estimate.counts.relation.partial:
-        silent = f"{estimate.unverifiable:.0%} of the {estimate.n:,} rows have an explanation that applies to no other row"
+        silent = (
+            f"{estimate.unverifiable:.0%} of the {estimate.n:,} rows have an explanation that applies to no other row"
+        )
         return f"{silent} that the judge was asked about: ask about more pairs (fs.pairs_to_ask), or measure more rows"
     if most < wanted or most - least <= estimate.margins.below:  # silence is the lesser part
         return f"more rows than these {estimate.n:,} would make it narrower"

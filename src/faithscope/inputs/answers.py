@@ -136,10 +136,13 @@ def _to_grid(answers: Any) -> NDArray[Any]:
             f"asked; got a single {type(answers).__name__}."
         )
     rows = [to_vector(row, "Answers, of which each is a row,") for row in answers]
+    deep = next((row for row in rows if row.ndim > 1), None)
+    if deep is not None:
+        raise WrongType(f"Answers must be a table of rows by explanations; got a row of shape {deep.shape}.")
     if len({len(row) for row in rows}) > 1:
         short, long = (at(map(len, rows)) for at in (min, max))
         raise BadInput(f"Answers must have one column per explanation in every row; rows have {short} to {long}.")
-    return np.array([row.astype(object) for row in rows], object).reshape(len(rows), -1)
+    return np.array([row.astype(object) for row in rows], object).reshape(len(rows), len(rows[0]) if rows else 0)
 
 
 def _decided(values: NDArray[Any], name: str, width: int = 0) -> tuple[Bools, Bools]:

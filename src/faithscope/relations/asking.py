@@ -36,7 +36,7 @@ def pairs_to_ask(
     explanations : array-like, table or Explanations, n rows
         As for `sufficiency`.
     per_explanation : int or None
-        How many rows to draw for each different explanation; None for all of them.
+        How many rows to draw for each different explanation; None for all rows, its own among them.
     seed : int
     own : bool
         Whether to ask in addition whether explanations apply to the row that they were given to; only of explanations
@@ -63,7 +63,7 @@ def pairs_to_ask(
     codes, first = known.group()
     if not len(codes):
         raise BadInput("There are no explanations to ask about: pass one per row.")
-    alone = np.bincount(codes) == 1
+    alone = (np.bincount(codes) == 1) & (most is not None)  # whose own row is not drawn
     each = len(codes) - alone if most is None else np.minimum(most, len(codes) - alone)
     need(_PAIR_BYTES * int(each.sum()), f"{int(each.sum()):,} pairs", "draw fewer per explanation")
     rows = _draw(each, len(codes) - alone, check_whole(seed, "seed", 0))

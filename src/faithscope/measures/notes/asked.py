@@ -79,7 +79,9 @@ def _not_random(asked: Asked, sample: Sample) -> tuple[str, ...]:
     worst = max(tried, key=lambda surplus: abs(surplus.z))
     if abs(worst.z) <= limit:
         return ()
-    seen = f"{worst.pairs:,.0f} of {len(asked.row):,} are {worst.kind}, and of random ones {worst.expected:,.0f} would be"
+    seen = (
+        f"{worst.pairs:,.0f} of {len(asked.row):,} are {worst.kind}, and of random ones {worst.expected:,.0f} would be"
+    )
     return (f"pairs do not look random: {seen}; the value may be off, interval or not: draw them with fs.pairs_to_ask",)
 
 
