@@ -247,6 +247,11 @@ class Sample:
 
     def halves(self, seed: int) -> "tuple[Sample, Sample]":
         """Two random halves of the rows, each in the order of this sample: one to choose on, one to report on."""
+        looked, reported = self.half_places(seed)
+        return self.take(looked), self.take(reported)
+
+    def half_places(self, seed: int) -> tuple[Ints, Ints]:
+        """The places of the rows of both `halves` in this sample."""
         many = self.n if self.clusters is None else int(self.clusters.max()) + 1
         if many < 4:
             what = "rows" if self.clusters is None else "clusters"
@@ -254,7 +259,7 @@ class Sample:
         clusters = np.arange(self.n) if self.clusters is None else self.clusters
         order = np.random.default_rng(check_whole(seed, "seed", 0)).permutation(many)
         first = np.isin(clusters, order[: len(order) // 2])  # rows of one cluster go to the same half
-        return self.take(np.flatnonzero(first)), self.take(np.flatnonzero(~first))
+        return np.flatnonzero(first), np.flatnonzero(~first)
 
     def discretized(self, discretizer: Discretize | None) -> "Sample":
         """The same rows with coarser explanations; the sample itself if no discretizer is given.
@@ -274,7 +279,7 @@ class Sample:
         if not getattr(chosen, "learns", False):
             return self, chosen
         looked, reported = self.halves(chosen.seed)
-        return reported.noting((learned_note(chosen, looked),)), looked.taught(chosen)
+        return reported.noting((learned_note(chosen, looked.n),)), looked.taught(chosen)
 
     def taught(self, discretizer: Any) -> Any:
         """The discretizer as it learns from these rows, which are not measured."""
@@ -288,9 +293,9 @@ class Sample:
         return chosen._knowing_labels(self.numbered_labels[0]) if chosen.asks_labels else chosen
 
 
-def learned_note(discretizer: Any, looked: Sample) -> str:
-    """What a reader should know of a discretizer that learned from rows that are not measured."""
-    return f"{discretizer!r} learned from {looked.n:,} other rows, which are not measured"
+def learned_note(discretizer: Any, looked: int) -> str:
+    """What a reader should know of a discretizer that learned from so many rows that are not measured."""
+    return f"{discretizer!r} learned from {looked:,} other rows, which are not measured"
 
 
 def to_clusters(clusters: Any, rows: int) -> Ints | None:

@@ -95,7 +95,7 @@ def _reader(owner, instances, name, family):
 
         def call():
             answer = getattr(instance, name)
-            return answer() if callable(answer) and not isinstance(answer, float) else answer
+            return answer() if callable(answer) and not isinstance(answer, float | fs.Codebook) else answer
 
         return call
 
@@ -406,6 +406,7 @@ def _records_of_testing():
         "System": st.sampled_from(list(faithscope.testing.SYSTEMS.values())),
         "Scoped": st.sampled_from(list(faithscope.testing.SCOPED.values())),
         "Hub": st.builds(faithscope.testing.Hub, st.floats(0, 1), st.floats(0, 1)),
+        "ReasonSystem": st.sampled_from(list(faithscope.testing.REASON_SYSTEMS.values())),
         **_hard_systems(),
     }
     rng = np.random.default_rng(0)
@@ -414,6 +415,12 @@ def _records_of_testing():
             if f"{owner}.{name}" == "HardSystem.draw":
                 drawn = lambda instance: st.just(((rng,), {}))  # noqa: E731
                 _with("testing.HardSystem.draw", "faithscope.testing", 10, instances, drawn)
+            elif f"{owner}.{name}" == "ReasonSystem.draw":
+                drawn = lambda instance: st.tuples(st.tuples(SCALARS, SCALARS), st.just({}))  # noqa: E731
+                _with("testing.ReasonSystem.draw", "faithscope.testing", 10, instances, drawn)
+            elif f"{owner}.{name}" == "ReasonSystem.consistency_by":
+                drawn = lambda instance: st.tuples(st.tuples(SCALARS), st.just({}))  # noqa: E731
+                _with("testing.ReasonSystem.consistency_by", "faithscope.testing", 10, instances, drawn)
             elif name == "draw":
                 drawn = lambda instance: st.tuples(st.tuples(st.integers(0, 50), st.just(rng)), st.just({}))  # noqa: E731
                 _with(f"testing.{owner}.draw", "faithscope.testing", 10, instances, drawn)
