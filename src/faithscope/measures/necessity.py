@@ -50,7 +50,7 @@ def necessity(
         The model's predicted labels (never the truth), as for `consistency`.
     X : array-like or table, n rows
         The rows, or documents, to which explanations may apply.
-    relation : Nearest, Ball or callable, optional
+    relation : Nearest, Ball, Judged or callable, optional
         As for `sufficiency`.
     confidence : float
         The confidence of the interval, a jackknife. It leaves out every row while explanations x rows is at most 10⁸,

@@ -51,7 +51,7 @@ def encoding(
         As for `sufficiency`.
     predictions : array-like, (n,)
     X : array-like or table, n rows
-    relation : Nearest, Ball or callable, optional
+    relation : Nearest, Ball, Judged or callable, optional
         As for `sufficiency`.
     confidence : float
         The confidence of the interval, and of the verdict.
