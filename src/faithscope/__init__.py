@@ -22,6 +22,7 @@ from faithscope.discretizers import (
     Phrases,
     Pool,
     Rank,
+    ReasonCodes,
     Sign,
     SignOfTop,
     Template,
@@ -37,6 +38,7 @@ from faithscope.evaluation.evaluate import evaluate, local
 from faithscope.evaluation.repeatability import repeatability
 from faithscope.evaluation.result import Evaluation
 from faithscope.explanations import Explanations
+from faithscope.explanations.codes import Codes
 from faithscope.explanations.concepts import Concepts
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.highlights import Highlights
@@ -64,6 +66,7 @@ from faithscope.measures.repeatability.result import Repeatability
 from faithscope.measures.sufficiency import sufficiency
 from faithscope.measures.within import WithinCurve, within, within_curve
 from faithscope.readers import read
+from faithscope.readers.rationales import Rationales, read_rationales
 from faithscope.relations import Ball, Judged, Nearest, pairs_to_ask
 from faithscope.sample import Sample
 
@@ -82,6 +85,7 @@ __all__ = [
     "Close",
     "Clusters",
     "Codebook",
+    "Codes",
     "CommonPhrases",
     "Comparison",
     "Concepts",
@@ -111,6 +115,8 @@ __all__ = [
     "Populations",
     "Prototypes",
     "Rank",
+    "Rationales",
+    "ReasonCodes",
     "Reasons",
     "Repeatability",
     "Rules",
@@ -148,6 +154,7 @@ __all__ = [
     "pairs_to_ask",
     "plan",
     "read",
+    "read_rationales",
     "relations",
     "repeatability",
     "sample_size",

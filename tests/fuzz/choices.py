@@ -105,6 +105,8 @@ DISCRETIZERS = st.sampled_from(
             fs.Rank(),
             fs.SignOfTop(2),
             fs.TopFeatures(2),
+            fs.ReasonCodes(2, against="a"),
+            fs.ReasonCodes(1, ordered=True),
             fs.Pool(2),
             fs.Pool((1, 2)) | fs.TopRegions(1),
             fs.Grouped({"g": ["a", "b"]}),

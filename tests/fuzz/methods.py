@@ -59,6 +59,10 @@ def _encoding(n):
     return fs.encoding(rules, [row % 2 for row in range(n)], [[row, n - row] for row in range(n)])
 
 
+def _rationales(given):
+    return fs.read_rationales([{"input": given, "answer": "a", "explanation": "\0"}, {"answer": 3, "explanation": "x"}])
+
+
 UNWEIGHTED = evaluations().filter(lambda ev: ev.weights is None)
 INSTANCES = {
     "Estimate": evaluations().map(lambda ev: ev.consistency),
@@ -70,6 +74,7 @@ INSTANCES = {
     "Local": UNWEIGHTED.map(_local),
     "Certificate": UNWEIGHTED.map(lambda ev: fs.certify(ev.explanations, ev.predictions)),
     "Leakage": kinds.reasons(5).map(lambda given: fs.leakage(given, ["yes", "no", "no", "yes", "no"])),
+    "Rationales": st.sampled_from(["x", {"a": 1}, None, '{"a": 2}', ["\ud800"]]).map(_rationales),
     "WithinCurve": kinds.grid(5).map(lambda m: fs.within_curve(m, list("aabba"), [0, 1.0])),
     "ToleranceCurve": st.just([1.0, 2.0, 4.5, 4.0, 0.5]).map(lambda y: fs.tolerance_curve(list("aabba"), y, [0.5, 2])),
     "Simulatability": UNWEIGHTED.map(_decoded),

@@ -18,13 +18,14 @@ from faithscope.measures.numbers.tolerance import ToleranceCurve
 from faithscope.measures.planning.plan import Plan
 from faithscope.measures.repeatability.result import Repeatability
 from faithscope.measures.within import WithinCurve
+from faithscope.readers.rationales import Rationales
 from faithscope.tables.audit import Audit
 from faithscope.tables.windows import Windows
 
 # What functions give.
 RESULTS = (
     *(Audit, Certificate, Encoding, ExplainerAgreement, Local, Plan, Plain),
-    *(Populations, Records, Repeatability, Simulatability, ToleranceCurve, WithinCurve, Windows),
+    *(Populations, Rationales, Records, Repeatability, Simulatability, ToleranceCurve, WithinCurve, Windows),
 )
 
 NOT_CALLED = {
@@ -34,6 +35,7 @@ NOT_CALLED = {
     "Evaluation": "made by evaluate",
     "Rules": "made by parse, from_conditions, from_tree and from_bins",
     "Importances.made": "takes what is known to be right",
+    "Codes.made": "takes what is known to be right",
     "Reasons.made": "takes what is known to be right",
     "Explanations": "the base of the kinds, whose own methods are fuzzed",
     "Explanations.made": "the base of the kinds",

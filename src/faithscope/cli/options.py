@@ -41,7 +41,7 @@ Explanation = Annotated[
     list[str] | None, typer.Option("--explanation", help="Columns by name or glob, such as 'phi_*'; repeatable.")
 ]
 Kind = Annotated[
-    str | None, typer.Option("--kind", help="importances, keys, rules, words, prototypes or counterfactuals.")
+    str | None, typer.Option("--kind", help="importances, keys, codes, rules, words, prototypes or counterfactuals.")
 ]
 Discretize = Annotated[
     str | None, typer.Option("--discretize", help="original, 2-fp, 1-fp, sign, rank, sign-of-top-5, delta, …")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.datasets.adult_sample import adult_sample
 from faithscope.datasets.catalog import CATALOG, ArchiveSource, content_of
 from faithscope.datasets.download import Unreachable, fetch
 from faithscope.errors import BadInput
@@ -19,7 +20,7 @@ from faithscope.runtime.files import to_path, write_atomically
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["NAMES", "PAPER", "Dataset", "cache_folder", "load"]
+__all__ = ["NAMES", "PAPER", "Dataset", "adult_sample", "cache_folder", "load"]
 
 NAMES = tuple(CATALOG)
 PAPER = tuple(name for name, source in CATALOG.items() if source.in_paper)

@@ -61,7 +61,8 @@ def audit(
     explanation : str or list of str, optional
         The columns of the explanation by name or glob, such as ``"phi_*"``; known if faithscope wrote the log.
     kind : str, optional
-        importances, keys, rules, words, prototypes or counterfactuals; by default what names and types say.
+        importances, keys, codes, rules, words, prototypes or counterfactuals; by default what names and types say.
+        Codes are read as sets, from several columns, lists or joined texts: see `Codes`.
     discretizer : Discretizer or str, optional
         Such as ``SignOfTop(5)`` or ``"sign-of-top-5"``.
     by : str or list of str, optional

@@ -15,10 +15,7 @@ from faithscope.discretizers import (
     Floor,
     Modified,
     Original,
-    Rank,
     Sign,
-    SignOfTop,
-    TopFeatures,
     Truncate,
 )
 from faithscope.errors import WrongType
@@ -34,9 +31,12 @@ Coarse = tuple[Table, Kind]  # a table and what its values are now
 @singledispatch
 def coarsen(discretizer: Any, table: Table, kind: Kind) -> Coarse:
     """The table with coarser values, and the kind of these."""
+    if getattr(discretizer, "orders_features", False):
+        to_numbers(discretizer, kind)
+        raise AssertionError(f"{discretizer!r} orders numbers in NumPy")
     raise WrongType(
         f"{discretizer!r} is not known to engines: use Floor, Truncate, Sign, Rank, SignOfTop, TopFeatures, "
-        "Delta, DeltaSign or Modified, or discretize before you write the log."
+        "ReasonCodes, Delta, DeltaSign or Modified, or discretize before you write the log."
     )
 
 
@@ -107,14 +107,6 @@ def _direction(new: Any, old: Any) -> Any:
 
 def _unlike(new: Any, old: Any) -> Any:
     return as_number(~new.identical_to(old))
-
-
-@coarsen.register(Rank)
-@coarsen.register(SignOfTop)
-@coarsen.register(TopFeatures)
-def _(discretizer: Rank | SignOfTop | TopFeatures, table: Table, kind: Kind) -> Coarse:
-    to_numbers(discretizer, kind)
-    raise AssertionError(f"{discretizer!r} orders numbers in NumPy")
 
 
 def total(parts: list[Expression]) -> Expression:

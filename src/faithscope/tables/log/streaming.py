@@ -22,8 +22,6 @@ from faithscope.discretizers import (
     Modified,
     Original,
     Rank,
-    SignOfTop,
-    TopFeatures,
 )
 from faithscope.errors import BadInput
 from faithscope.explanations.importances import Importances, Rankings
@@ -59,7 +57,7 @@ def split(discretizer: Discretizer, kind: Kind) -> tuple[Discretizer, tuple[Any,
     changes = 1 if isinstance(kind, PairColumns) and chain and isinstance(chain[0], Delta | DeltaSign | Modified) else 0
     left = chain[changes:]
     numbers = isinstance(kind, NumberColumns) or (changes == 1 and (chain[0] != Delta() or all(kind.numeric)))  # type: ignore[union-attr]
-    ordered = any(isinstance(step, Rank | SignOfTop | TopFeatures) for step in left)
+    ordered = any(step.orders_features for step in left)
     if not numbers or not (ordered or kind.width > _WIDE):
         return None
     return (chain[0] if changes else Original()), left
@@ -97,9 +95,9 @@ class Stream:
     _kept: tuple[Table, dict[Column, str]] | None = None
 
     def __post_init__(self) -> None:
-        none = Importances.made(np.empty((0, self.kind.width)), None, "")
+        none = Importances.made(np.empty((0, self.kind.width)), None, self.kind.form)
         coarse = self._coarse(none)  # a step that does not follow from the one before says so at once
-        self.packing = Bytes(coarse.values.dtype)
+        self.packing, self.notes = Bytes(coarse.values.dtype), coarse.remarks
         form = " | ".join([*([self.kind.form] if self.kind.form else []), *map(repr, self.steps)])
         order = "features" if isinstance(coarse, Rankings) else self.kind.order
         self.coarse_kind = replace(self.kind, form=form, order=order)
@@ -223,7 +221,7 @@ def _discretized(given: Importances, step: Any) -> Importances:
     missing = np.isnan(given.values)
     if not missing.any():
         return coarse
-    if isinstance(step, SignOfTop | TopFeatures):
-        room = step.k - (~missing).sum(axis=1)
+    room = step._room(given.values)
+    if room is not None:
         missing &= np.cumsum(missing, axis=1) <= room[:, None]
     return Importances.made(np.where(missing, np.nan, coarse.values), coarse.names, coarse.form)
