@@ -24,6 +24,7 @@ from faithscope.inputs.repeats import TOO_HIGH, repeated_share
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.inputs.weights import to_weights
 from faithscope.readers import as_explanations
+from faithscope.relations import Relation
 from faithscope.visible import visible
 
 Ints = NDArray[np.int64]
@@ -180,6 +181,12 @@ class Sample:
         """The distinct predictions as numbers, (d,) or (d, k); their positions if they are labels."""
         names = self.numbered_labels[0]
         return np.asarray(names, np.float64) if self.agreement.of_numbers else np.arange(float(len(names)))
+
+    def read_by(self, relation: Relation) -> Any:
+        """What a relation reads of the rows: X, or their positions among those that the caller handed over."""
+        if relation.reads_rows:
+            return self.X
+        return np.arange(self.n) if self.positions is None else self.positions
 
     def take(self, rows: NDArray[Any]) -> "Sample":
         """The sample of some of the rows, given by their positions in this sample."""

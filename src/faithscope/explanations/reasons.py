@@ -29,9 +29,9 @@ class Reasons(Explanations):
     """One free text per row, in which somebody says why the row got its prediction.
 
     Two rows have the same explanation if their texts are equal once case, punctuation and white space are folded.
-    Reasons in words do not say to which rows they apply, so sufficiency is undefined. Few texts are ever equal: make
-    them coarser with `Codebook`, `CommonPhrases`, `Template` or `Clusters`; or embed them with a model of your own and
-    compare what is near, ``fs.within(fs.Importances(embeddings), predictions, tau)``.
+    Reasons in words do not say to which rows they apply, so sufficiency needs a judge who does (`Judged`). Few texts
+    are ever equal: make them coarser with `Codebook`, `CommonPhrases`, `Template` or `Clusters`; or embed them with a
+    model of your own and compare what is near, ``fs.within(fs.Importances(embeddings), predictions, tau)``.
 
     Parameters
     ----------
