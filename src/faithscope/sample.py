@@ -240,13 +240,9 @@ class Sample:
 
     def halves(self, seed: int) -> "tuple[Sample, Sample]":
         """Two random halves of the rows, each in the order of this sample: one to choose on, one to report on."""
-        many = self.n if self.clusters is None else int(self.clusters.max()) + 1
-        if many < 4:
-            what = "rows" if self.clusters is None else "clusters"
-            raise BadInput(f"Choosing on one half of the {what} takes at least 4 of them; got {many}.")
         clusters = np.arange(self.n) if self.clusters is None else self.clusters
-        order = np.random.default_rng(check_whole(seed, "seed", 0)).permutation(many)
-        first = np.isin(clusters, order[: len(order) // 2])  # rows of one cluster go to the same half
+        many = self.n if self.clusters is None else int(self.clusters.max()) + 1
+        first = first_half(many, seed, "rows" if self.clusters is None else "clusters")[clusters]
         return self.take(np.flatnonzero(first)), self.take(np.flatnonzero(~first))
 
     def discretized(self, discretizer: Discretize | None) -> "Sample":
@@ -267,7 +263,7 @@ class Sample:
         if not getattr(chosen, "learns", False):
             return self, chosen
         looked, reported = self.halves(chosen.seed)
-        return reported.noting((learned_note(chosen, looked),)), looked.taught(chosen)
+        return reported.noting((learned_note(chosen, looked.n),)), looked.taught(chosen)
 
     def taught(self, discretizer: Any) -> Any:
         """The discretizer as it learns from these rows, which are not measured."""
@@ -281,9 +277,18 @@ class Sample:
         return chosen._knowing_labels(self.numbered_labels[0]) if chosen.asks_labels else chosen
 
 
-def learned_note(discretizer: Any, looked: Sample) -> str:
-    """What a reader should know of a discretizer that learned from rows that are not measured."""
-    return f"{discretizer!r} learned from {looked.n:,} other rows, which are not measured"
+def first_half(many: int, seed: int, what: str = "rows") -> NDArray[np.bool_]:
+    """Which of so many rows, or clusters of rows, are in the half to choose on: a random one."""
+    if many < 4:
+        raise BadInput(f"Choosing on one half of the {what} takes at least 4 of them; got {many}.")
+    first = np.zeros(many, bool)
+    first[np.random.default_rng(check_whole(seed, "seed", 0)).permutation(many)[: many // 2]] = True
+    return first
+
+
+def learned_note(discretizer: Any, looked: int) -> str:
+    """What a reader should know of a discretizer that learned from so many rows that are not measured."""
+    return f"{discretizer!r} learned from {looked:,} other rows, which are not measured"
 
 
 def to_clusters(clusters: Any, rows: int) -> Ints | None:

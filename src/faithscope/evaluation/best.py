@@ -61,7 +61,7 @@ def settled(choice: Any, sample: Sample, confidence: float) -> Any:
 
 def choice_notes(choice: Any, looked: Sample) -> tuple[str, ...]:
     """What a reader should know of a discretizer that learned from rows that are not measured; nothing of others."""
-    return (learned_note(choice, looked),) if getattr(choice, "learns", False) else ()
+    return (learned_note(choice, looked.n),) if getattr(choice, "learns", False) else ()
 
 
 def to_choice(given: Any) -> Any:
