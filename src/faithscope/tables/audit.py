@@ -1,5 +1,6 @@
 """audit(): a log of predictions and explanations in, without the model; an Audit out."""
 
+from dataclasses import replace
 from typing import Any
 
 from faithscope.agreements import to_agreement
@@ -174,7 +175,10 @@ def _baseline(
         return aligned(measured, reference), ()
     with about_reference(), reference.one_state():
         chosen = ChosenRows(reference).where(where)
-        theirs = MeasuredLog.of(chosen.source, measured.log.options)
+        options = measured.log.options
+        if measured.reasons is not None:  # what was learned from the log holds for its reference
+            options = replace(options, discretizer=measured.reasons.settled)
+        theirs = MeasuredLog.of(chosen.source, options)
     theirs = aligned(measured, theirs)
     return theirs, tuple(f"of the reference: {note}" for note in (*chosen.notes, *dropped(theirs)))
 

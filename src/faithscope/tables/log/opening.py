@@ -12,7 +12,7 @@ from faithscope.measures.named_labels import LabelWords
 from faithscope.tables.engine.answers import fetch_line
 from faithscope.tables.engine.missing import Scan, refuse_missing, scan
 from faithscope.tables.engine.protocol import Table
-from faithscope.tables.labels import read_labels
+from faithscope.tables.labels import in_order, read_labels
 from faithscope.tables.log.discretizers import to_numbers
 from faithscope.tables.log.kinds import Kind, NumberColumns, PairColumns, ReasonColumn
 from faithscope.tables.log.layout import laid_out
@@ -83,7 +83,7 @@ def _with_reasons(log: AuditedLog, kind: ReasonColumn, carried: Sequence[str]) -
     _refuse_missing_numbers(log, seen)
     log = replace(log, nan=seen.nan)
     of_numbers = log.options.agreement.of_numbers
-    labels = () if of_numbers else read_labels(log.labels()).values
+    labels = () if of_numbers else in_order(read_labels(log.labels()).values)
     table = log.texts({})
     chosen = log.options.discretizer
     stream = ReasonStream(

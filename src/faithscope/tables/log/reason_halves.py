@@ -18,7 +18,6 @@ from faithscope.tables.sources.snapshot import changed
 if TYPE_CHECKING:
     from faithscope.tables.log.reason_stream import BatchReasons, ReasonStream
 
-_LOOKED = "faithscope_looked"  # a table of the texts that are learned from
 _MODULUS = 2**64
 
 
@@ -81,15 +80,17 @@ class Halves:
 
     def learned(self, stream: "ReasonStream") -> tuple[Discretizer, Discretizer]:
         """The discretizer as it learns from the texts as given, and from those with labels masked."""
-        chain = steps(stream.discretizer)
+        from ibis.util import gen_name
+
+        chain, kept = steps(stream.discretizer), gen_name("faithscope_looked")
         at = next(place for place, step in enumerate(chain) if step.learns)
-        named = self._keep(stream, chain[:at])
+        named = self._keep(stream, chain[:at], kept)
         self.note = learned_note(stream.discretizer, self.looked)
-        given = reduce(or_, (*chain[:at], _learned(stream, chain[at], "t"), *chain[at + 1 :]))
-        hidden = reduce(or_, (*chain[:at], _learned(stream, chain[at], "m"), *chain[at + 1 :])) if named else given
+        given = reduce(or_, (*chain[:at], _learned(stream, chain[at], kept, "t"), *chain[at + 1 :]))
+        hidden = reduce(or_, (*chain[:at], _learned(stream, chain[at], kept, "m"), *chain[at + 1 :])) if named else given
         return given, given if hidden == given else hidden
 
-    def _keep(self, stream: "ReasonStream", before: tuple[Discretizer, ...]) -> bool:
+    def _keep(self, stream: "ReasonStream", before: tuple[Discretizer, ...], name: str) -> bool:
         """Keep the texts that are learned from, as given and masked; whether some name a label."""
         self.begin()
         some_named = False
@@ -100,9 +101,9 @@ class Halves:
             named = stream.words.within(known.reasons)
             some_named |= any(map(bool, named))
             columns = {"t": known.reasons, "m": stream.words.masked(known.reasons, named)}
-            texts = {name: _bytes(reduce(lambda given, step: step(given), before, part)) for name, part in columns.items()}
-            kept = {name: [column[row] for row in known.row[rows].tolist()] for name, column in texts.items()}
-            stream._put(kept, _LOOKED, number)
+            texts = {side: _bytes(reduce(lambda given, step: step(given), before, part)) for side, part in columns.items()}
+            kept = {side: [column[row] for row in known.row[rows].tolist()] for side, column in texts.items()}
+            stream._put(kept, name, number)
         self.end()
         return some_named
 
@@ -112,12 +113,12 @@ def _bytes(reasons: Any) -> list[bytes]:
     return [text.encode(errors="surrogatepass") for text in reasons.folded]
 
 
-def _learned(stream: "ReasonStream", learner: Any, column: str) -> Discretizer:
+def _learned(stream: "ReasonStream", learner: Any, table: str, column: str) -> Discretizer:
     """What phrases are common among the texts that were kept, chosen from them as in memory."""
     assert isinstance(learner, CommonPhrases)
     scratch = stream._connection.con
-    counted = f"SELECT {column} AS t, count(*) AS n, row_number() OVER (ORDER BY {column}) - 1 AS place FROM {_LOOKED} GROUP BY 1"
-    different = int(scratch.execute(f"SELECT count(DISTINCT {column}) FROM {_LOOKED}").fetchall()[0][0])
+    counted = f"SELECT {column} AS t, count(*) AS n, row_number() OVER (ORDER BY {column}) - 1 AS place FROM {table} GROUP BY 1"
+    different = int(scratch.execute(f"SELECT count(DISTINCT {column}) FROM {table}").fetchall()[0][0])
     import pyarrow as pa
 
     scratch.register("chosen", pa.table({"place": pa.array(list(learner._places(different)), pa.int64())}))

@@ -25,7 +25,6 @@ MASKED, WORDS = "m0", "w0"  # the key once labels are masked, null if it is the 
 
 _MOST_ROWS = 2**17
 _CHARACTERS = 2**25  # of the texts of a batch
-_WRITTEN = "faithscope_written"  # a table of folded texts, as bytes, with a text as written and its place
 
 Columns = dict[str, Any]
 
@@ -88,6 +87,9 @@ class ReasonStream(Stream):
     _read_rows: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
+        from ibis.util import gen_name
+
+        self._written = gen_name("faithscope_written")  # a table of folded texts with a text as written and its place
         self.rows_at_once = int(max(1, min(_MOST_ROWS, _CHARACTERS / max(1.0, self.length))))
         self.settled = self._hidden = self.discretizer
         if self.discretizer.learns:
@@ -193,7 +195,7 @@ class ReasonStream(Stream):
             return
         texts = [text.encode(errors="surrogatepass") for text in known.reasons.texts]
         columns = {KEY: list(keys), "written": texts, "place": (self._read_rows + known.first).tolist()}
-        self._put(columns, _WRITTEN, self._read_rows)
+        self._put(columns, self._written, self._read_rows)
 
     def _as_written(self, keys: Sequence[bytes]) -> Sequence[str]:
         """One text as written, the first in the log, for each folded one."""
@@ -203,7 +205,7 @@ class ReasonStream(Stream):
 
         scratch = self._connection.con
         scratch.register("asked", pa.table({KEY: pa.array(keys, pa.binary())}))
-        question = f"SELECT {KEY}, arg_min(written, place) AS w FROM {_WRITTEN} SEMI JOIN asked USING ({KEY}) GROUP BY 1"
+        question = f"SELECT {KEY}, arg_min(written, place) AS w FROM {self._written} SEMI JOIN asked USING ({KEY}) GROUP BY 1"
         lines = scratch.execute(question).fetchall()
         scratch.unregister("asked")
         written = {bytes(key): bytes(text).decode(errors="surrogatepass") for key, text in lines}

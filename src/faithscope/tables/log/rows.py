@@ -145,6 +145,21 @@ class AuditedLog:
         keys = [name for name in table.columns if name == "label"]
         return table.group_by([*keys, "words"]).aggregate(given=table.count())
 
+    def paired_keys(self) -> Table:
+        """How many rows have the same explanation as given and masked, prediction and cluster, all by number."""
+        import ibis
+
+        source, place = self._kept()
+        columns = {"key": source[KEY], "hidden": source[MASKED].coalesce(source[KEY])}
+        columns |= {"cluster": self._clean(source, name, place) for name in self.clusters}
+        numbers = self._predicted(source, place)
+        columns |= {name: value for name, value in numbers.items() if name == "label"}
+        plain = {name: value for name, value in numbers.items() if name != "label"}
+        table = source.select(**columns, **plain)
+        table = table.group_by(list(table.columns)).aggregate(given=table.count())
+        coded = {name: ibis.dense_rank().over(ibis.window(order_by=table[name])) for name in columns}
+        return table.select(**coded, **{name: table[name] for name in (*plain, "given")})
+
     def _kept(
         self, used: Sequence[str] = (), shown: Sequence[Column] = (), among: Any = None
     ) -> tuple[Table, Mapping[Column, str]]:
