@@ -32,8 +32,8 @@ from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.encoding.measure import measure_encoding
 from faithscope.measures.encoding.result import Encoding
 from faithscope.measures.estimate import Estimate, Method, estimate_columns, noted
-from faithscope.measures.local import per_explanation, per_row
 from faithscope.measures.leakage import Leakage, measure_leakage
+from faithscope.measures.local import per_explanation, per_row
 from faithscope.measures.named_labels import LabelWords, label_word_notes
 from faithscope.measures.necessity import measure_necessity, necessity_estimate, reached, sample_notes
 from faithscope.measures.notes.restatement import copy_notes

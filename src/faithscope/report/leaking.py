@@ -46,4 +46,5 @@ class Leaking:
         sentence = f"{names}. As given less masked, consistency is {apart.value:+.3f} (between {margin})."
         words = tuple((wording(word), n) for word, n in leak.words[:_MOST_WORDS])
         estimates = (("as given", leak.consistency), ("labels masked", leak.masked))
-        return cls(sentence, *map(plain, (leak.share, leak.low, leak.high, leak.own)), estimates, words), ()
+        share, low, high, own = map(plain, (leak.share, leak.low, leak.high, leak.own))
+        return cls(sentence, share, low, high, own, estimates, words), ()

@@ -27,7 +27,11 @@ from faithscope.tables.measured_log import MeasuredLog
 def leakage(measured: MeasuredLog, words: Sequence[str] | None) -> Leakage:
     """How many reasons of a log name a label, and their consistency with these words masked."""
     if measured.reasons is None:
-        raise WrongType(NO_REASONS.format(f"{measured.log.kind.what} of a log").replace("pass", "audit it with kind='reasons', or pass"))
+        raise WrongType(
+            NO_REASONS.format(f"{measured.log.kind.what} of a log").replace(
+                "pass", "audit it with kind='reasons', or pass"
+            )
+        )
     further = tuple(further_words(words))
     if further:
         options = replace(measured.log.options, words=further, discretizer=measured.log.options.discretizer)
@@ -52,7 +56,9 @@ def _samples(answer: Any, agreement: Agreement) -> list[Sample]:
     answer = in_fixed_order(answer)
     given = numbers_of(answer, "given")
     outputs = [name for name in answer.column_names if name.startswith("y")]
-    columns = {name: np.repeat(answer.column(name).to_numpy(), given) for name in answer.column_names if name != "given"}
+    columns = {
+        name: np.repeat(answer.column(name).to_numpy(), given) for name in answer.column_names if name != "given"
+    }
     numbers = np.column_stack([columns[name] for name in outputs]).astype(np.float64) if outputs else None
     labels = columns["label"] if numbers is None else numbers[:, 0] if numbers.shape[1] == 1 else numbers
     clusters = columns.get("cluster")

@@ -25,8 +25,8 @@ from faithscope.tables.labels import Labels, read_labels
 from faithscope.tables.log.opening import open_log
 from faithscope.tables.log.reason_stream import ReasonStream
 from faithscope.tables.log.rows import AuditedLog, KeyedRows
-from faithscope.tables.numbers.counted import CountedConstant, CountedNumbers, CountedSpread
 from faithscope.tables.named_counts import NamedCounts
+from faithscope.tables.numbers.counted import CountedConstant, CountedNumbers, CountedSpread
 from faithscope.tables.numbers.counts import Numbers, count_numbers
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.repeats import repeat_notes

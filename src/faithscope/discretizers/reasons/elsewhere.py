@@ -17,11 +17,11 @@ _PROGRAM = (
 
 
 def search_elsewhere(expression: re.Pattern[str], texts: Sequence[str], seconds: float) -> list[bool] | None:
-    """Which texts have a match; None if that takes longer than so many seconds.
+    r"""Which texts have a match; None if that takes longer than so many seconds.
 
     Examples
     --------
-    >>> search_elsewhere(re.compile("a+b"), ["aab", "\\ud800"], 60)
+    >>> search_elsewhere(re.compile("a+b"), ["aab", "\ud800"], 60)
     [True, False]
     >>> search_elsewhere(re.compile("(a+)+b"), ["a" * 40], 0.5) is None
     True

@@ -94,9 +94,10 @@ class CommonPhrases(Discretizer):
     """Which of the k commonest phrases a reason has, the phrases learned on other rows than are measured.
 
     A phrase is one to four words of the folded text, not all of them stop words ("the", "is"; but "not" and
-    "because" tell something). The commonest are those that most rows have; of a phrase and a part of it that as many
-    rows have, the longer one counts. Wherever a sample is measured, one half of its rows serves to learn and the other
-    is reported, as with `Best`; predictions are not looked at.
+    "because" tell something). Words are what white space separates: segment Chinese or Japanese texts first. The
+    commonest are those that most rows have; of a phrase and a part of it that as many rows have, the longer one counts.
+    Wherever a sample is measured, one half of its rows serves to learn and the other is reported, as with `Best`;
+    predictions are not looked at.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ def _with_inputs(log: AuditedLog) -> AuditedLog:
     if not inputs:
         raise BadInput(
             f"{options.discretizer!r} blanks the words of the input that a reason is about: name its column with "
-            "inputs=."
+            "inputs=, on the command line --input."
         )
     return replace(log, inputs=inputs)
 

@@ -6,8 +6,8 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.tables.engine.answers import fetch
 from faithscope.tables.engine.expressions import call
-from faithscope.tables.log.features import features_of, field_names
 from faithscope.tables.log.discretizers import reads_texts
+from faithscope.tables.log.features import features_of, field_names
 from faithscope.tables.log.json_column import as_list, in_duckdb, is_json, json_form
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.source import LogSource

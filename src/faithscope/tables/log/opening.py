@@ -92,7 +92,7 @@ def _with_reasons(log: AuditedLog, kind: ReasonColumn, carried: Sequence[str]) -
         kind=kind,
         discretizer=chosen._knowing_labels(labels) if chosen.asks_labels and not of_numbers else chosen,
         words=LabelWords.of(labels, log.options.words),
-        length=float(fetch_line(table.aggregate(n=table["t"].length().mean()))["n"] or 1),
+        length=float(fetch_line(table.aggregate(n=table["t"].length().cast("float64").mean()))["n"] or 1),
     )
     stream.table((*log.predictions, *log.clusters, *carried))
     return replace(log, stream=stream), seen

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.discretizers import CommonPhrases, Discretizer
+from faithscope.explanations.base import Explanations
 from faithscope.explanations.reasons import Reasons
 from faithscope.sample import first_half, learned_note
 from faithscope.tables.engine.answers import batches, fetch_line
@@ -87,7 +88,9 @@ class Halves:
         named = self._keep(stream, chain[:at], kept)
         self.note = learned_note(stream.discretizer, self.looked)
         given = reduce(or_, (*chain[:at], _learned(stream, chain[at], kept, "t"), *chain[at + 1 :]))
-        hidden = reduce(or_, (*chain[:at], _learned(stream, chain[at], kept, "m"), *chain[at + 1 :])) if named else given
+        hidden = (
+            reduce(or_, (*chain[:at], _learned(stream, chain[at], kept, "m"), *chain[at + 1 :])) if named else given
+        )
         return given, given if hidden == given else hidden
 
     def _keep(self, stream: "ReasonStream", before: tuple[Discretizer, ...], name: str) -> bool:
@@ -101,26 +104,30 @@ class Halves:
             named = stream.words.within(known.reasons)
             some_named |= any(map(bool, named))
             columns = {"t": known.reasons, "m": stream.words.masked(known.reasons, named)}
-            texts = {side: _bytes(reduce(lambda given, step: step(given), before, part)) for side, part in columns.items()}
+            texts = {side: _bytes(before, part) for side, part in columns.items()}
             kept = {side: [column[row] for row in known.row[rows].tolist()] for side, column in texts.items()}
             stream._put(kept, name, number)
         self.end()
         return some_named
 
 
-def _bytes(reasons: Any) -> list[bytes]:
+def _bytes(before: tuple[Discretizer, ...], reasons: Explanations) -> list[bytes]:
+    """Folded texts as bytes, after the discretizers that come before the one that learns."""
+    for step in before:
+        reasons = step(reasons)
     assert isinstance(reasons, Reasons)
     return [text.encode(errors="surrogatepass") for text in reasons.folded]
 
 
 def _learned(stream: "ReasonStream", learner: Any, table: str, column: str) -> Discretizer:
     """What phrases are common among the texts that were kept, chosen from them as in memory."""
-    assert isinstance(learner, CommonPhrases)
-    scratch = stream._connection.con
-    counted = f"SELECT {column} AS t, count(*) AS n, row_number() OVER (ORDER BY {column}) - 1 AS place FROM {table} GROUP BY 1"
-    different = int(scratch.execute(f"SELECT count(DISTINCT {column}) FROM {table}").fetchall()[0][0])
     import pyarrow as pa
 
+    assert isinstance(learner, CommonPhrases)
+    scratch = stream._connection.con
+    place = f"row_number() OVER (ORDER BY {column}) - 1 AS place"
+    counted = f"SELECT {column} AS t, count(*) AS n, {place} FROM {table} GROUP BY 1"
+    different = int(scratch.execute(f"SELECT count(DISTINCT {column}) FROM {table}").fetchall()[0][0])
     scratch.register("chosen", pa.table({"place": pa.array(list(learner._places(different)), pa.int64())}))
     lines = scratch.execute(f"SELECT t, n FROM ({counted}) SEMI JOIN chosen USING (place)").fetchall()
     scratch.unregister("chosen")

@@ -95,7 +95,8 @@ class ReasonStream(Stream):
         if self.discretizer.learns:
             self.halves = Halves.of(self)
             self.settled, self._hidden = self.halves.learned(self)
-        nothing = self.settled(Reasons.made(*(np.empty(0, object) for _ in range(3)), self.kind.form))
+        none = np.empty(0, object)
+        nothing = self.settled(Reasons.made(none, none, none, self.kind.form))
         sets = not isinstance(nothing, Reasons)
         form = nothing.form if isinstance(nothing, Reasons) else ""
         self.coarse_kind = ReasonKeys(form, sets, self._as_written)
@@ -121,15 +122,17 @@ class ReasonStream(Stream):
 
     def batch_reasons(self, batch: Any) -> BatchReasons:
         """The different reasons of a batch."""
-        texts, *others = (self._texts(batch, name) for name in ("t", "f", *self._inputs(batch)) if name in batch.schema.names)
-        missing = np.array([text is None for text in texts], bool)
-        columns = [to_objects(["" if text is None else text for text in column]) for column in (texts, *others)]
+        names = [name for name in ("t", "f", *self._inputs(batch)) if name in batch.schema.names]
+        held = [self._texts(batch, name) for name in names]
+        missing = np.array([text is None for text in held[0]], bool)
+        columns = [to_objects(["" if text is None else text for text in column]) for column in held]
         codes, first = group(columns)
         texts, *others = (column[first] for column in columns)
         folded = others.pop(0) if self.kind.written else per_text(texts, fold)
-        about = to_objects(["\n".join(row) for row in zip(*others, strict=True)]) if others else None
-        reasons = Reasons.made(texts, folded, np.full(len(texts), None, object) if about is None else about, self.kind.form)
-        return BatchReasons(reasons, first, np.where(missing, -1, codes))
+        about = np.full(len(texts), None, object)
+        if others:
+            about = to_objects(["\n".join(row) for row in zip(*others, strict=True)])
+        return BatchReasons(Reasons.made(texts, folded, about, self.kind.form), first, np.where(missing, -1, codes))
 
     def _inputs(self, batch: Any) -> list[str]:
         return [name for name in batch.schema.names if name.startswith("a")]
@@ -162,7 +165,7 @@ class ReasonStream(Stream):
             self._keep_written(known, keys)
         self._read_rows += batch.num_rows
         words = [json.dumps(found) if found else None for found in named]
-        columns = {KEY: keys, MASKED: self._masked(known.reasons, named), WORDS: words}
+        columns: dict[str, Sequence[Any]] = {KEY: keys, MASKED: self._masked(known.reasons, named), WORDS: words}
         kinds = (pa.binary(), pa.binary(), pa.string())
         return {n: known.per_row(v, kind) for (n, v), kind in zip(columns.items(), kinds, strict=True)}, kept
 
@@ -205,7 +208,9 @@ class ReasonStream(Stream):
 
         scratch = self._connection.con
         scratch.register("asked", pa.table({KEY: pa.array(keys, pa.binary())}))
-        question = f"SELECT {KEY}, arg_min(written, place) AS w FROM {self._written} SEMI JOIN asked USING ({KEY}) GROUP BY 1"
+        question = (
+            f"SELECT {KEY}, arg_min(written, place) AS w FROM {self._written} SEMI JOIN asked USING ({KEY}) GROUP BY 1"
+        )
         lines = scratch.execute(question).fetchall()
         scratch.unregister("asked")
         written = {bytes(key): bytes(text).decode(errors="surrogatepass") for key, text in lines}

@@ -151,7 +151,7 @@ class AuditedLog:
 
         source, place = self._kept()
         columns = {"key": source[KEY], "hidden": source[MASKED].coalesce(source[KEY])}
-        columns |= {"cluster": self._clean(source, name, place) for name in self.clusters}
+        columns |= dict(zip((CLUSTER,), (self._clean(source, name, place) for name in self.clusters), strict=False))
         numbers = self._predicted(source, place)
         columns |= {name: value for name, value in numbers.items() if name == "label"}
         plain = {name: value for name, value in numbers.items() if name != "label"}

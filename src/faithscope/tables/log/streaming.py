@@ -6,7 +6,6 @@ that spills to disk: memory stays bounded, and every question is then asked as o
 """
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.discretizers import Chain, Delta, DeltaSign, Discretizer, Modified, Original, Rank, SignOfTop, TopFeatures
+from faithscope.discretizers import (
+    Chain,
+    Delta,
+    DeltaSign,
+    Discretizer,
+    Modified,
+    Original,
+    Rank,
+    SignOfTop,
+    TopFeatures,
+)
 from faithscope.tables.engine.answers import batches
 from faithscope.tables.engine.failures import clear_errors
 from faithscope.tables.engine.protocol import Connection, Table
@@ -83,9 +92,11 @@ class Stream(ABC):
         What explanations are made of begins at column `start`.
         """
 
+    @abstractmethod
     def _begin(self) -> None:
         """Called before the rows are read, each time."""
 
+    @abstractmethod
     def _end(self) -> None:
         """Called after the rows were read, each time."""
 
