@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 from faithscope.cli import main
+from faithscope.measures.telling.rounding import down, up
 
 MODULE = """
 import numpy as np
@@ -206,7 +207,7 @@ def test_populations_are_printed_by_every_measure_with_explainer_and_column(fold
             assert group["measure"] == measure
             line = next(line for line in part.splitlines() if line.startswith(group["group"]))
             assert f"{group['value']:.3f}" in line
-            assert f"{group['low']:.3f}–{group['high']:.3f}" in line
+            assert f"{down(group['low'])}–{up(group['high'])}" in line
     assert "signs: sufficiency" not in printed
 
 

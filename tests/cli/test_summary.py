@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from cli.test_audit import HOW, LOG
 from faithscope.cli import app
 from faithscope.errors import BadInput
+from faithscope.measures.telling.rounding import down, up
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "result.schema.json").read_text(encoding="utf-8"))
 SYSTEM = """
@@ -61,7 +62,7 @@ def test_the_summary_beside_json_leaves_json_alone():
     told = json.loads(done.stdout)
     jsonschema.Draft202012Validator(SCHEMA).validate(told)
     (group, _) = told["populations"]["groups"]
-    assert f"{group['low']:.3f}–{group['high']:.3f}" in Path("s.md").read_text(encoding="utf-8")
+    assert f"{down(group['low'])}–{up(group['high'])}" in Path("s.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

@@ -116,7 +116,8 @@ def _estimate(estimate):
     assert estimate.n >= 1
     assert 1 <= estimate.distinct <= estimate.n
     assert math.isfinite(estimate.effective_n)
-    assert "\n" not in str(estimate)
+    assert "\n" not in estimate.sentence
+    assert max(map(len, str(estimate).splitlines())) <= 100
     assert "<script" not in estimate._repr_html_()
     json.dumps(estimate.to_dict(), allow_nan=False)
 

@@ -18,8 +18,8 @@ def found():
 def test_the_line_says_value_interval_verified_chance_and_silence(found):
     assert str(found) == (
         f"consistency {found.value:.3f}, 95% interval [{found.low:.2f}, {found.high:.2f}]; "
-        f"{found.verified:.2f} where it can be checked (chance {found.chance:.2f}); "
-        f"n=1,000, {found.distinct} explanations, {found.unverifiable:.0%} of rows unverifiable "
+        f"{found.verified:.2f} where it can be checked (chance {found.chance:.2f});\n"
+        f"  n=1,000, {found.distinct} explanations, {found.unverifiable:.0%} unverifiable "
         f"(bracket {found.bracket[0]:.2f} to {found.bracket[1]:.2f})"
     )
 

@@ -62,7 +62,7 @@ def test_a_curve_reads_aloud_goes_through_json_and_is_drawn():
     again = json.loads(json.dumps(curve.to_dict()))
     assert again["eps"] == [2.0, 4.0]
     assert [point["agreement"] for point in again["estimates"]] == ["Close(eps=2.0)", "Close(eps=4.0)"]
-    assert [line.split(",")[0] for line in str(curve).split("\n")] == [
+    assert [line.split(",")[0] for line in str(curve).split("\n") if line[0] != " "] == [
         "consistency 0.375 by Close(eps=2.0)",
         "consistency 0.688 by Close(eps=4.0)",
     ]

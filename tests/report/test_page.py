@@ -13,6 +13,7 @@ import pytest
 import faithscope as fs
 import report_examples as examples
 from faithscope.charts.theme import DARK, LIGHT
+from faithscope.measures.telling.rounding import down, up
 from faithscope.report import summarize, write_report
 from faithscope.report.glossary import GLOSSARY
 from faithscope.report.html import render
@@ -88,7 +89,7 @@ def test_terminal_and_page_tell_the_same(summary, page):
     for explainer in summary.explainers:
         assert explainer.verdict.sentence in printed
         for estimate in explainer.measures:
-            assert f"{estimate.low:.3f}–{estimate.high:.3f}" in printed
+            assert f"{down(estimate.low)}–{up(estimate.high)}" in printed
             assert f"{estimate.low:.3f} to {estimate.high:.3f}" in text
 
 

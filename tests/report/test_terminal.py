@@ -1,8 +1,14 @@
 """A terminal shows the same numbers, and no name can color it or clear it."""
 
+import io
+from dataclasses import replace
+
+from rich.console import Console
+
 import report_examples as examples
+from faithscope.measures.telling.rounding import down, up
 from faithscope.report import summarize
-from faithscope.report.terminal import render
+from faithscope.report.terminal import render, show
 
 
 def test_names_are_never_markup_nor_escapes():
@@ -26,5 +32,24 @@ def test_a_narrow_terminal_loses_no_number():
     for explainer in summary.explainers:
         for estimate in explainer.measures:
             assert f"{estimate.value:.3f}" in text
-            assert f"{estimate.low:.3f}–{estimate.high:.3f}" in text
+            assert f"{down(estimate.low)}–{up(estimate.high)}" in text
     assert "…" not in text
+
+
+def test_names_never_break_inside_a_word():
+    summary = summarize(examples.comparison())
+    names = ["counterfactual", "nearest neighbor of training"]
+    explainers = [replace(each, name=name) for each, name in zip(summary.explainers, names, strict=False)]
+    lines = render(replace(summary, explainers=tuple(explainers)), width=80).splitlines()
+    table = lines[3 : lines.index("")]
+    words = [word for line in table for word in line[:16].split()]
+    assert words[:1] == ["counterfactual"]
+    assert {"nearest", "neighbor", "training"} <= set(words)
+
+
+def test_bars_are_drawn_by_wide_terminals_and_never_into_files():
+    summary = summarize(examples.comparison())
+    for terminal, width, drawn in ((True, 160, True), (True, 80, False), (False, 160, False)):
+        console = Console(file=io.StringIO(), width=width, force_terminal=terminal, no_color=True)
+        show(summary, console)
+        assert ("●" in console.file.getvalue()) == drawn

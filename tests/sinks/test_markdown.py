@@ -7,6 +7,7 @@ import pytest
 
 import faithscope as fs
 import report_examples as examples
+from faithscope.measures.telling.rounding import down, up
 from faithscope.report import summarize
 from faithscope.report.html import render as render_page
 from faithscope.report.terminal import render as render_terminal
@@ -89,7 +90,7 @@ def test_markdown_terminal_and_page_tell_the_same(name):
             assert all(remark in written for written in (text, terminal, page))
         groups = [each for parts in explainer.populations for _, each in parts.groups if not parts.over_time]
         for estimate in (*explainer.measures, *groups):
-            interval = f"{estimate.low:.3f}–{estimate.high:.3f}"
+            interval = f"{down(estimate.low)}–{up(estimate.high)}"
             assert all(interval in written and f"{estimate.value:.3f}" in written for written in (text, terminal))
 
 

@@ -14,6 +14,7 @@ from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import check_share
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.estimate import NECESSITY, Estimate
+from faithscope.measures.telling.rounding import down, up
 
 MEASURES = ("consistency", "sufficiency", NECESSITY)
 _PAIRS = 3  # counterexamples shown with a failure
@@ -91,14 +92,14 @@ class Judged:
     def line(self, at_least: float) -> str:
         """One line: who failed, in which measure, and why."""
         estimate = self.estimate
-        limits = f"{_down(estimate.low)}, {_up(estimate.high)}"
-        low = f"its lower limit is {_down(estimate.limit)} ({100 * estimate.confidence:g}% interval [{limits}])"
+        limits = f"{down(estimate.low)}, {up(estimate.high)}"
+        low = f"its lower limit is {down(estimate.limit)} ({100 * estimate.confidence:g}% interval [{limits}])"
         short = f"{estimate.measure} was not shown to be at least {at_least:g}: {low}"
         return f"{self._begin}{short}; {_reason(estimate, at_least)}"
 
     def in_full(self) -> str:
         """Explainer, population and the whole estimate."""
-        return f"{self._begin}{self.estimate}"
+        return f"{self._begin}{self.estimate.sentence}"
 
     @property
     def _begin(self) -> str:
@@ -269,7 +270,7 @@ def _reason(estimate: Estimate, wanted: float) -> str:
         return "all of it is below: these explanations are less faithful than that"
     if (best := _at_best(estimate)) < wanted:
         rows = several(estimate.n, "row is", "rows are")
-        return f"{rows} too few: even if all agreed, the lower limit would be at most {_up(best)}"
+        return f"{rows} too few: even if all agreed, the lower limit would be at most {up(best)}"
     least, most = estimate.bracket
     if most < wanted or most - least <= estimate.margins.below:  # silence is the lesser part
         return f"more rows than these {estimate.n:,} would make it narrower"
@@ -325,13 +326,3 @@ def _covered(pair: Mapping[str, Any]) -> str:
 def _name(pair: Mapping[str, Any], position: str, label: str) -> Any:
     """The label of a row, or its position if rows have no labels."""
     return pair[label] if label in pair else pair[position]  # a log has no positions
-
-
-def _down(share: float) -> str:
-    """A lower limit, never said higher than it is."""
-    return f"{math.floor(share * 1000) / 1000:.3f}"
-
-
-def _up(share: float) -> str:
-    """An upper limit, never said lower than it is."""
-    return f"{math.ceil(share * 1000) / 1000:.3f}"

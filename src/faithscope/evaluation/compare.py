@@ -55,6 +55,7 @@ from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told, Watch
 from faithscope.sample import REPEATED, Sample
 from faithscope.sinks.card import Card
+from faithscope.sinks.lines import several_in_lines
 from faithscope.sinks.page import fragment
 from faithscope.visible import visible
 
@@ -220,8 +221,12 @@ class Comparison(Reported):
         return estimates([(name, estimate) for name, ev in self.evaluations.items() for estimate in ev._estimates()])
 
     def __str__(self) -> str:
-        pairs = [(name, estimate) for name, ev in self.evaluations.items() for estimate in ev._estimates()]
-        return "\n".join(f"{visible(str(name))}: {estimate}" for name, estimate in pairs)
+        pairs = [(visible(str(name)), each) for name, ev in self.evaluations.items() for each in ev._estimates()]
+        return several_in_lines(
+            [(f"{name} {each.measure}", f"{name}: {each.line}", each.notes) for name, each in pairs]
+        )
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         lines = [

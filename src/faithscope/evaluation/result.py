@@ -47,6 +47,7 @@ from faithscope.measures.sufficiency import (
 from faithscope.relations import Relation, says_where, to_relation
 from faithscope.report.reported import Reported
 from faithscope.sample import Sample
+from faithscope.sinks.lines import several_in_lines
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -378,7 +379,9 @@ class Evaluation(Reported):
         return [estimate for estimate in measured if estimate is not None]
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self._estimates()))
+        return several_in_lines([(each.measure, each.line, each.notes) for each in self._estimates()])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return "".join(estimate._repr_html_() for estimate in self._estimates())

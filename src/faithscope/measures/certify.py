@@ -30,6 +30,7 @@ from faithscope.measures.numbers.spread import SpreadDeviations, spread_margins
 from faithscope.measures.telling.cards import caption, estimate_table
 from faithscope.sample import Sample
 from faithscope.sinks.card import Card, Sentence
+from faithscope.sinks.lines import in_lines
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 
@@ -106,16 +107,21 @@ class Certificate(Shareable):
         tried = zip(self.bounds, self.estimates, strict=True)
         lines = [((repr(discretizer), f"{low:.3f}"), estimate) for (discretizer, low), estimate in tried]
         table = estimate_table(("discretizer", "bound"), lines, below=caption(self.estimates[0]))
-        return Card("A lower bound on consistency", (Sentence(str(self)),), (table,), tuple(map(visible, self.notes)))
+        return Card("A lower bound on consistency", (Sentence(self._line),), (table,), tuple(map(visible, self.notes)))
 
     def __str__(self) -> str:
+        winner = next(est for (one, _), est in zip(self.bounds, self.estimates, strict=True) if one is self.discretizer)
+        return in_lines(self._line, winner.notes)
+
+    __repr__ = __str__
+
+    @property
+    def _line(self) -> str:
         kind = "proven" if self.proven else "approximate"
-        line = (
+        return (
             f"true consistency of {self.subject} at least {self.low:.3f} with confidence {100 * self.confidence:g}% "
             f"({kind}); best of {several(len(self.bounds), 'discretization', 'discretizations')}: {self.discretizer!r}"
         )
-        winner = next(est for (one, _), est in zip(self.bounds, self.estimates, strict=True) if one is self.discretizer)
-        return "; ".join([line, *map(visible, winner.notes)])
 
 
 def certify(

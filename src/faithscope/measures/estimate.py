@@ -19,6 +19,7 @@ from faithscope.measures.notes.labels import label_notes
 from faithscope.measures.notes.occurrences import occurrence_notes
 from faithscope.measures.notes.restatement import restatement_notes
 from faithscope.measures.numbers.words import beside_value, named, told_number, typical_gap
+from faithscope.sinks.lines import in_lines
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 
@@ -171,8 +172,16 @@ class Estimate(Shareable):
         return told | bracket | {"agreement": named(self.agreement), "notes": list(self.notes)}
 
     def __str__(self) -> str:
-        checked = "no row can be checked" if self.verified is None else f"{self.verified:.2f} where it can be checked"
-        chance = "" if self.chance is None else f" (chance {self.chance:.2f})"
+        return in_lines(self.line, self.notes)
+
+    @property
+    def sentence(self) -> str:
+        """The whole estimate with its notes, as a single line."""
+        return "; ".join([self.line, *map(visible, self.notes)])
+
+    @property
+    def line(self) -> str:
+        """The estimate without its notes, as a single line."""
         explanations = "1 explanation" if self.distinct == 1 else f"{self.distinct:,} explanations"
         clusters = "" if self.clusters is None else f" in {several(self.clusters, 'cluster', 'clusters')}"
         good = f"{self.effective_n:,.0f}"
@@ -181,13 +190,22 @@ class Estimate(Shareable):
         apart = typical_gap(self.gap, self.unverifiable)
         gap = "" if apart is None else f", two such predictions typically {told_number(apart)} apart"
         value = f"{self.measure} {self.value:.3f}{beside_value(self.agreement)}"
-        line = (
-            f"{value}, {100 * self.confidence:g}% interval [{self.low:.2f}, {self.high:.2f}]; {checked}{chance}{gap}; "
-            f"n={self.n:,}{weighted}, {explanations}, {self.unverifiable:.0%} of rows unverifiable{self._narrowed}"
+        return (
+            f"{value}, {100 * self.confidence:g}% interval [{self.low:.2f}, {self.high:.2f}]; {self._checked}{gap}; "
+            f"n={self.n:,}{weighted}, {explanations}, {self.unverifiable:.0%} unverifiable{self._narrowed}"
         )
-        return "; ".join([line, *map(visible, self.notes)])
 
     __repr__ = __str__
+
+    @property
+    def _checked(self) -> str:
+        """The agreement among rows that can be checked, unless these are all rows; and chance."""
+        if self.verified is None:
+            return "no row can be checked" + ("" if self.chance is None else f" (chance {self.chance:.2f})")
+        if not self.unverifiable:
+            return "chance undefined" if self.chance is None else f"chance {self.chance:.2f}"
+        chance = "" if self.chance is None else f" (chance {self.chance:.2f})"
+        return f"{self.verified:.2f} where it can be checked{chance}"
 
     @property
     def _narrowed(self) -> str:
@@ -348,7 +366,10 @@ def assemble(
 
 def few_rows_decide(margins: Margins) -> str:
     """A note on an interval with few degrees of freedom."""
-    return f"a few rows decide this interval (as if only {margins.degrees_of_freedom:.1f} rows varied)"
+    rows = max(1, round(margins.degrees_of_freedom))
+    return (
+        f"a few rows decide this interval: its width rests on about {several(rows, 'row', 'rows')}, so read it loosely"
+    )
 
 
 def noted(estimate: Estimate, notes: tuple[str, ...]) -> Estimate:

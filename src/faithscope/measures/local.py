@@ -36,6 +36,7 @@ from faithscope.readers import as_explanations
 from faithscope.sample import Sample
 from faithscope.sinks.card import Card, Sentence, Table
 from faithscope.sinks.json_values import for_json
+from faithscope.sinks.lines import in_lines
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 
@@ -236,7 +237,9 @@ class Local(Shareable):
         value = "unknown" if self.value is None else f"{self.value:.3f}"
         by = f" by {named(self.agreement)}" if self.agreement.of_numbers else ""
         line = f"local {self.measure} {value}{by}, {self._interval_told()}; {told}{short}"
-        return line if self.sufficiency is None else f"{line}\n{self.sufficiency}"
+        return in_lines(line) if self.sufficiency is None else f"{in_lines(line)}\n{self.sufficiency}"
+
+    __repr__ = __str__
 
     def _rows_told(self, rows: str) -> str:
         if not self.agreement.of_numbers:

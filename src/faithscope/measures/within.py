@@ -154,3 +154,5 @@ class WithinCurve(Shareable):
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.estimates))
+
+    __repr__ = __str__

@@ -6,6 +6,9 @@ from typing import Any
 
 from faithscope.sinks import markdown, page
 from faithscope.sinks.card import Card
+from faithscope.sinks.flat_numbers import flat_numbers
+
+_PREFIX = "faithscope"
 
 
 class Shareable(ABC):
@@ -44,7 +47,7 @@ class Shareable(ABC):
 
         write_atomically(path, self._card_and_page()[1].encode(errors="replace"), private=True)
 
-    def to_mlflow(self, *, run_id: str | None = None, prefix: str = "faithscope") -> str:
+    def to_mlflow(self, *, run_id: str | None = None, prefix: str = _PREFIX) -> str:
         """Log the numbers to an MLflow run, with the page, the JSON and the Markdown as artifacts.
 
         Metrics are called ``faithscope.consistency.value``, ``.low``, ``.high``, ``.limit``, ``.unverifiable``,
@@ -66,6 +69,20 @@ class Shareable(ABC):
         from faithscope.sinks import mlflow
 
         return mlflow.log(mlflow.Told(self.to_dict(), *self._card_and_page()), run_id, prefix)
+
+    def metrics(self) -> dict[str, float]:
+        """All measured numbers under flat names, as experiment trackers take them; those undefined are left out.
+
+        Of a curve or of windows of time, where one name has several numbers, it is the last one.
+
+        Examples
+        --------
+        >>> from faithscope import consistency
+        >>> round(consistency(["old", "old", "young"], [1, 1, 0]).metrics()["consistency.value"], 3)
+        0.667
+        """
+        numbers = flat_numbers(self.to_dict(), _PREFIX)
+        return {number.name[len(_PREFIX) + 1 :]: number.value for number in numbers if number.value is not None}
 
     def _repr_html_(self) -> str:
         return page.fragment(self._card())

@@ -15,6 +15,7 @@ from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.local import per_explanation
 from faithscope.report.reported import Reported
+from faithscope.sinks.lines import in_lines, several_in_lines
 from faithscope.tables.log.columns import Names, named_columns, one_column
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.numbers.counts import Numbers
@@ -217,7 +218,10 @@ class Audit(Reported):
         return [estimate for estimate in measured if estimate is not None]
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self._estimates()), *self._changes(), *map(visible, self.notes)])
+        estimates = several_in_lines([(each.measure, each.line, each.notes) for each in self._estimates()])
+        return "\n".join([estimates, *map(in_lines, map(visible, (*self._changes(), *self.notes)))])
+
+    __repr__ = __str__
 
     def _changes(self) -> tuple[str, ...]:
         """How the measures differ from those of another log, in sentences."""

@@ -15,6 +15,7 @@ from faithscope.measures.estimate import Estimate
 from faithscope.measures.telling.cards import estimate_table, intervals, notes
 from faithscope.measures.telling.differences import difference_tables
 from faithscope.sinks.card import Card, Sentence
+from faithscope.sinks.lines import several_in_lines
 from faithscope.sinks.shareable import Shareable
 from faithscope.tables.engine.expressions import DAY, floor_to
 from faithscope.tables.engine.missing import is_missing, refuse_missing, scan
@@ -179,11 +180,16 @@ class Windows(Shareable):
 
     def __str__(self) -> str:
         changed = set(self.changes)
-        lines = [
-            f"{start:{_MINUTE}}  {estimate}{'  CHANGED from ' + visible(self.against) if start in changed else ''}"
-            for start, estimate in self.estimates.items()
-        ]
-        return "\n".join(lines)
+        against = f"  CHANGED from {visible(self.against)}"
+        named = {f"{start:{_MINUTE}}": (start, estimate) for start, estimate in self.estimates.items()}
+        return several_in_lines(
+            [
+                (name, f"{name}  {estimate.line}{against if start in changed else ''}", estimate.notes)
+                for name, (start, estimate) in named.items()
+            ]
+        )
+
+    __repr__ = __str__
 
 
 def _limits(change: Difference | None) -> dict[str, Any] | None:

@@ -46,7 +46,9 @@ def fresh_precision(text, words, predict, draws=1000, seed=1):
 
 
 def test_the_word_that_decides_is_found():
-    highlights, precision = TextAnchors(is_great).explain_with_precision(["a great film", "great", "so great a plot"])
+    highlights, precision, _ = TextAnchors(is_great).explain_with_precision(
+        ["a great film", "great", "so great a plot"]
+    )
     assert items(highlights) == [{"great"}] * 3
     assert (precision == 1).all()
 
@@ -63,7 +65,7 @@ def test_two_words_that_decide_together_are_both_found():
 @pytest.mark.slow
 def test_precision_is_what_the_definition_gives_on_draws_of_ones_own():
     sample = TEXTS[:40]
-    highlights, precision = TextAnchors(opinion, threshold=0.9).explain_with_precision(sample)
+    highlights, precision, _ = TextAnchors(opinion, threshold=0.9).explain_with_precision(sample)
     brute = np.array([fresh_precision(text, highlights.item(row), opinion) for row, text in enumerate(sample)])
     assert np.abs(precision - brute).max() < 0.07
     assert np.mean(brute >= 0.85) >= 0.9
@@ -132,7 +134,7 @@ def test_texts_without_words_get_no_words_and_the_model_is_not_asked():
     def never(texts):
         raise AssertionError(texts)
 
-    highlights, precision = TextAnchors(never).explain_with_precision(["", "  "])
+    highlights, precision, _ = TextAnchors(never).explain_with_precision(["", "  "])
     assert items(highlights) == [set(), set()]
     assert (precision == 1).all()
     assert items(TextAnchors(is_great).explain(["", "a great film", " "])) == [set(), {"great"}, set()]
@@ -180,7 +182,7 @@ def test_progress_reaches_the_end(texts, monkeypatch):
 
 def test_a_text_without_words_that_reach_the_threshold_is_seen_by_its_precision():
     odd = TextAnchors(lambda texts: [text.count("UNK") % 2 for text in texts], threshold=0.9, max_words=2)
-    _, precision = odd.explain_with_precision(["one two three four five six", "one"])
+    _, precision, _ = odd.explain_with_precision(["one two three four five six", "one"])
     assert precision[0] < 0.75
     assert precision[1] == 1
 

@@ -13,6 +13,7 @@ from faithscope.explainers.anchors.bins import Bins, CoveredRows
 from faithscope.explainers.anchors.draws import TableDraws
 from faithscope.explainers.anchors.lucb import KEPT_IN_SEARCH, Search
 from faithscope.explainers.anchors.perturbations import fresh_precision
+from faithscope.explainers.anchors.precise import Precise
 from faithscope.explainers.shared.arrays import Codes, Floats, Ints
 from faithscope.explainers.shared.blocks import Progress, blocks
 from faithscope.explainers.shared.manners import Mannered
@@ -152,7 +153,7 @@ class Anchors(Mannered):
 
     def explain_with_precision(
         self, X: Any, *, samples: int = 1000, progress: Progress | None = None
-    ) -> tuple[Rules, Floats, Floats]:
+    ) -> Precise[Rules]:
         """Rules, the precision of each on draws that the search has not seen, and its coverage of training rows.
 
         Parameters
@@ -164,17 +165,14 @@ class Anchors(Mannered):
 
         Returns
         -------
-        rules : Rules
-        precision : (n,) array
-            Clearly below the threshold if no rule was found that reaches it.
-        coverage : (n,) array
-            Share of training rows that the rule covers.
+        Precise
+            ``explanations``, ``precision`` and ``coverage``, which unpack in this order.
         """
         batches = -(-check_whole(samples, "samples") // _BATCH)
         cell, anchors, draws = self._find(X, (self.search,), progress)
         anchors = anchors[:, 0]
         precision = fresh_precision(draws, np.arange(len(anchors)), anchors, batches)
-        return self._rules(anchors).take(cell), precision[cell], self._coverage.share(anchors)[cell]
+        return Precise(self._rules(anchors).take(cell), precision[cell], self._coverage.share(anchors)[cell])
 
     @in_memory("explain fewer rows or features, or bin categories")
     def _find(self, X: Any, searches: tuple[Search, ...], progress: Progress | None) -> tuple[Ints, Codes, TableDraws]:

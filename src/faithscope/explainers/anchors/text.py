@@ -13,6 +13,7 @@ from faithscope.errors import WrongType
 from faithscope.explainers.anchors.answers import Answers, Keys, mix
 from faithscope.explainers.anchors.lucb import KEPT_IN_SEARCH, Search
 from faithscope.explainers.anchors.perturbations import Wanted, fresh_precision
+from faithscope.explainers.anchors.precise import Precise
 from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
 from faithscope.explainers.shared.blocks import Progress, blocks
 from faithscope.explainers.shared.documents import Tokenizer, to_documents, words_of
@@ -99,8 +100,10 @@ class TextAnchors(Mannered):
 
     def explain_with_precision(
         self, X: Any, *, samples: int = 1000, progress: Progress | None = None
-    ) -> tuple[Highlights, Floats]:
-        """Highlights, and the precision of each on draws that the search has not seen; 1 for texts without words.
+    ) -> Precise[Highlights]:
+        """Highlights, the precision of each on draws that the search has not seen, and its coverage of the texts.
+
+        Texts without words have precision 1.
 
         Parameters
         ----------
@@ -108,8 +111,16 @@ class TextAnchors(Mannered):
             As for `explain`.
         samples : int
             Number of draws that precision is measured on, rounded up to whole fifties.
+
+        Returns
+        -------
+        Precise
+            ``explanations``, ``precision`` and ``coverage``, which unpack in this order.
         """
-        return self._explain(to_documents(X), -(-check_whole(samples, "samples") // _BATCH), progress)
+        documents = to_documents(X)
+        batches = -(-check_whole(samples, "samples") // _BATCH)
+        highlights, precision = self._explain(documents, batches, progress)
+        return Precise(highlights, precision, _coverage(highlights, documents))
 
     def _explain(self, documents: list[str], batches: int, progress: Progress | None) -> tuple[Highlights, Floats]:
         """Highlights, and their precision if there are batches to measure it on; short texts are searched first."""
@@ -231,3 +242,17 @@ class _MaskedTexts:
             words, places = self._written[rows[lines[0]]]
             texts[lines] = list(map(" ".join, np.where(kept[lines][:, places], words, self.unknown).tolist()))
         return list(texts)
+
+
+def _coverage(highlights: Highlights, documents: list[str]) -> Floats:
+    """Share of the documents that hold all words of each anchor."""
+    holding: dict[str, set[int]] = {}
+    for row, words in enumerate(highlights.documents(documents)):
+        for word in words:
+            holding.setdefault(word, set()).add(row)
+    anchors = [highlights.item(row) for row in range(len(highlights))]
+    covered = {
+        anchor: len(set.intersection(*(holding[word] for word in anchor))) if anchor else len(documents)
+        for anchor in set(anchors)
+    }
+    return np.array([covered[anchor] / len(documents) for anchor in anchors], np.float64)

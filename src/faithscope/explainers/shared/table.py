@@ -20,10 +20,13 @@ from faithscope.explainers.shared.encodings import (
     palette,
 )
 from faithscope.explainers.shared.table_rows import ArrayRows, Rebuild, rebuilder
+from faithscope.explanations.base import several
 from faithscope.inputs.arrays import declared_categories, is_frame
 from faithscope.inputs.dates import dated_columns, hold_dates
 from faithscope.inputs.hints import hint
 from faithscope.inputs.missing import is_missing, missing_values
+
+_SHOWN = 5  # names of columns that are listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,15 +124,23 @@ class Table:
         if not columns and not (len(X) if hasattr(X, "__len__") else 0):
             return np.empty((0, len(self.names))), Unseen({})
         if len(columns) != len(self.names):
-            raise BadInput(
-                f"Rows have {len(columns)} features but training rows have {len(self.names)}: pass the same columns."
-            )
+            raise BadInput(self._other_width(names if is_frame(X) else None, len(columns)))
         if is_frame(X) and names != self.names:
             columns = self._in_order(names, columns)
         coded = [self._encode(j, column) for j, column in enumerate(columns)]
         matrix = np.column_stack(coded) if len(coded[0]) else np.empty((0, len(coded)))
         strange = [j for j, known in enumerate(self.categories) if known is not None and (coded[j] > len(known)).any()]
         return matrix, Unseen({j: as_objects(columns[j].tolist()) for j in strange})
+
+    def _other_width(self, names: tuple[str, ...] | None, width: int) -> str:
+        """What to say of rows with more or fewer columns than training rows have: which ones, if they have names."""
+        told = f"Rows have {several(width, 'feature', 'features')} but training rows have {len(self.names)}"
+        if names is None or _only_numbered(names) or _only_numbered(self.names):
+            return f"{told}: pass the same columns."
+        more, fewer = (_listed(some, others) for some, others in ((names, self.names), (self.names, names)))
+        sides = (("only these rows have", more), ("only training rows have", fewer))
+        only = ", ".join(f"{which} {columns}" for which, columns in sides if columns)
+        return f"{told}: {only or 'some columns stand twice'}. Pass the same columns."
 
     def _in_order(self, names: tuple[str, ...], columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
         """The columns in the order of training, by name; by position if either table only numbers its columns."""
@@ -225,6 +236,13 @@ def _with_unseen(column: NDArray[Any], where: Bools, strange: NDArray[Any] | Non
     column = column.astype(object)
     column[where] = strange[where]
     return column
+
+
+def _listed(names: tuple[str, ...], known: tuple[str, ...]) -> str:
+    """The names that are not known, the first few of them."""
+    strange = [name for name in names if name not in known]
+    more = f" and {len(strange) - _SHOWN} more" if len(strange) > _SHOWN else ""
+    return ", ".join(map(repr, strange[:_SHOWN])) + more
 
 
 def _only_numbered(names: tuple[str, ...]) -> bool:

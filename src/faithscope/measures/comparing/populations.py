@@ -21,6 +21,7 @@ from faithscope.measures.intervals.margins import Margins
 from faithscope.measures.planning.rarefaction import rarefy
 from faithscope.sample import Sample
 from faithscope.sinks.json_values import for_json
+from faithscope.sinks.lines import several_in_lines
 from faithscope.sinks.page import fragment
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
@@ -201,8 +202,11 @@ class Populations(Shareable):
 
     def __str__(self) -> str:
         if not self.each:
-            return "\n".join(f"{visible(str(group))}: {estimate}" for group, estimate in self.estimates.items())
+            pairs = [(visible(readable(group)), estimate) for group, estimate in self.estimates.items()]
+            return several_in_lines([(name, f"{name}: {each.line}", each.notes) for name, each in pairs])
         return "\n\n".join(f"by {visible(grouping.by)}\n{grouping}" for grouping in self.groupings)
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return fragment(self._card(differences=False))

@@ -7,6 +7,7 @@ from faithscope.agreements import Agreement, Same
 from faithscope.inputs.frames import frame
 from faithscope.measures.numbers.words import named
 from faithscope.sinks.card import Card, Sentence, Table
+from faithscope.sinks.lines import in_lines
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 
@@ -126,7 +127,9 @@ class Simulatability(Shareable):
         value = f"simulatability {self.value:.3f}{by}, {self._interval()}"
         gain = f"{self.gain:+.3f} [{self.gain_low:.2f}, {self.gain_high:.2f}] over guessing"
         line = f"{value}; {gain} ({self.chance:.2f}); n={self.n:,}, {self.unseen:.0%} unseen"
-        return "; ".join([line, *map(visible, self.notes)])
+        return in_lines(line, self.notes)
+
+    __repr__ = __str__
 
     def _interval(self) -> str:
         return f"{100 * self.confidence:g}% interval [{self.low:.2f}, {self.high:.2f}]"

@@ -123,6 +123,8 @@ class Encoding(Shareable):
 
         return encoding_line(self)
 
+    __repr__ = __str__
+
     def _card(self) -> Card:
         from faithscope.measures.telling.encoding import encoding_card
 

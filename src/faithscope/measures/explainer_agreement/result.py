@@ -15,6 +15,7 @@ from faithscope.inputs.hints import hint
 from faithscope.measures.explainer_agreement.pair import MEASURES, PairAgreement
 from faithscope.measures.explainer_agreement.telling import agreement_card, in_a_line
 from faithscope.sinks.card import Card
+from faithscope.sinks.lines import in_lines
 from faithscope.sinks.shareable import Shareable
 
 if TYPE_CHECKING:
@@ -153,7 +154,9 @@ class ExplainerAgreement(Shareable):
         return {"explainers": dict(self.explainers), **about, "pairs": pairs, "notes": list(self.notes)}
 
     def __str__(self) -> str:
-        return in_a_line(self.pairs, self.n)
+        return in_lines(in_a_line(self.pairs, self.n))
+
+    __repr__ = __str__
 
     def _card(self) -> Card:
         return agreement_card(self.pairs, self.n, self.clusters, self.confidence, self.notes)

@@ -172,6 +172,8 @@ class ToleranceCurve(Shareable):
     def __str__(self) -> str:
         return "\n".join([*map(str, self.estimates), *([self.note] if self.note else [])])
 
+    __repr__ = __str__
+
     def _card(self) -> Card:
         points = list(zip(self.eps, self.estimates, strict=True))
         return curve_card(f"{self.estimates[0].measure} by eps", "eps", points, self.note)

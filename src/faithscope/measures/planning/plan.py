@@ -13,6 +13,7 @@ from faithscope.measures.intervals.bounds import sample_size
 from faithscope.measures.planning.forecast import Backtest
 from faithscope.measures.planning.outlook import FARTHEST, NEAR, ONCE, Outlook
 from faithscope.sinks.card import Card, Sentence, Table
+from faithscope.sinks.lines import in_lines
 from faithscope.sinks.shareable import Shareable
 
 if TYPE_CHECKING:
@@ -161,9 +162,15 @@ class Plan(Shareable):
             f"rows needed, {100 * self.confidence:g}% interval": between,
             "rows that the paper's corollary guarantees": "–" if self.guarantee is None else f"{self.guarantee:,}",
         }
-        return Card("How many rows are enough?", (Sentence(str(self)),), (Table(("", "value"), tuple(facts.items())),))
+        return Card("How many rows are enough?", (Sentence(self._line),), (Table(("", "value"), tuple(facts.items())),))
 
     def __str__(self) -> str:
+        return in_lines(self._line)
+
+    __repr__ = __str__
+
+    @property
+    def _line(self) -> str:
         tried = ""
         if self.backtest is not None:
             b = self.backtest

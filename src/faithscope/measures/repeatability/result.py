@@ -15,6 +15,7 @@ from faithscope.measures.repeatability.notes import notes_on
 from faithscope.measures.repeatability.runs import Runs
 from faithscope.measures.telling.cards import number
 from faithscope.sinks.card import Card, Sentence, Table
+from faithscope.sinks.lines import in_lines
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 
@@ -173,7 +174,7 @@ class Repeatability(Shareable):
         chance = "" if self.chance is None else f" (chance {self.chance:.2f})"
         ends = f"[{self.low:.2f}, {self.high:.2f}]"
         line = f"repeatability {self.value:.3f}{chance}, {100 * self.confidence:g}% interval {ends}; {self._counted}"
-        return "; ".join([line, *map(visible, self.notes)])
+        return in_lines(line, self.notes)
 
     __repr__ = __str__
 

@@ -9,6 +9,7 @@ from faithscope.measures.estimate import NECESSITY, Estimate
 from faithscope.measures.numbers.words import named
 from faithscope.measures.telling.differences import AnyDifference, difference_tables
 from faithscope.measures.telling.recall import recall_sentence
+from faithscope.measures.telling.rounding import down, up
 from faithscope.measures.telling.verdict import doubts, judge, with_doubts
 from faithscope.sinks.card import Card, Sentence, Table
 from faithscope.visible import visible
@@ -27,7 +28,7 @@ def numbers(estimate: Estimate) -> tuple[str, ...]:
     >>> numbers(consistency(["old", "young"], [1, 0]))
     ('0.000', '0.000–1.000', '100.0%', '–', '0.000')
     """
-    interval = f"{estimate.low:.3f}–{estimate.high:.3f}"
+    interval = f"{down(estimate.low)}–{up(estimate.high)}"
     shares = (f"{estimate.value:.3f}", interval, f"{estimate.unverifiable:.1%}")
     return (*shares, number(estimate.verified), number(estimate.chance))
 

@@ -1,6 +1,5 @@
 """The verdict: one sentence in plain words, decided by the interval and by chance."""
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, cast
@@ -10,6 +9,7 @@ from faithscope.inputs.repeats import TOO_HIGH
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.notes.restatement import NO_MERIT, RESTATE
 from faithscope.measures.numbers.words import agreeing, named, told_number, typical_gap
+from faithscope.measures.telling.rounding import percent_down, percent_up
 
 Level = Literal["faithful", "unknown", "partly", "chance", "unfaithful"]
 
@@ -125,9 +125,9 @@ def _clause(reached: Level, estimate: Estimate, needed: str, wanted: float) -> s
         return _all_agree(estimate.agreement)
     chance, between = f"{estimate.chance:.1%}", _between(estimate.low, estimate.high)
     if reached == "faithful":
-        return f"{_holds(estimate, f'at least {_down(estimate.limit)}')}, while chance alone gives {chance}"
+        return f"{_holds(estimate, f'at least {percent_down(estimate.limit)}')}, while chance alone gives {chance}"
     if reached == "unfaithful":
-        most = _holds(estimate, f"at most {_up(estimate.high)}")
+        most = _holds(estimate, f"at most {percent_up(estimate.high)}")
         return f"{most}, no more than chance alone gives, {chance}"
     where = "where it can be checked, " if estimate.unverifiable else ""
     if reached == "chance":
@@ -135,7 +135,7 @@ def _clause(reached: Level, estimate: Estimate, needed: str, wanted: float) -> s
     if reached == "partly":
         threshold = f"{bar(estimate.chance, wanted):.0%}"
         overall = (
-            f"; over all rows at most {_up(estimate.high)}, below {threshold}"
+            f"; over all rows at most {percent_up(estimate.high)}, below {threshold}"
             if estimate.unverifiable
             else f" but below {threshold}"
         )
@@ -180,7 +180,7 @@ def _checked(estimate: Estimate) -> str:
 
 
 def _between(low: float, high: float) -> str:
-    return f"between {_down(low)} and {_up(high)}"
+    return f"between {percent_down(low)} and {percent_up(high)}"
 
 
 def _aside(reached: Level, estimate: Estimate, *, same: bool) -> str:
@@ -188,22 +188,12 @@ def _aside(reached: Level, estimate: Estimate, *, same: bool) -> str:
     if reached == "unknown" and (estimate.verified is None or estimate.chance is None or estimate.chance >= 1):
         bounds = "nothing can be checked"
     elif reached == "faithful":
-        bounds = f"at least {_down(estimate.limit)}"
+        bounds = f"at least {percent_down(estimate.limit)}"
     elif reached == "unfaithful":
-        bounds = f"at most {_up(estimate.high)}"
+        bounds = f"at most {percent_up(estimate.high)}"
     elif reached == "unknown":
         bounds = _between(estimate.low, estimate.high)
     else:
         bounds = f"{_checked(estimate)}{' where it can be checked' if estimate.unverifiable else ''}"
     alone = f"By {estimate.measure} alone: {WORDS[reached].lower()}, {bounds}."
     return f"{estimate.measure.capitalize()} likewise: {bounds}." if same else alone
-
-
-def _down(share: float) -> str:
-    """A lower bound, never said higher than it is."""
-    return f"{math.floor(share * 1000) / 10:.1f}%"
-
-
-def _up(share: float) -> str:
-    """An upper bound, never said lower than it is."""
-    return f"{math.ceil(share * 1000) / 10:.1f}%"
