@@ -249,7 +249,7 @@ def test_evaluations_tell_their_leakage(tmp_path):
     assert leak.to_dict() == fs.leakage(_reasons(log), log["answer"].tolist(), discretizer=fs.Codebook(CODES)).to_dict()
     evaluation.to_html(tmp_path / "r.html")
     assert f"{leak.share:.1%} of reasons name a label" in (tmp_path / "r.html").read_text()
-    with pytest.raises(WrongType, match="pass fs.Reasons"):
+    with pytest.raises(WrongType, match=r"pass fs\.Reasons"):
         fs.evaluate([0, 1], ["a", "b"], [[1], [2]]).leakage()
 
 
