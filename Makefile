@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test quick check docs fuzz bench clean
+.PHONY: demo test quick check docs fuzz bench dist lock clean
 
 demo: $(VENV)/.shap ## install, compare explainers on bundled data, and write report.html
 	$(BIN)/faithscope demo
@@ -35,6 +35,16 @@ bench: $(VENV)/.bench ## install what is compared with, measure speed as ratios 
 	$(BIN)/python benchmarks/coverage.py --quick
 	$(BIN)/python benchmarks/coverage_numbers.py --quick
 	$(BIN)/python benchmarks/limits.py --seconds 5
+
+dist: $(VENV)/.dev ## the source distribution and the wheel, checked
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+
+lock: $(VENV)/.dev ## pin what developers install; no address of an index is written
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev --extra all --no-annotate \
+	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --upgrade pyproject.toml -o requirements-dev.lock
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 import faithscope as fs
 from faithscope.errors import MissingExtra
 
-EXTRAS = ("shap", "xgboost", "dice_ml", "torch", "psycopg", "pyspark", "pytest", "polars")
+EXTRAS = ("vl_convert", "shap", "xgboost", "dice_ml", "torch", "psycopg", "pyspark", "pytest", "polars")
 SYSTEM = """
 import numpy as np
 system = (lambda X: X["a"].to_numpy() > 0), {"rounded": lambda X: np.round(X.to_numpy())}
@@ -48,6 +48,10 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         found.to_html(folder / "report.html")
+        chart = found["LIME"].consistency.plot()
+        chart.save(folder / "chart.html")
+        assert "<iframe" in chart._repr_html_()
+        missing("pictures", lambda: chart.save(folder / "chart.png"))
         (folder / "mine.py").write_text(SYSTEM)
         X.to_parquet(folder / "X.parquet")
         fs.evaluate(model, lambda X: np.round(X.to_numpy()), X, progress=False).to_parquet(folder / "log.parquet")

@@ -116,6 +116,8 @@ def test_any_function_of_explanations_is_a_discretizer():
         ("sign", fs.Sign()),
         ("rank", fs.Rank()),
         ("sign-of-top-5", fs.SignOfTop(5)),
+        ("reason-codes-4", fs.ReasonCodes()),
+        ("Ordered-Reason-Codes-2", fs.ReasonCodes(2, ordered=True)),
         ("delta", fs.Delta()),
         ("delta-sign", fs.DeltaSign()),
         ("is-feature-modified", fs.Modified()),
@@ -180,6 +182,7 @@ def test_provenance_reads_as_code():
 
 def test_the_room_lists_the_discretizers_to_choose_from():
     kinds = ["Clusters", "Codebook", "CommonPhrases", "Delta", "DeltaSign", "Floor", "Grouped", "Modified", "Original"]
-    kinds += ["Phrases", "Pool", "Rank", "Sign", "SignOfTop", "Template", "TopFeatures", "TopRegions", "Truncate"]
+    kinds += ["Phrases", "Pool", "Rank", "ReasonCodes", "Sign", "SignOfTop", "Template", "TopFeatures", "TopRegions"]
+    kinds += ["Truncate"]
     assert dir(fs.discretizers) == kinds
     assert all(issubclass(getattr(fs.discretizers, name), fs.discretizers.Discretizer) for name in kinds)

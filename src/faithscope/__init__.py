@@ -22,6 +22,7 @@ from faithscope.discretizers import (
     Phrases,
     Pool,
     Rank,
+    ReasonCodes,
     Sign,
     SignOfTop,
     Template,
@@ -37,6 +38,7 @@ from faithscope.evaluation.evaluate import evaluate, local
 from faithscope.evaluation.repeatability import repeatability
 from faithscope.evaluation.result import Evaluation
 from faithscope.explanations import Explanations
+from faithscope.explanations.codes import Codes
 from faithscope.explanations.concepts import Concepts
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.highlights import Highlights
@@ -64,7 +66,8 @@ from faithscope.measures.repeatability.result import Repeatability
 from faithscope.measures.sufficiency import sufficiency
 from faithscope.measures.within import WithinCurve, within, within_curve
 from faithscope.readers import read
-from faithscope.relations import Ball, Nearest
+from faithscope.readers.rationales import Rationales, read_rationales
+from faithscope.relations import Ball, Judged, Nearest, pairs_to_ask
 from faithscope.sample import Sample
 
 if TYPE_CHECKING:
@@ -82,6 +85,7 @@ __all__ = [
     "Close",
     "Clusters",
     "Codebook",
+    "Codes",
     "CommonPhrases",
     "Comparison",
     "Concepts",
@@ -99,6 +103,7 @@ __all__ = [
     "Grouped",
     "Highlights",
     "Importances",
+    "Judged",
     "Leakage",
     "Local",
     "Modified",
@@ -110,6 +115,8 @@ __all__ = [
     "Populations",
     "Prototypes",
     "Rank",
+    "Rationales",
+    "ReasonCodes",
     "Reasons",
     "Repeatability",
     "Rules",
@@ -144,8 +151,10 @@ __all__ = [
     "local_sample_size",
     "mse_bound",
     "necessity",
+    "pairs_to_ask",
     "plan",
     "read",
+    "read_rationales",
     "relations",
     "repeatability",
     "sample_size",

@@ -24,6 +24,7 @@ from faithscope.inputs.repeats import TOO_HIGH, repeated_share
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.inputs.weights import to_weights
 from faithscope.readers import as_explanations
+from faithscope.relations import Relation
 from faithscope.visible import visible
 
 Ints = NDArray[np.int64]
@@ -181,6 +182,12 @@ class Sample:
         names = self.numbered_labels[0]
         return np.asarray(names, np.float64) if self.agreement.of_numbers else np.arange(float(len(names)))
 
+    def read_by(self, relation: Relation) -> Any:
+        """What a relation reads of the rows: X, or their positions among those that the caller handed over."""
+        if relation.reads_rows:
+            return self.X
+        return np.arange(self.n) if self.positions is None else self.positions
+
     def take(self, rows: NDArray[Any]) -> "Sample":
         """The sample of some of the rows, given by their positions in this sample."""
         return replace(
@@ -240,10 +247,15 @@ class Sample:
 
     def halves(self, seed: int) -> "tuple[Sample, Sample]":
         """Two random halves of the rows, each in the order of this sample: one to choose on, one to report on."""
+        looked, reported = self.half_places(seed)
+        return self.take(looked), self.take(reported)
+
+    def half_places(self, seed: int) -> tuple[Ints, Ints]:
+        """The places of the rows of both `halves` in this sample; rows of one cluster go to the same half."""
         clusters = np.arange(self.n) if self.clusters is None else self.clusters
         many = self.n if self.clusters is None else int(self.clusters.max()) + 1
         first = first_half(many, seed, "rows" if self.clusters is None else "clusters")[clusters]
-        return self.take(np.flatnonzero(first)), self.take(np.flatnonzero(~first))
+        return np.flatnonzero(first), np.flatnonzero(~first)
 
     def discretized(self, discretizer: Discretize | None) -> "Sample":
         """The same rows with coarser explanations; the sample itself if no discretizer is given.

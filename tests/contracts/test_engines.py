@@ -42,6 +42,10 @@ DISCRETIZERS = [
     fs.SignOfTop(9),
     fs.TopFeatures(2),
     fs.TopFeatures(9),
+    fs.ReasonCodes(2),
+    fs.ReasonCodes(9),
+    fs.ReasonCodes(2, against="ja", ordered=True),
+    fs.Floor(0) | fs.ReasonCodes(3, ordered=True),
     fs.Floor(0) | fs.Rank(),
 ]
 CHANGES = [None, fs.Delta(), fs.DeltaSign(), fs.Modified(), fs.Delta() | fs.Floor(0)]
@@ -258,7 +262,9 @@ def test_missing_values_of_many_features_are_refused_dropped_or_a_value(width, f
     log = engines.put("duckdb", f"holes_{form}", _log(columns if form == "columns" else lists))
     how = {**log, "prediction": LABEL, "explanation": "phi*"}
     whole = ~np.isnan(values).any(axis=1)
-    for discretizer, brute in ((fs.SignOfTop(width - 1), _signs), (fs.SignOfTop(2), _top_two), (fs.Rank(), _rank)):
+    tops = ((fs.SignOfTop(width - 1), _signs), (fs.SignOfTop(2), _top_two), (fs.Rank(), _rank))
+    codes = ((fs.ReasonCodes(2), _codes), (fs.ReasonCodes(width, ordered=True), _ordered_codes))
+    for discretizer, brute in (*tops, *codes):
         second = "phi_2" if form == "columns" else "phi[2]"
         with pytest.raises(BadInput, match=re.escape(f"{second!r} in {np.isnan(values[:, 2]).sum()}")):
             audit(**how, discretizer=discretizer)
@@ -274,8 +280,39 @@ def _signs(row):
     return _top(row, len(row) - 1)
 
 
+def _ordered_codes(row, k=None):
+    """The places of the k most negative, the earlier first; a missing number is None if there is room for it."""
+    order = sorted((j for j in range(len(row)) if row[j] < 0), key=lambda j: (row[j], j))[:k]
+    room = (len(row) if k is None else k) - len(order)
+    missing = [j for j in range(len(row)) if row[j] != row[j]][:room]
+    return tuple(None if j in missing else order.index(j) + 1 if j in order else 0 for j in range(len(row)))
+
+
+def _codes(row):
+    return tuple(place and 1 for place in _ordered_codes(row, 2))
+
+
 def _top_two(row):
     return _top(row, 2)
+
+
+@ENGINES
+def test_codes_in_columns_and_in_joined_texts_give_the_same(engine):
+    rng = np.random.default_rng(5)
+    sets = [rng.choice(["R01", "it's", "né", "14"], rng.integers(0, 4), replace=False).tolist() for _ in range(ROWS)]
+    cells = [[row[j] if j < len(row) else None for row in sets] for j in range(3)]
+    numbers = pa.array([14.0 if "14" in row else None for row in sets])  # once more, in a column of floats
+    columns = {f"code_{j}": pa.array(cell, pa.string()) for j, cell in enumerate(cells)} | {"code_3": numbers}
+    texts = {"joined": pa.array([" | ".join(row[::-1]) for row in sets])}
+    log = engines.put(engine, "codes", _log(columns | texts))
+    codes = fs.Codes(sets)
+    expected = fs.consistency(codes, LABELS)
+    for names in ("code_*", "joined"):
+        audited = audit(**log, prediction=LABEL, explanation=names, kind="codes")
+        assert_same(audited.consistency, expected)
+    assert_same_populations(audited.by(POPULATION), by_group(codes, LABELS, POPULATIONS))
+    assert_same_worst(audited, codes, LABELS)
+    assert_contradicts(audited, codes, LABELS)
 
 
 @ENGINES

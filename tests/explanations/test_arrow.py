@@ -67,6 +67,8 @@ KINDS = {
     ),
     "rules by name": fs.Rules.from_conditions([[("a", ">", 2**60 + 1)], [("b", "==", True)]]),
     "highlights": fs.Highlights([{"great", "né"}, set(), {"dull"}], vocabulary=["great", "né", "dull"]),
+    "codes": fs.Codes([["R14", "é;"], [], [14, None], ["R14", "é;"]]),
+    "reason codes": fs.ReasonCodes(1, against="a | b", ordered=True)(IMPORTANCES),
     "prototypes": fs.Prototypes([[4, 1], [1, 4], [7], []]),
     "prototypes with points": fs.Prototypes([0, 2, 1], points=ROWS, metric="manhattan"),
     "prototypes of mixed points": fs.Prototypes([[0, 2], [1, 3]], points=MIXED, metric="gower"),

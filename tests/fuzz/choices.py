@@ -105,6 +105,8 @@ DISCRETIZERS = st.sampled_from(
             fs.Rank(),
             fs.SignOfTop(2),
             fs.TopFeatures(2),
+            fs.ReasonCodes(2, against="a"),
+            fs.ReasonCodes(1, ordered=True),
             fs.Pool(2),
             fs.Pool((1, 2)) | fs.TopRegions(1),
             fs.Grouped({"g": ["a", "b"]}),
@@ -129,6 +131,7 @@ DISCRETIZERS = st.sampled_from(
 RELATIONS = st.sampled_from(
     (
         *(None, None, fs.Nearest(), fs.Ball(1.0), fs.Nearest, "nearest", 3),
+        *(fs.Judged([[1]]), fs.Judged({"row": [0, 1], "explanation": [0, 0], "applies": [True, None]}), fs.Judged),
         *(lambda X, e: np.ones(len(X), bool), lambda X, e: [1], lambda X, e: None, lambda X, e: [True] * len(X)),
     )
 )

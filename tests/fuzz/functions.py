@@ -1,8 +1,10 @@
 """Calls of the public functions and constructors with hostile input."""
 
+import json
 import math
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -366,6 +368,70 @@ def _(draw):
     return lambda: fs.Reasons(given, **how)
 
 
+FIELDS = ("input", "answer", "explanation", "id", "value", "rationale", "name", "scores", "epoch", "label", "score")
+LIBRARY_FIELDS = (
+    *FIELDS,
+    "comment",
+    "traceId",
+    "messages",
+    "custom_id",
+    "response",
+    "assessments",
+    "a_score",
+    "output",
+)
+CONDITIONS = st.fixed_dictionaries(
+    {
+        "feature": st.one_of(st.sampled_from(["a", "b", 0]), SCALARS),
+        "op": st.one_of(st.sampled_from(["<", "is"]), SCALARS),
+    },
+    optional={"value": SCALARS, "low": SCALARS, "high": SCALARS, "not": SCALARS},
+)
+
+
+@st.composite
+def logs(draw):
+    """Records with fields of several libraries, as dicts, objects or tables, and their content hostile."""
+    simple = st.one_of(st.sampled_from([*hostile.TEXTS, "yes", "no"]), SCALARS, CONDITIONS)
+    nested = st.one_of(
+        st.lists(simple, max_size=2), st.dictionaries(st.sampled_from(LIBRARY_FIELDS), simple, max_size=3)
+    )
+    fields = draw(st.lists(st.sampled_from(LIBRARY_FIELDS), unique=True, max_size=6))
+    content = st.fixed_dictionaries({name: st.one_of(simple, simple, nested) for name in fields})
+    rows = draw(st.lists(content, max_size=4))
+    whole = st.sampled_from(
+        [list, tuple, pd.DataFrame, lambda held: {"data": held}, lambda held: held[0] if held else None]
+    )
+    return draw(whole)([SimpleNamespace(**held) for held in rows] if draw(st.booleans()) else rows)
+
+
+@target("read_rationales", KINDS, 150)
+def _(draw):
+    n = draw(SIZES)
+    given = draw(st.one_of(logs(), logs(), hostile.tables(n), hostile.columns(n), hostile.foreign(n), SCALARS))
+    names = st.one_of(st.sampled_from(LIBRARY_FIELDS), st.sampled_from(["value.a", ".", "..", ""]), SCALARS)
+    nulls = st.sampled_from(["error", "drop", "key", "drop", None, 3])
+    how = draw(options(name=names, answer=names, explanation=names, input=names, id=names, nulls=nulls))
+    return lambda: fs.read_rationales(given, **how)
+
+
+@target("Reasons.to_rules", KINDS, 80)
+def _(draw):
+    written = st.one_of(CONDITIONS, st.lists(CONDITIONS, max_size=3)).map(lambda held: json.dumps(held, default=str))
+    texts = draw(st.lists(st.one_of(written, st.sampled_from(hostile.TEXTS)), max_size=4))
+    features = st.one_of(st.just(["a", "b"]), st.lists(SCALARS, max_size=3), SCALARS, hostile.tables(3))
+    how = draw(options(features=features, unreadable=st.sampled_from(["error", "uncovered", "uncovered", None, 3])))
+    return lambda: fs.Reasons(texts).to_rules(**how)
+
+
+@target("Reasons.to_highlights", KINDS, 40)
+def _(draw):
+    texts = draw(st.lists(st.sampled_from([*hostile.TEXTS, '"a"', "“b a”", "'c"]), max_size=4))
+    inputs = draw(st.one_of(st.none(), st.just(["a b a"] * len(texts)), st.just(texts)))
+    how = draw(options(unreadable=st.sampled_from(["error", "uncovered", "uncovered", None, 3])))
+    return lambda: fs.Reasons(texts, inputs).to_highlights(**how)
+
+
 @target("leakage", MEASURES, 40)
 def _(draw):
     n = draw(SIZES)
@@ -382,6 +448,15 @@ def _(draw):
     given = draw(st.one_of(marks(n), hostile.matrices(n), hostile.tables(n), hostile.columns(n)))
     names = draw(st.one_of(st.just(["a", "b"]), st.none(), st.lists(SCALARS, max_size=3), SCALARS))
     return lambda: fs.Concepts(given, names)
+
+
+@target("Codes", KINDS, 50)
+def _(draw):
+    n = draw(SIZES)
+    sets = st.lists(st.one_of(st.lists(st.one_of(st.sampled_from(hostile.TEXTS), SCALARS), max_size=3), SCALARS))
+    given = draw(st.one_of(sets, hostile.columns(n), hostile.tables(n), hostile.matrices(n)))
+    how = draw(options(separator=st.one_of(st.sampled_from([";", "", " "]), SCALARS)))
+    return lambda: fs.Codes(given, **how)
 
 
 @target("Prototypes", KINDS, 50)
@@ -467,6 +542,7 @@ for kind in (fs.Sign, fs.Rank, fs.Delta, fs.DeltaSign, fs.Modified):
     _discretizer(kind, st.just(()))
 for kind in (fs.Floor, fs.Truncate, fs.SignOfTop, fs.TopFeatures, fs.TopRegions):
     _discretizer(kind, st.tuples(st.one_of(st.integers(-320, 320), COUNTS, SCALARS)))
+_discretizer(fs.ReasonCodes, st.tuples(COUNTS, SCALARS, st.one_of(st.booleans(), SCALARS)))
 WRITTEN = st.sampled_from(["a", r"(a+)+$", "", "(", ".*.*.*.*.*x", r"\bnot\b", "n't", "."])
 PATTERNS = st.one_of(WRITTEN, st.text(), SCALARS)
 _discretizer(fs.Codebook, st.tuples(st.dictionaries(st.sampled_from(["g", "other", "", 1]), PATTERNS), SCALARS))
@@ -546,6 +622,26 @@ def _(draw):
 @target("Nearest", DISCRETE, 1)
 def _(draw):
     return fs.Nearest
+
+
+@target("Judged", MEASURES, 120)
+def _(draw):
+    n = draw(SIZES)
+    cells = st.sampled_from([0, 1, True, False, None, math.nan, 0.5, "1", 2])
+    good = st.sampled_from([0, 1, None])
+    grids = [st.lists(st.lists(cell, min_size=n, max_size=n), min_size=n, max_size=n) for cell in (good, cells)]
+    column = st.one_of(st.lists(st.integers(0, max(0, n)), min_size=n, max_size=n), hostile.columns(n))
+    long = st.fixed_dictionaries(dict.fromkeys(("row", "explanation", "applies", "text"), column))
+    answers = draw(st.one_of(*grids, grids[0].map(np.array), long, hostile.matrices(n), SCALARS))
+    given = draw(st.one_of(st.just([f"reason {row}" for row in range(n)]), explanations(n))), draw(labels(n))
+    return lambda: fs.sufficiency(*given, relation=fs.Judged(answers))
+
+
+@target("pairs_to_ask", MEASURES, 40)
+def _(draw):
+    given, many = draw(explanations(draw(SIZES))), draw(st.one_of(COUNTS, st.none()))
+    how = draw(options(seed=SEEDS, own=SCALARS))
+    return lambda: fs.pairs_to_ask(given, many, **how)
 
 
 @target("Best", DISCRETE)

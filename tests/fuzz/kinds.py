@@ -67,6 +67,11 @@ def concepts(n):
 
 
 @cache
+def codes(n):
+    return lists(n, st.lists(st.sampled_from([*TEXTS[1:9], 14, None]), max_size=3)).map(fs.Codes)
+
+
+@cache
 def reasons(n):
     texts = lists(n, st.sampled_from([*TEXTS, "yes", "It is NOT so, no.", "not so", "x" * 5000]))
     return st.tuples(texts, st.one_of(st.none(), texts)).map(lambda pair: fs.Reasons(*pair))
@@ -106,6 +111,7 @@ KINDS = {
     "Rules": rules,
     "Highlights": highlights,
     "Concepts": concepts,
+    "Codes": codes,
     "Reasons": reasons,
     "Prototypes": prototypes,
     "Counterfactuals": counterfactuals,

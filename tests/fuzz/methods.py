@@ -59,6 +59,10 @@ def _encoding(n):
     return fs.encoding(rules, [row % 2 for row in range(n)], [[row, n - row] for row in range(n)])
 
 
+def _rationales(given):
+    return fs.read_rationales([{"input": given, "answer": "a", "explanation": "\0"}, {"answer": 3, "explanation": "x"}])
+
+
 UNWEIGHTED = evaluations().filter(lambda ev: ev.weights is None)
 INSTANCES = {
     "Estimate": evaluations().map(lambda ev: ev.consistency),
@@ -70,6 +74,7 @@ INSTANCES = {
     "Local": UNWEIGHTED.map(_local),
     "Certificate": UNWEIGHTED.map(lambda ev: fs.certify(ev.explanations, ev.predictions)),
     "Leakage": kinds.reasons(5).map(lambda given: fs.leakage(given, ["yes", "no", "no", "yes", "no"])),
+    "Rationales": st.sampled_from(["x", {"a": 1}, None, '{"a": 2}', ["\ud800"]]).map(_rationales),
     "WithinCurve": kinds.grid(5).map(lambda m: fs.within_curve(m, list("aabba"), [0, 1.0])),
     "ToleranceCurve": st.just([1.0, 2.0, 4.5, 4.0, 0.5]).map(lambda y: fs.tolerance_curve(list("aabba"), y, [0.5, 2])),
     "Simulatability": UNWEIGHTED.map(_decoded),
@@ -95,7 +100,7 @@ def _reader(owner, instances, name, family):
 
         def call():
             answer = getattr(instance, name)
-            return answer() if callable(answer) and not isinstance(answer, float) else answer
+            return answer() if callable(answer) and not isinstance(answer, float | fs.Codebook) else answer
 
         return call
 
@@ -385,6 +390,16 @@ def _relation(relation):
 
 _relation(fs.Ball(1.0))
 _relation(fs.Nearest())
+_relation(fs.Judged([[1]]))
+for chosen in (fs.Ball(1.0), fs.Nearest(), fs.Judged([[1]])):
+    for name in ("partial", "reads_rows"):
+        _reader(type(chosen).__name__, st.just(chosen), name, KIND)
+
+
+@target("Judged.about", KIND, 15)
+def _(draw):
+    given = draw(SIZED.flatmap(of_any_kind))
+    return lambda: fs.Judged([[1]]).about(given)
 
 
 def _records_of_testing():
@@ -396,6 +411,7 @@ def _records_of_testing():
         "System": st.sampled_from(list(faithscope.testing.SYSTEMS.values())),
         "Scoped": st.sampled_from(list(faithscope.testing.SCOPED.values())),
         "Hub": st.builds(faithscope.testing.Hub, st.floats(0, 1), st.floats(0, 1)),
+        "ReasonSystem": st.sampled_from(list(faithscope.testing.REASON_SYSTEMS.values())),
         **_hard_systems(),
     }
     rng = np.random.default_rng(0)
@@ -404,6 +420,12 @@ def _records_of_testing():
             if f"{owner}.{name}" == "HardSystem.draw":
                 drawn = lambda instance: st.just(((rng,), {}))  # noqa: E731
                 _with("testing.HardSystem.draw", "faithscope.testing", 10, instances, drawn)
+            elif f"{owner}.{name}" == "ReasonSystem.draw":
+                drawn = lambda instance: st.tuples(st.tuples(SCALARS, SCALARS), st.just({}))  # noqa: E731
+                _with("testing.ReasonSystem.draw", "faithscope.testing", 10, instances, drawn)
+            elif f"{owner}.{name}" == "ReasonSystem.consistency_by":
+                drawn = lambda instance: st.tuples(st.tuples(SCALARS), st.just({}))  # noqa: E731
+                _with("testing.ReasonSystem.consistency_by", "faithscope.testing", 10, instances, drawn)
             elif name == "draw":
                 drawn = lambda instance: st.tuples(st.tuples(st.integers(0, 50), st.just(rng)), st.just({}))  # noqa: E731
                 _with(f"testing.{owner}.draw", "faithscope.testing", 10, instances, drawn)

@@ -244,6 +244,13 @@ def _explanations(explanations):
         assert isinstance(explanations.describe(row), str)
 
 
+def _rationales(rationales):
+    _explanations(rationales.reasons)
+    assert len(rationales) == len(rationales.reasons) == len(rationales.inputs) == len(rationales.ids) > 0
+    assert len(rationales.to_frame()) == len(rationales)
+    assert "\n" not in repr(rationales)
+
+
 def _number(number):
     assert math.isfinite(number), number
 
@@ -277,6 +284,7 @@ def _checks():
         (Repeatability, _repeatability),
         (pd.DataFrame, _frame),
         (Explanations, _explanations),
+        (faithscope.Rationales, _rationales),
         ((float, np.floating), _number),
     )
 

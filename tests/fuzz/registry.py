@@ -18,13 +18,14 @@ from faithscope.measures.numbers.tolerance import ToleranceCurve
 from faithscope.measures.planning.plan import Plan
 from faithscope.measures.repeatability.result import Repeatability
 from faithscope.measures.within import WithinCurve
+from faithscope.readers.rationales import Rationales
 from faithscope.tables.audit import Audit
 from faithscope.tables.windows import Windows
 
 # What functions give.
 RESULTS = (
     *(Audit, Certificate, Encoding, ExplainerAgreement, Local, Plan, Plain),
-    *(Populations, Records, Repeatability, Simulatability, ToleranceCurve, WithinCurve, Windows),
+    *(Populations, Rationales, Records, Repeatability, Simulatability, ToleranceCurve, WithinCurve, Windows),
 )
 
 NOT_CALLED = {
@@ -34,6 +35,7 @@ NOT_CALLED = {
     "Evaluation": "made by evaluate",
     "Rules": "made by parse, from_conditions, from_tree and from_bins",
     "Importances.made": "takes what is known to be right",
+    "Codes.made": "takes what is known to be right",
     "Reasons.made": "takes what is known to be right",
     "Explanations": "the base of the kinds, whose own methods are fuzzed",
     "Explanations.made": "the base of the kinds",
@@ -47,6 +49,7 @@ NOT_CALLED = {
     "Sample.checked": "takes arrays that were checked",
     "Sample.take": "takes positions that exist",
     "Sample.noting": "takes notes of our own",
+    "Sample.read_by": "takes a relation that was checked",
     "Sample.taught": "takes discretizers that were checked",
     "Sample.knowing": "takes discretizers that were checked",
     "Counts.sums_by_explanation": "takes sums that were counted",
@@ -62,6 +65,9 @@ NOT_CALLED = {
     "testing.HubUnderTopics": "a record",
     "testing.Hub": "a record",
     "testing.NumberCase": "a record",
+    "testing.ReasonSystem": "a record",
+    "testing.ReasonTruth": "a record",
+    "testing.ReasonedRows": "a record",
     "testing.Scoped": "a record",
     "testing.ScopedCase": "a record",
     "testing.System": "a record",

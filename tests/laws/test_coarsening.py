@@ -16,6 +16,7 @@ def true_consistency(explanations, labels, discretizer=None):
 
 
 TOPS = (fs.SignOfTop(1), fs.SignOfTop(2), fs.TopFeatures(1), fs.TopFeatures(2))
+CODES = (fs.ReasonCodes(1), fs.ReasonCodes(2), fs.ReasonCodes(2, ordered=True))
 REGIONS = (fs.Pool(1), fs.Pool(2), fs.Pool(2) | fs.Sign(), fs.TopRegions(1), fs.Pool((2, 1), shape=(3, 1)) | fs.Rank())
 PAIR = fs.Grouped({"pair": ["a", "c"]})
 VECTORS = (
@@ -26,6 +27,7 @@ VECTORS = (
     fs.Sign(),
     fs.Rank(),
     *TOPS,
+    *CODES,
     *REGIONS,
     PAIR,
     PAIR | fs.Sign(),

@@ -12,12 +12,12 @@ import pytest
 
 import faithscope as fs
 import report_examples as examples
+from faithscope.charts.bundle import safe_json
 from faithscope.charts.theme import DARK, LIGHT
 from faithscope.measures.telling.rounding import down, up
 from faithscope.report import summarize, write_report
 from faithscope.report.glossary import GLOSSARY
 from faithscope.report.html import render
-from faithscope.report.offline_page import safe_json
 from faithscope.report.terminal import render as in_terminal
 
 SECTIONS = (

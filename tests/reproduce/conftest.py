@@ -64,7 +64,7 @@ def folder(tmp_path_factory):
         "covtype": _numbers(rng, 900, [f"c{j}" for j in range(8)], [1, 2, 3]),
         "rt_polarity": _reviews(rng, 400),
     }
-    assert set(frames) == set(datasets.NAMES)
+    assert set(frames) == set(datasets.PAPER)
     for name, frame in frames.items():
         frame.to_parquet(path / f"{name}.parquet", index=False)
     return path

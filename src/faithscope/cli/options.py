@@ -41,7 +41,8 @@ Explanation = Annotated[
     list[str] | None, typer.Option("--explanation", help="Columns by name or glob, such as 'phi_*'; repeatable.")
 ]
 Kind = Annotated[
-    str | None, typer.Option("--kind", help="importances, keys, reasons, rules, words, prototypes or counterfactuals.")
+    str | None,
+    typer.Option("--kind", help="importances, keys, reasons, codes, rules, words, prototypes or counterfactuals."),
 ]
 Discretize = Annotated[
     str | None,

@@ -1,4 +1,4 @@
-"""The paper's seven data sets by name: from a folder, from a cache, or downloaded and checked."""
+"""The paper's seven data sets and e-SNLI by name: from a folder, from a cache, or downloaded and checked."""
 
 import os
 import tarfile
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.datasets.adult_sample import adult_sample
 from faithscope.datasets.catalog import CATALOG, ArchiveSource, content_of
 from faithscope.datasets.download import Unreachable, fetch
 from faithscope.errors import BadInput
@@ -19,9 +20,10 @@ from faithscope.runtime.files import to_path, write_atomically
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["NAMES", "Dataset", "cache_folder", "load"]
+__all__ = ["NAMES", "PAPER", "Dataset", "adult_sample", "cache_folder", "load"]
 
 NAMES = tuple(CATALOG)
+PAPER = tuple(name for name, source in CATALOG.items() if source.in_paper)
 _FOLDER = "FAITHSCOPE_DATA"
 _CACHE = "FAITHSCOPE_CACHE"
 
@@ -34,11 +36,13 @@ class Dataset:
     ----------
     name : str
     X : DataFrame
-        Rows in the order of the source; missing values are missing. Texts are one column, ``text``.
+        Rows in the order of the source; missing values are missing. Reviews are one column, ``text``; e-SNLI has the
+        columns ``split``, ``premise``, ``hypothesis``, and ``explanation_1`` to ``explanation_3``, by three people.
     y : (n,) array
         Labels.
     classes : tuple
-        The labels in their natural order: Chess by depth, numbers by size, all others by the alphabet.
+        The labels in their natural order: Chess by depth, e-SNLI from entailment to contradiction, numbers by size, all
+        others by the alphabet.
     categorical : tuple of str
         Columns that hold categories.
     """
@@ -66,13 +70,13 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
     """A data set by its name.
 
     It is looked for in `folder`, in the folder that the environment's ``FAITHSCOPE_DATA`` names, in the cache, and at
-    its source, in this order. A folder that is named must have it, as a Parquet file ``name.parquet`` whose last column
-    is the label. A download is checked against a digest of its whole content before it is kept.
+    its source, in this order. A folder that is named must have it, as a Parquet file ``name.parquet`` with a column
+    ``label``. A download is checked against a digest of its whole content before it is kept.
 
     Parameters
     ----------
     name : str
-        One of `NAMES`.
+        One of `NAMES`: the paper's seven, which are `PAPER`, and "esnli".
     folder : path, optional
 
     Returns
@@ -83,7 +87,7 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
     --------
     >>> from faithscope import datasets
     >>> datasets.NAMES
-    ('heart', 'chess', 'avila', 'bank', 'adult', 'covtype', 'rt_polarity')
+    ('heart', 'chess', 'avila', 'bank', 'adult', 'covtype', 'rt_polarity', 'esnli')
     >>> datasets.load("iris")
     Traceback (most recent call last):
         ...
@@ -111,9 +115,9 @@ def _from_folder(name: str, source: ArchiveSource, folder: Path) -> "pd.DataFram
         raise BadInput(f"{str(folder)!r} has no {path.name}; it has {there}. Name a folder with all data sets.")
     table = _read(path)
     if content_of(table) != source.content:
+        numbers = "the paper's numbers" if source.in_paper else "numbers that are told of them"
         warnings.warn(
-            f"{str(path)!r} does not hold the rows that the paper used, so the paper's numbers do not apply.",
-            stacklevel=3,
+            f"{str(path)!r} does not hold the rows that {_whose(source)}, so {numbers} do not apply.", stacklevel=3
         )
     return table
 
@@ -125,10 +129,10 @@ def _read(path: Path) -> "pd.DataFrame":
         table = pd.read_parquet(path)
     except (OSError, ValueError) as error:
         raise BadInput(f"{str(path)!r} cannot be read as Parquet: {str(error).splitlines()[0]}") from None
-    if len(table.columns) < 2 or table.columns[-1] != "label":
+    if len(table.columns) < 2 or list(table.columns).count("label") != 1:
         columns = ", ".join(map(repr, table.columns)) or "no column"
-        raise BadInput(f"{str(path)!r} must have features and, as its last column, 'label'; it has {columns}.")
-    return table
+        raise BadInput(f"{str(path)!r} must have features and one column 'label'; it has {columns}.")
+    return table[[name for name in table.columns if name != "label"] + ["label"]]
 
 
 def _kept(path: Path) -> "pd.DataFrame | None":
@@ -141,27 +145,38 @@ def _kept(path: Path) -> "pd.DataFrame | None":
 
 def _downloaded(name: str, source: ArchiveSource, kept: Path) -> "pd.DataFrame":
     """The data set's table, downloaded from its source, checked, and kept."""
-    part = kept.with_name(f"{name}.part")
+    parts = [kept.with_name(f"{name}{place or ''}.part") for place in range(len(source.addresses))]
+    for address, part in zip(source.addresses, parts, strict=True):
+        _fetched(name, address, part)
     try:
-        fetch(source.url, part)
-    except Unreachable as error:
-        raise BadInput(
-            f"The data set {name!r} is in no folder that was named, not in the cache, and {source.url} cannot be "
-            f"reached ({error}). {_instead(name)}"
-        ) from None
-    try:
-        table = source.parse(part.read_bytes())
+        table = source.parse(*(part.read_bytes() for part in parts))
     except BadInput:
         raise
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, tarfile.TarError) as error:
         first = (str(error).splitlines() or [type(error).__name__])[0]
         raise BadInput(f"What {source.url} sent is not the archive of {name!r} ({first}). {_instead(name)}") from None
     finally:
-        part.unlink()  # a whole file was read; a wrong one must not be resumed
+        for part in parts:
+            part.unlink()  # a whole file was read; a wrong one must not be resumed
     if content_of(table) != source.content:
-        raise BadInput(f"What {source.url} sent is not the {name!r} that the paper used. {_instead(name)}")
+        raise BadInput(f"What {source.url} sent is not the {name!r} that {_whose(source)}. {_instead(name)}")
     write_atomically(kept, table.to_parquet(None, index=False, compression="zstd"))
     return table
+
+
+def _fetched(name: str, address: str, part: Path) -> None:
+    """Download one file to `part`; what is there already is kept, for the next try, if that fails."""
+    try:
+        fetch(address, part)
+    except Unreachable as error:
+        raise BadInput(
+            f"The data set {name!r} is in no folder that was named, not in the cache, and {address} cannot be "
+            f"reached ({error}). {_instead(name)}"
+        ) from None
+
+
+def _whose(source: ArchiveSource) -> str:
+    return "the paper used" if source.in_paper else "its authors published"
 
 
 def _instead(name: str) -> str:

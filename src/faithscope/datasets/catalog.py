@@ -1,4 +1,4 @@
-"""Where each data set comes from, how its archive is read, and the digest of its content."""
+"""Where each data set comes from, how what is downloaded is read, and the digest of its content."""
 
 import hashlib
 import io
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from faithscope.datasets import esnli
 from faithscope.errors import BadInput
 
 if TYPE_CHECKING:
@@ -65,24 +66,35 @@ _COVTYPE = [
 
 @dataclass(frozen=True)
 class ArchiveSource:
-    """The archive that a data set comes from.
+    """The archive, or the files, that a data set comes from.
 
     Attributes
     ----------
     url : str
-        The archive's address.
+        The archive's address; that of the folder, if there are `files`.
     parse : callable
-        From the archive's bytes to a table whose last column is ``label``.
+        From the archive's bytes, or those of each file, to a table whose last column is ``label``.
     content : str
         Digest of that table, by `content_of`.
     classes : tuple
         Labels in their natural order, if that is not the alphabet's; empty otherwise.
+    files : tuple of str
+        What is added to the address for each file, if the data set is no archive.
+    in_paper : bool
+        Whether the paper used the data set.
     """
 
     url: str
-    parse: Callable[[bytes], "pd.DataFrame"]
+    parse: Callable[..., "pd.DataFrame"]
     content: str
     classes: tuple[Any, ...] = ()
+    files: tuple[str, ...] = ()
+    in_paper: bool = True
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The addresses of all that is downloaded."""
+        return tuple(self.url + file for file in self.files or ("",))
 
 
 def content_of(table: "pd.DataFrame") -> str:
@@ -203,5 +215,13 @@ CATALOG = {
         "https://www.cs.cornell.edu/people/pabo/movie-review-data/rt-polaritydata.tar.gz",
         _rt_polarity,
         "83c0d1895c557470bf86f8b19e98bbe59659adb4",
+    ),
+    "esnli": ArchiveSource(
+        esnli.FOLDER,
+        esnli.parse,
+        "e3f272b531f782db237f8b4f53bdf357da90ebbe",
+        ("entailment", "neutral", "contradiction"),
+        esnli.FILES,
+        in_paper=False,
     ),
 }

@@ -13,6 +13,7 @@ from faithscope.discretizers.choice import usual as usual
 from faithscope.discretizers.counterfactuals import Delta, DeltaSign, Modified
 from faithscope.discretizers.grouped import Grouped
 from faithscope.discretizers.importances import Floor, Rank, Sign, SignOfTop, TopFeatures, Truncate
+from faithscope.discretizers.reason_codes import ReasonCodes
 from faithscope.discretizers.reasons.clusters import Clusters
 from faithscope.discretizers.reasons.codebook import Codebook
 from faithscope.discretizers.reasons.phrases import CommonPhrases, Phrases
@@ -34,6 +35,7 @@ __all__ = [
     "Phrases",
     "Pool",
     "Rank",
+    "ReasonCodes",
     "Sign",
     "SignOfTop",
     "Template",

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from numpy.typing import NDArray
+
 from faithscope.errors import WrongType
 from faithscope.explanations.base import Explanations
 
@@ -23,6 +25,8 @@ class Discretizer(ABC):
         Whether it reads more of a reason in words than its text, such as an embedding.
     asks_labels : bool
         Whether it asks which labels there are (`_knowing_labels`).
+    orders_features : bool
+        Whether it orders the features of a row, which engines leave to NumPy.
     learns : bool
         Whether it must first learn from other rows than are measured (`_learned_from`).
     """
@@ -31,6 +35,7 @@ class Discretizer(ABC):
     reads_maps: bool = False
     reads_beyond_text: bool = False
     asks_labels: bool = False
+    orders_features: bool = False
     learns: bool = False
     seed: int = 0  # of the halves, if it learns
     subject: str = "the explainer whose explanations read x"  # what is bounded if it reads rows
@@ -38,6 +43,10 @@ class Discretizer(ABC):
     @abstractmethod
     def __call__(self, explanations: Explanations) -> Explanations:
         """The same rows with coarser explanations."""
+
+    def _room(self, values: NDArray[Any]) -> NDArray[Any] | None:
+        """How many missing importances of each row stay missing, in the order of the features; None for all."""
+        return None
 
     def _knowing_labels(self, labels: Iterable[Any]) -> "Discretizer":
         """The same discretizer, if it asks for them with the labels that a model predicts; not those of each row."""
@@ -82,6 +91,10 @@ class Chain(Discretizer):
     @property
     def asks_labels(self) -> bool:  # type: ignore[override]
         return self.first.asks_labels or self.second.asks_labels
+
+    @property
+    def orders_features(self) -> bool:  # type: ignore[override]
+        return self.first.orders_features or self.second.orders_features
 
     @property
     def learns(self) -> bool:  # type: ignore[override]

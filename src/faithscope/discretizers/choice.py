@@ -7,6 +7,7 @@ from typing import Any
 from faithscope.discretizers.base import Discretizer, Original
 from faithscope.discretizers.counterfactuals import Delta, DeltaSign, Modified
 from faithscope.discretizers.importances import Floor, Rank, Sign, SignOfTop, TopFeatures
+from faithscope.discretizers.reason_codes import ReasonCodes
 from faithscope.discretizers.reasons.codebook import Codebook
 from faithscope.discretizers.reasons.phrases import CommonPhrases
 from faithscope.discretizers.reasons.template import Template
@@ -72,11 +73,14 @@ def from_word(word: str) -> Discretizer:
         return SignOfTop(int(top[1]))
     if named := re.fullmatch(r"top-features-(\d{1,6})", plain):
         return TopFeatures(int(named[1]))
+    if codes := re.fullmatch(r"(ordered-)?reason-codes-(\d{1,6})", plain):
+        return ReasonCodes(int(codes[2]), ordered=codes[1] is not None)
     if phrases := re.fullmatch(r"common-phrases-(\d{1,6})", plain):
         return CommonPhrases(int(phrases[1]))
     if plain.startswith(_CODEBOOK):
         return Codebook.load(word.strip()[len(_CODEBOOK) :])
-    several = ["1-fp, 2-fp, …", "sign-of-top-5, …", "top-features-5, …", "common-phrases-20, …", "codebook:FILE.json"]
+    several = ["1-fp, 2-fp, …", "sign-of-top-5, …", "top-features-5, …", "reason-codes-4, ordered-reason-codes-4, …"]
+    several += ["common-phrases-20, …", "codebook:FILE.json"]
     known = ", ".join([*_WORDS, *several])
     raise BadInput(f"No discretizer is called {word!r}. Known: {known}.")
 

@@ -120,6 +120,8 @@ class Rank(Discretizer):
     'b < a < c'
     """
 
+    orders_features = True
+
     def __call__(self, explanations: Explanations) -> Rankings:
         importances = _importances(self, explanations)
         smallest = np.min_scalar_type(max(1, importances.values.shape[1] - 1))
@@ -129,7 +131,7 @@ class Rank(Discretizer):
             order[block] = np.argsort(importances.values[block], axis=1, kind="stable")
         form = _form(importances.form, self)
         rankings = Rankings.made(order, importances.names, form, importances.error, importances.shape)
-        return rankings._with(remarks=importances.remarks)
+        return rankings._with(remarks=importances.remarks, label=importances.label)
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,8 @@ class SignOfTop(Discretizer):
 
     k: int
 
+    orders_features = True
+
     def __post_init__(self) -> None:
         check_whole(self.k, "SignOfTop's k, the number of features it keeps,")
 
@@ -160,6 +164,9 @@ class SignOfTop(Discretizer):
         importances = _importances(self, explanations)
         _need_cells(self, importances, 3)
         return _coarser(self, importances, top_signs(importances.values, self.k))
+
+    def _room(self, values: NDArray[Any]) -> NDArray[Any]:
+        return _room_for_missing(values, self.k)
 
 
 @dataclass(frozen=True)
@@ -183,6 +190,8 @@ class TopFeatures(Discretizer):
 
     k: int
 
+    orders_features = True
+
     def __post_init__(self) -> None:
         check_whole(self.k, "TopFeatures' k, the number of features it keeps,")
 
@@ -190,6 +199,14 @@ class TopFeatures(Discretizer):
         importances = _importances(self, explanations)
         _need_cells(self, importances, 3)
         return _coarser(self, importances, np.abs(top_signs(importances.values, self.k)))
+
+    def _room(self, values: NDArray[Any]) -> NDArray[Any]:
+        return _room_for_missing(values, self.k)
+
+
+def _room_for_missing(values: NDArray[Any], k: int) -> NDArray[Any]:
+    """How many missing importances are among the k largest of each row, if they are smaller than any number."""
+    return np.asarray(k - (~np.isnan(values)).sum(axis=1))
 
 
 def _need_cells(discretizer: Discretizer, importances: Importances, size: int) -> None:
@@ -227,7 +244,7 @@ def _coarser(discretizer: Discretizer, importances: Importances, values: NDArray
     form = _form(importances.form, discretizer)
     shape = importances.shape if values.shape == importances.values.shape else None
     coarser = Importances.made(values, importances.names, form, importances.error, shape)
-    return coarser._with(remarks=importances.remarks)
+    return coarser._with(remarks=importances.remarks, label=importances.label)
 
 
 def _importances(discretizer: Discretizer, explanations: Explanations) -> Importances:

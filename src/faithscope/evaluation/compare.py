@@ -44,6 +44,7 @@ from faithscope.measures.explainer_agreement.granularity import (
     at_granularity,
     in_one_order,
 )
+from faithscope.measures.explainer_agreement.learning import learned
 from faithscope.measures.explainer_agreement.measure import measure_agreement
 from faithscope.measures.explainer_agreement.result import ExplainerAgreement
 from faithscope.measures.intervals.margins import UnseenRows
@@ -192,9 +193,12 @@ class Comparison(Reported):
         np.float64(0.5)
         """
         first = next(iter(self.evaluations.values()))
-        explainers, notes = self._compared(discretizer)
-        rows = replace(first.sample, notes=(*_repeats(first.sample), *notes))
-        return measure_agreement(explainers, rows, k, first.options.confidence if confidence is None else confidence)
+        rows = replace(first.sample, notes=_repeats(first.sample))
+        raw = {name: ev.undiscretized for name, ev in self.evaluations.items()}
+        rows, raw_rows, chosen = learned(rows, raw, discretizer)
+        explainers, notes = self._compared(chosen) if raw_rows is raw else at_granularity(raw_rows, chosen)
+        level = first.options.confidence if confidence is None else confidence
+        return measure_agreement(explainers, rows.noting(notes), k, level)
 
     def _compared(self, discretizer: Any) -> Compared:
         """The explainers at the granularity that was asked for, or at which they were compared."""
@@ -285,7 +289,7 @@ def compare(
     discretizer : discretizer, str or callable, or mapping of str to these, optional
         One for all explainers whose kind of explanation it takes (the table says which), or one per explainer by name.
         `Best` chooses for each explainer on half of the rows, and all are reported on the other half.
-    relation : Nearest, Ball or callable, or mapping of str to these, optional
+    relation : Nearest, Ball, Judged or callable, or mapping of str to these, optional
         As for `sufficiency`: one for all explainers, or one per explainer by name.
 
     Returns

@@ -57,7 +57,8 @@ def repeatability(
         How many runs to make, at least 2. The interval tells of further runs from 3 on; 5 are usually enough, unless
         a rare run differs much: of 5 runs that are alike, the next may still be another.
     discretizer : discretizer, str or callable, optional
-        The granularity that people read, as for `consistency`: two real numbers are hardly ever equal.
+        The granularity that people read, as for `consistency`: two real numbers are hardly ever equal. One that learns,
+        such as `CommonPhrases`, does so from one half of the rows, and the runs of the other half are compared.
     confidence : float
         The confidence of the interval.
     weights, clusters : array-like, (n,), optional

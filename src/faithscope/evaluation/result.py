@@ -36,6 +36,7 @@ from faithscope.measures.leakage import Leakage, measure_leakage
 from faithscope.measures.local import per_explanation, per_row
 from faithscope.measures.named_labels import LabelWords, label_word_notes
 from faithscope.measures.necessity import measure_necessity, necessity_estimate, reached, sample_notes
+from faithscope.measures.notes.asked import asked_notes
 from faithscope.measures.notes.restatement import copy_notes
 from faithscope.measures.sufficiency import (
     Further,
@@ -44,7 +45,7 @@ from faithscope.measures.sufficiency import (
     measure_sufficiency,
     scoped_method,
 )
-from faithscope.relations import Relation, says_where, to_relation
+from faithscope.relations import Relation, bind, says_where, to_relation
 from faithscope.report.reported import Reported
 from faithscope.sample import Sample
 from faithscope.sinks.lines import several_in_lines
@@ -96,7 +97,7 @@ class Evaluation(Reported):
         `Unique` have it). `assert_faithful` does not judge baselines beside others. False for ready explanations.
     necessity : Estimate or None
         Of the rows with a row's prediction, how many does its explanation cover? None if explanations do not say where
-        they apply, and for `Spread`. No verdict is made of it.
+        they apply, for `Spread`, and if a judge was not asked about all rows. No verdict is made of it.
     populations, sufficiency_populations : Populations or None
         Consistency and sufficiency by group of rows; None if no groups were given.
     seconds : dict of str to float
@@ -446,6 +447,7 @@ def assess(
         The population of each row that was handed over, including rows that are not reported.
     """
     coarse = sample.discretized(discretizer)
+    options = replace(options, relation=bind(options.relation, coarse.explanations, coarse.X, coarse.positions))
 
     def measure(rows: Sample) -> Estimate:
         return measure_consistency(rows, options.confidence, options.method)
@@ -484,12 +486,13 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
     coverage = cover(replace(sample, weights=None, clusters=None), evaluation._relation, device="auto")
     if plain:
         seen = Further.of(coverage, sample, evaluation._relation, further)
-        notes = (*sample.explanations.notes, *sample.notes, *copy_notes(sample))
+        notes = (*sample.explanations.notes, *sample.notes, *copy_notes(sample), *asked_notes(coverage, sample))
         estimate = noted(coverage_estimate(coverage, "sufficiency", confidence, method, seen), notes)
     else:
         estimate = measure_sufficiency(sample, evaluation.relation, confidence, method, further)
     evaluation = replace(evaluation, sufficiency=evaluation._of_method(estimate), _coverage=coverage)
-    return evaluation if isinstance(sample.agreement, Spread) else _with_necessity(evaluation)
+    unknown = isinstance(sample.agreement, Spread) or coverage.asked is not None
+    return evaluation if unknown else _with_necessity(evaluation)
 
 
 def _with_necessity(evaluation: Evaluation) -> Evaluation:

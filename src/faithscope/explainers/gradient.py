@@ -11,7 +11,13 @@ from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers.shared.arrays import Floats
 from faithscope.explainers.shared.blocks import Progress, blocks
 from faithscope.explainers.shared.choices import check_choice
-from faithscope.explainers.shared.classes import chosen_classes, importances_of, names_per_class, warn_if_predicted
+from faithscope.explainers.shared.classes import (
+    chosen_classes,
+    importances_of,
+    names_per_class,
+    own_classes,
+    warn_if_predicted,
+)
 from faithscope.explainers.shared.manners import Mannered
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.checks import check_whole
@@ -141,7 +147,8 @@ class Gradient(Mannered):
     def _importances(self, vectors: Floats, names: Sequence[str], axes: tuple[int, ...] | None) -> Importances:
         count, classes, width = vectors.shape
         names = names_per_class([*names, "offset"] if self.offset else names, range(classes))
-        return importances_of(vectors.reshape(count, classes * width), names, axes)
+        importances = importances_of(vectors.reshape(count, classes * width), names, axes)
+        return importances._with(remarks=own_classes(self.class_index))
 
 
 def _need_torch() -> None:

@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible
 from faithscope.explanations.base import Explanations, readable, shorten
+from faithscope.explanations.forms import NO_CODE, are_codes, have_order, only_named
 from faithscope.inputs.axes import flattened
 from faithscope.inputs.grouping import Column
 from faithscope.inputs.numbers import to_matrix
 from faithscope.visible import visible
 
 _SHOWN = 12  # features that a description names
+OWN_CLASSES = "rows explain the classes predicted for them, so that equal numbers may speak of different classes"
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -45,6 +47,8 @@ class Importances(Explanations):
     asked, saved : int
         About how many rows `Shap` asked the model to make these, and how many more answers it took from equal rows; 0
         if nothing is known. Those of joined importances add up; some of the rows keep the numbers of all.
+    label : str or None
+        The label that all of them speak of, such as "approved", if their explainer says it.
 
     Examples
     --------
@@ -60,6 +64,7 @@ class Importances(Explanations):
     doubt: str = ""
     asked: int = 0
     saved: int = 0
+    label: str | None = None
 
     _per_row: ClassVar[tuple[str, ...]] = ("values",)
 
@@ -68,7 +73,7 @@ class Importances(Explanations):
         if type(values).__module__.startswith("shap.") or isinstance(values, Importances):
             names = getattr(values, "names", getattr(values, "feature_names", None)) if names is None else names
             if isinstance(values, Importances):
-                for name in ("error", "asked", "saved"):
+                for name in ("error", "asked", "saved", "label"):
                     object.__setattr__(self, name, getattr(values, name))
             values = values.values
         flat, shape, doubt = flattened(values)
@@ -140,7 +145,9 @@ class Importances(Explanations):
         both = super().join(self._with_my_order(other))
         both = both._with(names=self.names or other.names, error=max(self.error, other.error))
         both = both._with(asked=self.asked + other.asked, saved=self.saved + other.saved)
-        return both._with(shape=other.shape if self.shape is None else self.shape, doubt=self.doubt or other.doubt)
+        label = self.label if self.label == other.label else None
+        shape = other.shape if self.shape is None else self.shape
+        return both._with(shape=shape, doubt=self.doubt or other.doubt, label=label)
 
     def locate(self, wanted: Explanations) -> NDArray[np.int64]:
         return super().locate(self._with_my_order(wanted) if isinstance(wanted, Importances) else wanted)
@@ -159,14 +166,22 @@ class Importances(Explanations):
 
     def describe(self, row: int) -> str:
         """The text of one row's importances; after a discretizer, only of the features that are not 0."""
-        told = np.flatnonzero(self.values[row]) if self.form else np.arange(self.values.shape[1])
+        told = self._features_told(row)
         parts = [self._told(int(feature), self.values[row, feature]) for feature in told[:_SHOWN]]
         between = ", " if self.shape is None else "; "
         left_out = f"{between}… ({len(told) - _SHOWN:,} more)" if len(told) > _SHOWN else ""
-        return visible(between.join(parts) + left_out) or "all 0"
+        return visible(between.join(parts) + left_out) or (NO_CODE if are_codes(self.form) else "all 0")
+
+    def _features_told(self, row: int) -> NDArray[np.int64]:
+        """The features that a description names, in its order."""
+        values = self.values[row]
+        if not self.form:
+            return np.arange(len(values))
+        told = np.flatnonzero(values)
+        return told[np.argsort(values[told], kind="stable")] if have_order(self.form) else told
 
     def _told(self, feature: int, value: Any) -> str:
-        if self.form.rpartition(" | ")[2].startswith(("TopRegions(", "TopFeatures(")):  # which, and nothing else
+        if only_named(self.form) and value == value:  # not a missing one
             return self._label(feature)
         return f"{self._label(feature)}{' ' if self.shape is None else ': '}{readable(value)}"
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,10 @@ from faithscope.inputs.grouping import Column, group
 from faithscope.inputs.missing import refuse_missing
 from faithscope.visible import visible
 
+if TYPE_CHECKING:
+    from faithscope.explanations.highlights import Highlights
+    from faithscope.explanations.rules import Rules
+
 _LONGEST = 160  # characters of a text that are shown
 
 
@@ -25,9 +29,9 @@ class Reasons(Explanations):
     """One free text per row, in which somebody says why the row got its prediction.
 
     Two rows have the same explanation if their texts are equal once case, punctuation and white space are folded.
-    Reasons in words do not say to which rows they apply, so sufficiency is undefined. Few texts are ever equal: make
-    them coarser with `Codebook`, `CommonPhrases`, `Template` or `Clusters`; or embed them with a model of your own and
-    compare what is near, ``fs.within(fs.Importances(embeddings), predictions, tau)``.
+    Reasons in words do not say to which rows they apply, so sufficiency needs a judge who does (`Judged`). Few texts
+    are ever equal: make them coarser with `Codebook`, `CommonPhrases`, `Template` or `Clusters`; or embed them with a
+    model of your own and compare what is near, ``fs.within(fs.Importances(embeddings), predictions, tau)``.
 
     Parameters
     ----------
@@ -88,6 +92,57 @@ class Reasons(Explanations):
     @property
     def notes(self) -> tuple[str, ...]:
         return (*self.remarks, *empty_note(int(sum(not text for text in self.folded))))
+
+    def to_rules(self, features: Any = None, *, unreadable: str = "error") -> "Rules":
+        """The conditions that reasons hold as JSON, as rules, of which sufficiency can be measured.
+
+        A reason holds ``{"feature": "age", "op": "<=", "value": 37}``, a list of such objects, or an object with such
+        a list, such as ``{"reasons": [...]}``; alone, in a fence, or with words around it. All conditions of a reason
+        must hold. Operators may be written as ``≥``, ``gte``, ``at least``, ``is``, ``one of``, ``between``.
+
+        Parameters
+        ----------
+        features : sequence of names, or a table of the rows, optional
+            The names of the columns in order, as in `Rules.from_conditions`. Of a table, values are read as its
+            columns hold them: "37" is a number if the column holds numbers. Whatever was changed is told in a note.
+        unreadable : {"error", "uncovered"}
+            Reasons that hold no conditions, unknown operators or unknown features: an error with their number, or
+            rules that cover no row, which are unverifiable and told in a note.
+
+        Examples
+        --------
+        >>> reasons = Reasons(['{"feature": "age", "op": ">=", "value": 60}', 'Since [{"feature": "job", "op": "is",'
+        ...                    ' "value": "clerk"}, {"feature": "age", "op": "below", "value": 30}].'])
+        >>> rules = reasons.to_rules()
+        >>> rules.describe(0), rules.describe(1)
+        ('age >= 60', 'age < 30 and job == clerk')
+        """
+        from faithscope.explanations.structured.rules import structured_rules
+
+        return structured_rules(self.texts, features, unreadable)._with(index=self.index)
+
+    def to_highlights(self, *, unreadable: str = "error") -> "Highlights":
+        """The words that reasons quote of their inputs, as highlights, of which sufficiency can be measured.
+
+        Quotes stand in "", “”, '', «» or backticks. They are compared with the input as folded; of a quote that the
+        input does not hold nothing is highlighted, and a note tells how many there are. Pass the inputs, as texts, as
+        the rows of a measure.
+
+        Parameters
+        ----------
+        unreadable : {"error", "uncovered"}
+            Reasons without a quote that their input holds: an error with their number, or highlights that cover no
+            document, which are unverifiable and told in a note.
+
+        Examples
+        --------
+        >>> reasons = Reasons(['It says "a dull plot".'], inputs=["A dull plot, and too long."])
+        >>> reasons.to_highlights().describe(0)
+        'a, dull, plot'
+        """
+        from faithscope.explanations.structured.quotes import quoted_highlights
+
+        return quoted_highlights(self.texts, self.about, unreadable)._with(index=self.index)
 
     def describe(self, row: int) -> str:
         return shown(self.texts[row])

@@ -19,6 +19,7 @@ from faithscope.measures.estimate import (
 )
 from faithscope.measures.intervals.margins import jackknife_margins
 from faithscope.measures.named_labels import label_word_notes
+from faithscope.measures.notes.given_codes import given_code_notes
 from faithscope.measures.numbers.spread import spread_consistency
 from faithscope.measures.weighted import NOT_BY_PREDICTION, weighted_consistency
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
@@ -109,7 +110,7 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method
     """
     check_method(method)
     counted = sample.counted()
-    notes = (*counted.explanations.notes, *counted.notes)
+    notes = (*counted.explanations.notes, *counted.notes, *given_code_notes(counted))
     if isinstance(counted.agreement, Spread):
         refuse_unproven(counted.agreement, method)
         return noted(spread_consistency(counted, confidence), notes)

@@ -182,9 +182,7 @@ def reported_rows(sample: Sample, discretizer: Discretize | None) -> NDArray[np.
     if not getattr(chosen, "learns", False):
         return np.arange(sample.n)
     assert isinstance(chosen, Discretizer)
-    positions = replace(sample, positions=None).halves(chosen.seed)[1].positions
-    assert positions is not None
-    return positions
+    return sample.half_places(chosen.seed)[1]
 
 
 def _masked_and_discretized(

@@ -29,5 +29,5 @@ def read(thing: Any, wanted: Wanted) -> Explanations:
         return wanted.importances(scores, names)
     titles = [str(label) for label in rows[0].get("meta", {}).get("label_names", range(scores.shape[2]))]
     values, kept, left = wanted.per_class(scores, names)
-    flat, named, remarks = chosen(values, kept, wanted.class_index, titles)
-    return left.importances(flat, named, *remarks)
+    flat, named, remarks, label = chosen(values, kept, wanted.class_index, titles)
+    return left.importances(flat, named, *remarks, label=label)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
-from faithscope.readers.shared.classes import OWN_CLASSES
+from faithscope.explanations.importances import OWN_CLASSES
 from faithscope.readers.shared.rows import first_of, one_per_row, rows_of_objects
 from faithscope.readers.shared.tokens import highlighted
 from faithscope.readers.shared.wanted import ClassIndex, Wanted

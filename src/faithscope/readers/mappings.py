@@ -9,9 +9,9 @@ import numpy as np
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
+from faithscope.explanations.importances import OWN_CLASSES
 from faithscope.inputs.checks import is_real
 from faithscope.inputs.hints import hint
-from faithscope.readers.shared.classes import OWN_CLASSES
 from faithscope.readers.shared.rows import first_of, one_per_row
 from faithscope.readers.shared.tokens import highlighted
 from faithscope.readers.shared.wanted import Wanted

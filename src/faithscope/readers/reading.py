@@ -23,6 +23,7 @@ from faithscope.readers import (
     plain,
     pyxai,
     shap,
+    structured,
 )
 from faithscope.readers.shared.classes import of_class
 from faithscope.readers.shared.wanted import ClassIndex, Wanted
@@ -39,6 +40,7 @@ READERS: tuple[ModuleType, ...] = (
     ferret,
     inseq,
     interpreto,
+    structured,
     mappings,
 )  # the first that recognizes a thing reads it
 
@@ -54,7 +56,8 @@ def read(thing: Any, *, class_index: ClassIndex = None, top: int | None = None, 
     thing : object
         Objects of shap, lime, anchor-exp, alibi, dice-ml, InterpretML, captum, Quantus, inseq, ferret, interpreto,
         transformers-interpret, PyXAI or calibrated-explanations, or a list of them, one per row; tensors of torch,
-        TensorFlow or JAX; scipy's sparse matrices; dicts of a number per feature; sets of words; arrays and tables.
+        TensorFlow or JAX; scipy's sparse matrices; dicts of a number per feature; conditions as dicts with the keys
+        feature, op and value, or lists of them; sets of words; arrays and tables.
     class_index : int or "predicted", optional
         The class explained, where a library explains several. By default class 1 of two, and all classes one after the
         other if there are more.
@@ -73,6 +76,8 @@ def read(thing: Any, *, class_index: ClassIndex = None, top: int | None = None, 
     'age 0, job 0.2'
     >>> read([{"great"}, {"dull", "plot"}])
     <2 explanations: highlighted words>
+    >>> read([{"feature": "age", "op": ">=", "value": 60}, {"feature": "age", "op": "<", "value": 30}]).describe(1)
+    'age < 30'
     """
     return _indexed(thing, _read(thing, Wanted.of(class_index, top, features)))
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.axes import are_interactions
-from faithscope.readers.shared.classes import check_class, chosen
+from faithscope.readers.shared.classes import check_class, chosen, label_named
 from faithscope.readers.shared.rows import first_of, one_per_row
 from faithscope.readers.shared.tokens import highlighted
 from faithscope.readers.shared.wanted import Wanted
@@ -59,7 +59,7 @@ def _read_values(values: NDArray[Any], thing: Any, wanted: Wanted) -> Explanatio
     names = _names(thing)
     if values.ndim == 2:
         wanted.refuse_class("these explanations have one number per feature")
-        return wanted.importances(values, names)
+        return wanted.importances(values, names, label=label_named(thing.output_names))
     if are_interactions(values):
         raise BadInput(
             f"Explanations have shape {values.shape}, interactions of every two features: sum them first, "
@@ -67,8 +67,8 @@ def _read_values(values: NDArray[Any], thing: Any, wanted: Wanted) -> Explanatio
         )
     if values.ndim == 3:
         values, names, left = wanted.per_class(values, names)
-        flat, named, remarks = chosen(values, names, wanted.class_index, _titles(thing, values.shape[2]))
-        return left.importances(flat, named, *remarks)
+        flat, named, remarks, label = chosen(values, names, wanted.class_index, _titles(thing, values.shape[2]))
+        return left.importances(flat, named, *remarks, label=label)
     return _read_maps(values, wanted)
 
 

@@ -2,15 +2,13 @@
 
 import base64
 import hashlib
-import json
-from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from faithscope.charts.bundle import bundle, safe_json
 from faithscope.charts.theme import DARK, FONT, LIGHT
 
 _OWN = "faithscope.report"
-_UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
 def fill_page(package: str, charts: Any, **names: Any) -> str:
@@ -31,29 +29,16 @@ def fill_page(package: str, charts: Any, **names: Any) -> str:
 
     loader = PackageLoader(package, "page")
     jinja = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    bundle, script = _charting(), _part(package, "page.js")
+    drawing, script = bundle(), _part(package, "page.js")
     page = jinja.get_template("page.html.j2").render(
-        bundle=Markup(bundle),
+        bundle=Markup(drawing),
         script=Markup(script),
         style=Markup(_style() if package == _OWN else _style() + _part(package, "page.css")),
         charts=Markup(safe_json(charts)),
-        policy=_policy(bundle, script),
+        policy=_policy(drawing, script),
         **names,
     )
     return page.lstrip()
-
-
-def safe_json(value: Any) -> str:
-    """JSON that can stand inside a script element whatever strings it holds."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False).translate(_UNSAFE)
-
-
-@cache
-def _charting() -> str:
-    """Vega, Vega-Lite and what embeds them, as one script."""
-    import vl_convert
-
-    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
 
 
 def _part(package: str, name: str) -> str:

@@ -63,8 +63,9 @@ def audit(
     explanation : str or list of str, optional
         The columns of the explanation by name or glob, such as ``"phi_*"``; known if faithscope wrote the log.
     kind : str, optional
-        importances, keys, reasons, rules, words, prototypes or counterfactuals; by default what names and types say,
-        and "reasons" (in words) for a discretizer of these.
+        importances, keys, reasons, codes, rules, words, prototypes or counterfactuals; by default what names and types
+        say, and "reasons" (in words) for a discretizer of these. Codes are read as sets, from several columns, lists or
+        joined texts: see `Codes`.
     discretizer : Discretizer or str, optional
         Such as ``SignOfTop(5)`` or ``"sign-of-top-5"``; of reasons in words, ``Codebook({...})`` or
         ``"codebook:codes.json"``.

@@ -15,6 +15,7 @@ from faithscope.measures.comparing.groupings import crossed_name
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.estimate import Estimate, estimate, noted
 from faithscope.measures.named_labels import label_word_note
+from faithscope.measures.notes.given_codes import given_code_note
 from faithscope.tables.clusters import CountedClusters, count_clusters
 from faithscope.tables.counts import counted
 from faithscope.tables.engine.answers import fetch, fetch_line
@@ -22,6 +23,7 @@ from faithscope.tables.engine.missing import refuse_missing, scan
 from faithscope.tables.engine.protocol import Table
 from faithscope.tables.engine.shown_columns import refuse_nested
 from faithscope.tables.labels import Labels, read_labels
+from faithscope.tables.log.kinds import SetColumn
 from faithscope.tables.log.opening import open_log
 from faithscope.tables.log.reason_stream import ReasonStream
 from faithscope.tables.log.rows import AuditedLog, KeyedRows
@@ -88,7 +90,7 @@ class MeasuredLog:
                 f"All {whole.n:,} rows are of one cluster in column {self.log.clusters[0]!r}, so none can be checked "
                 "against another: name another column, or leave clusters away if rows are independent."
             )
-        whole = noted(whole, repeat_notes(self.log, whole, self.total))
+        whole = noted(whole, (*repeat_notes(self.log, whole, self.total), *_given_codes(self.rows)))
         whole = noted(whole, self._reason_notes())
         dropped = self.total - self._looked - whole.n
         if dropped < 0 or self.log.options.nulls != "drop":
@@ -217,3 +219,13 @@ def _refuse_fractions(table: Table, columns: Sequence[str]) -> None:
                 f"Column {name!r} holds {different:,} different numbers, each of which would be a population: bin them "
                 "first, such as with pd.cut or width_bucket."
             )
+
+
+def _given_codes(rows: KeyedRows) -> tuple[str, ...]:
+    """The note of `given_code_note`, if the log holds codes."""
+    if not isinstance(rows.kind, SetColumn) or rows.kind.holds != "codes" or "label" not in rows.table.columns:
+        return ()
+    table = rows.table.select(label=rows.table["label"], given=rows.table[rows.keys[0]].length() > 0)
+    lines = fetch(table.distinct()).to_pylist()
+    given, left = ([line["label"] for line in lines if bool(line["given"]) is has] for has in (True, False))
+    return given_code_note(given, left)

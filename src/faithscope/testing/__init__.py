@@ -11,6 +11,10 @@ from faithscope.testing.conformance import (
 )
 from faithscope.testing.hard import HardSystem, hard_systems
 from faithscope.testing.number_cases import NUMBER_CASES, SCOPED_NUMBER_CASES, NumberCase
+from faithscope.testing.reasons.planted import REASON_SYSTEMS
+from faithscope.testing.reasons.rows import ReasonedRows
+from faithscope.testing.reasons.system import ReasonSystem
+from faithscope.testing.reasons.truth import ReasonTruth
 from faithscope.testing.scoped_cases import SCOPED_CASES, ScopedCase
 from faithscope.testing.scoped_systems import SCOPED, Hub, Scoped
 from faithscope.testing.systems import SYSTEMS, System
@@ -20,6 +24,7 @@ from faithscope.testing.unseen_hubs import HubUnderDirections, HubUnderTopics
 __all__ = [
     "CASES",
     "NUMBER_CASES",
+    "REASON_SYSTEMS",
     "SCOPED",
     "SCOPED_CASES",
     "SCOPED_NUMBER_CASES",
@@ -33,6 +38,9 @@ __all__ = [
     "HubUnderDirections",
     "HubUnderTopics",
     "NumberCase",
+    "ReasonSystem",
+    "ReasonTruth",
+    "ReasonedRows",
     "Scoped",
     "ScopedCase",
     "System",

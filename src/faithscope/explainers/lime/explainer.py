@@ -14,7 +14,13 @@ from faithscope.explainers.lime.shared import SharedDraws
 from faithscope.explainers.shared.arrays import Floats
 from faithscope.explainers.shared.blocks import Progress
 from faithscope.explainers.shared.choices import check_choice
-from faithscope.explainers.shared.classes import importances_of, names_per_class, warn_if_predicted
+from faithscope.explainers.shared.classes import (
+    importances_of,
+    label_of,
+    names_per_class,
+    own_classes,
+    warn_if_predicted,
+)
 from faithscope.explainers.shared.manners import Mannered
 from faithscope.explainers.shared.table import Table, Unseen
 from faithscope.explanations.importances import Importances
@@ -149,4 +155,5 @@ class Lime(Mannered):
         rows, classes, features = coefficients.shape
         names = names_per_class(self.table.names, range(classes))
         importances = importances_of(coefficients.reshape(rows, classes * features), names, self.table.axes)
-        return importances._with(remarks=self._drawing.asked.remarks)
+        remarks = (*own_classes(self.class_index), *self._drawing.asked.remarks)
+        return importances._with(remarks=remarks, label=label_of(self.model, self.class_index))

@@ -21,7 +21,13 @@ from faithscope.explainers.shap.trees import Trees, is_off
 from faithscope.explainers.shared.arrays import Bools, Floats
 from faithscope.explainers.shared.blocks import Progress
 from faithscope.explainers.shared.choices import check_choice
-from faithscope.explainers.shared.classes import importances_of, names_per_class, warn_if_predicted
+from faithscope.explainers.shared.classes import (
+    importances_of,
+    label_of,
+    names_per_class,
+    own_classes,
+    warn_if_predicted,
+)
 from faithscope.explainers.shared.manners import Mannered, settings_line
 from faithscope.explainers.shared.models import is_regressor
 from faithscope.explainers.shared.table import Table
@@ -184,8 +190,9 @@ class Shap(Mannered):
         word = "output" if is_regressor(self.model) else "class"
         names = names_per_class(self.table.names, self._classes[: values.shape[2]], word)
         importances = importances_of(as_vectors(values[place]), names, self.table.axes)
-        told = {"asked": effort.asked, "saved": effort.saved, "remarks": (_NOISY,) if effort.noisy else ()}
-        return importances._with(error=error, **told), as_vectors(errors[place])
+        remarks = (*own_classes(self.class_index), *((_NOISY,) if effort.noisy else ()))
+        told = {"asked": effort.asked, "saved": effort.saved, "label": label_of(self.model, self.class_index)}
+        return importances._with(error=error, remarks=remarks, **told), as_vectors(errors[place])
 
     @staticmethod
     def read(explanation: Any, class_index: int | str | None = None) -> Importances:

@@ -7,7 +7,7 @@ import numpy as np
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.shap.classes import as_vectors, computed_classes, of_highest
 from faithscope.explainers.shared.arrays import Floats
-from faithscope.explainers.shared.classes import names_per_class, warn_if_predicted
+from faithscope.explainers.shared.classes import names_per_class, own_classes, warn_if_predicted
 from faithscope.explanations.importances import Importances
 
 
@@ -28,7 +28,8 @@ def read_explanation(explanation: Any, class_index: int | str | None) -> Importa
     else:
         values = values[:, :, classes]
     plain = [f"x{j}" for j in range(values.shape[1])] if names is None else names
-    return Importances(as_vectors(values), names_per_class(plain, classes[: values.shape[2]]))
+    importances = Importances(as_vectors(values), names_per_class(plain, classes[: values.shape[2]]))
+    return importances._with(remarks=own_classes(class_index))
 
 
 def _ready(explanation: Any) -> tuple[Floats, Floats]:

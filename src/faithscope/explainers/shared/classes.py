@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explanations.importances import Importances
+from faithscope.explanations.importances import OWN_CLASSES, Importances
 
 PREDICTED = (
     "class_index='predicted' explains a different class from row to row, so equal vectors may speak of different "
@@ -36,6 +36,21 @@ def warn_if_predicted(class_index: int | str | None, stacklevel: int = 3) -> boo
     if predicted:
         warnings.warn(PREDICTED, stacklevel=stacklevel)
     return predicted
+
+
+def label_of(model: Any, class_index: int | str | None) -> str | None:
+    """The label that importances of one class speak of, if the model, or whose method it is, says its classes."""
+    classes = getattr(getattr(model, "__self__", model), "classes_", None)
+    if classes is None or np.ndim(classes) != 1:
+        return None
+    place = 1 if class_index is None and len(classes) == 2 else class_index
+    known = isinstance(place, int | np.integer) and 0 <= place < len(classes)
+    return str(classes[place]) if known else None
+
+
+def own_classes(class_index: int | str | None) -> tuple[str, ...]:
+    """A remark if the predicted class is explained."""
+    return (OWN_CLASSES,) if isinstance(class_index, str) and class_index == "predicted" else ()
 
 
 def importances_of(values: Any, names: Sequence[str], axes: tuple[int, ...] | None) -> Importances:

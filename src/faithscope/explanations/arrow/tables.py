@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput, FaithscopeError, WrongType
 from faithscope.explanations.arrow.columns import distinct_columns, read_array, read_column, write_column
 from faithscope.explanations.base import Explanations
+from faithscope.explanations.codes import Codes
 from faithscope.explanations.concepts import Concepts
 from faithscope.explanations.conditions.conjunctions import number_conjunctions
 from faithscope.explanations.conditions.grammar import parse_rule, write_rule
@@ -43,9 +44,9 @@ def to_arrow(explanations: Explanations) -> Any:
     """The explanations as a ``pyarrow.Table``, from which `from_arrow` makes the same again.
 
     Importances are columns ``phi_<feature>``, rankings ``rank_<j>``, rules ``rule`` (the rule grammar), highlights
-    ``words`` (lists), plain keys ``explanation``, reasons ``reason`` (as compared) and ``reason_as_written``, records
-    ``explanation_<name>``, prototypes ``prototypes`` (lists of indices), counterfactuals ``cf_<feature>`` and
-    ``original_<feature>``.
+    ``words`` (lists), codes ``codes`` (lists), plain keys ``explanation``, reasons ``reason`` (as compared) and
+    ``reason_as_written``, records ``explanation_<name>``, prototypes ``prototypes`` (lists of indices), counterfactuals
+    ``cf_<feature>`` and ``original_<feature>``.
     """
     import pyarrow as pa
 
@@ -148,7 +149,7 @@ def _write_importances(given: Importances) -> tuple[Columns, Settings]:
     columns, _ = _written(prefix, names, list(given.values.T))
     settings = {"names": given.names, "form": given.form, "dtype": str(given.values.dtype)}
     known = {"error": given.error or None, "shape": given.shape, "doubt": given.doubt or None}
-    known |= {"asked": given.asked or None, "saved": given.saved or None}
+    known |= {"asked": given.asked or None, "saved": given.saved or None, "label": given.label}
     return columns, settings | {name: value for name, value in known.items() if value is not None}
 
 
@@ -162,7 +163,8 @@ def _read_importances(columns: Columns, settings: Settings) -> Importances:
         raise ValueError(f"maps of shape {shape} do not have {matrix.shape[1]} values")
     read = kind.made(matrix, _names(settings), settings["form"], float(settings.get("error", 0.0)), shape)
     told = {name: int(settings.get(name, 0)) for name in ("asked", "saved")}
-    return read._with(doubt=str(settings.get("doubt", "")), **told)
+    label = str(settings["label"]) if "label" in settings else None
+    return read._with(doubt=str(settings.get("doubt", "")), label=label, **told)
 
 
 def _dtype(settings: Settings) -> str:
@@ -184,6 +186,19 @@ def _write_plain(given: Plain) -> tuple[Columns, Settings]:
 def _read_plain(columns: Columns, settings: Settings) -> Plain:
     values = read_array(columns["explanation"], settings["json"], _dtype(settings))
     return Plain.__new__(Plain)._with(values=values)
+
+
+def _write_codes(given: Codes) -> tuple[Columns, Settings]:
+    import pyarrow as pa
+
+    try:
+        return {"codes": pa.array([list(codes) for codes in given.values], pa.list_(pa.string()))}, {}
+    except UnicodeEncodeError:
+        raise BadInput("A code holds a lone surrogate, which no table can store: clean the texts.") from None
+
+
+def _read_codes(columns: Columns, settings: Settings) -> Codes:
+    return Codes(to_objects(columns["codes"].to_pylist()))
 
 
 def _write_reasons(given: Reasons) -> tuple[Columns, Settings]:
@@ -396,6 +411,7 @@ _KINDS: dict[
     Importances: (_write_importances, _read_importances),
     Rankings: (_write_importances, _read_importances),
     Plain: (_write_plain, _read_plain),
+    Codes: (_write_codes, _read_codes),
     Records: (_write_records, _read_records),
     Reasons: (_write_reasons, _read_reasons),
     Rules: (_write_rules, _read_rules),

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.discretizers import Chain, Discretizer, Grouped, Original, Pool, SignOfTop, discretize, to_discretizer
-from faithscope.errors import UnknownName, WrongType
+from faithscope.errors import BadInput, UnknownName, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.inputs.hints import hint
@@ -87,20 +87,23 @@ def _is_plain(explanations: Explanations) -> bool:
 def _for_all(
     discretizer: Callable[[Explanations], Any] | None, raw: Mapping[str, Explanations]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    taking = {name: _refusal(discretizer, given) for name, given in raw.items()}
-    if all(refusal is not None for refusal in taking.values()):
-        raise next(refusal for refusal in taking.values() if refusal is not None)
-    left = [name for name, refusal in taking.items() if refusal is not None]
+    taking = {name: refusal(discretizer, given) for name, given in raw.items()}
+    if all(why is not None for why in taking.values()):
+        raise next(why for why in taking.values() if why is not None)
+    left = [name for name, why in taking.items() if why is not None]
     notes = tuple(f"{name} is compared as it is, since {discretizer!r} does not take its explanations" for name in left)
     return {name: discretizer for name in raw if name not in left}, notes
 
 
-def _refusal(discretizer: Callable[[Explanations], Any] | None, explanations: Explanations) -> WrongType | None:
+def refusal(discretizer: Callable[[Explanations], Any] | None, explanations: Explanations) -> WrongType | None:
     """What the discretizer says if it does not take this kind of explanations."""
     try:
         discretize(explanations.take(np.arange(min(1, len(explanations)))), discretizer)
-    except WrongType as refusal:
-        return refusal
+    except WrongType as why:
+        return why
+    except BadInput:
+        if not getattr(discretizer, "learns", False):  # it takes them once it has learned
+            raise
     return None
 
 

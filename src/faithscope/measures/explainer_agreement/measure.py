@@ -12,6 +12,7 @@ from faithscope.explanations.importances import Importances
 from faithscope.inputs.alignment import index_of, row_labels, same_rows
 from faithscope.inputs.checks import check_share, check_whole, same_length
 from faithscope.measures.explainer_agreement.granularity import ComparedExplainer, at_granularity
+from faithscope.measures.explainer_agreement.learning import learned
 from faithscope.measures.explainer_agreement.pair import pair_agreement
 from faithscope.measures.explainer_agreement.result import ExplainerAgreement
 from faithscope.measures.explainer_agreement.shares import CountedRows
@@ -49,7 +50,8 @@ def explainer_agreement(
         One per explainer, by a name of your choice; each with one explanation per row, in the order of the same rows.
     discretizer : discretizer, str or callable, or mapping of str to these, optional
         At which granularity two explanations are the same: one for all explainers whose kind it takes, or one per
-        explainer by name. By default importances are compared by ``SignOfTop(5)``, and all others as they are.
+        explainer by name. By default importances are compared by ``SignOfTop(5)``, and all others as they are. One that
+        learns, such as `CommonPhrases`, does so from one half of the rows, and the other half is compared.
     k : int
         How many features importances name.
     confidence : float
@@ -75,8 +77,10 @@ def explainer_agreement(
     first = next(iter(raw.values()))
     zeros = np.zeros(len(first), np.int64)  # there are no predictions
     rows = Sample.checked(first, zeros, None, weights, clusters, row_labels={"explanations": first})
-    explainers, notes = at_granularity(raw, discretizer)
-    return measure_agreement(explainers, rows.noting((*same_rows(**labels), *notes)), k, confidence)
+    alignment = same_rows(**labels)
+    rows, compared, chosen = learned(rows, raw, discretizer)
+    explainers, notes = at_granularity(compared, chosen)
+    return measure_agreement(explainers, rows.noting((*alignment, *notes)), k, confidence)
 
 
 def measure_agreement(

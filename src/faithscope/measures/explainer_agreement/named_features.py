@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.explanations.base import Explanations
+from faithscope.explanations.codes import Codes
 from faithscope.explanations.concepts import Concepts
 from faithscope.explanations.conditions.conjunctions import Conjunctions
 from faithscope.explanations.counterfactuals import Counterfactuals
+from faithscope.explanations.forms import MARKS, SIGNS, are_codes, have_order, last_step
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.rules import Rules
@@ -19,8 +21,6 @@ from faithscope.explanations.rules import Rules
 Ints = NDArray[np.int64]
 
 _CELLS = 2**20  # values sorted at a time
-_SIGNS = ("Sign(", "SignOfTop(", "DeltaSign(")  # forms whose values are signs, without sizes
-_MARKS = ("TopFeatures(", "TopRegions(", "Modified(")  # and those that only say which features
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,22 +69,27 @@ def named_features(explanations: Explanations, k: int) -> NamedFeatures | None:
     """The features that these explanations name; None for kinds that name none, such as plain keys.
 
     Importances name the k largest in size, the earlier of equal ones, and never a feature of importance 0. If only
-    signs are left of them, or which features are the largest, they name all that are not 0, in no order. Rules name
-    the features of their conditions, highlights their words, counterfactuals the features that they change.
+    signs are left of them, or which features are the largest, they name all that are not 0, in no order; reason codes
+    in order keep it. Rules name the features of their conditions, highlights their words, codes themselves,
+    counterfactuals the features that they change.
     """
     if isinstance(explanations, Importances):
         return None if isinstance(explanations, Rankings) else _of_importances(explanations, k)
     if isinstance(explanations, Counterfactuals):
         return _marked(explanations.points != explanations.originals, explanations.names)
+    if isinstance(explanations, Codes):
+        return _of_parts(Highlights(explanations.values))
     return _of_parts(explanations) if isinstance(explanations, Rules | Highlights) else None
 
 
 def _of_importances(importances: Importances, k: int) -> NamedFeatures:
-    last, values = importances.form.rpartition(" | ")[2], importances.values
-    if last.startswith((*_SIGNS, *_MARKS)):
+    last, values = last_step(importances.form), importances.values
+    if are_codes(importances.form):
+        return _of_codes(importances)
+    if last.startswith((*SIGNS, *MARKS)):
         marked = _marked(values != 0, importances.names)
         signs = np.sign(values[marked.rows, marked.features]).astype(np.int8)
-        return marked if last.startswith(_MARKS) else replace(marked, signs=signs)
+        return marked if last.startswith(MARKS) else replace(marked, signs=signs)
     n, width = values.shape
     top = np.empty((n, min(k, width)), np.int64)
     step = max(1, _CELLS // max(1, width))
@@ -95,6 +100,15 @@ def _of_importances(importances: Importances, k: int) -> NamedFeatures:
     features = top[rows, ranks]
     signs = np.sign(values[rows, features]).astype(np.int8)
     return NamedFeatures(n, width, importances.names, rows, features, ranks, signs, limited=True)
+
+
+def _of_codes(codes: Importances) -> NamedFeatures:
+    """Reason codes, which are all negative; in order if they have one."""
+    marked = _marked(codes.values != 0, codes.names)
+    marked = replace(marked, signs=np.full(len(marked.rows), -1, np.int8))
+    if not have_order(codes.form):
+        return marked
+    return replace(marked, ranks=codes.values[marked.rows, marked.features].astype(np.int64) - 1)
 
 
 def _marked(marks: NDArray[Any], names: tuple[str, ...] | None) -> NamedFeatures:

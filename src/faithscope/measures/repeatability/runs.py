@@ -16,7 +16,7 @@ from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.chunks import over_chunks
 from faithscope.inputs.rows import rows_of
 from faithscope.readers import as_explanations
-from faithscope.sample import REPEATED, Sample
+from faithscope.sample import REPEATED, Sample, learned_note
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -65,6 +65,7 @@ class Runs:
         given = tuple(kinds.values())
         if sample.positions is not None:
             given = tuple(kind.take(sample.positions) for kind in given)
+        sample, given, discretizer = _learned(sample, given, discretizer)
         coarse = [discretize(kind, discretizer) for kind in given]
         _refuse_kinds(dict(zip(runs, coarse, strict=True)))
         return cls(tuple(runs), given, joined(coarse), sample.noting(tuple(notes[:1])))
@@ -183,6 +184,18 @@ def _without_metrics(kinds: Mapping[str, Explanations]) -> dict[str, Explanation
     return {
         name: kind._with(metric=metric) if isinstance(kind, Counterfactuals) else kind for name, kind in kinds.items()
     }
+
+
+def _learned(
+    sample: Sample, given: tuple[Explanations, ...], discretizer: Any
+) -> tuple[Sample, tuple[Explanations, ...], Any]:
+    """The rows to measure, their runs, and the discretizer once it learned from all runs of the other rows."""
+    if not getattr(discretizer, "learns", False):
+        return sample, given, discretizer
+    looked, reported = sample.half_places(discretizer.seed)
+    learned = discretizer._learned_from(joined([kind.take(looked) for kind in given]))
+    rows = sample.take(reported).noting((learned_note(discretizer, len(looked)),))
+    return rows, tuple(kind.take(reported) for kind in given), learned
 
 
 def _refuse_kinds(kinds: Mapping[str, Explanations]) -> None:

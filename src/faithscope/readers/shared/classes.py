@@ -1,5 +1,6 @@
 """Importances of several classes: which axis is classes, and the importances of those that a caller wants."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,6 @@ from faithscope.inputs.axes import are_interactions, shape_of
 from faithscope.inputs.tensors import is_tensor, to_host
 from faithscope.readers.shared.wanted import ClassIndex, Wanted
 
-OWN_CLASSES = "rows explain the classes predicted for them, so that equal numbers may speak of different classes"
 _LOOK = 1000  # rows that nearly always tell that a column varies
 _BIAS = "the constant last column, the bias of a boosted model, was left out"
 
@@ -98,6 +98,8 @@ def chosen(values: NDArray[Any], names: Sequence[str] | None, class_index: Class
     values : (n, d) array
     names : tuple of str, or None
     remarks : tuple of str
+    label : str or None
+        The label that they speak of, if it is one and has a name.
     """
     rows, features, classes = values.shape
     if class_index == "predicted":
@@ -109,10 +111,15 @@ def chosen(values: NDArray[Any], names: Sequence[str] | None, class_index: Class
         labels = names or [f"x{j}" for j in range(features)]
         crossed = tuple(f"{name} | class {title}" for title in titles for name in labels)
         flat = values.transpose(0, 2, 1).reshape(rows, -1)
-        return flat, crossed, (f"importances of all {classes} classes count, one after the other",)
+        return flat, crossed, (f"importances of all {classes} classes count, one after the other",), None
     label = min(1, classes - 1) if class_index is None else check_class(class_index, classes)
     told = (f"importances are those of class {titles[label]}",) if class_index is None and classes == 2 else ()
-    return values[:, :, label], names, told
+    return values[:, :, label], names, told, label_named(titles[label])
+
+
+def label_named(title: Any) -> str | None:
+    """The label that a library names; None for a number, or a word with a number, which name only its place."""
+    return None if not isinstance(title, str) or re.fullmatch(r"(\w+ )?\d+", title.strip()) else title
 
 
 def check_class(class_index: Any, classes: int) -> int:

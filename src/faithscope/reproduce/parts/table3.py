@@ -2,7 +2,7 @@
 
 import sys
 
-from faithscope.datasets import NAMES, load
+from faithscope.datasets import PAPER, load
 from faithscope.reproduce.models.reviews import vocabulary_size
 from faithscope.reproduce.printed import printed
 from faithscope.reproduce.records import Outcome, Record, Setting, total
@@ -16,7 +16,7 @@ _CHESS = "the file has 18 labels, draw and the depths zero to sixteen: 17 leaves
 def run(settings: Settings) -> Outcome:
     """How many classes, rows and features each data set has."""
     steps = Steps(settings, sys.modules[__name__])
-    return total(steps.do(name, _of_data_set, name, settings) for name in NAMES)
+    return total(steps.do(name, _of_data_set, name, settings) for name in PAPER)
 
 
 def _of_data_set(name: str, settings: Settings) -> Outcome:

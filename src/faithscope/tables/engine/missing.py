@@ -87,18 +87,19 @@ def refuse_infinite(counts: Mapping[str, int]) -> None:
         )
 
 
-def refuse_missing(seen: Scan, nulls: Nulls) -> None:
-    """Raise if values are missing and nobody said what to do with them, or if no row is left."""
+def refuse_missing(seen: Scan, nulls: Nulls, advice: str = "") -> None:
+    """Raise if values are missing and nobody said what to do with them, or if no row is left; with further advice."""
     if seen.rows == 0:
         raise BadInput("The log has no rows: nothing can be measured.")
     for name, count in seen.missing.items():
         if count == seen.rows:
-            raise BadInput(f"Column {name!r} is null in all {count:,} rows: name another column.")
+            raise BadInput(f"Column {name!r} is null in all {count:,} rows: name another column.{advice}")
     if nulls == "error" and seen.missing:
         columns = ", ".join(f"{name!r} in {count:,}" for name, count in list(seen.missing.items())[:_NAMED])
         raise BadInput(
             f"Values are missing (null or NaN) in {len(seen.missing)} of the used columns: {columns} of "
             f'{seen.rows:,} rows. Say nulls="drop" to leave such rows out, or nulls="key" to let missing be a value.'
+            f"{advice}"
         )
 
 

@@ -19,11 +19,8 @@ from faithscope.discretizers import (
     Modified,
     Original,
     Phrases,
-    Rank,
     Sign,
-    SignOfTop,
     Template,
-    TopFeatures,
     Truncate,
 )
 from faithscope.errors import WrongType
@@ -51,9 +48,12 @@ def coarsen(discretizer: Any, table: Table, kind: Kind) -> Coarse:
             f"{discretizer!r} discretizes reasons in words; the log holds {kind.what}. Name a column of texts as the "
             "explanation, and pass kind='reasons'."
         )
+    if getattr(discretizer, "orders_features", False):
+        to_numbers(discretizer, kind)
+        raise AssertionError(f"{discretizer!r} orders numbers in NumPy")
     raise WrongType(
         f"{discretizer!r} is not known to engines: use Floor, Truncate, Sign, Rank, SignOfTop, TopFeatures, "
-        "Delta, DeltaSign or Modified, or discretize before you write the log."
+        "ReasonCodes, Delta, DeltaSign or Modified, or discretize before you write the log."
     )
 
 
@@ -124,14 +124,6 @@ def _direction(new: Any, old: Any) -> Any:
 
 def _unlike(new: Any, old: Any) -> Any:
     return as_number(~new.identical_to(old))
-
-
-@coarsen.register(Rank)
-@coarsen.register(SignOfTop)
-@coarsen.register(TopFeatures)
-def _(discretizer: Rank | SignOfTop | TopFeatures, table: Table, kind: Kind) -> Coarse:
-    to_numbers(discretizer, kind)
-    raise AssertionError(f"{discretizer!r} orders numbers in NumPy")
 
 
 def total(parts: list[Expression]) -> Expression:

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from faithscope.discretizers import Rank, SignOfTop, TopFeatures
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
 from faithscope.tables.engine.answers import fetch, fetch_line
@@ -49,7 +48,7 @@ class _Keys:
 
     def notes(self, discretizer: Any) -> tuple[str, ...]:
         """That features are in the order of their names, if that may decide between equal ones."""
-        ranked = any(isinstance(step, Rank | SignOfTop | TopFeatures) for step in steps(discretizer))
+        ranked = any(step.orders_features for step in steps(discretizer))
         note = "rows write their features in different orders: they were put in the order of their names, which "
         return (note + "decides between features of equal size",) if ranked and self.sorted else ()
 

@@ -143,6 +143,6 @@ def as_list(source: LogSource, column: str, form: str, wanted: str | None) -> Lo
     if form == "objects":
         lists = keys(text)
     else:
-        kind = "string" if form == "words" else "int64" if wanted == "prototypes" else "float64"
+        kind = "string" if form == "words" or wanted == "codes" else "int64" if wanted == "prototypes" else "float64"
         lists = text.cast("json").cast(f"array<{kind}>")
     return replace(source, table=source.table.mutate(**{column: lists}))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 from faithscope.explanations.arrow.columns import read_column, to_objects
 from faithscope.explanations.base import Explanations
+from faithscope.explanations.codes import Codes
 from faithscope.explanations.conditions.grammar import parse_rule
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances, Rankings
@@ -117,9 +118,9 @@ class PairColumns:
 
 @dataclass(frozen=True)
 class SetColumn:
-    """A set of words, or of indices of prototypes, as a list."""
+    """A set of words, of codes, or of indices of prototypes, as a list."""
 
-    words: bool
+    holds: Literal["words", "codes", "prototypes"]
     names: tuple[str, ...] = ("words",)
 
     width: ClassVar[int] = 1
@@ -127,11 +128,18 @@ class SetColumn:
     @property
     def what(self) -> str:
         """What these are."""
-        return "highlighted words" if self.words else "prototypes"
+        return "highlighted words" if self.words else self.holds
+
+    @property
+    def words(self) -> bool:
+        """Whether these are words, which apply to documents that hold them."""
+        return self.holds == "words"
 
     def read(self, values: Values) -> Explanations:
         """Explanations from their values; a missing list reads like an empty one."""
         rows = [items or [] for items in values[0].to_pylist()]
+        if self.holds == "codes":
+            return Codes.made(tuple(sorted(items)) for items in rows)
         return Highlights(rows) if self.words else Prototypes(to_objects(rows))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.discretizers import Rank, SignOfTop, TopFeatures
+from faithscope.discretizers import Rank
 from faithscope.errors import BadInput
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.tables.engine.missing import refuse_infinite
@@ -46,10 +46,10 @@ class NumberStream(Stream):
     _infinite: "Counter[str]" = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        none = Importances.made(np.empty((0, self.kind.width)), None, "")
+        none = Importances.made(np.empty((0, self.kind.width)), None, self.kind.form)
         coarse = self._coarse(none)  # a step that does not follow from the one before says so at once
         self._bytes = Bytes(coarse.values.dtype)
-        self.packing = self._bytes
+        self.packing, self.notes = self._bytes, coarse.remarks
         form = " | ".join([*([self.kind.form] if self.kind.form else []), *map(repr, self.steps)])
         order = "features" if isinstance(coarse, Rankings) else self.kind.order
         self.coarse_kind = replace(self.kind, form=form, order=order)
@@ -124,7 +124,7 @@ def _discretized(given: Importances, step: Any) -> Importances:
     missing = np.isnan(given.values)
     if not missing.any():
         return coarse
-    if isinstance(step, SignOfTop | TopFeatures):
-        room = step.k - (~missing).sum(axis=1)
+    room = step._room(given.values)
+    if room is not None:
         missing &= np.cumsum(missing, axis=1) <= room[:, None]
     return Importances.made(np.where(missing, np.nan, coarse.values), coarse.names, coarse.form)

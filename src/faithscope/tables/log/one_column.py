@@ -6,6 +6,7 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.tables.engine.answers import fetch
 from faithscope.tables.engine.expressions import call
+from faithscope.tables.log.codes import code_lists
 from faithscope.tables.log.discretizers import reads_texts
 from faithscope.tables.log.features import features_of, field_names
 from faithscope.tables.log.json_column import as_list, in_duckdb, is_json, json_form
@@ -13,7 +14,7 @@ from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.source import LogSource
 
 _AS_IT_IS = ("keys", "reasons", "rules", "counterfactuals")
-_SETS = ("words", "prototypes")
+_SETS = ("words", "prototypes", "codes")
 _COPIED = "JSON is taken apart by DuckDB: the log was copied into one of our own, in memory and temporary files"
 
 
@@ -46,6 +47,19 @@ class PlainColumns:
 
 def plain_columns(source: LogSource, columns: tuple[str, ...], options: AuditOptions) -> PlainColumns:
     """The explanation in plain columns: one per feature if it is an object of numbers, lists if it is a list."""
+    if options.kind == "codes":
+        return _codes(source, columns, options)
+    return _plain_columns(source, columns, options)
+
+
+def _codes(source: LogSource, columns: tuple[str, ...], options: AuditOptions) -> PlainColumns:
+    """Codes as one column of lists, whatever held them."""
+    plain = _plain_columns(source, columns, options)
+    lists, column, notes = code_lists(plain.source, plain.columns)
+    return replace(plain, source=lists, columns=(column,), wanted="codes", notes=(*plain.notes, *notes))
+
+
+def _plain_columns(source: LogSource, columns: tuple[str, ...], options: AuditOptions) -> PlainColumns:
     wanted = options.kind or ("reasons" if reads_texts(options.discretizer) else None)
     as_given = PlainColumns(source, columns, wanted)
     if len(columns) > 1 or wanted in _AS_IT_IS:

@@ -14,7 +14,7 @@ from faithscope.tables.engine.missing import Scan, refuse_missing, scan
 from faithscope.tables.engine.protocol import Table
 from faithscope.tables.labels import in_order, read_labels
 from faithscope.tables.log.discretizers import to_numbers
-from faithscope.tables.log.kinds import Kind, NumberColumns, PairColumns, ReasonColumn
+from faithscope.tables.log.kinds import KeyColumns, Kind, NumberColumns, PairColumns, ReasonColumn
 from faithscope.tables.log.layout import laid_out
 from faithscope.tables.log.number_stream import NumberStream
 from faithscope.tables.log.reason_stream import ReasonStream
@@ -23,6 +23,7 @@ from faithscope.tables.log.streaming import split, steps
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.source import LogSource
 
+_CODES = " If these columns hold codes, of which a row may have fewer, pass kind='codes'."
 _EXACT = 2**53  # beyond it two integers may share one float64
 
 
@@ -43,10 +44,17 @@ def open_log(source: LogSource, options: AuditOptions, carried: Sequence[str] = 
     if parts is not None:
         return _streamed(log, *parts, carried)
     seen = scan(log.source.table, log.used)
-    refuse_missing(seen, options.nulls)
+    refuse_missing(seen, options.nulls, _CODES if _may_be_codes(log) else "")
     _refuse_missing_numbers(log, seen)
     _refuse_large(log, seen)
     return replace(log, kind=_bounded(log, seen), nan=seen.nan), seen
+
+
+def _may_be_codes(log: AuditedLog) -> bool:
+    """Whether the explanation is in several columns, of texts if they hold anything."""
+    schema = log.source.table.schema()
+    keys = isinstance(log.kind, KeyColumns) and len(log.columns) > 1
+    return keys and any(schema[name].is_string() for name in log.columns)
 
 
 def _streamed(
@@ -73,7 +81,7 @@ def _streamed(
     refuse_missing(seen, nulls)
     _refuse_missing_numbers(log, seen)
     _refuse_large(log, seen)
-    return replace(log, stream=stream), seen
+    return replace(log, stream=stream, notes=(*log.notes, *stream.notes)), seen
 
 
 def _with_reasons(log: AuditedLog, kind: ReasonColumn, carried: Sequence[str]) -> tuple[AuditedLog, Scan]:

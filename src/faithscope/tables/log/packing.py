@@ -12,7 +12,6 @@ from faithscope.tables.log.kinds import Kind, NumberColumns
 
 _BITS = 62  # of a whole number that every engine adds without overflow
 _MOST_LEVELS = 2**20  # different values of a feature that are worth packing
-_MISSING = 127  # in place of a small whole number
 
 
 @dataclass(frozen=True)
@@ -76,17 +75,22 @@ class Bytes:
     Attributes
     ----------
     dtype : numpy dtype
-        Of the numbers: floats, or small whole ones, of which the largest stands for missing.
+        Of the numbers: floats, or small whole ones; the largest that the type holds stands for missing, unless it has
+        no signs, as ranks, which are never missing.
     """
 
     dtype: np.dtype[Any]
+
+    @property
+    def _missing(self) -> int:
+        return int(np.iinfo(self.dtype).max)
 
     def packed(self, values: NDArray[Any]) -> Any:
         """One blob per row, as an Arrow array."""
         import pyarrow as pa
 
         if self.dtype.kind != "f" and values.dtype.kind == "f":
-            values = np.where(np.isnan(values), _MISSING, values)
+            values = np.where(np.isnan(values), self._missing, values)
         rows: NDArray[Any] = np.ascontiguousarray(values, self.dtype)
         if self.dtype.kind == "f":
             rows = rows + 0.0  # -0.0 is 0.0
@@ -98,6 +102,6 @@ class Bytes:
         """The (n, width) values from the blobs; NaN if missing."""
         joined = b"".join(columns[0].to_pylist())
         values = np.frombuffer(joined, self.dtype).reshape(-1, width).astype(np.float64)
-        if self.dtype == np.int8:
-            values[values == _MISSING] = np.nan
+        if self.dtype.kind == "i":
+            values[values == self._missing] = np.nan
         return values

@@ -19,8 +19,10 @@ def kind_in_log(settings: Settings) -> Kind:
         return NumberColumns(chosen, bool(names), settings["form"], span, order)
     if kind == "Rules":
         return RuleColumn(tuple(settings["features"]), settings["tree"])
-    if kind in ("Highlights", "Concepts", "Prototypes"):
-        return SetColumn(kind != "Prototypes")
+    if kind in ("Highlights", "Concepts"):
+        return SetColumn("words")
+    if kind in ("Prototypes", "Codes"):
+        return SetColumn("codes" if kind == "Codes" else "prototypes")
     if kind == "Plain":
         return KeyColumns(("explanation",), (settings["json"],), False)
     if kind == "Reasons":
@@ -43,7 +45,7 @@ def kind_by_columns(schema: Any, columns: Sequence[str], wanted: str | None, *, 
     schema : ibis.Schema
     columns : names of the columns that hold the explanation
     wanted : str, optional
-        importances, keys, reasons, rules, words or prototypes; counterfactuals are known by their names.
+        importances, keys, reasons, codes, rules, words or prototypes; counterfactuals are known by their names.
     discretized : bool
         Whether a discretizer follows, so that a single number must be an importance.
     """
@@ -57,9 +59,10 @@ def kind_by_columns(schema: Any, columns: Sequence[str], wanted: str | None, *, 
         if nested is not None:
             raise WrongType(f"Column {nested!r} holds {schema[nested]}: a key is one value; name its parts as columns.")
         return KeyColumns(tuple(columns), (False,) * len(columns), len(columns) > 1)
-    if kind not in ("reasons", "rules", "words", "prototypes"):
+    if kind not in ("reasons", "codes", "rules", "words", "prototypes"):
         raise BadInput(
-            f"kind must be importances, keys, reasons, rules, words, prototypes or counterfactuals; got {kind!r}."
+            "kind must be importances, keys, reasons, codes, rules, words, prototypes or counterfactuals; "
+            f"got {kind!r}."
         )
     if len(columns) > 1:
         raise BadInput(f"{kind.capitalize()} sit in one column; got {', '.join(columns)}.")
@@ -71,7 +74,7 @@ def kind_by_columns(schema: Any, columns: Sequence[str], wanted: str | None, *, 
         return RuleColumn()
     if not types[0].is_array():
         raise WrongType(f"{kind.capitalize()} are a column of lists; {columns[0]!r} holds {types[0]}.")
-    return SetColumn(kind == "words")
+    return SetColumn(kind)  # type: ignore[arg-type]
 
 
 def _guess(types: Sequence[Any], columns: Sequence[str], discretized: bool) -> str:

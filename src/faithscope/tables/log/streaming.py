@@ -21,9 +21,6 @@ from faithscope.discretizers import (
     Discretizer,
     Modified,
     Original,
-    Rank,
-    SignOfTop,
-    TopFeatures,
 )
 from faithscope.tables.engine.answers import batches
 from faithscope.tables.engine.failures import clear_errors
@@ -54,7 +51,7 @@ def split(discretizer: Discretizer, kind: Kind) -> tuple[Discretizer, tuple[Any,
     changes = 1 if isinstance(kind, PairColumns) and chain and isinstance(chain[0], Delta | DeltaSign | Modified) else 0
     left = chain[changes:]
     numbers = isinstance(kind, NumberColumns) or (changes == 1 and (chain[0] != Delta() or all(kind.numeric)))  # type: ignore[union-attr]
-    ordered = any(isinstance(step, Rank | SignOfTop | TopFeatures) for step in left)
+    ordered = any(step.orders_features for step in left)
     if not numbers or not (ordered or kind.width > _WIDE):
         return None
     return (chain[0] if changes else Original()), left

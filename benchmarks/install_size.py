@@ -1,0 +1,84 @@
+"""Packages, megabytes and seconds of `pip install faithscope`, in fresh environments.
+
+    python benchmarks/install_size.py                     # without extras
+    python benchmarks/install_size.py "" shap all         # several, one after the other
+    python benchmarks/install_size.py --tree ../older     # of another checkout
+
+Everything is downloaded first, from wherever pip is configured to look, so that the seconds are those of installing
+alone; they are of processor time too, which other work on the machine does not change. Megabytes are those of the
+installed files, with what Python compiles of them.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import tempfile
+import venv
+from pathlib import Path
+from time import perf_counter
+
+ROOT = Path(__file__).resolve().parents[1]
+SHOWN = 10  # the largest packages
+# Runs in the fresh environment: the name of every package with the bytes of its files.
+LISTED = """
+import json
+from importlib.metadata import distributions
+sizes, seen = {}, set()
+for package in distributions():
+    files = {path.locate().resolve() for path in package.files or ()} - seen  # a file of two packages counts once
+    seen |= files
+    sizes[package.name] = sum(path.stat().st_size for path in files if path.is_file())
+print(json.dumps(sizes))
+"""
+
+Sizes = dict[str, int]
+Seconds = tuple[float, float]  # by the clock, and of processor time
+
+
+def install(tree: Path, extras: str, folder: Path) -> tuple[Sizes, int, Seconds]:
+    """Bytes per package, bytes downloaded and seconds of installing a tree with its extras."""
+    venv.create(folder / "venv", with_pip=True)
+    python = folder / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    wheels, what = folder / "wheels", f"{tree}[{extras}]" if extras else str(tree)
+    pip = [python, "-m", "pip", "-qq", "--disable-pip-version-check"]  # no word about where it looks
+    subprocess.run([*pip, "wheel", "--wheel-dir", wheels, what], check=True)
+    start, before = perf_counter(), os.times()
+    subprocess.run([*pip, "install", "--no-index", *sorted(wheels.iterdir())], check=True)
+    seconds, after = perf_counter() - start, os.times()
+    worked = after.children_user + after.children_system - before.children_user - before.children_system
+    listed = subprocess.run([python, "-c", LISTED], stdout=subprocess.PIPE, text=True, check=True).stdout
+    sizes = {name: size for name, size in json.loads(listed).items() if name not in ("pip", "setuptools")}
+    return sizes, sum(path.stat().st_size for path in wheels.iterdir()), (seconds, worked)
+
+
+def told(extras: str, sizes: Sizes, downloaded: int, seconds: Seconds) -> str:
+    """One line for all packages, and one for each of the largest."""
+    name = f"faithscope[{extras}]" if extras else "faithscope"
+    total = sum(sizes.values())
+    took = f"{seconds[0]:.0f} s ({seconds[1]:.0f} s of processor time)"
+    lines = [f"{name}: {len(sizes)} packages, {_mb(total)} MB, {_mb(downloaded)} MB to download, {took}"]
+    largest = sorted(sizes, key=lambda package: -sizes[package])[:SHOWN]
+    return "\n".join(lines + [f"  {_mb(sizes[package]):>7} MB  {package}" for package in largest])
+
+
+def _mb(count: int) -> str:
+    return f"{count / 1e6:,.0f}" if count >= 1e7 else f"{count / 1e6:.1f}"
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("extras", nargs="*", default=[""], help="such as shap or shap,spark; '' for none")
+    asked.add_argument("--tree", type=Path, default=ROOT, help="the checkout to install")
+    asked.add_argument("--list", action="store_true", help="all packages, not only the largest")
+    words = asked.parse_args()
+    for extras in words.extras:
+        with tempfile.TemporaryDirectory() as folder:
+            measured = install(words.tree.resolve(), extras, Path(folder))
+        print(told(extras, *measured), flush=True)
+        if words.list:
+            print("\n".join(f"  {_mb(size):>7} MB  {name}" for name, size in sorted(measured[0].items())))
+
+
+if __name__ == "__main__":
+    main()

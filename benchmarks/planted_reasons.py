@@ -1,0 +1,139 @@
+"""Reasons in words with planted truth: what the measures say of each system, and what they cannot tell.
+
+    python benchmarks/planted_reasons.py             # half a minute; exits 1 if a measure ranks systems wrongly
+    python benchmarks/planted_reasons.py --quick     # 200 rows per system instead of 1,000
+
+Intervals of 95% on one sample per system, each with the truth beside it: consistency by codebook, of the texts as given
+and with labels masked, and by template; sufficiency and necessity of the rules that state the same facts; the share of
+reasons that name a label; and the bound that `certify` gives for the texts.
+"""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import faithscope as fs
+from faithscope.measures.telling.verdict import WORDS, level
+from faithscope.testing import REASON_SYSTEMS, ReasonTruth
+from ratios import describe_machine, options
+
+ROWS, SEED = 1_000, 0
+KEPT = Path(__file__).parent / "results" / "planted_reasons.txt"
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What the measures say of one system."""
+
+    name: str
+    truth: ReasonTruth
+    codebook: fs.Estimate
+    text: fs.Estimate
+    template: fs.Estimate
+    sufficiency: fs.Estimate
+    necessity: fs.Estimate
+    leak: fs.Leakage
+    certified: float
+    encodes: bool
+    groups_differ: bool
+
+    @classmethod
+    def of(cls, name: str, n: int) -> "Told":
+        """Measure one sample."""
+        system = REASON_SYSTEMS[name]
+        rows = system.draw(n, SEED)
+        reasons = rows.reasons, rows.predictions
+        evaluation = fs.evaluate(rows.predictions, rows.reasons, rows.X, discretizer=system.codebook)
+        return cls(
+            name=name,
+            truth=system.truth,
+            codebook=evaluation.consistency,
+            text=fs.consistency(*reasons),
+            template=fs.consistency(*reasons, discretizer=fs.Template()),
+            sufficiency=fs.sufficiency(rows.rules, rows.predictions, rows.X),
+            necessity=fs.necessity(rows.rules, rows.predictions, rows.X),
+            leak=fs.leakage(*reasons),
+            certified=fs.certify(*reasons, [None, system.codebook], interval="tight").low,
+            encodes=bool(fs.encoding(rows.rules, rows.predictions, rows.X).encodes),
+            groups_differ=bool(evaluation.by(rows.groups).differences()["differ"].any()),
+        )
+
+    def cells(self) -> list[str]:
+        """Every interval with the truth beside it."""
+        truth, leak = self.truth, self.leak
+        return [
+            _cell(self.codebook.low, self.codebook.high, truth.codebook),
+            _cell(self.text.low, self.text.high, truth.text),
+            _cell(leak.masked.low, leak.masked.high, truth.masked_text),
+            _cell(self.template.low, self.template.high, truth.template),
+            _cell(self.sufficiency.low, self.sufficiency.high, truth.sufficiency),
+            _cell(self.necessity.low, self.necessity.high, truth.necessity),
+            _cell(leak.low, leak.high, truth.named),
+            f"{self.certified:.2f} <= {truth.text:.3f}",
+        ]
+
+    @property
+    def verdict(self) -> str:
+        """What the measures say together, in words."""
+        told = [f"by codebook {WORDS[level(self.codebook)].lower()}", f"rules {WORDS[level(self.sufficiency)].lower()}"]
+        told += ["reasons name the answer"] if self.leak.low > 0.5 else []
+        told += [f"{self.text.unverifiable:.0%} of texts unverifiable"] if self.text.unverifiable > 0.5 else []
+        told += ["the choice of facts tells the decision"] if self.encodes else []
+        told += ["groups differ"] if self.groups_differ else []
+        return "; ".join(told)
+
+
+def _cell(low: float, high: float, truth: float) -> str:
+    missed = "" if low - 1e-9 <= truth <= high + 1e-9 else "!"
+    return f"[{low:.2f}, {high:.2f}] {truth:.3f}{missed}"
+
+
+COLUMNS = ("codebook", "text", "text, masked", "template", "sufficiency", "necessity", "names a label", "certified")
+
+
+def table(lines: list[Told]) -> Iterator[str]:
+    """Two lines per system: its numbers, and the verdict."""
+    yield f"{'system':28}" + "".join(f"{column:>20}" for column in COLUMNS)
+    for line in lines:
+        yield f"{line.name:28}" + "".join(f"{cell:>20}" for cell in line.cells())
+        yield f"    {line.verdict}"
+
+
+def wrong(told: dict[str, Told]) -> Iterator[str]:
+    """What is not as it should be: intervals of systems that should be apart overlap, or a bound is above the truth."""
+    ranked = ("paraphrased", "weak shortcut", "strong shortcut", "shortcut alone")
+    for better, worse in pairwise(ranked):
+        if told[better].codebook.low <= told[worse].codebook.high:
+            yield f"{better} is not above {worse}"
+    yield from (f"{each.name}: certified above the truth" for each in told.values() if each.certified > each.truth.text)
+    if told["copied answer"].leak.masked.above_chance:
+        yield "copied answer: above chance without the labels"
+    if not told["shortcut for one group"].groups_differ:
+        yield "the group with the shortcut does not stand out"
+
+
+def main() -> None:
+    """Print the table, and keep it."""
+    chosen = options(__doc__).parse_args()
+    n = 200 if chosen.quick else ROWS
+    told = {name: Told.of(name, n) for name in REASON_SYSTEMS}
+    missed = list(wrong(told))
+    lines = [
+        describe_machine(("numpy", "scipy")),
+        "",
+        f"{n:,} rows per system; intervals of 95%, then the truth (! if it is outside)",
+        "",
+        *table(list(told.values())),
+        "",
+        "Wrong: " + ("nothing" if not missed else "; ".join(missed)),
+    ]
+    print("\n".join(lines))
+    if not chosen.quick:
+        KEPT.write_text("\n".join([*lines, ""]))
+        sys.exit(1 if missed else 0)
+
+
+if __name__ == "__main__":
+    main()

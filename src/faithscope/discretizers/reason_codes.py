@@ -1,0 +1,134 @@
+"""ReasonCodes: the features that count most against the favorable label, as notices of adverse action name them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.discretizers.base import Discretizer
+from faithscope.discretizers.importances import _blocks, _coarser, _importances, _need_cells
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.forms import CODES, MARKS, last_step
+from faithscope.explanations.importances import OWN_CLASSES, Importances
+from faithscope.inputs.checks import check_whole
+
+
+@dataclass(frozen=True, repr=False)
+class ReasonCodes(Discretizer):
+    """The ``k`` features with the most negative importances of the favorable label: 1 for them, 0 for the others.
+
+    Importances must speak of the favorable label, such as "approved", in every row, whatever is predicted for it: a
+    negative number then counts against the row. A feature of importance 0 or more is never a reason, so a row may have
+    fewer than ``k``, or none. Among equal importances the earlier feature is kept. Their order does not count, unless
+    ``ordered=True``.
+
+    Parameters
+    ----------
+    k : int
+        At least 1; notices of adverse action usually name up to four reasons.
+    against : str, number or bool, optional
+        The favorable label, which is kept in every result. Importances that say they speak of another label are
+        refused; if they do not say it, a note tells so.
+    ordered : bool
+        Whether the order counts: 1 for the most negative importance, 2 for the next, and so on.
+
+    Examples
+    --------
+    >>> from faithscope import Importances
+    >>> importances = Importances([[-0.1, 0.4, -0.3], [0.2, 0.1, 0.0]], names=["age", "job", "capital-gain"])
+    >>> codes = ReasonCodes(4, against="approved")(importances)
+    >>> codes.describe(0), codes.describe(1)
+    ('age, capital-gain', 'no negative importance')
+    >>> ReasonCodes(4, ordered=True)(importances).describe(0)
+    'capital-gain, age'
+    """
+
+    k: int = 4
+    against: str | float | bool | None = None
+    ordered: bool = False
+
+    orders_features = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", check_whole(self.k, "ReasonCodes' k, the number of reasons it keeps,"))
+        against = self.against.item() if isinstance(self.against, np.generic) else self.against
+        if against is not None and not isinstance(against, str | int | float):
+            raise WrongType(
+                "against is the favorable label that importances speak of, such as 'approved', a text or a number; got "
+                f"{against!r}."
+            )
+        object.__setattr__(self, "against", against)
+        if not isinstance(self.ordered, bool | np.bool_):
+            raise WrongType(f"ordered must be True or False; got {self.ordered!r}.")
+        object.__setattr__(self, "ordered", bool(self.ordered))
+
+    def __repr__(self) -> str:
+        # A bar would part the discretizers of a chain.
+        label = "" if self.against is None else f", against={self.against!r}".replace("|", r"\x7c")
+        return f"ReasonCodes(k={self.k}{label}{', ordered=True' if self.ordered else ''})"
+
+    def __call__(self, explanations: Explanations) -> Importances:
+        importances = _importances(self, explanations)
+        self._refuse(importances)
+        _need_cells(self, importances, 3)
+        places = most_negative(importances.values, self.k)
+        coarser = _coarser(self, importances, places if self.ordered else (places > 0).astype(np.int8))
+        unsaid = self.against is not None and importances.label != str(self.against)
+        return coarser._with(remarks=(*coarser.remarks, self._unsaid)) if unsaid else coarser
+
+    @property
+    def _unsaid(self) -> str:
+        return f"reason codes are against label {self.against!r}: nothing says that the importances speak of it"
+
+    def _is_other(self, label: str | None) -> bool:
+        """Whether a label is surely not the favorable one: 1 may be what a model calls "approved"."""
+        if self.against is None or label is None or label == str(self.against):
+            return False
+        return _is_number(label) == _is_number(str(self.against))
+
+    def _room(self, values: NDArray[Any]) -> NDArray[Any]:
+        """How many missing importances of each row may be reasons, after those that are."""
+        return np.asarray(self.k - (values < 0).sum(axis=1))
+
+    def _refuse(self, importances: Importances) -> None:
+        """Raise if importances cannot be numbers of the favorable label."""
+        if last_step(importances.form).startswith((*MARKS, CODES)):
+            raise BadInput(
+                f"{self!r} reads signed importances, and {last_step(importances.form)} left only which features they "
+                "are: discretize once, from the importances themselves."
+            )
+        if OWN_CLASSES in importances.remarks:
+            raise BadInput(
+                f"{self!r} reads importances of one label, the favorable one, in all rows; here {OWN_CLASSES}: explain "
+                "one class, such as class_index=1."
+            )
+        if importances.names and all(" | class " in name or " | output " in name for name in importances.names):
+            raise BadInput(
+                f"{self!r} reads importances of one label, the favorable one; these are of several, one after the "
+                "other: explain one class, such as class_index=1."
+            )
+        if self._is_other(importances.label):
+            raise BadInput(
+                f"{self!r} reads importances of label {self.against!r}; these speak of {importances.label!r}: explain "
+                "that label, with its class_index, or name the favorable label that they speak of."
+            )
+
+
+def _is_number(label: str) -> bool:
+    try:
+        return float(label) == float(label)
+    except ValueError:
+        return False
+
+
+def most_negative(values: NDArray[Any], k: int) -> NDArray[Any]:
+    """The place of each value among the k most negative of its row, from 1, the earlier of equal ones; 0 for others."""
+    most = min(k, values.shape[1])
+    places = np.zeros(values.shape, np.min_scalar_type(-most - 2))  # the largest number means missing in engines
+    for block in _blocks(values):
+        order = np.argsort(values[block], axis=1, kind="stable")[:, :most]
+        reasons = np.take_along_axis(values[block], order, axis=1) < 0
+        np.put_along_axis(places[block], order, reasons * np.arange(1, most + 1, dtype=places.dtype), axis=1)
+    return places

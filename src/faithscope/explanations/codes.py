@@ -1,0 +1,119 @@
+"""Codes: a set of codes per row, such as the reasons on a notice, which say nothing of where they apply."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.base import readable
+from faithscope.explanations.keys import Plain
+from faithscope.inputs.arrays import frame_columns, is_frame, to_objects, to_vector
+from faithscope.inputs.checks import same_length
+from faithscope.inputs.missing import is_missing
+from faithscope.visible import visible
+
+SEPARATORS = (";", "|", ",")  # of codes that are joined in one text; the first that occurs in any text
+_BLANKS = " \t\n\r\v\f"  # what engines strip
+_WHOLE = re.compile("[0-9]+[.]0")  # a whole number, as tables write it in a column with empty cells
+_EXACT = 2**53
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Codes(Plain):
+    """A set of codes per row, in no order, such as the reasons that a notice names.
+
+    Two rows have the same explanation if they have the same codes. A missing or empty code means that a row has fewer.
+    Blanks around a code do not count. Whole numbers are codes too: 14, 14.0 and the text "14.0", as tables write it in
+    columns with empty cells, are the code "14".
+
+    Parameters
+    ----------
+    codes : table, (n, k) array, or one entry per row
+        A table or an array has one code per cell. Otherwise each row is a list or a set of codes, or one text of codes
+        that are joined.
+    separator : str, optional
+        What stands between codes that are joined in one text; by default the first of ``;``, ``|`` and ``,`` that
+        occurs in any text. Texts inside lists and cells are never split.
+
+    Examples
+    --------
+    >>> codes = Codes(["R14;R01", "R01; R14", None])
+    >>> codes.describe(0), codes.describe(2)
+    ('R01, R14', 'no code')
+    >>> codes.group()[0].tolist()
+    [0, 0, 1]
+    """
+
+    def __init__(self, codes: Any, separator: str | None = None) -> None:
+        if separator is not None and (not isinstance(separator, str) or not separator.strip(_BLANKS)):
+            raise WrongType(f"separator is the text between two codes, such as ';'; got {separator!r}.")
+        object.__setattr__(self, "values", to_objects(_sets(codes, separator)))
+        self._remember(codes)
+
+    @classmethod
+    def made(cls, sets: Iterable[tuple[str, ...]]) -> "Codes":
+        """Codes from sorted tuples of them, which are not checked."""
+        return cls.__new__(cls)._with(values=to_objects(list(sets)))
+
+    @property
+    def kind(self) -> str:
+        return "codes"
+
+    def item(self, row: int) -> Any:
+        return frozenset(self.values[row])
+
+    def describe(self, row: int) -> str:
+        return visible(", ".join(self.values[row])) or "no code"
+
+
+def _sets(codes: Any, separator: str | None) -> list[tuple[str, ...]]:
+    """The codes of each row, sorted."""
+    if is_frame(codes):
+        names, columns = frame_columns(codes)
+        if len(columns) > 1:
+            same_length(**dict(zip(map(repr, names), map(len, columns), strict=True)))
+            return [_sorted(row, cells) for row, cells in enumerate(zip(*columns, strict=True))]
+        codes = columns[0] if columns else ()
+    rows = to_vector(codes, "Codes")
+    if rows.ndim > 2:
+        raise WrongType(f"Codes are one set per row, an array of (n, k) at most; got shape {rows.shape}.")
+    if rows.ndim == 2:
+        return [_sorted(row, cells) for row, cells in enumerate(rows)]
+    return _from_entries(rows, separator)
+
+
+def _from_entries(rows: NDArray[Any], separator: str | None) -> list[tuple[str, ...]]:
+    if separator is None:
+        texts = [text for text in rows if isinstance(text, str)]
+        separator = next((mark for mark in SEPARATORS if any(mark in text for text in texts)), None)
+    return [_sorted(row, _parts(item, separator)) for row, item in enumerate(rows)]
+
+
+def _parts(item: Any, separator: str | None) -> Iterable[Any]:
+    if isinstance(item, str):
+        return item.split(separator) if separator else (item,)
+    listed = hasattr(item, "__iter__") and not isinstance(item, bytes) and getattr(item, "shape", None) != ()
+    return item if listed else (item,)
+
+
+def _sorted(row: int, cells: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(sorted({code for cell in cells if (code := _code(row, cell))}))
+
+
+def _code(row: int, cell: Any) -> str:
+    """One code as a text; empty if there is none."""
+    if isinstance(cell, str):
+        text = str(cell).strip(_BLANKS)
+        return text[:-2] if _WHOLE.fullmatch(text) else text
+    if is_missing(cell):
+        return ""
+    number = isinstance(cell, int | float | np.integer | np.floating) and not isinstance(cell, bool)
+    if not number:
+        raise WrongType(f"A code is a text or a whole number; row {row} has {readable(cell)}: write it as a text.")
+    if not float(cell).is_integer() or abs(cell) > _EXACT:
+        raise BadInput(f"A code that is a number is a whole one; row {row} has {readable(cell)}: write it as a text.")
+    return str(int(cell))

@@ -1,0 +1,1 @@
+"""Structured rationales: conditions written as JSON become rules, quotes of the input become highlights."""

@@ -1,0 +1,77 @@
+"""Quoted spans of the input as highlights."""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from faithscope.errors import BadInput
+from faithscope.explanations.base import several
+from faithscope.explanations.highlights import Highlights
+from faithscope.explanations.structured.unreadable import Problems, check_choice, listed
+from faithscope.explanations.tokenizers import folded_words
+
+NO_QUOTE = "nothing quoted"  # in place of words: no tokenizer here makes a word with a space, so it covers no document
+_ADVICE = 'Pass unreadable="uncovered" to count such rows as unverifiable, or leave these rows out.'
+_PAIRS = (("“", "”"), ("«", "»"), ("»", "«"), ("„", "“"), ("‹", "›"), ("「", "」"), ("『", "』"), ("＂", "＂"))
+# A plain quote opens where no word ends and closes where none begins, so that 6' 2" and isn't are no quotes.
+_STRAIGHT = r'(?<!\w)"(?=\S)([^"]*)(?<=\S)"(?!\w)'
+_SINGLE = r"(?<!\w)'(?=\S)((?:[^']|(?<=\w)'(?=\w))*)(?<=\S)'(?!\w)"
+_CURLY = r"(?<!\w)‘(?=\S)((?:[^‘’]|(?<=\w)’(?=\w))*)(?<=\S)’(?!\w)"
+_SPANS = re.compile(
+    "|".join([*(f"{a}([^{a}{b}]*){b}" for a, b in _PAIRS), _STRAIGHT, _SINGLE, _CURLY, r"`([^`]+)`"]), re.DOTALL
+)
+_ELLIPSIS = re.compile(r"\[?(?:…|\.{3,})\]?")
+
+
+def quoted_spans(text: str) -> list[str]:
+    """What stands in quotes, in order; a span with an ellipsis is the pieces around it.
+
+    Examples
+    --------
+    >>> quoted_spans("He says “a dull plot”, 'isn't it', and `no … fun` at 6' 2.")
+    ['a dull plot', "isn't it", 'no', 'fun']
+    """
+    spans = [next(filter(None, match.groups()), "") for match in _SPANS.finditer(text)]
+    return [piece.strip() for span in spans for piece in _ELLIPSIS.split(span) if piece.strip()]
+
+
+def quoted_highlights(texts: Iterable[str], inputs: Iterable[Any], unreadable: str) -> Highlights:
+    """The words of each text's quotes that stand in its input, as highlights of folded words."""
+    check_choice(unreadable)
+    problems, strangers, quotes = Problems(), [], 0
+    words: list[set[str]] = []
+    for row, (text, about) in enumerate(zip(texts, inputs, strict=True)):
+        if about is None:
+            raise BadInput(f"Row {row} has no input whose words could be quoted: pass fs.Reasons(texts, inputs).")
+        spans = {span: folded_words(span) for span in quoted_spans(text)}
+        holds = _holding(folded_words(about))
+        outside = [span for span, words in spans.items() if not holds(words)]
+        strange = set(outside)
+        inside = {word for span, words in spans.items() if span not in strange for word in words}
+        quotes += len(spans)
+        strangers += [(row, span) for span in outside]
+        if not inside:
+            problems.rows[row] = _why(text, outside)
+        words.append(inside or {NO_QUOTE})
+    remarks = (*problems.settle(len(words), unreadable, _ADVICE), *_told(strangers, quotes))
+    return Highlights(words, tokenizer=folded_words)._with(remarks=remarks)
+
+
+def _holding(document: list[str]) -> Callable[[list[str]], bool]:
+    """Whether a document holds these words, one after the other."""
+    known, joined = set(document), f" {' '.join(document)} "
+    return lambda words: known.issuperset(words) and (len(words) < 2 or f" {' '.join(words)} " in joined)
+
+
+def _why(text: str, outside: list[str]) -> str:
+    if not outside:
+        return f"it quotes nothing ({text[:60]!r})"
+    return f"its input does not hold what it quotes ({listed([span[:60] for span in outside], 2)})"
+
+
+def _told(strangers: list[tuple[int, str]], quotes: int) -> tuple[str, ...]:
+    if not strangers:
+        return ()
+    row, span = strangers[0]
+    count = several(len(strangers), "quote does", "quotes do")
+    return (f"{count} not stand in the input, of {quotes:,}; the first is {span[:60]!r}, at row {row}",)

@@ -1,0 +1,42 @@
+"""Which entries of a log are measured: those of one name, with an answer and a rationale."""
+
+from collections.abc import Sequence
+
+from faithscope.errors import BadInput, UnknownName
+from faithscope.explanations.base import several
+from faithscope.inputs.hints import hint
+from faithscope.readers.rationales.entries import MISSING, Entry
+
+
+def of_name(listed: Sequence[Entry], name: str | None) -> list[Entry]:
+    """The entries of one name: the one asked for, or the only one that has rationales."""
+    names = list(dict.fromkeys(entry.name for entry in listed if entry.name is not None))
+    telling = list(
+        dict.fromkeys(entry.name for entry in listed if entry.name is not None and entry.rationale is not None)
+    )
+    if name is None:
+        if len(telling) > 1:
+            shown = ", ".join(map(repr, telling[:12]))
+            raise BadInput(f"The log holds rationales by {shown}: choose one, such as name={telling[0]!r}.")
+        name = next(iter(telling or names), None)
+    elif name not in names:
+        raise UnknownName(f"The log holds no rationales by {name!r}. {hint(name, names)}")
+    return [entry for entry in listed if entry.name == name]
+
+
+def present(listed: Sequence[Entry], nulls: str) -> tuple[list[Entry], tuple[str, ...]]:
+    """The entries with an answer and a rationale, and a remark on the others."""
+    missing = [entry for entry in listed if entry.answer is None or entry.rationale is None]
+    if not missing:
+        return list(listed), ()
+    count = f"{len(missing):,} of {several(len(listed), 'row', 'rows')} without an answer or a rationale"
+    what = " and ".join(f"its {word}" for word in ("answer", "rationale") if getattr(missing[0], word) is None)
+    if nulls == "error":
+        first = f"the first is row {missing[0].row}, without {what}"
+        raise BadInput(f'The log has {count}; {first}: pass nulls="drop" to leave such rows out.')
+    if nulls == "key":
+        return list(listed), (f'{count} were kept, with an empty rationale or the answer "{MISSING}"',)
+    kept = [entry for entry in listed if entry.answer is not None and entry.rationale is not None]
+    if not kept:
+        raise BadInput(f"The log has {count}, so no row is left to measure: read one that holds both.")
+    return kept, (f"{count} were left out",)

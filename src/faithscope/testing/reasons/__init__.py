@@ -1,0 +1,1 @@
+"""Systems that decide on loans and give reasons in words, with known truth."""

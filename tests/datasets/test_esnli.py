@@ -1,0 +1,161 @@
+"""e-SNLI: twelve files of a repository, as they are written there, from a server of our own or from a folder."""
+
+import os
+import threading
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pandas as pd
+import pytest
+
+from faithscope import datasets
+from faithscope.datasets import catalog, download, esnli
+from faithscope.errors import BadInput
+
+# As in the repository: sentences end in a blank, rationales do not all, and their last line has no line break.
+LINES = {
+    "s1.dev": b"Two women are embracing . \nA man sells donuts \n",
+    "s2.dev": b"The sisters hug . \nA man drinks coffee . \n",
+    "preproc1_expl_1.dev": b"women may not be sisters .\nhe either sells donuts or drinks coffee .",
+    "preproc1_expl_2.dev": b"not all women are sisters . \nselling is not drinking ;  he sells .",
+    "preproc1_expl_3.dev": b"they may be friends .\nhe can not do both .",
+    "labels.dev": b"neutral\ncontradiction\n",
+    "s1.test": b"A choir sings . \n",
+    "s2.test": b"There is song . \n",
+    "preproc1_expl_1.test": b"singing is song .",
+    "preproc1_expl_2.test": b"a choir makes song .",
+    "preproc1_expl_3.test": b"`` sings '' means song .",
+    "labels.test": b"entailment\n",
+}
+CONTENTS = [LINES[file.rpartition("/")[2]] for file in esnli.FILES]
+
+
+class Repository(BaseHTTPRequestHandler):
+    """Sends the file whose name the address ends in; 404 for others, and for those that its server hides."""
+
+    def do_GET(self):
+        name = self.path.rpartition("/")[2]
+        self.server.asked.append(self.path)
+        if self.path.lstrip("/") not in esnli.FILES or name in self.server.hidden:
+            return self.send_error(404)
+        if self.headers.get("Range"):
+            return self.send_error(416)  # all of it is held already
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(self.server.lines[name])))
+        self.end_headers()
+        self.wfile.write(self.server.lines[name])
+        return None
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def repository(monkeypatch, tmp_path):
+    """The repository, served here, and a cache of its own."""
+    monkeypatch.setattr(download, "_PAUSE", 0.001)
+    monkeypatch.delenv("FAITHSCOPE_DATA", raising=False)
+    monkeypatch.setenv("FAITHSCOPE_CACHE", str(tmp_path))
+    served = ThreadingHTTPServer(("127.0.0.1", 0), Repository)
+    served.asked, served.hidden, served.lines = [], set(), dict(LINES)
+    threading.Thread(target=served.serve_forever, daemon=True).start()
+    known = catalog.content_of(esnli.parse(*CONTENTS))
+    url = f"http://127.0.0.1:{served.server_port}/"
+    monkeypatch.setitem(catalog.CATALOG, "esnli", replace(catalog.CATALOG["esnli"], url=url, content=known))
+    yield served
+    served.shutdown()
+    served.server_close()
+
+
+def test_files_are_read_line_by_line_without_blanks_at_their_ends():
+    table = esnli.parse(*CONTENTS)
+    assert table.columns.tolist() == ["split", *esnli.COLUMNS]
+    assert table["split"].tolist() == ["dev", "dev", "test"]
+    assert table["label"].tolist() == ["neutral", "contradiction", "entailment"]
+    assert table["premise"].tolist() == ["Two women are embracing .", "A man sells donuts", "A choir sings ."]
+    assert table["explanation_2"].tolist()[:2] == [
+        "not all women are sisters .",
+        "selling is not drinking ;  he sells .",
+    ]
+
+
+def test_every_file_is_named_once_and_splits_have_the_same_columns():
+    assert len(set(esnli.FILES)) == 12
+    names = [file.rpartition("/")[2].rpartition(".") for file in esnli.FILES]
+    assert [name for name, _, split in names if split == "dev"] == [name for name, _, split in names if split == "test"]
+
+
+def test_all_files_are_downloaded_checked_and_kept_as_one_table(repository, tmp_path):
+    first, again = datasets.load("esnli"), datasets.load("esnli")
+    assert sorted(path.lstrip("/") for path in repository.asked) == sorted(esnli.FILES)
+    assert first.X.equals(again.X)
+    assert first.classes == ("entailment", "neutral", "contradiction")
+    assert [file.name for file in (tmp_path / "datasets").iterdir()] == ["esnli.parquet"]
+
+
+def test_a_file_that_is_missing_is_named_and_the_next_run_goes_on(repository, tmp_path):
+    repository.hidden = {"labels.dev"}
+    with pytest.raises(BadInput, match=r"labels\.dev cannot be reached \(the server answered 404\)"):
+        datasets.load("esnli")
+    assert len(list((tmp_path / "datasets").glob("*.part"))) == 5
+    repository.hidden = set()
+    assert len(datasets.load("esnli").y) == 3
+    assert [file.name for file in (tmp_path / "datasets").iterdir()] == ["esnli.parquet"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("labels.dev", b"neutral\n", "dev split do not have equally many lines: premise 2, .* label 1"),
+        ("labels.test", b"neutral\n", "is not the 'esnli' that its authors published"),
+        ("s1.test", b"\xff\xfe\n", "is not the archive of 'esnli'"),
+        ("s2.test", b"", "test split do not have equally many lines"),
+    ],
+)
+def test_other_content_is_refused_and_not_kept(repository, tmp_path, name, content, why):
+    repository.lines[name] = content
+    with pytest.raises(BadInput, match=why):
+        datasets.load("esnli")
+    assert not list((tmp_path / "datasets").iterdir())
+
+
+def test_files_that_are_left_out_are_refused():
+    with pytest.raises(BadInput, match="consists of 12 files; got 11"):
+        esnli.parse(*CONTENTS[1:])
+
+
+def test_the_label_may_be_any_column_of_a_file_in_a_folder(tmp_path):
+    table = esnli.parse(*CONTENTS)
+    table[["label", *(name for name in table.columns if name != "label")]].to_parquet(tmp_path / "esnli.parquet")
+    with pytest.warns(UserWarning, match="rows that its authors published, so numbers that are told"):
+        loaded = datasets.load("esnli", tmp_path)
+    assert loaded.y.tolist() == ["neutral", "contradiction", "entailment"]
+    assert "label" not in loaded.X
+
+
+def test_a_file_without_a_label_is_refused(tmp_path):
+    pd.DataFrame({"premise": ["a"], "hypothesis": ["b"]}).to_parquet(tmp_path / "esnli.parquet")
+    with pytest.raises(BadInput, match="one column 'label'; it has 'premise', 'hypothesis'"):
+        datasets.load("esnli", tmp_path)
+
+
+def test_the_papers_data_sets_are_seven_and_esnli_is_none_of_them():
+    assert len(datasets.PAPER) == 7
+    assert set(datasets.NAMES) - set(datasets.PAPER) == {"esnli"}
+
+
+@pytest.mark.skipif("FAITHSCOPE_DATA" not in os.environ, reason="FAITHSCOPE_DATA names no folder of data sets")
+def test_the_real_rows_as_the_repository_writes_them_pass_the_check(recwarn):
+    loaded = datasets.load("esnli")
+    table = loaded.X.assign(label=loaded.y)
+    contents = []
+    for file in esnli.FILES:
+        name, _, split = file.rpartition("/")[2].rpartition(".")
+        column = {"s1": "premise", "s2": "hypothesis", "labels": "label"}.get(
+            name, name.replace("preproc1_expl", "explanation")
+        )
+        end = " \n" if name in ("s1", "s2") else "\n"
+        contents.append(end.join([*table.loc[table["split"] == split, column], ""]).encode())
+    assert catalog.content_of(esnli.parse(*contents)) == catalog.CATALOG["esnli"].content
+    assert loaded.X.shape == (19_666, 6)
+    assert not recwarn.list

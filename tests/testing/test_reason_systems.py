@@ -1,0 +1,197 @@
+"""Planted systems that give reasons in words: their truths are those of enumeration, and their rows what they say."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import faithscope as fs
+from faithscope.errors import BadInput
+from faithscope.explanations.reasons import Reasons
+from faithscope.inputs.folding import fold
+from faithscope.testing import REASON_SYSTEMS, ReasonSystem
+from faithscope.testing.reasons.kinds import approves
+from faithscope.testing.reasons.truth import consistency
+from faithscope.testing.reasons.wordings import CLAUSES, FIRST_NAMES, INPUT_WORDS, LAST_NAMES, WORDINGS, wording
+
+SAYS = ("policy", "decision", "answer", "hint", "chance")
+SHARES = st.sampled_from([0.0, 0.1, 0.5, 1.0])
+
+
+@st.composite
+def systems(draw, details=False):
+    wordings = draw(st.integers(1, WORDINGS))
+    return ReasonSystem(
+        says=draw(st.sampled_from(SAYS)),
+        shortcut=draw(SHARES),
+        tied=draw(SHARES),
+        online_only=draw(st.booleans()),
+        noise=draw(SHARES),
+        wordings=wordings,
+        details=details,
+        style=draw(SHARES) if wordings > 1 else 0.0,
+        names_label=draw(SHARES),
+    )
+
+
+def by_pairs(system, covers):
+    """Over all pairs of kinds of rows, of which the first covers the second: sufficiency and necessity."""
+    kinds, p = system._kinds.kinds, system._kinds.p
+    merged = {}
+    for kind, mass in zip(kinds, p, strict=True):
+        key = kind.applicant, kind.facts, kind.label
+        merged[key] = merged.get(key, 0.0) + mass
+    sufficiency = necessity = 0.0
+    for (_, facts, label), mass in merged.items():
+        others = [(other, weight) for other, weight in merged.items() if covers(facts, other[0])]
+        agreeing = sum(weight for other, weight in others if other[2] == label)
+        sufficiency += mass * agreeing / sum(weight for _, weight in others)
+        necessity += mass * agreeing / sum(weight for other, weight in merged.items() if other[2] == label)
+    return sufficiency, necessity
+
+
+def test_every_wording_is_as_folding_leaves_it_and_no_two_facts_share_a_word_sequence():
+    for fact, clauses in CLAUSES.items():
+        assert len(set(clauses)) == WORDINGS
+        for clause in clauses:
+            plain = clause.partition("[")[0]
+            assert fold(plain) == plain
+            others = (other for another, other in CLAUSES.items() if another != fact)
+            assert not any(plain in other for row in others for other in row), plain
+
+
+@pytest.mark.parametrize("detailed", [False, True])
+def test_the_codebook_finds_the_facts_of_every_wording(detailed):
+    facts = [(fact,) for fact in CLAUSES] + [(("payments", True), ("debt", True)), (("debt", False), ("income", False))]
+    cases = [(each, voice, closing) for each in facts for voice in range(WORDINGS) for closing in (False, True)]
+    texts = [
+        wording("policy", each, voice, detailed=detailed, closing=closing, label=0) for each, voice, closing in cases
+    ]
+    expected = [frozenset(f"{factor} {'for' if good else 'against'}" for factor, good in each) for each, _, _ in cases]
+    assert ReasonSystem().codebook(Reasons(texts)).values.tolist() == expected
+
+
+def test_names_of_applicants_are_no_words_of_reasons():
+    rows = [ReasonSystem(says, wordings=8, shortcut=0.5, names_label=0.5).draw(500) for says in SAYS]
+    words = {word for each in rows for text in each.reasons.folded for word in text.split()}
+    assert words.isdisjoint(fold(name) for name in (*FIRST_NAMES, *LAST_NAMES, "north", "south", "online", "branch"))
+
+
+def test_words_of_every_input_are_those_that_templates_blank():
+    inputs = ReasonSystem().draw(500).reasons.inputs
+    common = set.intersection(*(set(fold(text).split()) for text in inputs))
+    assert common >= INPUT_WORDS
+    assert common - INPUT_WORDS <= {"of", "the", "has", "and", "an"}
+
+
+@settings(max_examples=25, deadline=None)
+@given(systems())
+def test_the_truth_is_what_discretizers_make_of_all_kinds_of_rows(system):
+    truth, kinds = system.truth, system._kinds
+    assert system.consistency_by(None) == pytest.approx(truth.text)
+    assert system.consistency_by(system.codebook) == pytest.approx(truth.codebook)
+    about = ReasonSystem().draw(1).reasons.inputs[0]
+    listed = Reasons(list(kinds.texts), [about] * len(kinds.texts))
+    templates = fs.Template(["approved", "denied"])(listed).folded.tolist()
+    assert consistency(kinds, templates) == pytest.approx(truth.template)
+    hidden = Reasons([text.replace("approved", "X").replace("denied", "X") for text in kinds.texts])
+    assert consistency(kinds, hidden.folded.tolist()) == pytest.approx(truth.masked_text)
+    assert consistency(kinds, system.codebook(hidden).values.tolist()) == pytest.approx(truth.masked_codebook)
+
+
+@settings(max_examples=25, deadline=None)
+@given(systems(details=True))
+def test_rules_are_measured_as_all_pairs_of_rows_say(system):
+    pairs = by_pairs(system, lambda facts, applicant: applicant.has(facts))
+    assert pairs == pytest.approx((system.truth.sufficiency, system.truth.necessity))
+
+
+@settings(max_examples=25, deadline=None)
+@given(systems(details=True))
+def test_details_change_no_codebook_and_coarser_reasons_are_never_more_consistent(system):
+    plain = ReasonSystem(**{name: getattr(system, name) for name in system.__dataclass_fields__ if name != "details"})
+    assert plain.truth.codebook == pytest.approx(system.truth.codebook)
+    assert system.truth.codebook <= system.truth.text + 1e-12
+    assert system.truth.masked_text <= system.truth.text + 1e-12
+    assert system.truth.chance <= system.truth.codebook + 1e-12
+
+
+@pytest.mark.parametrize("shortcut", [0.0, 0.2, 0.6, 1.0])
+def test_a_shortcut_of_strength_s_leaves_a_consistency_of_1_minus_s_plus_half_its_square(shortcut):
+    truth = ReasonSystem(shortcut=shortcut).truth
+    assert (truth.codebook, truth.sufficiency) == pytest.approx((1 - shortcut + shortcut**2 / 2,) * 2)
+
+
+@pytest.mark.parametrize("shortcut", [0.0, 0.5, 1.0])
+def test_facts_that_suit_the_decision_are_perfectly_consistent_and_no_longer_sufficient(shortcut):
+    truth = ReasonSystem("decision", shortcut=shortcut).truth
+    assert truth.codebook == pytest.approx(1)
+    assert (truth.sufficiency < 0.999) == (shortcut > 0)
+
+
+@pytest.mark.parametrize("name", REASON_SYSTEMS)
+def test_the_measures_of_many_rows_are_the_truth(name):
+    system = REASON_SYSTEMS[name]
+    rows, truth = system.draw(4_000, seed=1), system.truth
+    leak = fs.leakage(rows.reasons, rows.predictions, discretizer=system.codebook)
+    assert leak.share == pytest.approx(truth.named, abs=0.02)
+    assert leak.consistency.value == pytest.approx(truth.codebook, abs=0.03)
+    assert leak.masked.value == pytest.approx(truth.masked_codebook, abs=0.03)
+    template = fs.consistency(rows.reasons, rows.predictions, discretizer=fs.Template())
+    assert template.value == pytest.approx(truth.template, abs=0.03)
+    for measure in (fs.sufficiency, fs.necessity):
+        value = measure(rows.rules, rows.predictions, rows.X).value
+        assert value == pytest.approx(getattr(truth, measure.__name__), abs=0.03)
+
+
+@pytest.mark.parametrize("says", ["policy", "decision"])
+def test_without_a_shortcut_decisions_follow_the_facts_that_reasons_state(says):
+    rows = ReasonSystem(says).draw(500)
+    missed, debt, income = rows.X[:, :3].T
+    approved = (missed <= 2) & ((debt <= 40) | (income > 30_000))
+    assert (rows.predictions == np.where(approved, "approved", "denied")).all()
+    assert fs.sufficiency(rows.rules, rows.predictions, rows.X).value == 1
+
+
+def test_a_shortcut_alone_decides_by_the_river_and_a_tie_makes_payments_tell_the_same():
+    rows = ReasonSystem(shortcut=1.0, tied=1.0).draw(500)
+    assert ((rows.predictions == "approved") == (rows.X[:, 3] == 1)).all()
+    assert ((rows.X[:, 0] <= 2) == (rows.X[:, 3] == 1)).all()
+
+
+def test_rows_are_a_function_of_the_seed():
+    system = REASON_SYSTEMS["paraphrased"]
+    first, again, other = (system.draw(50, seed) for seed in (3, 3, 4))
+    assert first.reasons.texts.tolist() == again.reasons.texts.tolist() != other.reasons.texts.tolist()
+    assert (first.X == again.X).all()
+
+
+def test_kinds_of_rows_agree_with_the_policy_that_the_docstring_states():
+    kinds = ReasonSystem()._kinds.kinds
+    assert all((kind.label == 0) == approves(kind.applicant) for kind in kinds)
+    assert all(kind.applicant.has(kind.facts) for kind in kinds)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"says": "truth"}, "says must be one of 'policy'"),
+        ({"says": ["policy"]}, "says must be one of 'policy'"),
+        ({"shortcut": 1.5}, "shortcut must be a number from 0 to 1; got 1.5"),
+        ({"noise": float("nan")}, "noise must be a number from 0 to 1"),
+        ({"tied": True}, "tied must be a number from 0 to 1"),
+        ({"wordings": 9}, "wordings must be a whole number from 1 to 8"),
+        ({"details": 1}, "details must be True or False"),
+        ({"style": 0.5}, "several wordings to choose from: pass wordings=8"),
+    ],
+)
+def test_a_system_that_cannot_be_is_refused(wrong, told):
+    with pytest.raises(BadInput, match=told):
+        ReasonSystem(**wrong)
+
+
+def test_texts_with_details_are_too_many_to_list():
+    with pytest.raises(BadInput, match="details=False"):
+        ReasonSystem(details=True).consistency_by(None)
+    with pytest.raises(BadInput, match="n must be a whole number from 1 to 1000000"):
+        ReasonSystem().draw(0)
