@@ -438,7 +438,7 @@ def _(draw):
     given = draw(st.one_of(reasons(max(1, n)), explanations(n))), draw(labels(n))
     words = st.one_of(SCALARS, st.lists(st.sampled_from([*hostile.TEXTS, 3, None]), max_size=3))
     choices = {"discretizer": DISCRETIZERS, "confidence": SHARES, "interval": WORDS, "words": words}
-    how = draw(options(**choices, clusters=clusters(n)))
+    how = draw(options(**choices, weights=weights(n), clusters=clusters(n)))
     return lambda: fs.leakage(*given, **how)
 
 

@@ -1,6 +1,7 @@
 """Evaluation: how faithful one explainer is to one model, and the tables and charts that show it."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +18,7 @@ from faithscope.discretizers import Discretize, Original, usual
 from faithscope.errors import BadInput, NotScoped
 from faithscope.evaluation.asker import Identity
 from faithscope.explanations import Explanations
+from faithscope.explanations.reasons import Reasons
 from faithscope.inputs.alignment import index_of, row_labels
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.frames import frame
@@ -30,8 +32,9 @@ from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.encoding.measure import measure_encoding
 from faithscope.measures.encoding.result import Encoding
 from faithscope.measures.estimate import Estimate, Method, estimate_columns, noted
+from faithscope.measures.leakage import Leakage, measure_leakage
 from faithscope.measures.local import per_explanation, per_row
-from faithscope.measures.named_labels import label_word_notes
+from faithscope.measures.named_labels import LabelWords, label_word_notes
 from faithscope.measures.necessity import measure_necessity, necessity_estimate, reached, sample_notes
 from faithscope.measures.notes.asked import asked_notes
 from faithscope.measures.notes.restatement import copy_notes
@@ -224,6 +227,23 @@ class Evaluation(Reported):
         plain = self.weights is None and self.sample.clusters is None
         known = self._coverage if plain else None
         return measure_encoding(self.sample, self.relation, self.options.confidence, known)
+
+    def leakage(self, words: Sequence[str] | None = None) -> Leakage:
+        """How many reasons in words name a label, and their consistency with these words masked: `fs.leakage`.
+
+        Parameters
+        ----------
+        words : list of str, optional
+            Further words or phrases that name a label, besides those of the predictions.
+        """
+        reasons = replace(self.sample, explanations=self.undiscretized, notes=())
+        return measure_leakage(reasons, self._chosen, self.options.confidence, self.options.method, words)
+
+    def _leakage(self) -> Leakage | None:
+        """The same for a report; None of other explanations, and if no word names a label."""
+        if not isinstance(self.undiscretized, Reasons) or self.agreement.of_numbers:
+            return None
+        return self.leakage() if LabelWords.of(self.sample.numbered_labels[0]).phrases else None
 
     def wrongly_covered(self, k: int = 10) -> "pd.DataFrame":
         """Rows that an explanation covers although they get another prediction, worst explanations first.

@@ -91,9 +91,7 @@ class Reasons(Explanations):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        empty = int(sum(not text for text in self.folded))
-        told = (f"{several(empty, 'reason is', 'reasons are')} empty, which is one explanation",) if empty else ()
-        return (*self.remarks, *told)
+        return (*self.remarks, *empty_note(int(sum(not text for text in self.folded))))
 
     def to_rules(self, features: Any = None, *, unreadable: str = "error") -> "Rules":
         """The conditions that reasons hold as JSON, as rules, of which sufficiency can be measured.
@@ -151,6 +149,11 @@ class Reasons(Explanations):
 
     def item(self, row: int) -> Any:
         return self.texts[row]
+
+
+def empty_note(empty: int) -> tuple[str, ...]:
+    """A note on so many reasons without a word; none if there are none."""
+    return (f"{several(empty, 'reason is', 'reasons are')} empty, which is one explanation",) if empty else ()
 
 
 def to_texts(values: Any, what: str) -> NDArray[Any]:
