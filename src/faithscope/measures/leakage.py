@@ -1,7 +1,8 @@
 """Leakage: do reasons name the answer, and how consistent are they without the names of the answers?"""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from faithscope.measures.telling.cards import caption, estimate_table
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
 from faithscope.sample import Sample
 from faithscope.sinks.card import Card, Sentence, Table
+from faithscope.sinks.lines import in_lines
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 
@@ -98,9 +100,13 @@ class Leakage(Shareable):
         words = Table(("word", "reasons"), tuple((visible(word), f"{n:,}") for word, n in self.words[:_SHOWN]))
         tables = (table, words) if self.words else (table,)
         notes = tuple(map(visible, self.notes))
-        return Card("Leakage: reasons that name a label", (Sentence(str(self)),), tables, notes)
+        return Card("Leakage: reasons that name a label", (Sentence(self._line),), tables, notes)
 
     def __str__(self) -> str:
+        return in_lines(self._line)
+
+    @property
+    def _line(self) -> str:
         such = f", such as {visible(self.words[0][0])!r}" if self.words else ""
         return (
             f"{self.share:.1%} of reasons name a label{such} ({self.own:.1%} their own); consistency "
@@ -201,6 +207,8 @@ def assembled(
 ) -> Leakage:
     """A leakage from the shares of reasons that name any label and their own, and how many rows these are worth."""
     low, high = clopper_pearson(np.array([shares[0] * effective]), np.array([effective]), given.confidence)
+    if not shares[0]:
+        difference = _with_unseen_names(difference, min(effective, given.effective_n))
     return Leakage(
         share=shares[0],
         low=float(low[0]),
@@ -215,11 +223,28 @@ def assembled(
     )
 
 
+def _with_unseen_names(difference: PairedDifference, effective: float) -> PairedDifference:
+    """The difference where no reason names a label: others may, if so few that the sample missed them.
+
+    Consistency is the sum over explanations of ``g = Σ_y p_y² / p``, whose derivative by any p_y lies between -1 and 1:
+    masking the labels of a share of reasons moves that mass, and changes the sum by at most twice that share.
+    """
+    apart = difference.apart._replace(margins=partial(_unseen_margins, effective))
+    low, high = apart.interval(apart.confidence)
+    return replace(difference, low=low, high=high, apart=apart)
+
+
+def _unseen_margins(effective: float, confidence: float) -> tuple[float, float]:
+    """Twice the largest share of reasons that may name a label though none of so many rows does."""
+    most = 2 * float(clopper_pearson(np.zeros(1), np.array([effective]), confidence)[1][0])
+    return most, most
+
+
 def refuse_no_words(known: LabelWords) -> None:
     """Raise if nothing names a label."""
     if not known.phrases:
         raise BadInput(
-            "These predictions are numbers, which have no words that reasons could name: pass the names of the "
+            "These labels are numbers or signs, which have no words that reasons could name: pass the names of the "
             "classes as predictions, or words=['approved', 'denied']."
         )
 
