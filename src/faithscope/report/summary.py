@@ -22,6 +22,7 @@ from faithscope.measures.telling.verdict import WANTED, ExplainerVerdict, doubts
 from faithscope.report.agreeing import Agreeing
 from faithscope.report.contradictions import Contradiction, contradictions
 from faithscope.report.hidden import Hidden
+from faithscope.report.leaking import Leaking
 from faithscope.report.missing import Missing, Section, attempt
 from faithscope.report.result import Breakdown, Contents, ExplainerResult, Result
 from faithscope.report.wording import plain, wording
@@ -148,6 +149,7 @@ class Explainer:
     clusters: str = ""  # the name of what says which rows belong together
     necessity: Estimate | None = None  # shown beside the measures; no verdict is made of it
     hidden: Hidden | None = None  # None if explanations do not say where they apply
+    leaking: Leaking | None = None  # None if explanations are no reasons in words
 
     @property
     def told(self) -> tuple[Estimate, ...]:
@@ -330,6 +332,7 @@ def _explainer(
     plans = {measure: plan for measure, (plan, _) in attempts.items() if plan is not None}
     pairs, no_pairs = contradictions(result, measures, examples) if examples else ((), ())
     hidden, not_hidden = Hidden.of(result)
+    leaking, not_leaking = Leaking.of(result)
     discretizations, no_discretizations = attempt("discretizations", "consistency", lambda: result._discretized)
     provenance = result._provenance()
     return Explainer(
@@ -350,10 +353,12 @@ def _explainer(
         clusters=wording(provenance.clusters),
         necessity=result.necessity,
         hidden=hidden,
+        leaking=leaking,
         missing=(
             *(missing for _, no_plan in attempts.values() for missing in no_plan),
             *no_pairs,
             *not_hidden,
+            *not_leaking,
             *no_discretizations,
         ),
     )
