@@ -179,3 +179,11 @@ def test_decimals_are_codes_if_they_are_whole_in_memory_and_in_logs():
     ):
         with pytest.raises(BadInput, match="whole one"):
             measure()
+
+
+def test_columns_of_marks_are_refused():
+    with pytest.raises(BadInput, match="marks of the codes"):
+        fs.Codes(pd.DataFrame({"R1": [0, 1], "R2": [1, 0]}))
+    with pytest.raises(BadInput, match="marks of the codes"):
+        fs.Codes(np.array([[0, 1], [1, 0]]))
+    assert fs.Codes([["0", "1"], ["1"]]).describe(0) == "0, 1"

@@ -299,3 +299,10 @@ def test_answers_that_differ_in_case_alone_are_told():
     log = [{"answer": answer, "explanation": "e"} for answer in ("Yes", "yes", "no")]
     assert "'Yes' and 'yes' are different predictions" in fs.read_rationales(log).notes[0]
     assert not fs.read_rationales(log[1:]).notes
+
+
+def test_an_answer_beside_a_response_may_be_what_is_right():
+    log = [{"question": "2 + 2?", "answer": "4", "response": "5", "explanation": "It is five."}]
+    with pytest.raises(BadInput, match="answer='response'"):
+        fs.read_rationales(log)
+    assert list(fs.read_rationales(log, answer="response").predictions) == ["5"]

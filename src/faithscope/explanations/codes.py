@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -78,14 +78,26 @@ def _sets(codes: Any, separator: str | None) -> list[tuple[str, ...]]:
         names, columns = frame_columns(codes)
         if len(columns) > 1:
             same_length(**dict(zip(map(repr, names), map(len, columns), strict=True)))
+            _refuse_marks(columns)
             return [_sorted(row, cells) for row, cells in enumerate(zip(*columns, strict=True))]
         codes = columns[0] if columns else ()
     rows = to_vector(codes, "Codes")
     if rows.ndim > 2:
         raise WrongType(f"Codes are one set per row, an array of (n, k) at most; got shape {rows.shape}.")
     if rows.ndim == 2:
+        _refuse_marks(list(rows.T))
         return [_sorted(row, cells) for row, cells in enumerate(rows)]
     return _from_entries(rows, separator)
+
+
+def _refuse_marks(columns: Sequence[NDArray[Any]]) -> None:
+    """Raise if all cells of several columns are 0 or 1: these mark who has a code, and are none."""
+    cells = {cell for column in columns for cell in column.tolist() if not is_missing(cell)}
+    if len(columns) > 1 and {0, 1} == cells:
+        raise BadInput(
+            "These columns hold only 0 and 1, which look like marks of the codes that a row has, not like codes: pass "
+            "a list of the marked names per row, or write the codes 0 and 1 as texts."
+        )
 
 
 def _from_entries(rows: NDArray[Any], separator: str | None) -> list[tuple[str, ...]]:
