@@ -45,7 +45,7 @@ def _answer(entry: Entry) -> Any:
     """The answer, which is one value."""
     if isinstance(entry.answer, Mapping) or has(entry.answer, "__dataclass_fields__"):
         keys = list(entry.answer) if isinstance(entry.answer, Mapping) else []
-        inside = f", by answer= with the field's name and '.{keys[0]}'" if keys else ""
+        inside = f", such as answer='value.{keys[0]}' of a field called 'value'" if keys else ""
         raise WrongType(f"The answer at row {entry.row} has several parts ({entry.answer!r}): choose one{inside}.")
     if isinstance(entry.answer, list | tuple | set | np.ndarray):
         raise WrongType(
