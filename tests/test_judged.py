@@ -355,3 +355,11 @@ def test_texts_that_went_through_a_file_are_still_recognized(tmp_path):
 def test_bad_wishes_are_refused(how, message):
     with pytest.raises(BadInput, match=message):
         fs.pairs_to_ask(["a", "b"], **how)
+
+
+def test_columns_whose_names_are_numbers_and_explanations_as_well_are_refused():
+    answers = pd.DataFrame([[1, 0, 0], [0, 1, 0], [1, 1, 1], [0, 0, 1]], columns=["0", "1", "2"])
+    with pytest.raises(fs.errors.BadInput, match="as well"):
+        fs.sufficiency(["2", "0", "1", "1"], list("aabb"), relation=fs.Judged(answers))
+    by_number = fs.sufficiency(["0", "1", "2", "2"], list("aabb"), relation=fs.Judged(answers[["2", "0", "1"]]))
+    assert by_number.value == fs.sufficiency(list("abcc"), list("aabb"), relation=fs.Judged(answers.to_numpy())).value

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.errors import BadInput, WrongType
+from faithscope.measures.named_labels import LabelWords
 
 TEXTS = ["No: he sleeps", "He sleeps", "YES, he runs", "he runs", "No, he runs"]
 LABELS = ["no", "no", "yes", "yes", "yes"]
@@ -133,3 +134,14 @@ def test_moving_rows_to_other_explanations_changes_consistency_by_at_most_twice_
 
     moved = np.mean(before != after)
     assert abs(consistency(before) - consistency(after)) <= 2 * moved + 1e-12
+
+
+def test_labels_are_found_in_scripts_without_spaces():
+    texts = ["因为收入高而批准", "收入高", "审査で拒绝された"]
+    found = fs.leakage(texts, ["批准", "批准", "拒绝"])
+    assert found.words == (("批准", 1), ("拒绝", 1))
+    assert found.share == pytest.approx(2 / 3)
+    words = LabelWords.of(["批准", "拒绝"])
+    reasons = fs.Reasons(texts)
+    hidden = words.masked(reasons, words.within(reasons))
+    assert not any("批准" in text or "拒绝" in text for text in (*hidden.texts, *hidden.folded))

@@ -406,7 +406,7 @@ class Evaluation(Reported):
         from faithscope.report.result import Provenance
 
         told = (self.explainer, self.discretizer, self.explanations.kind, self.seed, self.seconds)
-        return Provenance(*told, clusters=self.options.clusters)
+        return Provenance(*told, clusters=self.options.clusters, baseline=self.baseline)
 
     def _plan(self, measure: str) -> "Plan":
         """The plan of how many rows the measure needs."""

@@ -18,6 +18,10 @@ from faithscope.inputs.folding import fold
 from faithscope.measures.estimate import Estimate
 from faithscope.sample import Sample
 
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+)  # Thai to Han
+
 
 @dataclass(frozen=True)
 class LabelWords:
@@ -48,21 +52,39 @@ class LabelWords:
     def _sequences(self) -> WordSequences:
         return WordSequences(self.phrases)
 
+    @cached_property
+    def _unspaced(self) -> re.Pattern[str] | None:
+        """Finds the labels of scripts that put no spaces between words."""
+        labels = sorted(filter(_UNSPACED.search, self.phrases), key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, labels))) if labels else None
+
+    def _split(self, folded: str) -> list[str]:
+        """The words of a folded text; a label is a word of its own even if its script puts no spaces around it."""
+        return (self._unspaced.sub(r" \g<0> ", folded) if self._unspaced else folded).split()
+
     def within(self, reasons: Reasons) -> NDArray[Any]:
         """The words of labels that each reason has, each once, as a tuple."""
         if not self.phrases:
             return to_objects([()] * len(reasons))
         sequences = self._sequences
-        return per_text(reasons.folded, lambda text: tuple(dict.fromkeys(sequences.within(text.split()))))
+        return per_text(reasons.folded, lambda text: tuple(dict.fromkeys(sequences.within(self._split(text)))))
 
     def masked(self, reasons: Reasons, words: NDArray[Any]) -> Reasons:
         """The reasons with a mark in place of every word of a label; `words` are those that each reason has."""
         sequences = self._sequences
-        folded = per_text(reasons.folded, lambda text: " ".join(sequences.replaced(text.split(), LABEL)))
+        folded = per_text(reasons.folded, lambda text: " ".join(sequences.replaced(self._split(text), LABEL)))
         rows = zip(reasons.texts, folded, words, strict=True)
-        texts = to_objects([_masked_text(*row, sequences) for row in rows])
+        texts = to_objects([self._masked_text(*row) for row in rows])
         hidden = Reasons.made(texts, folded, reasons.about, reasons.form)
         return hidden._with(index=reasons.index, remarks=reasons.remarks)
+
+    def _masked_text(self, text: str, folded: str, words: tuple[str, ...]) -> str:
+        """The text as written with its label words masked; the folded one if some are only seen there, such as C++."""
+        if not words:
+            return text
+        found = _within_text(words)
+        seen_folded = self._sequences.within(self._split(fold(found.sub(" ", text))))
+        return folded if seen_folded else found.sub(LABEL, text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,14 +146,6 @@ def masked(sample: Sample, named: NamedLabels) -> Sample:
     reasons = sample.explanations
     assert isinstance(reasons, Reasons)
     return replace(sample, explanations=named.known.masked(reasons, named.words))
-
-
-def _masked_text(text: str, folded: str, words: tuple[str, ...], sequences: WordSequences) -> str:
-    """The text as written with its label words masked; the folded one if some are only seen there, such as C++."""
-    if not words:
-        return text
-    found = _within_text(words)
-    return folded if sequences.within(fold(found.sub(" ", text)).split()) else found.sub(LABEL, text)
 
 
 @lru_cache(1024)

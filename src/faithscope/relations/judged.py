@@ -215,10 +215,17 @@ def _columns(read: Answers, explanations: Explanations, codes: Ints, first: Ints
 def _places(names: tuple[str, ...], explanations: Explanations, first: Ints, columns: int) -> Ints:
     """The place of each named column: names are numbers from 0 on, or the texts of the explanations."""
     places = {name: place for place in range(columns) for name in (str(place), f"column_{place}")}
-    if len(set(names)) == columns and all(name in places for name in names):
-        return np.array([places[name] for name in names])
     of = first if columns == len(first) else np.arange(columns)
     texts = [explanations.describe(int(row)) for row in of]
+    if len(set(names)) == columns and all(name in places for name in names):
+        numbers = [places[name] for name in names]
+        if set(names) <= set(texts) and [texts[place] for place in numbers] != list(names):
+            raise BadInput(
+                f"The columns of the answers are named {', '.join(map(repr, names[:3]))}, which are numbers of columns "
+                "and explanations as well, so their order is not known: pass answers.to_numpy(), with one column per "
+                "explanation in order of first appearance."
+            )
+        return np.array(numbers)
     if list(names) == texts:
         return np.arange(columns)
     places = {text: place for place, text in enumerate(texts)}

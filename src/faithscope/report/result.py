@@ -117,6 +117,8 @@ class Provenance:
         What could not be measured, and why.
     clusters : str
         The name of what says which rows belong together; empty if rows are independent or it has none.
+    baseline : bool
+        Whether the explainer is one that says nothing on purpose.
     """
 
     explainer: str
@@ -126,6 +128,7 @@ class Provenance:
     seconds: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     clusters: str = ""
+    baseline: bool = False
 
 
 @dataclass(frozen=True)
