@@ -1,4 +1,4 @@
-"""Draws the pictures of the gallery: ``python docs/gallery/pictures.py`` runs all pages, or those named, such as ``rules``.
+"""Draws the pictures of the gallery: ``python docs/gallery/pictures.py`` runs all pages, or those named (``rules``).
 
 A page that has a `chart` is shown by it; the others are drawn here, from what the page has computed.
 """
@@ -40,7 +40,7 @@ def computed(path: Path) -> Page:
 def told_the_same(page: Page) -> alt.LayerChart:
     """People with the reasons of the page's pair, by age and education; the two are ringed."""
     worst, rows, ev = page["worst"], page["rows"], page["ev"]
-    reasons = ev.local()["explanation"].to_numpy()
+    reasons = np.array([ev.explanations.describe(row) for row in range(len(rows))])
     shown = rows.assign(decision=ev.predictions)[reasons == worst["explanation"]]
     pair = shown.loc[[worst["index_a"], worst["index_b"]]]
     x = alt.X("age:Q", scale=alt.Scale(zero=False))
