@@ -97,10 +97,28 @@ def by_words(page: Page) -> alt.LayerChart:
     return charts.estimates(list(page["estimates"].items()), title="Same reason, same label?")
 
 
+def right_and_reached(page: Page) -> alt.Chart:
+    """The page's rules: precision against recall, larger if more rows were given the rule."""
+    scopes = page["ev"].scopes()[["label", "n", "precision", "recall"]]
+    x = alt.X(
+        "recall:Q", scale=alt.Scale(domain=[0, 1]), title="recall: of the people with its prediction, those it reaches"
+    )
+    y = alt.Y("precision:Q", scale=alt.Scale(domain=[0.6, 1.02], nice=False), title="precision: how often it is right")
+    scale = alt.Scale(domain=[">50K", "<=50K"], range=[LIGHT["consistency"], LIGHT["sufficiency"]])
+    color = alt.Color("label:N", scale=scale, legend=alt.Legend(orient="top", title="the rule's prediction"))
+    shape = alt.Shape("label:N", scale=alt.Scale(domain=[">50K", "<=50K"], range=["circle", "square"]))
+    size = alt.Size("n:Q", legend=None, scale=alt.Scale(range=[80, 700]))
+    points = alt.Chart(_values(scopes)).mark_point(filled=True, opacity=0.8)
+    points = points.encode(x=x, y=y, color=color, shape=shape, size=size)
+    subtitle = "Each mark is a rule, larger if more people were given it."
+    return points.properties(width=560, height=300, title=alt.Title("Eight rules", subtitle=subtitle))
+
+
 DRAWN: dict[str, Callable[[Page], Any]] = {
     "other-decision": told_the_same,
     "regression": variance,
     "image": two_digits,
+    "rules": right_and_reached,
     "reasons-in-words": by_words,
 }
 

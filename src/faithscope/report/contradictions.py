@@ -59,6 +59,8 @@ class Contradiction:
         The explanation as rows of numbers, if it is a map or a series, its cells pooled to a few.
     picture_a, picture_b : Map or None
         The two rows, from 0 to 1, if they are images.
+    alike : int
+        Of all features, how many have the same value in both rows.
     """
 
     measure: str
@@ -76,6 +78,7 @@ class Contradiction:
     map: Map | None = None
     picture_a: Map | None = None
     picture_b: Map | None = None
+    alike: int = 0
 
 
 def contradictions(
@@ -113,7 +116,16 @@ def _contradiction(X: Any, columns: "FeatureColumns | None", measure: str, pair:
         map=pair.map,
         picture_a=picture_of(X, pair.a),
         picture_b=picture_of(X, pair.b),
+        alike=sum(not feature.differs for feature in features),
     )
+
+
+def most_alike_first(pairs: Sequence[Contradiction]) -> list[Contradiction]:
+    """The pairs as they are, but the one that differs in the fewest features first; of numbers, the farthest apart."""
+    if pairs[0].gap is not None:
+        return list(pairs)
+    first = min(pairs, key=lambda pair: (not pair.features, len(pair.features) + pair.left_out - pair.alike))
+    return [first, *(pair for pair in pairs if pair is not first)]
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,24 @@
 """The report as one HTML file: no network, opens from disk."""
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 from faithscope.agreements import Spread
 from faithscope.charts import scope_specs, specs
 from faithscope.charts.heat import heat_map
 from faithscope.charts.theme import LIGHT, theme
+from faithscope.explanations.base import several
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.numbers.words import described, named, told_number, typical_gap
 from faithscope.measures.telling.recall import recall_sentence
-from faithscope.measures.telling.verdict import LEVELS, WORDS, ExplainerVerdict
+from faithscope.measures.telling.rounding import down, up
+from faithscope.measures.telling.verdict import READING_ORDER, WORDS, ExplainerVerdict
 from faithscope.report.agreeing import HeatMap
 from faithscope.report.assumptions import assumptions
-from faithscope.report.contradictions import FeaturePair
+from faithscope.report.contradictions import FeaturePair, most_alike_first
 from faithscope.report.glossary import glossary
+from faithscope.report.headline import headline
 from faithscope.report.maps import draw
 from faithscope.report.offline_page import fill_page
 from faithscope.report.summary import Curve, Explainer, Groups, Summary, numbers
@@ -90,6 +94,7 @@ def _template_names(summary: Summary) -> dict[str, Any]:
         "maps": any(pair.map for explainer in explainers for pair in explainer.contradictions),
         "populations": any(explainer.populations for explainer in explainers),
         "hidden": any(explainer.hidden or explainer.why_not("hidden") for explainer in explainers),
+        "leakage": any(explainer.leaking or explainer.why_not("leakage") for explainer in explainers),
         "agreement": summary.agreeing is not None,
         "discretizations": any(
             len(explainer.discretizations) > 1 or explainer.why_not("discretizations") for explainer in explainers
@@ -99,6 +104,7 @@ def _template_names(summary: Summary) -> dict[str, Any]:
         "several": len(explainers) > 1,
         "has": has,
         "sections": _sections(has),
+        "headline": headline(summary),
         "lead": _lead(summary),
         "method": _method(summary),
         "assumptions": assumptions(explainers[0].measures[0], explainers[0].clusters),
@@ -117,7 +123,11 @@ def _template_names(summary: Summary) -> dict[str, Any]:
         "where_checked": "the share" if _of_variance(summary) else "agreement",
         "numbers": any(estimate.agreement.of_numbers for estimate in _estimates(summary)),
         "icons": _ICONS,
-        "levels": LEVELS,
+        "levels": READING_ORDER,
+        "most_alike_first": most_alike_first,
+        "down": down,
+        "up": up,
+        "signed": _signed,
         "shown": _SHOWN,
     }
 
@@ -134,17 +144,24 @@ def _of_variance(summary: Summary) -> bool:
 def _sections(has: dict[str, bool]) -> list[tuple[str, str]]:
     named = [
         ("verdicts", "Verdict"),
-        ("picture", "Picture"),
-        ("rows", "How many rows"),
         ("contradictions", "Where it fails"),
+        ("picture", "All numbers"),
         ("populations", "For whom"),
+        ("rows", "How many rows"),
         ("hidden", "What it hides"),
+        ("leakage", "Do reasons name the answer"),
         ("agreement", "Do they agree"),
         ("discretizations", "How fine"),
         ("method", "How computed"),
         ("glossary", "What it means"),
     ]
     return [(anchor, label) for anchor, label in named if has.get(anchor, True)]
+
+
+def _signed(share: float, rounded: Callable[[float], str]) -> str:
+    """An end of a difference with its sign."""
+    text = rounded(share)
+    return text if text.startswith("-") else f"+{text}"
 
 
 def _spoken(verdict: ExplainerVerdict) -> str:
@@ -155,12 +172,23 @@ def _spoken(verdict: ExplainerVerdict) -> str:
 
 def _lead(summary: Summary) -> str:
     count, first = len(summary.explainers), summary.explainers[0].measures[0]
-    subject = "One explainer" if count == 1 else f"{count} explainers of the same model"
+    subject = "One explainer" if count == 1 else f"{_counted(summary)} of the same model"
     choosing = ""
     if summary.rows_to_choose:
         choosing = f" Discretizations were chosen on {summary.rows_to_choose:,} other rows."
     confidence = f"Every statement about the truth holds with {100 * first.confidence:g}% confidence."
     return f"{subject}, measured on {first.n:,} rows.{choosing} {confidence} Written {summary.created}."
+
+
+def _counted(summary: Summary) -> str:
+    """How many explainers there are, by their verdicts; baselines apart."""
+    judged = [explainer.verdict.level for explainer in summary.explainers if not explainer.baseline]
+    baselines = len(summary.explainers) - len(judged)
+    told = ", ".join(f"{judged.count(level)} {WORDS[level].lower()}" for level in READING_ORDER if level in judged)
+    parts = ([f"{several(len(judged), 'explainer', 'explainers')} ({told})"] if judged else []) + (
+        [several(baselines, "baseline", "baselines")] if baselines else []
+    )
+    return " and ".join(parts)
 
 
 def _method(summary: Summary) -> str:
@@ -208,7 +236,7 @@ def _facts(explainer: Explainer) -> list[tuple[str, str]]:
 
 def _alt(rows: list[dict[str, Any]]) -> str:
     lines = [
-        f"{row['name']}: {row['measure']} {row['value']:.3f}, interval {row['low']:.3f} to {row['high']:.3f}, "
+        f"{row['name']}: {row['measure']} {row['value']:.3f}, interval {down(row['low'])} to {up(row['high'])}, "
         f"{row['unverifiable']:.0%} unverifiable"
         for row in rows
     ]

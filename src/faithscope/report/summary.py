@@ -18,10 +18,11 @@ from faithscope.measures.comparing.populations import Difference, Populations
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.planning.outlook import FARTHEST
 from faithscope.measures.planning.plan import Plan
-from faithscope.measures.telling.verdict import WANTED, ExplainerVerdict, doubts, judge, with_doubts
+from faithscope.measures.telling.verdict import READING_ORDER, WANTED, ExplainerVerdict, doubts, judge, with_doubts
 from faithscope.report.agreeing import Agreeing
 from faithscope.report.contradictions import Contradiction, contradictions
 from faithscope.report.hidden import Hidden
+from faithscope.report.leaking import Leaking
 from faithscope.report.missing import Missing, Section, attempt
 from faithscope.report.result import Breakdown, Contents, ExplainerResult, Result
 from faithscope.report.wording import plain, wording
@@ -148,6 +149,8 @@ class Explainer:
     clusters: str = ""  # the name of what says which rows belong together
     necessity: Estimate | None = None  # shown beside the measures; no verdict is made of it
     hidden: Hidden | None = None  # None if explanations do not say where they apply
+    leaking: Leaking | None = None  # None if explanations are no reasons in words
+    baseline: bool = False  # whether it says nothing on purpose
 
     @property
     def told(self) -> tuple[Estimate, ...]:
@@ -204,6 +207,8 @@ class Summary:
 
     Attributes
     ----------
+    explainers : tuple of Explainer
+        From the most faithful to the least, baselines last.
     wanted : float
         What a faithful explainer is asked to reach.
     rows_to_choose : int
@@ -284,12 +289,13 @@ def summarize(
     breakdowns = contents.breakdowns if populations is None else _breakdowns(populations, contents)
     many = len(contents.differences) > MANY
     pairs = together(contents.differences) if many else contents.differences
+    explainers = [
+        _explainer(name, explainer, breakdowns.get(name, ()), wanted, examples)
+        for name, explainer in contents.explainers.items()
+    ]
     return Summary(
         title=wording(title),
-        explainers=tuple(
-            _explainer(name, explainer, breakdowns.get(name, ()), wanted, examples)
-            for name, explainer in contents.explainers.items()
-        ),
+        explainers=tuple(sorted(explainers, key=_rank)),
         differences=tuple(DifferenceLine.of(pair, pair.measure) for pair in pairs),
         wanted=wanted,
         rows_to_choose=contents.rows_to_choose,
@@ -330,6 +336,7 @@ def _explainer(
     plans = {measure: plan for measure, (plan, _) in attempts.items() if plan is not None}
     pairs, no_pairs = contradictions(result, measures, examples) if examples else ((), ())
     hidden, not_hidden = Hidden.of(result)
+    leaking, not_leaking = Leaking.of(result)
     discretizations, no_discretizations = attempt("discretizations", "consistency", lambda: result._discretized)
     provenance = result._provenance()
     return Explainer(
@@ -350,13 +357,22 @@ def _explainer(
         clusters=wording(provenance.clusters),
         necessity=result.necessity,
         hidden=hidden,
+        leaking=leaking,
+        baseline=provenance.baseline,
         missing=(
             *(missing for _, no_plan in attempts.values() for missing in no_plan),
             *no_pairs,
             *not_hidden,
+            *not_leaking,
             *no_discretizations,
         ),
     )
+
+
+def _rank(explainer: Explainer) -> tuple[bool, int, float]:
+    """The place of an explainer in a report: by verdict, ties by the lower limit of its weakest measure."""
+    limit = min(estimate.limit for estimate in explainer.measures)
+    return explainer.baseline, READING_ORDER.index(explainer.verdict.level), -limit
 
 
 def _needed(plan: Plan) -> str:

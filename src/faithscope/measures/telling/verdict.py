@@ -15,6 +15,8 @@ Level = Literal["faithful", "unknown", "partly", "chance", "unfaithful"]
 
 # From best to worst: an explainer is as faithful as its weakest measure.
 LEVELS: tuple[Level, ...] = ("faithful", "unknown", "partly", "chance", "unfaithful")
+# As explainers are listed: what is known to be good in part stands before what is not known.
+READING_ORDER: tuple[Level, ...] = ("faithful", "partly", "unknown", "chance", "unfaithful")
 WORDS: dict[Level, str] = {
     "faithful": "Faithful",
     "unknown": "Cannot tell yet",
@@ -108,22 +110,47 @@ def judge(estimates: list[Estimate], needed: dict[str, str], wanted: float = WAN
     needed : dict of str to str
         Per measure, what more rows would do, in words.
     """
-    judged = [(level(estimate, wanted), estimate) for estimate in estimates]
-    judged.sort(key=lambda pair: -LEVELS.index(pair[0]))
-    (weakest, decisive), others = judged[0], judged[1:]
-    sentence = f"{WORDS[weakest]}: {_clause(weakest, decisive, needed.get(decisive.measure, ''), wanted)}."
-    sentence += _gap(decisive)
+    (weakest, measured), *others = weakest_first(estimates, wanted)
+    sentence = f"{WORDS[weakest]}: {_clause(weakest, measured, needed.get(measured.measure, ''), wanted)}."
+    sentence += _gap(measured)
     asides = [_aside(reached, estimate, same=reached == weakest) for reached, estimate in others]
     return ExplainerVerdict(weakest, " ".join([sentence, *asides]))
 
 
-def _clause(reached: Level, estimate: Estimate, needed: str, wanted: float) -> str:
-    alone = _ALONE.get(estimate.measure, "that covers no other row")
+def weakest_first(estimates: Iterable[Estimate], wanted: float = WANTED) -> list[tuple[Level, Estimate]]:
+    """The estimates with what each says: the first of them decides the verdict."""
+    judged = [(level(estimate, wanted), estimate) for estimate in estimates]
+    return sorted(judged, key=lambda pair: -LEVELS.index(pair[0]))
+
+
+def why_unknown(estimate: Estimate) -> str:
+    """Why nothing at all can be said, in words that follow a colon; empty if something can."""
     if estimate.verified is None:
-        return f"every row has an explanation {alone}, so that nothing can be checked"
+        return f"every row has an explanation {_alone(estimate)}, so that nothing can be checked"
     if estimate.chance is None or estimate.chance >= 1:
         return _all_agree(estimate.agreement)
-    chance, between = f"{estimate.chance:.1%}", _between(estimate.low, estimate.high)
+    return ""
+
+
+def mostly_silent(estimate: Estimate) -> bool:
+    """Whether silent rows, and not the number of rows, make up most of the interval."""
+    return 2 * (estimate.bracket[1] - estimate.bracket[0]) >= estimate.high - estimate.low
+
+
+def silent_rows(estimate: Estimate) -> str:
+    """How many rows are silent, and why, as the beginning of a sentence."""
+    return f"{estimate.unverifiable:.0%} of the rows have an explanation {_alone(estimate)}"
+
+
+def _alone(estimate: Estimate) -> str:
+    return _ALONE.get(estimate.measure, "that covers no other row")
+
+
+def _clause(reached: Level, estimate: Estimate, needed: str, wanted: float) -> str:
+    unknown = why_unknown(estimate)
+    if unknown:
+        return unknown
+    chance, between = f"{cast(float, estimate.chance):.1%}", _between(estimate.low, estimate.high)
     if reached == "faithful":
         return f"{_holds(estimate, f'at least {percent_down(estimate.limit)}')}, while chance alone gives {chance}"
     if reached == "unfaithful":
@@ -133,19 +160,18 @@ def _clause(reached: Level, estimate: Estimate, needed: str, wanted: float) -> s
     if reached == "chance":
         return f"{where}{_holds(estimate, _checked(estimate))}, and chance alone gives {chance}"
     if reached == "partly":
-        threshold = f"{bar(estimate.chance, wanted):.0%}"
+        threshold = f"{bar(cast(float, estimate.chance), wanted):.0%}"
         overall = (
             f"; over all rows at most {percent_up(estimate.high)}, below {threshold}"
             if estimate.unverifiable
             else f" but below {threshold}"
         )
         return f"{where}{_holds(estimate, _checked(estimate))}, above chance ({chance}){overall}"
-    if 2 * (estimate.bracket[1] - estimate.bracket[0]) < estimate.high - estimate.low:
+    if not mostly_silent(estimate):
         said = _holds(estimate, between)
         return f"the rows are too few to say more than that {said} (chance: {chance}){needed}"
-    silent = f"{estimate.unverifiable:.0%} of the rows have an explanation {alone}"
     truth = "share of the variance accounted for" if isinstance(estimate.agreement, Spread) else "truth"
-    return f"{silent}, so that the {truth} is {between} (chance: {chance}){needed}"
+    return f"{silent_rows(estimate)}, so that the {truth} is {between} (chance: {chance}){needed}"
 
 
 def _holds(estimate: Estimate, share: str) -> str:

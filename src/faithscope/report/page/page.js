@@ -28,11 +28,11 @@
   theme.addEventListener("click", () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
 
   // One explainer at a time, or all; #explainer=NAME links to one.
-  const picker = document.getElementById("pick");
+  const pickers = all(".pick");
   const names = drawings.names;
   function pick(value, { link = true } = {}) {
-    if (!picker) return drawShown();
-    picker.value = value;
+    if (!pickers.length) return drawShown();
+    pickers.forEach((picker) => { picker.value = value; });
     for (const part of all(".pickable")) part.hidden = value !== "all" && part.dataset.explainer !== value;
     all("section").forEach((section) => {
       const parts = all(".pickable", section);
@@ -50,7 +50,7 @@
   }
   function pickNamed(name) {
     const place = names.indexOf(name);
-    if (picker && place >= 0) pick(String(place));
+    if (pickers.length && place >= 0) pick(String(place));
   }
   function follow() {
     const hash = location.hash;
@@ -67,7 +67,7 @@
       document.getElementById(hash.slice(1))?.scrollIntoView();
     }
   }
-  picker?.addEventListener("change", () => pick(picker.value));
+  pickers.forEach((picker) => picker.addEventListener("change", () => pick(picker.value)));
   pick("0", { link: false });
   addEventListener("hashchange", follow);
   follow();
@@ -91,6 +91,21 @@
     body.append(...[...body.rows].sort(order));
   }
   all(".sort").forEach((button) => button.addEventListener("click", () => sortBy(button.closest("th"))));
+
+  // On narrow screens every line of a table is a card: its cells say what they are, and stay cells.
+  for (const table of all("table.sortable")) {
+    const labels = all("thead th", table).map((heading) => heading.textContent.trim());
+    table.setAttribute("role", "table");
+    all("thead, tbody", table).forEach((part) => part.setAttribute("role", "rowgroup"));
+    for (const row of all("tr", table)) {
+      row.setAttribute("role", "row");
+      [...row.children].forEach((cell, column) => {
+        const head = cell.tagName === "TH" ? (cell.scope === "col" ? "columnheader" : "rowheader") : "cell";
+        cell.setAttribute("role", head);
+        cell.dataset.label = labels[column];
+      });
+    }
+  }
 
   // The filter narrows verdicts, the picture and the table.
   const filter = document.getElementById("filter");
@@ -133,11 +148,22 @@
     toggle();
   }
 
-  // Folds are open on paper.
+  // On paper stands the essential; "Print everything" prints all sections, with all folds open.
   let closed = [];
+  const root = document.documentElement;
+  document.getElementById("whole").addEventListener("click", () => {
+    root.classList.add("whole");
+    drawShown();
+    print();
+  });
   addEventListener("beforeprint", () => {
+    if (!root.classList.contains("whole")) return;
     closed = all("details:not([open])");
     closed.forEach((fold) => { fold.open = true; });
   });
-  addEventListener("afterprint", () => closed.forEach((fold) => { fold.open = false; }));
+  addEventListener("afterprint", () => {
+    closed.forEach((fold) => { fold.open = false; });
+    closed = [];
+    root.classList.remove("whole");
+  });
 })();

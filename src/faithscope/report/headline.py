@@ -1,0 +1,86 @@
+"""The sentence on top of a report, which can be quoted by itself: a share, its interval, for whom it is lower, chance."""
+
+from faithscope.agreements import Spread
+from faithscope.measures.estimate import Estimate
+from faithscope.measures.numbers.words import agreeing
+from faithscope.measures.telling.rounding import percent_down, percent_up
+from faithscope.measures.telling.verdict import mostly_silent, silent_rows, weakest_first, why_unknown
+from faithscope.report.summary import Explainer, Groups, Summary
+
+
+def headline(summary: Summary) -> str:
+    """What a report says about its first explainer, by the measure that decides the verdict, and what makes one doubt it.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> from faithscope.report import summarize
+    >>> rows = [[age] for age in range(200)]
+    >>> result = fs.evaluate(["yes", "no"] * 100, ["old", "old", "young", "young"] * 50, rows)
+    >>> print(headline(summarize(result)).partition(" (")[0])
+    Two rows with the same explanation are predicted alike 49.5% of the time
+    """
+    explainer = summary.explainers[0]
+    by = f" by {explainer.name}" if len(summary.explainers) > 1 else ""
+    level, estimate = weakest_first(explainer.measures, summary.wanted)[0]
+    sentence = _sentence(estimate, by, _worst_group(explainer, estimate), no_better=level in {"chance", "unfaithful"})
+    return " ".join([sentence, *(f"Read with care: {doubt}." for doubt in explainer.doubts)])
+
+
+def _sentence(estimate: Estimate, by: str, group: str, *, no_better: bool) -> str:
+    unknown = why_unknown(estimate)
+    if unknown:
+        return f"Whether the explanations{by} are faithful cannot be told: {unknown}."
+    if estimate.unverifiable and mostly_silent(estimate) or not _lies_inside(estimate):
+        between = f"between {percent_down(estimate.low)} and {percent_up(estimate.high)}"
+        confidence = f"at {100 * estimate.confidence:g}% confidence; {silent_rows(estimate)}, so that more cannot be told"
+        return f"{_holds(estimate, by, between)} ({confidence}){_chance(estimate, no_better=False)}."
+    interval = f"{100 * estimate.confidence:g}% interval {_ends(estimate)}"
+    share = f"{estimate.verified:.1%}"
+    return f"{_holds(estimate, by, share)} ({interval}){group}{_chance(estimate, no_better=no_better)}."
+
+
+def _lies_inside(estimate: Estimate) -> bool:
+    """Whether the agreement where it can be checked lies in the interval, which is about all rows."""
+    return estimate.verified is not None and estimate.low <= estimate.verified <= estimate.high
+
+
+def _holds(estimate: Estimate, by: str, share: str) -> str:
+    applies = estimate.measure == "sufficiency"
+    if isinstance(estimate.agreement, Spread):
+        where = " where they apply" if applies else ""
+        return f"Explanations{by} account for {share} of the variance of the predictions{where}"
+    subject = f"Two rows to which the explanation{by} of one of them applies" if applies else ""
+    return f"{subject or f'Two rows with the same explanation{by}'} are {agreeing(estimate.agreement, share)}"
+
+
+def _chance(estimate: Estimate, *, no_better: bool) -> str:
+    """What chance would give; nothing for shares of variance, of which chance gives none."""
+    if isinstance(estimate.agreement, Spread):
+        return ", no more than chance would give" if no_better else ""
+    return f"; {'that is no better than chance, which gives' if no_better else 'chance alone gives'} {estimate.chance:.1%}"
+
+
+def _ends(estimate: Estimate) -> str:
+    return f"{percent_down(estimate.low)} to {percent_up(estimate.high)}"
+
+
+def _worst_group(explainer: Explainer, whole: Estimate) -> str:
+    """The group that is worst off, if that is no accident: below all rows, and below another group."""
+    groups = [each for each in explainer.populations if each.measure == whole.measure and not each.over_time]
+    below = [
+        (estimate.high, f"{each.by} {name}".strip(), estimate)
+        for each in groups
+        for name, estimate in each.groups
+        if estimate.high < whole.low and _lies_inside(estimate) and name in _lower(each)
+    ]
+    if not below:
+        return ""
+    _, name, estimate = min(below, key=lambda group: group[0])
+    return f"; among {name} {estimate.verified:.1%} ({_ends(estimate)})"
+
+
+def _lower(groups: Groups) -> set[str]:
+    """The groups that are shown to be below another one; intervals of many differences hold together."""
+    lower = {line.a for line in groups.differences if line.high < 0}
+    return lower | {line.b for line in groups.differences if line.low > 0}
