@@ -25,7 +25,7 @@ from faithscope import explainers, testing
 from faithscope.integrations import sklearn
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/gallery").glob("*.md"))]
 _BLOCK = re.compile(r"^(?:```(?P<language>\w*)\n(?P<body>.*?)^```$|<!-- setup\n(?P<setup>.*?)^-->$)", re.M | re.S)
 WIDTH = 100  # columns of every block: more would scroll sideways
 _FENCED = re.compile(r"^```.*?\n(.*?)^ *```$", re.M | re.S)
