@@ -1,4 +1,4 @@
-"""The sentence on top of a report, which can be quoted by itself: a share, its interval, for whom it is lower, chance."""
+"""The sentence on top of a report, to be quoted by itself: a share, its interval, for whom it is lower, chance."""
 
 from faithscope.agreements import Spread
 from faithscope.measures.estimate import Estimate
@@ -9,7 +9,7 @@ from faithscope.report.summary import Explainer, Groups, Summary
 
 
 def headline(summary: Summary) -> str:
-    """What a report says about its first explainer, by the measure that decides the verdict, and what makes one doubt it.
+    """What a report says about its first explainer, by the measure that decides the verdict, with what makes one doubt.
 
     Examples
     --------
@@ -31,9 +31,11 @@ def _sentence(estimate: Estimate, by: str, group: str, *, no_better: bool) -> st
     unknown = why_unknown(estimate)
     if unknown:
         return f"Whether the explanations{by} are faithful cannot be told: {unknown}."
-    if estimate.unverifiable and mostly_silent(estimate) or not _lies_inside(estimate):
+    if (estimate.unverifiable and mostly_silent(estimate)) or not _lies_inside(estimate):
         between = f"between {percent_down(estimate.low)} and {percent_up(estimate.high)}"
-        confidence = f"at {100 * estimate.confidence:g}% confidence; {silent_rows(estimate)}, so that more cannot be told"
+        confidence = (
+            f"at {100 * estimate.confidence:g}% confidence; {silent_rows(estimate)}, so that more cannot be told"
+        )
         return f"{_holds(estimate, by, between)} ({confidence}){_chance(estimate, no_better=False)}."
     interval = f"{100 * estimate.confidence:g}% interval {_ends(estimate)}"
     share = f"{estimate.verified:.1%}"
@@ -58,7 +60,9 @@ def _chance(estimate: Estimate, *, no_better: bool) -> str:
     """What chance would give; nothing for shares of variance, of which chance gives none."""
     if isinstance(estimate.agreement, Spread):
         return ", no more than chance would give" if no_better else ""
-    return f"; {'that is no better than chance, which gives' if no_better else 'chance alone gives'} {estimate.chance:.1%}"
+    return (
+        f"; {'that is no better than chance, which gives' if no_better else 'chance alone gives'} {estimate.chance:.1%}"
+    )
 
 
 def _ends(estimate: Estimate) -> str:
