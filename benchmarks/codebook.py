@@ -1,4 +1,4 @@
-"""A codebook of 50 patterns on 1,000,000 rationales, all different: how long it takes.
+"""A codebook of 50 patterns on 1,000,000 rationales, all different: how long it takes, in memory and in an audit.
 
 Rationales are those of people (e-SNLI, in FAITHSCOPE_DATA) joined in pairs, so that no two are equal.
 Run: python benchmarks/codebook.py [rows]
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 import faithscope as fs
 from faithscope.discretizers.reasons.codebook import Codebook
@@ -89,6 +90,23 @@ def main(rows: int) -> None:
     coded = time.process_time()
     print(f"folding {folded - began:.1f} s, {len(PATTERNS)} patterns {coded - folded:.1f} s (of one core)")
     print(f"{len(codes.group()[1]):,} different sets of names")
+    _measured(texts, reasons)
+
+
+def _measured(texts: list[str], reasons: fs.Reasons) -> None:
+    """Consistency without a discretizer, with and without labels that reasons name; then the audit of a log."""
+    answers = np.random.default_rng(1).choice(["same", "different"], len(texts))
+    began = time.process_time()
+    fs.consistency(reasons, np.where(answers == "same", "yxz", "zxy"))
+    unnamed = time.process_time()
+    fs.consistency(reasons, answers)
+    named = time.process_time()
+    print(f"consistency of the texts {unnamed - began:.1f} s; with labels that reasons name {named - unnamed:.1f} s")
+    log = pa.table({"rationale": texts, "answer": answers.tolist()})
+    began = time.process_time()
+    audited = fs.audit(log, prediction="answer", explanation="rationale", discretizer=Codebook(PATTERNS))
+    print(f"the audit of the log with DuckDB {time.process_time() - began:.1f} s (of all cores together)")
+    print(audited.consistency)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import json
 import pickle
 import re
+import sys
 import time
 from contextlib import suppress
 
@@ -243,3 +244,18 @@ def test_hostile_texts_survive_a_codebook():
     codes = fs.Codebook({"a": r"a\b", "x": "x", "any": r"\w"})(fs.Reasons(texts))
     assert len(codes) == len(texts)
     assert np.flatnonzero([{"x"} <= names for names in codes.values]).tolist() == [5, 9]
+
+
+def test_a_search_that_takes_long_is_stopped(monkeypatch):
+    monkeypatch.setattr(deadline, "_SECONDS", 2.0)
+    began = time.monotonic()
+    with pytest.raises(BadInput, match="took 2 seconds"):
+        fs.Codebook({"slow": r"(?:\w+\s+)*[!?]"}, folded=False)(fs.Reasons(["if then " * 12_000]))
+    assert time.monotonic() - began < 30
+
+
+def test_a_codebook_without_the_parser_of_python_is_bounded_too(monkeypatch):
+    monkeypatch.setitem(sys.modules, "re._parser", None)
+    monkeypatch.setattr(deadline, "_SECONDS", 2.0)
+    with pytest.raises(BadInput, match="took 2 seconds"):
+        fs.Codebook({"forever": "(a+)+b"})(fs.Reasons(["a" * 60]))

@@ -186,3 +186,9 @@ def test_the_room_lists_the_discretizers_to_choose_from():
     kinds += ["Truncate"]
     assert dir(fs.discretizers) == kinds
     assert all(issubclass(getattr(fs.discretizers, name), fs.discretizers.Discretizer) for name in kinds)
+
+
+@pytest.mark.parametrize("discretizer", [fs.Sign(), fs.ReasonCodes(2), fs.Floor(1), fs.TopFeatures(1)], ids=repr)
+def test_values_that_are_no_explanations_are_refused_in_a_sentence(discretizer):
+    with pytest.raises(WrongType, match=r"pass fs\.Importances"):
+        discretizer(np.zeros((2, 2)))

@@ -173,3 +173,8 @@ def test_many_features_have_places_of_their_own():
     assert wide.values[0, 100] == 300
     assert wide.values[0, 99] == 0
     assert wide.describe(0).startswith("x399, x398")
+
+
+def test_a_favorable_label_that_is_a_number_is_the_same_in_any_spelling():
+    importances = fs.Importances([[1.0, -1.0]])._with(label="1")
+    assert not fs.ReasonCodes(2, against=1.0)(importances).notes

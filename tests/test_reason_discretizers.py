@@ -1,5 +1,7 @@
 """Templates, common phrases and clusters: reasons made coarser."""
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -169,3 +171,27 @@ def test_embeddings_in_another_order_than_the_reasons_are_refused():
 def test_embeddings_can_be_compared_by_distance():
     within = fs.within(fs.Importances([[0.0, 1.0], [0.1, 1.0], [5.0, 5.0]]), ["a", "a", "b"], 0.5)
     assert within.value == pytest.approx(2 / 3)
+
+
+def test_discretizers_that_differ_read_differently():
+    phrases = [fs.Phrases([f"{letter} {j}" for j in range(20)] + ["end"]) for letter in ("a", "a", "b")]
+    long = [fs.Phrases([*"abcdefghijklmn", last]) for last in "xy"]
+    clusters = [fs.Clusters(np.full((3, 2), value), 2) for value in (0.0, -0.0, 1.0)]
+    assert repr(phrases[0]) == repr(phrases[1])
+    assert repr(phrases[0]) != repr(phrases[2])
+    assert repr(long[0]) != repr(long[1])
+    assert repr(clusters[0]) == repr(clusters[1])
+    assert repr(clusters[0]) != repr(clusters[2])
+
+
+def test_many_phrases_take_no_longer_than_few():
+    words = [f"w{j}" for j in range(400)]
+    rng = np.random.default_rng(0)
+    reasons = fs.Reasons([" ".join(rng.choice(words, 12)) for _ in range(3_000)])
+    began = time.process_time()
+    phrases = fs.CommonPhrases(10_000).learned_from(reasons)
+    assert len(phrases.phrases) == 10_000
+    padded = [f" {text} " for text in reasons.folded[:20]]
+    for names, text in zip(phrases(reasons).values[:20], padded, strict=True):
+        assert names == {phrase for phrase in phrases.phrases if f" {phrase} " in text}
+    assert time.process_time() - began < 20

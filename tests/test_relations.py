@@ -176,4 +176,4 @@ def test_a_row_that_misses_a_number_has_no_distance(metric):
 
 
 def test_the_room_lists_the_relations_there_are():
-    assert dir(fs.relations) == ["Applies", "Ball", "Nearest", "Same", "Within"]
+    assert dir(fs.relations) == ["Applies", "Ball", "Judged", "Nearest", "Same", "Within"]

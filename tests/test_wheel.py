@@ -57,21 +57,25 @@ def test_the_wheel_has_every_file_of_the_package_and_no_other(wheel):
     }
     assert {name for name in wheel if ".dist-info/" not in name} == kept
     assert "faithscope/py.typed" in kept
-    assert {path.rsplit(".", 1)[1] for path in kept} == {"py", "typed", "css", "js", "j2", "csv", "json", "txt"}
+    assert {path.rsplit(".", 1)[1] for path in kept} == {
+        *("py", "typed", "css", "js", "j2", "csv", "json", "txt"),
+        *("parquet", "md"),  # of the bundled data, and their license
+    }
 
 
 @pytest.mark.slow
 def test_the_wheel_is_small(wheel):
-    assert sum(map(len, wheel.values())) < 4e6
+    assert sum(map(len, wheel.values())) < 5e6
 
 
 @pytest.mark.slow
 def test_licenses_are_in_the_wheel(wheel):
     licenses = {name.split("/licenses/")[1]: text for name, text in wheel.items() if ".dist-info/licenses/" in name}
     assert licenses["LICENSE"] == (ROOT / "LICENSE").read_bytes()
-    scripts = "src/faithscope/charts/scripts/LICENSES.txt"
-    assert licenses[scripts] == (ROOT / scripts).read_bytes()
-    assert set(metadata(wheel).get_all("License-File")) == {"LICENSE", scripts}
+    others = {"src/faithscope/charts/scripts/LICENSES.txt", "src/faithscope/datasets/bundled/LICENSE.md"}
+    for path in others:
+        assert licenses[path] == (ROOT / path).read_bytes()
+    assert set(metadata(wheel).get_all("License-File")) == {"LICENSE", *others}
 
 
 @pytest.mark.slow

@@ -67,7 +67,7 @@ from faithscope.measures.sufficiency import sufficiency
 from faithscope.measures.within import WithinCurve, within, within_curve
 from faithscope.readers import read
 from faithscope.readers.rationales import Rationales, read_rationales
-from faithscope.relations import Ball, Nearest
+from faithscope.relations import Ball, Judged, Nearest, pairs_to_ask
 from faithscope.sample import Sample
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ __all__ = [
     "Grouped",
     "Highlights",
     "Importances",
+    "Judged",
     "Leakage",
     "Local",
     "Modified",
@@ -150,6 +151,7 @@ __all__ = [
     "local_sample_size",
     "mse_bound",
     "necessity",
+    "pairs_to_ask",
     "plan",
     "read",
     "read_rationales",

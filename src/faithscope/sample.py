@@ -24,6 +24,7 @@ from faithscope.inputs.repeats import TOO_HIGH, repeated_share
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.inputs.weights import to_weights
 from faithscope.readers import as_explanations
+from faithscope.relations import Relation
 from faithscope.visible import visible
 
 Ints = NDArray[np.int64]
@@ -181,6 +182,12 @@ class Sample:
         names = self.numbered_labels[0]
         return np.asarray(names, np.float64) if self.agreement.of_numbers else np.arange(float(len(names)))
 
+    def read_by(self, relation: Relation) -> Any:
+        """What a relation reads of the rows: X, or their positions among those that the caller handed over."""
+        if relation.reads_rows:
+            return self.X
+        return np.arange(self.n) if self.positions is None else self.positions
+
     def take(self, rows: NDArray[Any]) -> "Sample":
         """The sample of some of the rows, given by their positions in this sample."""
         return replace(
@@ -244,14 +251,10 @@ class Sample:
         return self.take(looked), self.take(reported)
 
     def half_places(self, seed: int) -> tuple[Ints, Ints]:
-        """The places of the rows of both `halves` in this sample."""
-        many = self.n if self.clusters is None else int(self.clusters.max()) + 1
-        if many < 4:
-            what = "rows" if self.clusters is None else "clusters"
-            raise BadInput(f"Choosing on one half of the {what} takes at least 4 of them; got {many}.")
+        """The places of the rows of both `halves` in this sample; rows of one cluster go to the same half."""
         clusters = np.arange(self.n) if self.clusters is None else self.clusters
-        order = np.random.default_rng(check_whole(seed, "seed", 0)).permutation(many)
-        first = np.isin(clusters, order[: len(order) // 2])  # rows of one cluster go to the same half
+        many = self.n if self.clusters is None else int(self.clusters.max()) + 1
+        first = first_half(many, seed, "rows" if self.clusters is None else "clusters")[clusters]
         return np.flatnonzero(first), np.flatnonzero(~first)
 
     def discretized(self, discretizer: Discretize | None) -> "Sample":
@@ -284,6 +287,15 @@ class Sample:
         if not isinstance(chosen, Discretizer) or self.agreement.of_numbers:
             return chosen
         return chosen._knowing_labels(self.numbered_labels[0]) if chosen.asks_labels else chosen
+
+
+def first_half(many: int, seed: int, what: str = "rows") -> NDArray[np.bool_]:
+    """Which of so many rows, or clusters of rows, are in the half to choose on: a random one."""
+    if many < 4:
+        raise BadInput(f"Choosing on one half of the {what} takes at least 4 of them; got {many}.")
+    first = np.zeros(many, bool)
+    first[np.random.default_rng(check_whole(seed, "seed", 0)).permutation(many)[: many // 2]] = True
+    return first
 
 
 def learned_note(discretizer: Any, looked: int) -> str:

@@ -1,6 +1,7 @@
 """Codes: a set of codes per row, however a caller holds them, in memory and in logs."""
 
 import json
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -148,3 +149,41 @@ def test_codes_that_only_one_decision_has_are_told():
     assert any(told in note for note in fs.audit(log, prediction="y", explanation="c", kind="codes").consistency.notes)
     labels[0] = "approved"
     assert not any(told in note for note in fs.consistency(fs.Codes(codes), labels).notes)
+
+
+def test_lists_written_as_json_are_read_alike_in_memory_and_in_logs():
+    texts = [json.dumps(codes) for codes in (["R1", "R2"], ["R2", "R1"], ["R1"], [])] + [None, ""]
+    codes = fs.Codes(texts)
+    assert codes.group()[0].tolist() == [0, 0, 1, 2, 2, 2]
+    log = pd.DataFrame({"c": texts, "y": list("ababab")})
+    audit = fs.audit(log, prediction="y", explanation="c", kind="codes")
+    assert audit.consistency.value == pytest.approx(fs.consistency(codes, log["y"]).value)
+
+
+@pytest.mark.parametrize(
+    "codes", [["['R1', 'R2']", "['R2', 'R1']"], ['["R1"]', "R1,R2"], [{"code": "R1"}, {"code": "R2"}]]
+)
+def test_lists_of_other_languages_and_objects_are_no_codes(codes):
+    with pytest.raises(FaithscopeError, match="row"):
+        fs.Codes(codes)
+
+
+def test_decimals_are_codes_if_they_are_whole_in_memory_and_in_logs():
+    whole = pa.table({"c": [Decimal("1.0"), Decimal("2.0"), None, Decimal("2.0")], "y": list("abaa")})
+    audit = fs.audit(whole, prediction="y", explanation="c", kind="codes")
+    assert audit.consistency.value == fs.consistency(fs.Codes(whole.select(["c"])), list("abaa")).value
+    parts = pa.table({"c": [Decimal("1.5"), Decimal("2.0")] * 2, "y": list("abab")})
+    for measure in (
+        lambda: fs.Codes(parts.select(["c"])),
+        lambda: fs.audit(parts, prediction="y", explanation="c", kind="codes"),
+    ):
+        with pytest.raises(BadInput, match="whole one"):
+            measure()
+
+
+def test_columns_of_marks_are_refused():
+    with pytest.raises(BadInput, match="marks of the codes"):
+        fs.Codes(pd.DataFrame({"R1": [0, 1], "R2": [1, 0]}))
+    with pytest.raises(BadInput, match="marks of the codes"):
+        fs.Codes(np.array([[0, 1], [1, 0]]))
+    assert fs.Codes([["0", "1"], ["1"]]).describe(0) == "0, 1"

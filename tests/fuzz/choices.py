@@ -131,6 +131,7 @@ DISCRETIZERS = st.sampled_from(
 RELATIONS = st.sampled_from(
     (
         *(None, None, fs.Nearest(), fs.Ball(1.0), fs.Nearest, "nearest", 3),
+        *(fs.Judged([[1]]), fs.Judged({"row": [0, 1], "explanation": [0, 0], "applies": [True, None]}), fs.Judged),
         *(lambda X, e: np.ones(len(X), bool), lambda X, e: [1], lambda X, e: None, lambda X, e: [True] * len(X)),
     )
 )

@@ -438,7 +438,7 @@ def _(draw):
     given = draw(st.one_of(reasons(max(1, n)), explanations(n))), draw(labels(n))
     words = st.one_of(SCALARS, st.lists(st.sampled_from([*hostile.TEXTS, 3, None]), max_size=3))
     choices = {"discretizer": DISCRETIZERS, "confidence": SHARES, "interval": WORDS, "words": words}
-    how = draw(options(**choices, clusters=clusters(n)))
+    how = draw(options(**choices, weights=weights(n), clusters=clusters(n)))
     return lambda: fs.leakage(*given, **how)
 
 
@@ -622,6 +622,26 @@ def _(draw):
 @target("Nearest", DISCRETE, 1)
 def _(draw):
     return fs.Nearest
+
+
+@target("Judged", MEASURES, 120)
+def _(draw):
+    n = draw(SIZES)
+    cells = st.sampled_from([0, 1, True, False, None, math.nan, 0.5, "1", 2])
+    good = st.sampled_from([0, 1, None])
+    grids = [st.lists(st.lists(cell, min_size=n, max_size=n), min_size=n, max_size=n) for cell in (good, cells)]
+    column = st.one_of(st.lists(st.integers(0, max(0, n)), min_size=n, max_size=n), hostile.columns(n))
+    long = st.fixed_dictionaries(dict.fromkeys(("row", "explanation", "applies", "text"), column))
+    answers = draw(st.one_of(*grids, grids[0].map(np.array), long, hostile.matrices(n), SCALARS))
+    given = draw(st.one_of(st.just([f"reason {row}" for row in range(n)]), explanations(n))), draw(labels(n))
+    return lambda: fs.sufficiency(*given, relation=fs.Judged(answers))
+
+
+@target("pairs_to_ask", MEASURES, 40)
+def _(draw):
+    given, many = draw(explanations(draw(SIZES))), draw(st.one_of(COUNTS, st.none()))
+    how = draw(options(seed=SEEDS, own=SCALARS))
+    return lambda: fs.pairs_to_ask(given, many, **how)
 
 
 @target("Best", DISCRETE)

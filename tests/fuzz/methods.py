@@ -390,6 +390,16 @@ def _relation(relation):
 
 _relation(fs.Ball(1.0))
 _relation(fs.Nearest())
+_relation(fs.Judged([[1]]))
+for chosen in (fs.Ball(1.0), fs.Nearest(), fs.Judged([[1]])):
+    for name in ("partial", "reads_rows"):
+        _reader(type(chosen).__name__, st.just(chosen), name, KIND)
+
+
+@target("Judged.about", KIND, 15)
+def _(draw):
+    given = draw(SIZED.flatmap(of_any_kind))
+    return lambda: fs.Judged([[1]]).about(given)
 
 
 def _records_of_testing():

@@ -49,6 +49,7 @@ NOT_CALLED = {
     "Sample.checked": "takes arrays that were checked",
     "Sample.take": "takes positions that exist",
     "Sample.noting": "takes notes of our own",
+    "Sample.read_by": "takes a relation that was checked",
     "Sample.taught": "takes discretizers that were checked",
     "Sample.knowing": "takes discretizers that were checked",
     "Counts.sums_by_explanation": "takes sums that were counted",

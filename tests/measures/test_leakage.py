@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.errors import BadInput, WrongType
+from faithscope.measures.named_labels import LabelWords
 
 TEXTS = ["No: he sleeps", "He sleeps", "YES, he runs", "he runs", "No, he runs"]
 LABELS = ["no", "no", "yes", "yes", "yes"]
@@ -81,7 +84,7 @@ def test_labels_are_masked_in_texts_as_written_however_they_are_written(label):
 
 
 def test_numbers_have_no_words_but_words_may_be_told():
-    with pytest.raises(BadInput, match="numbers, which have no words"):
+    with pytest.raises(BadInput, match="numbers or signs, which have no words"):
         fs.leakage(TEXTS, [0, 0, 1, 1, 1])
     assert fs.leakage(TEXTS, [0, 0, 1, 1, 1], words=["no", "yes"]).words == (("no", 2), ("yes", 1))
     with pytest.raises(WrongType, match="words must be texts"):
@@ -105,3 +108,40 @@ def test_a_leakage_is_told_everywhere(tmp_path):
     assert leak.to_dict()["words"][0] == {"word": "no", "n": 2}
     assert leak.table()["reasons"].tolist() == ["as given", "masked"]
     assert leak.plot().to_dict()
+
+
+def test_if_no_reason_names_a_label_the_difference_allows_for_those_that_were_not_seen():
+    found = fs.leakage([f"he {i % 5}" for i in range(60)], ["yes", "no"] * 30)
+    assert found.share == found.difference.value == 0
+    assert found.difference.high == pytest.approx(2 * found.high)
+    assert found.difference.low == pytest.approx(-2 * found.high)
+
+
+def test_a_word_that_all_labels_share_names_none():
+    found = fs.leakage(["a risk", "a good one"] * 5, ["good risk", "bad risk"] * 5)
+    assert found.words == (("good", 5),)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 3)), min_size=1, max_size=40))
+def test_moving_rows_to_other_explanations_changes_consistency_by_at_most_twice_their_share(rows):
+    before, labels, after = (np.array(column) for column in zip(*rows, strict=True))
+
+    def consistency(codes):
+        counts = np.zeros((4, 3))
+        np.add.at(counts, (codes, labels), 1 / len(labels))
+        totals = counts.sum(axis=1)
+        return (np.square(counts).sum(axis=1)[totals > 0] / totals[totals > 0]).sum()
+
+    moved = np.mean(before != after)
+    assert abs(consistency(before) - consistency(after)) <= 2 * moved + 1e-12
+
+
+def test_labels_are_found_in_scripts_without_spaces():
+    texts = ["因为收入高而批准", "收入高", "审査で拒绝された"]
+    found = fs.leakage(texts, ["批准", "批准", "拒绝"])
+    assert found.words == (("批准", 1), ("拒绝", 1))
+    assert found.share == pytest.approx(2 / 3)
+    words = LabelWords.of(["批准", "拒绝"])
+    reasons = fs.Reasons(texts)
+    hidden = words.masked(reasons, words.within(reasons))
+    assert not any("批准" in text or "拒绝" in text for text in (*hidden.texts, *hidden.folded))

@@ -277,3 +277,32 @@ def test_the_command_line_reads_a_flat_file_without_a_reader(tmp_path):
     rationales = fs.read_rationales(path)
     audited = fs.audit(path, prediction="answer", explanation="explanation")
     assert audited.consistency.n == len(rationales)
+
+
+def test_the_row_labels_of_a_table_are_kept_so_that_other_orders_are_refused():
+    log = pd.DataFrame({"answer": list("aab"), "explanation": ["x", None, "y"]}, index=[2, 1, 0])
+    rationales = fs.read_rationales(log, nulls="drop")
+    assert rationales.reasons.index.tolist() == [2, 0]
+    with pytest.raises(BadInput, match="another order"):
+        fs.evaluate(rationales.predictions, rationales.reasons, log.loc[[0, 2]])
+
+
+@pytest.mark.parametrize("option", ["answer", "explanation", "input", "id"])
+@pytest.mark.parametrize("nulls", ["error", "drop", "key"])
+def test_a_field_that_no_row_has_is_refused_with_the_one_that_was_meant(option, nulls):
+    log = [{"id": 1, "input": "i", "answer": "a", "explanation": "e"}]
+    with pytest.raises(fs.errors.UnknownName, match=f"Did you mean '{option}'"):
+        fs.read_rationales(log, **{option: f"{option}x"}, nulls=nulls)
+
+
+def test_answers_that_differ_in_case_alone_are_told():
+    log = [{"answer": answer, "explanation": "e"} for answer in ("Yes", "yes", "no")]
+    assert "'Yes' and 'yes' are different predictions" in fs.read_rationales(log).notes[0]
+    assert not fs.read_rationales(log[1:]).notes
+
+
+def test_an_answer_beside_a_response_may_be_what_is_right():
+    log = [{"question": "2 + 2?", "answer": "4", "response": "5", "explanation": "It is five."}]
+    with pytest.raises(BadInput, match="answer='response'"):
+        fs.read_rationales(log)
+    assert list(fs.read_rationales(log, answer="response").predictions) == ["5"]

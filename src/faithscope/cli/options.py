@@ -41,10 +41,18 @@ Explanation = Annotated[
     list[str] | None, typer.Option("--explanation", help="Columns by name or glob, such as 'phi_*'; repeatable.")
 ]
 Kind = Annotated[
-    str | None, typer.Option("--kind", help="importances, keys, codes, rules, words, prototypes or counterfactuals.")
+    str | None,
+    typer.Option("--kind", help="importances, keys, reasons, codes, rules, words, prototypes or counterfactuals."),
 ]
 Discretize = Annotated[
-    str | None, typer.Option("--discretize", help="original, 2-fp, 1-fp, sign, rank, sign-of-top-5, delta, …")
+    str | None,
+    typer.Option(
+        "--discretize", help="original, 2-fp, 1-fp, sign, rank, sign-of-top-5, delta, codebook:FILE.json, template, …"
+    ),
+]
+InputTexts = Annotated[
+    list[str] | None,
+    typer.Option("--input", help="The column of texts that reasons are about, which template blanks; repeatable."),
 ]
 AgreementWord = Annotated[
     str | None,

@@ -12,6 +12,7 @@ from faithscope.cli.options import (
     Connect,
     Discretize,
     Explanation,
+    InputTexts,
     Json,
     Kind,
     LogFiles,
@@ -34,6 +35,7 @@ def plan(
     explanation: Explanation = None,
     kind: Kind = None,
     discretize: Discretize = None,
+    inputs: InputTexts = None,
     agreement: AgreementWord = None,
     where: Where = None,
     nulls: NullsPolicy = "error",
@@ -58,6 +60,7 @@ def plan(
         explanation=explanation or None,
         kind=kind,
         discretizer=discretize,
+        inputs=inputs or None,
         where=where,
         nulls=cast(Any, nulls),  # `audit` refuses words that it does not know
         agreement=agreement,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.counting.agreement_tally import AgreementTally
+from faithscope.counting.asked import Asked
 from faithscope.counting.bits.bitmaps import over_batches
 from faithscope.counting.bits.idle import watch
 from faithscope.counting.bits.pair_counts import PairCounts
@@ -84,7 +85,7 @@ def _cover(
     device: str = "cpu",
     thinned: bool = False,
 ) -> Coverage:
-    covers = relation.cover(rows.distinct, sample.explanations, sample.X)
+    covers = relation.cover(rows.distinct, sample.explanations, sample.read_by(relation))
     coverage = on_gpu(
         _device(device, sample),
         covers.near,
@@ -102,7 +103,8 @@ def _cover(
     prepare = partial(tally.prepare, layout=layout)
     for add in over_batches(watched, layout, len(rows.distinct), tally.step(layout), prepare):
         add()
-    return replace(tally.result(relation, layout, interval), idle=idle())
+    asked = Asked.of(covers, rows.codes, len(rows.distinct))
+    return replace(tally.result(relation, layout, interval), idle=idle(), asked=asked)
 
 
 def _tally(sample: Sample, rows: NumberedRows, interval: bool, thinned: bool = False) -> LabelTally | AgreementTally:

@@ -7,6 +7,7 @@ import numpy as np
 from faithscope.counting.bits.bitmaps import in_blocks
 from faithscope.counting.bits.layout import Layout
 from faithscope.counting.tally import TABLE, Coverage
+from faithscope.errors import NotProven
 from faithscope.inputs.rows import rows_of
 from faithscope.relations import Relation
 from faithscope.sample import Sample
@@ -17,6 +18,10 @@ def reach_of(coverage: Coverage, sample: Sample, relation: Relation, further: An
 
     A row that joined those that an explanation covers, c of them beside x, would have a share 1 / (c + 1) of x's term.
     """
+    if not relation.reads_rows:
+        raise NotProven(
+            f"further= needs a relation that covers any row, and {relation} knows of these alone: leave it out."
+        )
     counts, n = coverage.counts, rows_of(further)
     if not n:
         return 0.0

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.counting.asked import Asked
 from faithscope.counting.bits.covered_cells import CoveredCells, ListedCells, TabledCells
 from faithscope.counting.bits.layout import Bits, Layout
 from faithscope.counting.bits.ordering import run_starts
@@ -43,6 +44,7 @@ class Coverage:
     alike: bool = True  # whether every other explainer of these rows has the same blocks
     sums: Sums | None = None  # the sums of weighted terms; None if rows are not weighted: counts give them
     spread: SpreadCounts | None = None  # of `Spread`
+    asked: Asked | None = None  # the pairs of which it is known whether one covers the other; None if all are
     thinned: bool = False  # whether `sums` and `left_out` are those of thinned rows
 
 

@@ -250,6 +250,11 @@ def _coarser(discretizer: Discretizer, importances: Importances, values: NDArray
 def _importances(discretizer: Discretizer, explanations: Explanations) -> Importances:
     if isinstance(explanations, Importances) and not isinstance(explanations, Rankings):
         return explanations
+    if not isinstance(explanations, Explanations):
+        raise WrongType(
+            f"{discretizer!r} discretizes importances; got {type(explanations).__name__}: pass fs.Importances(values), "
+            "or discretizer= to a measure."
+        )
     hint = " Take the change first: Delta() | ..." if isinstance(explanations, Counterfactuals) else ""
     raise WrongType(
         f"{discretizer!r} discretizes importances (n_rows x n_features numbers); got {explanations.kind}.{hint}"

@@ -75,7 +75,7 @@ class ReasonCodes(Discretizer):
         _need_cells(self, importances, 3)
         places = most_negative(importances.values, self.k)
         coarser = _coarser(self, importances, places if self.ordered else (places > 0).astype(np.int8))
-        unsaid = self.against is not None and importances.label != str(self.against)
+        unsaid = self.against is not None and not _is_same(importances.label, str(self.against))
         return coarser._with(remarks=(*coarser.remarks, self._unsaid)) if unsaid else coarser
 
     @property
@@ -84,7 +84,7 @@ class ReasonCodes(Discretizer):
 
     def _is_other(self, label: str | None) -> bool:
         """Whether a label is surely not the favorable one: 1 may be what a model calls "approved"."""
-        if self.against is None or label is None or label == str(self.against):
+        if self.against is None or label is None or _is_same(label, str(self.against)):
             return False
         return _is_number(label) == _is_number(str(self.against))
 
@@ -114,6 +114,13 @@ class ReasonCodes(Discretizer):
                 f"{self!r} reads importances of label {self.against!r}; these speak of {importances.label!r}: explain "
                 "that label, with its class_index, or name the favorable label that they speak of."
             )
+
+
+def _is_same(label: str | None, against: str) -> bool:
+    """Whether two labels are equal, as texts or as numbers: 1 and 1.0 are."""
+    if label is None or label == against:
+        return label is not None
+    return _is_number(label) and _is_number(against) and float(label) == float(against)
 
 
 def _is_number(label: str) -> bool:

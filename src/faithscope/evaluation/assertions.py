@@ -272,6 +272,11 @@ def _reason(estimate: Estimate, wanted: float) -> str:
         rows = several(estimate.n, "row is", "rows are")
         return f"{rows} too few: even if all agreed, the lower limit would be at most {up(best)}"
     least, most = estimate.bracket
+    if estimate.counts.relation.partial:
+        silent = (
+            f"{estimate.unverifiable:.0%} of the {estimate.n:,} rows have an explanation that applies to no other row"
+        )
+        return f"{silent} that the judge was asked about: ask about more pairs (fs.pairs_to_ask), or measure more rows"
     if most < wanted or most - least <= estimate.margins.below:  # silence is the lesser part
         return f"more rows than these {estimate.n:,} would make it narrower"
     if estimate.method in {"thinned", "tilted"}:

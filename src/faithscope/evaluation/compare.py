@@ -289,7 +289,7 @@ def compare(
     discretizer : discretizer, str or callable, or mapping of str to these, optional
         One for all explainers whose kind of explanation it takes (the table says which), or one per explainer by name.
         `Best` chooses for each explainer on half of the rows, and all are reported on the other half.
-    relation : Nearest, Ball or callable, or mapping of str to these, optional
+    relation : Nearest, Ball, Judged or callable, or mapping of str to these, optional
         As for `sufficiency`: one for all explainers, or one per explainer by name.
 
     Returns

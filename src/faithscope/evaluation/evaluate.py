@@ -71,7 +71,7 @@ def evaluate(
         As for `consistency`; or `Best` ("best"), which chooses one on half of the rows and reports it on the other.
     confidence, interval, weights, clusters
         As for `consistency`.
-    relation : Nearest, Ball or callable, optional
+    relation : Nearest, Ball, Judged or callable, optional
         As for `sufficiency`.
     further : array-like or table, optional
         Further rows without predictions, as for `sufficiency`.

@@ -1,6 +1,7 @@
 """Evaluation: how faithful one explainer is to one model, and the tables and charts that show it."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +18,7 @@ from faithscope.discretizers import Discretize, Original, usual
 from faithscope.errors import BadInput, NotScoped
 from faithscope.evaluation.asker import Identity
 from faithscope.explanations import Explanations
+from faithscope.explanations.reasons import Reasons
 from faithscope.inputs.alignment import index_of, row_labels
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.frames import frame
@@ -30,9 +32,11 @@ from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.encoding.measure import measure_encoding
 from faithscope.measures.encoding.result import Encoding
 from faithscope.measures.estimate import Estimate, Method, estimate_columns, noted
+from faithscope.measures.leakage import Leakage, measure_leakage
 from faithscope.measures.local import per_explanation, per_row
-from faithscope.measures.named_labels import label_word_notes
+from faithscope.measures.named_labels import LabelWords, label_word_notes
 from faithscope.measures.necessity import measure_necessity, necessity_estimate, reached, sample_notes
+from faithscope.measures.notes.asked import asked_notes
 from faithscope.measures.notes.restatement import copy_notes
 from faithscope.measures.sufficiency import (
     Further,
@@ -41,7 +45,7 @@ from faithscope.measures.sufficiency import (
     measure_sufficiency,
     scoped_method,
 )
-from faithscope.relations import Relation, says_where, to_relation
+from faithscope.relations import Relation, bind, says_where, to_relation
 from faithscope.report.reported import Reported
 from faithscope.sample import Sample
 from faithscope.sinks.lines import several_in_lines
@@ -93,7 +97,7 @@ class Evaluation(Reported):
         `Unique` have it). `assert_faithful` does not judge baselines beside others. False for ready explanations.
     necessity : Estimate or None
         Of the rows with a row's prediction, how many does its explanation cover? None if explanations do not say where
-        they apply, and for `Spread`. No verdict is made of it.
+        they apply, for `Spread`, and if a judge was not asked about all rows. No verdict is made of it.
     populations, sufficiency_populations : Populations or None
         Consistency and sufficiency by group of rows; None if no groups were given.
     seconds : dict of str to float
@@ -223,6 +227,23 @@ class Evaluation(Reported):
         plain = self.weights is None and self.sample.clusters is None
         known = self._coverage if plain else None
         return measure_encoding(self.sample, self.relation, self.options.confidence, known)
+
+    def leakage(self, words: Sequence[str] | None = None) -> Leakage:
+        """How many reasons in words name a label, and their consistency with these words masked: `fs.leakage`.
+
+        Parameters
+        ----------
+        words : list of str, optional
+            Further words or phrases that name a label, besides those of the predictions.
+        """
+        reasons = replace(self.sample, explanations=self.undiscretized, notes=())
+        return measure_leakage(reasons, self._chosen, self.options.confidence, self.options.method, words)
+
+    def _leakage(self) -> Leakage | None:
+        """The same for a report; None of other explanations, and if no word names a label."""
+        if not isinstance(self.undiscretized, Reasons) or self.agreement.of_numbers:
+            return None
+        return self.leakage() if LabelWords.of(self.sample.numbered_labels[0]).phrases else None
 
     def wrongly_covered(self, k: int = 10) -> "pd.DataFrame":
         """Rows that an explanation covers although they get another prediction, worst explanations first.
@@ -426,6 +447,7 @@ def assess(
         The population of each row that was handed over, including rows that are not reported.
     """
     coarse = sample.discretized(discretizer)
+    options = replace(options, relation=bind(options.relation, coarse.explanations, coarse.X, coarse.positions))
 
     def measure(rows: Sample) -> Estimate:
         return measure_consistency(rows, options.confidence, options.method)
@@ -464,12 +486,13 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
     coverage = cover(replace(sample, weights=None, clusters=None), evaluation._relation, device="auto")
     if plain:
         seen = Further.of(coverage, sample, evaluation._relation, further)
-        notes = (*sample.explanations.notes, *sample.notes, *copy_notes(sample))
+        notes = (*sample.explanations.notes, *sample.notes, *copy_notes(sample), *asked_notes(coverage, sample))
         estimate = noted(coverage_estimate(coverage, "sufficiency", confidence, method, seen), notes)
     else:
         estimate = measure_sufficiency(sample, evaluation.relation, confidence, method, further)
     evaluation = replace(evaluation, sufficiency=evaluation._of_method(estimate), _coverage=coverage)
-    return evaluation if isinstance(sample.agreement, Spread) else _with_necessity(evaluation)
+    unknown = isinstance(sample.agreement, Spread) or coverage.asked is not None
+    return evaluation if unknown else _with_necessity(evaluation)
 
 
 def _with_necessity(evaluation: Evaluation) -> Evaluation:

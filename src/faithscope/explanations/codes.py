@@ -1,8 +1,10 @@
 """Codes: a set of codes per row, such as the reasons on a notice, which say nothing of where they apply."""
 
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -34,7 +36,7 @@ class Codes(Plain):
     ----------
     codes : table, (n, k) array, or one entry per row
         A table or an array has one code per cell. Otherwise each row is a list or a set of codes, or one text of codes
-        that are joined.
+        that are joined, or that hold a list as JSON.
     separator : str, optional
         What stands between codes that are joined in one text; by default the first of ``;``, ``|`` and ``,`` that
         occurs in any text. Texts inside lists and cells are never split.
@@ -76,27 +78,62 @@ def _sets(codes: Any, separator: str | None) -> list[tuple[str, ...]]:
         names, columns = frame_columns(codes)
         if len(columns) > 1:
             same_length(**dict(zip(map(repr, names), map(len, columns), strict=True)))
+            _refuse_marks(columns)
             return [_sorted(row, cells) for row, cells in enumerate(zip(*columns, strict=True))]
         codes = columns[0] if columns else ()
     rows = to_vector(codes, "Codes")
     if rows.ndim > 2:
         raise WrongType(f"Codes are one set per row, an array of (n, k) at most; got shape {rows.shape}.")
     if rows.ndim == 2:
+        _refuse_marks(list(rows.T))
         return [_sorted(row, cells) for row, cells in enumerate(rows)]
     return _from_entries(rows, separator)
+
+
+def _refuse_marks(columns: Sequence[NDArray[Any]]) -> None:
+    """Raise if all cells of several columns are 0 or 1: these mark who has a code, and are none."""
+    cells = {cell for column in columns for cell in column.tolist() if not is_missing(cell)}
+    if len(columns) > 1 and {0, 1} == cells:
+        raise BadInput(
+            "These columns hold only 0 and 1, which look like marks of the codes that a row has, not like codes: pass "
+            "a list of the marked names per row, or write the codes 0 and 1 as texts."
+        )
 
 
 def _from_entries(rows: NDArray[Any], separator: str | None) -> list[tuple[str, ...]]:
     if separator is None:
         texts = [text for text in rows if isinstance(text, str)]
+        if any(_is_list(text) for text in texts):
+            return [_sorted(row, _parts(_from_json(row, item), None)) for row, item in enumerate(rows)]
         separator = next((mark for mark in SEPARATORS if any(mark in text for text in texts)), None)
     return [_sorted(row, _parts(item, separator)) for row, item in enumerate(rows)]
+
+
+def _is_list(text: str) -> bool:
+    plain = text.strip(_BLANKS)
+    return plain.startswith("[") and plain.endswith("]")
+
+
+def _from_json(row: int, item: Any) -> Any:
+    """The list that a text holds as JSON; None if it is empty."""
+    if not isinstance(item, str):
+        return item
+    try:
+        listed = json.loads(item) if item.strip(_BLANKS) else None
+    except (ValueError, RecursionError):
+        listed = item
+    if listed is not None and not isinstance(listed, list):
+        raise BadInput(
+            f"Codes are lists written as JSON, but row {row} has {readable(item)}: write every row with json.dumps, or "
+            "pass the lists themselves."
+        )
+    return listed
 
 
 def _parts(item: Any, separator: str | None) -> Iterable[Any]:
     if isinstance(item, str):
         return item.split(separator) if separator else (item,)
-    listed = hasattr(item, "__iter__") and not isinstance(item, bytes) and getattr(item, "shape", None) != ()
+    listed = hasattr(item, "__iter__") and not isinstance(item, bytes | Mapping) and getattr(item, "shape", None) != ()
     return item if listed else (item,)
 
 
@@ -111,9 +148,9 @@ def _code(row: int, cell: Any) -> str:
         return text[:-2] if _WHOLE.fullmatch(text) else text
     if is_missing(cell):
         return ""
-    number = isinstance(cell, int | float | np.integer | np.floating) and not isinstance(cell, bool)
+    number = isinstance(cell, int | float | Decimal | np.integer | np.floating) and not isinstance(cell, bool)
     if not number:
         raise WrongType(f"A code is a text or a whole number; row {row} has {readable(cell)}: write it as a text.")
-    if not float(cell).is_integer() or abs(cell) > _EXACT:
+    if abs(cell) > _EXACT or cell % 1 != 0:
         raise BadInput(f"A code that is a number is a whole one; row {row} has {readable(cell)}: write it as a text.")
     return str(int(cell))

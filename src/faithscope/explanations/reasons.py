@@ -29,9 +29,9 @@ class Reasons(Explanations):
     """One free text per row, in which somebody says why the row got its prediction.
 
     Two rows have the same explanation if their texts are equal once case, punctuation and white space are folded.
-    Reasons in words do not say to which rows they apply, so sufficiency is undefined. Few texts are ever equal: make
-    them coarser with `Codebook`, `CommonPhrases`, `Template` or `Clusters`; or embed them with a model of your own and
-    compare what is near, ``fs.within(fs.Importances(embeddings), predictions, tau)``.
+    Reasons in words do not say to which rows they apply, so sufficiency needs a judge who does (`Judged`). Few texts
+    are ever equal: make them coarser with `Codebook`, `CommonPhrases`, `Template` or `Clusters`; or embed them with a
+    model of your own and compare what is near, ``fs.within(fs.Importances(embeddings), predictions, tau)``.
 
     Parameters
     ----------
@@ -91,9 +91,7 @@ class Reasons(Explanations):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        empty = int(sum(not text for text in self.folded))
-        told = (f"{several(empty, 'reason is', 'reasons are')} empty, which is one explanation",) if empty else ()
-        return (*self.remarks, *told)
+        return (*self.remarks, *empty_note(int(sum(not text for text in self.folded))))
 
     def to_rules(self, features: Any = None, *, unreadable: str = "error") -> "Rules":
         """The conditions that reasons hold as JSON, as rules, of which sufficiency can be measured.
@@ -151,6 +149,11 @@ class Reasons(Explanations):
 
     def item(self, row: int) -> Any:
         return self.texts[row]
+
+
+def empty_note(empty: int) -> tuple[str, ...]:
+    """A note on so many reasons without a word; none if there are none."""
+    return (f"{several(empty, 'reason is', 'reasons are')} empty, which is one explanation",) if empty else ()
 
 
 def to_texts(values: Any, what: str) -> NDArray[Any]:

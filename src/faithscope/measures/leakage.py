@@ -1,7 +1,8 @@
 """Leakage: do reasons name the answer, and how consistent are they without the names of the answers?"""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,11 +17,12 @@ from faithscope.measures.comparing.paired import PairedDifference, consistency_l
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.estimate import Estimate, Method, estimate_columns
 from faithscope.measures.intervals.local import clopper_pearson
-from faithscope.measures.named_labels import masked, named_labels
+from faithscope.measures.named_labels import LabelWords, masked, named_labels, reported_rows
 from faithscope.measures.telling.cards import caption, estimate_table
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
 from faithscope.sample import Sample
 from faithscope.sinks.card import Card, Sentence, Table
+from faithscope.sinks.lines import in_lines
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SHOWN = 10  # words on a card
+NO_REASONS = "Leakage asks whether reasons in words name a label; these explanations are {}: pass fs.Reasons(texts)."
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,8 +41,8 @@ class Leakage(Shareable):
     Attributes
     ----------
     share, low, high : float
-        Share of reasons with a word of any label, and its exact interval (Clopper and Pearson), for rows that are
-        independent and count alike.
+        Share of reasons with a word of any label, and its interval (Clopper and Pearson): exact for rows that are
+        independent and count alike, approximate for weighted rows, which count as their effective number.
     own : float
         Share of reasons with a word of the label that their own row was predicted.
     consistency, masked : Estimate
@@ -49,7 +52,7 @@ class Leakage(Shareable):
     words : tuple of (str, int)
         The words that name labels, with the number of reasons that have them.
     n : int
-        Number of rows.
+        Number of rows that are measured.
 
     Examples
     --------
@@ -97,9 +100,13 @@ class Leakage(Shareable):
         words = Table(("word", "reasons"), tuple((visible(word), f"{n:,}") for word, n in self.words[:_SHOWN]))
         tables = (table, words) if self.words else (table,)
         notes = tuple(map(visible, self.notes))
-        return Card("Leakage: reasons that name a label", (Sentence(str(self)),), tables, notes)
+        return Card("Leakage: reasons that name a label", (Sentence(self._line),), tables, notes)
 
     def __str__(self) -> str:
+        return in_lines(self._line)
+
+    @property
+    def _line(self) -> str:
         such = f", such as {visible(self.words[0][0])!r}" if self.words else ""
         return (
             f"{self.share:.1%} of reasons name a label{such} ({self.own:.1%} their own); consistency "
@@ -118,6 +125,7 @@ def leakage(
     discretizer: Discretize | None = None,
     confidence: float = 0.95,
     interval: Method | None = None,
+    weights: Any = None,
     clusters: Any = None,
 ) -> Leakage:
     """How many reasons name a label, and how consistent they are once these words are masked.
@@ -135,7 +143,7 @@ def leakage(
         The predicted labels. Numbers have no words: pass the names of the classes, or `words`.
     words : list of str, optional
         Further words or phrases that name a label.
-    discretizer, confidence, interval, clusters
+    discretizer, confidence, interval, weights, clusters
         As for `consistency`; the discretizer is applied after masking.
 
     Returns
@@ -148,35 +156,97 @@ def leakage(
     >>> print(leakage(texts, ["no", "no", "yes", "yes"]))
     50.0% of reasons name a label, such as 'no' (50.0% their own); consistency 0.000, masked 0.000; n=4
     """
-    sample = Sample.of(_to_reasons(reasons), predictions, clusters=clusters)
-    named = named_labels(sample, _further(words))
-    if not named.phrases:
-        raise BadInput(
-            "These predictions are numbers, which have no words that reasons could name: pass the names of the "
-            "classes as predictions, or words=['approved', 'denied']."
-        )
+    sample = Sample.of(_to_reasons(reasons), predictions, weights=weights, clusters=clusters)
+    return measure_leakage(sample, discretizer, confidence, interval, words)
+
+
+def measure_leakage(
+    sample: Sample,
+    discretizer: Discretize | None,
+    confidence: float,
+    method: Method | None,
+    words: Sequence[str] | None,
+) -> Leakage:
+    """The leakage of a sample of reasons before they are discretized."""
+    if not isinstance(sample.explanations, Reasons):
+        raise WrongType(NO_REASONS.format(sample.explanations.kind))
+    named = named_labels(sample, further_words(words))
+    refuse_no_words(named.known)
     if getattr(to_discretizer(discretizer), "reads_beyond_text", False):
         raise BadInput(
             f"{to_discretizer(discretizer)!r} reads embeddings of the reasons as given, where no word can be masked: "
             "embed the masked texts yourself, and measure the consistency of both."
         )
     parts = [rows.discretized(discretizer) for rows in (sample, masked(sample, named))]
-    given, hidden = (measure_consistency(part, confidence, interval) for part in parts)
+    told = named.take(reported_rows(sample, discretizer))
+    given, hidden = (measure_consistency(part, confidence, method) for part in parts)
+    weights = np.ones(parts[0].n) if parts[0].weights is None else parts[0].weights
+    shares = [float(weights[rows].sum() / weights.sum()) for rows in (told.rows, told.own)]
+    effective = float(weights.sum() ** 2 / (weights**2).sum())
+    kept = told.take(np.flatnonzero(weights > 0))
+    difference = masked_difference(given, hidden, parts, confidence)
+    return assembled((shares[0], shares[1]), effective, given, hidden, difference, kept.commonest())
+
+
+def masked_difference(
+    given: Estimate, hidden: Estimate, parts: Sequence[Sample], confidence: float
+) -> PairedDifference:
+    """Consistency as given minus masked; `parts` are the rows as given and masked, after they were discretized."""
     before = consistency_left_out("as given", given, parts[0].counted())
     after = consistency_left_out("masked", hidden, parts[1].counted())
-    low, high = clopper_pearson(np.array([named.rows.sum()]), np.array([sample.n]), confidence)
+    return paired_difference(before, after, confidence)
+
+
+def assembled(
+    shares: tuple[float, float],
+    effective: float,
+    given: Estimate,
+    hidden: Estimate,
+    difference: PairedDifference,
+    words: Iterable[tuple[str, int]],
+) -> Leakage:
+    """A leakage from the shares of reasons that name any label and their own, and how many rows these are worth."""
+    low, high = clopper_pearson(np.array([shares[0] * effective]), np.array([effective]), given.confidence)
+    if not shares[0]:
+        difference = _with_unseen_names(difference, min(effective, given.effective_n))
     return Leakage(
-        share=float(named.rows.mean()),
+        share=shares[0],
         low=float(low[0]),
         high=float(high[0]),
-        own=float(named.own.mean()),
-        confidence=float(confidence),
+        own=shares[1],
+        confidence=given.confidence,
         consistency=given,
         masked=hidden,
-        difference=paired_difference(before, after, confidence),
-        words=tuple(named.commonest()),
-        n=sample.n,
+        difference=difference,
+        words=tuple(words),
+        n=given.n,
     )
+
+
+def _with_unseen_names(difference: PairedDifference, effective: float) -> PairedDifference:
+    """The difference where no reason names a label: others may, if so few that the sample missed them.
+
+    Consistency is the sum over explanations of ``g = Σ_y p_y² / p``, whose derivative by any p_y lies between -1 and 1:
+    masking the labels of a share of reasons moves that mass, and changes the sum by at most twice that share.
+    """
+    apart = difference.apart._replace(margins=partial(_unseen_margins, effective))
+    low, high = apart.interval(apart.confidence)
+    return replace(difference, low=low, high=high, apart=apart)
+
+
+def _unseen_margins(effective: float, confidence: float) -> tuple[float, float]:
+    """Twice the largest share of reasons that may name a label though none of so many rows does."""
+    most = 2 * float(clopper_pearson(np.zeros(1), np.array([effective]), confidence)[1][0])
+    return most, most
+
+
+def refuse_no_words(known: LabelWords) -> None:
+    """Raise if nothing names a label."""
+    if not known.phrases:
+        raise BadInput(
+            "These labels are numbers or signs, which have no words that reasons could name: pass the names of the "
+            "classes as predictions, or words=['approved', 'denied']."
+        )
 
 
 def _to_reasons(given: Any) -> Reasons:
@@ -187,7 +257,8 @@ def _to_reasons(given: Any) -> Reasons:
     return Reasons(given)
 
 
-def _further(words: Sequence[str] | None) -> list[str]:
+def further_words(words: Sequence[str] | None) -> list[str]:
+    """Words that a caller says name a label, checked."""
     if words is None:
         return []
     further = to_items(words, "words")

@@ -2,9 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,74 @@ from faithscope.inputs.folding import fold
 from faithscope.measures.estimate import Estimate
 from faithscope.sample import Sample
 
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+)  # Thai to Han
+
+
+@dataclass(frozen=True)
+class LabelWords:
+    """The words that name labels, to be looked for in reasons and to be masked.
+
+    Attributes
+    ----------
+    phrases : tuple of str
+        All words and phrases, folded.
+
+    Examples
+    --------
+    >>> words = LabelWords.of(["spam", "good"])
+    >>> reasons = Reasons(["Spam, since it sells.", "It sells."])
+    >>> named = words.within(reasons)
+    >>> named.tolist(), words.masked(reasons, named).texts.tolist()
+    ([('spam',), ()], ['<label>, since it sells.', 'It sells.'])
+    """
+
+    phrases: tuple[str, ...]
+
+    @classmethod
+    def of(cls, labels: Iterable[Any], further: Iterable[str] = ()) -> "LabelWords":
+        """The words of labels, and further ones."""
+        return cls(tuple(sorted({*label_phrases(labels), *label_phrases(further)})))
+
+    @cached_property
+    def _sequences(self) -> WordSequences:
+        return WordSequences(self.phrases)
+
+    @cached_property
+    def _unspaced(self) -> re.Pattern[str] | None:
+        """Finds the labels of scripts that put no spaces between words."""
+        labels = sorted(filter(_UNSPACED.search, self.phrases), key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, labels))) if labels else None
+
+    def _split(self, folded: str) -> list[str]:
+        """The words of a folded text; a label is a word of its own even if its script puts no spaces around it."""
+        return (self._unspaced.sub(r" \g<0> ", folded) if self._unspaced else folded).split()
+
+    def within(self, reasons: Reasons) -> NDArray[Any]:
+        """The words of labels that each reason has, each once, as a tuple."""
+        if not self.phrases:
+            return to_objects([()] * len(reasons))
+        sequences = self._sequences
+        return per_text(reasons.folded, lambda text: tuple(dict.fromkeys(sequences.within(self._split(text)))))
+
+    def masked(self, reasons: Reasons, words: NDArray[Any]) -> Reasons:
+        """The reasons with a mark in place of every word of a label; `words` are those that each reason has."""
+        sequences = self._sequences
+        folded = per_text(reasons.folded, lambda text: " ".join(sequences.replaced(self._split(text), LABEL)))
+        rows = zip(reasons.texts, folded, words, strict=True)
+        texts = to_objects([self._masked_text(*row) for row in rows])
+        hidden = Reasons.made(texts, folded, reasons.about, reasons.form)
+        return hidden._with(index=reasons.index, remarks=reasons.remarks)
+
+    def _masked_text(self, text: str, folded: str, words: tuple[str, ...]) -> str:
+        """The text as written with its label words masked; the folded one if some are only seen there, such as C++."""
+        if not words:
+            return text
+        found = _within_text(words)
+        seen_folded = self._sequences.within(self._split(fold(found.sub(" ", text))))
+        return folded if seen_folded else found.sub(LABEL, text)
+
 
 @dataclass(frozen=True, eq=False)
 class NamedLabels:
@@ -29,13 +97,13 @@ class NamedLabels:
         The words or phrases of labels in each reason, each once.
     own : (n,) array of bool
         Whether a reason has a word of the label that its own row was predicted.
-    phrases : tuple of str
+    known : LabelWords
         All words and phrases that were looked for.
     """
 
     words: NDArray[Any]
     own: NDArray[np.bool_]
-    phrases: tuple[str, ...]
+    known: LabelWords
 
     def take(self, rows: NDArray[np.int64]) -> "NamedLabels":
         """The same of some rows."""
@@ -48,8 +116,12 @@ class NamedLabels:
 
     def commonest(self) -> list[tuple[str, int]]:
         """The words with the number of rows that have them, commonest first."""
-        rows = Counter(word for words in self.words for word in words)
-        return sorted(rows.items(), key=lambda pair: (-pair[1], pair[0]))
+        return by_number(Counter(word for words in self.words for word in words))
+
+
+def by_number(rows: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Words with their numbers of rows, the largest first, then by their letters."""
+    return sorted(rows.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
 def named_labels(sample: Sample, further: Iterable[str] = ()) -> NamedLabels:
@@ -57,34 +129,23 @@ def named_labels(sample: Sample, further: Iterable[str] = ()) -> NamedLabels:
     reasons = sample.explanations
     assert isinstance(reasons, Reasons)
     labels, place = ((), np.zeros(sample.n, np.int64)) if sample.agreement.of_numbers else sample.numbered_labels
-    phrases = tuple(sorted({*label_phrases(labels), *label_phrases(further)}))
-    sequences = WordSequences(phrases)
-    words = to_objects([()] * sample.n)
-    if sequences:
-        words = per_text(reasons.folded, lambda text: tuple(dict.fromkeys(sequences.within(text.split()))))
-    own = [frozenset(label_phrases([label])) for label in labels]
+    known = LabelWords.of(labels, further)
+    words = known.within(reasons)
+    own = own_words(labels)
     named = [bool(found) and bool(own) and not own[j].isdisjoint(found) for found, j in zip(words, place, strict=True)]
-    return NamedLabels(words, np.array(named, bool), phrases)
+    return NamedLabels(words, np.array(named, bool), known)
+
+
+def own_words(labels: Iterable[Any]) -> list[frozenset[str]]:
+    """For each label, the words that name it."""
+    return [frozenset(label_phrases([label])) for label in labels]
 
 
 def masked(sample: Sample, named: NamedLabels) -> Sample:
     """The same rows with every word of a label as ``<label>`` in their reasons."""
     reasons = sample.explanations
     assert isinstance(reasons, Reasons)
-    sequences = WordSequences(named.phrases)
-    folded = per_text(reasons.folded, lambda text: " ".join(sequences.replaced(text.split(), LABEL)))
-    rows = zip(reasons.texts, folded, named.words, strict=True)
-    texts = to_objects([_masked_text(*row, sequences) for row in rows])
-    hidden = Reasons.made(texts, folded, reasons.about, reasons.form)
-    return replace(sample, explanations=hidden._with(index=reasons.index, remarks=reasons.remarks))
-
-
-def _masked_text(text: str, folded: str, words: tuple[str, ...], sequences: WordSequences) -> str:
-    """The text as written with its label words masked; the folded one if some are only seen there, such as C++."""
-    if not words:
-        return text
-    found = _within_text(words)
-    return folded if sequences.within(fold(found.sub(" ", text)).split()) else found.sub(LABEL, text)
+    return replace(sample, explanations=named.known.masked(reasons, named.words))
 
 
 @lru_cache(1024)
@@ -110,16 +171,32 @@ def label_word_notes(
     if not isinstance(sample.explanations, Reasons):
         return ()
     named = named_labels(sample)
-    if not named.rows.any():
+    told = named.take(reported_rows(sample, discretizer))
+    if not told.rows.any():
         return ()
-    weights = np.ones(sample.n) if sample.weights is None else sample.weights
-    share = float(weights[named.rows].sum() / weights.sum())
-    told = f"{_percent(share)} of reasons name a label, such as {named.commonest()[0][0]!r}"
-    if getattr(to_discretizer(discretizer), "reads_beyond_text", False):
-        return (f"{told}, which their embeddings may know",)
-    hidden = measure(_masked_and_discretized(sample, coarse, discretizer, named))
+    weights = np.ones(coarse.n) if coarse.weights is None else coarse.weights
+    share = float(weights[told.rows].sum() / weights.sum())
+    beyond = getattr(to_discretizer(discretizer), "reads_beyond_text", False)
+    hidden = None if beyond else measure(_masked_and_discretized(sample, coarse, discretizer, named))
+    return (label_word_note(share, told.commonest()[0][0], hidden),)
+
+
+def label_word_note(share: float, word: str, hidden: Estimate | None) -> str:
+    """The note on reasons that name labels; `hidden` is measured with such words masked, None if it cannot be."""
+    told = f"{_percent(share)} of reasons name a label, such as {word!r}"
+    if hidden is None:
+        return f"{told}, which their embeddings may know"
     interval = f"[{hidden.low:.2f}, {hidden.high:.2f}]"
-    return (f"{told}; with such words masked, {hidden.measure} is {hidden.value:.3f} {interval}",)
+    return f"{told}; with such words masked, {hidden.measure} is {hidden.value:.3f} {interval}"
+
+
+def reported_rows(sample: Sample, discretizer: Discretize | None) -> NDArray[np.int64]:
+    """The rows of a sample that are measured: all, or those from which a discretizer does not learn."""
+    chosen = to_discretizer(discretizer)
+    if not getattr(chosen, "learns", False):
+        return np.arange(sample.n)
+    assert isinstance(chosen, Discretizer)
+    return sample.half_places(chosen.seed)[1]
 
 
 def _masked_and_discretized(

@@ -10,13 +10,12 @@ from faithscope.counting.leaving_out.leave_out import LeftOut
 from faithscope.counting.necessity.counted import NecessityCounts
 from faithscope.counting.necessity.reaching import count_necessity
 from faithscope.errors import NotProven, NotScoped
-from faithscope.inputs.rows import rows_of
 from faithscope.measures.encoding.measure import not_scoped
 from faithscope.measures.estimate import FEW, NECESSITY, Estimate, Method, few_rows_decide, noted
 from faithscope.measures.intervals.margins import Deviations, Margins, UnseenRows, check_confidence, jackknife_margins
 from faithscope.measures.notes.labels import label_notes
 from faithscope.measures.sufficiency import FEWER, check_scoped, coverage_notes
-from faithscope.relations import says_where, to_relation
+from faithscope.relations import bind, check_rows, says_where, to_relation
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 
@@ -27,7 +26,7 @@ Floats = NDArray[np.float64]
 def necessity(
     explanations: Any,
     predictions: Any,
-    X: Any,
+    X: Any = None,
     *,
     relation: Any = None,
     confidence: float = 0.95,
@@ -51,7 +50,7 @@ def necessity(
         The model's predicted labels (never the truth), as for `consistency`.
     X : array-like or table, n rows
         The rows, or documents, to which explanations may apply.
-    relation : Nearest, Ball or callable, optional
+    relation : Nearest, Ball, Judged or callable, optional
         As for `sufficiency`.
     confidence : float
         The confidence of the interval, a jackknife. It leaves out every row while explanations x rows is at most 10⁸,
@@ -80,9 +79,9 @@ def necessity(
     >>> necessity(rules, ["no", "no", "yes", "yes"], [[25.0], [31.0], [38.0], [45.0]]).value
     1.0
     """
-    rows_of(X)  # None has no rows
+    check_rows(X, relation)
     sample = Sample.of(explanations, predictions, X, weights, agreement, clusters)
-    return measure_necessity(sample, relation, confidence, interval)
+    return measure_necessity(sample, bind(relation, sample.explanations, X), confidence, interval)
 
 
 def measure_necessity(

@@ -1,7 +1,7 @@
 """Scopes: the precision and coverage of each explanation on your own rows, and the rows that it wrongly covers."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,14 +45,26 @@ def per_row(coverage: Coverage, labels: NDArray[Any], confidence: float) -> dict
     -------
     dict of columns
         ``covered`` counts the rows that its explanation covers, ``covered_y`` those of them with its prediction; of
-        numbers, ``sufficiency`` is their mean agreement with the row.
+        numbers, ``sufficiency`` is their mean agreement with the row. If a judge was not asked about all rows,
+        ``asked`` counts those that the explanation was asked about, of which ``covered`` are a part, and
+        ``covers_itself`` is None for rows that were not.
     """
     counts, own = coverage.counts, coverage.own
     _, cells = counts.locate_codes(coverage.codes, labels)
     total, same = counts.per_explanation[coverage.codes], agreeing_by_cell(counts)[cells]
     measured = local_columns("sufficiency", counts, same - counts.agreement.itself * own, total - own, confidence)
-    columns = {**measured, "covers_itself": own, "covered": total}
-    return columns if counts.agreement.of_numbers else columns | {"covered_y": same}
+    columns = {**measured, "covers_itself": _told_own(coverage), "covered": total}
+    columns |= {} if counts.agreement.of_numbers else {"covered_y": same}
+    return columns if coverage.asked is None else columns | {"asked": coverage.asked.per_explanation[coverage.codes]}
+
+
+def _told_own(coverage: Coverage) -> NDArray[Any]:
+    """Whether each row is covered by its own explanation; None if a judge was not asked."""
+    if coverage.asked is None:
+        return coverage.own
+    told = coverage.own.astype(object)
+    told[~coverage.asked.own] = None
+    return told
 
 
 def per_scope(
@@ -69,10 +81,12 @@ def per_scope(
         (`every_label_interval`); ``recall`` is the share of the rows with that prediction that it covers. Of numbers,
         ``mean``, ``spread``, ``lowest`` and ``highest`` are those of the covered rows, ``largest_gap`` is that between
         a row given it and a row that it covers (of vectors, at least a third of that), ``sufficiency`` their mean
-        agreement, and ``disagreement`` the disagreement summed over these pairs.
+        agreement, and ``disagreement`` the disagreement summed over these pairs. If a judge was not asked about all
+        rows, ``coverage`` and ``recall`` are shares of the ``asked`` rows.
     """
     counts, numbers = coverage.counts, coverage.counts.agreement.of_numbers
-    columns = _agreement_of_scopes(counts) if numbers else _precision(counts, confidence)
+    reach = _Reach.of(coverage, sample)
+    columns = _agreement_of_scopes(counts, reach) if numbers else _precision(counts, confidence, reach)
     worst = columns["disagreement" if numbers else "wrongly_covered"]
     order = np.lexsort((-columns["n"], -worst))[: None if k is None else check_whole(k, "k")]
     told = {"explanation": [counts.explanations.describe(int(row)) for row in order]}
@@ -88,7 +102,28 @@ def largest_scopes(counts: Counts, confidence: float, k: int) -> dict[str, Any]:
     return told | {name: column[order] for name, column in columns.items()}
 
 
-def _precision(counts: Counts, confidence: float) -> dict[str, Any]:
+class _Reach(NamedTuple):
+    """The rows of which it is known whether explanations cover them: by explanation, and by explanation and label.
+
+    `own` is whether a row that was given the explanation and has the label is among them.
+    """
+
+    rows: Ints
+    by_label: Ints
+    own: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, coverage: Coverage, sample: Sample) -> "_Reach | None":
+        """Those that a judge was asked about; None if all rows are."""
+        if coverage.asked is None:
+            return None
+        (names, labels), asked = sample.numbered_labels, coverage.asked
+        own = np.zeros((asked.distinct, len(names)), bool)
+        own[asked.codes[asked.own], labels[asked.own]] = True
+        return cls(asked.per_explanation, asked.per_cell(labels, len(names)), own)
+
+
+def _precision(counts: Counts, confidence: float, reach: _Reach | None = None) -> dict[str, Any]:
     total, top = counts.per_explanation, _commonest(counts.explanation, counts.given, counts.distinct)
     right = counts.covered[top]
     low, high = every_label_interval(right, total, confidence)
@@ -100,26 +135,36 @@ def _precision(counts: Counts, confidence: float) -> dict[str, Any]:
         "precision": precision,
         "precision_low": low,
         "precision_high": high,
-        **_recall(counts, top, confidence),
-        "coverage": total / counts.n,
+        **_recall(counts, top, confidence, reach),
+        "coverage": _share(total, counts.n if reach is None else reach.rows),
         "wrongly_covered": total - right,
+        **({} if reach is None else {"asked": reach.rows}),
     }
 
 
-def _recall(counts: Counts, top: Ints, confidence: float) -> dict[str, Any]:
+def _share(part: Ints, whole: Ints | int) -> NDArray[np.float64]:
+    """Shares; NaN of nothing."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(part / whole)
+
+
+def _recall(counts: Counts, top: Ints, confidence: float, reach: _Reach | None) -> dict[str, Any]:
     """Of the rows with each explanation's label, the share that it covers.
 
     The interval is that of the other rows, since an explanation is looked at because a row was given it. It holds for
     any label: recalls of several labels need not add up to 1, so each label has its part of what may be wrong.
     """
-    covered, rows = counts.covered[top], counts.per_label[counts.label[top]]
-    inside = counts.given[top] > counts.missed[top]
-    low, high = clopper_pearson(covered - inside, rows - 1, 1 - check_confidence(confidence) / len(counts.labels))
-    recall = covered / rows
-    return {"recall": recall, "recall_low": np.minimum(low, recall), "recall_high": np.maximum(high, recall)}
+    covered, inside = counts.covered[top], counts.given[top] > counts.missed[top]
+    rows, itself = counts.per_label[counts.label[top]], np.ones(len(top), np.int64)
+    if reach is not None:
+        cells = np.arange(len(top)), counts.label[top]
+        rows, itself = reach.by_label[cells], reach.own[cells].astype(np.int64)
+    low, high = clopper_pearson(covered - inside, rows - itself, 1 - check_confidence(confidence) / len(counts.labels))
+    recall = _share(covered, rows)
+    return {"recall": recall, "recall_low": np.fmin(low, recall), "recall_high": np.fmax(high, recall)}
 
 
-def _agreement_of_scopes(counts: Counts) -> dict[str, Any]:
+def _agreement_of_scopes(counts: Counts, reach: _Reach | None = None) -> dict[str, Any]:
     """How much the rows given each explanation agree with the other rows that it covers."""
     covered, same = counts.per_explanation[counts.explanation], agreeing_by_cell(counts)
     inside = counts.given - counts.missed
@@ -130,14 +175,15 @@ def _agreement_of_scopes(counts: Counts) -> dict[str, Any]:
     if isinstance(counts.agreement, Spread):
         apart = squared(2 * agreeing, scaled(np.asarray(counts.labels, np.float64))[1])
     share = mean_agreement(counts.agreement, agreeing, pairs, variance(counts))
-    reached = counts.per_explanation / counts.n
-    return {"n": counts.rows_given, "sufficiency": share, "coverage": reached, "disagreement": apart}
+    reached = _share(counts.per_explanation, counts.n if reach is None else reach.rows)
+    columns = {"n": counts.rows_given, "sufficiency": share, "coverage": reached, "disagreement": apart}
+    return columns if reach is None else columns | {"asked": reach.rows}
 
 
 def _covered_numbers(counts: Counts, chosen: Ints, sample: Sample, relation: Relation) -> dict[str, Any]:
     """The predictions of the rows that each chosen explanation covers, and how far one is from a row given it."""
     layout, scopes = Layout(np.zeros(sample.n, np.int64), 1), counts.explanations.take(chosen)
-    cover = relation.cover(scopes, sample.explanations, sample.X)
+    cover = relation.cover(scopes, sample.explanations, sample.read_by(relation))
     parts, given = [], NumberGroups.of_counts(counts)
     for start, bits in in_blocks(cover, layout, len(chosen), max(1, _PAIRS // sample.n)):
         which, place = layout.ones(bits)
@@ -226,7 +272,7 @@ def at_row(explanation: Explanations, prediction: Any, sample: Sample, relation:
 
 def _masks(scopes: Explanations, sample: Sample, relation: Relation) -> NDArray[np.bool_]:
     """The rows that each of a few explanations covers."""
-    cover = relation.cover(scopes, sample.explanations, sample.X)
+    cover = relation.cover(scopes, sample.explanations, sample.read_by(relation))
     if isinstance(cover, Blocks):
         return np.asarray(cover.mask(0, len(scopes))) if len(scopes) else np.empty((0, sample.n), bool)
     masks, everybody = dict(cover.masks(None)), np.ones(sample.n, bool)

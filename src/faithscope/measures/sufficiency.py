@@ -21,10 +21,11 @@ from faithscope.inputs.rows import rows_of
 from faithscope.measures.estimate import FOR_EQUALITY, METHODS, Estimate, Method, assemble, check_method, noted
 from faithscope.measures.intervals.margins import LeftOutDeviations, Margins, UnseenRows, jackknife_margins
 from faithscope.measures.intervals.tight import tight
+from faithscope.measures.notes.asked import asked_notes
 from faithscope.measures.notes.restatement import copy_notes
 from faithscope.measures.numbers.spread import spread_estimate
 from faithscope.measures.weighted import NOT_BY_PREDICTION, about_pairs
-from faithscope.relations import Relation, to_relation
+from faithscope.relations import Relation, bind, check_rows, to_relation
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 
@@ -64,7 +65,7 @@ class Further:
 def sufficiency(
     explanations: Any,
     predictions: Any,
-    X: Any,
+    X: Any = None,
     *,
     relation: Any = None,
     confidence: float = 0.95,
@@ -87,9 +88,10 @@ def sufficiency(
     predictions : array-like, (n,)
         The model's predicted labels (never the truth), as for `consistency`.
     X : array-like or table, n rows
-        The rows, or documents, to which explanations may apply.
-    relation : Nearest, Ball or callable, optional
+        The rows, or documents, to which explanations may apply. `Judged` does not need them.
+    relation : Nearest, Ball, Judged or callable, optional
         A callable ``applies(X, explanation)`` returns a mask of rows; by default the kind of explanation decides.
+        `Judged` has the answers of a judge, who need not be asked about all pairs of an explanation and a row.
     confidence : float
         The confidence of the interval, a jackknife. It leaves out every row while explanations x rows is at most 10⁸,
         and blocks of rows beyond; on a GPU always every row.
@@ -126,8 +128,9 @@ def sufficiency(
     >>> sufficiency(rules, ["no", "no", "yes"], [[25.0], [31.0], [38.0]]).value
     0.3333333333333333
     """
-    rows_of(X)  # None has no rows
+    check_rows(X, relation)
     sample = Sample.of(explanations, predictions, X, weights, agreement, clusters)
+    relation = bind(relation, sample.explanations, X)
     return measure_sufficiency(sample, relation, confidence, interval, further, device)
 
 
@@ -159,7 +162,7 @@ def measure_sufficiency(
     pairs = cover(counted, relation, interval=False).sums if thinned else None
     estimate = noted(
         estimate if pairs is None else about_pairs(estimate, pairs),
-        (*counted.explanations.notes, *counted.notes, *copy_notes(counted)),
+        (*counted.explanations.notes, *counted.notes, *copy_notes(counted), *asked_notes(coverage, counted)),
     )
     assumed = counted.weights is not None and not thinned and method is None
     return noted(estimate, (NOT_BY_PREDICTION,) if assumed else ())
@@ -208,7 +211,8 @@ def _estimate(
     counts = coverage.counts
     left_out, n = further.leaning(coverage.left_out) if further else coverage.left_out, counts.effective_n
     on_gpu = () if coverage.close is None else (_on_gpu(coverage.close),)
-    notes = (*coverage_notes(counts, coverage.idle), *on_gpu)
+    known = coverage.asked is None  # of pairs that were not asked other notes tell
+    notes = (*(coverage_notes(counts, coverage.idle) if known else ()), *on_gpu)
     if coverage.spread is not None and left_out is not None:
         refuse_any(method, counts.agreement)
         return spread_estimate(counts, coverage.spread, left_out, measure, confidence, notes)
@@ -251,10 +255,12 @@ def refuse_any(method: Method | None, agreement: Agreement) -> None:
 def unseen_rows(coverage: Coverage, further: int = 0, weights: Floats | None = None) -> UnseenRows:
     """What is known of rows that the sample missed: whom they might be covered by."""
     counts = coverage.counts
-    if counts.plain and weights is None:
+    if counts.plain and weights is None and coverage.asked is None:
         profile = counts.profile()
         return UnseenRows(profile.others, profile.rows, further)
-    others = counts.per_explanation[coverage.codes] - coverage.own
+    others: NDArray[Any] = counts.per_explanation[coverage.codes] - coverage.own
+    if coverage.asked is not None:  # as many as if all rows had been asked about
+        others = others * ((len(others) - 1) / np.maximum(1, coverage.asked.others))
     rows = np.ones(len(others)) if weights is None else weights * (len(weights) / weights.sum())
     return UnseenRows(others, rows, further)
 

@@ -85,8 +85,9 @@ def _not_scoped(explanations: Explanations) -> str:
         )
     if isinstance(explanations, Reasons):
         return (
-            f"These are {explanations.kind}, which do not say where they apply, so sufficiency is undefined. Measure "
-            "consistency, with discretizer=fs.Codebook(...), or within(fs.Importances(embeddings), predictions, tau)."
+            f"These are {explanations.kind}, which do not say where they apply: ask a judge, "
+            "relation=fs.Judged(answers), or measure consistency, with discretizer=fs.Codebook(...), or "
+            "within(fs.Importances(embeddings), predictions, tau)."
         )
     instead = "use within(tau=...)"
     if not isinstance(explanations, Importances):

@@ -57,12 +57,19 @@ class Blocks:
         ``arranged(order)`` is `mask` for the rows in that order.
     near : callable, optional
         Makes the same as centers and radii, if coverage is by distance.
+    pairs : Postings, optional
+        The same as pairs (explanation, row), ascending by explanation, if each explanation covers few rows.
+    asked : Postings, optional
+        The pairs (explanation, row) of which it is known whether the one covers the other; None if all are. A pair that
+        is not known is not in `mask`.
     """
 
     mask: Callable[[int, int], Masks]
     threads: bool = True
     arranged: Callable[[NDArray[np.int64]], Callable[[int, int], Masks]] | None = None
     near: Callable[[], Near] | None = None
+    pairs: Postings | None = None
+    asked: Postings | None = None
 
 
 class Relation(ABC):
@@ -71,6 +78,16 @@ class Relation(ABC):
     @property
     def partitions(self) -> bool:
         """Whether every row is covered by exactly one explanation, as the paper's error bound needs."""
+        return False
+
+    @property
+    def reads_rows(self) -> bool:
+        """Whether `cover` reads the rows themselves; False if it reads their positions in place of X."""
+        return True
+
+    @property
+    def partial(self) -> bool:
+        """Whether it is unknown of pairs of an explanation and a row whether the one covers the other."""
         return False
 
     def scopes(self, explanations: Explanations) -> Explanations:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.errors import WrongType
+from faithscope.errors import NotProven, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Conjunctions
 from faithscope.explanations.counterfactuals import Counterfactuals
@@ -15,6 +15,7 @@ from faithscope.inputs.arrays import to_vector
 from faithscope.inputs.rows import rows_of
 from faithscope.relations.applies import Applies
 from faithscope.relations.base import Blocks, Masks, Relation, Same
+from faithscope.relations.judged import Judged
 from faithscope.relations.prototypes import Nearest
 from faithscope.relations.within import Within
 
@@ -58,12 +59,16 @@ def to_relation(relation: Any, explanations: Explanations) -> Relation:
         raise WrongType(
             f"{relation} relates explanations to each other, not to rows: use within(...) or consistency(...)."
         )
+    if isinstance(relation, Judged):
+        raise NotProven(
+            "Judged(answers) knows of rows that the judge was asked about only: use sufficiency, evaluate or compare."
+        )
     if isinstance(relation, Relation):
         return relation
     if isinstance(relation, type) or not callable(relation):
         raise WrongType(
-            f"relation={relation!r} is not a relation: pass Nearest(), Ball(tau), or a function "
-            "applies(X, explanation) that gives a mask of rows."
+            f"relation={relation!r} is not a relation: pass Nearest(), Ball(tau), Judged(answers), or a "
+            "function applies(X, explanation) that gives a mask of rows."
         )
     return Custom(relation)
 

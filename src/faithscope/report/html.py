@@ -94,6 +94,7 @@ def _template_names(summary: Summary) -> dict[str, Any]:
         "maps": any(pair.map for explainer in explainers for pair in explainer.contradictions),
         "populations": any(explainer.populations for explainer in explainers),
         "hidden": any(explainer.hidden or explainer.why_not("hidden") for explainer in explainers),
+        "leakage": any(explainer.leaking or explainer.why_not("leakage") for explainer in explainers),
         "agreement": summary.agreeing is not None,
         "discretizations": any(
             len(explainer.discretizations) > 1 or explainer.why_not("discretizations") for explainer in explainers
@@ -148,6 +149,7 @@ def _sections(has: dict[str, bool]) -> list[tuple[str, str]]:
         ("populations", "For whom"),
         ("rows", "How many rows"),
         ("hidden", "What it hides"),
+        ("leakage", "Do reasons name the answer"),
         ("agreement", "Do they agree"),
         ("discretizations", "How fine"),
         ("method", "How computed"),

@@ -8,13 +8,14 @@ from faithscope.errors import FaithscopeError
 from faithscope.report.wording import wording
 from faithscope.runtime.memory import ran_out
 
-Section = Literal["rows", "contradictions", "hidden", "agreement", "discretizations"]
+Section = Literal["rows", "contradictions", "hidden", "leakage", "agreement", "discretizations"]
 Answer = TypeVar("Answer")
 
 _SUBJECT: dict[Section, str] = {
     "rows": "how many rows are enough",
     "contradictions": "where it fails",
     "hidden": "what it hides",
+    "leakage": "whether reasons name a label",
     "agreement": "whether explainers agree",
     "discretizations": "how fine explanations should be",
 }

@@ -15,6 +15,7 @@ from faithscope.measures.comparing.populations import Difference, Populations, d
 from faithscope.measures.encoding.result import Encoding
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.explainer_agreement.result import ExplainerAgreement
+from faithscope.measures.leakage import Leakage
 from faithscope.measures.planning.plan import Plan
 from faithscope.report.maps import Map
 
@@ -54,6 +55,9 @@ class ExplainerResult(Protocol):
     def uniqueness(self) -> float | None: ...
 
     def encoding(self) -> Encoding: ...
+
+    def _leakage(self) -> Leakage | None:
+        """How many reasons in words name a label; None for other explanations, and if no word names a label."""
 
     @property
     def X(self) -> Any: ...  # noqa: N802

@@ -22,6 +22,7 @@ from faithscope.measures.telling.verdict import READING_ORDER, WANTED, Explainer
 from faithscope.report.agreeing import Agreeing
 from faithscope.report.contradictions import Contradiction, contradictions
 from faithscope.report.hidden import Hidden
+from faithscope.report.leaking import Leaking
 from faithscope.report.missing import Missing, Section, attempt
 from faithscope.report.result import Breakdown, Contents, ExplainerResult, Result
 from faithscope.report.wording import plain, wording
@@ -149,6 +150,7 @@ class Explainer:
     necessity: Estimate | None = None  # shown beside the measures; no verdict is made of it
     hidden: Hidden | None = None  # None if explanations do not say where they apply
     baseline: bool = False  # whether it says nothing on purpose
+    leaking: Leaking | None = None  # None if explanations are no reasons in words
 
     @property
     def told(self) -> tuple[Estimate, ...]:
@@ -334,6 +336,7 @@ def _explainer(
     plans = {measure: plan for measure, (plan, _) in attempts.items() if plan is not None}
     pairs, no_pairs = contradictions(result, measures, examples) if examples else ((), ())
     hidden, not_hidden = Hidden.of(result)
+    leaking, not_leaking = Leaking.of(result)
     discretizations, no_discretizations = attempt("discretizations", "consistency", lambda: result._discretized)
     provenance = result._provenance()
     return Explainer(
@@ -355,10 +358,12 @@ def _explainer(
         necessity=result.necessity,
         hidden=hidden,
         baseline=provenance.baseline,
+        leaking=leaking,
         missing=(
             *(missing for _, no_plan in attempts.values() for missing in no_plan),
             *no_pairs,
             *not_hidden,
+            *not_leaking,
             *no_discretizations,
         ),
     )

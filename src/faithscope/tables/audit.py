@@ -1,5 +1,6 @@
 """audit(): a log of predictions and explanations in, without the model; an Audit out."""
 
+from dataclasses import replace
 from typing import Any
 
 from faithscope.agreements import to_agreement
@@ -44,6 +45,7 @@ def audit(
     id: Names | None = None,
     agreement: Any = None,
     clusters: str | None = None,
+    inputs: Names | None = None,
 ) -> Audit:
     """Measure how faithful the explanations in a log are, where the log lives; nothing is ever written there.
 
@@ -61,10 +63,12 @@ def audit(
     explanation : str or list of str, optional
         The columns of the explanation by name or glob, such as ``"phi_*"``; known if faithscope wrote the log.
     kind : str, optional
-        importances, keys, codes, rules, words, prototypes or counterfactuals; by default what names and types say.
-        Codes are read as sets, from several columns, lists or joined texts: see `Codes`.
+        importances, keys, reasons, codes, rules, words, prototypes or counterfactuals; by default what names and types
+        say, and "reasons" (in words) for a discretizer of these. Codes are read as sets, from several columns, lists or
+        joined texts: see `Codes`.
     discretizer : Discretizer or str, optional
-        Such as ``SignOfTop(5)`` or ``"sign-of-top-5"``.
+        Such as ``SignOfTop(5)`` or ``"sign-of-top-5"``; of reasons in words, ``Codebook({...})`` or
+        ``"codebook:codes.json"``.
     by : str or list of str, optional
         Columns that name populations; of several, each of them and their combinations.
     where : str, optional
@@ -95,6 +99,9 @@ def audit(
         other clusters only, and the interval leaves out whole clusters. Rows without a value are one cluster with
         ``nulls="key"``, left out with ``"drop"``. Without it, rows must be independent: repeated ones vouch for each
         other, and the estimate is too high.
+    inputs : str or list of str, optional
+        The column of the texts that reasons in words are about, or several, which ``Template()`` blanks; known if
+        faithscope wrote the log.
 
     Returns
     -------
@@ -111,7 +118,9 @@ def audit(
     chosen = to_discretizer(discretizer)
     coarse: Any = Original() if chosen is None else chosen
     how = to_agreement(agreement)
-    options = AuditOptions(prediction, explanation, kind, coarse, nulls, id, confidence, interval, how, clusters)
+    options = AuditOptions(
+        prediction, explanation, kind, coarse, nulls, id, confidence, interval, how, clusters, inputs=inputs
+    )
     source = open_source(table, connect)
     groups = () if by is None else named_columns(source.columns, by, "by")
     moments = () if time is None else (one_column(source.columns, time, "time"),)
@@ -167,7 +176,10 @@ def _baseline(
         return aligned(measured, reference), ()
     with about_reference(), reference.one_state():
         chosen = ChosenRows(reference).where(where)
-        theirs = MeasuredLog.of(chosen.source, measured.log.options)
+        options = measured.log.options
+        if measured.reasons is not None:  # what was learned from the log holds for its reference
+            options = replace(options, discretizer=measured.reasons.settled)
+        theirs = MeasuredLog.of(chosen.source, options)
     theirs = aligned(measured, theirs)
     return theirs, tuple(f"of the reference: {note}" for note in (*chosen.notes, *dropped(theirs)))
 

@@ -14,6 +14,7 @@ from faithscope.explanations.base import several
 from faithscope.measures.comparing.groupings import crossed_name
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.estimate import Estimate, estimate, noted
+from faithscope.measures.named_labels import label_word_note
 from faithscope.measures.notes.given_codes import given_code_note
 from faithscope.tables.clusters import CountedClusters, count_clusters
 from faithscope.tables.counts import counted
@@ -24,7 +25,9 @@ from faithscope.tables.engine.shown_columns import refuse_nested
 from faithscope.tables.labels import Labels, read_labels
 from faithscope.tables.log.kinds import SetColumn
 from faithscope.tables.log.opening import open_log
+from faithscope.tables.log.reason_stream import ReasonStream
 from faithscope.tables.log.rows import AuditedLog, KeyedRows
+from faithscope.tables.named_counts import NamedCounts
 from faithscope.tables.numbers.counted import CountedConstant, CountedNumbers, CountedSpread
 from faithscope.tables.numbers.counts import Numbers, count_numbers
 from faithscope.tables.options import AuditOptions
@@ -88,13 +91,47 @@ class MeasuredLog:
                 "against another: name another column, or leave clusters away if rows are independent."
             )
         whole = noted(whole, (*repeat_notes(self.log, whole, self.total), *_given_codes(self.rows)))
-        dropped = self.total - whole.n
+        whole = noted(whole, self._reason_notes())
+        dropped = self.total - self._looked - whole.n
         if dropped < 0 or self.log.options.nulls != "drop":
-            refuse_change(self.total, whole.n)
+            refuse_change(self.total - self._looked, whole.n)
         if not dropped:
             return whole
         note = f"{several(dropped, 'row was', 'rows were')} {DROPPED}"
         return replace(whole, notes=(*whole.notes, note))
+
+    @property
+    def _looked(self) -> int:
+        """Rows from which a discretizer learned, which are not measured."""
+        return self.reasons.looked if self.reasons is not None else 0
+
+    @property
+    def dropped(self) -> int:
+        """How many rows were dropped since values are missing."""
+        return self.total - self._looked - self.consistency.n
+
+    @property
+    def reasons(self) -> ReasonStream | None:
+        """What discretizes reasons in words, if explanations are such."""
+        return self.log.stream if isinstance(self.log.stream, ReasonStream) else None
+
+    @cached_property
+    def named_labels(self) -> NamedCounts:
+        """How many reasons name a label, and by which words."""
+        return NamedCounts.of(fetch(self.log.word_counts()))
+
+    @cached_property
+    def masked(self) -> Estimate:
+        """The estimate of all rows with the words of labels masked in their reasons."""
+        return self.estimate(self._counted(self.log.rows(masked=True))[None])
+
+    def _reason_notes(self) -> tuple[str, ...]:
+        """What a reader should know of reasons in words; nothing of other explanations."""
+        if self.reasons is None:
+            return ()
+        named = self.named_labels
+        told = (label_word_note(named.share, named.words[0][0], self.masked),) if named.rows else ()
+        return (*self.reasons.notes, *told)
 
     @contextmanager
     def asked(self) -> Iterator[None]:

@@ -15,7 +15,8 @@ from faithscope.tables.log.columns import Names
 class AuditOptions:
     """How a log is read and measured; `faithscope.audit` says what each of these is.
 
-    `features` are those of the log that this one is compared with, in its order; empty for the log's own.
+    `features` are those of the log that this one is compared with, in its order; empty for the log's own. `words` are
+    further words that name a label.
     """
 
     prediction: Names | None
@@ -29,6 +30,8 @@ class AuditOptions:
     agreement: Agreement = field(default_factory=Same)
     clusters: str | None = None
     features: tuple[str, ...] = ()
+    inputs: Names | None = None
+    words: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)

@@ -90,11 +90,22 @@ def aligned(measured: MeasuredLog, reference: MeasuredLog) -> MeasuredLog:
 
     Raises if the two logs were not measured in the same way, so that their difference would say nothing.
     """
+    reference = _alike_discretized(measured, reference)
     ours, theirs = features_of_log(measured), features_of_log(reference)
     if ours and theirs and ours != theirs and (reference.log.sparse or set(ours) == set(theirs)):
         reference = MeasuredLog.of(reference.opened, replace(reference.log.options, features=ours))
     _refuse_unlike(measured, reference)
     return reference
+
+
+def _alike_discretized(measured: MeasuredLog, reference: MeasuredLog) -> MeasuredLog:
+    """The reference measured by what a discretizer learned from the log, and by the labels of the log."""
+    ours, theirs, options = measured.reasons, reference.reasons, reference.log.options
+    if ours is None or theirs is None or repr(ours.settled) == repr(theirs.settled):
+        return reference
+    if repr(options.discretizer) not in (repr(measured.log.options.discretizer), repr(ours.settled)):
+        return reference
+    return MeasuredLog.of(reference.opened, replace(options, discretizer=ours.settled))
 
 
 def features_of_log(measured: MeasuredLog) -> tuple[str, ...]:
@@ -156,7 +167,7 @@ def _manner(measured: MeasuredLog) -> dict[str, str]:
     unnamed = isinstance(kind, NumberColumns) and not kind.named
     return {
         "clusters": " and ".join(log.clusters),
-        "discretizer": repr(log.options.discretizer),
+        "discretizer": repr(log.options.discretizer if measured.reasons is None else measured.reasons.settled),
         "agreement": repr(log.options.agreement),
         "the kind of explanations": log.kind.what,
         "the number of features": str(kind.width) if unnamed else "",

@@ -1,5 +1,6 @@
 """Audit: how faithful the explanations of a log are, and every question one can ask about it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from faithscope.measures.encoding.result import Encoding
+    from faithscope.measures.leakage import Leakage
     from faithscope.measures.planning.plan import Plan
     from faithscope.report.result import Contents, Provenance, RowPair
 
@@ -158,6 +160,24 @@ class Audit(Reported):
 
         with self._measured.asked():
             return encoding(self._measured)
+
+    def leakage(self, words: Sequence[str] | None = None) -> "Leakage":
+        """How many reasons in words name a label, and their consistency with these words masked: `fs.leakage`.
+
+        Parameters
+        ----------
+        words : list of str, optional
+            Further words or phrases that name a label, besides those of the predictions.
+        """
+        from faithscope.tables.leakage import leakage
+
+        with self._measured.asked():
+            return leakage(self._measured, words)
+
+    def _leakage(self) -> "Leakage | None":
+        """The same for a report; None of other explanations, and if no word names a label."""
+        reasons = self._measured.reasons
+        return self.leakage() if reasons is not None and reasons.words.phrases else None
 
     def over_time(self, column: str, every: str, reference: "Audit | int" = 1) -> Windows:
         """Consistency in each window of time, compared with another audit or with the first so many windows."""

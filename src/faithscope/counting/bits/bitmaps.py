@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.counting.bits.layout import Bits, Layout
+from faithscope.explanations.conditions.conjunctions import Postings
 from faithscope.inputs.chunks import in_threads
 from faithscope.relations import Blocks, Parts
 from faithscope.runtime.blas import one_blas_thread
@@ -76,6 +77,8 @@ def _batches(items: Iterator[S], size: int) -> Iterator[list[S]]:
 
 
 def _paint_blocks(cover: Blocks, layout: Layout) -> Callable[[int, int], Bits]:
+    if cover.pairs is not None:
+        return _paint_pairs(cover.pairs, layout)
     step = max(1, _MASK_CELLS // max(1, len(layout.segment)))
 
     if cover.arranged is None:
@@ -86,6 +89,17 @@ def _paint_blocks(cover: Blocks, layout: Layout) -> Callable[[int, int], Bits]:
     def bits(start: int, stop: int) -> Bits:
         pieces = [pack(mask(a, min(a + step, stop))) for a in range(start, stop, step)]
         return np.concatenate(pieces)
+
+    return bits
+
+
+def _paint_pairs(pairs: Postings, layout: Layout) -> Callable[[int, int], Bits]:
+    """Bitmaps from pairs (explanation, row) that ascend by explanation."""
+    which, rows = pairs
+
+    def bits(start: int, stop: int) -> Bits:
+        part = slice(*np.searchsorted(which, [start, stop]))
+        return layout.pack_pairs(which[part] - start, rows[part], stop - start)
 
     return bits
 

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import Same
+from faithscope.counting.asked import refuse_unasked
 from faithscope.counting.bits.bitmaps import in_blocks
 from faithscope.counting.bits.layout import Bits, Layout
 from faithscope.counting.blocks import Content
@@ -43,7 +44,8 @@ def encoded(sample: Sample, relation: Relation, coverage: Coverage | None = None
     plain = sample.weights is None and sample.clusters is None
     content = Content(sample.labels, (scopes,), sample.X, sample.weights, sample.clusters)
     rows = number_rows(sample, scopes, exact if plain else 0, content)
-    covers = relation.cover(rows.distinct, sample.explanations, sample.X)
+    covers = relation.cover(rows.distinct, sample.explanations, sample.read_by(relation))
+    refuse_unasked(covers, "Encoding")
     if rows.numbers or (rows.sparse and rows.blocks > 1):
         return _listed(sample, rows, covers)
     known = coverage if coverage is not None and plain else cover(sample, relation, interval=False)

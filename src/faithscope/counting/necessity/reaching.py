@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from faithscope.counting.asked import refuse_unasked
 from faithscope.counting.bits.bitmaps import over_batches
 from faithscope.counting.bits.idle import watch
 from faithscope.counting.bits.pair_counts import PairCounts
@@ -51,7 +52,8 @@ def count_necessity(
     rows = number_rows(sample, scopes, exact if plain else 0, content)
     if not plain:
         rows = replace(rows, blocks=_blocks(sample))
-    covers = relation.cover(rows.distinct, sample.explanations, sample.X)
+    covers = relation.cover(rows.distinct, sample.explanations, sample.read_by(relation))
+    refuse_unasked(covers, "Necessity")
     near = countable(covers, sample, rows, interval=True)
     if near is not None:
         tally: Tally = _count_pairs(near, rows)

@@ -21,6 +21,7 @@ _COMMON = frozenset(map(chr, range(128))) | frozenset(
 _LOOPING = 8  # times that something is repeated before it is taken for a loop
 _MOST_CHOICES = 10**6
 _MOST_STEPS = 5 * 10**9  # of one search, which is one to three minutes if all are needed
+_QUICK_STEPS = 10**7  # which take less than a second; a search of more is done elsewhere, where it can be stopped
 REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
 
 
@@ -74,10 +75,19 @@ class Cost:
     @property
     def longest(self) -> float:
         """The length of texts up to which a search takes no longer than it may."""
+        return self._length(_MOST_STEPS)
+
+    @property
+    def quick(self) -> float:
+        """The length of texts up to which a search takes no time worth speaking of."""
+        return self._length(_QUICK_STEPS)
+
+    def _length(self, most: float) -> float:
+        """The length of texts up to which a search takes at most so many steps."""
         if self.choices > _MOST_CHOICES:
             return 0
         power = 1 + max(self.steps, self.ways)  # one for the places at which a search may start
-        return float((_MOST_STEPS / self.choices * factorial(power)) ** (1 / power))
+        return float((most / self.choices * factorial(power)) ** (1 / power))
 
 
 def search_cost(tree: Sequence[Node]) -> Cost:

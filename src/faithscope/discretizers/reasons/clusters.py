@@ -1,12 +1,14 @@
 """Clusters: reasons by which cluster of embeddings they belong to."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.discretizers.base import Discretizer
+from faithscope.discretizers.reasons.digests import bytes_digest
 from faithscope.discretizers.reasons.texts import keys_of, to_reasons
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
@@ -97,7 +99,12 @@ class Clusters(Discretizer):
 
     def __repr__(self) -> str:
         rows, width = self.embeddings.shape
-        return f"Clusters(<{rows:,} embeddings of {width:,} numbers>, k={self.k}, seed={self.seed})"
+        held = f"{rows:,} embeddings of {width:,} numbers; digest {self._digest}"
+        return f"Clusters(<{held}>, k={self.k}, seed={self.seed})"
+
+    @cached_property
+    def _digest(self) -> str:
+        return bytes_digest(np.ascontiguousarray(self.embeddings + 0.0).tobytes())
 
 
 def _as_written(reasons: Reasons) -> dict[str, str]:

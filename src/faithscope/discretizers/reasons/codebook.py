@@ -1,6 +1,5 @@
 """Codebook: reasons as the names of the patterns that they match."""
 
-import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from faithscope.discretizers.base import Discretizer
 from faithscope.discretizers.reasons.deadline import Deadline
+from faithscope.discretizers.reasons.digests import text_digest
 from faithscope.discretizers.reasons.matching import WordMatches
 from faithscope.discretizers.reasons.patterns import Pattern
 from faithscope.discretizers.reasons.sets import OTHER, set_keys
@@ -118,9 +118,8 @@ class Codebook(Discretizer):
     def __repr__(self) -> str:
         shown = str(dict(self.patterns))
         if len(self.patterns) > _SHOWN:
-            digest = hashlib.blake2b(shown.encode(errors="surrogatepass"), digest_size=4).hexdigest()
             names = ", ".join(self.names[:_SHOWN])
-            shown = f"<{len(self.patterns):,} patterns: {names}, …; digest {digest}>"
+            shown = f"<{len(self.patterns):,} patterns: {names}, …; digest {text_digest(shown)}>"
         return f"Codebook({shown}{'' if self.folded else ', folded=False'})"
 
 

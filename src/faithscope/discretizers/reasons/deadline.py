@@ -14,6 +14,11 @@ class Deadline:
 
     began: float = field(default_factory=time.monotonic)
 
+    @property
+    def left(self) -> float:
+        """Seconds until then."""
+        return self.began + _SECONDS - time.monotonic()
+
     def check(self, name: str) -> None:
         """Raise if it takes too long, up to the pattern of this name."""
         seconds = time.monotonic() - self.began

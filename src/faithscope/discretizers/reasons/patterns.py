@@ -6,16 +6,25 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from math import inf
 from typing import Any
 
-from faithscope.discretizers.reasons.backtracking import REPEATS, Ambiguous, Node, search_cost, unknown_operations
+from faithscope.discretizers.reasons.backtracking import (
+    REPEATS,
+    Ambiguous,
+    Cost,
+    Node,
+    search_cost,
+    unknown_operations,
+)
 from faithscope.discretizers.reasons.deadline import Deadline
+from faithscope.discretizers.reasons.elsewhere import search_elsewhere
 from faithscope.discretizers.reasons.shortcuts import is_within_word, required_texts
 from faithscope.errors import BadInput, WrongType
 
 _LONGEST = 2_000  # characters of an expression
 _FEWEST = 500  # characters of texts that every expression must be able to search
-_LONG = 200  # characters of texts after each of which the deadline is checked
+_TEXTS = 100  # after so many the deadline is checked
 _IN_NUMBERS = ".,:/%-"  # signs that folding keeps in numbers
 _ONE_WAY = r"so that the next character settles each step, such as (?:\w+\s)+ or, possessive, \w++"
 
@@ -30,8 +39,9 @@ class Pattern:
         Texts in lower case of which one must occur in a match; empty if they are not known.
     within_word : bool
         Whether each match lies within one word, so that words can be searched in place of texts.
-    longest : float
-        Texts longer than this might take too long.
+    longest, quick : float
+        Texts longer than `longest` might take too long; those longer than `quick` are searched in a Python of their
+        own, which can be stopped.
     """
 
     name: str
@@ -39,6 +49,7 @@ class Pattern:
     required: tuple[str, ...]
     within_word: bool
     longest: float
+    quick: float
 
     @classmethod
     def of(cls, name: str, text: Any, *, folded: bool) -> "Pattern":
@@ -50,11 +61,15 @@ class Pattern:
             raise BadInput(f"{called} is empty, which matches everything: write what to look for.")
         if len(text) > _LONGEST:
             raise BadInput(f"{called} has {len(text):,} characters, more than {_LONGEST:,}: split it.")
-        expression, tree = _compiled(text, called)
+        expression = _compiled(text, called)
+        tree = _parsed(text, called)
+        if tree is None:  # nothing is known of how long it takes
+            return cls(name, expression, (), within_word=False, longest=inf, quick=0)
         if folded:
             _refuse_folded_signs(tree, text, called)
         within_word = not expression.flags & re.ASCII and is_within_word(tree)
-        return cls(name, expression, required_texts(tree), within_word, _longest(tree, text, called))
+        cost = _cost(tree, text, called)
+        return cls(name, expression, required_texts(tree), within_word, cost.longest, cost.quick)
 
     def among(self, texts: Sequence[str], lower: Sequence[str], deadline: Deadline) -> list[bool]:
         """Which texts have a match; `lower` are the same texts in lower case."""
@@ -62,11 +77,25 @@ class Pattern:
         matched = [False] * len(texts)
         likely = self._likely(lower) if self.required else range(len(texts))
         self._refuse_long([texts[place] for place in likely])
-        for place in likely:
+        slow: list[int] = []
+        for number, place in enumerate(likely, 1):
+            if len(texts[place]) > self.quick:
+                slow.append(place)
+                continue
             matched[place] = search(texts[place]) is not None
-            if len(texts[place]) > _LONG:
+            if number % _TEXTS == 0 or len(texts[place]) * _TEXTS > self.quick:
                 deadline.check(self.name)
         deadline.check(self.name)
+        for place, found in zip(slow, self._elsewhere([texts[place] for place in slow], deadline), strict=True):
+            matched[place] = found
+        return matched
+
+    def _elsewhere(self, texts: Sequence[str], deadline: Deadline) -> list[bool]:
+        """Which of the texts that may take long have a match."""
+        matched = search_elsewhere(self.expression, texts, deadline.left) if texts else []
+        if matched is None:
+            deadline.check(self.name)
+            raise AssertionError("a search was stopped before its time")
         return matched
 
     def _likely(self, lower: Sequence[str]) -> list[int]:
@@ -84,23 +113,34 @@ class Pattern:
             )
 
 
-def _compiled(text: str, called: str) -> tuple[re.Pattern[str], list[Node]]:
+def _compiled(text: str, called: str) -> re.Pattern[str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # of sets inside sets
-            expression = re.compile(text, re.IGNORECASE)
-            tree: list[Node] = list(import_module("re._parser").parse(text, re.IGNORECASE))
+            return re.compile(text, re.IGNORECASE)
     except (re.error, RecursionError, OverflowError, MemoryError) as problem:
         raise BadInput(f"{called}, {text!r}, is no regular expression of Python ({problem}): correct it.") from None
+
+
+def _parsed(text: str, called: str) -> list[Node] | None:
+    """The parse tree of an expression; None in a Python that does not tell it, since its parser is not public."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            tree: list[Node] = list(import_module("re._parser").parse(text, re.IGNORECASE))
+    except (ImportError, AttributeError, TypeError):
+        return None
+    except RecursionError:
+        raise BadInput(f"{called} is nested too deeply: split it.") from None
     unknown = next(unknown_operations(tree), None)
     if unknown is not None:
         raise BadInput(f"{called}, {text!r}, uses {unknown}, which a codebook does not know: write it in another way.")
-    return expression, tree
+    return tree
 
 
-def _longest(tree: list[Node], text: str, called: str) -> float:
+def _cost(tree: list[Node], text: str, called: str) -> Cost:
     try:
-        longest = search_cost(tree).longest
+        cost = search_cost(tree)
     except Ambiguous:
         raise BadInput(
             f"{called}, {text!r}, repeats something that can match the same text in several ways, which may take "
@@ -108,12 +148,12 @@ def _longest(tree: list[Node], text: str, called: str) -> float:
         ) from None
     except RecursionError:
         raise BadInput(f"{called} is nested too deeply: split it.") from None
-    if longest < _FEWEST:
+    if cost.longest < _FEWEST:
         raise BadInput(
             f"{called}, {text!r}, leaves so many ways open that it may take forever: bound its repeats, such as "
             ".{0,30}, or split it."
         )
-    return longest
+    return cost
 
 
 def _refuse_folded_signs(nodes: Sequence[Node], text: str, called: str) -> None:

@@ -1,7 +1,7 @@
 """CommonPhrases: the commonest phrases of some reasons, learned on one half of the rows; Phrases: known ones."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Any
@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from faithscope.discretizers.base import Discretizer
-from faithscope.discretizers.reasons.sets import OTHER, set_keys
-from faithscope.discretizers.reasons.texts import to_reasons
+from faithscope.discretizers.reasons.digests import text_digest
+from faithscope.discretizers.reasons.sets import OTHER
+from faithscope.discretizers.reasons.texts import keys_of, to_reasons
 from faithscope.discretizers.reasons.words import CUE_WORDS, STOP_WORDS, fold_around_marks
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
-from faithscope.explanations.reasons import Reasons
+from faithscope.explanations.reasons import per_text
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import check_whole
 from faithscope.readers import as_explanations
@@ -54,21 +55,38 @@ class Phrases(Discretizer):
 
     def __call__(self, explanations: Explanations) -> Plain:
         reasons = to_reasons(self, explanations)
-        return set_keys(reasons, reasons.folded, self.phrases, self._within)
+        known, lengths = frozenset(self.phrases), _lengths_by_first(self.phrases)
+        sets: dict[frozenset[str], frozenset[str]] = {}
 
-    def _within(self, texts: Sequence[str]) -> Any:
-        """Which text has which phrase, (texts, phrases)."""
-        padded = [f" {text} " for text in texts]
-        mask = np.zeros((len(texts), len(self.phrases)), bool)
-        for column, phrase in enumerate(self.phrases):
-            wanted = f" {phrase} "
-            mask[:, column] = [wanted in text for text in padded]
-        return mask
+        def within(text: str) -> frozenset[str]:
+            names = _within(text.split(), known, lengths) or OTHER
+            return sets.setdefault(names, names)
+
+        return keys_of(per_text(reasons.folded, within), reasons)
 
     def __repr__(self) -> str:
         if len(self.phrases) > _SHOWN:
-            return f"Phrases(<{len(self.phrases):,} phrases: {', '.join(map(repr, self.phrases[:3]))}, …>)"
+            shown = ", ".join(map(repr, self.phrases[:3]))
+            return f"Phrases(<{len(self.phrases):,} phrases: {shown}, …; digest {text_digest(repr(self.phrases))}>)"
         return f"Phrases({list(self.phrases)})"
+
+
+def _lengths_by_first(phrases: Sequence[str]) -> dict[str, set[int]]:
+    """How many words the phrases have that begin with a word."""
+    lengths: dict[str, set[int]] = {}
+    for words in map(str.split, phrases):
+        lengths.setdefault(words[0], set()).add(len(words))
+    return lengths
+
+
+def _within(words: Sequence[str], known: frozenset[str], lengths: Mapping[str, set[int]]) -> frozenset[str]:
+    """The known phrases among these words: looked up, so that their number does not matter."""
+    return frozenset(
+        phrase
+        for start, word in enumerate(words)
+        for length in lengths.get(word, ())
+        if (phrase := " ".join(words[start : start + length])) in known
+    )
 
 
 @dataclass(frozen=True)
@@ -76,9 +94,10 @@ class CommonPhrases(Discretizer):
     """Which of the k commonest phrases a reason has, the phrases learned on other rows than are measured.
 
     A phrase is one to four words of the folded text, not all of them stop words ("the", "is"; but "not" and
-    "because" tell something). The commonest are those that most rows have; of a phrase and a part of it that as many
-    rows have, the longer one counts. Wherever a sample is measured, one half of its rows serves to learn and the other
-    is reported, as with `Best`; predictions are not looked at.
+    "because" tell something). Words are what white space separates: segment Chinese or Japanese texts first. The
+    commonest are those that most rows have; of a phrase and a part of it that as many rows have, the longer one counts.
+    Wherever a sample is measured, one half of its rows serves to learn and the other is reported, as with `Best`;
+    predictions are not looked at.
 
     Parameters
     ----------
@@ -116,24 +135,26 @@ class CommonPhrases(Discretizer):
 
     def learned_from(self, explanations: Any) -> Phrases:
         """The discretizer by the commonest phrases of these reasons; the order of the rows does not matter."""
-        rows = _phrase_rows(to_reasons(self, as_explanations(explanations)), self.seed)
+        texts = Counter(to_reasons(self, as_explanations(explanations)).folded.tolist())
+        different = sorted(texts)
+        return self._learned((different[place], texts[different[place]]) for place in self._places(len(different)))
+
+    def _places(self, different: int) -> Sequence[int]:
+        """Which of so many different texts, in order of their letters, are learned from."""
+        if different <= _MOST_TEXTS:
+            return range(different)
+        chosen: list[int] = np.random.default_rng(self.seed).choice(different, _MOST_TEXTS, replace=False).tolist()
+        return chosen
+
+    def _learned(self, texts: Iterable[tuple[str, int]]) -> Phrases:
+        """The discretizer by the commonest phrases of folded texts, each with its number of rows."""
+        rows: Counter[str] = Counter()
+        for text, many in texts:
+            for phrase in _phrases(text.split()[:_MOST_WORDS]):
+                rows[phrase] += many
         if not rows:
             raise BadInput("These reasons have no phrase but stop words, so none is common: pass other texts.")
         return Phrases(_without_parts(_ranked(rows, _LOOKED * int(self.k)), rows, int(self.k)))
-
-
-def _phrase_rows(reasons: Reasons, seed: int) -> "Counter[str]":
-    """How many rows have each phrase."""
-    texts = Counter(reasons.folded.tolist())
-    chosen = sorted(texts)
-    if len(chosen) > _MOST_TEXTS:
-        places = np.random.default_rng(seed).choice(len(chosen), _MOST_TEXTS, replace=False)
-        chosen = [chosen[place] for place in places]
-    rows: Counter[str] = Counter()
-    for text in chosen:
-        for phrase in _phrases(text.split()[:_MOST_WORDS]):
-            rows[phrase] += texts[text]
-    return rows
 
 
 def _phrases(words: Sequence[str]) -> set[str]:
@@ -156,12 +177,18 @@ def _ranked(rows: "Counter[str]", most: int) -> list[str]:
 
 
 def _without_parts(ranked: Sequence[str], rows: "Counter[str]", k: int) -> list[str]:
-    """The first k phrases, without parts of a chosen one that as many rows have: they tell nothing more."""
+    """The first k phrases, without parts of a chosen one that as many rows have: they tell nothing more.
+
+    A longer phrase comes first among equals, so that whatever is a part of it is known by then.
+    """
     chosen: list[str] = []
+    parts: set[tuple[int, str]] = set()
     for phrase in ranked:
         if len(chosen) == k:
             break
-        padded = f" {phrase} "
-        if not any(rows[longer] == rows[phrase] and padded in f" {longer} " for longer in chosen):
+        if (rows[phrase], phrase) not in parts:
             chosen.append(phrase)
+            words = phrase.split()
+            ends = ((start, stop) for start in range(len(words)) for stop in range(start + 1, len(words) + 1))
+            parts.update((rows[phrase], " ".join(words[start:stop])) for start, stop in ends)
     return chosen

@@ -94,15 +94,19 @@ class WordSequences:
 
 
 def label_phrases(labels: Iterable[Any]) -> tuple[str, ...]:
-    """The folded texts of labels, and the words of those that have several, but stop words.
+    """The folded texts of labels, and the words of those that have several, but stop words and words of all labels.
 
-    Numbers and signs are no words: a text may count something, and a label 1 says nothing of it.
+    Numbers and signs are no words: a text may count something, and a label 1 says nothing of it. A word that all labels
+    share, as "risk" in "good risk" and "bad risk", names none of them.
 
     Examples
     --------
     >>> label_phrases(["not spam", "Spam", True, 3])
     ('not spam', 'spam', 'true')
+    >>> label_phrases(["good risk", "bad risk"])
+    ('bad', 'bad risk', 'good', 'good risk')
     """
     texts = {fold(str(label)) for label in labels if isinstance(label, str | bool)}
-    words = {word for text in texts for word in text.split() if " " in text and word not in STOP_WORDS}
+    shared = set.intersection(*(set(text.split()) for text in texts)) if len(texts) > 1 else set()
+    words = {word for text in texts for word in text.split() if " " in text and word not in STOP_WORDS | shared}
     return tuple(sorted(phrase for phrase in texts | words if any(map(str.isalpha, phrase))))

@@ -76,7 +76,9 @@ class Columns:
             return feature  # type: ignore[no-any-return]
         near = self.folded.get(_folded(feature))
         if near is None:
-            raise Unreadable(f"it is on {feature[:60]!r}, which is not among the features. {hint(feature, self.names)}")
+            raise Unreadable(
+                f"it is on {feature[:60]!r}, which is not among the features. {hint(feature, self.names)}".rstrip(".")
+            )
         habits[f"feature {feature[:40]!r} was read as {near!r}"] += 1
         return near
 

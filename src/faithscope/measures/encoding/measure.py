@@ -12,11 +12,10 @@ from faithscope.counting.tally import Coverage
 from faithscope.errors import NotProven, NotScoped
 from faithscope.explanations.base import Explanations, several
 from faithscope.explanations.prototypes import Prototypes
-from faithscope.inputs.rows import rows_of
 from faithscope.measures.encoding.choice_tests import ChoiceTests
 from faithscope.measures.intervals.margins import Deviations, check_confidence
 from faithscope.measures.sufficiency import FEWER
-from faithscope.relations import says_where, to_relation
+from faithscope.relations import bind, check_rows, says_where, to_relation
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 
@@ -32,7 +31,7 @@ _OWN_TERM = 3.0  # a row's own term lies between -1 and 1, and the terms of rows
 def encoding(
     explanations: Any,
     predictions: Any,
-    X: Any,
+    X: Any = None,
     *,
     relation: Any = None,
     confidence: float = 0.95,
@@ -52,7 +51,7 @@ def encoding(
         As for `sufficiency`.
     predictions : array-like, (n,)
     X : array-like or table, n rows
-    relation : Nearest, Ball or callable, optional
+    relation : Nearest, Ball, Judged or callable, optional
         As for `sufficiency`.
     confidence : float
         The confidence of the interval, and of the verdict.
@@ -74,8 +73,9 @@ def encoding(
     >>> fs.encoding(rules, ["yes", "no"] * 4, [[30.0]] * 8).value
     1.0
     """
-    rows_of(X)  # None has no rows
-    return measure_encoding(Sample.of(explanations, predictions, X, weights, agreement, clusters), relation, confidence)
+    check_rows(X, relation)
+    sample = Sample.of(explanations, predictions, X, weights, agreement, clusters)
+    return measure_encoding(sample, bind(relation, sample.explanations, X), confidence)
 
 
 def measure_encoding(

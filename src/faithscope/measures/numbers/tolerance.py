@@ -20,6 +20,7 @@ from faithscope.measures.estimate import Estimate, estimate_columns
 from faithscope.measures.numbers.words import told_number
 from faithscope.measures.sufficiency import FEWER, measure_sufficiency
 from faithscope.measures.telling.cards import curve_card
+from faithscope.relations import Judged, bind
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 from faithscope.sinks.card import Card
@@ -74,14 +75,17 @@ def tolerance_curve(
     [0.25, 0.375, 0.688]
     """
     kind = _kind(agreement)
-    if X is None and relation is not None:
+    if X is None and not isinstance(relation, Judged | None):
         raise BadInput("relation= is for sufficiency, which needs the rows: pass X= as well.")
     sample = Sample.of(explanations, predictions, X, weights, kind(1.0)).discretized(discretizer)
+    relation = bind(relation, sample.explanations, X, sample.positions)
     values, note = (_grid(sample.labels), _default_note(sample.labels)) if eps is None else (_read(eps), "")
     agreements = [kind(float(value)) for value in values]
 
     def measure(part: Sample) -> Estimate:
-        return measure_consistency(part, confidence) if X is None else measure_sufficiency(part, relation, confidence)
+        if X is None and relation is None:
+            return measure_consistency(part, confidence)
+        return measure_sufficiency(part, relation, confidence)
 
     estimates = tuple(measure(replace(sample, agreement=agreement)) for agreement in agreements)
     return ToleranceCurve(tuple(float(value) for value in values), estimates, note)

@@ -207,6 +207,11 @@ def plan(estimate: Any, *, unverifiable: float = 0.05, confidence: float = 0.95)
         raise NotProven(
             "A plan counts independent rows, and these are weighted or clustered: plan from counts without either."
         )
+    if counts.relation.partial:
+        raise NotProven(
+            "A plan is of more rows, and a judge who was not asked about all pairs leaves rows unverifiable however "
+            "many there are: ask about more pairs, fs.pairs_to_ask(explanations, per_explanation=...)."
+        )
     confidence = check_share(confidence, "confidence")
     profile = counts.profile()
     outlook = Outlook.of(profile, confidence)

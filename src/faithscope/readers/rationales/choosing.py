@@ -1,11 +1,14 @@
 """Which entries of a log are measured: those of one name, with an answer and a rationale."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from faithscope.errors import BadInput, UnknownName
 from faithscope.explanations.base import several
 from faithscope.inputs.hints import hint
-from faithscope.readers.rationales.entries import MISSING, Entry
+from faithscope.readers.rationales.entries import MISSING, Asked, Entry
+
+_PARTS = {"answer": "answer", "explanation": "rationale", "input": "input", "id": "id"}
 
 
 def of_name(listed: Sequence[Entry], name: str | None) -> list[Entry]:
@@ -24,6 +27,17 @@ def of_name(listed: Sequence[Entry], name: str | None) -> list[Entry]:
     return [entry for entry in listed if entry.name == name]
 
 
+def refuse_unknown(listed: Sequence[Entry], asked: Asked, rows: Sequence[Any]) -> None:
+    """Raise if no row holds anything in a field that the caller names, such as one whose name is misspelled."""
+    for option, part in _PARTS.items():
+        given = getattr(asked, option)
+        if given is not None and listed and all(getattr(entry, part) is None for entry in listed):
+            names = dict.fromkeys(str(name) for row in rows if isinstance(row, Mapping) for name in row)
+            raise UnknownName(
+                f"No row of the log holds anything in the field {given!r}, {option}=. {hint(given, names)}"
+            )
+
+
 def present(listed: Sequence[Entry], nulls: str) -> tuple[list[Entry], tuple[str, ...]]:
     """The entries with an answer and a rationale, and a remark on the others."""
     missing = [entry for entry in listed if entry.answer is None or entry.rationale is None]
@@ -31,12 +45,12 @@ def present(listed: Sequence[Entry], nulls: str) -> tuple[list[Entry], tuple[str
         return list(listed), ()
     count = f"{len(missing):,} of {several(len(listed), 'row', 'rows')} without an answer or a rationale"
     what = " and ".join(f"its {word}" for word in ("answer", "rationale") if getattr(missing[0], word) is None)
-    if nulls == "error":
+    kept = [entry for entry in listed if entry.answer is not None and entry.rationale is not None]
+    if nulls == "error" and kept:
         first = f"the first is row {missing[0].row}, without {what}"
         raise BadInput(f'The log has {count}; {first}: pass nulls="drop" to leave such rows out.')
     if nulls == "key":
         return list(listed), (f'{count} were kept, with an empty rationale or the answer "{MISSING}"',)
-    kept = [entry for entry in listed if entry.answer is not None and entry.rationale is not None]
     if not kept:
         raise BadInput(f"The log has {count}, so no row is left to measure: read one that holds both.")
     return kept, (f"{count} were left out",)

@@ -6,9 +6,11 @@ from types import ModuleType
 from typing import Any, Literal
 
 from faithscope.errors import BadInput, FaithscopeError, WrongType
+from faithscope.inputs.alignment import index_of
+from faithscope.inputs.arrays import is_frame
 from faithscope.readers.rationales import chats, inspect_logs, langfuse, mlflow, phoenix, records
 from faithscope.readers.rationales.assembling import assembled
-from faithscope.readers.rationales.choosing import of_name, present
+from faithscope.readers.rationales.choosing import of_name, present, refuse_unknown
 from faithscope.readers.rationales.entries import Asked
 from faithscope.readers.rationales.result import Rationales
 from faithscope.readers.rationales.rows import log_rows
@@ -74,8 +76,9 @@ def read_rationales(
     reader = records if asked.explanation else _reader(rows)
     with _understood(reader.__name__.rpartition(".")[2]):
         listed, remarks = reader.entries(rows, asked)
+    refuse_unknown(listed, asked, rows)
     kept, dropped = present(of_name(listed, asked.name), nulls)
-    return assembled(kept, (*remarks, *dropped))
+    return assembled(kept, (*remarks, *dropped), index_of(thing) if is_frame(thing) else None)
 
 
 def _reader(rows: Sequence[Any]) -> ModuleType:

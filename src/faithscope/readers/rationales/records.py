@@ -34,8 +34,20 @@ def entries(rows: Sequence[Any], asked: Asked) -> tuple[list[Entry], tuple[str, 
 def _parts(rows: Sequence[Any], known: Sequence[str], rationale: str | None, asked: Asked) -> list[tuple[Any, Any]]:
     """The answer and the explanation of each record."""
     explanation = rationale or needed(known, EXPLANATIONS, "explanation", "explanation")
-    answer = asked.answer or needed(known, ANSWERS, "answer", "answer")
+    answer = asked.answer or _answer(known)
     return [(field(row, answer), field(row, explanation)) for row in rows]
+
+
+def _answer(known: Sequence[str]) -> str:
+    """The field of the answer; beside a response, "answer" may be the one that is right."""
+    name = needed(known, ANSWERS, "answer", "answer")
+    reply = the_field(known, ANSWERS[1:], "answer", "answer")
+    if name.strip().lower() == "answer" and reply is not None:
+        raise BadInput(
+            f"{name!r} may be what is right, and {reply!r} what the model said: say which holds the model's, such as "
+            f"answer={reply!r}."
+        )
+    return name
 
 
 def _fields(rows: Sequence[Any]) -> list[str]:

@@ -101,7 +101,8 @@ def _refuse_type(source: LogSource, column: str, *, alone: bool) -> None:
 def _refuse_fractions(source: LogSource, column: str) -> None:
     """Raise if a code is a number that is no whole one, or too large to be told from others."""
     kind = source.table.schema()[column]
-    if not (kind.value_type if kind.is_array() else kind).is_floating():
+    held = kind.value_type if kind.is_array() else kind
+    if not (held.is_floating() or held.is_decimal()):
         return
     table = source.table.select(code=source.table[column].unnest() if kind.is_array() else source.table[column])
     size = nan_as_null(table["code"]).cast("float64").abs()

@@ -10,12 +10,17 @@ from typing import Any
 
 from faithscope.discretizers import (
     Chain,
+    Clusters,
+    Codebook,
+    CommonPhrases,
     Delta,
     DeltaSign,
     Floor,
     Modified,
     Original,
+    Phrases,
     Sign,
+    Template,
     Truncate,
 )
 from faithscope.errors import WrongType
@@ -28,9 +33,21 @@ _WHOLE = 2.0**53  # beyond it every double is a whole number
 Coarse = tuple[Table, Kind]  # a table and what its values are now
 
 
+def reads_texts(discretizer: Any) -> bool:
+    """Whether a discretizer, or the first of a chain, takes reasons in words."""
+    while isinstance(discretizer, Chain):
+        discretizer = discretizer.first
+    return isinstance(discretizer, Clusters | Codebook | CommonPhrases | Phrases | Template)
+
+
 @singledispatch
 def coarsen(discretizer: Any, table: Table, kind: Kind) -> Coarse:
     """The table with coarser values, and the kind of these."""
+    if reads_texts(discretizer):
+        raise WrongType(
+            f"{discretizer!r} discretizes reasons in words; the log holds {kind.what}. Name a column of texts as the "
+            "explanation, and pass kind='reasons'."
+        )
     if getattr(discretizer, "orders_features", False):
         to_numbers(discretizer, kind)
         raise AssertionError(f"{discretizer!r} orders numbers in NumPy")

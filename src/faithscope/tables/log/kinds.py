@@ -1,6 +1,7 @@
 """How explanations sit in the columns of a log, and how they read when they come back."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -16,6 +17,7 @@ from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.keys import Plain, Records
 from faithscope.explanations.prototypes import Prototypes
+from faithscope.explanations.reasons import Reasons
 from faithscope.explanations.rules import Rules
 
 Values = Sequence[Any]  # Arrow columns of key values, one entry per explanation
@@ -161,4 +163,65 @@ class RuleColumn:
         return rules._with(codes=rules.codes[coded.indices.to_numpy()], tree=self.tree)
 
 
-Kind = NumberColumns | KeyColumns | PairColumns | SetColumn | RuleColumn
+@dataclass(frozen=True)
+class ReasonColumn:
+    """Reasons in words: a column of texts, of which a log of our own has two, as compared and as written.
+
+    Attributes
+    ----------
+    written : str
+        The column of the texts as written; empty if that of the explanation holds them.
+    json : tuple of bool
+        Which of the two columns hold JSON, as those of texts with lone surrogates do.
+    form : str
+        How a discretizer changed the texts before they were logged.
+    """
+
+    written: str = ""
+    json: tuple[bool, ...] = (False, False)
+    form: str = ""
+    names: tuple[str, ...] = ("reason",)
+
+    what: ClassVar[str] = "reasons in words"
+    width: ClassVar[int] = 1
+
+    def read(self, values: Values) -> Explanations:
+        """Explanations from their texts."""
+        return KeyColumns(self.names, (self.json[0],), False).read(values)
+
+
+@dataclass(frozen=True)
+class ReasonKeys:
+    """Reasons after they were discretized, as bytes: folded texts, or JSON lists of names.
+
+    Attributes
+    ----------
+    form : str
+        How a discretizer changed them.
+    sets : bool
+        Whether they are sets of names.
+    as_written : function
+        From folded texts to one text as written for each, to be read.
+    """
+
+    form: str
+    sets: bool
+    as_written: Callable[[Sequence[bytes]], Sequence[str]]
+    names: tuple[str, ...] = ("reason",)
+
+    what: ClassVar[str] = "reasons in words"
+    width: ClassVar[int] = 1
+
+    def read(self, values: Values) -> Explanations:
+        """Explanations from their bytes; a missing one reads None."""
+        keys = values[0].to_pylist()
+        known = [key for key in keys if key is not None]
+        texts = [key.decode(errors="surrogatepass") for key in known]
+        if not self.sets and len(known) == len(keys):
+            written = to_objects(list(self.as_written(known)))
+            return Reasons.made(written, to_objects(texts), np.full(len(texts), None, object), self.form)
+        items = iter([frozenset(json.loads(text)) for text in texts] if self.sets else texts)
+        return Plain.__new__(Plain)._with(values=to_objects([None if key is None else next(items) for key in keys]))
+
+
+Kind = NumberColumns | KeyColumns | PairColumns | SetColumn | RuleColumn | ReasonColumn | ReasonKeys

@@ -12,12 +12,12 @@ from faithscope.explanations.conditions.grammar import parse_rule
 from faithscope.tables.engine.answers import fetch
 from faithscope.tables.engine.shown_columns import refuse_nested, shown
 from faithscope.tables.log.columns import Names, name_list, named_columns, one_column, several_columns
-from faithscope.tables.log.kinds import NumberColumns, PairColumns, RuleColumn
+from faithscope.tables.log.kinds import NumberColumns, PairColumns, ReasonColumn, RuleColumn
 from faithscope.tables.log.naming import refuse_ids
 from faithscope.tables.log.one_column import list_width, plain_columns
 from faithscope.tables.log.recognition import compared_columns, kind_by_columns, kind_in_log
 from faithscope.tables.log.rows import AuditedLog
-from faithscope.tables.log.streaming import split
+from faithscope.tables.log.streaming import split, steps
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.source import LogSource, unpacked
 
@@ -36,10 +36,40 @@ def laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
         log = None if settings is None else _own_log(source, predictions, settings, options)
     if log is None:
         log = _foreign_log(source, predictions, columns or (), options)
+    log = _with_inputs(log)
     refuse_ids(ids, "explanation", (*log.columns, *log.originals))
     refuse_ids(clusters, "explanation", (*log.columns, *log.originals), "clusters")
     log = replace(log, ids=tuple(dict.fromkeys((*ids, *clusters))), clusters=clusters)
     return _in_order(log, options.features) if options.features else log
+
+
+def _with_inputs(log: AuditedLog) -> AuditedLog:
+    """The log with the columns of what its reasons are about, if the discretizer reads them."""
+    options, own = log.options, (log.source.settings or {}).get("columns", ())
+    if not isinstance(log.kind, ReasonColumn):
+        if options.inputs is not None:
+            raise BadInput(f"inputs are the texts that reasons in words are about; the log holds {log.kind.what}.")
+        return log
+    for step in steps(options.discretizer):
+        if step.reads_beyond_text:
+            raise BadInput(
+                f"{step!r} has one embedding per row, and the rows of a log have no order by which they could be "
+                "matched: read the log and call fs.consistency(fs.Reasons(texts), ...), or write the cluster of each "
+                "row as a column and audit it with kind='keys'."
+            )
+    names = own[2:] if options.inputs is None and log.kind.written else options.inputs
+    inputs = () if not names else tuple(dict.fromkeys(named_columns(log.source.columns, names, "inputs")))
+    odd = next((name for name in inputs if not log.source.table.schema()[name].is_string()), None)
+    if odd is not None:
+        raise WrongType(f"Inputs are texts; column {odd!r} holds {log.source.table.schema()[odd]}: name another.")
+    if not options.discretizer.reads_rows:
+        return log
+    if not inputs:
+        raise BadInput(
+            f"{options.discretizer!r} blanks the words of the input that a reason is about: name its column with "
+            "inputs=, on the command line --input."
+        )
+    return replace(log, inputs=inputs)
 
 
 def _in_order(log: AuditedLog, features: Sequence[str]) -> AuditedLog:

@@ -7,12 +7,13 @@ from faithscope.explanations.base import several
 from faithscope.tables.engine.answers import fetch
 from faithscope.tables.engine.expressions import call
 from faithscope.tables.log.codes import code_lists
+from faithscope.tables.log.discretizers import reads_texts
 from faithscope.tables.log.features import features_of, field_names
 from faithscope.tables.log.json_column import as_list, in_duckdb, is_json, json_form
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.source import LogSource
 
-_AS_IT_IS = ("keys", "rules", "counterfactuals")
+_AS_IT_IS = ("keys", "reasons", "rules", "counterfactuals")
 _SETS = ("words", "prototypes", "codes")
 _COPIED = "JSON is taken apart by DuckDB: the log was copied into one of our own, in memory and temporary files"
 
@@ -59,7 +60,7 @@ def _codes(source: LogSource, columns: tuple[str, ...], options: AuditOptions) -
 
 
 def _plain_columns(source: LogSource, columns: tuple[str, ...], options: AuditOptions) -> PlainColumns:
-    wanted = options.kind
+    wanted = options.kind or ("reasons" if reads_texts(options.discretizer) else None)
     as_given = PlainColumns(source, columns, wanted)
     if len(columns) > 1 or wanted in _AS_IT_IS:
         return as_given

@@ -8,13 +8,18 @@ from typing import Any
 
 from faithscope.discretizers import Discretizer, Floor, Truncate
 from faithscope.errors import BadInput, WrongType
+from faithscope.measures.named_labels import LabelWords
+from faithscope.tables.engine.answers import fetch_line
 from faithscope.tables.engine.missing import Scan, refuse_missing, scan
 from faithscope.tables.engine.protocol import Table
+from faithscope.tables.labels import in_order, read_labels
 from faithscope.tables.log.discretizers import to_numbers
-from faithscope.tables.log.kinds import KeyColumns, Kind, NumberColumns, PairColumns
+from faithscope.tables.log.kinds import KeyColumns, Kind, NumberColumns, PairColumns, ReasonColumn
 from faithscope.tables.log.layout import laid_out
+from faithscope.tables.log.number_stream import NumberStream
+from faithscope.tables.log.reason_stream import ReasonStream
 from faithscope.tables.log.rows import AuditedLog
-from faithscope.tables.log.streaming import Stream, split, steps
+from faithscope.tables.log.streaming import split, steps
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.source import LogSource
 
@@ -33,6 +38,8 @@ def open_log(source: LogSource, options: AuditOptions, carried: Sequence[str] = 
     log = laid_out(source, options)
     _refuse_no_numbers(log)
     log.source.refuse_wide((*log.used, *carried))
+    if isinstance(log.kind, ReasonColumn):
+        return _with_reasons(log, log.kind, carried)
     parts = split(options.discretizer, log.kind)
     if parts is not None:
         return _streamed(log, *parts, carried)
@@ -60,7 +67,14 @@ def _streamed(
     kind = log.kind if isinstance(log.kind, NumberColumns) else to_numbers(rest[0], log.values(first, {})[1])
     lists = numbers and len(log.columns) < kind.width
     features = tuple(f"{log.columns[0]}[{j}]" for j in range(kind.width)) if lists else log.columns
-    stream = Stream(partial(_values, log, first), kind, features, rest, nulls == "drop", log.source.scratch)
+    stream = NumberStream(
+        expression=partial(_values, log, first),
+        scratch=log.source.scratch,
+        kind=kind,
+        features=features,
+        steps=rest,
+        drop=nulls == "drop",
+    )
     stream.table((*log.predictions, *log.clusters, *carried))
     holes = {name: stream.missing[name] for name in features if name in stream.missing} if numbers else {}
     seen = replace(seen, missing={**seen.missing, **holes})
@@ -68,6 +82,28 @@ def _streamed(
     _refuse_missing_numbers(log, seen)
     _refuse_large(log, seen)
     return replace(log, stream=stream, notes=(*log.notes, *stream.notes)), seen
+
+
+def _with_reasons(log: AuditedLog, kind: ReasonColumn, carried: Sequence[str]) -> tuple[AuditedLog, Scan]:
+    """The log with its reasons folded and discretized here."""
+    seen = scan(log.source.table, log.used)
+    refuse_missing(seen, log.options.nulls)
+    _refuse_missing_numbers(log, seen)
+    log = replace(log, nan=seen.nan)
+    of_numbers = log.options.agreement.of_numbers
+    labels = () if of_numbers else in_order(read_labels(log.labels()).values)
+    table = log.texts({})
+    chosen = log.options.discretizer
+    stream = ReasonStream(
+        expression=log.texts,
+        scratch=log.source.scratch,
+        kind=kind,
+        discretizer=chosen._knowing_labels(labels) if chosen.asks_labels and not of_numbers else chosen,
+        words=LabelWords.of(labels, log.options.words),
+        length=float(fetch_line(table.aggregate(n=table["t"].length().cast("float64").mean()))["n"] or 1),
+    )
+    stream.table((*log.predictions, *log.clusters, *carried))
+    return replace(log, stream=stream), seen
 
 
 def _values(log: AuditedLog, first: Discretizer, beside: Mapping[str, str]) -> Table:

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow.tables import Settings
-from faithscope.tables.log.kinds import KeyColumns, Kind, NumberColumns, RuleColumn, SetColumn
+from faithscope.tables.log.kinds import KeyColumns, Kind, NumberColumns, ReasonColumn, RuleColumn, SetColumn
 
 
 def kind_in_log(settings: Settings) -> Kind:
@@ -26,7 +26,7 @@ def kind_in_log(settings: Settings) -> Kind:
     if kind == "Plain":
         return KeyColumns(("explanation",), (settings["json"],), False)
     if kind == "Reasons":
-        return KeyColumns(("reason",), (settings["json"][0],), False)
+        return ReasonColumn(columns[1], tuple(settings["json"][:2]), str(settings["form"]))
     if kind == "Records":
         return KeyColumns(names, tuple(settings["json"]), True)
     raise WrongType(f"A log of {kind} cannot be audited: write the counterfactuals they belong to.")
@@ -45,7 +45,7 @@ def kind_by_columns(schema: Any, columns: Sequence[str], wanted: str | None, *, 
     schema : ibis.Schema
     columns : names of the columns that hold the explanation
     wanted : str, optional
-        importances, keys, codes, rules, words or prototypes; counterfactuals are known by their names.
+        importances, keys, reasons, codes, rules, words or prototypes; counterfactuals are known by their names.
     discretized : bool
         Whether a discretizer follows, so that a single number must be an importance.
     """
@@ -59,12 +59,17 @@ def kind_by_columns(schema: Any, columns: Sequence[str], wanted: str | None, *, 
         if nested is not None:
             raise WrongType(f"Column {nested!r} holds {schema[nested]}: a key is one value; name its parts as columns.")
         return KeyColumns(tuple(columns), (False,) * len(columns), len(columns) > 1)
-    if kind not in ("codes", "rules", "words", "prototypes"):
+    if kind not in ("reasons", "codes", "rules", "words", "prototypes"):
         raise BadInput(
-            f"kind must be importances, keys, codes, rules, words, prototypes or counterfactuals; got {kind!r}."
+            "kind must be importances, keys, reasons, codes, rules, words, prototypes or counterfactuals; "
+            f"got {kind!r}."
         )
     if len(columns) > 1:
         raise BadInput(f"{kind.capitalize()} sit in one column; got {', '.join(columns)}.")
+    if kind == "reasons":
+        if not types[0].is_string():
+            raise WrongType(f"Reasons are a column of texts; {columns[0]!r} holds {types[0]}: name another column.")
+        return ReasonColumn()
     if kind == "rules":
         return RuleColumn()
     if not types[0].is_array():

@@ -12,8 +12,9 @@ from faithscope.tables.engine.missing import is_missing, without_nan
 from faithscope.tables.engine.protocol import Expression, Table
 from faithscope.tables.engine.shown_columns import Column, column
 from faithscope.tables.log.discretizers import coarsen
-from faithscope.tables.log.kinds import Kind, NumberColumns, PairColumns, SetColumn
+from faithscope.tables.log.kinds import Kind, NumberColumns, PairColumns, ReasonColumn, SetColumn
 from faithscope.tables.log.packing import Bytes, Packing
+from faithscope.tables.log.reason_stream import MASKED, WORDS
 from faithscope.tables.log.streaming import KEY, Stream
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.source import LogSource
@@ -45,7 +46,9 @@ class AuditedLog:
     sparse : bool
         Whether a feature that an explanation does not name counts 0.
     stream : Stream, optional
-        What discretizes the explanations in NumPy, if the engine does not.
+        What discretizes the explanations here, if the engine does not.
+    inputs : tuple of str
+        The columns of the texts that reasons are about, if they are read.
     """
 
     source: LogSource
@@ -60,17 +63,23 @@ class AuditedLog:
     notes: tuple[str, ...] = ()
     sparse: bool = False
     stream: Stream | None = None
+    inputs: tuple[str, ...] = ()
 
     @property
     def used(self) -> tuple[str, ...]:
         """Every column that the measure reads."""
-        return (*self.predictions, *self.columns, *self.originals, *self.clusters)
+        return (*self.predictions, *self.columns, *self.originals, *self.inputs, *self.clusters)
 
     @property
     def others(self) -> tuple[str, ...]:
         """Every column that may be shown beside prediction and explanation, those that identify rows first."""
-        measured = (*self.predictions, *self.columns, *self.originals)
+        measured = (*self.predictions, *self.columns, *self.originals, *self._as_written)
         return tuple(name for name in dict.fromkeys((*self.ids, *self.source.columns)) if name not in measured)
+
+    @property
+    def _as_written(self) -> tuple[str, ...]:
+        """The column of reasons as written, if there is one beside that in which they are compared."""
+        return (self.kind.written,) if isinstance(self.kind, ReasonColumn) and self.kind.written else ()
 
     def labels(self) -> Table:
         """The table of the predictions alone, which no engine should have to discretize for."""
@@ -84,11 +93,16 @@ class AuditedLog:
         return {f"y{j}": self._number(source, name, place) for j, name in enumerate(self.predictions)}
 
     def rows(
-        self, used: Mapping[str, str] = _NONE, shown: Mapping[str, Column] = _NONE, among: Any = None
+        self,
+        used: Mapping[str, str] = _NONE,
+        shown: Mapping[str, Column] = _NONE,
+        among: Any = None,
+        masked: bool = False,
     ) -> "KeyedRows":
         """The rows to be counted, with other columns of the log under new names; columns only shown may be missing.
 
-        `among`, an Arrow table of keys, says which explanations are enough if they are discretized in NumPy.
+        `among`, an Arrow table of keys, says which explanations are enough if they are discretized here. `masked`
+        takes reasons with the words of labels masked.
         """
         source, place = self._kept(tuple(used.values()), tuple(shown.values()), among)
         beside = self._predicted(source, place)
@@ -96,7 +110,8 @@ class AuditedLog:
         beside |= {name: self._clean(source, wanted, place) for name, wanted in used.items()}
         beside |= {name: column(source, place.get(wanted, wanted)) for name, wanted in shown.items()}
         if self.stream is not None:
-            table = source.select(**beside, **{KEY: source[KEY]})
+            key = source[MASKED].coalesce(source[KEY]) if masked else source[KEY]
+            table = source.select(**beside, **{KEY: key})
             return KeyedRows(table, self.stream.coarse_kind, (KEY,), self.stream.packing)
         values = source.select(**beside, **self._values(source))
         table, kind = coarsen(self.options.discretizer, values, self.kind)
@@ -112,6 +127,38 @@ class AuditedLog:
         others = {name: column(source, wanted) for name, wanted in beside.items()}
         table, kind = coarsen(discretizer, source.select(**others, **self._values(source)), self.kind)
         return table.select(*others, *(f"v{j}" for j in range(kind.width))), kind
+
+    def texts(self, beside: Mapping[str, Column]) -> Table:
+        """Columns of the log under new names, then reasons: t as written, f as compared, a0 … inputs, u clusters."""
+        source = self._without_missing(self.source.table, self.used)
+        names = {"t": self.columns[0]}
+        if self._as_written:
+            names = {"t": self._as_written[0], "f": self.columns[0]}
+        names |= {f"a{j}": name for j, name in enumerate(self.inputs)}
+        names |= dict(zip(("u",), self.clusters, strict=False))
+        return source.select(**{name: column(source, wanted) for name, wanted in {**beside, **names}.items()})
+
+    def word_counts(self) -> Table:
+        """How many rows of each label have which words of labels, as JSON; null for rows that have none."""
+        source, place = self._kept()
+        table = source.select(**self._predicted(source, place), words=source[WORDS])
+        keys = [name for name in table.columns if name == "label"]
+        return table.group_by([*keys, "words"]).aggregate(given=table.count())
+
+    def paired_keys(self) -> Table:
+        """How many rows have the same explanation as given and masked, prediction and cluster, all by number."""
+        import ibis
+
+        source, place = self._kept()
+        columns = {"key": source[KEY], "hidden": source[MASKED].coalesce(source[KEY])}
+        columns |= dict(zip((CLUSTER,), (self._clean(source, name, place) for name in self.clusters), strict=False))
+        numbers = self._predicted(source, place)
+        columns |= {name: value for name, value in numbers.items() if name == "label"}
+        plain = {name: value for name, value in numbers.items() if name != "label"}
+        table = source.select(**columns, **plain)
+        table = table.group_by(list(table.columns)).aggregate(given=table.count())
+        coded = {name: ibis.dense_rank().over(ibis.window(order_by=table[name])) for name in columns}
+        return table.select(**coded, **{name: table[name] for name in (*plain, "given")})
 
     def _kept(
         self, used: Sequence[str] = (), shown: Sequence[Column] = (), among: Any = None

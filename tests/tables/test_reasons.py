@@ -1,0 +1,273 @@
+"""Reasons in words in a log: the same numbers as in memory, for every discretizer of reasons."""
+
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import faithscope as fs
+from faithscope.cli import app
+from faithscope.errors import BadInput, WrongType
+from faithscope.tables.log import reason_halves
+from tables import engines
+
+TEXTS = ["He is old.", "he is  OLD", "She is young", "No: he runs", "", "yes he runs fast", "He sleeps, yes!", "\x00"]
+INPUTS = ["a man runs", "an old dog", "she sleeps"]
+CODES = {"old": "old", "run": r"\brun", "no": r"\bno\b", "never": "zzz"}
+DISCRETIZERS = [
+    None,
+    fs.Codebook(CODES),
+    fs.Codebook(CODES, folded=False),
+    fs.Phrases(["he runs", "old", "yes"]),
+    fs.Template(),
+    fs.CommonPhrases(3),
+    fs.Template() | fs.CommonPhrases(2),
+    fs.Template() | fs.Codebook(CODES),
+]
+HOW = {"prediction": "answer", "explanation": "rationale", "kind": "reasons"}
+
+
+def _log(rows=240, seed=0):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "rationale": rng.choice(np.array(TEXTS, object), rows),
+            "answer": rng.choice(["yes", "no"], rows, p=[0.7, 0.3]),
+            "about": rng.choice(INPUTS, rows),
+            "region": rng.choice(["north", "south"], rows),
+            "person": rng.integers(0, rows // 3, rows),
+            "case": np.arange(rows),
+        }
+    )
+
+
+def _reasons(log):
+    return fs.Reasons(log["rationale"].tolist(), log["about"].tolist())
+
+
+def _close(estimate, expected):
+    assert (estimate.n, estimate.distinct) == (expected.n, expected.distinct)
+    for name in ("value", "low", "high", "unverifiable", "chance"):
+        assert getattr(estimate, name) == pytest.approx(getattr(expected, name), abs=1e-12), name
+
+
+def _assert_same(audited, reasons, answers, discretizer, **options):
+    expected = fs.consistency(reasons, answers, discretizer=discretizer, **options)
+    _close(audited.consistency, expected)
+    kept = [note for note in audited.consistency.notes if "repeat an earlier row" not in note]
+    assert set(kept) == set(expected.notes)
+
+
+@pytest.mark.parametrize("engine", engines.NAMES)
+def test_reasons_in_a_log_give_the_same_as_in_memory(engine):
+    log = _log()
+    log["rationale"] = log["rationale"].str.replace("\x00", "?")  # which Postgres cannot store
+    where = engines.put(engine, "reasons", pa.Table.from_pandas(log, preserve_index=False))
+    reasons, answers = _reasons(log), log["answer"].tolist()
+    for discretizer in DISCRETIZERS:
+        audited = fs.audit(**where, **HOW, discretizer=discretizer, inputs="about", by="region", id="case")
+        _assert_same(audited, reasons, answers, discretizer)
+    leak, expected = audited.leakage(), fs.leakage(reasons, answers, discretizer=discretizer)
+    assert (leak.share, leak.own, leak.words, leak.n) == (expected.share, expected.own, expected.words, expected.n)
+    _close(leak.masked, expected.masked)
+    for name in ("value", "low", "high"):
+        assert getattr(leak.difference, name) == pytest.approx(getattr(expected.difference, name), abs=1e-12)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(TEXTS), st.sampled_from(["yes", "no", "Old"]), st.sampled_from(INPUTS)),
+        min_size=8,
+        max_size=60,
+    ),
+    st.sampled_from(DISCRETIZERS),
+)
+def test_any_log_gives_the_same_as_memory(rows, discretizer):
+    log = pd.DataFrame(rows, columns=["rationale", "answer", "about"])
+    try:
+        expected = fs.consistency(_reasons(log), log["answer"].tolist(), discretizer=discretizer)
+    except BadInput as problem:  # such as phrases of stop words alone
+        with pytest.raises(BadInput, match=str(problem)[:20]):
+            fs.audit(log, **HOW, discretizer=discretizer, inputs="about")
+        return
+    audited = fs.audit(log, **HOW, discretizer=discretizer, inputs="about")
+    _assert_same(audited, _reasons(log), log["answer"].tolist(), discretizer)
+    assert audited.table(None)["n"].sum() == expected.n
+
+
+@pytest.mark.parametrize("discretizer", [None, fs.Codebook(CODES), fs.CommonPhrases(3)])
+def test_clusters_and_conditions_of_reasons_give_the_same(discretizer):
+    log = _log()
+    audited = fs.audit(log, **HOW, discretizer=discretizer, clusters="person")
+    _assert_same(audited, _reasons(log), log["answer"].tolist(), discretizer, clusters=log["person"].to_numpy())
+    assert audited.leakage().share > 0
+    north = log[log["region"] == "north"]
+    part = fs.audit(log, **HOW, discretizer=discretizer, where="region = 'north'")
+    _assert_same(part, _reasons(north), north["answer"].tolist(), discretizer)
+
+
+def test_populations_and_pairs_of_rows_show_reasons_as_written():
+    log = _log()
+    audited = fs.audit(log, **HOW, by="region", id="case")
+    for name, estimate in audited.populations.estimates.items():
+        part = log[log["region"] == name]
+        assert estimate.value == pytest.approx(fs.consistency(_reasons(part), part["answer"].tolist()).value)
+    first = log.set_index("case")["rationale"]
+    for line in audited.counterexamples(5).itertuples():
+        folded = fs.Reasons([line.explanation, first[line.case_a], first[line.case_b]]).folded
+        if "x00" not in line.explanation and line.explanation != "''":  # shown so that they can be seen
+            assert len({*folded}) == 1
+    assert {"He is old.", "he is  OLD"} & {*audited.table(5)["explanation"]}
+
+
+def test_missing_reasons_are_refused_dropped_or_a_value():
+    log = _log()
+    log.loc[::10, "rationale"] = None
+    with pytest.raises(BadInput, match="'rationale' in 24 of 240 rows"):
+        fs.audit(log, **HOW)
+    known = log.dropna()
+    dropped = fs.audit(log, **HOW, discretizer=fs.CommonPhrases(3), nulls="drop")
+    _close(
+        dropped.consistency, fs.consistency(_reasons(known), known["answer"].tolist(), discretizer=fs.CommonPhrases(3))
+    )
+    assert "24 rows were dropped: values missing" in dropped.consistency.notes
+    kept = fs.audit(log, **HOW, nulls="key")
+    keys = [
+        None if text is None else folded
+        for text, folded in zip(
+            log["rationale"].where(log["rationale"].notna(), None),
+            fs.Reasons(log["rationale"].fillna("missing").tolist()).folded,
+            strict=True,
+        )
+    ]
+    _close(kept.consistency, fs.consistency([str(key) + "." * (key is None) for key in keys], log["answer"].tolist()))
+    assert len(kept.table(None)) == kept.consistency.distinct
+
+
+def test_a_log_of_our_own_knows_its_reasons_and_inputs(tmp_path):
+    log = _log()
+    texts = [*log["rationale"][:-1], "lone \ud800 surrogate"]
+    reasons = fs.Reasons(texts, log["about"].tolist())
+    evaluation = fs.evaluate(log["answer"].tolist(), reasons, log[["case"]], progress=False)
+    evaluation.to_parquet(tmp_path / "log.parquet")
+    for discretizer in (None, fs.Template(), fs.Codebook(CODES, folded=False)):
+        audited = fs.audit(tmp_path / "log.parquet", discretizer=discretizer)
+        _assert_same(audited, reasons, log["answer"].tolist(), discretizer)
+    assert audited.explainer == "reasons in words"
+
+
+def test_a_reference_is_measured_by_what_was_learned_from_the_log():
+    ours, theirs = _log(seed=1), _log(seed=2)
+    audited = fs.audit(ours, **HOW, discretizer="common-phrases-3", reference=theirs)
+    assert audited.reference.estimates["consistency"].n == 240
+    again = fs.audit(
+        ours, **HOW, discretizer="common-phrases-3", reference=fs.audit(theirs, **HOW, discretizer="common-phrases-3")
+    )
+    assert again.reference.differences["consistency"].value == audited.reference.differences["consistency"].value
+
+
+def test_rows_in_another_order_are_not_measured_by_halves(monkeypatch):
+    audited = fs.audit(_log(), **HOW, discretizer=fs.CommonPhrases(3))
+    halves = audited._measured.reasons.halves
+    monkeypatch.setattr(halves, "_expected", halves._expected + 1)
+    with pytest.raises(BadInput, match="rows came in another order"):
+        audited.by("region")
+    assert reason_halves.Halves is type(halves)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"discretizer": fs.Clusters(np.zeros((3, 2)), 2)}, "one embedding per row"),
+        ({"discretizer": fs.Template()}, "name its column with inputs="),
+        ({"discretizer": fs.Template(), "inputs": "person"}, "Inputs are texts"),
+        ({"discretizer": fs.Sign()}, "importances"),
+        ({"inputs": "nowhere"}, "no column 'nowhere' for inputs"),
+        ({"explanation": "person"}, "Reasons are a column of texts; 'person' holds int64"),
+        ({"explanation": ["rationale", "about"]}, "sit in one column"),
+        ({"explanation": "person", "kind": "keys", "inputs": "about"}, "the log holds keys"),
+        ({"explanation": "person", "kind": "keys", "discretizer": fs.Codebook(CODES)}, "discretizes reasons in words"),
+    ],
+)
+def test_what_cannot_be_asked_of_reasons_is_refused(options, message):
+    with pytest.raises(BadInput, match=message):
+        fs.audit(_log(), **{**HOW, **options})
+
+
+def test_leakage_is_asked_of_reasons_with_words():
+    log = _log()
+    with pytest.raises(WrongType, match="these explanations are keys of a log"):
+        fs.audit(log, prediction="answer", explanation="region").leakage()
+    numbers = log.assign(answer=(log["answer"] == "yes").astype(int))
+    audited = fs.audit(numbers, **HOW)
+    assert not any("name a label" in note for note in audited.consistency.notes)
+    with pytest.raises(BadInput, match="no words that reasons could name"):
+        audited.leakage()
+    told = audited.leakage(words=["yes", "no"])
+    expected = fs.leakage(_reasons(log), numbers["answer"].tolist(), words=["yes", "no"])
+    assert (told.share, told.words) == (expected.share, expected.words)
+    _close(told.masked, expected.masked)
+
+
+def test_hostile_texts_survive_an_audit():
+    texts = ["\x00", "a\x00b", "<script>alert(1)</script>", "x" * 10**6, "\u202eabc", "😀", "'; DROP TABLE log; --"] * 3
+    log = pd.DataFrame({"rationale": texts, "answer": ["<script>", "b", "c"] * 7})
+    audited = fs.audit(log, **HOW)
+    _assert_same(audited, fs.Reasons(texts), log["answer"].tolist(), None)
+    assert "<script>" not in audited._repr_html_()
+    with pytest.raises(BadInput, match="surrogate"):
+        fs.audit(log.assign(rationale="\ud800"), **HOW)
+
+
+def test_the_command_line_audits_reasons(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    _log().to_parquet("log.parquet")
+    (tmp_path / "codes.json").write_text(json.dumps(CODES))
+    words = ["log.parquet", "--prediction", "answer", "--explanation", "rationale", "--kind", "reasons"]
+    run = CliRunner().invoke(
+        app, ["audit", *words, "--discretize", "codebook:codes.json", "--json", "--report", "r.html"]
+    )
+    assert run.exit_code == 0, run.output
+    assert "of reasons name a label" in run.output
+    assert "Do reasons name the answer?" in (tmp_path / "r.html").read_text()
+    assert CliRunner().invoke(app, ["plan", *words, "--discretize", "template", "--input", "about"]).exit_code == 0
+    refused = CliRunner().invoke(app, ["audit", *words, "--discretize", "template"])
+    assert "--input" in str(refused.exception)
+
+
+def test_evaluations_tell_their_leakage(tmp_path):
+    log = _log()
+    evaluation = fs.evaluate(log["answer"].tolist(), _reasons(log), log[["case"]], discretizer=fs.Codebook(CODES))
+    leak = evaluation.leakage()
+    assert leak.to_dict() == fs.leakage(_reasons(log), log["answer"].tolist(), discretizer=fs.Codebook(CODES)).to_dict()
+    evaluation.to_html(tmp_path / "r.html")
+    assert f"{leak.share:.1%} of reasons name a label" in (tmp_path / "r.html").read_text()
+    with pytest.raises(WrongType, match=r"pass fs\.Reasons"):
+        fs.evaluate([0, 1], ["a", "b"], [[1], [2]]).leakage()
+
+
+def test_weights_count_in_leakage():
+    log = _log(60)
+    weights = np.random.default_rng(3).integers(1, 4, 60).astype(float)
+    leak = fs.leakage(_reasons(log), log["answer"].tolist(), weights=weights)
+    named = np.array(["yes" in text.lower() or "no" in text.lower() for text in log["rationale"]])
+    assert leak.share == pytest.approx(weights[named].sum() / weights.sum())
+    assert leak.low < leak.share < leak.high
+    same = fs.leakage(_reasons(log), log["answer"].tolist(), weights=np.full(60, 2.0))
+    plain = fs.leakage(_reasons(log), log["answer"].tolist())
+    assert (same.share, same.low, same.high) == pytest.approx((plain.share, plain.low, plain.high))
+    assert same.masked.value == pytest.approx(plain.masked.value)
+
+
+def test_a_codebook_works_without_the_parser_of_python(monkeypatch):
+    reasons = fs.Reasons(["aab", "old man", "x"])
+    expected = fs.Codebook({"a": "a+b", "old": r"\bold"})(reasons).values.tolist()
+    monkeypatch.setitem(sys.modules, "re._parser", None)
+    assert fs.Codebook({"a": "a+b", "old": r"\bold"})(reasons).values.tolist() == expected
