@@ -149,8 +149,8 @@ class Explainer:
     clusters: str = ""  # the name of what says which rows belong together
     necessity: Estimate | None = None  # shown beside the measures; no verdict is made of it
     hidden: Hidden | None = None  # None if explanations do not say where they apply
-    baseline: bool = False  # whether it says nothing on purpose
     leaking: Leaking | None = None  # None if explanations are no reasons in words
+    baseline: bool = False  # whether it says nothing on purpose
 
     @property
     def told(self) -> tuple[Estimate, ...]:
@@ -357,8 +357,8 @@ def _explainer(
         clusters=wording(provenance.clusters),
         necessity=result.necessity,
         hidden=hidden,
-        baseline=provenance.baseline,
         leaking=leaking,
+        baseline=provenance.baseline,
         missing=(
             *(missing for _, no_plan in attempts.values() for missing in no_plan),
             *no_pairs,
