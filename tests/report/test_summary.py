@@ -10,8 +10,9 @@ import faithscope as fs
 import report_examples as examples
 from faithscope.cli.outcome import Outlets, tell
 from faithscope.errors import BadInput, TooLarge, WrongType
+from faithscope.measures.telling.verdict import READING_ORDER
 from faithscope.report import summarize
-from faithscope.report.contradictions import FeatureColumns
+from faithscope.report.contradictions import FeatureColumns, most_alike_first
 from faithscope.report.html import render
 from faithscope.report.result import Contents, Provenance, row_pairs
 from faithscope.report.terminal import render as in_terminal
@@ -44,9 +45,29 @@ def test_numbers_are_those_of_the_estimates(comparison, summary):
 
 
 def test_every_explainer_difference_and_population_is_told(comparison, summary):
-    assert [explainer.name for explainer in summary.explainers] == list(comparison.evaluations)
+    assert {explainer.name for explainer in summary.explainers} == set(comparison.evaluations)
     assert len(summary.differences) == len(comparison.differences())
     assert all([name for name, _ in explainer.populations[0].groups] == ["a", "b"] for explainer in summary.explainers)
+
+
+def test_explainers_are_listed_by_verdict_then_by_lower_limit_and_baselines_last(summary):
+    places = [
+        (each.baseline, READING_ORDER.index(each.verdict.level), -min(m.limit for m in each.measures))
+        for each in summary.explainers
+    ]
+    assert places == sorted(places)
+    assert [each.name for each in summary.explainers if each.baseline] == ["unique", "constant", "random"]
+
+
+def test_the_pair_that_differs_least_is_shown_first_and_none_is_lost(summary):
+    for explainer in summary.explainers:
+        if not explainer.contradictions:
+            continue
+        pairs = most_alike_first(explainer.contradictions)
+        differing = [sum(feature.differs for feature in pair.features) for pair in pairs]
+        assert differing[0] == min(differing)
+        assert sorted(map(id, pairs)) == sorted(map(id, explainer.contradictions))
+        assert all(pair.alike == sum(not feature.differs for feature in pair.features) for pair in pairs)
 
 
 def test_contradictions_share_an_explanation_and_not_a_prediction(comparison, summary):
@@ -165,6 +186,9 @@ class Rowless:
 
     def _provenance(self):
         return Provenance("", "", notes=("2 rows dropped",))
+
+    def _leakage(self):
+        return None
 
     def _plan(self, measure):
         return fs.plan(self.consistency)

@@ -1,4 +1,4 @@
-"""The sentence on top of a report, which can be quoted by itself: a share, its interval, for whom it is lower, chance."""
+"""The sentence on top of a report, to be quoted by itself: a share, its interval, for whom it is lower, chance."""
 
 from faithscope.agreements import Spread
 from faithscope.measures.estimate import Estimate
@@ -9,7 +9,7 @@ from faithscope.report.summary import Explainer, Groups, Summary
 
 
 def headline(summary: Summary) -> str:
-    """What a report says about its first explainer, by the measure that decides the verdict, and what makes one doubt it.
+    """What a report says about its first explainer, by the measure that decides the verdict, with what makes one doubt.
 
     Examples
     --------

@@ -177,7 +177,7 @@ def _lead(summary: Summary) -> str:
     if summary.rows_to_choose:
         choosing = f" Discretizations were chosen on {summary.rows_to_choose:,} other rows."
     confidence = f"Every statement about the truth holds with {100 * first.confidence:g}% confidence."
-    return f"{subject}, measured on {first.n:,} rows.{choosing} {confidence} Written {summary.created}."
+    return f"{subject}, measured on {first.n:,} rows.{choosing} {confidence}"
 
 
 def _counted(summary: Summary) -> str:
