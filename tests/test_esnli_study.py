@@ -29,7 +29,8 @@ def test_tables_of_the_page_are_those_that_the_study_printed():
     shown = [line for block in re.findall(r"```text\n(.*?)```", page, re.S) for line in block.splitlines()]
     quoted = [line for line in shown if interval.search(line) and ";" not in line]
     assert len(quoted) > 30
-    assert [line for line in quoted if line not in KEPT] == []
+    kept = {" ".join(line.split()) for line in KEPT}  # the page is narrower
+    assert [line for line in quoted if " ".join(line.split()) not in kept] == []
 
 
 def test_the_codebook_has_24_cues_and_none_that_names_a_label():

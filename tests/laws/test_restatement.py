@@ -71,7 +71,7 @@ def test_the_verdict_is_read_with_care_in_every_rendering(capsys):
     ev = fs.evaluate(y, y, pd.DataFrame({"age": rng.normal(size=200)}), progress=False)
     summary = summarize(ev)
     assert any(NO_MERIT in doubt for doubt in summary.explainers[0].doubts)
-    assert render(summary).count("Read with care") == 1
+    assert render(summary).count("Read with care") == 2  # the sentence on top, and the verdict
     assert "Read with care" in ev.to_markdown()
     assert "Read with care" in ev.consistency.to_markdown()
     show(summary)

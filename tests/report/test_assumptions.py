@@ -39,4 +39,6 @@ def test_weighted_rows_stand_for_the_population() -> None:
 
 def test_a_verdict_on_repeated_rows_is_doubted_once() -> None:
     assert "Read with care" not in page()
-    assert page(pd.concat([ROWS, ROWS], ignore_index=True)).count("Read with care") == 1
+    assert (
+        page(pd.concat([ROWS, ROWS], ignore_index=True)).count("Read with care") == 2
+    )  # the sentence on top, and the verdict

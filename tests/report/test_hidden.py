@@ -28,8 +28,13 @@ def summary():
     return summarize(fs.compare(examples.predict, explainers, X, progress=False))
 
 
+def of(summary, name):
+    """One explainer of a summary; they stand in the order of their verdicts."""
+    return next(explainer for explainer in summary.explainers if explainer.name == name)
+
+
 def test_a_code_for_the_prediction_is_doubted_in_every_rendering(summary):
-    code = summary.explainers[0]
+    code = of(summary, "code")
     assert code.hidden.encodes
     assert code.hidden.encoding.startswith("The choice of this rule says more than the rule: of the ")
     for text in (code.said, render(summary), print_summary(summary, width=5000)):
@@ -38,24 +43,24 @@ def test_a_code_for_the_prediction_is_doubted_in_every_rendering(summary):
 
 
 def test_rules_that_leave_no_choice_are_not_doubted(summary):
-    hidden = summary.explainers[1].hidden
+    hidden = of(summary, "rules by age").hidden
     assert hidden.encodes is None
     assert "nothing to choose" in hidden.encoding
-    assert not summary.explainers[1].doubts
+    assert not of(summary, "rules by age").doubts
 
 
 def test_every_rule_is_a_point_and_those_that_encode_are_ringed(summary):
-    for explainer in summary.explainers[:2]:
+    for explainer in (of(summary, "code"), of(summary, "rules by age")):
         counts = explainer.measures[1].counts
         assert len(explainer.hidden.points) + explainer.hidden.left_out == counts.distinct
-    assert all(point["flagged"] for point in summary.explainers[0].hidden.points)
-    assert {line["explanation"] for line in summary.explainers[0].hidden.flagged} == {"age <= 200", "income <= 900"}
-    assert not any(point["flagged"] for point in summary.explainers[1].hidden.points)
+    assert all(point["flagged"] for point in of(summary, "code").hidden.points)
+    assert {line["explanation"] for line in of(summary, "code").hidden.flagged} == {"age <= 200", "income <= 900"}
+    assert not any(point["flagged"] for point in of(summary, "rules by age").hidden.points)
 
 
 def test_explanations_that_do_not_say_where_they_apply_hide_nothing_here(summary):
-    assert summary.explainers[2].hidden is None
-    assert summary.explainers[2].necessity is None
+    assert of(summary, "importances").hidden is None
+    assert of(summary, "importances").necessity is None
 
 
 def test_points_are_those_of_the_table_of_scopes():
@@ -93,7 +98,10 @@ def test_explainers_that_cannot_be_compared_are_told_and_not_left_out():
 
 def test_the_summary_is_json(summary):
     told = json.loads(json.dumps(summary.to_dict(), allow_nan=False))
-    assert told["explainers"][0]["hidden"]["encodes"] is True
+    encodes = {
+        explainer["name"]: explainer["hidden"] and explainer["hidden"]["encodes"] for explainer in told["explainers"]
+    }
+    assert encodes == {"code": True, "rules by age": None, "importances": None}
     assert len(told["agreeing"]["pairs"]) == 3
 
 

@@ -40,14 +40,14 @@ def test_the_difference_is_that_of_two_populations():
 
 def test_two_samples_of_one_population_are_not_shown_to_differ():
     audit = fs.audit(week(0.8, 3), **HOW, reference=week(0.8, 4))
-    assert "not shown to differ" in str(audit)
+    assert "not shown to differ" in " ".join(str(audit).split())
 
 
 def test_the_difference_is_in_the_text_in_json_and_on_the_page(tmp_path):
     audit = fs.audit(THIS, **HOW, reference=LAST)
     change = audit.reference.differences["consistency"]
     sentence = f"difference {change.value:+.3f}, 95% interval [{change.low:+.2f}, {change.high:+.2f}]"
-    assert sentence in str(audit)
+    assert sentence in " ".join(str(audit).split())
     assert json.loads(json.dumps(audit.to_dict()))["reference"]["differences"]["consistency"]["high"] == change.high
     audit.to_html(tmp_path / "report.html")
     assert sentence in Path(tmp_path / "report.html").read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from faithscope.counting.asked import Asked
 from faithscope.counting.tally import Coverage
@@ -75,7 +75,7 @@ def _not_random(asked: Asked, sample: Sample) -> tuple[str, ...]:
     tried = [surplus for surplus in _surpluses(asked, sample) if surplus.rows >= _ENOUGH]
     if not tried:
         return ()
-    limit = float(norm.isf(_WRONG / (2 * len(tried))))
+    limit = float(-ndtri(_WRONG / (2 * len(tried))))
     worst = max(tried, key=lambda surplus: abs(surplus.z))
     if abs(worst.z) <= limit:
         return ()
