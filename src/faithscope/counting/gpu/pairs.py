@@ -114,13 +114,19 @@ def bound(radius: Tensor, metric: str, is_open: bool, features: int) -> Tensor:
     least = torch.full_like(radius, -torch.inf)
     if metric != "euclidean":
         return torch.nextafter(radius, least) if is_open else radius
-    square = radius * radius
-    for _ in range(4):  # several squares round to the same root: take the last of them
-        if is_open:
-            square = torch.where(square.sqrt() < radius, square, torch.nextafter(square, least))
-        else:
-            more = torch.nextafter(square, -least)
-            square = torch.where(more.sqrt() <= radius, more, square)
+    return torch.as_tensor(_largest_squares(radius.cpu().numpy(), is_open), device=radius.device)
+
+
+def _largest_squares(radius: Floats, is_open: bool) -> Floats:
+    """The largest squares whose roots are within the radius; by NumPy, since torch's roots may be off by a bit."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        square = radius * radius
+        for _ in range(4):  # several squares round to the same root: take the last of them
+            if is_open:
+                square = np.where(np.sqrt(square) < radius, square, np.nextafter(square, -np.inf))
+            else:
+                more = np.nextafter(square, np.inf)
+                square = np.where(np.sqrt(more) <= radius, more, square)
     return square
 
 
