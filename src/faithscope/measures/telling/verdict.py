@@ -168,8 +168,9 @@ def _clause(reached: Level, estimate: Estimate, needed: str, wanted: float) -> s
         )
         return f"{where}{_holds(estimate, _checked(estimate))}, above chance ({chance}){overall}"
     if not mostly_silent(estimate):
-        said = _holds(estimate, between)
-        return f"the rows are too few to say more than that {said} (chance: {chance}){needed}"
+        asked = bar(cast(float, estimate.chance), wanted)
+        what = f"whether {asked:.0%} is reached:" if estimate.limit < asked <= estimate.high else "more than that"
+        return f"the rows are too few to say {what} {_holds(estimate, between)} (chance: {chance}){needed}"
     truth = "share of the variance accounted for" if isinstance(estimate.agreement, Spread) else "truth"
     return f"{silent_rows(estimate)}, so that the {truth} is {between} (chance: {chance}){needed}"
 
