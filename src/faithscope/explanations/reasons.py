@@ -98,7 +98,8 @@ class Reasons(Explanations):
 
         A reason holds ``{"feature": "age", "op": "<=", "value": 37}``, a list of such objects, or an object with such
         a list, such as ``{"reasons": [...]}``; alone, in a fence, or with words around it. All conditions of a reason
-        must hold. Operators may be written as ``≥``, ``gte``, ``at least``, ``is``, ``one of``, ``between``.
+        must hold. Operators may be written as ``≥``, ``gte``, ``at least``, ``is``, ``one of``, ``between``. A missing
+        value meets no condition, not even ``!=``.
 
         Parameters
         ----------
