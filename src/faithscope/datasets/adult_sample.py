@@ -46,7 +46,10 @@ def adult_sample() -> "Dataset":
 def _table() -> "pd.DataFrame":
     import pandas as pd
 
-    return pd.read_parquet(BytesIO(files(__package__).joinpath(_FOLDER, _FILE).read_bytes()))
+    table = pd.read_parquet(BytesIO(files(__package__).joinpath(_FOLDER, _FILE).read_bytes()))
+    return table.where(
+        table.notna(), np.nan
+    )  # older pandas reads missing texts as None, which encoders take for a text
 
 
 def sampled(whole: "pd.DataFrame") -> "pd.DataFrame":
