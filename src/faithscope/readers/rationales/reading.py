@@ -73,7 +73,7 @@ def read_rationales(
     rows = log_rows(thing, lambda row: any(each.recognizes(row) for each in READERS))
     if not rows:
         raise BadInput("The log holds no rows: pass one that holds rationales.")
-    reader = records if asked.explanation else _reader(rows)
+    reader = _reader(rows, asked.explanation)
     with _understood(reader.__name__.rpartition(".")[2]):
         listed, remarks = reader.entries(rows, asked)
     refuse_unknown(listed, asked, rows)
@@ -81,9 +81,14 @@ def read_rationales(
     return assembled(kept, (*remarks, *dropped), index_of(thing) if is_frame(thing) else None)
 
 
-def _reader(rows: Sequence[Any]) -> ModuleType:
-    """The reader that recognizes a row; the first rows may be of cases that failed."""
-    return next((each for row in rows[:_TRIED] for each in READERS if each.recognizes(row)), records)
+def _reader(rows: Sequence[Any], explanation: str | None) -> ModuleType:
+    """The reader that recognizes a row; the first rows may be of cases that failed.
+
+    If the caller names the field of the explanation, that is one of the rows, or of the replies in chats.
+    """
+    reader = next((each for row in rows[:_TRIED] for each in READERS if each.recognizes(row)), records)
+    in_reply = reader is chats and not (explanation and records.any_holds(rows, explanation))
+    return reader if explanation is None or in_reply else records
 
 
 @contextmanager
