@@ -194,7 +194,7 @@ class ReasonStream(Stream):
 
     def _keep_written(self, known: BatchReasons, keys: Sequence[bytes]) -> None:
         """Keep a text as written for each folded one, to be shown."""
-        if not isinstance(self.settled, Original):
+        if not isinstance(self.settled, Original) or not len(known.reasons):
             return
         texts = [text.encode(errors="surrogatepass") for text in known.reasons.texts]
         columns = {KEY: list(keys), "written": texts, "place": (self._read_rows + known.first).tolist()}
