@@ -40,7 +40,7 @@ def _for_whom(codes: "Evaluation", populations: "Populations") -> Iterator[str]:
     if worst.high < whole.low:
         yield "For whom does it fail?"
         yield (
-            f"  Of two people with the same four reasons, {whole.verified:.0%} get the same decision (95% interval "
+            f"  Of two people with the same reasons, {whole.verified:.0%} get the same decision (95% interval "
             f"{whole.low:.2f} to {whole.high:.2f})."
         )
         yield f"  Of two who are {group}, {worst.verified:.0%} do ({worst.low:.2f} to {worst.high:.2f})."
