@@ -6,7 +6,7 @@ from typing import Any
 from faithscope.errors import BadInput, UnknownName
 from faithscope.explanations.base import several
 from faithscope.inputs.hints import hint
-from faithscope.readers.rationales.entries import MISSING, Asked, Entry
+from faithscope.readers.rationales.entries import MISSING, AskedFields, Entry
 
 _PARTS = {"answer": "answer", "explanation": "rationale", "input": "input", "id": "id"}
 
@@ -27,7 +27,7 @@ def of_name(listed: Sequence[Entry], name: str | None) -> list[Entry]:
     return [entry for entry in listed if entry.name == name]
 
 
-def refuse_unknown(listed: Sequence[Entry], asked: Asked, rows: Sequence[Any]) -> None:
+def refuse_unknown(listed: Sequence[Entry], asked: AskedFields, rows: Sequence[Any]) -> None:
     """Raise if no row holds anything in a field that the caller names, such as one whose name is misspelled."""
     for option, part in _PARTS.items():
         given = getattr(asked, option)

@@ -11,7 +11,7 @@ from faithscope.inputs.arrays import is_frame
 from faithscope.readers.rationales import chats, inspect_logs, langfuse, mlflow, phoenix, records
 from faithscope.readers.rationales.assembling import assembled
 from faithscope.readers.rationales.choosing import of_name, present, refuse_unknown
-from faithscope.readers.rationales.entries import Asked
+from faithscope.readers.rationales.entries import AskedFields
 from faithscope.readers.rationales.result import Rationales
 from faithscope.readers.rationales.rows import log_rows
 
@@ -67,7 +67,7 @@ def read_rationales(
     >>> round(consistency(rationales.reasons, rationales.predictions).verified, 2)
     1.0
     """
-    asked = Asked(*(_checked(*pair) for pair in _options(name, answer, explanation, input, id)))
+    asked = AskedFields(*(_checked(*pair) for pair in _options(name, answer, explanation, input, id)))
     if not isinstance(nulls, str) or nulls not in _NULLS:
         raise BadInput(f"nulls must be one of {', '.join(_NULLS)}; got {nulls!r}.")
     rows = log_rows(thing, lambda row: any(each.recognizes(row) for each in READERS))

@@ -5,13 +5,13 @@ from typing import Any
 
 from faithscope.errors import BadInput
 from faithscope.readers.rationales.chats import parts_of
-from faithscope.readers.rationales.entries import Asked, Entry, field
+from faithscope.readers.rationales.entries import AskedFields, Entry, field
 from faithscope.readers.rationales.names import ANSWERS, EXPLANATIONS, IDS, INPUTS, needed, the_field
 
 _REPLIES = ("output", "response", "completion", "content", "reply")  # which may hold answer and explanation as JSON
 
 
-def entries(rows: Sequence[Any], asked: Asked) -> tuple[list[Entry], tuple[str, ...]]:
+def entries(rows: Sequence[Any], asked: AskedFields) -> tuple[list[Entry], tuple[str, ...]]:
     """One entry per record."""
     known = _fields(rows)
     about_input = asked.input or the_field(known, INPUTS, "input", "input")
@@ -33,7 +33,9 @@ def entries(rows: Sequence[Any], asked: Asked) -> tuple[list[Entry], tuple[str, 
     return listed, ()
 
 
-def _parts(rows: Sequence[Any], known: Sequence[str], rationale: str | None, asked: Asked) -> list[tuple[Any, Any]]:
+def _parts(
+    rows: Sequence[Any], known: Sequence[str], rationale: str | None, asked: AskedFields
+) -> list[tuple[Any, Any]]:
     """The answer and the explanation of each record."""
     explanation = rationale or asked.explanation or needed(known, EXPLANATIONS, "explanation", "explanation")
     answer = asked.answer or _answer(known)
