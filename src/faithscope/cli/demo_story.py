@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CODES = "SHAP reason codes"
 _EXPLAINED = 200  # people with an anchor: enough to find a rule whose claim is off
 _WIDTH = 24
-_CONFIDENCE = 0.95
+_CONFIDENCE = 0.95  # that the intervals of all rules hold together
 
 
 def story(comparison: "Comparison", model: Any, train: Any) -> Iterator[str]:
@@ -79,7 +79,7 @@ def _claim(comparison: "Comparison", model: Any, train: Any) -> Iterator[str]:
         [np.sum(sample.labels[mask] == sample.labels[row]) for mask, row in zip(obeying, first, strict=True)]
     )
     people = obeying.sum(axis=1)
-    low, high = clopper_pearson(agreeing, people, _CONFIDENCE)
+    low, high = clopper_pearson(agreeing, people, 1 - (1 - _CONFIDENCE) / len(first))  # the worst of many is told
     apart = (claimed[first] < low) | (claimed[first] > high)
     if not apart.any():
         return

@@ -24,8 +24,8 @@ _BLANKS = " \t\n\r\v\f"  # what engines strip
 _WHOLE = re.compile("[0-9]+[.]0")  # a whole number, as tables write it in a column with empty cells
 _EXACT = 2**53
 MARKS = (
-    "These columns hold only 0 and 1, which look like marks of the codes that a row has, not like codes: pass a list of "
-    "the marked names per row, or write the codes 0 and 1 as texts."
+    "These columns hold only 0 and 1, which look like marks of the codes that a row has, not like codes: pass a list "
+    "of the marked names per row, or write the codes 0 and 1 as texts."
 )
 
 
