@@ -23,7 +23,7 @@ SEPARATORS = (";", "|", ",")  # of codes that are joined in one text; the first 
 _BLANKS = " \t\n\r\v\f"  # what engines strip
 _WHOLE = re.compile("[0-9]+[.]0")  # a whole number, as tables write it in a column with empty cells
 _EXACT = 2**53
-MARKS = (
+LOOK_LIKE_MARKS = (
     "These columns hold only 0 and 1, which look like marks of the codes that a row has, not like codes: pass a list "
     "of the marked names per row, or write the codes 0 and 1 as texts."
 )
@@ -99,7 +99,7 @@ def _refuse_marks(columns: Sequence[NDArray[Any]]) -> None:
     """Raise if all cells of several columns are 0 or 1: these mark who has a code, and are none."""
     cells = [cell for column in columns for cell in column.tolist() if not is_missing(cell)]
     if len(columns) > 1 and all(isinstance(cell, Number) for cell in cells) and set(cells) == {0, 1}:
-        raise BadInput(MARKS)
+        raise BadInput(LOOK_LIKE_MARKS)
 
 
 def _from_entries(rows: NDArray[Any], separator: str | None) -> list[tuple[str, ...]]:

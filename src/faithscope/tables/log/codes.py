@@ -6,7 +6,7 @@ from itertools import count
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
-from faithscope.explanations.codes import MARKS, SEPARATORS
+from faithscope.explanations.codes import LOOK_LIKE_MARKS, SEPARATORS
 from faithscope.tables.engine.answers import fetch_line
 from faithscope.tables.engine.expressions import as_number, literal
 from faithscope.tables.engine.missing import nan_as_null
@@ -126,7 +126,7 @@ def _refuse_marks(source: LogSource, columns: Sequence[str]) -> None:
     ends |= {f"high{j}": value.max() for j, value in enumerate(numbers)}
     line = {name: end for name, end in fetch_line(table.aggregate(**ends)).items() if end is not None}
     if line and (min(line.values()), max(line.values())) == (0, 1):
-        raise BadInput(MARKS)
+        raise BadInput(LOOK_LIKE_MARKS)
 
 
 def _floor(size: Expression) -> Expression:
