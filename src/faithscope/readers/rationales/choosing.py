@@ -21,6 +21,10 @@ def of_name(listed: Sequence[Entry], name: str | None) -> list[Entry]:
         if len(telling) > 1:
             shown = ", ".join(map(repr, telling[:12]))
             raise BadInput(f"The log holds rationales by {shown}: choose one, such as name={telling[0]!r}.")
+        nameless = sum(entry.name is None and entry.rationale is not None for entry in listed)
+        if telling and nameless:
+            count = several(nameless, "rationale", "rationales")
+            raise BadInput(f"The log holds {count} of nobody beside those by {telling[0]!r}: pass name={telling[0]!r}.")
         name = next(iter(telling or names), None)
     elif name not in names:
         raise UnknownName(f"The log holds no rationales by {name!r}. {hint(name, names)}")
