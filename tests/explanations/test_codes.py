@@ -187,3 +187,17 @@ def test_columns_of_marks_are_refused():
     with pytest.raises(BadInput, match="marks of the codes"):
         fs.Codes(np.array([[0, 1], [1, 0]]))
     assert fs.Codes([["0", "1"], ["1"]]).describe(0) == "0, 1"
+
+
+def test_columns_of_marks_are_refused_in_logs_too():
+    log = pd.DataFrame({"R1": [0, 1, 1, 0], "R2": [1.0, 0.0, None, 1.0], "y": ["a", "b", "a", "b"]})
+    how = {"prediction": "y", "explanation": ["R1", "R2"], "kind": "codes"}
+    with pytest.raises(BadInput, match="marks of the codes"):
+        fs.audit(log, **how)
+    assert fs.audit(log.assign(R2=[2, 1, 2, 1]), **how).consistency.n == 4
+    assert fs.audit(log.assign(R1=["0", "1", "1", "0"]), **how).consistency.n == 4
+
+
+def test_lists_in_several_columns_are_refused():
+    with pytest.raises(WrongType, match="row 0 has"):
+        fs.Codes(pd.DataFrame({"a": [["R1"], ["R2"]], "b": ["x", "y"]}))

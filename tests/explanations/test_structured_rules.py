@@ -290,3 +290,11 @@ def test_every_spelling_is_of_one_operator():
 
 def test_dicts_of_importances_are_no_conditions():
     assert fs.read([{"feature": 0.3, "op": 0.1, "value": 0.2}]).kind.startswith("importances")
+
+
+@pytest.mark.parametrize("key", ["not", "negated", "any", "or"])
+def test_a_mark_beside_conditions_that_turns_them_is_no_conjunction(key):
+    held = {"conditions": [{"feature": "age", "op": ">", "value": 3}], key: True}
+    with pytest.raises(BadInput, match=f"turned by '{key}'"):
+        fs.Reasons([json.dumps(held)]).to_rules()
+    assert fs.Reasons([json.dumps(held | {key: False})]).to_rules().describe(0) == "age > 3"

@@ -145,3 +145,12 @@ def test_labels_are_found_in_scripts_without_spaces():
     reasons = fs.Reasons(texts)
     hidden = words.masked(reasons, words.within(reasons))
     assert not any("批准" in text or "拒绝" in text for text in (*hidden.texts, *hidden.folded))
+
+
+def test_rows_of_one_cluster_count_as_one_in_the_interval_of_the_share():
+    named = [cluster < 4 for cluster in range(10)]
+    texts = [f"spam {row % 3}" if named[row // 50] else f"it sells {row % 3}" for row in range(500)]
+    labels, clusters = ["spam", "ham"] * 250, np.repeat(np.arange(10), 50)
+    leak, alone = fs.leakage(texts, labels, clusters=clusters), fs.leakage(texts[::50], labels[:10])
+    assert (leak.share, leak.low, leak.high) == pytest.approx((alone.share, alone.low, alone.high))
+    assert leak.low < fs.leakage(texts, labels).low

@@ -325,3 +325,11 @@ def test_measures_take_what_was_read(log):
     assert estimate.n == 2
     assert set(rationales.to_frame()) == {"id", "input", "prediction", "rationale"}
     assert np.shape(rationales.to_frame()) == (2, 4)
+
+
+def test_rationales_without_a_name_are_not_left_out_without_a_word():
+    log = [{"name": name, "value": 1, "comment": "why", "traceId": name} for name in ("judge", None)]
+    with pytest.raises(BadInput, match="1 rationale of nobody beside those by 'judge'"):
+        fs.read_rationales(log)
+    assert len(fs.read_rationales(log, name="judge")) == 1
+    assert len(fs.read_rationales(log[1:])) == 1

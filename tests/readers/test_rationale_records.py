@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.errors import BadInput
+from faithscope.errors import BadInput, UnknownName
 
 LOG = [
     {"input": "Win money!", "answer": "spam", "explanation": "It offers money."},
@@ -306,3 +306,35 @@ def test_an_answer_beside_a_response_may_be_what_is_right():
     with pytest.raises(BadInput, match="answer='response'"):
         fs.read_rationales(log)
     assert list(fs.read_rationales(log, answer="response").predictions) == ["5"]
+
+
+def test_an_answer_beside_a_label_and_a_score_may_be_the_prediction():
+    log = [{"input": "x", "label": "truth", "answer": "said", "explanation": "e", "score": 0.9}] * 3
+    with pytest.raises(BadInput, match="answer='answer'"):
+        fs.read_rationales(log)
+    assert set(fs.read_rationales(log, answer="answer").predictions) == {"said"}
+    assert set(fs.read_rationales(log, answer="label").predictions) == {"truth"}
+
+
+def test_two_names_that_differ_in_case_alone_are_two_fields():
+    with pytest.raises(BadInput, match="'Answer' and 'answer'"):
+        fs.read_rationales([{"Answer": "x", "answer": "y", "explanation": "e"}])
+
+
+@pytest.mark.parametrize("held", ["messages", "output"])
+def test_the_explanation_that_a_caller_names_may_be_one_of_the_reply(held):
+    reply = json.dumps({"reasoning": "r", "explanation": "e", "answer": "spam"})
+    chat = [{"role": "user", "content": "q"}, {"role": "assistant", "content": reply}]
+    log = [{"input": "q", held: chat if held == "messages" else reply}] * 2
+    with pytest.raises(BadInput, match="explanation='explanation'"):
+        fs.read_rationales(log)
+    read = fs.read_rationales(log, explanation="explanation")
+    assert (list(read.reasons.texts), list(read.predictions)) == (["e", "e"], ["spam", "spam"])
+    with pytest.raises(UnknownName, match="'explain'"):
+        fs.read_rationales(log, explanation="explain")
+
+
+def test_two_lines_of_json_in_a_file_called_json_are_two_records(tmp_path):
+    path = tmp_path / "log.json"
+    path.write_text("\n".join(map(json.dumps, LOG[:2])))
+    assert list(fs.read_rationales(path).predictions) == ["spam", "spam"]

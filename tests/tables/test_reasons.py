@@ -271,3 +271,11 @@ def test_a_codebook_works_without_the_parser_of_python(monkeypatch):
     expected = fs.Codebook({"a": "a+b", "old": r"\bold"})(reasons).values.tolist()
     monkeypatch.setitem(sys.modules, "re._parser", None)
     assert fs.Codebook({"a": "a+b", "old": r"\bold"})(reasons).values.tolist() == expected
+
+
+def test_missing_reasons_are_a_value_beside_phrases_that_are_learned():
+    log = _log(60)
+    log.loc[::7, "rationale"] = None
+    audited = fs.audit(log, **HOW, discretizer=fs.CommonPhrases(3), nulls="key")
+    assert audited.consistency.n == 30
+    assert audited.leakage().n == 30

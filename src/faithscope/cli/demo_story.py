@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CODES = "SHAP reason codes"
 _EXPLAINED = 200  # people with an anchor: enough to find a rule whose claim is off
 _WIDTH = 24
-_CONFIDENCE = 0.95
+_CONFIDENCE = 0.95  # that the intervals of all rules hold together
 
 
 def story(comparison: "Comparison", model: Any, train: Any) -> Iterator[str]:
@@ -40,7 +40,7 @@ def _for_whom(codes: "Evaluation", populations: "Populations") -> Iterator[str]:
     if worst.high < whole.low:
         yield "For whom does it fail?"
         yield (
-            f"  Of two people with the same four reasons, {whole.verified:.0%} get the same decision (95% interval "
+            f"  Of two people with the same reasons, {whole.verified:.0%} get the same decision (95% interval "
             f"{whole.low:.2f} to {whole.high:.2f})."
         )
         yield f"  Of two who are {group}, {worst.verified:.0%} do ({worst.low:.2f} to {worst.high:.2f})."
@@ -79,7 +79,7 @@ def _claim(comparison: "Comparison", model: Any, train: Any) -> Iterator[str]:
         [np.sum(sample.labels[mask] == sample.labels[row]) for mask, row in zip(obeying, first, strict=True)]
     )
     people = obeying.sum(axis=1)
-    low, high = clopper_pearson(agreeing, people, _CONFIDENCE)
+    low, high = clopper_pearson(agreeing, people, 1 - (1 - _CONFIDENCE) / len(first))  # the worst of many is told
     apart = (claimed[first] < low) | (claimed[first] > high)
     if not apart.any():
         return

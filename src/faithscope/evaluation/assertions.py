@@ -70,7 +70,7 @@ def assert_faithful(
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedEstimate:
     """One estimate that is compared with the threshold, and the explainer and population it belongs to.
 
     Attributes
@@ -112,18 +112,18 @@ class Judgment:
 
     Attributes
     ----------
-    judged : tuple of Judged
+    judged : tuple of JudgedEstimate
     at_least : float
     remarks : tuple of str
         What a reader should know, whether or not anybody failed.
     """
 
-    judged: tuple[Judged, ...]
+    judged: tuple[JudgedEstimate, ...]
     at_least: float
     remarks: tuple[str, ...] = ()
 
     @property
-    def failures(self) -> tuple[Judged, ...]:
+    def failures(self) -> tuple[JudgedEstimate, ...]:
         """Those whose lower limit is below the threshold: of all rows first, then of populations; the weakest first."""
         failed = [judged for judged in self.judged if not judged.estimate.limit >= self.at_least]
         return tuple(sorted(failed, key=lambda judged: (judged.population != "", round(judged.estimate.limit, 9))))
@@ -171,18 +171,18 @@ def _chosen(comparison: Comparison, explainers: Any) -> tuple[list[str], list[st
     return list(comparison), [f"Only baselines were given, so they are judged: {', '.join(comparison)}."]
 
 
-def _of_explainer(comparison: Comparison, name: str, measure: str | None, by: Any) -> list[Judged]:
+def _of_explainer(comparison: Comparison, name: str, measure: str | None, by: Any) -> list[JudgedEstimate]:
     evaluation = comparison[name]
     held = [comparison.populations.get(name), comparison.sufficiency_populations.get(name)]
     return _judged(name, evaluation, measure, held if by is None else _asked(evaluation, by, measure))
 
 
-def _of_one(result: Any, measure: str | None, by: Any) -> list[Judged]:
+def _of_one(result: Any, measure: str | None, by: Any) -> list[JudgedEstimate]:
     if isinstance(result, Estimate | Populations):
         if by is not None:
             raise BadInput(f"by= needs rows, which {_kind(result)} does not keep: pass the evaluation itself.")
         estimates = {"": result} if isinstance(result, Estimate) else _by_words(result)
-        return [Judged("", words, _is(estimate, measure)) for words, estimate in estimates.items()]
+        return [JudgedEstimate("", words, _is(estimate, measure)) for words, estimate in estimates.items()]
     if not isinstance(getattr(result, "consistency", None), Estimate):
         raise WrongType(
             "assert_faithful reads an Estimate, an Evaluation, a Comparison, Populations or an Audit; "
@@ -192,7 +192,9 @@ def _of_one(result: Any, measure: str | None, by: Any) -> list[Judged]:
     return _judged(result.name, result, measure, held if by is None else _asked(result, by, measure))
 
 
-def _judged(name: str, result: Any, measure: str | None, populations: Iterable[Populations | None]) -> list[Judged]:
+def _judged(
+    name: str, result: Any, measure: str | None, populations: Iterable[Populations | None]
+) -> list[JudgedEstimate]:
     """The estimates of all rows and of every population, for the measures that are asked for."""
     names = ("consistency", "sufficiency") if measure is None else (measure,)
     wanted = [estimate for name in names if (estimate := getattr(result, name)) is not None]
@@ -205,7 +207,10 @@ def _judged(name: str, result: Any, measure: str | None, populations: Iterable[P
     if groups and not parts:
         other = "pass by=" if measure == NECESSITY else "judge consistency"
         raise BadInput(f"{name} has no {measure} by population: {other}, or leave the populations out.")
-    return [Judged(name, words, estimate, result) for words, estimate in [*(("", whole) for whole in wanted), *parts]]
+    return [
+        JudgedEstimate(name, words, estimate, result)
+        for words, estimate in [*(("", whole) for whole in wanted), *parts]
+    ]
 
 
 def _asked(result: Any, groups: Any, measure: str | None) -> list[Populations]:
@@ -238,7 +243,7 @@ def _kind(result: Any) -> str:
     return word if word.endswith("s") else f"an {word}" if word[:1] in "AEIOU" else f"a {word}"
 
 
-def _whole_only(judged: Iterable[Judged]) -> list[str]:
+def _whole_only(judged: Iterable[JudgedEstimate]) -> list[str]:
     """A remark for each measure that was judged for all rows only, although another was judged by population."""
     parts = {(part.explainer, part.estimate.measure) for part in judged if part.population}
     names = {name for name, _ in parts}
@@ -249,7 +254,7 @@ def _whole_only(judged: Iterable[Judged]) -> list[str]:
     ]
 
 
-def _reached_by_chance(judged: Iterable[Judged], at_least: float) -> list[str]:
+def _reached_by_chance(judged: Iterable[JudgedEstimate], at_least: float) -> list[str]:
     """A remark if the estimates of all rows pass a threshold that chance alone would pass too."""
     whole = [part for part in judged if not part.population and part.estimate.limit >= at_least > 0]
     passed = {(part.explainer, part.estimate.measure): part.estimate.chance or 0.0 for part in whole}
@@ -299,7 +304,7 @@ def _at_best(estimate: Estimate) -> float:
     return max(0.0, 1 - least)
 
 
-def _pairs(failed: Judged) -> list[str]:
+def _pairs(failed: JudgedEstimate) -> list[str]:
     """Lines with pairs of rows that show the failure, or with the reason why they cannot be shown."""
     question = "wrongly_covered" if failed.estimate.measure == "sufficiency" else "counterexamples"
     ask = getattr(failed.evaluation, question, None)

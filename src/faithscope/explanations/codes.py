@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,10 @@ SEPARATORS = (";", "|", ",")  # of codes that are joined in one text; the first 
 _BLANKS = " \t\n\r\v\f"  # what engines strip
 _WHOLE = re.compile("[0-9]+[.]0")  # a whole number, as tables write it in a column with empty cells
 _EXACT = 2**53
+LOOK_LIKE_MARKS = (
+    "These columns hold only 0 and 1, which look like marks of the codes that a row has, not like codes: pass a list "
+    "of the marked names per row, or write the codes 0 and 1 as texts."
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -92,12 +97,9 @@ def _sets(codes: Any, separator: str | None) -> list[tuple[str, ...]]:
 
 def _refuse_marks(columns: Sequence[NDArray[Any]]) -> None:
     """Raise if all cells of several columns are 0 or 1: these mark who has a code, and are none."""
-    cells = {cell for column in columns for cell in column.tolist() if not is_missing(cell)}
-    if len(columns) > 1 and {0, 1} == cells:
-        raise BadInput(
-            "These columns hold only 0 and 1, which look like marks of the codes that a row has, not like codes: pass "
-            "a list of the marked names per row, or write the codes 0 and 1 as texts."
-        )
+    cells = [cell for column in columns for cell in column.tolist() if not is_missing(cell)]
+    if len(columns) > 1 and all(isinstance(cell, Number) for cell in cells) and set(cells) == {0, 1}:
+        raise BadInput(LOOK_LIKE_MARKS)
 
 
 def _from_entries(rows: NDArray[Any], separator: str | None) -> list[tuple[str, ...]]:

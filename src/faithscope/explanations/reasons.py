@@ -108,7 +108,8 @@ class Reasons(Explanations):
             columns hold them: "37" is a number if the column holds numbers. Whatever was changed is told in a note.
         unreadable : {"error", "uncovered"}
             Reasons that hold no conditions, unknown operators or unknown features: an error with their number, or
-            rules that cover no row, which are unverifiable and told in a note.
+            rules that cover no row, which are told in a note: sufficiency cannot check them, and for consistency they
+            are one explanation.
 
         Examples
         --------
@@ -133,7 +134,8 @@ class Reasons(Explanations):
         ----------
         unreadable : {"error", "uncovered"}
             Reasons without a quote that their input holds: an error with their number, or highlights that cover no
-            document, which are unverifiable and told in a note.
+            document, which are told in a note: sufficiency cannot check them, and for consistency they are one
+            explanation.
 
         Examples
         --------

@@ -22,7 +22,7 @@ _ROUND = "say first which probabilities mean yes, (p >= 0.5)"
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class JudgeAnswers:
     """What a judge answered, pair by pair.
 
     Attributes
@@ -48,7 +48,7 @@ class Answers:
     table: Any = None
 
 
-def read_answers(answers: Any) -> Answers:
+def read_answers(answers: Any) -> JudgeAnswers:
     """The answers that a caller hands over, checked; of pairs that were asked only."""
     refuse_query(answers, "Answers")
     if hasattr(answers, "tocsr"):
@@ -64,10 +64,10 @@ def read_answers(answers: Any) -> Answers:
     if isinstance(answers, Mapping):
         raise WrongType(f"Answers came as a mapping with keys {_named(names)}: it needs {_named(LONG)}.")
     read = _read_frame(answers, names) if is_frame(answers) else _read_array(_to_grid(answers))
-    return _some(read)
+    return _refuse_unanswered(read)
 
 
-def _read_pairs(answers: Any, names: Sequence[str]) -> Answers:
+def _read_pairs(answers: Any, names: Sequence[str]) -> JudgeAnswers:
     def column(name: str) -> NDArray[Any]:
         place = names.index(name)
         values = list(answers.values())[place] if isinstance(answers, Mapping) else frame_column(answers, place)
@@ -79,7 +79,9 @@ def _read_pairs(answers: Any, names: Sequence[str]) -> Answers:
     asked, yes = _decided(applies, "applies")
     texts = column(TEXT) if TEXT in names else None
     places = [_whole(values[asked], name) for name, values in zip(LONG, (row, explanation), strict=False)]
-    return _some(Answers(places[0], places[1], yes[asked], texts=None if texts is None else texts[asked]))
+    return _refuse_unanswered(
+        JudgeAnswers(places[0], places[1], yes[asked], texts=None if texts is None else texts[asked])
+    )
 
 
 def _whole(values: NDArray[Any], name: str) -> Ints:
@@ -98,7 +100,7 @@ def _whole(values: NDArray[Any], name: str) -> Ints:
     return np.asarray(numbers.astype(np.int64) if len(values) else np.empty(0, np.int64))
 
 
-def _read_frame(frame: Any, names: tuple[str, ...]) -> Answers:
+def _read_frame(frame: Any, names: tuple[str, ...]) -> JudgeAnswers:
     columns = [to_vector(frame_column(frame, j), f"The column {names[j]!r}") for j in range(frame_width(frame))]
     read = [_decided(column, name) for column, name in zip(columns, names, strict=True)]
     rows = [np.flatnonzero(asked) for asked, _ in read]
@@ -107,10 +109,10 @@ def _read_frame(frame: Any, names: tuple[str, ...]) -> Answers:
     shape = (int(frame.shape[0]), len(columns))
     empty = np.empty(0, np.int64)
     row, applies = np.concatenate([empty, *rows]), np.concatenate([empty.astype(bool), *yes])
-    return Answers(row, which, applies, shape, names, table=frame)
+    return JudgeAnswers(row, which, applies, shape, names, table=frame)
 
 
-def _read_array(grid: NDArray[Any]) -> Answers:
+def _read_array(grid: NDArray[Any]) -> JudgeAnswers:
     if grid.ndim != 2:
         raise WrongType(
             f"Answers must be a table of rows by explanations, or a table of pairs with columns {_named(LONG)}; got "
@@ -119,7 +121,7 @@ def _read_array(grid: NDArray[Any]) -> Answers:
     asked, yes = _decided(grid.reshape(-1), "answers", grid.shape[1])
     place = np.flatnonzero(asked)
     row, column = np.divmod(place, max(1, grid.shape[1]))
-    return Answers(row, column, yes[place], (int(grid.shape[0]), int(grid.shape[1])))
+    return JudgeAnswers(row, column, yes[place], (int(grid.shape[0]), int(grid.shape[1])))
 
 
 def _to_grid(answers: Any) -> NDArray[Any]:
@@ -176,7 +178,8 @@ def _refuse(values: NDArray[Any], at: int, name: str, width: int) -> None:
     )
 
 
-def _some(answers: Answers) -> Answers:
+def _refuse_unanswered(answers: JudgeAnswers) -> JudgeAnswers:
+    """The answers; raises if there are none."""
     if not len(answers.row):
         raise BadInput("No pair has an answer: fill in True or False for the pairs that the judge was asked about.")
     return answers

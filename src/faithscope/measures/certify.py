@@ -110,7 +110,8 @@ class Certificate(Shareable):
         return Card("A lower bound on consistency", (Sentence(self._line),), (table,), tuple(map(visible, self.notes)))
 
     def __str__(self) -> str:
-        winner = next(est for (one, _), est in zip(self.bounds, self.estimates, strict=True) if one is self.discretizer)
+        tried = zip(self.bounds, self.estimates, strict=True)
+        winner = next(estimate for (discretizer, _), estimate in tried if discretizer is self.discretizer)
         return in_lines(self._line, winner.notes)
 
     __repr__ = __str__

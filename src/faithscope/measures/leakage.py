@@ -42,7 +42,8 @@ class Leakage(Shareable):
     ----------
     share, low, high : float
         Share of reasons with a word of any label, and its interval (Clopper and Pearson): exact for rows that are
-        independent and count alike, approximate for weighted rows, which count as their effective number.
+        independent and count alike, approximate for weighted rows, which count as their effective number, and for
+        clusters, of which each counts as one row.
     own : float
         Share of reasons with a word of the label that their own row was predicted.
     consistency, masked : Estimate
@@ -206,9 +207,10 @@ def assembled(
     words: Iterable[tuple[str, int]],
 ) -> Leakage:
     """A leakage from the shares of reasons that name any label and their own, and how many rows these are worth."""
+    effective = min(effective, given.effective_n)  # that of clusters, if rows are clustered
     low, high = clopper_pearson(np.array([shares[0] * effective]), np.array([effective]), given.confidence)
     if not shares[0]:
-        difference = _with_unseen_names(difference, min(effective, given.effective_n))
+        difference = _with_unseen_names(difference, effective)
     return Leakage(
         share=shares[0],
         low=float(low[0]),

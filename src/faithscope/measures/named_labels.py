@@ -82,9 +82,9 @@ class LabelWords:
         """The text as written with its label words masked; the folded one if some are only seen there, such as C++."""
         if not words:
             return text
-        found = _within_text(words)
-        seen_folded = self._sequences.within(self._split(fold(found.sub(" ", text))))
-        return folded if seen_folded else found.sub(LABEL, text)
+        pattern = _within_text(words)
+        seen_folded = self._sequences.within(self._split(fold(pattern.sub(" ", text))))
+        return folded if seen_folded else pattern.sub(LABEL, text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +132,7 @@ def named_labels(sample: Sample, further: Iterable[str] = ()) -> NamedLabels:
     known = LabelWords.of(labels, further)
     words = known.within(reasons)
     own = own_words(labels)
-    named = [bool(found) and bool(own) and not own[j].isdisjoint(found) for found, j in zip(words, place, strict=True)]
+    named = [bool(has) and bool(own) and not own[j].isdisjoint(has) for has, j in zip(words, place, strict=True)]
     return NamedLabels(words, np.array(named, bool), known)
 
 

@@ -10,7 +10,7 @@ from faithscope.errors import BadInput, Incompatible, NotProven, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Postings
 from faithscope.inputs.alignment import same_rows
-from faithscope.inputs.answers import Answers, read_answers
+from faithscope.inputs.answers import JudgeAnswers, read_answers
 from faithscope.inputs.folding import fold
 from faithscope.inputs.missing import is_missing
 from faithscope.inputs.rows import rows_of
@@ -52,7 +52,7 @@ class Judged(Relation):
     """
 
     answers: InitVar[Any]
-    _read: Answers = field(init=False)
+    _read: JudgeAnswers = field(init=False)
 
     def __post_init__(self, answers: Any) -> None:
         object.__setattr__(self, "_read", read_answers(answers))
@@ -175,7 +175,7 @@ def check_rows(X: Any, relation: Any) -> None:
         rows_of(X)
 
 
-def _numbers_of_pairs(read: Answers, explanations: Explanations, first: Ints) -> Ints:
+def _numbers_of_pairs(read: JudgeAnswers, explanations: Explanations, first: Ints) -> Ints:
     if read.column.max() >= len(first):
         raise BadInput(
             f"An answer is about explanation {read.column.max():,}, but there are {len(first):,} different "
@@ -197,7 +197,7 @@ def _check_texts(numbers: Ints, texts: NDArray[Any], explanations: Explanations,
             )
 
 
-def _columns(read: Answers, explanations: Explanations, codes: Ints, first: Ints) -> Ints:
+def _columns(read: JudgeAnswers, explanations: Explanations, codes: Ints, first: Ints) -> Ints:
     """The number of the explanation of each column of a table."""
     assert read.shape is not None
     rows, columns = read.shape

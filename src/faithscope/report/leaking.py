@@ -41,7 +41,7 @@ class Leaking:
         if leak is None:
             return None, missing
         apart = leak.difference
-        margin = f"{apart.low:+.2f} to {apart.high:+.2f}"
+        margin = f"{apart.low:+.2f} and {apart.high:+.2f}"
         names = f"{leak.share:.1%} of reasons name a label, {leak.own:.1%} that of their own row"
         sentence = f"{names}. As given less masked, consistency is {apart.value:+.3f} (between {margin})."
         words = tuple((wording(word), n) for word, n in leak.words[:_MOST_WORDS])

@@ -34,7 +34,7 @@ def leakage(measured: MeasuredLog, words: Sequence[str] | None) -> Leakage:
         )
     further = tuple(further_words(words))
     if further:
-        options = replace(measured.log.options, words=further, discretizer=measured.log.options.discretizer)
+        options = replace(measured.log.options, words=further)
         measured = MeasuredLog.of(measured.opened, options)
     assert measured.reasons is not None
     refuse_no_words(measured.reasons.words)

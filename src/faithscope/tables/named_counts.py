@@ -31,8 +31,8 @@ class NamedCounts:
         named = [json.loads(text) if text else [] for text in answer.column("words").to_pylist()]
         words: Counter[str] = Counter()
         rows = own = 0
-        for found, label, many in zip(named, labels, given, strict=True):
-            words.update(dict.fromkeys(found, many))
-            rows += many if found else 0
-            own += many if not own_words([label])[0].isdisjoint(found) else 0
+        for phrases, label, many in zip(named, labels, given, strict=True):
+            words.update(dict.fromkeys(phrases, many))
+            rows += many if phrases else 0
+            own += many if not own_words([label])[0].isdisjoint(phrases) else 0
         return cls(sum(given), rows, own, tuple(by_number(words)))

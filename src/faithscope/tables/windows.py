@@ -181,11 +181,11 @@ class Windows(Shareable):
     def __str__(self) -> str:
         changed = set(self.changes)
         against = f"  CHANGED from {visible(self.against)}"
-        named = {f"{start:{_MINUTE}}": (start, estimate) for start, estimate in self.estimates.items()}
+        named = [(f"{start:{_MINUTE}}", start, estimate) for start, estimate in self.estimates.items()]
         return several_in_lines(
             [
                 (name, f"{name}  {estimate.line}{against if start in changed else ''}", estimate.notes)
-                for name, (start, estimate) in named.items()
+                for name, start, estimate in named
             ]
         )
 

@@ -86,8 +86,8 @@ class Pattern:
             if number % _TEXTS == 0 or len(texts[place]) * _TEXTS > self.quick:
                 deadline.check(self.name)
         deadline.check(self.name)
-        for place, found in zip(slow, self._elsewhere([texts[place] for place in slow], deadline), strict=True):
-            matched[place] = found
+        for place, has_match in zip(slow, self._elsewhere([texts[place] for place in slow], deadline), strict=True):
+            matched[place] = has_match
         return matched
 
     def _elsewhere(self, texts: Sequence[str], deadline: Deadline) -> list[bool]:

@@ -137,7 +137,7 @@ class Table:
         told = f"Rows have {several(width, 'feature', 'features')} but training rows have {len(self.names)}"
         if names is None or _only_numbered(names) or _only_numbered(self.names):
             return f"{told}: pass the same columns."
-        more, fewer = (_listed(some, others) for some, others in ((names, self.names), (self.names, names)))
+        more, fewer = (_listed(own, others) for own, others in ((names, self.names), (self.names, names)))
         sides = (("only these rows have", more), ("only training rows have", fewer))
         only = ", ".join(f"{which} {columns}" for which, columns in sides if columns)
         return f"{told}: {only or 'some columns stand twice'}. Pass the same columns."

@@ -25,19 +25,19 @@ def json_values(text: str) -> list[Any]:
     >>> json_values('Because: {"feature": "age", "op": ">", "value": 60}.')
     [{'feature': 'age', 'op': '>', 'value': 60}]
     """
-    return [value for _, _, value in _found(text)]
+    return [value for _, _, value in _placed(text)]
 
 
 def adjoining_values(text: str, wanted: Any) -> list[Any]:
     """The values of a text for which ``wanted(value)``; raises if other words than those of a list part them."""
-    chosen = [part for part in _found(text) if wanted(part[2])]
+    chosen = [part for part in _placed(text) if wanted(part[2])]
     for (_, end, _), (start, _, _) in pairwise(chosen):
         if not _BETWEEN.fullmatch(text, end, start):
             raise Unreadable(f"it holds {len(chosen)} pieces of JSON with words between, which may not be one rule")
     return [value for _, _, value in chosen]
 
 
-def _found(text: str) -> list[tuple[int, int, Any]]:
+def _placed(text: str) -> list[tuple[int, int, Any]]:
     """Where each value begins and ends, and the value."""
     start, end = len(text) - len(text.lstrip("\ufeff \t\r\n")), len(text.rstrip())
     if text[start : start + 1] in ("{", "["):

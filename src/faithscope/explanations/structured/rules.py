@@ -19,8 +19,9 @@ from faithscope.explanations.structured.statements import is_structured, triples
 from faithscope.explanations.structured.unreadable import Problems, Unreadable, check_choice
 
 _ADVICE = (
-    'Write {"feature": "age", "op": "<=", "value": 37}, or a list of such objects; pass unreadable="uncovered" to '
-    "count such rows as unverifiable; rules in words are read by fs.Rules.parse."
+    'Write {"feature": "age", "op": "<=", "value": 37}, or a list of such objects; '
+    'fs.Reasons(texts).to_rules(unreadable="uncovered") counts such rows as unverifiable, fs.Reasons(texts) compares '
+    "texts as they are, and rules in words are read by fs.Rules.parse."
 )
 
 

@@ -16,6 +16,7 @@ _ENDS = (("low", "high"), ("lower", "upper"), ("min", "max"), ("from", "to"))
 _LISTS = ("reasons", "conditions", "rules", "rationale", "explanation", "because", "and", "all")  # which may be empty
 _NOT_A_CONJUNCTION = {"or", "any", "any_of", "anyof", "either", "not", "none", "none_of", "nor", "xor", "one_of"}
 _NEGATIONS = {"not", "negate", "negated", "negation", "inverted", "exclude"}
+_TURNING = _NOT_A_CONJUNCTION | _NEGATIONS  # beside conditions, as keys of true
 _DEEPEST = 4  # objects inside objects that are looked into
 
 
@@ -63,6 +64,9 @@ def _held(value: Mapping[Any, Any], habits: Counter[str], depth: int) -> list[Tr
     word = next((text for text in (parts[0], *others) if _plain(text) in _NOT_A_CONJUNCTION), None)
     if word is not None:
         raise Unreadable(f"its conditions are joined by {word!r}, but a rule is a conjunction")
+    turned = next((key for key, part in value.items() if part is True and _plain(key) in _TURNING), None)
+    if turned is not None:
+        raise Unreadable(f"its conditions are turned by {turned!r}, but a rule is a conjunction")
     return triples_of(value[parts[0]], habits, depth + 1)
 
 

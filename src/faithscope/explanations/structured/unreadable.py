@@ -40,7 +40,8 @@ class Problems:
             raise BadInput(f"{seen}. {advice}")
         if len(self.rows) == total:
             raise BadInput(f"{seen}. None is left to measure: {advice[0].lower()}{advice[1:]}")
-        return (f"{seen}; such rows cover no row, so they are unverifiable",)
+        told = "such rows cover no row: sufficiency cannot check them, and consistency takes them for one explanation"
+        return (f"{seen}; {told}",)
 
 
 def check_choice(unreadable: object) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from faithscope.explanations.structured.json_texts import json_values
 from faithscope.explanations.structured.unreadable import Unreadable
-from faithscope.readers.rationales.entries import Asked, Entry, field, first_field, has, opened
+from faithscope.readers.rationales.entries import AskedFields, Entry, field, first_field, has, opened
 from faithscope.readers.rationales.names import ANSWERS, EXPLANATIONS, the_field
 
 _BODIES = ("response.body", "result.message", "response")
@@ -17,18 +17,18 @@ def recognizes(row: Any) -> bool:
     return has(row, "messages") or (has(row, "custom_id") and (has(row, "response") or has(row, "result")))
 
 
-def entries(rows: Sequence[Any], asked: Asked) -> tuple[list[Entry], tuple[str, ...]]:
+def entries(rows: Sequence[Any], asked: AskedFields) -> tuple[list[Entry], tuple[str, ...]]:
     """One entry per line; a reply that is no JSON with both parts misses both."""
     return [_entry(number, row, asked) for number, row in enumerate(rows)], ()
 
 
-def _entry(number: int, row: Any, asked: Asked) -> Entry:
+def _entry(number: int, row: Any, asked: AskedFields) -> Entry:
     messages = opened(field(row, "messages"))
     messages = messages if isinstance(messages, list) else []
     body = first_field(row, _BODIES)
-    said = [message for message in messages if field(message, "role") in ("assistant", "model")]
-    reply = text_of(said[-1]) if said else _reply(body)
-    asked_of = [message for message in messages if message not in said]
+    replies = [message for message in messages if field(message, "role") in ("assistant", "model")]
+    reply = text_of(replies[-1]) if replies else _reply(body)
+    asked_of = [message for message in messages if message not in replies]
     about = asked.about(row, asked_of or field(row, "input"), first_field(row, ("custom_id", "id")))
     answer, rationale = parts_of(reply, asked)
     return Entry(number, answer, rationale, **about)
@@ -57,7 +57,7 @@ def text_of(message: Any) -> str | None:
     return "\n".join(part for part in parts if isinstance(part, str)) or None
 
 
-def parts_of(reply: Any, asked: Asked) -> tuple[Any, Any]:
+def parts_of(reply: Any, asked: AskedFields) -> tuple[Any, Any]:
     """The answer and the explanation in the JSON of a reply; None for both if there is no such JSON, or several."""
     if isinstance(reply, str):
         try:

@@ -6,7 +6,7 @@ from typing import Any
 from faithscope.errors import BadInput, UnknownName
 from faithscope.explanations.base import several
 from faithscope.inputs.hints import hint
-from faithscope.readers.rationales.entries import MISSING, Asked, Entry
+from faithscope.readers.rationales.entries import MISSING, AskedFields, Entry
 
 _PARTS = {"answer": "answer", "explanation": "rationale", "input": "input", "id": "id"}
 
@@ -21,13 +21,17 @@ def of_name(listed: Sequence[Entry], name: str | None) -> list[Entry]:
         if len(telling) > 1:
             shown = ", ".join(map(repr, telling[:12]))
             raise BadInput(f"The log holds rationales by {shown}: choose one, such as name={telling[0]!r}.")
+        nameless = sum(entry.name is None and entry.rationale is not None for entry in listed)
+        if telling and nameless:
+            count = several(nameless, "rationale", "rationales")
+            raise BadInput(f"The log holds {count} of nobody beside those by {telling[0]!r}: pass name={telling[0]!r}.")
         name = next(iter(telling or names), None)
     elif name not in names:
         raise UnknownName(f"The log holds no rationales by {name!r}. {hint(name, names)}")
     return [entry for entry in listed if entry.name == name]
 
 
-def refuse_unknown(listed: Sequence[Entry], asked: Asked, rows: Sequence[Any]) -> None:
+def refuse_unknown(listed: Sequence[Entry], asked: AskedFields, rows: Sequence[Any]) -> None:
     """Raise if no row holds anything in a field that the caller names, such as one whose name is misspelled."""
     for option, part in _PARTS.items():
         given = getattr(asked, option)

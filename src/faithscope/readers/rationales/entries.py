@@ -35,7 +35,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedFields:
     """What the caller says of a log: which judge's rationales, and which fields hold what."""
 
     name: str | None = None

@@ -39,7 +39,7 @@ def _one_value(name: str, content: bytes) -> Any:
     try:
         return json.loads(content, object_pairs_hook=once)
     except (ValueError, RecursionError):
-        if content.lstrip()[:1] == b"[" or content.count(b"\n") < 2:
+        if content.lstrip()[:1] == b"[" or b"\n" not in content.strip():
             return [_value(name, 1, content)]
         return None
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from faithscope.errors import BadInput
-from faithscope.readers.rationales.entries import Asked, Entry, field, has, with_absent
+from faithscope.readers.rationales.entries import AskedFields, Entry, field, has, with_absent
 
 _PREFIX, _SUFFIX = "score_", "_explanation"
 _VALUE = "predictions are each Score's value, which its explanation explains; answer='answer' reads its answer"
@@ -15,14 +15,14 @@ def recognizes(row: Any) -> bool:
     return _is_sample(row) or _is_verdict(row) or _is_line(row)
 
 
-def entries(rows: Sequence[Any], asked: Asked) -> tuple[list[Entry], tuple[str, ...]]:
+def entries(rows: Sequence[Any], asked: AskedFields) -> tuple[list[Entry], tuple[str, ...]]:
     """One entry per sample and scorer, and how they were read."""
     listed = [entry for number, row in enumerate(rows) for entry in _entries(number, row, asked)]
     cases = {number: _about(row, asked) for number, row in enumerate(rows) if _is_sample(row)}
     return with_absent(listed, cases), (_VALUE,) if asked.answer is None and _has_answers(rows[0]) else ()
 
 
-def _entries(number: int, row: Any, asked: Asked) -> list[Entry]:
+def _entries(number: int, row: Any, asked: AskedFields) -> list[Entry]:
     chosen = asked.answer or "value"
     if _is_line(row):
         return [_line(number, row, name, asked) for name in _names(row)]
@@ -34,14 +34,14 @@ def _entries(number: int, row: Any, asked: Asked) -> list[Entry]:
     ]
 
 
-def _about(row: Any, asked: Asked) -> dict[str, Any]:
+def _about(row: Any, asked: AskedFields) -> dict[str, Any]:
     given = field(row, "input")
     if _is_line(row) and isinstance(given, str):  # samples_df writes the role before a text
         given = given.removeprefix("user:\n").removesuffix("\n")
     return asked.about(row, given, field(row, "id"))
 
 
-def _line(number: int, row: Mapping[str, Any], name: str, asked: Asked) -> Entry:
+def _line(number: int, row: Mapping[str, Any], name: str, asked: AskedFields) -> Entry:
     """One scorer's part of a line of samples_df, whose columns are score_X, score_X_answer, score_X_explanation."""
     chosen = asked.answer or "value"
     column = f"{_PREFIX}{name}" + ("" if chosen == "value" else f"_{chosen}")

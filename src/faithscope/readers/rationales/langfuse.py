@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from faithscope.readers.rationales.entries import Asked, Entry, field, first_field, has, opened, with_absent
+from faithscope.readers.rationales.entries import AskedFields, Entry, field, first_field, has, opened, with_absent
 
 _IDS = ("traceId", "trace_id", "observationId", "observation_id", "sessionId", "session_id", "subject.id")
 _TYPES = ("dataType", "data_type")
@@ -16,7 +16,7 @@ def recognizes(row: Any) -> bool:
     return _is_verdict(row) or (isinstance(held, list) and any(map(_is_verdict, held)))
 
 
-def entries(rows: Sequence[Any], asked: Asked) -> tuple[list[Entry], tuple[str, ...]]:
+def entries(rows: Sequence[Any], asked: AskedFields) -> tuple[list[Entry], tuple[str, ...]]:
     """One entry per score; its answer is its text if it has one, else its number."""
     listed: list[Entry] = []
     cases: dict[int, dict[str, Any]] = {}
@@ -29,7 +29,7 @@ def entries(rows: Sequence[Any], asked: Asked) -> tuple[list[Entry], tuple[str, 
     return with_absent(listed, cases), ()
 
 
-def _entry(number: int, verdict: Any, about: dict[str, Any], asked: Asked) -> Entry:
+def _entry(number: int, verdict: Any, about: dict[str, Any], asked: AskedFields) -> Entry:
     """A score of numbers has none of the texts; the number of a category without a configuration is always 0."""
     answer = first_field(verdict, (*_TEXTS, "value")) if asked.answer is None else field(verdict, asked.answer)
     name = field(verdict, "name")

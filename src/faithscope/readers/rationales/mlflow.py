@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from faithscope.explanations.base import several
-from faithscope.readers.rationales.entries import Asked, Entry, field, first_field, has, opened, with_absent
+from faithscope.readers.rationales.entries import AskedFields, Entry, field, first_field, has, opened, with_absent
 
 _VALUE, _RATIONALE = "/value", "/rationale"
 
@@ -14,7 +14,7 @@ def recognizes(row: Any) -> bool:
     return _is_assessment(row) or _is_trace(row) or bool(_names(row))
 
 
-def entries(rows: Sequence[Any], asked: Asked) -> tuple[list[Entry], tuple[str, ...]]:
+def entries(rows: Sequence[Any], asked: AskedFields) -> tuple[list[Entry], tuple[str, ...]]:
     """One entry per valid feedback, and how many were overridden; expectations are the truth, no predictions."""
     given = [(number, row, part) for number, row in enumerate(rows) for part in _assessments(row)]
     feedback = [each for each in given if field(each[2], "expectation") is None and field(each[2], "issue") is None]
@@ -27,7 +27,7 @@ def entries(rows: Sequence[Any], asked: Asked) -> tuple[list[Entry], tuple[str, 
     return with_absent(listed, cases), (told,) if overridden else ()
 
 
-def _entry(number: int, row: Any, part: Any, asked: Asked) -> Entry:
+def _entry(number: int, row: Any, part: Any, asked: AskedFields) -> Entry:
     chosen = asked.answer or "value"
     path = chosen if has(part, "value") else f"feedback.{chosen}"
     name = first_field(part, ("assessment_name", "name"))
@@ -43,7 +43,7 @@ def _assessments(row: Any) -> Iterable[Any]:
     return held if isinstance(held, list | tuple) else ()
 
 
-def _flat(number: int, row: Any, asked: Asked) -> list[Entry]:
+def _flat(number: int, row: Any, asked: AskedFields) -> list[Entry]:
     """What mlflow.genai.evaluate's table holds by name, in columns such as correct/value and correct/rationale."""
     if field(row, "assessments") is not None:
         return []
@@ -53,7 +53,7 @@ def _flat(number: int, row: Any, asked: Asked) -> list[Entry]:
     ]
 
 
-def _about(row: Any, asked: Asked) -> dict[str, Any]:
+def _about(row: Any, asked: AskedFields) -> dict[str, Any]:
     request = first_field(row, ("request", "inputs", "data.request", "request_preview", "info.request_preview"))
     return asked.about(row, opened(request), first_field(row, ("trace_id", "info.trace_id", "request_id")))
 

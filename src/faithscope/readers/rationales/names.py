@@ -19,14 +19,17 @@ Tiers = tuple[tuple[str, ...], ...]
 
 def the_field(known: Sequence[str], tiers: Tiers, what: str, option: str) -> str | None:
     """The only field that has one of the names, in whatever case; None if there is none, an error if there are two."""
-    plain = {str(name).strip().lower(): name for name in known}
     for tier in tiers:
-        named = [plain[name] for name in tier if name in plain]
+        named = sorted((name for name in known if _plain(name) in tier), key=lambda name: tier.index(_plain(name)))
         if len(named) > 1:
             raise BadInput(f"Both {named[0]!r} and {named[1]!r} may hold the {what}: say which, {option}={named[0]!r}.")
         if named:
             return named[0]
     return None
+
+
+def _plain(name: object) -> str:
+    return str(name).strip().lower()
 
 
 def needed(known: Sequence[str], tiers: Tiers, what: str, option: str) -> str:

@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from faithscope.errors import BadInput
 from faithscope.explanations.base import shorten
-from faithscope.readers.rationales.entries import Asked, Entry, field, first_field, has, opened
+from faithscope.readers.rationales.entries import AskedFields, Entry, field, first_field, has, opened
+from faithscope.readers.rationales.names import ANSWERS, the_field
 
 _CELL, _FLAT = "_score", "result."
 _INPUTS = ("input", "attributes.input.value", "input.value", "question", "query")
@@ -17,8 +19,9 @@ def recognizes(row: Any) -> bool:
     return bool(_cells(row)) or _is_evaluation(row) or has(row, _FLAT + "label", _FLAT + "explanation")
 
 
-def entries(rows: Sequence[Any], asked: Asked) -> tuple[list[Entry], tuple[str, ...]]:
+def entries(rows: Sequence[Any], asked: AskedFields) -> tuple[list[Entry], tuple[str, ...]]:
     """One entry per evaluation; its answer is its label, or its score if no evaluation of its name has a label."""
+    _refuse_two_answers(rows, asked)
     labelled = _entries(rows, asked, asked.answer or "label")
     names = {entry.name for entry in labelled} - {entry.name for entry in labelled if entry.answer is not None}
     if asked.answer is not None or not names:
@@ -29,12 +32,23 @@ def entries(rows: Sequence[Any], asked: Asked) -> tuple[list[Entry], tuple[str, 
     return [number if number.name in names else label for label, number in pairs], remarks
 
 
-def _entries(rows: Sequence[Any], asked: Asked, chosen: str) -> list[Entry]:
+def _refuse_two_answers(rows: Sequence[Any], asked: AskedFields) -> None:
+    """Raise if records have an answer beside a label, which may then be the truth."""
+    row = next((row for row in rows if isinstance(row, Mapping) and _is_evaluation(row)), None)
+    other = None if row is None or asked.answer else the_field(list(row), ANSWERS[:1], "answer", "answer")
+    if other is not None:
+        raise BadInput(
+            f"Both {other!r} and 'label' may hold the answer that is explained, and a label is often the truth: say "
+            f"which, answer={other!r}."
+        )
+
+
+def _entries(rows: Sequence[Any], asked: AskedFields, chosen: str) -> list[Entry]:
     names = dict.fromkeys(name for row in rows for name in _cells(row))
     return [entry for number, row in enumerate(rows) for entry in _of_row(number, row, tuple(names), asked, chosen)]
 
 
-def _of_row(number: int, row: Any, names: tuple[str, ...], asked: Asked, chosen: str) -> list[Entry]:
+def _of_row(number: int, row: Any, names: tuple[str, ...], asked: AskedFields, chosen: str) -> list[Entry]:
     about = asked.about(row, first_field(row, _INPUTS), first_field(row, _IDS))
     if not names:
         prefix = _FLAT if has(row, _FLAT + "label") else ""

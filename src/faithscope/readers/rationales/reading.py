@@ -11,7 +11,7 @@ from faithscope.inputs.arrays import is_frame
 from faithscope.readers.rationales import chats, inspect_logs, langfuse, mlflow, phoenix, records
 from faithscope.readers.rationales.assembling import assembled
 from faithscope.readers.rationales.choosing import of_name, present, refuse_unknown
-from faithscope.readers.rationales.entries import Asked
+from faithscope.readers.rationales.entries import AskedFields
 from faithscope.readers.rationales.result import Rationales
 from faithscope.readers.rationales.rows import log_rows
 
@@ -67,13 +67,13 @@ def read_rationales(
     >>> round(consistency(rationales.reasons, rationales.predictions).verified, 2)
     1.0
     """
-    asked = Asked(*(_checked(*pair) for pair in _options(name, answer, explanation, input, id)))
+    asked = AskedFields(*(_checked(*pair) for pair in _options(name, answer, explanation, input, id)))
     if not isinstance(nulls, str) or nulls not in _NULLS:
         raise BadInput(f"nulls must be one of {', '.join(_NULLS)}; got {nulls!r}.")
     rows = log_rows(thing, lambda row: any(each.recognizes(row) for each in READERS))
     if not rows:
         raise BadInput("The log holds no rows: pass one that holds rationales.")
-    reader = records if asked.explanation else _reader(rows)
+    reader = _reader(rows, asked.explanation)
     with _understood(reader.__name__.rpartition(".")[2]):
         listed, remarks = reader.entries(rows, asked)
     refuse_unknown(listed, asked, rows)
@@ -81,9 +81,14 @@ def read_rationales(
     return assembled(kept, (*remarks, *dropped), index_of(thing) if is_frame(thing) else None)
 
 
-def _reader(rows: Sequence[Any]) -> ModuleType:
-    """The reader that recognizes a row; the first rows may be of cases that failed."""
-    return next((each for row in rows[:_TRIED] for each in READERS if each.recognizes(row)), records)
+def _reader(rows: Sequence[Any], explanation: str | None) -> ModuleType:
+    """The reader that recognizes a row; the first rows may be of cases that failed.
+
+    If the caller names the field of the explanation, that is one of the rows, or of the replies in chats.
+    """
+    reader = next((each for row in rows[:_TRIED] for each in READERS if each.recognizes(row)), records)
+    in_reply = reader is chats and not (explanation and records.any_holds(rows, explanation))
+    return reader if explanation is None or in_reply else records
 
 
 @contextmanager

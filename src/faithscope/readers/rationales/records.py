@@ -5,18 +5,20 @@ from typing import Any
 
 from faithscope.errors import BadInput
 from faithscope.readers.rationales.chats import parts_of
-from faithscope.readers.rationales.entries import Asked, Entry, field
+from faithscope.readers.rationales.entries import AskedFields, Entry, field
 from faithscope.readers.rationales.names import ANSWERS, EXPLANATIONS, IDS, INPUTS, needed, the_field
 
 _REPLIES = ("output", "response", "completion", "content", "reply")  # which may hold answer and explanation as JSON
 
 
-def entries(rows: Sequence[Any], asked: Asked) -> tuple[list[Entry], tuple[str, ...]]:
+def entries(rows: Sequence[Any], asked: AskedFields) -> tuple[list[Entry], tuple[str, ...]]:
     """One entry per record."""
     known = _fields(rows)
     about_input = asked.input or the_field(known, INPUTS, "input", "input")
     about_id = asked.id or the_field(known, IDS, "id", "id")
-    rationale = asked.explanation or the_field(known, EXPLANATIONS, "explanation", "explanation")
+    rationale = asked.explanation if asked.explanation and any_holds(rows, asked.explanation) else None
+    if asked.explanation is None:
+        rationale = the_field(known, EXPLANATIONS, "explanation", "explanation")
     reply = None if rationale is not None else next((name for name in _REPLIES if name in known), None)
     pairs = [parts_of(field(row, reply), asked) for row in rows] if reply else _parts(rows, known, rationale, asked)
     listed = [
@@ -31,11 +33,18 @@ def entries(rows: Sequence[Any], asked: Asked) -> tuple[list[Entry], tuple[str, 
     return listed, ()
 
 
-def _parts(rows: Sequence[Any], known: Sequence[str], rationale: str | None, asked: Asked) -> list[tuple[Any, Any]]:
+def _parts(
+    rows: Sequence[Any], known: Sequence[str], rationale: str | None, asked: AskedFields
+) -> list[tuple[Any, Any]]:
     """The answer and the explanation of each record."""
-    explanation = rationale or needed(known, EXPLANATIONS, "explanation", "explanation")
+    explanation = rationale or asked.explanation or needed(known, EXPLANATIONS, "explanation", "explanation")
     answer = asked.answer or _answer(known)
     return [(field(row, answer), field(row, explanation)) for row in rows]
+
+
+def any_holds(rows: Sequence[Any], path: str) -> bool:
+    """Whether a field of any record is not missing."""
+    return any(field(row, path) is not None for row in rows)
 
 
 def _answer(known: Sequence[str]) -> str:

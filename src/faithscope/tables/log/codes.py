@@ -6,7 +6,7 @@ from itertools import count
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
-from faithscope.explanations.codes import SEPARATORS
+from faithscope.explanations.codes import LOOK_LIKE_MARKS, SEPARATORS
 from faithscope.tables.engine.answers import fetch_line
 from faithscope.tables.engine.expressions import as_number, literal
 from faithscope.tables.engine.missing import nan_as_null
@@ -29,6 +29,7 @@ def code_lists(source: LogSource, columns: Sequence[str]) -> tuple[LogSource, st
         _refuse_fractions(source, name)
     notes: tuple[str, ...] = ()
     if len(columns) > 1:
+        _refuse_marks(source, held)
         lists = ibis.array([_code(source.table[name]) for name in held])
         name = next(name for name in _names() if name not in source.columns)
     else:
@@ -113,6 +114,19 @@ def _refuse_fractions(source: LogSource, column: str) -> None:
             f"A code that is a number is a whole one; column {column!r} holds "
             f"{several(line['n'], 'other', 'others')}, such as {line['example']:g}: write the codes as texts."
         )
+
+
+def _refuse_marks(source: LogSource, columns: Sequence[str]) -> None:
+    """Raise if columns of whole numbers hold only 0 and 1: these mark who has a code, and are none."""
+    table = source.table
+    if any(table[name].type().is_string() for name in columns):
+        return
+    numbers = [nan_as_null(table[name]).cast("float64") for name in columns]
+    ends = {f"low{j}": value.min() for j, value in enumerate(numbers)}
+    ends |= {f"high{j}": value.max() for j, value in enumerate(numbers)}
+    line = {name: end for name, end in fetch_line(table.aggregate(**ends)).items() if end is not None}
+    if line and (min(line.values()), max(line.values())) == (0, 1):
+        raise BadInput(LOOK_LIKE_MARKS)
 
 
 def _floor(size: Expression) -> Expression:

@@ -33,7 +33,7 @@ class Halves:
     clusters : dict or None
         The number of each cluster, in the order of the log; None if rows are independent.
     looked : int
-        How many rows serve to learn.
+        How many rows serve to learn, those without a text included; none of them is measured.
     """
 
     half: NDArray[np.bool_]
@@ -94,21 +94,22 @@ class Halves:
         return given, given if hidden == given else hidden
 
     def _keep(self, stream: "ReasonStream", before: tuple[Discretizer, ...], name: str) -> bool:
-        """Keep the texts that are learned from, as given and masked; whether some name a label."""
+        """Keep the texts that are learned from, as given and masked; whether any names a label."""
         self.begin()
-        some_named = False
+        any_named = False
         for number, batch in enumerate(batches(stream.expression({}), stream.rows_at_once)):
             known = stream.batch_reasons(batch)
-            rows = self.among(batch, known) & (known.row >= 0)
-            self.looked += int(rows.sum())
+            looked = self.among(batch, known)
+            self.looked += int(looked.sum())
+            rows = looked & (known.row >= 0)
             named = stream.words.within(known.reasons)
-            some_named |= any(map(bool, named))
+            any_named |= any(map(bool, named))
             columns = {"t": known.reasons, "m": stream.words.masked(known.reasons, named)}
             texts = {side: _bytes(before, part) for side, part in columns.items()}
             kept = {side: [column[row] for row in known.row[rows].tolist()] for side, column in texts.items()}
             stream._put(kept, name, number)
         self.end()
-        return some_named
+        return any_named
 
 
 def _bytes(before: tuple[Discretizer, ...], reasons: Explanations) -> list[bytes]:

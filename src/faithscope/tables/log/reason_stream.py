@@ -164,7 +164,7 @@ class ReasonStream(Stream):
             self._count(known, coarse, kept)
             self._keep_written(known, keys)
         self._read_rows += batch.num_rows
-        words = [json.dumps(found) if found else None for found in named]
+        words = [json.dumps(phrases) if phrases else None for phrases in named]
         columns: dict[str, Sequence[Any]] = {KEY: keys, MASKED: self._masked(known.reasons, named), WORDS: words}
         kinds = (pa.binary(), pa.binary(), pa.string())
         return {n: known.per_row(v, kind) for (n, v), kind in zip(columns.items(), kinds, strict=True)}, kept
@@ -172,7 +172,7 @@ class ReasonStream(Stream):
     def _masked(self, reasons: Reasons, named: NDArray[Any]) -> list[bytes | None]:
         """The keys of reasons once labels are masked; None if they are those of the reasons as given."""
         keys: list[bytes | None] = [None] * len(reasons)
-        changed = np.array([bool(found) for found in named], bool)
+        changed = np.array([bool(phrases) for phrases in named], bool)
         rows = np.arange(len(reasons)) if self._hidden is not self.settled else np.flatnonzero(changed)
         if not len(rows):
             return keys
@@ -194,7 +194,7 @@ class ReasonStream(Stream):
 
     def _keep_written(self, known: BatchReasons, keys: Sequence[bytes]) -> None:
         """Keep a text as written for each folded one, to be shown."""
-        if not isinstance(self.settled, Original):
+        if not isinstance(self.settled, Original) or not len(known.reasons):
             return
         texts = [text.encode(errors="surrogatepass") for text in known.reasons.texts]
         columns = {KEY: list(keys), "written": texts, "place": (self._read_rows + known.first).tolist()}

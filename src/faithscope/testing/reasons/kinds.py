@@ -45,7 +45,7 @@ class Kind(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Kinds:
+class ReasonKinds:
     """All kinds of rows that a system can draw.
 
     Attributes
@@ -63,7 +63,7 @@ class Kinds:
     texts: tuple[str, ...]
 
     @classmethod
-    def of(cls, system: "ReasonSystem") -> "Kinds":
+    def of(cls, system: "ReasonSystem") -> "ReasonKinds":
         """Enumerate applicants, decisions, what reasons say, and how they say it."""
         kinds = tuple(kind for kind in _enumerate(system) if kind.p > 0)
         p = np.array([kind.p for kind in kinds])

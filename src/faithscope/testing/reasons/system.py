@@ -11,7 +11,7 @@ from faithscope.discretizers.reasons.codebook import Codebook
 from faithscope.errors import BadInput
 from faithscope.explanations.reasons import Reasons
 from faithscope.inputs.checks import check_flag, check_whole, is_real
-from faithscope.testing.reasons.kinds import Kinds
+from faithscope.testing.reasons.kinds import ReasonKinds
 from faithscope.testing.reasons.rows import ReasonedRows, drawn
 from faithscope.testing.reasons.truth import ReasonTruth, consistency, measured
 from faithscope.testing.reasons.wordings import CLAUSES, LABELS, WORDINGS, cues
@@ -84,9 +84,9 @@ class ReasonSystem:
             raise BadInput("A style takes several wordings to choose from: pass wordings=8.")
 
     @cached_property
-    def _kinds(self) -> Kinds:
+    def _kinds(self) -> ReasonKinds:
         """All kinds of rows, each with its probability."""
-        return Kinds.of(self)
+        return ReasonKinds.of(self)
 
     @cached_property
     def _listed(self) -> Reasons:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.testing.reasons.kinds import Facts, Kind, Kinds
+from faithscope.testing.reasons.kinds import Facts, Kind, ReasonKinds
 from faithscope.testing.reasons.wordings import LABELS, blanked
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class ReasonTruth:
     chance: float
 
 
-def measured(system: "ReasonSystem", kinds: Kinds) -> ReasonTruth:
+def measured(system: "ReasonSystem", kinds: ReasonKinds) -> ReasonTruth:
     """All measures of the population."""
     sufficiency, necessity = _of_rules(kinds)
     return ReasonTruth(
@@ -66,7 +66,7 @@ def measured(system: "ReasonSystem", kinds: Kinds) -> ReasonTruth:
     )
 
 
-def consistency(kinds: Kinds, keys: Iterable[Hashable]) -> float:
+def consistency(kinds: ReasonKinds, keys: Iterable[Hashable]) -> float:
     """The chance that two rows with the same key share a label."""
     places: dict[Hashable, int] = {}
     place = np.array([places.setdefault(key, len(places)) for key in keys])
@@ -80,7 +80,7 @@ def _codes(system: "ReasonSystem", kind: Kind) -> Hashable:
     return kind.label if system.says == "answer" else frozenset(kind.facts)
 
 
-def _told(system: "ReasonSystem", kinds: Kinds, texts: Iterable[str]) -> Iterator[Hashable]:
+def _told(system: "ReasonSystem", kinds: ReasonKinds, texts: Iterable[str]) -> Iterator[Hashable]:
     """What a text tells of a decision: its wording, and by its numbers which of the facts are true.
 
     Names and numbers tell nothing else, since they are drawn independently of decisions.
@@ -95,7 +95,7 @@ def _without_labels(text: str) -> str:
     return text
 
 
-def _of_rules(kinds: Kinds) -> tuple[float, float]:
+def _of_rules(kinds: ReasonKinds) -> tuple[float, float]:
     """Sufficiency and necessity of the rules, by what each covers."""
     sufficiency = necessity = 0.0
     given: dict[Facts, NDArray[np.float64]] = {}
