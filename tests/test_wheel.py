@@ -39,7 +39,8 @@ def wheel(tmp_path_factory):
 def sdist(tmp_path_factory):
     archive, folder = built("sdist", ROOT, tmp_path_factory.mktemp("sdist")), tmp_path_factory.mktemp("unpacked")
     with tarfile.open(archive) as packed:
-        packed.extractall(folder, filter="data")
+        safely = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        packed.extractall(folder, **safely)
     return next(folder.iterdir())
 
 

@@ -154,6 +154,7 @@ _with(
 _with(
     "Sample.split", RESULT, 30, INSTANCES["Sample"], lambda sample: st.tuples(st.tuples(labels(sample.n)), st.just({}))
 )
+_with("Sample.half_places", RESULT, 10, INSTANCES["Sample"], lambda sample: st.tuples(st.tuples(SEEDS), st.just({})))
 _with("Sample.halves", RESULT, 10, INSTANCES["Sample"], lambda sample: st.tuples(st.tuples(SEEDS), st.just({})))
 _with(
     "Sample.discretized",

@@ -223,7 +223,7 @@ def test_hostile_texts_survive_an_audit():
     _assert_same(audited, fs.Reasons(texts), log["answer"].tolist(), None)
     assert "<script>" not in audited._repr_html_()
     with pytest.raises(BadInput, match="surrogate"):
-        fs.audit(log.assign(rationale="\ud800"), **HOW)
+        fs.audit(log.assign(rationale=pd.Series(["\ud800"] * len(log), dtype=object)), **HOW)
 
 
 def test_the_command_line_audits_reasons(tmp_path, monkeypatch):

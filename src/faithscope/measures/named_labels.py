@@ -187,7 +187,7 @@ def label_word_note(share: float, word: str, hidden: Estimate | None) -> str:
     if hidden is None:
         return f"{told}, which their embeddings may know"
     interval = f"[{hidden.low:.2f}, {hidden.high:.2f}]"
-    return f"{told}; with such words masked, {hidden.measure} is {hidden.value:.3f} {interval}"
+    return f"{told}; with such words masked, {hidden.measure} is {round(hidden.value, 9):.3f} {interval}"
 
 
 def reported_rows(sample: Sample, discretizer: Discretize | None) -> NDArray[np.int64]:

@@ -11,6 +11,7 @@ from faithscope.inputs.checks import check_flag, check_whole
 from faithscope.inputs.frames import frame
 from faithscope.readers import as_explanations
 from faithscope.runtime.memory import need
+from faithscope.visible import visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,7 +82,7 @@ def pairs_to_ask(
 def text_of(explanations: Explanations, row: int) -> str:
     """The whole text of an explanation, as a judge reads it."""
     item = explanations.item(row)
-    return item if isinstance(item, str) else explanations.describe(row)
+    return visible(item) if isinstance(item, str) else explanations.describe(row)
 
 
 def _draw(each: Ints, among: Ints, seed: int) -> Ints:
