@@ -24,13 +24,20 @@ def copied_columns(scoped: ScopedRows, labels: Labels | Numbers) -> tuple[str, .
         return ()
     testing, rules = rules_by_feature(scoped.distinct)
     names = {feature: scoped.inputs[feature] for feature in testing}
-    first = fetch(scoped.table.select("label", *dict.fromkeys(names.values())).limit(PROBED))
+    table = _as_texts(scoped.table, set(names.values()))
+    first = fetch(table.select("label", *dict.fromkeys(names.values())).limit(PROBED))
     likely = [feature for feature, name in names.items() if _is_copy(first, name)]
     return tuple(
         copy_note(feature, testing[feature], rules)
         for feature in likely
-        if _is_copy(fetch(_pairs(scoped.table, names[feature], len(labels.values))), names[feature])
+        if _is_copy(fetch(_pairs(table, names[feature], len(labels.values))), names[feature])
     )
+
+
+def _as_texts(table: Table, names: set[str]) -> Table:
+    """The table with whole numbers as texts: an engine's driver may take those with missing values for floats."""
+    schema = table.schema()
+    return table.mutate(**{name: table[name].cast("string") for name in names if schema[name].is_integer()})
 
 
 def _pairs(table: Table, column: str, labels: int) -> Table:
