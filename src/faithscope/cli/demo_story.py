@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from faithscope.measures.comparing.populations import Populations
 
 CODES = "SHAP reason codes"
-_EXPLAINED = 200  # people with an anchor: enough to find a rule whose claim is off
+_EXPLAINED = 100  # people with an anchor: enough to find a rule whose claim is off
 _WIDTH = 24
 _CONFIDENCE = 0.95  # that the intervals of all rules hold together
 
