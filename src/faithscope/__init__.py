@@ -72,6 +72,7 @@ from faithscope.sample import Sample
 
 if TYPE_CHECKING:
     from faithscope import explainers
+    from faithscope.monitor.monitor import Monitor
     from faithscope.tables.audit import Audit, audit
 
 __version__ = "0.1.0"
@@ -107,6 +108,7 @@ __all__ = [
     "Leakage",
     "Local",
     "Modified",
+    "Monitor",
     "Nearest",
     "OptimalDecoder",
     "Phrases",
@@ -165,7 +167,11 @@ __all__ = [
     "within_curve",
 ]
 
-_WHEN_FIRST_USED = {"Audit": "faithscope.tables.audit", "audit": "faithscope.tables.audit"}
+_WHEN_FIRST_USED = {
+    "Audit": "faithscope.tables.audit",
+    "audit": "faithscope.tables.audit",
+    "Monitor": "faithscope.monitor.monitor",
+}
 
 
 def __dir__() -> list[str]:
