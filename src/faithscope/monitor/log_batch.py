@@ -14,10 +14,11 @@ from faithscope.monitor.batch import Batch, counted_batch, refuse_many_groups
 from faithscope.monitor.moments import to_days
 from faithscope.tables.cells import cells
 from faithscope.tables.engine.answers import fetch, numbers_of
+from faithscope.tables.engine.dialects import engine_of
 from faithscope.tables.engine.expressions import DAY, floor_to
 from faithscope.tables.engine.missing import Nulls
 from faithscope.tables.engine.moments import seconds
-from faithscope.tables.engine.protocol import Table
+from faithscope.tables.engine.protocol import Expression, Table
 from faithscope.tables.engine.shown_columns import refuse_nested
 from faithscope.tables.labels import refuse_alike, refuse_number_labels
 from faithscope.tables.log.chosen_rows import ChosenRows
@@ -70,6 +71,11 @@ _ADVICE = 'say nulls="drop" to leave such rows out, on the command line --nulls 
 
 def refuse_learning(discretizer: Any) -> None:
     """Raise if what a discretizer does depends on the rows of a batch: other days would be discretized otherwise."""
+    if getattr(discretizer, "asks_labels", False) and discretizer._knowing_labels(()) != discretizer:
+        raise BadInput(
+            f"{discretizer!r} reads the labels of each batch, and a label may be missing on another day: name them, such "
+            "as fs.Template(labels=['yes', 'no'])."
+        )
     if getattr(discretizer, "learns", False):
         raise BadInput(
             f"{discretizer!r} learns from the rows at hand, so explanations of two days could not be compared: "
@@ -91,7 +97,7 @@ def _counted(log: AuditedLog, column: str | None, groups: Sequence[str], when: A
     if column is None:
         day = to_days(None if when is None else _moment(when, log.source), len(given))
     else:
-        day = numbers_of(answer, "day")
+        day = _days(answer)
     members, group = _groups(answer, list(names))
     kept = explanations.take(first)
     batch = counted_batch(kept, (code, day, group, label, given), (labels, members), tuple(kept.notes))
@@ -115,8 +121,28 @@ def _with_days(rows: KeyedRows, source: LogSource, column: str | None) -> KeyedR
     kind = source.table.schema()[column]
     if not (kind.is_timestamp() or kind.is_date()):
         raise BadInput(f"Column {column!r} holds {kind}, not dates or moments: convert it to a timestamp.")
-    table: Table = rows.table.mutate(day=floor_to(seconds(rows.table["moment"]), DAY)).drop("moment")
+    table: Table = rows.table.mutate(day=_day(rows.table["moment"])).drop("moment")
     return replace(rows, table=table.filter(table["day"].notnull()))
+
+
+def _day(moment: Expression) -> Expression:
+    """The date of a moment: as it stands if it has no zone, which engines do fast, otherwise in UTC by its seconds."""
+    if moment.type().is_date():
+        return moment
+    if not engine_of(moment).has_zone(moment):
+        return moment.date()
+    return floor_to(seconds(moment), DAY)
+
+
+def _days(answer: Any) -> Ints:
+    """Days since 1970, from dates or whole numbers."""
+    import pyarrow as pa
+
+    column = answer.column("day").combine_chunks()
+    if pa.types.is_date64(column.type) or pa.types.is_timestamp(column.type):
+        column = column.cast(pa.date32())
+    days = column.cast(pa.int32()) if pa.types.is_date(column.type) else column
+    return np.asarray(days.to_numpy(zero_copy_only=False)).astype(np.int64)
 
 
 def _coded(answer: Any, name: str) -> tuple[list[Any], Ints]:

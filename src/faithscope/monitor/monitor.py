@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from faithscope.discretizers import to_discretizer
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.arrays import frame_column, frame_names, is_frame
 from faithscope.inputs.checks import check_share, check_whole, same_length
@@ -114,7 +115,7 @@ class Monitor:
         -------
         Added
         """
-        refuse_learning(discretizer)
+        refuse_learning(to_discretizer(discretizer))
         name = _batch_name(batch)
         sample = Sample.of(explanations, predictions)
         groups = self._groups(by, sample.n)
