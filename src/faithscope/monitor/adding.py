@@ -1,6 +1,7 @@
 """A batch into the store, in one transaction: its cells, its pairs, those that wait, and names of explanations."""
 
 import hashlib
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,24 +76,39 @@ def add_batch(store: Store, batch: Batch, name: str | None) -> Added:
     """Count a batch, unless one with its id was counted before; all of it or, if anything fails, nothing."""
     name = name or batch.content_id()
     with store.transaction() as connection:
-        known = fetch_value(connection, "SELECT count(*) FROM batches WHERE id = ?", [name])
-        if known:
+        settle_kind(connection, batch, store.name)
+        if fetch_value(connection, "SELECT count(*) FROM batches WHERE id = ?", [name]):
             return Added(name, batch.rows, False, batch.notes)
-        settle(connection, "kind", batch.kind, store.name)
         insert(connection, batch, name)
     return Added(name, batch.rows, True, batch.notes)
 
 
-def settle(connection: Any, setting: str, value: str, where: str) -> None:
-    """Keep a setting with the first rows, and refuse rows of another."""
+def settle_kind(connection: Any, batch: Batch, where: str) -> None:
+    """Keep what explanations are with the first rows, and refuse others."""
+    kind = settled(connection, "kind", batch.kind)
+    if kind != batch.kind:
+        raise BadInput(
+            f"The explanations in {where!r} are {kind}, these are {batch.kind}, so no two can be equal: use one "
+            "explainer and one discretizer, or begin another state."
+        )
+    if batch.features is None:
+        return
+    features = tuple(json.loads(settled(connection, "features", json.dumps(batch.features))))
+    if features != batch.features:
+        pairs = zip(features, batch.features, strict=False)
+        place, (old, new) = next(((j, pair) for j, pair in enumerate(pairs) if pair[0] != pair[1]))
+        raise BadInput(
+            f"Feature {place} is called {old!r} in {where!r} and {new!r} here: pass the same features in the same "
+            "order."
+        )
+
+
+def settled(connection: Any, setting: str, value: str) -> str:
+    """What a setting is since the first rows; this value if these are the first."""
     held = fetch_value(connection, "SELECT value FROM settings WHERE name = ?", [setting])
     if held is None:
         connection.execute("INSERT INTO settings VALUES (?, ?)", [setting, value])
-    elif held != value:
-        raise BadInput(
-            f"The explanations in {where!r} are {held}, these are {value}, so no two can be equal: use one "
-            "explainer and one discretizer, or begin another state."
-        )
+    return value if held is None else str(held)
 
 
 def insert(connection: Any, batch: Batch, name: str) -> None:

@@ -13,7 +13,7 @@ from faithscope.counting.counts import split_cells, tabulate
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations, readable
 from faithscope.inputs.labels import to_labels
-from faithscope.monitor.canonical import Digests, canonical, canonical_kind, explanation_digests
+from faithscope.monitor.canonical import Digests, canonical, canonical_kind, explanation_digests, feature_names
 from faithscope.sample import Sample, number_labels
 
 Ints = NDArray[np.int64]
@@ -30,7 +30,7 @@ class Names:
     @property
     def canonical(self) -> list[str]:
         """What tells them apart in every process."""
-        return [canonical(value) for value in self.values]
+        return [_storable(canonical(value)) for value in self.values]
 
     @property
     def shown(self) -> list[str]:
@@ -54,6 +54,8 @@ class Batch:
     describe : function
         The text of an explanation by its number.
     notes : tuple of str
+    features : tuple of str or None
+        The names of the features of importances, if they have any.
     """
 
     digests: Digests
@@ -67,6 +69,7 @@ class Batch:
     kind: str
     describe: Callable[[int], str]
     notes: tuple[str, ...] = ()
+    features: tuple[str, ...] | None = None
 
     @property
     def rows(self) -> int:
@@ -76,7 +79,7 @@ class Batch:
     def content_id(self) -> str:
         """A digest of what was counted and when: the same rows of the same days have the same, in any order."""
         labels, groups = (
-            Digests.of_bytes((text.encode("utf-8", "surrogatepass") for text in names.canonical), len(names.values))
+            Digests.of_bytes((text.encode() for text in names.canonical), len(names.values))
             for names in (self.labels, self.groups)
         )
         place = self.explanation
@@ -115,7 +118,8 @@ def counted_batch(
     labels, groups = (Names(tuple(values)) for values in names)
     digests = explanation_digests(explanations)
     kind = canonical_kind(explanations)
-    return Batch(digests, *cells, labels, groups, kind, explanations.describe, notes)
+    features = feature_names(explanations)
+    return Batch(digests, *cells, labels, groups, kind, explanations.describe, notes, features)
 
 
 def crossed(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -136,6 +140,15 @@ def refuse_many_groups(many: int) -> None:
     """Raise if each group would have few rows."""
     if many > _MOST_GROUPS:
         raise BadInput(f"Groups have {many:,} different values, more than {_MOST_GROUPS:,}: bin them first.")
+
+
+def _storable(text: str) -> str:
+    """The text, or JSON of it if it has letters that no file holds; no canonical text begins with j."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return f"j{json.dumps(text)}"
+    return text
 
 
 def _plain(value: Any) -> Any:

@@ -72,7 +72,21 @@ def canonical_kind(explanations: Explanations) -> str:
         return "rules"
     if isinstance(explanations, Counterfactuals):
         return f"counterfactuals over {explanations.points.shape[1]} features"
+    if isinstance(explanations, Importances) and explanations.shape is None:
+        return explanations._with(names=None).kind
     return explanations.kind
+
+
+def feature_names(explanations: Explanations) -> tuple[str, ...] | None:
+    """The names of the features of importances, as a log has them in columns phi_…; None for others and without names.
+
+    Examples
+    --------
+    >>> feature_names(Importances([[0.5, 0.1]], names=["phi_age", "phi_sex"]))
+    ('age', 'sex')
+    """
+    names = explanations.names if isinstance(explanations, Importances) and explanations.shape is None else None
+    return None if names is None else tuple(name.removeprefix("phi_") for name in names)
 
 
 def canonical(value: Any) -> str:

@@ -47,7 +47,7 @@ def _profile(starts: Ints, lengths: Ints, given: Ints, times: Ints, places: Ints
 
 def _by_key(answer: Any, keys: Sequence[str], values: NDArray[Any]) -> dict[tuple[Any, ...], NDArray[Any]]:
     """Values by the combination of keys in their line, in order."""
-    if not keys:
+    if not keys or not len(values):
         return {(): values} if len(values) else {}
     table = np.column_stack([answer.column(key).to_numpy() for key in keys])
     found, place = np.unique(table, axis=0, return_inverse=True)

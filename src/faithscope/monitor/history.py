@@ -24,6 +24,10 @@ from faithscope.monitor.store import Store
 Ints = NDArray[np.int64]
 
 _PAIRS = "SELECT batch, day, grp, rows, openers, matched, agreeing FROM pairs ORDER BY batch, day, grp"
+_GROUPS = "SELECT shown, code FROM groups ORDER BY code"
+_CLOSED = """
+SELECT day, grp, n, agreeing, unverifiable, explanations, low, high, confidence FROM days ORDER BY day, grp
+"""
 _FIELDS = {"grp": "group"}
 _OPEN = "(SELECT period AS day, {group} AS grp, high, low, label, given FROM cells WHERE level = 0)"
 
@@ -98,7 +102,7 @@ class History:
     def groups(self) -> dict[Any, int]:
         """The number of each group by its name."""
         with self._store.transaction() as connection:
-            lines = fetch_lines(connection, "SELECT shown, code FROM groups ORDER BY code") if self.by else []
+            lines = fetch_lines(connection, _GROUPS) if self.by else []
         return {_shown(text): code for text, code in lines}
 
     def code(self, group: Any) -> int:
@@ -145,26 +149,25 @@ class History:
 
     def days(self, confidence: float) -> list[DayLine]:
         """The measures of every day, of all rows and then of each group, in order."""
-        names = {code: name for name, code in self.groups.items()} | {WHOLE: None}
-        lines: dict[tuple[int, int], DayLine] = {}
-        for day, code, n, agreeing, silent, explanations, *interval, held in self._closed():
-            low, high = interval if held == confidence else (None, None)
-            line = DayLine(to_date(day), names[code], n, agreeing, silent, explanations, low, high)
-            lines[day, code] = lines[day, code].with_part(line) if (day, code) in lines else line
-        with self._store.transaction() as connection:
+        with self._store.transaction() as connection:  # one state: a day is either open or closed
+            names = {code: _shown(text) for text, code in fetch_lines(connection, _GROUPS)} | {WHOLE: None}
+            closed = fetch_lines(connection, _CLOSED)
             opened = list(open_days(connection, confidence, grouped=bool(self.by)))
-        for (day, code), told in opened:
-            line = DayLine(to_date(day), names[code], *measures(told))
-            lines[day, code] = lines[day, code].with_part(line) if (day, code) in lines else line
-        return [lines[key] for key in sorted(lines)]
-
-    def _closed(self) -> list[tuple[Any, ...]]:
-        with self._store.transaction() as connection:
-            return fetch_lines(
-                connection,
-                "SELECT day, grp, n, agreeing, unverifiable, explanations, low, high, confidence FROM days "
-                "ORDER BY day, grp",
+        lines = [
+            (
+                day,
+                code,
+                DayLine(to_date(day), names[code], *numbers, *(interval if held == confidence else (None, None))),
             )
+            for day, code, numbers, interval, held in (
+                (line[0], line[1], line[2:6], line[6:8], line[8]) for line in closed
+            )
+        ]
+        lines += [(day, code, DayLine(to_date(day), names[code], *measures(told))) for (day, code), told in opened]
+        merged: dict[tuple[int, int], DayLine] = {}
+        for day, code, line in lines:
+            merged[day, code] = merged[day, code].with_part(line) if (day, code) in merged else line
+        return [merged[key] for key in sorted(merged)]
 
 
 def open_days(connection: Any, confidence: float, *, grouped: bool) -> Iterator[tuple[tuple[int, int], Estimate]]:

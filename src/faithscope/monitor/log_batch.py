@@ -73,8 +73,8 @@ def refuse_learning(discretizer: Any) -> None:
     """Raise if what a discretizer does depends on the rows of a batch: other days would be discretized otherwise."""
     if getattr(discretizer, "asks_labels", False) and discretizer._knowing_labels(()) != discretizer:
         raise BadInput(
-            f"{discretizer!r} reads the labels of each batch, and a label may be missing on another day: name them, such "
-            "as fs.Template(labels=['yes', 'no'])."
+            f"{discretizer!r} reads the labels of each batch, and a label may be missing on another day: name them, "
+            "such as fs.Template(labels=['yes', 'no'])."
         )
     if getattr(discretizer, "learns", False):
         raise BadInput(
@@ -94,11 +94,9 @@ def _counted(log: AuditedLog, column: str | None, groups: Sequence[str], when: A
     given = numbers_of(answer, "given")
     labels, label = _coded(answer, "label")
     _refuse_numbers(labels, label, given)
-    if column is None:
-        day = to_days(None if when is None else _moment(when, log.source), len(given))
-    else:
-        day = _days(answer)
+    day = to_days(_moment(when, log.source), len(given)) if column is None else _days(answer)
     members, group = _groups(answer, list(names))
+    _refuse_missing_groups(members, groups, given[_holds_none(members)[group]], log)
     kept = explanations.take(first)
     batch = counted_batch(kept, (code, day, group, label, given), (labels, members), tuple(kept.notes))
     return _with_kind(batch, log)
@@ -163,6 +161,16 @@ def _groups(answer: Any, names: list[str]) -> tuple[list[Any], Ints]:
     kinds, place = np.unique(np.column_stack([numbers for _, numbers in columns]), axis=0, return_inverse=True)
     refuse_many_groups(len(kinds))
     return [tuple(columns[j][0][code] for j, code in enumerate(line)) for line in kinds], place.reshape(-1)
+
+
+def _holds_none(members: list[Any]) -> NDArray[np.bool_]:
+    return np.array([None in name if isinstance(name, tuple) else name is None for name in members], bool)
+
+
+def _refuse_missing_groups(members: list[Any], names: Sequence[str], given: Ints, log: AuditedLog) -> None:
+    """Raise if groups are missing and nobody said what to do with such rows."""
+    if names and len(given) and log.options.nulls == "error":
+        raise BadInput(f"Values of {' or '.join(map(repr, names))} are missing in {int(given.sum()):,} rows: {_ADVICE}")
 
 
 def _refuse_numbers(labels: list[Any], label: Ints, given: Ints) -> None:

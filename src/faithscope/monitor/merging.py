@@ -1,12 +1,13 @@
 """Two stores as one: every batch counts once, and rows that wait in one may find partners in the other."""
 
+import json
 from typing import Any
 
 import numpy as np
 
 from faithscope.counting.pairing import Arrivals, pair
 from faithscope.errors import Incompatible
-from faithscope.monitor.adding import codes, insert, replace_waiting, settle, waiting_rows
+from faithscope.monitor.adding import codes, insert, replace_waiting, settle_kind, waiting_rows
 from faithscope.monitor.batch import Batch, Names
 from faithscope.monitor.canonical import Digests
 from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered
@@ -55,12 +56,17 @@ def _replayed(base: Store, other: Store, shared: set[str]) -> Store:
     """The batches of one, then those of the other that it does not have, as if they were added now."""
     merged = _copied(base)
     with other.transaction() as source, merged.transaction() as target:
-        if (kind := fetch_value(source, "SELECT value FROM settings WHERE name = 'kind'")) is not None:
-            settle(target, "kind", kind, base.name)
+        _settle(source, target, base.name)
         for number, name in fetch_lines(source, "SELECT number, id FROM batches ORDER BY number"):
             if name not in shared:
                 insert(target, _batch(source, number), name)
     return merged
+
+
+def _settle(source: Any, target: Any, name: str) -> None:
+    """Refuse to merge explanations of different kinds."""
+    for number in fetch_lines(source, "SELECT number FROM batches ORDER BY number LIMIT 1"):
+        settle_kind(target, _batch(source, number[0]), name)
 
 
 def _batch(connection: Any, number: int) -> Batch:
@@ -74,10 +80,10 @@ def _batch(connection: Any, number: int) -> Batch:
     described = {
         j: names.get(key, "") for j, key in enumerate(zip(digests.high.tolist(), digests.low.tolist(), strict=True))
     }
-    kind = fetch_value(connection, "SELECT value FROM settings WHERE name = 'kind'")
-    return Batch(
-        digests, np.arange(len(digests.high)), day, group, label, given, labels, groups, kind, described.__getitem__
-    )
+    settings = dict(fetch_lines(connection, "SELECT name, value FROM settings"))
+    features = tuple(json.loads(settings["features"])) if "features" in settings else None
+    cells = (np.arange(len(digests.high)), day, group, label, given)
+    return Batch(digests, *cells, labels, groups, settings["kind"], described.__getitem__, (), features)
 
 
 class _Held(Names):
@@ -100,8 +106,7 @@ def _joined(first: Store, second: Store) -> Store:
     """The tables of both, batches of the second numbered after those of the first, and rows that wait matched anew."""
     merged = _copied(first)
     with second.transaction() as source, merged.transaction() as target:
-        if (kind := fetch_value(source, "SELECT value FROM settings WHERE name = 'kind'")) is not None:
-            settle(target, "kind", kind, first.name)
+        _settle(source, target, first.name)
         labels, groups = (codes(target, table, _Held.of(source, table)) for table in ("labels", "groups"))
         after = fetch_value(target, "SELECT coalesce(max(number), 0) FROM batches")
         told = {"label": labels, "grp": np.append(groups, -1).astype(np.int32)}

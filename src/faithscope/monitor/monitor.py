@@ -9,23 +9,29 @@ import numpy as np
 
 from faithscope.discretizers import to_discretizer
 from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.base import several
 from faithscope.inputs.arrays import frame_column, frame_names, is_frame
 from faithscope.inputs.checks import check_share, check_whole, same_length
 from faithscope.inputs.frames import frame
 from faithscope.measures.estimate import Estimate, estimate
 from faithscope.measures.intervals.margins import check_confidence
+from faithscope.measures.sequential.change import Alarm
 from faithscope.monitor.adding import Added, add_batch
 from faithscope.monitor.batch import Batch, batch_of, crossed, to_group_column
 from faithscope.monitor.compaction import compact
 from faithscope.monitor.history import History
-from faithscope.monitor.limits import Limits, mixture_limits
+from faithscope.monitor.limits import Limits, all_alarms
 from faithscope.monitor.log_batch import log_batch, refuse_learning
 from faithscope.monitor.merging import merge
 from faithscope.monitor.moments import to_days
+from faithscope.monitor.schema import WHOLE
 from faithscope.monitor.store import Store
+from faithscope.monitor.telling import Told
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
 from faithscope.runtime.warning import warn
 from faithscope.sample import Sample
+from faithscope.sinks.card import Card
+from faithscope.sinks.shareable import Shareable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +39,7 @@ if TYPE_CHECKING:
 _LONGEST_ID = 200
 
 
-class Monitor:
+class Monitor(Shareable):
     """Counts of explanations and predictions that add up over time, and limits that hold at all looks together.
 
     Parameters
@@ -232,20 +238,44 @@ class Monitor:
         return History(self._store)
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know."""
+        forgotten = self._history.forgotten
+        if not forgotten:
+            return ()
+        return (
+            f"{several(forgotten, 'row', 'rows')} of explanations that came once, more than a year ago, are no longer "
+            "known by explanation and count as unverifiable",
+        )
+
+    @property
     def groups(self) -> list[Any]:
         """The groups that came up, in the order in which they did."""
         return list(self._history.groups)
 
     def limits(self, group: Any = None) -> Limits:
-        """Limits of consistency that hold at all looks together, of all rows or of a group."""
+        """Limits of consistency that hold at all looks together, of all rows or of a group.
+
+        Of a group alone: among limits of many groups, some may be wrong by chance.
+        """
         history = self._history
-        pairs = history.pairs.of_group(history.code(group))
-        openers, matched = int(pairs.openers.sum()), int(pairs.matched.sum())
-        agreeing, waiting = float(pairs.agreeing.sum()), openers - matched
-        low, high = mixture_limits(openers, agreeing, waiting, self.confidence)
-        value = agreeing / matched if matched else None
-        rows = int(pairs.rows.sum())
-        return Limits(value, low, high, self.confidence, rows, openers, matched, waiting, self.at_least)
+        return Limits.of(history.pairs.of_group(history.code(group)), self.confidence, self.at_least)
+
+    def alarms(self, reference: int | None = None) -> dict[Any, tuple[Alarm, ...]]:
+        """Alarms of all rows (None) and of groups, false with probability at most 1 - `confidence` over all looks ever.
+
+        Parameters
+        ----------
+        reference : int, optional
+            Consistency is compared with that of the first so many days, a number that was fixed beforehand. Without it,
+            and if a level was promised with `at_least`, only with that.
+        """
+        history = self._history
+        if reference is not None:
+            check_whole(reference, "reference, a number of days,")
+        codes = {None: WHOLE, **history.groups}
+        lines = {name: history.pairs.of_group(code) for name, code in codes.items()}
+        return all_alarms(lines, self.at_least, reference, 1 - self.confidence)
 
     def single_look(self, group: Any = None) -> Estimate:
         """The estimate and interval of all rows as if this were the only look; too narrow if it is not."""
@@ -265,6 +295,13 @@ class Monitor:
         columns["explanations"] = [line.explanations for line in lines]
         return frame(columns)
 
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers, ready for JSON."""
+        return Told.of(self).to_dict()
+
+    def _card(self) -> Card:
+        return Told.of(self).card()
+
     def __add__(self, other: "Monitor") -> "Monitor":
         if not isinstance(other, Monitor):
             return NotImplemented
@@ -280,7 +317,7 @@ class Monitor:
         self._store.copy_to(store)
 
     def __str__(self) -> str:
-        return str(self.limits())
+        return "\n".join(Told.of(self).lines())
 
     __repr__ = __str__
 

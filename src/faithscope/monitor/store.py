@@ -167,7 +167,9 @@ def _unreadable(path: Path | None, error: Exception) -> BadInput:
 
 def _check(connection: Any, name: str) -> None:
     tables = {row[0] for row in fetch_lines(connection, "SELECT table_name FROM duckdb_tables()")}
-    held = dict(fetch_lines(connection, "SELECT name, value FROM settings")) if "settings" in tables else {}
+    columns = fetch_lines(connection, "SELECT column_name FROM duckdb_columns() WHERE table_name = 'settings'")
+    ours = {"name", "value"} <= {column for (column,) in columns} and set(_table_names()) <= tables
+    held = dict(fetch_lines(connection, "SELECT name, value FROM settings")) if ours else {}
     if held.get("format") != FORMAT:
         raise BadInput(f"{name!r} is a database of something else, not the state of a monitor: name another file.")
     version = int(held["version"])
