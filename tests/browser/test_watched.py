@@ -37,6 +37,10 @@ def _open(browser, page, width, scheme):
 def test_all_charts_are_drawn_and_nothing_is_wider_than_the_screen(browser, page, width):
     _open(browser, page, width, "light")
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    wide = (
+        "return [...document.querySelectorAll('.scroll')].filter(box => box.scrollWidth > box.clientWidth + 1).length"
+    )
+    assert browser.execute_script(wide) == 0
     severe = [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
     assert severe == []
 
