@@ -63,7 +63,7 @@ class Boxes:
         """The leaves that a feature, or one feature per row, keeps each box out of: (leaves, n)."""
         rows = np.arange(len(self.low))
         ends = self.low[rows, features], self.high[rows, features], self.missing[rows, features]
-        return outside(self.leaves, features, *ends) & self.kept[rows, features]
+        return np.asarray(outside(self.leaves, features, *ends) & self.kept[rows, features])
 
     def without(self, features: Codes | int) -> Codes:
         """How many of the other kept features keep each box out of each leaf."""

@@ -22,7 +22,7 @@ class TrainingCells:
         for j in np.flatnonzero(boxes.kept.any(axis=0)).tolist():
             if j != without:
                 inside &= _holds(self.cells[:, j, None], boxes, j) | ~boxes.kept[:, j]
-        return np.count_nonzero(inside, axis=0)
+        return np.asarray(np.count_nonzero(inside, axis=0))
 
 
 def _holds(cell: Codes, boxes: Boxes, j: int) -> Bools:

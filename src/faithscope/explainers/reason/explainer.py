@@ -11,7 +11,7 @@ from faithscope.explainers.reason.bounds import Bound, LabelBound, NumberBound
 from faithscope.explainers.reason.boxes import Boxes
 from faithscope.explainers.reason.checks import check_eps, check_order, check_read, misread, ordered_first
 from faithscope.explainers.reason.coverage import MOST, TrainingCells
-from faithscope.explainers.reason.readers import read
+from faithscope.explainers.reason.reading import read
 from faithscope.explainers.reason.search import by_slack, drop_by_coverage, drop_in_order, widen
 from faithscope.explainers.reason.written import to_rules
 from faithscope.explainers.shared.arrays import Floats, Ints
@@ -27,7 +27,7 @@ from faithscope.inputs.grouping import group
 from faithscope.inputs.labels import to_labels
 from faithscope.runtime.memory import in_memory
 
-_CELLS = 2**21  # leaves x rows looked at at once
+_CELLS = 2**20  # leaves x rows looked at at once
 
 
 class SufficientReason(Mannered):
@@ -49,7 +49,7 @@ class SufficientReason(Mannered):
         scikit-learn's decision trees, random forests, extra trees, GradientBoosting and HistGradientBoosting; models
         and boosters of XGBoost and LightGBM. Splits on categories are not read.
     X_train : (n, d) array or table, optional
-        Rows on which coverage is counted, for ``order="coverage"`` and for what the rules claim; 10,000 of them at most.
+        Rows on which coverage is counted, 10,000 at most: for ``order="coverage"``, and for what the rules claim.
     order : "importance", "coverage" or sequence of features
         Which condition is dropped first: the one that the bound needs least, the one without which the rule covers
         most of `X_train`, or the first feature listed. Features that are not listed come last, by importance.
@@ -67,6 +67,7 @@ class SufficientReason(Mannered):
     >>> forest = RandomForestClassifier(20, random_state=0).fit(rows, rows[:, 0] >= 50)
     >>> rules = SufficientReason(forest).explain([[80, 3], [20, 0]])
     >>> rules.describe(0), rules.describe(1)
+    ('x0 > 50.5', 'x0 <= 49.5')
     """
 
     def __init__(

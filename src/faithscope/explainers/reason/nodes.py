@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.explainers.shared.arrays import Bools, Floats, Ints
+from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
 
 
 class Nodes(NamedTuple):
@@ -56,8 +56,8 @@ class Leaves:
     """
 
     edges: list[Floats]
-    low: NDArray[np.signedinteger]
-    high: NDArray[np.signedinteger]
+    low: Codes
+    high: Codes
     missing: Bools
     values: Floats
     starts: Ints
@@ -67,7 +67,7 @@ class Leaves:
         """The leaves of trees over so many features."""
         edges = _edges(trees, features)
         kind = np.int16 if max(map(len, edges), default=0) < 2**15 - 2 else np.int32
-        most = np.array(list(map(len, edges)), kind)
+        most: Codes = np.array(list(map(len, edges)), kind)
         boxes = [_boxes(tree, edges, most) for tree in trees]
         sizes = [len(values) for *_, values in boxes]
         low, high, missing, values = (np.concatenate(parts) for parts in zip(*boxes, strict=True))
@@ -93,7 +93,7 @@ def _edges(trees: Sequence[Nodes], features: int) -> list[Floats]:
     return [np.unique(cuts[finite & (asked == j)]) for j in range(features)]
 
 
-def _boxes(tree: Nodes, edges: list[Floats], most: NDArray[np.signedinteger]) -> tuple[NDArray[np.generic], ...]:
+def _boxes(tree: Nodes, edges: list[Floats], most: Codes) -> tuple[NDArray[np.generic], ...]:
     """The leaves of one tree: low, high and missing by feature, and values; level by level."""
     place = _places(tree, edges)
     nodes, low = np.zeros(1, np.int64), np.zeros((1, len(edges)), most.dtype)

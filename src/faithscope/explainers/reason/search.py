@@ -14,7 +14,7 @@ from faithscope.explainers.shared.arrays import Bools, Codes, Ints
 def by_slack(boxes: Boxes, bound: Bound) -> Ints:
     """Features of each row, those first whose condition the bound needs least: (n, d)."""
     slack = np.full(boxes.kept.shape, np.inf)
-    for j in range(slack.shape[1]):
+    for j in range(boxes.kept.shape[1]):
         rows = np.flatnonzero(boxes.kept[:, j])
         if len(rows):
             slack[rows, j] = bound.take(rows).slack(boxes.take(rows).without(j) == 0)
@@ -111,4 +111,3 @@ def _furthest(trial: _Range, start: Codes, limit: Ints, ends: Callable[[Codes], 
         failed = rows[~proven]
         far[failed] = middle[failed] - np.sign(far[failed] - good[failed])
     return good.astype(start.dtype)
-

@@ -6,11 +6,12 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explainers.reason.ensemble import Ensemble, Link
+from faithscope.explainers.reason.forests import names_of
 from faithscope.explainers.reason.nodes import Nodes
-from faithscope.explainers.reason.readers.forests import names_of
 
 _LOGARITHM = ("poisson", "gamma", "tweedie")
 _SUMS = ("regression", "regression_l1", "huber", "fair", "quantile", "mape")
+_ZERO = float(np.float32(1e-35))  # LightGBM takes numbers from -_ZERO to _ZERO for 0
 
 
 def read(model: Any) -> Ensemble:
@@ -57,7 +58,8 @@ def _names(names: list[str]) -> tuple[str, ...] | None:
 
 def _nodes(root: Any, name: str) -> Nodes:
     """A tree of dictionaries as arrays; a tree may be a single leaf."""
-    listed, ahead = [], [root]
+    listed: list[Any] = []
+    ahead = [root]
     children: list[tuple[int, int]] = []
     while len(listed) < len(ahead):
         node = ahead[len(listed)]
@@ -83,4 +85,9 @@ def _split(node: Any, name: str) -> tuple[int, float, bool, float]:
     if missing == "Zero":
         raise BadInput(f"This {name} reads 0 as missing, which is not read: fit it without zero_as_missing.")
     to_left = bool(node["default_left"]) if missing == "NaN" else cut >= 0  # else a missing value counts as 0
-    return int(node["split_feature"]), cut, to_left, 0.0
+    return int(node["split_feature"]), _last_to_the_left(cut), to_left, 0.0
+
+
+def _last_to_the_left(cut: float) -> float:
+    """The largest double that LightGBM sends left at a cut."""
+    return max(cut, _ZERO) if cut >= 0 else min(cut, float(np.nextafter(-_ZERO, -np.inf)))

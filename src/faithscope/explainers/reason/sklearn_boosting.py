@@ -6,7 +6,7 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explainers.reason.ensemble import Ensemble
-from faithscope.explainers.reason.readers.forests import names_of, nodes_of
+from faithscope.explainers.reason.forests import names_of, nodes_of
 
 
 def read(model: Any) -> Ensemble:

@@ -5,7 +5,11 @@ from typing import Any
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.reason.ensemble import Ensemble
-from faithscope.explainers.reason.readers import forests, hist_boosting, lightgbm, sklearn_boosting, xgboost
+from faithscope.explainers.reason.forests import read as read_forest
+from faithscope.explainers.reason.hist_boosting import read as read_hist_boosting
+from faithscope.explainers.reason.lightgbm import read as read_lightgbm
+from faithscope.explainers.reason.sklearn_boosting import read as read_boosting
+from faithscope.explainers.reason.xgboost import read as read_xgboost
 from faithscope.inputs.regressors import owner_of
 
 _FORESTS = ("BaseDecisionTree", "ForestClassifier", "ForestRegressor")
@@ -14,13 +18,13 @@ _KNOWN = (
     "models of XGBoost and LightGBM"
 )
 _READERS: Mapping[tuple[str, str], Callable[[Any], Ensemble]] = {
-    **{("sklearn", name): forests.read for name in _FORESTS},
-    ("sklearn", "BaseGradientBoosting"): sklearn_boosting.read,
-    ("sklearn", "BaseHistGradientBoosting"): hist_boosting.read,
-    ("xgboost", "XGBModel"): xgboost.read,
-    ("xgboost", "Booster"): xgboost.read,
-    ("lightgbm", "LGBMModel"): lightgbm.read,
-    ("lightgbm", "Booster"): lightgbm.read,
+    **{("sklearn", name): read_forest for name in _FORESTS},
+    ("sklearn", "BaseGradientBoosting"): read_boosting,
+    ("sklearn", "BaseHistGradientBoosting"): read_hist_boosting,
+    ("xgboost", "XGBModel"): read_xgboost,
+    ("xgboost", "Booster"): read_xgboost,
+    ("lightgbm", "LGBMModel"): read_lightgbm,
+    ("lightgbm", "Booster"): read_lightgbm,
 }
 
 

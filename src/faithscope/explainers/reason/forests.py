@@ -55,4 +55,4 @@ def _chances(value: Floats) -> Floats:
 
 def _votes(value: Floats) -> Floats:
     """1 for the label of each leaf, 0 for others: one tree leaves nothing to rounding."""
-    return np.eye(value.shape[1])[value.argmax(axis=1)]
+    return np.asarray(np.eye(value.shape[1])[value.argmax(axis=1)])

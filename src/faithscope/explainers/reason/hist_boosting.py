@@ -6,8 +6,8 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explainers.reason.ensemble import Ensemble, Link
+from faithscope.explainers.reason.forests import names_of
 from faithscope.explainers.reason.nodes import Nodes
-from faithscope.explainers.reason.readers.forests import names_of
 
 _LINKS: dict[str, Link] = {"IdentityLink": "identity", "LogLink": "exp"}
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explainers.reason.ensemble import Ensemble, Link
+from faithscope.explainers.reason.forests import names_of
 from faithscope.explainers.reason.nodes import Nodes
-from faithscope.explainers.reason.readers.forests import names_of
 from faithscope.explainers.shared.arrays import Floats
 from faithscope.explanations.conditions.tree_paths import last_to_the_left
 from faithscope.inputs.regressors import is_xgboost_booster
