@@ -20,7 +20,7 @@ from faithscope.explainers.shared.columns import columns_with_names
 from faithscope.explainers.shared.encodings import encode_numbers
 from faithscope.explainers.shared.manners import Mannered
 from faithscope.explainers.shared.models import predict_of
-from faithscope.explanations.conditions.features import distinct_names
+from faithscope.explanations.conditions.features import default_names, distinct_names
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.grouping import group
@@ -164,7 +164,7 @@ class SufficientReason(Mannered):
             columns = [np.empty(0)] * width
         if len(columns) != width:
             raise BadInput(f"Rows have {len(columns)} features but the model was fitted with {width}: pass the same.")
-        names = distinct_names(given if is_frame(X) else self._ensemble.names or self._names or given)
+        names = distinct_names(given if is_frame(X) else self._ensemble.names or self._names or default_names(width))
         rows = np.column_stack([encode_numbers(column, name) for column, name in zip(columns, names, strict=True)])
         missing = np.argwhere(np.isnan(rows))
         if len(missing) and not self._ensemble.takes_missing:
