@@ -20,7 +20,8 @@ CAPS = {"chess": 2_800, "avila": 5_000, "adult": 5_000, "covtype": 4_650}
 _QUICK = 200
 _SHARED = (
     *("discretized", "growth", "samples", "sweep", "systems"),
-    *("models/boosted", "models/reviews", "models/splits", "models/tabulated"),
+    *("models/boosted", "models/forest", "models/reviews", "models/splits", "models/stand_in", "models/tabulated"),
+    "models/trained",
     *("authors/kernel_coalitions", "authors/label_shap", "authors/lars", "authors/literal_top", "authors/random_flips"),
 )
 _FORMAT = 1
