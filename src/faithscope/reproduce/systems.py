@@ -65,7 +65,7 @@ class BoostedSystem:
         """Train or read the model of a data set; explain at most `most` of its test rows, fewer in a quick run."""
         most = min(most or _QUICK_ROWS, _QUICK_ROWS) if settings.quick else most
         data, trees = trained(name, settings, setting)
-        chosen = data.chosen(settings)[: None if settings.all_rows else most]
+        chosen = data.chosen(settings, setting)[: None if settings.all_rows else most]
         model = tabulated(data, trees)
         rows = data.test[chosen]
         return cls(setting, data, trees, model, rows, model.predict(rows), data.y_test[chosen], settings)

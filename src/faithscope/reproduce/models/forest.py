@@ -99,6 +99,34 @@ class Forest:
         ]
         return np.stack(places, axis=1).astype(np.int32)
 
+    def snapped(self, X: Any) -> Floats:
+        """Rows that get the same answers, with one value per cell between two thresholds."""
+        values = [
+            np.concatenate([np.nextafter(splits[:1], np.float32(-np.inf)), splits]) if len(splits) else np.zeros(1)
+            for splits in self.thresholds
+        ]
+        columns = [axis[cell] for axis, cell in zip(values, self.cells(X).T, strict=True)]
+        return np.stack(columns, axis=1).astype(np.float64)
+
+    @cached_property
+    def regions(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The least and the greatest cell of each feature from which rows reach each node: (nodes, features)."""
+        low = np.zeros((len(self.left), self.features), np.int32)
+        high = np.full(low.shape, np.iinfo(np.int32).max, np.int32)
+        node = self.roots.ravel()
+        while len(node := node[~self.is_leaf[node]]):
+            feature = self.feature[node]
+            place = np.empty(len(node), np.int32)
+            for j, splits in enumerate(self.thresholds):
+                place[feature == j] = np.searchsorted(splits, self.threshold[node[feature == j]])
+            for side in (self.left[node], self.right[node]):
+                low[side], high[side] = low[node], high[node]
+            left, right = self.left[node], self.right[node]
+            high[left, feature] = np.minimum(high[left, feature], place)
+            low[right, feature] = np.maximum(low[right, feature], place + 1)
+            node = np.concatenate([left, right])
+        return low, high
+
     def predict(self, X: Any) -> Ints:
         """Positions of the predicted labels; of many trees, equal rows are asked about once."""
         rows = np.asarray(X, np.float64)
@@ -162,7 +190,7 @@ class Forest:
 
     def _fast(self, rows: Floats) -> Floats:
         margins = self._booster.inplace_predict(np.asarray(rows, np.float32), predict_type="margin")
-        return _of_both(np.asarray(margins, np.float64).reshape(len(rows), -1) + self.start)
+        return _of_both(np.asarray(margins, np.float64).reshape(len(rows), len(self.start)) + self.start)
 
     @cached_property
     def _booster(self) -> Any:
