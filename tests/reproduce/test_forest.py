@@ -12,6 +12,7 @@ from faithscope.reproduce.models.trained import STAND_IN, by_scikit_learn, train
 from faithscope.reproduce.settings import Settings
 from faithscope.reproduce.systems import sample
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*does not hold the rows that the paper used")
 ensemble = pytest.importorskip("sklearn.ensemble")
 CHOSEN = {"learning_rate": 0.25, "n_estimators": 12, "max_depth": 4}
 
