@@ -6,6 +6,7 @@ import time
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -75,6 +76,6 @@ def _kept(path: Path) -> Forest | None:
         with np.load(path.with_suffix(".npz"), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         forest = Forest(**arrays | {"features": int(arrays["features"])})
-    except (OSError, ValueError, KeyError, TypeError, EOFError):
+    except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile):
         return None
     return forest if forest.__fingerprint__() == about["content"] else None
