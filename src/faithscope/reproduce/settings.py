@@ -22,6 +22,8 @@ _SHARED = (
     *("discretized", "growth", "samples", "sweep", "systems"),
     *("models/boosted", "models/reviews", "models/splits", "models/tabulated"),
     *("authors/kernel_coalitions", "authors/label_shap", "authors/lars", "authors/literal_top", "authors/random_flips"),
+    *("authors/anchor_search", "authors/drawn_rows", "authors/line_seeds"),
+    *("authors/released_anchors", "authors/released_text_anchors"),
 )
 _FORMAT = 1
 _ALL = ("quick", "all_rows", "search", "dice", "seed")

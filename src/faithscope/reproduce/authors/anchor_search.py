@@ -37,7 +37,7 @@ class Draws(Protocol):
         ...
 
     def shown(self, line: int, held: Bools, count: int) -> tuple[Bools, Bools]:
-        """Which conditions the first draws meet, (count, conditions), and which have the line's prediction, (count,)."""
+        """Which conditions the first draws meet, (count, k), and which have the line's prediction, (count,)."""
         ...
 
 
@@ -77,8 +77,11 @@ def _levels(arms: Ints, turn: Ints) -> Floats:
 
 @dataclass(eq=False)
 class _Search:
-    """Where each line stands. In turn each is compared (which condition is best), checked (is it precise enough), or,
-    once no condition is left, compared by size (which of the sets that it held is best).
+    """Where each line stands, while all lines are searched at the same time.
+
+    A line compares candidates, which have one condition more than its set, until it is sure of the best; checks whether
+    that one is precise enough, which ends the search; and else goes on from there. Once no condition is left, it
+    compares the sets that it held.
 
     Attributes
     ----------
@@ -112,7 +115,7 @@ class _Search:
         nothing = np.zeros(self.added.shape[1], bool)
         self.shared = [(nothing[None, :0], nothing[:0])] * len(empty)
         for line in left:
-            self.shared[line] = self.draws.shown(line, nothing, int(drawn[line]))
+            self.shared[line] = self.draws.shown(int(line), nothing, int(drawn[line]))
         self._grow(left)
         while len(left):
             left = self._step(left)
@@ -191,7 +194,7 @@ class _Search:
     def _candidates(self, lines: Ints) -> Bools:
         """Which columns are candidates: conditions that are not held, or sizes."""
         exists = np.arange(self.added.shape[1]) < self.draws.many[lines, None]
-        return exists & (self.last[lines, None] | (self.added[lines] == _FREE))
+        return np.asarray(exists & (self.last[lines, None] | (self.added[lines] == _FREE)))
 
     def _held(self, lines: Ints, candidates: Ints) -> Bools:
         """The conditions of a candidate of each line."""

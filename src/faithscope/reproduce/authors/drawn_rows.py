@@ -87,11 +87,11 @@ class Pool:
 
         return self.answers.of(keys | np.uint64(1), ask).astype(np.int64)
 
-    def _broken(self, code: Codes, j: int, draws: Ints) -> Bools:
+    def _broken(self, code: Codes, j: Any, draws: Ints) -> Bools:
         drawn = self.bins.bins[self.row[draws], j]
         return np.asarray((drawn < self.bins.low[j, code]) | (drawn > self.bins.high[j, code]))
 
-    def _replaced(self, code: Codes, j: int, draws: Ints) -> Ints:
+    def _replaced(self, code: Codes, j: Any, draws: Ints) -> Ints:
         """Where the replacement stands among the ordered known values of the column."""
         begin = self.bins.starts[j, self.bins.low[j, code]]
         end = self.bins.starts[j, self.bins.high[j, code] + 1]
@@ -105,12 +105,15 @@ class Pool:
             values[at, j] = self.bins.ordered[j, self._replaced(anchors[at, j], j, draws[at])]
         return values
 
+    def _bin_at(self, j: int, places: Ints) -> Ints:
+        return np.searchsorted(self.bins.starts[j], places, side="right").astype(np.int64) - 1
+
     def located(self, anchor: Codes, draws: Ints) -> Codes:
         """The bins of perturbed rows: (draws, d)."""
         bins = self.bins.bins[self.row[draws]]
         for j in np.flatnonzero(anchor):
             code = np.full(len(draws), anchor[j])
-            replaced = np.searchsorted(self.bins.starts[j], self._replaced(code, j, draws), side="right") - 1
+            replaced = self._bin_at(int(j), self._replaced(code, j, draws))
             bins[:, j] = np.where(self._broken(code, j, draws), replaced, bins[:, j])
         return bins
 

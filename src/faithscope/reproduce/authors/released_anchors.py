@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import faithscope as fs
+from faithscope.errors import BadInput
 from faithscope.explainers.anchors.bins import Bins
-from faithscope.explainers.shared.arrays import Floats
+from faithscope.explainers.shared.arrays import Codes, Floats
 from faithscope.reproduce.authors.anchor_search import anchors_of
 from faithscope.reproduce.authors.drawn_rows import DrawnRows, Pool
 from faithscope.reproduce.authors.line_seeds import line_seeds
@@ -65,7 +66,7 @@ class ReleasedAnchors:
     ) -> dict[float, fs.Rules]:
         """One rule per row for each of several thresholds: those that separate explainers would give."""
         rows, several = np.asarray(X, np.float64), list(thresholds)
-        bins, labels, seeds = self._bins.locate(rows), self.model.predict(rows), line_seeds(self.seed, rows)
+        bins, labels, seeds = self._located(rows), self.model.predict(rows), line_seeds(self.seed, rows)
         rules: dict[float, list[Any]] = {threshold: [] for threshold in several}
         step = max(1, _TOGETHER // len(several))
         for begin in range(0, len(rows), step):
@@ -80,6 +81,18 @@ class ReleasedAnchors:
                 progress(int(part[-1]) + 1, len(rows))
         features = [f"x{j}" for j in range(rows.shape[1])] if self.names is None else list(self.names)
         return {threshold: fs.Rules.from_conditions(given, features=features) for threshold, given in rules.items()}
+
+    def _located(self, rows: Floats) -> Codes:
+        """The bins of rows; every bin must hold a known value, from which draws are taken."""
+        bins = self._bins.locate(rows)
+        many = np.diff(self._bins.starts, axis=1)
+        if (empty := many[np.arange(rows.shape[1]), np.minimum(bins, many.shape[1] - 1)] == 0).any():
+            row, column = np.argwhere(empty)[0]
+            raise BadInput(
+                f"No known row has a value of column {column} in the quarter of row {row}'s, {rows[row, column]:g}, so "
+                "there is nothing to draw; explain rows that are among the known ones."
+            )
+        return bins
 
     def _rule(self, held: NDArray[np.bool_], own: NDArray[Any]) -> list[tuple[int, str, float]]:
         """The tightest of the held conditions on each column."""

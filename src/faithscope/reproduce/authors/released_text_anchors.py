@@ -28,7 +28,7 @@ class ReleasedTextAnchors:
     Parameters
     ----------
     model : model
-        ``sums(lists of words)`` gives what each word adds, and ``label(sums)`` the labels of sums.
+        ``worth(word)`` is what a word adds to ``intercept``, and ``label(sums)`` gives the labels of sums.
     threshold : float
     seed : int
         With the text itself, and how often it came before, it decides what is drawn.
@@ -88,7 +88,7 @@ class MaskedWords:
         worths = np.zeros((len(words), int(many.max(initial=0))))
         for line, part in enumerate(words):
             worths[line, : len(part)] = [model.worth(word) - mask for word in part]
-        rest = start + mask * many
+        rest = np.asarray(start + mask * many, np.float64)
         return cls(model, worths, rest, model.label(rest + worths.sum(axis=1)), seeds, many)
 
     def agreeing(self, lines: Ints, held: Bools, first: Ints, count: int) -> Ints:
