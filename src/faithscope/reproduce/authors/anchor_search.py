@@ -5,13 +5,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from faithscope.explainers.anchors.answers import Keys, mix
 from faithscope.explainers.anchors.kl_bounds import lower_bound, may_exceed, upper_bound
 from faithscope.explainers.shared.arrays import Bools, Floats, Ints
 
 DELTA, TAU, SLACK = 0.1, 0.15, 0.05  # the package's defaults: delta, tau or epsilon, epsilon_stop
 _FREE = 2**30  # size at which a condition that an anchor lacks was added
-_TIE = 1e-12  # less than any difference of two means
+_TIE = 1e-12  # times a place: less than any difference of two means
 
 
 class Draws(Protocol):
@@ -25,11 +24,6 @@ class Draws(Protocol):
     @property
     def many(self) -> Ints:
         """How many conditions each line may hold."""
-        ...
-
-    @property
-    def seeds(self) -> Keys:
-        """The seed of each line."""
         ...
 
     def agreeing(self, lines: Ints, held: Bools, first: Ints, count: int) -> Ints:
@@ -75,6 +69,18 @@ def _levels(arms: Ints, turn: Ints) -> Floats:
     return np.asarray(rate + np.log(rate))
 
 
+def _listed(held: list[int], many: int, width: int) -> Ints:
+    """Places of candidates in the package's list: it is made from a set of tuples, so their hashes order it."""
+    added = {tuple(sorted([*held, more])): more for more in range(many) if more not in held}
+    listed = set()
+    for candidate in added:
+        listed.add(candidate)  # one by one, as the package does: how a set grows orders it too
+    places = np.zeros(width, np.int64)
+    for place, candidate in enumerate(listed):
+        places[added[candidate]] = place
+    return places
+
+
 @dataclass(eq=False)
 class _Search:
     """Where each line stands, while all lines are searched at the same time.
@@ -89,6 +95,8 @@ class _Search:
         The size that the line's set had when the condition was added.
     drawn, hits, own : (lines, conditions) arrays
         Draws of each candidate, those that agree, and those that are not shared with the set that it extends.
+    places : (lines, conditions) array
+        Where each candidate stands in the package's list, which decides between equals.
     past : (3, lines, conditions) array
         The same of the sets that were held, by size.
     shared : list
@@ -104,7 +112,7 @@ class _Search:
         self.added, self.anchors = np.full(shape, _FREE), np.zeros(shape, bool)
         self.drawn, self.hits, self.own = np.zeros((3, *shape), np.int64)
         self.past = np.zeros((3, *shape), np.int64)
-        self.ties = mix(self.draws.seeds[:, None] + np.arange(shape[1], dtype=np.uint64)) / 2.0**64 * _TIE
+        self.places = np.tile(np.arange(shape[1]), (shape[0], 1))
         self.size, self.turn, self.best = np.zeros((3, shape[0]), np.int64)
         self.checked, self.last = np.zeros((2, shape[0]), bool)
 
@@ -136,13 +144,15 @@ class _Search:
         """Lines that are not sure of their best candidate, and its strongest rival; the others are to be checked."""
         valid, drawn = self._candidates(lines), np.maximum(self.drawn[lines], 1)
         means = np.where(valid, self.hits[lines] / drawn, -1.0)
-        at, best = np.arange(len(lines)), (means + self.ties[lines]).argmax(axis=1)
+        at, later = np.arange(len(lines)), self.places[lines] * _TIE
+        best = (means + later).argmax(axis=1)  # the package sorts: the last of equals
         levels = _levels(valid.sum(axis=1), self.turn[lines])[:, None] / drawn
         low = lower_bound(means[at, best], levels[at, best])
         means[at, best] = -1.0
         rival = np.nonzero(may_exceed(means, low[:, None] + TAU, levels))
         high = np.full(means.shape, -1.0)
-        high[rival] = upper_bound(means[rival], levels[rival]) + self.ties[lines][rival]
+        # Of equal bounds, the package takes the one of the lowest mean.
+        high[rival] = upper_bound(means[rival], levels[rival]) - 1e-9 * means[rival] - later[rival]
         self.best[lines], unsure = best, np.unique(rival[0])
         self.turn[lines[unsure]] += 1
         self.checked[np.delete(lines, unsure)] = True
@@ -170,6 +180,8 @@ class _Search:
             self.shared[line] = np.concatenate([met[kept], more]), np.concatenate([agree[kept], also])
         self.added[at], self.checked[lines] = self.size[lines], False
         self.size[lines] += 1
+        for line, conditions in zip(lines, held, strict=True):
+            self.places[line] = _listed(np.flatnonzero(conditions).tolist(), int(self.draws.many[line]), held.shape[1])
         whole = self.size[lines] == self.draws.many[lines]
         self._grow(lines[~whole])
         self._end(lines[whole])
@@ -188,6 +200,7 @@ class _Search:
         """If all conditions together are not precise enough, compare the sets of all sizes."""
         self.drawn[lines], self.hits[lines], self.own[lines] = self.past[:, lines]
         self.turn[lines], self.last[lines] = 1, True
+        self.places[lines] = np.arange(self.added.shape[1])
         for line in lines:
             self.shared[line] = self.shared[line][0][:0], self.shared[line][1][:0]
 

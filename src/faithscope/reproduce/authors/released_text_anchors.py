@@ -23,7 +23,7 @@ class ReleasedTextAnchors:
     """Explains a text by words that keep its prediction, or by no word at all, as the package does.
 
     Every word is masked with probability 1/2, each occurrence by itself. Words are what blanks separate. Texts alike
-    have draws of their own. Where candidates are equally precise, chance decides, not the order in which NumPy sorts.
+    have draws of their own. Of words that look equally precise the last is taken, as a stable sort has it.
 
     Parameters
     ----------
