@@ -1,4 +1,4 @@
-"""The stand-in for anchor-exp 0.0.2.0: its start, its search on the same draws, and its anchors beside the package's."""
+"""The stand-in for anchor-exp 0.0.2.0: its start, its search on the same draws, its anchors beside the package's."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -18,7 +18,14 @@ from faithscope.reproduce.authors.released_anchors import ReleasedAnchors
 from faithscope.reproduce.authors.released_text_anchors import MaskedWords, ReleasedTextAnchors
 
 THRESHOLDS = (0.95, 0.7, 0.5)
-WORTHS = {"great": 3.0, "good": 1.0, "dull": -2.0, "bad": -1.0, "slow": -0.6, "UNK": 0.1}
+WORTHS = {
+    "great": 3.0,
+    "good": 1.0,
+    "dull": -2.0,
+    "bad": -1.0,
+    "slow": -0.6,
+    "UNK": 0.07,
+}  # no sum is 0, whatever is masked
 TEXTS = [
     "a good film with a great plot",
     "good actor bad scene dull plot slow film good good",
@@ -31,7 +38,7 @@ TEXTS = [
 class Judge:
     """Adds up what words are worth."""
 
-    intercept = -0.3
+    intercept = -0.31
 
     @staticmethod
     def worth(word):
@@ -72,7 +79,9 @@ class Told:
         self.many = np.ones(len(self.bits), int)
 
     def agreeing(self, lines, held, first, count):
-        return np.array([self.bits[line, begin : begin + count].sum() for line, begin in zip(lines, first, strict=True)])
+        return np.array(
+            [self.bits[line, begin : begin + count].sum() for line, begin in zip(lines, first, strict=True)]
+        )
 
 
 def started_by_the_package(bits, batch, threshold):
@@ -153,7 +162,7 @@ def test_given_the_same_draws_the_package_chooses_the_same_anchors_but_for_ties(
 
 
 def agree(ours, package):
-    """Whether two samples of outcomes may well have one distribution: a test at the level 0.0001; rare ones are joined."""
+    """Whether two samples may well have one distribution: a test at the level 0.0001; rare outcomes are joined."""
     common = {outcome for outcome, count in Counter(package).items() if count >= 4}
     counts = [Counter(outcome if outcome in common else "rare" for outcome in given) for given in (ours, package)]
     outcomes = sorted(set().union(*counts), key=str)
@@ -230,7 +239,7 @@ def test_a_row_beyond_all_known_ones_is_refused(table):
 
 def test_no_rows_and_texts_without_words_are_explained():
     given = ReleasedTextAnchors(Judge(), 0.95).explain(["", "great film"])
-    assert [given.item(row) for row in range(2)][0] == frozenset()
+    assert given.item(0) == frozenset()
     assert len(ReleasedTextAnchors(Judge(), 0.95).explain([])) == 0
 
 

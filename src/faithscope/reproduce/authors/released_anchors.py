@@ -24,8 +24,8 @@ class ReleasedAnchors:
     """Explains a row by conditions that keep its prediction, or by none at all, as the package does.
 
     Every row has draws of its own, so rows alike may get different anchors. To ask the model less often, all rows draw
-    from one pool of perturbed rows for each set of conditions (see `drawn_rows`). Of conditions that look equally precise
-    the last is taken, as a stable sort has it.
+    from one pool of perturbed rows for each set of conditions (see `drawn_rows`). Of conditions that look equally
+    precise the last is taken, as a stable sort has it.
 
     Parameters
     ----------
