@@ -26,14 +26,10 @@ _SHARED = (
     *("discretized", "growth", "samples", "sweep", "systems"),
     *("models/boosted", "models/forest", "models/reviews", "models/splits", "models/stand_in", "models/tabulated"),
     "models/trained",
-    *(
-        "authors/kernel_coalitions",
-        "authors/label_shap",
-        "authors/lars",
-        "authors/literal_top",
-        "authors/mixed_labels",
-        "authors/random_flips",
-    ),
+    *("authors/kernel_coalitions", "authors/label_shap", "authors/lars", "authors/literal_top"),
+    *("authors/mixed_labels", "authors/random_flips"),
+    *("authors/anchor_search", "authors/drawn_rows", "authors/line_seeds"),
+    *("authors/released_anchors", "authors/released_text_anchors"),
 )
 _FORMAT = 1
 _ALL = ("quick", "all_rows", "search", "dice", "seed")

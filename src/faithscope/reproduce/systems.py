@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 import faithscope as fs
 from faithscope.reproduce.authors.label_shap import LabelShap
 from faithscope.reproduce.authors.random_flips import RandomFlips
+from faithscope.reproduce.authors.released_anchors import ReleasedAnchors
 from faithscope.reproduce.models.splits import Split
 from faithscope.reproduce.models.tabulated import tabulated
 from faithscope.reproduce.models.trained import trained
@@ -125,10 +126,13 @@ class BoostedSystem:
         )
 
     def anchors(self, threshold: float) -> Any:
-        """With beam 1, which the package anchor-exp always uses; as run, all columns are numbers."""
-        categorical = () if self.setting == "as_run" else self.split.categorical
+        """As run: as the package anchor-exp gives them, of all test rows. As defined: ours, with its beam of 1."""
+        seed = self.settings.seed
+        if self.setting == "as_run":
+            return ReleasedAnchors(self.model, self.split.test, threshold, seed=seed)
+        categorical = self.split.categorical
         return fs.explainers.Anchors(
-            self.model, self.known, threshold=threshold, beam=1, categorical=categorical, seed=self.settings.seed
+            self.model, self.known, threshold=threshold, beam=1, categorical=categorical, seed=seed
         )
 
     def evaluated(self, explainer: Any) -> fs.Evaluation:
