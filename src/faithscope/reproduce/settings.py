@@ -22,6 +22,7 @@ _SHARED = (
     *("discretized", "growth", "samples", "sweep", "systems"),
     *("models/boosted", "models/reviews", "models/splits", "models/tabulated"),
     *("authors/kernel_coalitions", "authors/label_shap", "authors/lars", "authors/literal_top", "authors/random_flips"),
+    "authors/small_changes",
 )
 _FORMAT = 1
 _ALL = ("quick", "all_rows", "search", "dice", "seed")
