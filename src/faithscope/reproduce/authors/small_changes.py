@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,35 +88,37 @@ class _Search:
 
     @classmethod
     def of(cls, wanted: float, start: float, change: float, limit: int | None, cuts: Any) -> "_Search":
-        way = np.sign(wanted - np.trunc(start))
-        most = _most(wanted, start, change, way)
-        count = min(most, limit or _LONGEST)
+        way = float(np.sign(wanted - np.trunc(start)))
+        goal, reached = _goal(wanted, way)
+        count = min(int(np.ceil(abs(goal - start) / change)) + 2, limit or _LONGEST)
         # Step by step, as the package adds: the sum of many small numbers is not their product.
-        values = np.add.accumulate(np.concatenate([[start], np.full(count, way * change)]))
-        gaps = wanted - np.trunc(values[1:])
-        over = (np.abs(gaps) <= _EQUAL) | (gaps * way <= 0)
-        last = int(over.argmax()) + 1 if over.any() else count
-        values = values[: last + 1]
-        steps = np.arange(1, last + 1) if cuts is None else _first_of_each_cell(values, cuts)
-        return cls(values[steps], np.trunc(values[steps - 1]) + 0.0, float(values[-1]), not over.any())
+        values = np.add.accumulate(np.concatenate([[start], np.full(count, way * change)])) * way
+        last = int(np.searchsorted(values, goal * way, side=reached))
+        limited, last = last > count, min(last, count)
+        steps = np.arange(1, last + 1) if cuts is None else _first_of_each_cell(values, np.sort(way * cuts), last)
+        return cls(values[steps] * way, np.trunc(values[steps - 1] * way) + 0.0, float(values[last] * way), limited)
 
     def ended(self, keeps: Masks) -> float:
         """Where the search ends if these of its steps keep the class."""
         return self.end if keeps.all() else float(self.back[int(keeps.argmin())])
 
 
-def _most(wanted: float, start: float, change: float, way: float) -> int:
-    """An upper bound of the steps until the whole part reaches the value: ``int()`` cuts toward zero."""
-    goal = np.ceil(wanted - _EQUAL) if way > 0 else np.floor(wanted + _EQUAL)
-    end = goal if goal * way >= 1 else goal - way
-    return int(np.ceil(abs(end - start) / change)) + 2
+def _goal(wanted: float, way: float) -> tuple[float, Literal["left", "right"]]:
+    """The value at which ``int(value)`` reaches or passes the wanted one, and whether it is "left" behind or included.
+
+    ``int()`` cuts toward zero: going up, it is 0 as soon as the value is above -1, and 1 when the value is 1.
+    """
+    goal = float(np.ceil(wanted - _EQUAL) if way > 0 else np.floor(wanted + _EQUAL))
+    return (goal, "left") if goal * way >= 1 else (goal - way, "right")
 
 
-def _first_of_each_cell(values: Floats, cuts: Any) -> Ints:
-    """Positions of the steps before which the model's answer may change, whichever side its splits belong to."""
-    single = values.astype(np.float32)  # trees compare in single precision
-    cells = np.searchsorted(cuts, single, side="left") + np.searchsorted(cuts, single, side="right")
-    return np.flatnonzero(np.diff(cells)) + 1
+def _first_of_each_cell(values: Floats, cuts: Any, last: int) -> Ints:
+    """The first step, and those before which the model's answer may change, whichever side its splits belong to."""
+    single, cuts = values.astype(np.float32), np.asarray(cuts, np.float32)  # trees compare in single precision
+    steps = np.concatenate(
+        [[1], np.searchsorted(single, cuts, side="left"), np.searchsorted(single, cuts, side="right")]
+    )
+    return np.unique(steps[(steps >= 1) & (steps <= last)])
 
 
 def _kept(
