@@ -94,8 +94,8 @@ def _limits(name: str, settings: Settings) -> Outcome:
         points, limited = flips.finished(plain, system.rows, limit)
         none = np.where(limited[:, None], NONE, points)
         told.append(
-            f"{name} with at most {limit:,} steps per feature in dice-ml's last step, which {limited.mean():.0%} of rows "
-            f"reach: {_told(points, system)}; if these rows get no counterfactual: {_told(none, system)}"
+            f"{name} with at most {limit:,} steps per feature in dice-ml's last step ({limited.mean():.0%} of rows "
+            f"reach the limit): {_told(points, system)}; if these rows get no counterfactual: {_told(none, system)}"
         )
     return Outcome(notes=tuple(told))
 
