@@ -80,13 +80,18 @@ def test_counts_add_up_to_the_printed_numbers_with_those_in_range_apart():
         ({}, "open"),
         ({"note": "Explained: by n"}, "explained"),
         ({"note": "more rows; unexplained"}, "unexplained"),
-        ({"note": ""}, "told"),
+        ({"note": "another split"}, "see why"),
         ({"lowest": 0.2, "highest": 0.6, "draws": 10}, "in range"),
         ({"lowest": 0.2, "highest": 0.4, "draws": 10}, "open"),
     ],
 )
 def test_every_far_number_has_a_verdict(change, word):
     assert verdicts.verdict(replace(FAR, **change)) == word
+
+
+def test_a_reason_is_told_once_for_numbers_that_share_it():
+    rows = verdicts.far_rows([part(FAR, replace(FAR, case="b"), replace(FAR, case="c", note="open: other"))])
+    assert [row[-1] for row in rows] == ["nobody knows <why>", "as above", "other"]
 
 
 def test_the_former_counts_are_those_of_all_printed_numbers():

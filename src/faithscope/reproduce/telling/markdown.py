@@ -70,14 +70,14 @@ def _met(parts: Sequence[Part]) -> list[str]:
 
 
 def _far(parts: Sequence[Part]) -> list[str]:
-    far = verdicts.far_records(parts)
+    far = verdicts.far_rows(parts)
     if not far:
         return ["None is farther than 0.05 from the printed one, as run."]
     told = (
         "As run, farther than 0.05 from the printed number. *In range*: other plausible draws reach the printed one. "
         "*Unexplained* means that we do not know why."
     )
-    return [told, "", *_grid(verdicts.FAR_CELLS, [verdicts.far_cells(record) for record in far])]
+    return [told, "", *_grid(verdicts.FAR_CELLS, far)]
 
 
 def _claims(parts: Sequence[Part]) -> list[str]:

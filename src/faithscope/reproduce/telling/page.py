@@ -34,7 +34,6 @@ def render(parts: Sequence[Part], command: str, clock: Clock | None = None) -> s
         verdicts=verdicts,
         evidence=evidence,
         match_rows=[summary.match_cells(match) for match in summary.matches(parts)],
-        far_rows=[verdicts.far_cells(record) for record in verdicts.far_records(parts)],
         shown=shown,
         icons=_ICONS,
         summary=summary,

@@ -29,6 +29,6 @@ def write_pictures(parts: Sequence[Part], folder: Path) -> dict[str, str]:
 def _svg(figure: Figure) -> str:
     import vl_convert
 
-    legend = {"labelColor": LIGHT["ink"], "labelFontSize": 11}
+    legend = {"labelColor": LIGHT["ink"], "labelFontSize": 11, "columnPadding": 24}
     config = theme(LIGHT) | {"legend": legend, "padding": 12}
     return str(vl_convert.vegalite_to_svg(draw(figure) | {"width": _WIDTH, "config": config}))

@@ -53,7 +53,17 @@ def verdict(record: Record) -> str:
     if record.in_range:
         return "in range"
     first = record.note.partition(":")[0].strip().lower()
-    return first if first in _WORDS else "unexplained" if "unexplained" in record.note else "told"
+    return first if first in _WORDS else "unexplained" if "unexplained" in record.note else "see why"
+
+
+def far_rows(parts: Iterable[Part]) -> list[tuple[str, ...]]:
+    """All far numbers as texts, under `FAR_CELLS`; a reason that the line before has too is not told again."""
+    rows = [far_cells(record) for record in far_records(parts)]
+    before = ["", *(row[-1] for row in rows)]
+    return [
+        (*row[:-1], "as above" if row[-1] and row[-1] == last else row[-1])
+        for row, last in zip(rows, before, strict=False)
+    ]
 
 
 def far_cells(record: Record) -> tuple[str, ...]:
