@@ -30,7 +30,10 @@ def by_seed(step: Callable[[str, Setting, Settings], Outcome], name: str, settin
     """A data set as run with nine other seeds: each is another split, and other draws of the explainers."""
     most = _QUICK_DRAWS if settings.quick else DRAWS
     chosen = [replace(settings, seed=settings.seed + draw) for draw in range(1, most)]
-    return Draws("the split", {f"{name} seed {other.seed}": _later(step, name, "as_run", other) for other in chosen})
+    return Draws(
+        "the split and of the explainers",
+        {f"{name} seed {other.seed}": _later(step, name, "as_run", other) for other in chosen},
+    )
 
 
 def _later(step: Callable[..., Outcome], *given: Any) -> Callable[[], Outcome]:
