@@ -9,8 +9,8 @@ CHOSEN = (
 AS_RUN = (
     (
         "explainers are fitted to the test rows, not to the training rows",
-        "Figure 2's fnlwgt <= 116,736 is the first quartile of UCI's test rows; LIME on Adult then fits "
-        "without another choice",
+        "Figure 2's fnlwgt <= 116,736 is the first quartile of UCI's test rows; LIME on Adult then fits, with n "
+        "chosen *",
         "very (Adult), likely elsewhere",
     ),
     (
