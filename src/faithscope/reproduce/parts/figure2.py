@@ -8,8 +8,9 @@ import numpy as np
 import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.reproduce.claims import by_interval
-from faithscope.reproduce.models.boosted import boosted, by_scikit_learn
+from faithscope.reproduce.models.boosted import boosted
 from faithscope.reproduce.models.splits import Split, split
+from faithscope.reproduce.models.trained import by_scikit_learn
 from faithscope.reproduce.printed import in_figure
 from faithscope.reproduce.records import Claim, Outcome, Record, Setting, total
 from faithscope.reproduce.settings import Settings, Steps

@@ -34,6 +34,8 @@ def timing(parts: Sequence[Part], clock: Clock | None = None) -> str:
     told = f"{spoken(sum(part.outcome.seconds for part in parts))} of computing."
     if clock is None:
         return told
+    if clock.workers > 1:  # they train the slow models before any step begins
+        told = told.replace("computing.", "computing, without the models that workers trained first.")
     kept = [step for step in steps if step.kept]
     if clock.fresh and not kept:
         plural = "worker" if clock.workers == 1 else "workers"
