@@ -14,6 +14,7 @@ from faithscope.reproduce.authors.literal_top import LiteralTop
 from faithscope.reproduce.claims import by_interval, by_signs
 from faithscope.reproduce.models.splits import NAMES
 from faithscope.reproduce.printed import printed
+from faithscope.reproduce.ranges import Draws, by_seed, ranged
 from faithscope.reproduce.records import FAR, SETTINGS, Claim, Outcome, Record, Setting, record_of, total
 from faithscope.reproduce.settings import Settings, Steps
 
@@ -28,13 +29,22 @@ AS_RUN = (
 
 
 def on_six_data_sets(
-    part: ModuleType, step: Callable[[str, Setting, Settings], Outcome], settings: Settings
+    part: ModuleType,
+    step: Callable[[str, Setting, Settings], Outcome],
+    settings: Settings,
+    draws: Mapping[str, Draws] | None = None,
 ) -> Outcome:
-    """A part's records of every data set in both settings, and the claims about them."""
+    """A part's records of every data set in both settings, and the claims about them.
+
+    Numbers as run have a range over the draws of their data set; Heart's, of a hundred rows, over ten splits.
+    """
     steps = Steps(settings, part)
+    every = {"heart": by_seed(step, "heart", settings), **(draws or {})}
     outcome = total(
         steps.do(f"{name} {setting}", step, name, setting, settings) for name in NAMES for setting in SETTINGS
     )
+    for name in [] if settings.dice else every:
+        outcome = ranged(outcome, every[name], steps)
     tested = [claim for setting in SETTINGS for claim in claims(part.ID, setting, outcome.records)]
     return outcome + Outcome(claims=tuple(tested))
 
