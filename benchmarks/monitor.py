@@ -128,7 +128,10 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        told = {"add": raced(folder / "log.duckdb", day_log(folder)), "state": filled(folder / "s.duckdb", options.days)}
+        told = {
+            "add": raced(folder / "log.duckdb", day_log(folder)),
+            "state": filled(folder / "s.duckdb", options.days),
+        }
     state, add = told["state"], told["add"]
     print(f"add of a day: {add['add']:.2f} s, bare group-by {add['bare']:.2f} s, ratio {add['ratio']:.2f}")
     print(

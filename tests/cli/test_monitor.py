@@ -1,6 +1,7 @@
 """faithscope monitor: add and report, their exit status, and what they print."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -39,9 +40,9 @@ def test_a_log_is_added_once_and_reported(state):
     result = run("report", "--state", state, "--html", "page.html", "--summary", "summary.md")
     assert result.exit_code == 0
     assert "n=3,000" in result.output
-    page = open("page.html", encoding="utf-8").read()
+    page = Path("page.html").read_text(encoding="utf-8")
     assert "<script src" not in page
-    assert "consistency" in open("summary.md", encoding="utf-8").read()
+    assert "consistency" in Path("summary.md").read_text(encoding="utf-8")
 
 
 def test_the_exit_status_tells_an_alarm_and_a_low_limit(state):

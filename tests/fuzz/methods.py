@@ -155,7 +155,7 @@ def _added(monitor):
 
 
 def _added_log(monitor):
-    how = {name: NAMES for name in ("prediction", "explanation", "when", "by")} | {"batch": SCALARS, "nulls": WORDS}
+    how = dict.fromkeys(("prediction", "explanation", "when", "by"), NAMES) | {"batch": SCALARS, "nulls": WORDS}
     tables = st.one_of(st.just(LOG), st.sampled_from([0, 1, 4]).flatmap(hostile.tables), SCALARS)
     return st.tuples(st.tuples(tables), st.fixed_dictionaries({}, optional=how))
 
@@ -167,10 +167,13 @@ _with("Monitor.add_log", AUDIT, 20, INSTANCES["Monitor"], _added_log)
 @target("Monitor", AUDIT, 20)
 def _(draw):
     places = ["new", "deep/er", ".", "a\0b", "x" * 300, None, 3, b"x"]
-    where, how = draw(st.sampled_from(places)), draw(
-        st.fixed_dictionaries(
-            {}, optional={"at_least": SHARES, "confidence": SHARES, "by": st.one_of(NAMES, SCALARS), "seed": SEEDS}
-        )
+    where, how = (
+        draw(st.sampled_from(places)),
+        draw(
+            st.fixed_dictionaries(
+                {}, optional={"at_least": SHARES, "confidence": SHARES, "by": st.one_of(NAMES, SCALARS), "seed": SEEDS}
+            )
+        ),
     )
 
     def call():

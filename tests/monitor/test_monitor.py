@@ -81,7 +81,8 @@ def test_the_whole_and_every_day_and_group_are_those_of_all_rows(tmp_path, monke
     assert levels == ({0, 1, 2} if compacted else {0})
     pairs = monitor._history.pairs.of_group(-1)
     assert pairs.rows.sum() == len(rows)
-    assert (pairs.matched.sum() <= pairs.openers.sum()) and (pairs.agreeing <= pairs.matched).all()
+    assert pairs.matched.sum() <= pairs.openers.sum()
+    assert (pairs.agreeing <= pairs.matched).all()
 
 
 @given(ROWS, st.integers(1, 4))
@@ -234,7 +235,9 @@ def test_what_cannot_be_merged_is_refused(monkeypatch):
 
 KEYS = np.random.default_rng(0).integers(0, 6, 200)
 LABELS = np.where(KEYS % 2, "yes", "no")
-IMPORTANCES = pd.DataFrame(np.random.default_rng(1).normal(size=(200, 4)).round(1), columns=[f"phi_{c}" for c in "abcd"])
+IMPORTANCES = pd.DataFrame(
+    np.random.default_rng(1).normal(size=(200, 4)).round(1), columns=[f"phi_{c}" for c in "abcd"]
+)
 FORMS = {
     "integers": (KEYS, {"k": KEYS}, {"kind": "keys"}),
     "numbers": (KEYS / 2, {"k": KEYS / 2}, {"kind": "keys"}),
@@ -250,8 +253,16 @@ FORMS = {
         {"k": [[f"w{i}" for i in range(key)] for key in KEYS]},
         {"kind": "codes"},
     ),
-    "rules": (fs.Rules.parse([f"age <= {key}" for key in KEYS]), {"k": [f"age <= {key}" for key in KEYS]}, {"kind": "rules"}),
-    "reasons": (fs.Reasons([f"Since {key}." for key in KEYS]), {"k": [f"since {key}" for key in KEYS]}, {"kind": "reasons"}),
+    "rules": (
+        fs.Rules.parse([f"age <= {key}" for key in KEYS]),
+        {"k": [f"age <= {key}" for key in KEYS]},
+        {"kind": "rules"},
+    ),
+    "reasons": (
+        fs.Reasons([f"Since {key}." for key in KEYS]),
+        {"k": [f"since {key}" for key in KEYS]},
+        {"kind": "reasons"},
+    ),
     "records": (
         pd.DataFrame({"k": KEYS.astype(str), "l": KEYS}),
         {"k": KEYS.astype(str), "l": KEYS},
@@ -453,7 +464,9 @@ def test_an_empty_monitor_says_so():
 def test_hostile_texts_of_explanations_labels_and_groups_are_kept_apart_and_shown():
     texts = ["a'; DROP TABLE cells; --", "\x1b[31mred", "ü" * 5000, "\ud800", "", "a\nb"]
     monitor = fs.Monitor(by="g")
-    monitor.add([text for text in texts for _ in range(4)], [0, 0, 1, 1] * 6, by=[text for text in texts for _ in range(4)])
+    monitor.add(
+        [text for text in texts for _ in range(4)], [0, 0, 1, 1] * 6, by=[text for text in texts for _ in range(4)]
+    )
     assert monitor.single_look().distinct == len(texts)
     assert set(monitor.groups) == set(texts)
     assert "\x1b" not in str(monitor)

@@ -1,5 +1,6 @@
 """Has a mean changed since a reference period? Alarms, false with probability at most δ over all looks ever."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -118,3 +119,14 @@ def _divergence(total: Numbers, n: Numbers, mean: float) -> Numbers:
 
 def _plain(day: Any) -> Any:
     return day.item() if isinstance(day, np.generic) else day
+
+
+def group_changes(lines: Mapping[Any, DailyDraws], reference: int, error: float) -> dict[Any, tuple[Alarm, ...]]:
+    """Alarms of all rows (the line None) and of groups, false with probability at most `error` for all together.
+
+    All rows have half of the error, groups share the other half. Lines have the same days.
+    """
+    groups = [name for name in lines if name is not None]
+    whole = error / 2 if groups and None in lines else error
+    rest = (error - whole if None in lines else error) / max(1, len(groups))
+    return {name: changes(draws, reference, whole if name is None else rest) for name, draws in lines.items()}

@@ -117,9 +117,10 @@ class TwoPeriods:
         matched, agreeing = np.zeros((2, 2 * self.distinct), np.int64)
         matched[pairs.groups], agreeing[pairs.groups] = pairs.matched, pairs.agreeing
         (m0, m1), (a0, a1) = matched.reshape(-1, 2).T, agreeing.reshape(-1, 2).T
-        table = (m0 + m1, a0 + a1, m1)
+        table = (np.maximum(m0 + m1, 1), a0 + a1, m1)
         tails = np.minimum(stats.hypergeom.cdf(a1, *table), stats.hypergeom.sf(a1 - 1, *table))
-        return np.where(self.compared, np.minimum(1, 2 * tails * self.compared.sum()), 1.0)
+        known = self.compared & (m0 > 0) & (m1 > 0)
+        return np.where(known, np.minimum(1, 2 * tails * self.compared.sum()), 1.0)
 
     def feature_parts(self, features: Sequence[Sequence[str]]) -> dict[str, float]:
         """For each feature, the sum of the parts of explanations that name it, the largest loss first; sums overlap."""

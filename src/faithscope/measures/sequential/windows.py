@@ -1,5 +1,7 @@
 """Windows of days: which beginnings are still watched at each look, few enough for thousands of days."""
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -8,12 +10,13 @@ _AGES = 8
 Integers = NDArray[np.int64]
 
 
+@lru_cache(maxsize=4)
 def watched(days: int) -> tuple[Integers, Integers]:
     """First and last day of every window that is looked at, counted from 0.
 
     A window that begins on day j is watched until it is 8 · 2^v days old, where 2^v divides j; day 0 for ever. So at
-    every look the windows begin on all of the last eight days, then on every second, fourth, … day: some window
-    begins within an eighth of the time since any day.
+    every look windows begin on each of the last eight days, then on every second, fourth, … day: after any day that is
+    t days ago a window begins within t / 4 days.
 
     Examples
     --------
@@ -25,7 +28,9 @@ def watched(days: int) -> tuple[Integers, Integers]:
     twos = np.where(starts > 0, starts & -starts, days)
     lives = np.minimum(_AGES * twos, days - starts)
     first = np.repeat(starts, lives)
-    return first, first + np.arange(len(first)) - np.repeat(np.cumsum(lives) - lives, lives)
+    last = first + np.arange(len(first)) - np.repeat(np.cumsum(lives) - lives, lives)
+    first.flags.writeable = last.flags.writeable = False  # kept for the next call
+    return first, last
 
 
 def shares(first: Integers) -> NDArray[np.float64]:
