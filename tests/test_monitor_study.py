@@ -52,3 +52,10 @@ def test_all_groups_together_raise_few_false_alarms():
         lines[None] = DailyDraws.known(np.arange(days), np.full(days, 60), sum(groups.values()))
         false += any(group_changes(lines, 30, 0.05).values())
     assert false <= 150 * (0.05 + 2 * np.sqrt(0.05 * 0.95 / 150))
+
+
+def test_the_kept_results_are_within_the_bar(study):
+    lines = study.WRITTEN.read_text(encoding="utf-8").splitlines()[2:]
+    trials = int(lines[0].split("; ")[1].split()[0])
+    assert study.beyond(lines, trials) == []
+    assert study.beyond([*lines[:2], "a system  0.300  0.9  0.000  0.9", ""], trials) != []
