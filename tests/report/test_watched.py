@@ -5,7 +5,11 @@ import re
 
 import pytest
 
-from faithscope.report.watched import render, write
+from faithscope.measures.sequential.change import Alarm
+from faithscope.measures.sequential.distance import Distance
+from faithscope.measures.sequential.periods import TwoPeriods
+from faithscope.measures.sequential.telling import change_sentences, drift_sentences
+from faithscope.report.watched import changed_explanations, render, write
 from watched_example import HOSTILE, watched_record
 
 
@@ -47,3 +51,30 @@ def test_few_days_are_shown_too(days, tmp_path):
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "No alarm." in page
     assert ("No rows were added yet." in page) == (days == 0)
+
+
+def test_explanations_that_changed_are_told_losses_first_with_their_labels():
+    periods = TwoPeriods.of([0, 0, 1, 1, 2], [0, 1, 0, 1, 0], before=[900, 0, 50, 50, 30], after=[600, 300, 95, 5, 30])
+    told = changed_explanations(periods, ["a", "b", "c"], ["no", "yes"])
+    assert [each.text for each in told] == ["a", "b"]
+    assert told[0].part < 0 < told[1].part
+    assert told[0].labels == "no: 100% → 67%, yes: 0% → 33%"
+    assert told[0].rows == (900, 900)
+    assert told[0].probability < 0.001
+
+
+def test_a_change_of_consistency_is_told_apart_from_drift_of_explanations():
+    near, far = Distance(0.1, 0.0, 0.2), Distance(0.4, 0.3, 0.5)
+    alarm = Alarm("drop", 5, 4, 0.7, 0.8, (0.9, 0.95))
+    first = {
+        (bool(c), apart.low > 0): drift_sentences(c, [], apart, 0.1)[0] for c in ([], [alarm]) for apart in (near, far)
+    }
+    assert len(set(first.values())) == 4
+    assert first[False, True].startswith("The explanations drift; consistency is not")
+    assert first[True, False].startswith("Consistency changed; the explanations are not")
+    assert "0.300 and 0.500" in drift_sentences([], [], far, 0.1)[1]
+
+
+def test_periods_that_cannot_be_compared_are_told_so():
+    assert "no rows" in change_sentences(TwoPeriods.of([0], [0], [5], [0]))[0]
+    assert "cannot be compared" in change_sentences(TwoPeriods.of([0, 1], [0, 0], [5, 0], [0, 5]))[0]

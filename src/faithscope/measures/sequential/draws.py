@@ -19,7 +19,7 @@ class DailyDraws:
     >>> [round(float(end[-1]), 3) for end in draws.limits(0.05)]
     [0.923, 0.979]
     >>> [round(float(end[-1]), 3) for end in draws.single_look(0.05)]
-    [0.935, 0.972]
+    [0.935, 0.971]
     """
 
     days: NDArray[Any]

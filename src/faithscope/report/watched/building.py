@@ -1,0 +1,51 @@
+"""A monitor's record from what it has counted: draws per day, and cells of two periods."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from faithscope.measures.sequential.change import Alarm
+from faithscope.measures.sequential.draws import DailyDraws
+from faithscope.measures.sequential.periods import TwoPeriods
+from faithscope.measures.sequential.telling import label_changes
+from faithscope.report.watched.record import ChangedExplanation, WatchedLine
+
+MOST = 20  # explanations that are listed
+
+
+def watched_lines(
+    draws: Mapping[Any, DailyDraws], alarms: Mapping[Any, Sequence[Alarm]], error: float
+) -> tuple[WatchedLine, ...]:
+    """All rows (the line None) first, then groups; each line's limits have the whole error."""
+    ordered = sorted(draws, key=lambda name: name is not None)
+    return tuple(
+        WatchedLine.of("all rows" if name is None else str(name), draws[name], error, alarms.get(name, ()))
+        for name in ordered
+    )
+
+
+def changed_explanations(
+    periods: TwoPeriods, names: Sequence[str], labels: Sequence[str], seed: int = 0
+) -> tuple[ChangedExplanation, ...]:
+    """The explanations that add most to the change of agreement, losses first; told with their labels.
+
+    Parameters
+    ----------
+    names, labels
+        How explanations, and labels, read: by their numbers.
+    """
+    probabilities = periods.probabilities(seed)
+    changed = np.flatnonzero(periods.parts != 0)
+    largest = changed[np.argsort(-np.abs(periods.parts[changed]), kind="stable")][:MOST]
+    return tuple(
+        ChangedExplanation(
+            names[place],
+            (int(periods.given[0, place]), int(periods.given[1, place])),
+            (float(periods.agreement[0, place]), float(periods.agreement[1, place])),
+            float(periods.parts[place]),
+            float(probabilities[place]),
+            label_changes(periods, int(place), labels),
+        )
+        for place in sorted(largest, key=lambda place: periods.parts[place])
+    )
