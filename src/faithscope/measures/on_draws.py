@@ -12,6 +12,7 @@ from faithscope.agreements import Agreement, Spread, to_agreement
 from faithscope.counting.drawn import DrawnCounts, count_draws
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.base import several
+from faithscope.explanations.highlights import Highlights
 from faithscope.inputs.alignment import made_in_order
 from faithscope.inputs.asking import noting, rows_of_its_own
 from faithscope.inputs.checks import same_length
@@ -85,7 +86,7 @@ def measure_on_draws(sample: Sample, population: Population, ask: Ask | None, co
     else:
         answers = _asked(population, counted, ask)
     counts = count_draws(counted, answers)
-    told = (_told(population, counts), *_left_out(own), *_silent(counts))
+    told = (_told(population, counts, counted), *_left_out(own), *_silent(counts))
     notes = (*counted.explanations.notes, *counted.notes, *copy_notes(counted), *told)
     return draws_estimate(counts, IndependentUnits.of(counted), population, confidence, notes)
 
@@ -139,7 +140,8 @@ def draws_estimate(
     """An estimate from counted draws."""
     margins = draw_margins(units, counts.values, counts.silent, confidence)
     value, silent = units.mean(counts.values), units.mean(counts.silent)
-    verified = None if silent >= 1 else min(1.0, value / (1 - silent))
+    checked = units.sums(1 - counts.silent).sum()
+    verified = min(1.0, float(units.sums(counts.values).sum() / checked)) if checked > 0 else None
     chance = counts.chance
     low, high, above = _against_chance(counts, units, verified, chance, margins, confidence)
     few = (few_rows_decide(margins),) if margins.degrees_of_freedom < FEW - 1e-9 and silent < 1 else ()
@@ -231,20 +233,20 @@ def _drop(
     known = np.where(checked > 0, counts.drop, 0.0)
     drop = float(units.sums(known).sum() / units.sums(checked).sum())
     deviations = units.without_each(units.sums(known), units.sums(checked))
-    wrong, span = check_confidence(confidence) / 2, float(np.ptp(np.append(known, [0.0])))
+    wrong = check_confidence(confidence) / 2
+    span = float(max(np.ptp(known), np.ptp(np.asarray(counts.labels, np.float64))))  # of a row that was not seen
     if deviations is None:
-        return drop, -math.inf, math.inf
+        return drop, None, None
     margin = max(deviations.margin(wrong)[0], span * units.least(wrong) / units.mean(checked))
     return drop, drop - margin, drop + margin
 
 
-def _told(population: Population, counts: DrawnCounts) -> str:
+def _told(population: Population, counts: DrawnCounts, sample: Sample) -> str:
     """How many draws there are, and of what."""
-    fewest, most = int(counts.others.min()), int(counts.others.max())
-    some = counts.others[counts.others > 0]
-    fewest = int(some.min()) if len(some) else 0
+    known = counts.others[counts.others > 0]
+    fewest, most = (int(known.min()), int(known.max())) if len(known) else (0, 0)
     many = several(most, "draw", "draws") if fewest == most else f"{fewest:,} to {most:,} draws"
-    return f"{many} per row: {population.sentence()}"
+    return f"{many} per row: {population.sentence(of_words=isinstance(sample.explanations, Highlights))}"
 
 
 def _silent(counts: DrawnCounts) -> tuple[str, ...]:

@@ -85,8 +85,8 @@ class Population(ABC):
         """Whoever draws for these rows; raises if nothing can be drawn for explanations of this kind."""
 
     @abstractmethod
-    def sentence(self) -> str:
-        """What is drawn, for a note."""
+    def sentence(self, *, of_words: bool) -> str:
+        """What is drawn, for a note: rows of features, or documents if explanations are words."""
 
 
 @dataclass(frozen=True)

@@ -74,8 +74,12 @@ class Conditional(Population):
             return NearDocuments.of(explanations, X, self.X_train, self.k)
         return refuse_unscoped(explanations, "Conditional")
 
-    def sentence(self) -> str:
-        return "what the explanation does not fix comes from the nearest training rows that it covers"
+    def sentence(self, *, of_words: bool) -> str:
+        if of_words:
+            return "the nearest training documents that hold all highlighted words"
+        return (
+            "the row, in which features that the explanation does not fix come from near training rows that it covers"
+        )
 
 
 @dataclass(frozen=True, eq=False)

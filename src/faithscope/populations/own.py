@@ -51,7 +51,7 @@ class OwnDraws(Population):
     only_covered: bool = True
     model: Any = None
 
-    what: ClassVar[str] = "draws of one's own"
+    what: ClassVar[str] = "own draws"
 
     def __repr__(self) -> str:
         return f"drawn({len(self.of):,} draws for {len(self.explanations):,} explanations)"
@@ -89,8 +89,8 @@ class OwnDraws(Population):
             every &= holds | ~np.isin(codes, having)
         return every
 
-    def sentence(self) -> str:
-        return "draws are the caller's own"
+    def sentence(self, *, of_words: bool) -> str:
+        return "as they were handed over"
 
 
 def drawn(
@@ -143,9 +143,9 @@ def _positions(of: Any, explanations: int) -> Ints:
     """Positions of explanations, each a whole number from 0."""
     column = to_vector(of, "of")
     whole = column.ndim == 1 and (column.dtype.kind in "iu" or all(map(is_whole, column.tolist())))
-    wrong = [] if not whole else [place for place in column.tolist() if not 0 <= place < explanations]
-    if not whole or wrong:
-        seen = repr(wrong[0]) if wrong else f"shape {column.shape} of {column.dtype}"
+    wrong = column[(column < 0) | (column >= explanations)] if whole else column[:0]
+    if not whole or len(wrong):
+        seen = repr(wrong.tolist()[0]) if len(wrong) else f"shape {column.shape} of {column.dtype}"
         raise BadInput(
             f"of must hold the position of each draw's explanation, a whole number from 0 to {explanations - 1:,}; got "
             f"{seen}."

@@ -106,8 +106,11 @@ class Perturbed(_Drawn):
             return MaskedWords.of(explanations, X, self.draws, self.seed, self.keep, self.unknown)
         return refuse_unscoped(explanations, "Perturbed")
 
-    def sentence(self) -> str:
-        return "draws are training rows with what the explanation fixes, or documents with other words masked"
+    def sentence(self, *, of_words: bool) -> str:
+        if of_words:
+            how = "removed" if self.unknown is None else f"replaced by {self.unknown!r}"
+            return f"the document, of whose words that are not highlighted each stays at {self.keep:.0%} or is {how}"
+        return "a training row, in which values that break the explanation are replaced by values that meet it"
 
 
 class Product(_Drawn):
@@ -151,8 +154,10 @@ class Product(_Drawn):
             return WordsOfTraining.of(explanations, X, self.X_train, self.draws, self.seed)
         return refuse_unscoped(explanations, "Product")
 
-    def sentence(self) -> str:
-        return "every feature, or word, is drawn by itself from training rows, given what the explanation fixes"
+    def sentence(self, *, of_words: bool) -> str:
+        if of_words:
+            return "the document, whose words that are not highlighted are replaced by words of training documents"
+        return "every feature drawn by itself from training rows, from values that meet the explanation"
 
 
 @dataclass(frozen=True, eq=False)
