@@ -37,7 +37,7 @@ class RowKinds:
     @classmethod
     def of(cls, *kinds: tuple[float, float], silent: float = 0.0) -> "RowKinds":
         """From pairs of a share and a probability; rows of the silent share would agree half of the time."""
-        shares, agreeing = (np.array([*column, last]) for column, last in zip(zip(*kinds), (silent, 0.5), strict=True))
+        shares, agreeing = np.array([*kinds, (silent, 0.5)]).T
         return cls(shares / shares.sum(), agreeing, np.arange(len(shares)) < len(kinds))
 
     @property
@@ -115,9 +115,7 @@ class SmallTable:
             return float(np.mean([self.predict(np.array([cell]))[0] == own for cell in product(*columns)]))
         agreeing = []
         for place, base in enumerate(self.train):
-            columns = [
-                base[j : j + 1] if j >= self.fixed or meets[j][place] else choices[j] for j in range(len(base))
-            ]
+            columns = [base[j : j + 1] if j >= self.fixed or meets[j][place] else choices[j] for j in range(len(base))]
             agreeing.append(np.mean([self.predict(np.array([cell]))[0] == own for cell in product(*columns)]))
         return float(np.mean(agreeing))
 

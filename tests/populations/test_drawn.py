@@ -79,9 +79,7 @@ def test_draws_that_the_explanation_does_not_cover_are_left_out_and_told():
     assert "3 draws are left out, of 4, since their explanation does not apply to them" in measured.notes
     every = fs.sufficiency(RULES, [1, 1], population=fs.drawn(RULES, rows, LABELS, only_covered=False))
     assert every.counts.others.tolist() == [2, 2]
-    asked = fs.sufficiency(
-        RULES, lambda given: [1] * len(given), [[1.0, 1.0]] * 2, population=fs.drawn(RULES, rows)
-    )
+    asked = fs.sufficiency(RULES, lambda given: [1] * len(given), [[1.0, 1.0]] * 2, population=fs.drawn(RULES, rows))
     assert asked.counts.others.tolist() == [1, 0]
 
 

@@ -186,7 +186,11 @@ FRAME = pd.DataFrame(TRAIN, columns=["a", "b", "c"])
             BadInput,
             "LinearRegression predicts numbers",
         ),
-        (lambda: fs.sufficiency(X, MODEL, X, population=PERTURBED), NotScoped, "importances over 3 features, which do not say where they apply"),
+        (
+            lambda: fs.sufficiency(X, MODEL, X, population=PERTURBED),
+            NotScoped,
+            "importances over 3 features, which do not say where they apply",
+        ),
         (
             lambda: fs.sufficiency(fs.Counterfactuals(X + 1, X), MODEL, X, population=PERTURBED),
             BadInput,

@@ -8,7 +8,9 @@ import faithscope as fs
 
 
 def gower(x, y, ranges):
-    return np.mean([float(a != b) if r is None else min(1.0, abs(a - b) / r) for a, b, r in zip(x, y, ranges)])
+    return np.mean(
+        [float(a != b) if r is None else min(1.0, abs(a - b) / r) for a, b, r in zip(x, y, ranges, strict=True)]
+    )
 
 
 def test_the_k_nearest_covered_rows_are_drawn_with_the_fixed_features_of_the_row():

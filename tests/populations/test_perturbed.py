@@ -120,7 +120,11 @@ def test_draws_are_tables_of_the_library_that_training_rows_are_of(library):
         },
         index=[7, 3, 9, 1],
     )
-    make = {"pandas": lambda f: f, "polars": pl.from_pandas, "arrow": lambda f: pa.Table.from_pandas(f, preserve_index=False)}
+    make = {
+        "pandas": lambda f: f,
+        "polars": pl.from_pandas,
+        "arrow": lambda f: pa.Table.from_pandas(f, preserve_index=False),
+    }
     table = make[library](frame)
     rules = fs.Rules.from_conditions([[("job", "==", "cook")]] * 4, features=list(frame.columns))
     drawn = fs.Perturbed(table, draws=3).draw(rules, table).rows

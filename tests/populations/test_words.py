@@ -16,8 +16,9 @@ def test_highlighted_words_stay_and_all_occurrences_of_a_word_go_together():
         assert len(words) == len(original)
         assert all(new in (old, "UNK") for new, old in zip(words, original, strict=True))
         assert all(new == old for new, old in zip(words, original, strict=True) if old in WORDS.item(row))
-        assert all(len({new for new, old in zip(words, original) if old == word}) == 1 for word in original)
-    kept = np.mean([text.split()[0] == "a" for text, row in zip(drawn.rows, drawn.of) if row == 0])
+        pairs = list(zip(words, original, strict=True))
+        assert all(len({new for new, old in pairs if old == word}) == 1 for word in original)
+    kept = np.mean([text.split()[0] == "a" for text, row in zip(drawn.rows, drawn.of, strict=True) if row == 0])
     assert 0.4 < kept < 0.6
 
 

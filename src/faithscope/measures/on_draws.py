@@ -101,7 +101,7 @@ def _refuse_spread(agreement: Agreement) -> None:
 
 def _asked(population: Population, sample: Sample, ask: Ask) -> Iterator[tuple[Ints, NDArray[Any]]]:
     """The row and the prediction of each draw, block by block."""
-    for draws in population.blocks(sample.explanations, sample.X):
+    for draws in population._blocks(sample.explanations, sample.X):
         if len(draws.of):
             yield draws.of, ask(draws.rows)
 
@@ -246,7 +246,7 @@ def _told(population: Population, counts: DrawnCounts, sample: Sample) -> str:
     known = counts.others[counts.others > 0]
     fewest, most = (int(known.min()), int(known.max())) if len(known) else (0, 0)
     many = several(most, "draw", "draws") if fewest == most else f"{fewest:,} to {most:,} draws"
-    return f"{many} per row: {population.sentence(of_words=isinstance(sample.explanations, Highlights))}"
+    return f"{many} per row: {population._sentence(of_words=isinstance(sample.explanations, Highlights))}"
 
 
 def _silent(counts: DrawnCounts) -> tuple[str, ...]:

@@ -70,22 +70,22 @@ class Population(ABC):
         """
         kind = as_explanations(explanations)
         same_length(explanations=len(kind), X=rows_of(X))
-        return self.drawer(kind, X).draw(0, len(kind))
+        return self._drawer(kind, X).draw(0, len(kind))
 
-    def blocks(self, explanations: Explanations, X: Any) -> Iterator[Draws]:
+    def _blocks(self, explanations: Explanations, X: Any) -> Iterator[Draws]:
         """The draws of all rows, block by block."""
-        drawer = self.drawer(explanations, X)
+        drawer = self._drawer(explanations, X)
         block = np.cumsum(drawer.widths) // _NUMBERS
         ends = [*(1 + np.flatnonzero(np.diff(block))).tolist(), len(block)]
         for start, stop in pairwise([0, *ends]):
             yield drawer.draw(start, stop)
 
     @abstractmethod
-    def drawer(self, explanations: Explanations, X: Any) -> Drawer:
+    def _drawer(self, explanations: Explanations, X: Any) -> Drawer:
         """Whoever draws for these rows; raises if nothing can be drawn for explanations of this kind."""
 
     @abstractmethod
-    def sentence(self, *, of_words: bool) -> str:
+    def _sentence(self, *, of_words: bool) -> str:
         """What is drawn, for a note: rows of features, or documents if explanations are words."""
 
 

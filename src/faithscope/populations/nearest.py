@@ -65,7 +65,7 @@ class Conditional(Population):
     def __repr__(self) -> str:
         return f"Conditional(X_train of {rows_of(self.X_train):,} rows, k={self.k})"
 
-    def drawer(self, explanations: Explanations, X: Any) -> Drawer:
+    def _drawer(self, explanations: Explanations, X: Any) -> Drawer:
         if self.X_train is None:
             raise BadInput("Conditional draws from training rows: pass Conditional(X_train).")
         if isinstance(explanations, Rules):
@@ -74,7 +74,7 @@ class Conditional(Population):
             return NearDocuments.of(explanations, X, self.X_train, self.k)
         return refuse_unscoped(explanations, "Conditional")
 
-    def sentence(self, *, of_words: bool) -> str:
+    def _sentence(self, *, of_words: bool) -> str:
         if of_words:
             return "the nearest training documents that hold all highlighted words"
         return (

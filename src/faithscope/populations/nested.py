@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
-from faithscope.inputs.arrays import is_frame, to_array
+from faithscope.inputs.arrays import frame_names, is_frame, to_array
 from faithscope.inputs.models import label_function
 from faithscope.inputs.rows import rows_of, take_rows
 
@@ -93,21 +93,41 @@ def _hold_draws(parts: Sequence[Any], *, texts: bool) -> bool:
 
 
 def _joined(parts: Sequence[Any]) -> Any:
-    """Several tables, arrays or lists as one, in the form of the first that has rows."""
-    filled = [part for part in parts if rows_of(part)] or parts[:1]
-    first = filled[0]
+    """Several tables, arrays or lists as one, in the form that all of them have."""
+    filled = [part for part in parts if rows_of(part)] or list(parts[:1])
+    forms = {(type(part).__module__.partition(".")[0], _columns(part)) for part in filled}
+    if len(forms) > 1:
+        (first, _), (second, _), *_ = sorted(forms, key=str)
+        differ = f"{first} and {second}" if first != second else "different columns"
+        raise BadInput(f"Draws of explanations come as {differ}: pass tables of one library with the same columns.")
+    try:
+        return _concatenated(filled)
+    except Exception as error:  # columns of different types, which each library refuses in its own way
+        raise BadInput(
+            f"Draws of explanations cannot be joined ({type(error).__name__}): pass tables with the same columns of "
+            "the same types, or all draws in one table with of=."
+        ) from error
+
+
+def _columns(part: Any) -> Any:
+    """The columns of a table by name, or how many an array has; None for a list."""
+    return frame_names(part) if is_frame(part) else getattr(part, "shape", (0,))[1:] or None
+
+
+def _concatenated(parts: list[Any]) -> Any:
+    first = parts[0]
     if hasattr(first, "iloc"):
         import pandas as pd
 
-        return pd.concat(filled, ignore_index=True)
+        return pd.concat(parts, ignore_index=True)
     if hasattr(first, "column_names"):
         import pyarrow as pa
 
-        return pa.concat_tables(filled)
+        return pa.concat_tables(parts)
     if is_frame(first):
         import polars as pl
 
-        return pl.concat(filled)
+        return pl.concat(parts)
     if isinstance(first, np.ndarray) and first.ndim >= 2:
-        return np.concatenate(filled)
-    return [item for part in filled for item in take_rows(part, np.arange(rows_of(part)))]
+        return np.concatenate(parts)
+    return [item for part in parts for item in take_rows(part, np.arange(rows_of(part)))]

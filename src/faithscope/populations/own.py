@@ -56,7 +56,7 @@ class OwnDraws(Population):
     def __repr__(self) -> str:
         return f"drawn({len(self.of):,} draws for {len(self.explanations):,} explanations)"
 
-    def drawer(self, explanations: Explanations, X: Any) -> Drawer:
+    def _drawer(self, explanations: Explanations, X: Any) -> Drawer:
         raise BadInput("These draws were made elsewhere: read them from `rows` and `of`.")
 
     def check(self, explanations: Explanations) -> None:
@@ -89,7 +89,7 @@ class OwnDraws(Population):
             every &= holds | ~np.isin(codes, having)
         return every
 
-    def sentence(self, *, of_words: bool) -> str:
+    def _sentence(self, *, of_words: bool) -> str:
         return "as they were handed over"
 
 
@@ -128,6 +128,7 @@ def drawn(
     0.5
     """
     kind = as_explanations(explanations)
+    same_length(explanations=len(kind))
     check_flag(only_covered, "only_covered")
     if of is None:
         table, places = flat_draws(rows, len(kind), texts=not isinstance(kind, _ROWS))

@@ -99,14 +99,14 @@ class Perturbed(_Drawn):
             )
         self.keep, self.unknown = float(keep), unknown
 
-    def drawer(self, explanations: Explanations, X: Any) -> Drawer:
+    def _drawer(self, explanations: Explanations, X: Any) -> Drawer:
         if isinstance(explanations, Rules):
             return self._table(explanations, X, joint=True)
         if isinstance(explanations, Highlights) and not isinstance(explanations, Concepts):
             return MaskedWords.of(explanations, X, self.draws, self.seed, self.keep, self.unknown)
         return refuse_unscoped(explanations, "Perturbed")
 
-    def sentence(self, *, of_words: bool) -> str:
+    def _sentence(self, *, of_words: bool) -> str:
         if of_words:
             how = "removed" if self.unknown is None else f"replaced by {self.unknown!r}"
             return f"the document, of whose words that are not highlighted each stays at {self.keep:.0%} or is {how}"
@@ -147,14 +147,14 @@ class Product(_Drawn):
     def __init__(self, X_train: Any, draws: int = 100, *, seed: int = 0, model: Any = None) -> None:
         super().__init__(X_train, draws, seed, model)
 
-    def drawer(self, explanations: Explanations, X: Any) -> Drawer:
+    def _drawer(self, explanations: Explanations, X: Any) -> Drawer:
         if isinstance(explanations, Rules):
             return self._table(explanations, X, joint=False)
         if isinstance(explanations, Highlights) and not isinstance(explanations, Concepts):
             return WordsOfTraining.of(explanations, X, self.X_train, self.draws, self.seed)
         return refuse_unscoped(explanations, "Product")
 
-    def sentence(self, *, of_words: bool) -> str:
+    def _sentence(self, *, of_words: bool) -> str:
         if of_words:
             return "the document, whose words that are not highlighted are replaced by words of training documents"
         return "every feature drawn by itself from training rows, from values that meet the explanation"
