@@ -155,17 +155,17 @@ def test_the_literal_sign_of_top_5_is_the_formula_read_aloud():
 
 
 def test_a_table_of_the_trees_says_what_the_trees_say(settings):
-    system = BoostedSystem.of("chess", settings)
+    system = BoostedSystem.of("chess", settings, "as_defined")
     assert isinstance(system.model, Tabulated)
     between = np.random.default_rng(0).uniform(-1, 9, (500, 6))
     for rows in (system.split.test, between):
         assert np.array_equal(system.model.predict(rows), system.trees.predict(rows))
         np.testing.assert_allclose(system.model.predict_proba(rows), system.trees.predict_proba(rows), atol=1e-6)
-    assert not isinstance(BoostedSystem.of("avila", settings).model, Tabulated)
+    assert not isinstance(BoostedSystem.of("avila", settings, "as_defined").model, Tabulated)
 
 
 def test_many_trees_give_equal_rows_one_answer_and_all_rows_their_own(settings, monkeypatch):
-    trees = BoostedSystem.of("avila", settings).trees
+    trees = BoostedSystem.of("avila", settings, "as_defined").trees
     rows = np.random.default_rng(0).normal(size=(300, len(trees.thresholds))).round(1)
     rows = np.concatenate([rows, rows[:100], -0.0 * rows[:3], rows[:100].astype(np.float32)])
     expected = trees.predict(rows)
@@ -178,10 +178,10 @@ def test_many_trees_give_equal_rows_one_answer_and_all_rows_their_own(settings, 
 
 
 def test_anchors_of_a_sweep_are_searched_for_once_and_kept_by_threshold(settings, tmp_path):
-    system = BoostedSystem.of("adult", replace(settings, cache=tmp_path), 20)
-    alone = {asked: system.evaluated(system.anchors("as_defined", asked)) for asked in (0.6, 0.9)}
+    system = BoostedSystem.of("adult", replace(settings, cache=tmp_path), "as_defined", 20)
+    alone = {asked: system.evaluated(system.anchors(asked)) for asked in (0.6, 0.9)}
     for searches in (1, 0):  # the second time all is read from the cache
-        sweep = SweptAnchors.of(system.anchors("as_defined", 0.6), (0.6, 0.9))
+        sweep = SweptAnchors.of(system.anchors(0.6), (0.6, 0.9))
         for asked, anchors in sweep.items():
             rules = system.evaluated(anchors).explanations
             assert rules.to_conditions() == alone[asked].explanations.to_conditions()
@@ -266,11 +266,11 @@ def test_a_difference_from_the_printed_number_is_never_left_without_a_word():
     assert all(record.note for record in records if abs(record.ours - record.printed) > 0.05)
 
 
-def test_limes_of_class_1_are_among_those_of_all_classes(settings):
-    system = BoostedSystem.of("avila", settings)
-    np.testing.assert_allclose(
-        table6._given(system, "as_run").values, system.lime("as_run").explain(system.rows).values, atol=1e-9
-    )
+def test_as_run_explainers_learn_from_the_test_rows_of_scikit_learns_model(settings):
+    as_run, as_defined = (BoostedSystem.of("heart", settings, setting) for setting in ("as_run", "as_defined"))
+    assert np.array_equal(as_run.known, as_run.split.test)
+    assert np.array_equal(as_defined.known, as_defined.split.train)
+    assert "sklearn" in type(as_run.trees.estimator).__module__
 
 
 def lines(setting, **values):

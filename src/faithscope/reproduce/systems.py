@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 import faithscope as fs
 from faithscope.reproduce.authors.label_shap import LabelShap
 from faithscope.reproduce.authors.random_flips import RandomFlips
-from faithscope.reproduce.models.boosted import Boosted, boosted
+from faithscope.reproduce.models.boosted import trained
 from faithscope.reproduce.models.splits import Split
 from faithscope.reproduce.models.tabulated import tabulated
 from faithscope.reproduce.records import Setting
@@ -31,10 +31,12 @@ class BoostedSystem:
 
     Attributes
     ----------
+    setting : str
+        As defined or as run: decides the split, the model and what explainers learn from.
     split : Split
-    trees : Boosted
-    model : Boosted or Tabulated
-        The same model, as a table if the data set has few different inputs.
+    trees : Boosted, or scikit-learn's as run
+    model : the same, or Tabulated
+        As a table if the data set has few different inputs.
     rows : (n, d) array
     predictions : (n,) array
     truth : (n,) array
@@ -42,8 +44,9 @@ class BoostedSystem:
     settings : Settings
     """
 
+    setting: Setting
     split: Split
-    trees: Boosted
+    trees: Any
     model: Any
     rows: Floats
     predictions: NDArray[np.int64]
@@ -51,26 +54,29 @@ class BoostedSystem:
     settings: Settings
 
     @classmethod
-    def of(cls, name: str, settings: Settings, most: int | None = None) -> "BoostedSystem":
+    def of(cls, name: str, settings: Settings, setting: Setting, most: int | None = None) -> "BoostedSystem":
         """Train or read the model of a data set; explain at most `most` of its test rows, fewer in a quick run."""
         most = min(most or _QUICK_ROWS, _QUICK_ROWS) if settings.quick else most
-        data, trees = boosted(name, settings)
+        data, trees = trained(name, settings, setting)
         chosen = data.chosen(settings)[: None if settings.all_rows else most]
         model = tabulated(data, trees)
         rows = data.test[chosen]
-        return cls(data, trees, model, rows, model.predict(rows), data.y_test[chosen], settings)
+        return cls(setting, data, trees, model, rows, model.predict(rows), data.y_test[chosen], settings)
 
     @property
     def known(self) -> Floats:
-        """Training rows that explainers learn from: they are in random order, so the first are as good as any."""
-        return self.split.train[:_KNOWN]
+        """Rows that explainers learn from: training rows, as run the test rows themselves.
 
-    def shap(self, setting: Setting) -> Any:
+        They are in random order, so the first are as good as any.
+        """
+        return (self.split.test if self.setting == "as_run" else self.split.train)[:_KNOWN]
+
+    def shap(self) -> Any:
         """As run: Kernel SHAP of the label. As defined: exact SHAP of probabilities, or of margins for many classes."""
         seed = self.settings.seed
-        count = _QUICK_BACKGROUND if self.settings.quick else _BACKGROUND[setting]
+        count = _QUICK_BACKGROUND if self.settings.quick else _BACKGROUND[self.setting]
         background = self.split.train[np.random.default_rng(seed).choice(len(self.split.train), count, replace=False)]
-        if setting == "as_run":
+        if self.setting == "as_run":
             return LabelShap(self.model, background, seed=seed)
         if self.model is not self.trees:  # few enough features to try all coalitions
             return fs.explainers.Shap(self.model, background, output="probability", seed=seed)
@@ -79,13 +85,13 @@ class BoostedSystem:
             self.trees.estimator, background, output="margin" if many else "probability", seed=seed
         )
 
-    def lime(self, setting: Setting) -> Any:
+    def lime(self) -> Any:
         """As run: class 1 alone, every column a number. As defined: all classes, categories as categories.
 
         Every row has draws of its own, as in the ``lime`` package.
         """
         samples = _QUICK_LIME_SAMPLES if self.settings.quick else _LIME_SAMPLES
-        as_run = setting == "as_run"
+        as_run = self.setting == "as_run"
         return fs.explainers.Lime(
             self.model,
             self.known,
@@ -96,24 +102,24 @@ class BoostedSystem:
             draws="own",
         )
 
-    def counterfactual(self, setting: Setting) -> Any:
+    def counterfactual(self) -> Any:
         """As run: dice-ml's random method, or its package if the settings say so; of many classes, always the first."""
-        if setting == "as_defined":
+        if self.setting == "as_defined":
             return fs.explainers.Counterfactual(self.model, self.known, categorical=self.split.categorical)
         if self.settings.dice:
-            return fs.explainers.Dice(self.model, self.known, seed=self.settings.seed)
+            return fs.explainers.Dice(self.model, self.split.train[:_KNOWN], seed=self.settings.seed)
         return RandomFlips(
             self.model,
-            self.known,
+            self.split.train[:_KNOWN],
             wanted=0 if len(self.split.classes) > 2 else None,
             fractions=self.split.name in _FRACTIONS,
             samples=_QUICK_FLIPS if self.settings.quick else _FLIPS,
             seed=self.settings.seed,
         )
 
-    def anchors(self, setting: Setting, threshold: float) -> Any:
+    def anchors(self, threshold: float) -> Any:
         """With beam 1, which the package anchor-exp always uses; as run, all columns are numbers."""
-        categorical = () if setting == "as_run" else self.split.categorical
+        categorical = () if self.setting == "as_run" else self.split.categorical
         return fs.explainers.Anchors(
             self.model, self.known, threshold=threshold, beam=1, categorical=categorical, seed=self.settings.seed
         )

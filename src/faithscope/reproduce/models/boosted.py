@@ -210,3 +210,11 @@ def by_scikit_learn(name: str, settings: Settings, setting: Setting = "as_run") 
     asked = (name, chosen, str(sklearn.__version__), _rows_digest(data))
     mark = settings.question("scikit-learn", *asked, of=("quick", "seed"))
     return Fitted(GradientBoostingClassifier(random_state=settings.seed, **chosen).fit(X, y), mark)
+
+
+def trained(name: str, settings: Settings, setting: Setting) -> tuple[Split, Any]:
+    """A data set and its model in a setting: xgboost's, as run scikit-learn's."""
+    model = by_scikit_learn(name, settings, setting) if setting == "as_run" else None
+    if model is None:
+        return boosted(name, settings, setting)
+    return split(name, settings.folder, settings.seed, setting), model

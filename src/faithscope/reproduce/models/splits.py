@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 NAMES = ("heart", "chess", "avila", "bank", "adult", "covtype")
+_AS_RUN_SHARE, _AS_RUN_SEED = 0.33, 42
 _BOUNDARY = {"adult": 32_561}  # where UCI's training rows end
 
 
@@ -90,7 +91,8 @@ def encode(dataset: Dataset) -> tuple[Floats, tuple[tuple[Any, ...] | None, ...]
 def split(name: str, folder: Path | None = None, seed: int = 0, setting: Setting = "as_defined") -> Split:
     """A data set by name, as numbers, in two thirds for training and one third for testing.
 
-    As run, Adult is split as UCI splits it: the counts of Figure 2 are exactly those of UCI's test rows.
+    As run, Adult is split as UCI splits it: the counts of Figure 2 are exactly those of UCI's test rows. The others are
+    split with the seed that Table 1's 15,888 words give away; Heart and Bank then have the printed accuracies.
     """
     from sklearn.model_selection import train_test_split
 
@@ -102,7 +104,8 @@ def split(name: str, folder: Path | None = None, seed: int = 0, setting: Setting
     if boundary is not None and boundary < len(labels):
         parts = train_test_split(matrix, labels, train_size=boundary, shuffle=False)
     else:
-        parts = train_test_split(matrix, labels, test_size=1 / 3, random_state=seed)
+        share, drawn = (_AS_RUN_SHARE, _AS_RUN_SEED) if setting == "as_run" else (1 / 3, seed)
+        parts = train_test_split(matrix, labels, test_size=share, random_state=drawn)
     train, test, y_train, y_test = parts
     names = tuple(str(name) for name in dataset.X.columns)
     categorical = tuple(j for j, words in enumerate(known) if words is not None)

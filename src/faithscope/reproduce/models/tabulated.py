@@ -52,7 +52,9 @@ class Tabulated:
         return np.asarray(np.ravel_multi_index(tuple(self.model.cells(X).T), sizes))
 
 
-def tabulated(data: Split, model: Boosted) -> Any:
+def tabulated(data: Split, model: Any) -> Any:
     """The model as a table if the data set has few different inputs, else the model itself."""
     values = [len(np.unique(column)) for column in data.train.T]
+    if not isinstance(model, Boosted):
+        return model
     return Tabulated.of(model) if float(np.prod(values, dtype=float)) <= _MOST else model

@@ -41,11 +41,11 @@ def run(settings: Settings) -> Outcome:
 
 
 def _curves(name: str, setting: Setting, settings: Settings) -> Outcome:
-    system = BoostedSystem.of(name, settings, _QUICK_ROWS if settings.quick else _FEWER.get(name, _ROWS))
+    system = BoostedSystem.of(name, settings, setting, _QUICK_ROWS if settings.quick else _FEWER.get(name, _ROWS))
     like = Record(ID, name, "consistency", setting, len(system.rows), None, note=_NOTES[setting])
     records: list[Record] = []
     thresholds = _QUICK_THRESHOLDS if settings.quick else THRESHOLDS
-    for threshold, anchors in SweptAnchors.of(system.anchors(setting, thresholds[0]), thresholds).items():
+    for threshold, anchors in SweptAnchors.of(system.anchors(thresholds[0]), thresholds).items():
         evaluation = system.evaluated(anchors)
         records += _records(evaluation, replace(like, case=f"{name} {threshold}"))
     title = f"Anchors on {name}, {setting.replace('_', ' ')}"

@@ -29,8 +29,8 @@ def run(settings: Settings) -> Outcome:
 
 
 def _of_data_set(name: str, setting: Setting, settings: Settings) -> Outcome:
-    system = BoostedSystem.of(name, settings, _ROWS[setting].get(name))
-    given = system.evaluated(system.shap(setting)).explanations
+    system = BoostedSystem.of(name, settings, setting, _ROWS[setting].get(name))
+    given = system.evaluated(system.shap()).explanations
     like = Record(ID, name, "consistency", setting, len(system.rows), None)
     why = _DEFINED if setting == "as_defined" else _WHY.get(name, "unexplained")
     return Outcome(measured(like, given, system.predictions, importances(setting), why))

@@ -36,11 +36,11 @@ def run(settings: Settings) -> Outcome:
 
 def _of_data_set(name: str, setting: Setting, settings: Settings) -> Outcome:
     packaged = settings.dice and setting == "as_run"
-    system = BoostedSystem.of(name, settings, _DICE_ROWS if packaged else _MOST.get(name))
+    system = BoostedSystem.of(name, settings, setting, _DICE_ROWS if packaged else _MOST.get(name))
     like = Record(ID, name, "consistency", setting, len(system.rows), None)
     if setting == "as_defined":
         return _nearest(system, like)
-    points = _packaged(system) if packaged else system.values(system.counterfactual(setting))
+    points = _packaged(system) if packaged else system.values(system.counterfactual())
     why = _WHY.get(name, "unexplained")
     records = [
         record
@@ -54,7 +54,7 @@ def _nearest(system: BoostedSystem, like: Record) -> Outcome:
     """Measures of the nearest counterfactuals; there are none if the model predicts the same for all rows."""
     if len(set(system.model.predict(system.known).tolist())) < 2:
         return Outcome(unmeasured(like, _defined(), "the model predicts the same for all training rows"))
-    evaluation = system.evaluated(system.counterfactual("as_defined"))
+    evaluation = system.evaluated(system.counterfactual())
     measures = measured(like, evaluation.explanations, evaluation.predictions, _defined(), _DEFINED)
     return Outcome((*measures, *_balls(evaluation, like)))
 
@@ -72,7 +72,7 @@ def _balls(evaluation: fs.Evaluation, like: Record) -> list[Record]:
 
 def _packaged(system: BoostedSystem) -> Any:
     """The points that dice-ml itself finds."""
-    counterfactuals, places = system.counterfactual("as_run").find(system.rows)
+    counterfactuals, places = system.counterfactual().find(system.rows)
     points = np.full(system.rows.shape, NONE)
     points[places] = counterfactuals.points
     return points

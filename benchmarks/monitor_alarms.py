@@ -1,0 +1,189 @@
+"""Do a monitor's limits and alarms keep what they promise, however often one looks? Simulations with known truth.
+
+    python benchmarks/monitor_alarms.py             # minutes; exits 1 where the bar is missed
+    python benchmarks/monitor_alarms.py --quick     # seconds; too few trials to judge
+
+Days of rows are drawn from systems with known consistency and paired as `fs.Monitor` pairs them. Four tables: how
+often limits miss the truth on any of 10,000 days; how often an alarm is raised although nothing changed; how many
+days pass until a planted drop is known; what the share of openers costs and gains. The bar: at most .05 false alarms,
+up to two Monte-Carlo errors.
+"""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special, stats
+
+from faithscope.counting.pairing import Arrivals, Waiting, pair
+from faithscope.measures.sequential.change import changes
+from faithscope.measures.sequential.draws import DailyDraws
+from faithscope.measures.sequential.evidence import log_evidence_above, log_evidence_below, lower_limit, upper_limit
+from ratios import describe_machine
+
+Floats = NDArray[np.float64]
+ERROR, REFERENCE = 0.05, 30
+WRITTEN = Path(__file__).parent / "results" / "monitor_alarms.txt"
+
+
+@dataclass(frozen=True, eq=False)
+class DailySystem:
+    """Chances of explanations, chances of label 1 under each, and rows per day."""
+
+    p: Floats
+    q: Floats
+    rows: int
+
+    @property
+    def truth(self) -> float:
+        """The consistency."""
+        return float(self.p @ (self.q**2 + (1 - self.q) ** 2))
+
+    def dropped(self, drop: float) -> "DailySystem":
+        """The same explanations with noisier labels: consistency is less by `drop`."""
+        low, high = 0.0, 0.5
+        for _ in range(60):
+            middle = (low + high) / 2
+            noisy = replace(self, q=self.q * (1 - middle) + (1 - self.q) * middle)
+            low, high = (middle, high) if noisy.truth > self.truth - drop else (low, middle)
+        return noisy
+
+    def arrivals(self, days: int, trials: int, rng: np.random.Generator, first: int = 0) -> Arrivals:
+        """Rows of many days, one group per trial."""
+        n = days * trials * self.rows
+        explanations = rng.choice(len(self.p), n, p=self.p)
+        labels = (rng.random(n) < self.q[explanations]).astype(np.int64)
+        place = np.arange(n) // self.rows
+        return Arrivals.of(explanations, explanations, labels, first + place % days, np.ones(n), place // days)
+
+    def sums(self, days: int, trials: int, rng: np.random.Generator, share: float = 0.25) -> Floats:
+        """Openers, matched and agreeing, shape (3, trials, days), after all days: the most that limits ever know."""
+        sums, waiting, step = np.zeros((3, trials, days)), Waiting.empty(), max(1, 2_000_000 // (trials * self.rows))
+        for first in range(0, days, step):
+            arrivals = self.arrivals(min(step, days - first), trials, rng, first)
+            pairs = pair(arrivals, waiting, rng, share=share)
+            waiting = pairs.waiting
+            for column, total in zip((pairs.openers, pairs.matched, pairs.agreeing), sums, strict=True):
+                np.add.at(total, (pairs.groups, pairs.days), column)
+        return sums
+
+
+def zipf(explanations: int) -> Floats:
+    """A long tail."""
+    weights = 1 / np.arange(1, explanations + 1)
+    return np.asarray(weights / weights.sum())
+
+
+SYSTEMS = {
+    "one explanation, m = .82": DailySystem(np.ones(1), np.array([0.9]), 8),
+    "20 explanations, m = .95": DailySystem(zipf(20), np.full(20, 0.974), 8),
+    "2,000, long tail, m = .90": DailySystem(zipf(2000), np.full(2000, 0.947), 8),
+    "20 explanations, m = .999": DailySystem(zipf(20), np.full(20, 0.9995), 8),
+    "20 explanations, m = 1": DailySystem(zipf(20), np.ones(20), 8),
+    "20 explanations, m = .50": DailySystem(zipf(20), np.full(20, 0.5), 8),
+}
+
+
+def missed(sums: Floats, truth: float) -> tuple[float, float]:
+    """The share of trials in which limits for all looks, and those for a single look, miss the truth on any day."""
+    n, matched, k = np.cumsum(sums, axis=2)
+    most = k + n - matched
+    return float(_outside(n, k, most, truth).mean()), float(_outside_once(n, k, most, truth).mean())
+
+
+def _outside(n: Floats, k: Floats, most: Floats, truth: float) -> NDArray[np.bool_]:
+    outside = np.zeros(len(n), np.bool_)
+    for total, evidence in ((k, log_evidence_above), (most, log_evidence_below)):
+        rate = np.divide(total, n, out=np.zeros_like(n), where=n > 0)
+        away = rate > truth if evidence is log_evidence_above else rate < truth
+        far = n * (special.rel_entr(rate, truth) + special.rel_entr(1 - rate, 1 - truth)) >= np.log(2 / ERROR)
+        at = away & far & (n > 0)
+        proved = np.zeros_like(at)
+        proved[at] = evidence(total[at], n[at], truth) >= np.log(2 / ERROR)
+        outside |= proved.any(axis=1)
+    return outside
+
+
+def _outside_once(n: Floats, k: Floats, most: Floats, truth: float) -> NDArray[np.bool_]:
+    above, below = stats.binom.sf(k - 1, n, truth), stats.binom.cdf(most, n, truth)
+    return np.asarray(((above < ERROR / 2) | (below < ERROR / 2)).any(axis=1))
+
+
+def alarmed(sums: Floats, reference: int = REFERENCE) -> tuple[float, float]:
+    """The share of trials with an alarm on any day: of the sequential test, and of a z-test repeated every day."""
+    raised = [
+        bool(changes(DailyDraws.of_pairs(np.arange(t.shape[1]), *t), reference, ERROR)) for t in sums.swapaxes(0, 1)
+    ]
+    _, n, k = np.cumsum(sums, axis=2)
+    n0, k0 = n[:, [reference - 1]], k[:, [reference - 1]]
+    seen, k1 = n[:, reference:] - n0, k[:, reference:] - k0
+    n1 = np.maximum(seen, 1)
+    pooled = (k0 + k1) / (n0 + n1)
+    error = np.sqrt(pooled * (1 - pooled) * (1 / n0 + 1 / n1))
+    z = np.divide(np.abs(k1 / n1 - k0 / n0), error, out=np.zeros_like(error), where=(error > 0) & (seen > 0))
+    return float(np.mean(raised)), float((z > stats.norm.ppf(1 - ERROR / 2)).any(axis=1).mean())
+
+
+def delays(rows: int, drop: float, trials: int, rng: np.random.Generator, wait: int = 365) -> Floats:
+    """Days from a drop, which comes 30 days after the reference, to the alarm; inf if it is not known after a year."""
+    system = replace(SYSTEMS["20 explanations, m = .95"], rows=rows)
+    before, after = system.sums(2 * REFERENCE, trials, rng), system.dropped(drop).sums(wait, trials, rng)
+    days = np.arange(2 * REFERENCE + wait) - 2 * REFERENCE
+    both = np.concatenate([before, after], axis=2).swapaxes(0, 1)
+    drops = (
+        [a for a in changes(DailyDraws.of_pairs(days, *t), REFERENCE, ERROR) if a.direction == "drop"] for t in both
+    )
+    return np.array([found[0].day + 1.0 if found and found[0].day >= 0 else np.inf for found in drops])
+
+
+def report(quick: bool) -> Iterator[str]:
+    """The tables, line by line."""
+    looks, trials = (1_000, 40) if quick else (10_000, 120)
+    rng = np.random.default_rng(0)
+    yield f"Missed, or false alarm, on any of {looks:,} days; {trials} trials, nominal {ERROR}"
+    yield f"{'system':28s} limits  single look   change  repeated z-test"
+    for name, system in SYSTEMS.items():
+        sums = np.concatenate([system.sums(looks, 40, rng) for _ in range(trials // 40)], axis=1)
+        yield f"{name:28s} {_row(*missed(sums, system.truth), *alarmed(sums))}"
+    agreeing = rng.binomial(5, 0.9, (trials, looks)).astype(np.float64)
+    sums = np.stack([np.full_like(agreeing, 5), np.full_like(agreeing, 5), agreeing])
+    yield f"{'draws alone, m = .90':28s} {_row(*missed(sums, 0.9), *alarmed(sums))}"
+    yield ""
+    yield f"Days until a drop from .95 is known: median, nine in ten, share ever known; {max(10, trials // 2)} trials"
+    yield "rows per day   drop   median   nine in ten   known"
+    for rows in (100, 1_000, 10_000)[: 2 if quick else 3]:
+        for drop in (0.02, 0.05, 0.1, 0.2):
+            waited = delays(
+                rows,
+                drop,
+                max(10, trials // (2 if rows < 10_000 else 6)),
+                rng,
+                120 if quick else 365 if rows < 10_000 else 30,
+            )
+            half, most = np.quantile(waited, [0.5, 0.9], method="higher")
+            yield f"{rows:12,} {drop:6.2f} {half:8.0f} {most:13.0f} {np.isfinite(waited).mean():7.2f}"
+    yield ""
+    yield "The share of openers: limits after 10,000 rows, means of 20 trials"
+    yield "system                         share  waiting    low   high"
+    for name in list(SYSTEMS)[:3]:
+        for share in (0.5, 1 / 3, 0.25, 0.125):
+            n, matched, k = replace(SYSTEMS[name], rows=1_000).sums(10, 20, rng, share).sum(axis=2)
+            low, high = lower_limit(k, n, ERROR / 2).mean(), upper_limit(k + n - matched, n, ERROR / 2).mean()
+            yield f"{name:28s} {share:7.3f} {np.mean(1 - matched / n):8.3f} {low:6.3f} {high:6.3f}"
+
+
+def _row(limits: float, once: float, change: float, repeated: float) -> str:
+    return f"{limits:8.3f} {once:12.3f} {change:8.3f} {repeated:16.3f}"
+
+
+if __name__ == "__main__":
+    quick = "--quick" in sys.argv
+    lines = [describe_machine(["numpy", "scipy"]), ""]
+    for line in report(quick):
+        print(line, flush=True)
+        lines.append(line)
+    if not quick:
+        WRITTEN.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -1,0 +1,132 @@
+"""Has a mean changed since a reference period? Alarms, false with probability at most δ over all looks ever."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from faithscope.measures.sequential.draws import DailyDraws
+from faithscope.measures.sequential.evidence import Numbers, log_evidence_below, lower_limit, upper_limit
+from faithscope.measures.sequential.windows import Integers, shares, watched
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """A mean left the range of its reference: on which day that was known, and since when.
+
+    Attributes
+    ----------
+    direction : str
+        "drop" or "rise".
+    day : object
+        The first day whose draws prove it.
+    since : object
+        The first day of the window that proves it: the change came about then.
+    low, high : float
+        Limits of the mean of that window, as of the last day.
+    reference : tuple of float
+        Limits of the reference.
+    """
+
+    direction: str
+    day: Any
+    since: Any
+    low: float
+    high: float
+    reference: tuple[float, float]
+
+    def __str__(self) -> str:
+        side, end = ("below", self.reference[0]) if self.direction == "drop" else ("above", self.reference[1])
+        return (
+            f"{self.direction} since {self.since}, known on {self.day}: between {self.low:.3f} and {self.high:.3f}, "
+            f"{side} {end:.3f}"
+        )
+
+
+def reference_limits(reference: DailyDraws, error: float) -> tuple[float, float]:
+    """Limits of the mean of a period whose end was fixed beforehand: a single look, at its end."""
+    if not len(reference):
+        return 0.0, 1.0
+    low, high = reference.single_look(error)
+    return float(low[-1]), float(high[-1])
+
+
+def changes(draws: DailyDraws, reference: int, error: float) -> tuple[Alarm, ...]:
+    """Alarms of the days after the first `reference` days: whether the mean dropped or rose, each at most once.
+
+    Half of the error is that of the reference's limits, half that of all windows after it. Nothing is ever withdrawn:
+    more partners for openers that wait only narrow what is known.
+
+    Examples
+    --------
+    >>> agreeing = [475] * 20 + [430] * 5
+    >>> draws = DailyDraws.known(range(25), [500] * 25, agreeing)
+    >>> print(*changes(draws, reference=10, error=0.05))
+    drop since 20, known on 20: between 0.823 and 0.894, below 0.943
+    """
+    low, high = reference_limits(draws.take(slice(0, reference)), error / 2)
+    return departures(draws.take(slice(reference, None)), (low, high), error / 2)
+
+
+def departures(draws: DailyDraws, bounds: tuple[float, float], error: float) -> tuple[Alarm, ...]:
+    """Alarms of days on which a window proves a mean below, or above, the bounds; one-sided if a bound is 0 or 1."""
+    low, high = bounds
+    sides = [(True, low)] * (low > 0) + [(False, high)] * (high < 1)
+    alarms = (_departure(draws, drop, bounds, error / len(sides)) for drop, _ in sides)
+    return tuple(alarm for alarm in alarms if alarm is not None)
+
+
+def _departure(draws: DailyDraws, drop: bool, bounds: tuple[float, float], error: float) -> Alarm | None:
+    first, last = watched(len(draws))
+    errors = error * shares(first)
+    n, failures = _sums(draws.draws, first, last), _sums(draws.draws - draws.most if drop else draws.least, first, last)
+    bound = 1 - bounds[0] if drop else bounds[1]  # a drop is a rise of what is missing
+    proves = np.flatnonzero(_divergence(failures, n, bound) >= -np.log(errors))
+    evidence = log_evidence_below(n[proves] - failures[proves], n[proves], 1 - bound)
+    proves = proves[evidence >= -np.log(errors[proves])]
+    if not len(proves):
+        return None
+    window = proves[np.lexsort((-_rate(failures, n)[proves], last[proves]))[0]]
+    start, stop = int(first[window]), len(draws)
+    least, most, seen = (float(column[start:stop].sum()) for column in (draws.least, draws.most, draws.draws))
+    return Alarm(
+        "drop" if drop else "rise",
+        _plain(draws.days[last[window]]),
+        _plain(draws.days[start]),
+        float(lower_limit(least, seen, errors[window])),
+        float(upper_limit(most, seen, errors[window])),
+        bounds,
+    )
+
+
+def _sums(column: Numbers, first: Integers, last: Integers) -> Numbers:
+    total = np.concatenate([[0.0], np.cumsum(column)])
+    return np.asarray(total[last + 1] - total[first])
+
+
+def _rate(total: Numbers, n: Numbers) -> Numbers:
+    return np.asarray(total / np.maximum(n, 1e-300))
+
+
+def _divergence(total: Numbers, n: Numbers, mean: float) -> Numbers:
+    """The most that evidence for a mean above `mean` can be, in logarithms: the largest likelihood ratio."""
+    rate = _rate(total, n)
+    most = n * (special.rel_entr(rate, mean) + special.rel_entr(1 - rate, 1 - mean))
+    return np.where(rate > mean, most, 0.0)
+
+
+def _plain(day: Any) -> Any:
+    return day.item() if isinstance(day, np.generic) else day
+
+
+def group_changes(lines: Mapping[Any, DailyDraws], reference: int, error: float) -> dict[Any, tuple[Alarm, ...]]:
+    """Alarms of all rows (the line None) and of groups, false with probability at most `error` for all of them together.
+
+    All rows have half of the error, groups share the other half. Lines have the same days.
+    """
+    groups = [name for name in lines if name is not None]
+    whole = error / 2 if groups and None in lines else error
+    rest = (error - whole if None in lines else error) / max(1, len(groups))
+    return {name: changes(draws, reference, whole if name is None else rest) for name, draws in lines.items()}

@@ -1,0 +1,223 @@
+"""Limits and alarms that hold at all looks together: evidence is a martingale, and every law that follows from it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import integrate
+
+from faithscope.measures.sequential.change import changes, departures, group_changes, reference_limits
+from faithscope.measures.sequential.distance import distance
+from faithscope.measures.sequential.draws import DailyDraws
+from faithscope.measures.sequential.evidence import (
+    log_evidence_above,
+    log_evidence_below,
+    lower_limit,
+    single_look_limits,
+    upper_limit,
+)
+from faithscope.measures.sequential.periods import TwoPeriods
+from faithscope.measures.sequential.windows import shares, watched
+
+MEANS = st.floats(0.01, 0.99)
+SUMS = st.integers(0, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+
+
+@given(SUMS, MEANS)
+def test_evidence_neither_grows_nor_falls_on_average_if_the_mean_is_the_one_tested(sums, m):
+    k, n = sums
+    for evidence in (log_evidence_above, log_evidence_below):
+        now, agreed, not_agreed = (np.exp(float(evidence(*at, m))) for at in ((k, n), (k + 1, n + 1), (k, n + 1)))
+        assert m * agreed + (1 - m) * not_agreed == pytest.approx(now, rel=1e-7)
+
+
+@given(SUMS, MEANS, st.floats(0, 1), st.lists(st.floats(0, 1), min_size=1, max_size=5))
+def test_evidence_never_grows_on_average_for_numbers_or_smaller_means(sums, m, part, draws):
+    """Convexity: agreements between 0 and 1 whose mean is at most the one tested."""
+    k, n = sums
+    mean = np.mean(draws)
+    draws = np.array(draws) * (min(1, m / mean) * part if mean > 0 else 0)
+    growth = log_evidence_above(k + draws, n + 1, m) - log_evidence_above(k, n, m)
+    assert np.exp(growth).mean() <= 1 + 1e-7
+
+
+@given(st.integers(1, 40).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), st.floats(0.05, 0.95))
+def test_evidence_is_the_mean_likelihood_ratio_by_the_arcsine_law(sums, m):
+    k, n = sums
+
+    def ratio(angle: float) -> float:  # θ = sin², whose law is then uniform
+        theta = np.sin(angle) ** 2
+        return (theta / m) ** k * ((1 - theta) / (1 - m)) ** (n - k)
+
+    start = np.arcsin(np.sqrt(m))
+    expected = integrate.quad(ratio, start, np.pi / 2)[0] / (np.pi / 2 - start)
+    assert np.exp(float(log_evidence_above(k, n, m))) == pytest.approx(expected, rel=1e-6)
+
+
+@given(st.integers(1, 300), st.floats(0, 1))
+def test_evidence_falls_in_the_mean_as_far_as_limits_are_sought(n, part):
+    k = part * n
+    means = np.linspace(1e-9, max(1e-9, (k - 0.5) / n), 200)
+    assert (np.diff(log_evidence_above(k, n, means)) <= 1e-9).all()
+
+
+@given(SUMS, st.sampled_from([0.2, 0.05, 0.001]))
+def test_limits_grow_with_the_sum_and_are_mirror_images(sums, error):
+    k, n = sums
+    low, high = float(lower_limit(k, n, error)), float(upper_limit(k, n, error))
+    assert 0 <= low <= (k / n if n else 0) and (k / n if n else 1) <= high <= 1
+    assert high == pytest.approx(1 - float(lower_limit(n - k, n, error)))
+    assert float(lower_limit(k + 1, n + 1, error)) >= low - 1e-9 >= float(lower_limit(k, n + 1, error)) - 2e-9
+    if low > 0 and low < (k - 0.5) / n - 1e-9:
+        assert float(log_evidence_above(k, n, low)) == pytest.approx(-np.log(error), abs=1e-4)
+
+
+@pytest.mark.parametrize("m", [0.02, 0.5, 0.9, 0.97])
+def test_limits_miss_the_truth_at_any_of_300_looks_with_at_most_the_stated_probability(m):
+    """Exactly, by the distribution of all paths that have not yet been missed."""
+    error, missed, alive = 0.1, 0.0, np.ones(1)
+    for n in range(1, 301):
+        alive = np.append(alive * (1 - m), 0) + np.append(0, alive * m)
+        k = np.arange(n + 1)
+        evidence = np.maximum(log_evidence_above(k, n, m), log_evidence_below(k, n, m))
+        outside = evidence >= np.log(2 / error)
+        if n % 60 == 0:
+            limits = lower_limit(k, n, error / 2), upper_limit(k, n, error / 2)
+            assert (((limits[0] > m) | (limits[1] < m)) == outside).all()
+        missed += alive[outside].sum()
+        alive[outside] = 0
+    assert 0 < missed <= error
+
+
+def test_limits_for_a_single_look_are_narrower():
+    draws = DailyDraws.known(range(100), [20] * 100, [18] * 100)
+    low, high = draws.limits(0.05)
+    once_low, once_high = draws.single_look(0.05)
+    assert (low < once_low).all()
+    assert (once_high < high).all() or (high[high < 1] > once_high[high < 1]).all()
+
+
+def test_openers_that_wait_may_agree_or_not():
+    some = DailyDraws.of_pairs([0], [1000], [900], [880])
+    ends = [DailyDraws.known([0], [1000], [total]) for total in (880, 980)]
+    assert some.limits(0.05)[0] == ends[0].limits(0.05)[0]
+    assert some.limits(0.05)[1] == ends[1].limits(0.05)[1]
+
+
+def test_no_draws_say_nothing():
+    assert [float(end[0]) for end in DailyDraws.known([0], [0], [0]).limits(0.05)] == [0, 1]
+    assert [float(end) for end in single_look_limits(0, 0, 0, 0.05)] == [0, 1]
+    nothing = DailyDraws.known([], [], [])
+    assert changes(nothing, 3, 0.05) == ()
+    assert reference_limits(nothing, 0.05) == (0, 1)
+
+
+def test_some_window_begins_within_a_quarter_of_the_time_since_any_day():
+    first, last = watched(600)
+    assert len({*zip(first, last, strict=True)}) == len(first)
+    for look in (5, 63, 100, 599):
+        starts = np.sort(first[last == look])
+        for day in range(look + 1):
+            assert starts[np.searchsorted(starts, day)] - day <= (look - day + 1) / 4
+    assert shares(np.arange(10**6)).sum() == pytest.approx(1, abs=1e-5)
+
+
+def _planted(drop_at: int, days: int = 120, n: int = 250, drop: float = 0.1, seed: int = 0) -> DailyDraws:
+    means = np.where(np.arange(days) < drop_at, 0.93, 0.93 - drop)
+    return DailyDraws.known(np.arange(days), np.full(days, n), np.random.default_rng(seed).binomial(n, means))
+
+
+def test_a_drop_and_a_rise_are_told_with_the_day_they_began():
+    (drop,) = changes(_planted(70), 30, 0.05)
+    assert drop.direction == "drop" and 70 <= drop.day <= 73 and 68 <= drop.since <= 72
+    assert drop.high < drop.reference[0] and drop.low < 0.83 < drop.high
+    (rise,) = changes(_planted(70, drop=-0.05), 30, 0.05)
+    assert rise.direction == "rise" and rise.low > rise.reference[1]
+    assert changes(_planted(500), 30, 0.05) == ()
+
+
+def test_a_drop_within_the_reference_is_no_change():
+    assert changes(_planted(0), 30, 0.05) == ()
+
+
+def test_an_alarm_comes_no_later_as_partners_arrive_and_is_not_withdrawn_on_later_days():
+    draws, rng = _planted(70), np.random.default_rng(1)
+    waiting = np.minimum(draws.draws - draws.least, rng.integers(0, 12, len(draws)))
+    less = DailyDraws(draws.days, draws.draws, draws.least - waiting // 2, draws.least + waiting)
+    early, late = changes(draws, 30, 0.05)[0], changes(less, 30, 0.05)[0]
+    assert early.day <= late.day
+    days = [[alarm.day for alarm in changes(draws.take(slice(0, stop)), 30, 0.05)] for stop in range(60, 121)]
+    assert all(told in ([], [early.day]) for told in days)
+    assert sorted(days, key=len) == days
+
+
+def test_groups_share_the_error_and_only_the_changed_one_is_told():
+    lines = {None: _planted(500), "a": _planted(500, seed=2), "b": _planted(60, seed=3)}
+    told = group_changes(lines, 30, 0.05)
+    assert [name for name, alarms in told.items() if alarms] == ["b"]
+    assert told["b"] == changes(lines["b"], 30, 0.05 / 4)
+
+
+def test_a_promised_level_is_watched_in_windows_too():
+    good_then_bad = _planted(100)
+    (alarm,) = departures(good_then_bad, (0.9, 1.0), 0.05)
+    assert alarm.since >= 90
+    assert float(good_then_bad.limits(0.05)[1][-1]) > 0.9  # all days together do not show it
+    assert departures(_planted(500), (0.9, 1.0), 0.05) == ()
+
+
+CELLS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2), st.integers(0, 9), st.integers(0, 9)), min_size=1)
+
+
+@given(CELLS)
+def test_the_change_of_agreement_is_that_within_explanations_and_that_of_their_shares(cells):
+    tables = {(e, y): (before, after) for e, y, before, after in cells}
+    explanations, labels = np.array(list(tables)).T
+    before, after = np.array(list(tables.values())).T
+    periods = TwoPeriods.of(explanations, labels, before, after)
+    verified = []
+    for rows in (before, after):
+        total, terms = 0, 0.0
+        for e in np.flatnonzero(periods.compared):
+            n = [int(r) for r in rows[explanations == e]]
+            total += sum(n)
+            terms += sum(r * (r - 1) for r in n) / (sum(n) - 1)
+        verified.append(terms / max(1, total))
+    assert periods.within + periods.mix == pytest.approx(verified[1] - verified[0], abs=1e-9)
+    assert ((periods.probabilities(0) >= 0) & (periods.probabilities(0) <= 1)).all()
+
+
+def test_an_explanation_that_lost_its_agreement_is_told_and_others_are_not():
+    rng, n, explanations = np.random.default_rng(4), 400, 100
+    before = rng.binomial(n, 0.95, explanations)
+    after = rng.binomial(n, np.where(np.arange(explanations) == 7, 0.6, 0.95))
+    numbers = np.repeat(np.arange(explanations), 2)
+    rows = [np.stack([ones, n - ones], 1).ravel() for ones in (before, after)]
+    periods = TwoPeriods.of(numbers, np.tile([1, 0], explanations), *rows)
+    assert np.flatnonzero(periods.probabilities(0) < 0.05).tolist() == [7]
+    assert np.argmin(periods.parts) == 7
+    features = [["age", "age"] if e in (7, 8) else ["sex"] for e in range(explanations)]
+    assert next(iter(periods.feature_parts(features))) == "age"
+    assert periods.fresh == 0
+
+
+def test_new_explanations_are_told_by_their_share():
+    assert TwoPeriods.of([0, 1], [0, 0], before=[5, 0], after=[3, 1]).fresh == 0.25
+
+
+@pytest.mark.parametrize("moved", [0.0, 0.2])
+@pytest.mark.parametrize("explanations", [5, 2000])
+def test_limits_of_the_distance_cover_it(moved, explanations):
+    rng, p = np.random.default_rng(5), np.full(explanations, 1 / explanations)
+    q = np.append(p * (1 - moved), moved)
+    truth, covered, lows = moved, 0, []
+    for seed in range(200):
+        told = distance(rng.multinomial(1500, np.append(p, 0)), rng.multinomial(1000, q), 0.1, seed)
+        covered += told.low <= truth + 1e-12 <= told.high + 1e-12
+        lows.append(told.low)
+    assert covered >= 175
+    assert np.mean(lows) > 0.05 if moved else np.mean(np.array(lows) > 0) < 0.1
+
+
+def test_the_distance_to_no_rows_is_not_known():
+    assert distance([0, 0], [1, 2], 0.05, 0)[1:] == (0, 1)
