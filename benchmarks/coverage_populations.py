@@ -1,6 +1,6 @@
 """Do the intervals of sufficiency on draws hold what they promise? Simulations with known truth.
 
-    python benchmarks/coverage_populations.py             # four minutes; exits 1 where the bar is missed
+    python benchmarks/coverage_populations.py             # five minutes; exits 1 where the bar is missed
     python benchmarks/coverage_populations.py --quick     # seconds; too few trials to judge
 
 Rows are of kinds whose draws agree with a known probability, with 1 to 100 draws per row; and rules over a small table

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import faithscope as fs
+from faithscope.errors import BadInput
 from faithscope.populations.seeds import seeds_of
 
 FEATURES = ["age", "hours", "job"]
@@ -152,6 +153,24 @@ def test_columns_are_found_by_name_whatever_their_order():
     plain = fs.sufficiency(rules, by_name, X, population=fs.Conditional(train, k=5))
     turned = fs.sufficiency(rules, by_name, X[FEATURES[::-1]], population=fs.Conditional(train, k=5))
     assert plain.value == turned.value
+
+
+def test_a_category_that_training_rows_do_not_declare_is_not_lost_without_a_word():
+    train = pd.DataFrame({"job": pd.Categorical(["clerk", "cook"]), "age": [1.0, 2.0]})
+    X = pd.DataFrame({"job": pd.Categorical(["judge"]), "age": [1.0]})
+    rules = fs.Rules.from_conditions([[("job", "==", "judge")]], features=["job", "age"])
+    with pytest.raises(BadInput, match="'job' of X holds 'judge', which is none of the categories that X_train"):
+        fs.Perturbed(train).draw(rules, X)
+    both = pd.CategoricalDtype(["clerk", "cook", "judge"])
+    drawn = fs.Perturbed(train.astype({"job": both}), draws=3).draw(rules, X.astype({"job": both}))
+    assert drawn.rows["job"].tolist() == ["judge"] * 3
+
+
+def test_columns_of_one_name_are_refused():
+    twice = pd.DataFrame([[1.0, 2.0]], columns=["a", "a"])
+    rules = fs.Rules.from_conditions([[]], features=["a"])
+    with pytest.raises(BadInput, match="two columns 'a'"):
+        fs.Product(twice).draw(rules, twice)
 
 
 def test_whole_numbers_of_an_array_stay_whole():

@@ -10,6 +10,8 @@ from faithscope.errors import BadInput
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.hints import hint
+from faithscope.inputs.missing import missing_values
+from faithscope.inputs.queries import refuse_query
 
 Ints = NDArray[np.int64]
 
@@ -41,6 +43,7 @@ class SourceRows:
         """Both, after checking that they have the same columns and at least one training row."""
         from faithscope.explainers.shared.columns import columns_with_names  # here, since it loads all explainers
 
+        refuse_query(X_train, "X_train")
         names, columns = columns_with_names(X_train)
         if not columns or not len(columns[0]):
             raise BadInput("X_train is empty: at least one training row is needed to draw from.")
@@ -59,6 +62,17 @@ class SourceRows:
         known = {name: place for place, name in enumerate(self.names)}
         return np.array([known.get(feature, -1) for feature in rules.features], np.int64)
 
+    def _refuse_undeclared(self, j: int, values: NDArray[Any]) -> None:
+        """Raise if a column of declared categories would have to hold a value that is none of them."""
+        declared = _declared(self.X_train, j)
+        present = [] if declared is None else values[~missing_values(values)].tolist()
+        strange = next((value for value in present if value not in (declared or ())), None)
+        if strange is not None:
+            raise BadInput(
+                f"Column {self.names[j]!r} of X holds {strange!r}, which is none of the categories that X_train "
+                "declares for it: declare the same categories in both."
+            )
+
     def rows(self, source: Ints) -> Any:
         """Rows as a model reads them, from the positions (m, d) of the rows that each value comes from."""
         from faithscope.explainers.shared.table_rows import rebuilder
@@ -66,7 +80,21 @@ class SourceRows:
         drawn = [column[source[:, j]] for j, column in enumerate(self.columns)]
         if isinstance(self.X_train, np.ndarray) and self.X_train.ndim == 2 and self.X_train.dtype.kind in "biuf":
             return np.column_stack(drawn) if len(source) else np.empty(source.shape, self.X_train.dtype)
+        for j in np.flatnonzero((source >= self.train).any(axis=0)).tolist():
+            self._refuse_undeclared(j, drawn[j])
         return rebuilder(self.X_train, [column[: self.train] for column in self.columns])(drawn)
+
+
+def _declared(X_train: Any, j: int) -> set[Any] | None:
+    """The only categories that a column of a table can hold; None if it can hold any value."""
+    types = getattr(X_train, "dtypes", None)
+    if types is None or not is_frame(X_train):
+        return None
+    known = getattr(types.iloc[j] if hasattr(types, "iloc") else types[j], "categories", None)
+    try:
+        return None if known is None else set(known)
+    except TypeError:  # categories of polars that grow
+        return None
 
 
 def _in_order(
@@ -79,6 +107,9 @@ def _in_order(
         raise BadInput(f"X_train is {train} and X is {rows}: pass both in the form that the model takes.")
     if len(own) != len(names):
         raise BadInput(f"X_train has {len(names)} columns and X has {len(own)}: pass the same columns.")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise BadInput(f"X_train has two columns {twice!r}: give each column a name of its own.")
     absent = next((name for name in names if name not in own), None)
     if absent is not None:
         raise BadInput(f"X has no column {absent!r}, which X_train has: pass the same columns. {hint(absent, own)}")
