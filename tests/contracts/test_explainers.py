@@ -78,6 +78,8 @@ def network():
 
 CASES = {
     "tree path": lambda: Case(explainers.TreePath(TREE), SAMPLE),
+    "sufficient reason": lambda: Case(explainers.SufficientReason(FOREST, NUMBERS), SAMPLE),
+    "sufficient reason, coverage": lambda: Case(explainers.SufficientReason(FOREST, NUMBERS, order="coverage"), SAMPLE),
     "surrogate": lambda: Case(explainers.TreePath.surrogate(FOREST, NUMBERS, max_leaf_nodes=8), SAMPLE),
     "surrogate, mixed": lambda: Case(explainers.TreePath.surrogate(Codes(), MIXED, max_leaf_nodes=8), MIXED_SAMPLE),
     "neighbors": lambda: Case(explainers.NearestNeighbors(NUMBERS[:100], k=3), SAMPLE),

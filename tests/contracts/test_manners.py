@@ -19,6 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
 from faithscope import explainers
@@ -47,6 +48,7 @@ MODEL = make_pipeline(make_column_transformer((ENCODER, ["job"]), remainder="pas
 MODEL.fit(TRAIN.assign(age=TRAIN["age"].clip(0, 90), income=TRAIN["income"].clip(-3, 3)), LABELS)
 PLAIN = TRAIN[["age", "income"]].to_numpy()
 NEAR = KNeighborsClassifier(3).fit(PLAIN, LABELS)
+SHALLOW = DecisionTreeClassifier(max_depth=3, random_state=0).fit(PLAIN[8:], LABELS[8:])
 TEXTS = ["a great film", "a dull plot", "great plot", "no plot at all", f"{WORD} dull film"] * 4
 VECTORIZER = CountVectorizer().fit(TEXTS)
 LINEAR = LogisticRegression().fit(VECTORIZER.transform(TEXTS), [1, 0, 1, 0, 0] * 4)
@@ -74,6 +76,7 @@ CASES = {
     "NearestNeighbors": lambda: (explainers.NearestNeighbors(TRAIN, metric="gower"), MODEL, ROWS),
     "Lime": lambda: (explainers.Lime(MODEL, TRAIN, samples=50), MODEL, ROWS),
     "Anchors": lambda: (explainers.Anchors(MODEL, TRAIN, beam=1), MODEL, ROWS),
+    "SufficientReason": lambda: (explainers.SufficientReason(SHALLOW, PLAIN), SHALLOW, PLAIN[8:40]),
     "Shap": lambda: (explainers.Shap(MODEL, TRAIN.head(20)), MODEL, ROWS),
     "Gradient": lambda: (explainers.Gradient(network(), baseline=PLAIN[2]), NEAR, PLAIN[8:40]),
     "Counterfactual": lambda: (explainers.Counterfactual(MODEL, TRAIN), MODEL, ROWS),

@@ -533,7 +533,7 @@ SAFE = float(np.finfo(np.float32).max)
 @example(1.0)
 @example(np.nextafter(1.0, 0))
 def test_the_last_number_to_the_left_goes_left_and_the_next_goes_right(threshold):
-    last = tree_paths._last_to_the_left(np.array([threshold]))[0]
+    last = tree_paths.last_to_the_left(np.array([threshold]))[0]
     with np.errstate(over="ignore"):
         near = np.array([last, np.nextafter(last, np.inf)]).astype(np.float32).astype(np.float64)
     assert near[0] <= threshold

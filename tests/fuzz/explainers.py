@@ -63,6 +63,7 @@ TOKENIZERS = st.sampled_from([str.split, list, None, 3, "split", lambda text: No
 
 MADE = {
     "TreePath": (lambda: EX.TreePath(_tree()), {}),
+    "SufficientReason": (lambda: EX.SufficientReason(_tree()), {}),
     "NearestNeighbors": (lambda: EX.NearestNeighbors(TRAIN), {"k": COUNTS, "metric": METRICS}),
     "Lime": (
         lambda: EX.Lime(proba, TRAIN, samples=20),
@@ -142,7 +143,7 @@ def _explain(name, method="explain", **how):
 
 
 for name, (_, settings) in MADE.items():
-    if name != "TreePath":
+    if name not in ("TreePath", "SufficientReason"):
         _constructor(name, settings)
     _explain(name)
 _explain("Anchors", "explain_at", thresholds=[0.5, 0.95])
@@ -155,6 +156,15 @@ _explain("Shap", "explain_with_error")
 def _(draw):
     given = draw(SCALARS)
     return lambda: EX.TreePath(given).explain(TRAIN)
+
+
+@target("explainers.SufficientReason", NUMBERS, 30)
+def _(draw):
+    model = draw(st.one_of(st.builds(_tree), MODELS, SCALARS))
+    train = draw(st.one_of(st.just(None), st.just(TRAIN), some_table(3)))
+    orders = st.one_of(st.sampled_from(["importance", "coverage", [0], ["x1"], [0, 0]]), WORDS, SCALARS)
+    how = draw(options(order=orders, minimal=st.booleans(), widen=st.booleans(), eps=SCALARS))
+    return lambda: EX.SufficientReason(model, train, **how).explain(TRAIN)
 
 
 @target("explainers.TreePath.surrogate", NUMBERS, 30)

@@ -98,8 +98,9 @@ def test_quick_and_all_rows_exclude_each_other():
 
 def test_rows_are_capped_by_default_and_never_with_all_rows():
     known = ("chess", "avila", "adult", "covtype", "bank")
-    assert [Settings().rows(name) for name in known] == [2_800, 5_000, 5_000, 4_650, None]
-    assert Settings(all_rows=True).rows("adult") is None
+    assert [Settings().rows(name, "as_defined") for name in known] == [2_800, 5_000, 5_000, 4_650, None]
+    assert [Settings().rows(name, "as_run") for name in known] == [2_800, None, 8_000, 4_650, None]
+    assert Settings(all_rows=True).rows("adult", "as_run") is None
 
 
 def test_the_printed_numbers_are_found():

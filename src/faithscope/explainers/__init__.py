@@ -7,6 +7,7 @@ from faithscope.explainers.dice import Dice
 from faithscope.explainers.gradient import Gradient
 from faithscope.explainers.lime import Lime
 from faithscope.explainers.neighbors import NearestNeighbors
+from faithscope.explainers.reason import SufficientReason
 from faithscope.explainers.shap import Shap
 from faithscope.explainers.text import AllWords, FirstWord, TopCoefficient
 from faithscope.explainers.tree import TreePath
@@ -23,6 +24,7 @@ __all__ = [
     "NearestNeighbors",
     "Random",
     "Shap",
+    "SufficientReason",
     "TextAnchors",
     "TopCoefficient",
     "TreePath",

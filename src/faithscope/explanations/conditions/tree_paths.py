@@ -28,7 +28,7 @@ def paths(splits: Any, names: Sequence[str], missing: NDArray[np.bool_]) -> dict
     missing : (d,) array of bool
         The features whose conditions say where missing values go.
     """
-    cuts, features = _last_to_the_left(splits.threshold).tolist(), splits.feature.tolist()
+    cuts, features = last_to_the_left(splits.threshold).tolist(), splits.feature.tolist()
     children = {"<=": splits.children_left.tolist(), ">": splits.children_right.tolist()}
     to_left = splits.missing_go_to_left.tolist()
     to_leaf: dict[int, Conjunction] = {}
@@ -86,7 +86,7 @@ def knows_missing(splits: Any) -> bool:
     return bool(((left > right) != splits.missing_go_to_left[inner].astype(bool)).any())
 
 
-def _last_to_the_left(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
+def last_to_the_left(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
     """For each threshold t the largest float64 v with ``float32(v) <= t``, which is how a tree compares.
 
     Some versions of scikit-learn have thresholds that are nan, which no number is below.

@@ -48,13 +48,9 @@ class Split:
     y_test: NDArray[np.int64]
     classes: tuple[Any, ...]
 
-    def rows(self, settings: Settings) -> Floats:
-        """The test rows that are explained under these settings: a random part of them if there is a cap."""
-        return self.test[self.chosen(settings)]
-
-    def chosen(self, settings: Settings) -> NDArray[np.int64]:
-        """Positions of these test rows, in their order."""
-        cap = settings.rows(self.name)
+    def chosen(self, settings: Settings, setting: Setting) -> NDArray[np.int64]:
+        """Positions of the test rows that are explained, in their order: a random part of them if there is a cap."""
+        cap = settings.rows(self.name, setting)
         if cap is None or cap >= len(self.test):
             return np.arange(len(self.test))
         rng = np.random.default_rng(settings.seed)

@@ -1,0 +1,122 @@
+"""No condition of a sufficient reason can be dropped; of one tree, by brute force over all cells."""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from explainers.reason.models import CLASSIFIERS, table
+from faithscope.explainers import SufficientReason
+from faithscope.explainers.reason.bounds import LabelBound
+from faithscope.explainers.reason.boxes import Boxes
+from faithscope.explainers.reason.coverage import TrainingCells
+from faithscope.explainers.reason.reading import read
+from faithscope.explainers.reason.search import by_slack, drop_by_coverage, drop_in_order, widen
+
+
+def searched(model, X, order):
+    """The boxes of rows with the commonest prediction, and their bound."""
+    ensemble = read(model)
+    predicted = model.predict(X)
+    rows = X[predicted == predicted[0]]
+    bound = LabelBound(ensemble, int(np.searchsorted(model.classes_, predicted[0])))
+    cells = ensemble.leaves.cells(rows)
+    start = Boxes.of(ensemble.leaves, cells)
+    if order == "coverage":
+        return drop_by_coverage(start, bound, TrainingCells(ensemble.leaves.cells(X))), bound
+    return drop_in_order(start, bound, by_slack(start, bound)), bound
+
+
+@pytest.mark.parametrize("order", ["importance", "coverage"])
+@pytest.mark.parametrize("name", ["forest", "boosting", "hist", "xgboost", "lightgbm"])
+def test_without_any_of_its_conditions_the_bound_fails(name, order):
+    X, y = table(3)
+    model = CLASSIFIERS[name]().fit(X, y)
+    boxes, bound = searched(model, X[:60], order)
+    for final in (boxes, widen(boxes, bound)):
+        assert bound.proves(final.reach).all()
+        for j in range(X.shape[1]):
+            rows = np.flatnonzero(final.kept[:, j])
+            assert not bound.take(rows).proves(final.take(rows).without(j) == 0).any()
+
+
+def test_no_bound_of_a_condition_can_be_widened():
+    X, y = table()
+    model = CLASSIFIERS["hist"]().fit(X, y)
+    boxes, bound = searched(model, X[:40], "importance")
+    final = widen(boxes, bound)
+    for row, j in np.argwhere(final.kept).tolist():
+        part = final.take([row])
+        for side, end, step in (("low", 0, -1), ("high", len(final.leaves.edges[j]), 1)):
+            if getattr(part, side)[0, j] != end:
+                ends = getattr(part, side).copy()
+                ends[0, j] += step
+                wider = replace(part, **{side: ends})
+                reach = (part.without(j) + wider.shut_by(j)) == 0
+                assert not bound.proves(reach)[0]
+
+
+def cells_of(explainer):
+    """A row of every cell of a model over few thresholds."""
+    edges = explainer._ensemble.leaves.edges
+    axes = [np.concatenate([edge, [edge[-1] + 1]]) if len(edge) else np.zeros(1) for edge in edges]
+    return np.array(list(product(*axes)))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 4), st.integers(2, 3))
+def test_reasons_of_one_tree_are_those_of_all_cells(seed, depth, classes):
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 4, (60, 3)).astype(float), rng.integers(0, classes, 60)
+    model = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X, y)
+    explainer = SufficientReason(model, widen=False)
+    every = cells_of(explainer)
+    answers, rules = model.predict(every), explainer.explain(X)
+    for row in range(0, 60, 7):
+        conditions = rules.conjunction(row)
+        masks = [mask.copy() for mask in rules.holds(conditions, every)]
+        for left_out in (None, *range(len(masks))):
+            kept = [mask for number, mask in enumerate(masks) if number != left_out]
+            covered = answers[np.logical_and.reduce([*kept, np.ones(len(every), bool)])]
+            constant = (covered == model.predict(X[[row]])[0]).all()
+            assert constant == (left_out is None)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 6))
+def test_reasons_of_small_forests_hold_on_all_cells(seed, trees):
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 4, (60, 3)).astype(float), rng.integers(0, 3, 60)
+    model = RandomForestClassifier(trees, max_depth=4, random_state=0).fit(X, y)
+    explainer = SufficientReason(model)
+    every = cells_of(explainer)
+    answers, rules = model.predict(every), explainer.explain(X)
+    for row in range(60):
+        masks = list(rules.holds(rules.conjunction(row), every))
+        covered = answers[np.logical_and.reduce([*masks, np.ones(len(every), bool)])]
+        assert (covered == model.predict(X[[row]])[0]).all()
+
+
+def test_the_features_listed_are_dropped_first():
+    X, y = table()
+    model = CLASSIFIERS["hist"]().fit(X, y)
+    shorter, longer = (
+        sum(any(condition.position == 2 for condition in rules.conjunction(row)) for row in range(100))
+        for rules in (SufficientReason(model, order=order).explain(X[:100]) for order in ([2], [0, 1, 3, 4, 5, 2]))
+    )
+    assert shorter < longer
+
+
+def test_coverage_is_that_of_the_training_rows():
+    X, y = table()
+    rules = SufficientReason(CLASSIFIERS["forest"]().fit(X, y), X[:300]).explain(X[:20])
+    for row in range(20):
+        masks = list(rules.holds(rules.conjunction(row), X[:300]))
+        share = np.logical_and.reduce([*masks, np.ones(300, bool)]).mean()
+        assert rules.claimed["coverage"][row] == pytest.approx(share)
+    assert (rules.claimed["precision"] == 1.0).all()
