@@ -193,3 +193,13 @@ def test_a_value_that_no_training_row_has_is_kept_and_a_bound_that_none_meets_le
     assert measured.verified == 1
     assert "2 explanations leave no draw" in measured.notes
     assert measured.high == 1
+
+
+def test_the_precision_of_anchors_is_sufficiency_on_perturbed_rows():
+    rng = np.random.default_rng(0)
+    X_train, X = rng.normal(size=(500, 3)).round(1), rng.normal(size=(60, 3)).round(1)
+    model = lambda rows: (rows[:, 0] + rows[:, 1] ** 2 > 0.5).astype(int)  # noqa: E731
+    anchors = fs.explainers.Anchors(model, X_train, threshold=0.8).explain_with_precision(X)
+    measured = fs.sufficiency(anchors.explanations, model, X, population=fs.Perturbed(X_train, draws=400))
+    assert measured.low <= anchors.precision.mean() <= measured.high
+    assert measured.counts.values == pytest.approx(anchors.precision, abs=5 * 0.5 / np.sqrt(400))

@@ -67,7 +67,8 @@ def probability(texts):
 def test_the_drops_are_comprehensiveness_and_sufficiency_of_deyoung():
     """ERASER (DeYoung et al. 2020): m(x)_j - m(x without r)_j, and m(x)_j - m(r)_j, j the predicted class.
 
-    This is what ferret computes for one threshold: it removes, or keeps alone, the tokens of the rationale.
+    By their published definition, which is ferret's for one threshold: it removes, or keeps alone, the tokens of the
+    rationale. Ferret itself is not among the libraries that tests install.
     """
     full = probability(TEXTS)
     label, every = full.argmax(axis=1), np.arange(3)
