@@ -200,7 +200,7 @@ def test_random_flips_reach_the_wanted_class_and_stay_in_range():
     known, rows = rng.normal(size=(200, 5)), rng.normal(size=(40, 5))
     known[:, 3] = rng.integers(0, 4, 200)
     rows[:, 3] = 2
-    points = RandomFlips(Labels(), known, wanted=2, samples=300).explain(rows).values
+    points = RandomFlips(Labels(), known, wanted=2, samples=300, finish=False).explain(rows).values
     assert (Labels().predict(points) == 2).all()
     changed = points != rows
     assert (changed.sum(axis=1) <= 2).all()  # two changes are enough for this model
@@ -217,7 +217,7 @@ def test_of_two_classes_random_flips_reach_the_other_and_batches_change_nothing(
 
     rng = np.random.default_rng(0)
     known, rows = rng.integers(-5, 6, (100, 3)).astype(float), rng.normal(size=(30, 3))
-    explainer = RandomFlips(Two(), known, samples=200, fractions=True)
+    explainer = RandomFlips(Two(), known, samples=200, fractions=True, finish=False)
     points = explainer.explain(rows).values
     assert np.array_equal(Two().predict(points), 1 - Two().predict(rows))
     assert np.array_equal(explainer.explain(rows[20:]).values, points[20:])

@@ -100,7 +100,8 @@ def split(name: str, folder: Path | None = None, seed: int = 0, setting: Setting
     if boundary is not None and boundary < len(labels):
         parts = train_test_split(matrix, labels, train_size=boundary, shuffle=False)
     else:
-        share, drawn = (_AS_RUN_SHARE, _AS_RUN_SEED) if setting == "as_run" else (1 / 3, seed)
+        # Another seed than the default is another draw of all that the authors' seeds decided.
+        share, drawn = (_AS_RUN_SHARE, seed or _AS_RUN_SEED) if setting == "as_run" else (1 / 3, seed)
         parts = train_test_split(matrix, labels, test_size=share, random_state=drawn)
     train, test, y_train, y_test = parts
     names = tuple(str(name) for name in dataset.X.columns)
