@@ -18,9 +18,9 @@ _DEFINED = (
     "counted; the printed numbers fit sampled values of the label, cut off, by the formula's letter"
 )
 _WHY = {
-    "heart": "about a hundred test rows: another split moves every number",
-    "bank": "which hundred rows are the background is chance, and decides 2-fp above all; else unexplained",
-    "covtype": "fewer rows than the paper seems to have explained: with more of them, 1-fp and sign come nearer",
+    "heart": "partly: about a hundred test rows: another split moves every number",
+    "bank": "partly: which hundred rows are the background is chance, and decides 2-fp above all; else unexplained",
+    "covtype": "likely: fewer rows than the paper seems to have explained; of more rows, fewer are distinct",
 }
 _SETTING = (
     "As run, Kernel SHAP explains the label with 100 coalitions, drawn anew for every row, and the background is "

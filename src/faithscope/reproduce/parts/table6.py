@@ -20,8 +20,8 @@ _DEFINED = (
 )
 
 _WHY = {
-    "heart": "about a hundred test rows: another split moves every number",
-    "avila": "fewer rows than the paper seems to have explained; else unexplained",
+    "heart": "partly: about a hundred test rows: another split moves every number",
+    "avila": "partly: fewer rows than the paper seems to have explained; else unexplained",
     "covtype": "unexplained: draws of rare soil columns make our explanations unique; the formula's letter does not "
     "fit here, the five largest do (beside)",
 }
