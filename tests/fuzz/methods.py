@@ -273,6 +273,7 @@ _paths("Evaluation.to_parquet", INSTANCES["Evaluation"], RESULT, 40)
 _paths("Evaluation.to_html", INSTANCES["Evaluation"], RESULT, 8)
 _paths("Comparison.to_html", INSTANCES["Comparison"], RESULT, 4)
 _paths("Monitor.save", INSTANCES["Monitor"], AUDIT, 4)
+_paths("Monitor.to_html", INSTANCES["Monitor"], AUDIT, 3)
 _paths("Audit.to_html", INSTANCES["Audit"], AUDIT, 3)
 
 

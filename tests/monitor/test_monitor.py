@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import faithscope as fs
 from faithscope.errors import BadInput, FaithscopeError, Incompatible, UnknownName, WrongType
 from faithscope.monitor import compaction
+from faithscope.monitor.limits import group_shares
 from faithscope.monitor.schema import VERSION
 
 DAY = pd.Timestamp("2026-01-01")
@@ -64,7 +65,7 @@ def quickly(monkeypatch, **limits):
 @pytest.mark.parametrize("compacted", [False, True])
 def test_the_whole_and_every_day_and_group_are_those_of_all_rows(tmp_path, monkeypatch, compacted):
     if compacted:
-        quickly(monkeypatch, OPEN_DAYS=2, OPEN_MONTHS=0)
+        quickly(monkeypatch, OPEN_DAYS=2, OPEN_MONTHS=0, FIRST_MONTHS=0)
     rows = log(40)
     monitor = fs.Monitor(tmp_path / "state.duckdb", by="region")
     for day, part in rows.groupby(rows["ts"].dt.date):
@@ -110,11 +111,32 @@ def test_a_batch_counts_once(tmp_path):
     monitor = fs.Monitor(tmp_path / "state.duckdb")
     first = monitor.add(rows["leaf"], rows["yhat"], when="2026-01-01", batch="b")
     before = monitor.to_dict()
-    again = fs.Monitor(tmp_path / "state.duckdb").add(rows["leaf"][:5], rows["yhat"][:5], batch="b")
+    again = fs.Monitor(tmp_path / "state.duckdb").add(rows["leaf"], rows["yhat"], batch="b")
     assert first.counted
     assert not again.counted
     assert "added before" in str(again)
     assert monitor.to_dict() == before
+
+
+@pytest.mark.parametrize("compacted", [False, True])
+def test_the_name_of_a_batch_is_not_taken_for_other_rows(monkeypatch, compacted):
+    if compacted:
+        quickly(monkeypatch, OPEN_DAYS=0)
+    monitor = fs.Monitor(by="g")
+    for day in (1, 2, 3):
+        monitor.add(["a", "a", "b"], [0, 1, 1], by=["x", "y", "y"], when=datetime.date(2026, 1, day), batch=str(day))
+    same_rows = monitor.add(["b", "a", "a"], [1, 1, 0], by=["y", "y", "x"], when="2027-01-01", batch="1")
+    assert not same_rows.counted
+    others = [
+        (["a", "a", "b"], [0, 1, 0], ["x", "y", "y"]),
+        (["a", "b", "b"], [0, 1, 1], ["x", "y", "y"]),
+        (["a", "a", "b"], [0, 1, 1], ["y", "x", "y"]),
+        (["a", "a"], [0, 1], ["x", "y"]),
+    ]
+    for keys, labels, groups in others:
+        with pytest.raises(BadInput, match="with other rows"):
+            monitor.add(keys, labels, by=groups, when="2026-01-01", batch="1")
+    assert monitor.limits().n == 9
 
 
 def test_the_same_rows_of_the_same_day_count_once_in_any_order_and_from_anywhere():
@@ -162,7 +184,7 @@ def test_late_rows_of_a_closed_day_are_counted_and_the_table_says_so(monkeypatch
 
 
 def test_explanations_forgotten_make_the_value_no_higher_and_are_told(monkeypatch):
-    quickly(monkeypatch, OPEN_DAYS=0, OPEN_MONTHS=0, MOST_CELLS=10)
+    quickly(monkeypatch, OPEN_DAYS=0, OPEN_MONTHS=0, FIRST_MONTHS=0, MOST_CELLS=10)
     rows = log(70, rows=20)
     rows["leaf"] = np.where(np.arange(len(rows)) % 4 == 0, 1000 + np.arange(len(rows)) % 700, rows["leaf"])
     monitor = fs.Monitor()
@@ -217,6 +239,11 @@ def test_a_batch_in_both_monitors_counts_once():
 
 
 def test_what_cannot_be_merged_is_refused(monkeypatch):
+    named = [fs.Monitor(), fs.Monitor()]
+    for label, monitor in enumerate(named):
+        monitor.add(["a", "a"], [0, label], batch="b", when="2026-01-01")
+    with pytest.raises(Incompatible, match="different rows"):
+        named[0] + named[1]
     with pytest.raises(Incompatible, match="groups"):
         fs.Monitor(by="region") + fs.Monitor()
     first, second = fs.Monitor(), fs.Monitor()
@@ -335,6 +362,7 @@ def test_a_day_is_that_of_utc_whatever_holds_the_moment(when):
         ({"explanations": [object(), object(), object()]}, "equal by value"),
         ({"predictions": [0, 1, None]}, "missing"),
         ({"explanations": [], "predictions": []}, "row"),
+        ({"explanations": ["a"] * 60, "predictions": np.linspace(0, 1, 60)}, r"labels: add .*digitize\(predictions"),
     ],
 )
 def test_what_cannot_be_added_is_refused_in_one_sentence_and_nothing_is_counted(arguments, words):
@@ -342,6 +370,16 @@ def test_what_cannot_be_added_is_refused_in_one_sentence_and_nothing_is_counted(
     with pytest.raises(FaithscopeError, match=words):
         monitor.add(**{"explanations": ["a", "b", "a"], "predictions": [0, 1, 1], **arguments})
     assert monitor.limits().n == 0
+
+
+def test_a_clock_that_goes_back_or_ahead_is_told():
+    monitor = fs.Monitor()
+    assert monitor.add(["a", "a"], [0, 1], when="2026-01-01", batch="a").notes == ()
+    back = monitor.add(["a", "a"], [0, 1], when="1999-01-01", batch="b")
+    assert "older than all" in back.notes[0]
+    ahead = monitor.add(["a", "a"], [0, 1], when="9000-01-01", batch="c")
+    assert "future" in ahead.notes[0]
+    assert monitor.limits().n == 6
 
 
 def test_groups_are_asked_for_and_matched_by_name():
@@ -365,6 +403,37 @@ def test_groups_are_asked_for_and_matched_by_name():
         monitor.limits("asia")
     with pytest.raises(BadInput, match="begun by region"):
         monitor.add_log(pd.DataFrame({"k": ["a"], "y": [1]}), prediction="y", explanation="k", by="y")
+
+
+def test_another_discretizer_is_refused():
+    numbers = np.random.default_rng(0).normal(size=(20, 3))
+    monitor = fs.Monitor()
+    monitor.add(numbers, [0, 1] * 10, discretizer=fs.Sign(), batch="a")
+    for other in (None, fs.SignOfTop(2), fs.Floor(1)):
+        with pytest.raises(BadInput, match="one discretizer"):
+            monitor.add(numbers, [0, 1] * 10, discretizer=other, batch="b")
+    keys = fs.Monitor()
+    keys.add(["a", "b"], [0, 1], discretizer=fs.Codebook({"a": "x", "b": "x"}))
+    with pytest.raises(BadInput, match="one discretizer"):
+        keys.add(["a", "b"], [0, 1], discretizer=fs.Codebook({"a": "x", "b": "y"}), batch="b")
+    assert monitor.limits().n == 20
+
+
+def test_limits_of_groups_hold_for_all_groups_together_and_groups_may_come_later():
+    rng = np.random.default_rng(0)
+    leaf, alone = rng.integers(0, 5, 400), fs.Monitor()
+    alone.add(leaf, leaf % 2, when="2026-01-01", batch="b")
+    few, many = fs.Monitor(by="g"), fs.Monitor(by="g")
+    for monitor, groups in ((few, 2), (many, 20)):
+        monitor.add(leaf, leaf % 2, by=np.arange(400) % groups, when="2026-01-01", batch="b")
+    assert few.limits().low == alone.limits().low
+    shares = [sum(group_shares(monitor._history.pairs).values()) for monitor in (few, many)]
+    assert shares == pytest.approx([0.5, 0.5])
+    before = few.limits(0)
+    few.add(leaf, leaf % 2, by=2 + np.arange(400) % 3, when="2026-01-02", batch="c")
+    assert few.limits(0) == before
+    shares = group_shares(few._history.pairs)
+    assert list(shares.values()) == pytest.approx([1 / 4, 1 / 4, 1 / 18, 1 / 18, 1 / 18])
 
 
 def test_features_in_another_order_are_refused():

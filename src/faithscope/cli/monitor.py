@@ -134,7 +134,10 @@ def report(
     if not state.exists():
         raise BadInput(f"There is no state at {str(state)!r}: add rows first, with faithscope monitor add.")
     monitor = Monitor(state, at_least=at_least, confidence=confidence)
-    told = Told.of(monitor, reference)
+    with monitor._store.transaction():  # what is printed and the page show one state
+        told = Told.of(monitor, reference)
+        if html is not None:
+            monitor.to_html(html, reference)
     if as_json:
         print_json(json.dumps(told.to_dict(), allow_nan=False))
     elif metrics:
@@ -142,7 +145,6 @@ def report(
     else:
         typer.echo("\n".join(told.lines()))
     if html is not None:
-        monitor.to_html(html)
         say_where(html)
     append_summary(summary, told.card())
     _judge(told, fail_under)

@@ -10,12 +10,11 @@ import numpy as np
 from faithscope.counting.pairing import Arrivals, Waiting, pair
 from faithscope.errors import BadInput
 from faithscope.monitor.batch import Batch, Names
+from faithscope.monitor.moments import to_date, to_days
+from faithscope.monitor.naming import insert_names
 from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered
 from faithscope.monitor.schema import WHOLE
 from faithscope.monitor.store import Store
-
-_NAMED = 500  # explanations that a batch may name: of those that disagree, and of the most frequent ones
-_LONGEST = 300  # characters of a name
 
 _OPEN_CELLS = """
 INSERT INTO cells SELECT {batch}, 0, day, grp, high, low, label, given FROM arriving ORDER BY high, low
@@ -77,10 +76,35 @@ def add_batch(store: Store, batch: Batch, name: str | None) -> Added:
     name = name or batch.content_id()
     with store.transaction() as connection:
         settle_kind(connection, batch, store.name)
-        if fetch_value(connection, "SELECT count(*) FROM batches WHERE id = ?", [name]):
+        if held := fetch_lines(connection, "SELECT rows, content FROM batches WHERE id = ?", [name]):
+            _refuse_other_rows(batch, name, *held[0])
             return Added(name, batch.rows, False, batch.notes)
+        notes = (*batch.notes, *_odd_days(connection, batch))
         insert(connection, batch, name)
-    return Added(name, batch.rows, True, batch.notes)
+    return Added(name, batch.rows, True, notes)
+
+
+def _odd_days(connection: Any, batch: Batch) -> tuple[str, ...]:
+    """Notes of days that a clock may have got wrong: before all that came so far, or in the future."""
+    first = fetch_value(connection, "SELECT min(first_day) FROM batches")
+    start, end, today = int(batch.day.min()), int(batch.day.max()), int(to_days(None, 1)[0])
+    early = (
+        f"rows of {to_date(start)} are older than all that were added before, which began on {to_date(first)}: a "
+        "reference of the first days now begins with them"
+        if first is not None and start < first
+        else None
+    )
+    late = f"rows of {to_date(end)} lie in the future: is that the right clock?" if end > today + 1 else None
+    return tuple(note for note in (early, late) if note)
+
+
+def _refuse_other_rows(batch: Batch, name: str, rows: int, content: str) -> None:
+    """Raise if a batch was added under this name that had other explanations, predictions or groups."""
+    if batch.content() != content:
+        raise BadInput(
+            f"Batch {name!r} was added before with other rows ({rows:,} then, {batch.rows:,} now), so nothing was "
+            "counted: give each batch a name of its own."
+        )
 
 
 def settle_kind(connection: Any, batch: Batch, where: str) -> None:
@@ -90,6 +114,12 @@ def settle_kind(connection: Any, batch: Batch, where: str) -> None:
         raise BadInput(
             f"The explanations in {where!r} are {kind}, these are {batch.kind}, so no two can be equal: use one "
             "explainer and one discretizer, or begin another state."
+        )
+    discretizer = settled(connection, "discretizer", batch.discretizer)
+    if discretizer != batch.discretizer:
+        raise BadInput(
+            f"The explanations in {where!r} were discretized by {discretizer}, these by {batch.discretizer}: use one "
+            "discretizer, or begin another state."
         )
     if batch.features is None:
         return
@@ -124,14 +154,16 @@ def insert(connection: Any, batch: Batch, name: str) -> None:
         "given": batch.given,
     }
     days = (int(batch.day.min()), int(batch.day.max())) if batch.rows else (None, None)
-    connection.execute("INSERT INTO batches VALUES (?, ?, ?, ?, ?, now())", [number, name, batch.rows, *days])
+    connection.execute(
+        "INSERT INTO batches VALUES (?, ?, ?, ?, ?, now(), ?)", [number, name, batch.rows, *days, batch.content()]
+    )
     with registered(connection, "arriving", cells):
         connection.execute(_OPEN_CELLS.format(batch=number))
         before = waiting_rows(fetch_table(connection, _WAITING))
         pairs = pair(_arrivals(cells, grouped=_grouped(connection)), before, _generator(connection, name))
         replace_waiting(connection, before, pairs.waiting)
     _insert_pairs(connection, number, cells, pairs)
-    _insert_names(connection, batch)
+    insert_names(connection, batch)
 
 
 def replace_waiting(connection: Any, before: Waiting, after: Waiting) -> None:
@@ -214,27 +246,3 @@ def _insert_pairs(connection: Any, number: int, cells: dict[str, Any], pairs: An
             ) GROUP BY ALL ORDER BY day, grp
             """
         )
-
-
-def _insert_names(connection: Any, batch: Batch) -> None:
-    """Texts of explanations whose rows disagree, and of the most frequent ones, unless they have a name."""
-    chosen = _worth_naming(batch)
-    texts = [batch.describe(int(place))[:_LONGEST].encode("utf-8", "replace").decode() for place in chosen]
-    columns = {"high": batch.digests.high[chosen], "low": batch.digests.low[chosen], "name": texts}
-    if len(chosen):
-        with registered(connection, "telling", columns):
-            connection.execute("INSERT INTO names SELECT * FROM telling ANTI JOIN names USING (high, low)")
-
-
-def _worth_naming(batch: Batch) -> Any:
-    size = len(batch.digests.high)
-    rows = np.bincount(batch.explanation, batch.given, size)
-    cells = batch.explanation * len(batch.labels.values) + batch.label
-    labelled = np.unique(cells)
-    numbers = np.bincount(np.searchsorted(labelled, cells), batch.given)
-    most = np.zeros(size)
-    np.maximum.at(most, labelled // len(batch.labels.values), numbers)
-    frequent = np.argsort(-rows, kind="stable")[:_NAMED]
-    odd = rows - most
-    contradicted = np.argsort(-odd, kind="stable")[:_NAMED]
-    return np.unique(np.concatenate([frequent, contradicted[odd[contradicted] > 0]]))

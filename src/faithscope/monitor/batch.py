@@ -2,18 +2,30 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.counting.counts import split_cells, tabulate
+from faithscope.discretizers import Original
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations, readable
 from faithscope.inputs.labels import to_labels
-from faithscope.monitor.canonical import Digests, canonical, canonical_kind, explanation_digests, feature_names
+from faithscope.monitor.canonical import (
+    Digests,
+    Words,
+    canonical,
+    canonical_kind,
+    explanation_digests,
+    feature_names,
+    mixed,
+)
+from faithscope.monitor.naming import named_features
 from faithscope.sample import Sample, number_labels
 
 Ints = NDArray[np.int64]
@@ -38,6 +50,10 @@ class Names:
         return [json.dumps(_plain(value)) for value in self.values]
 
 
+def _nothing(place: int) -> tuple[str, ...]:
+    return ()
+
+
 @dataclass(frozen=True, eq=False)
 class Batch:
     """Rows counted by day, group, explanation and label.
@@ -56,6 +72,10 @@ class Batch:
     notes : tuple of str
     features : tuple of str or None
         The names of the features of importances, if they have any.
+    speaks_of : function
+        The features that an explanation names, by its number.
+    discretizer : str
+        By what explanations were discretized.
     """
 
     digests: Digests
@@ -70,6 +90,8 @@ class Batch:
     describe: Callable[[int], str]
     notes: tuple[str, ...] = ()
     features: tuple[str, ...] | None = None
+    speaks_of: Callable[[int], tuple[str, ...]] = _nothing
+    discretizer: str = "Original()"
 
     @property
     def rows(self) -> int:
@@ -78,18 +100,29 @@ class Batch:
 
     def content_id(self) -> str:
         """A digest of what was counted and when: the same rows of the same days have the same, in any order."""
+        return self._digest(self.day.astype(np.uint64))
+
+    def content(self) -> str:
+        """A digest of what was counted, whenever it was: the same rows that are added on another day have the same."""
+        return self._digest(np.zeros(len(self.day), np.uint64))
+
+    def _digest(self, days: Words) -> str:
+        """Of the sums of two random words per row: neither the order of rows nor how they are counted matters."""
         labels, groups = (
-            Digests.of_bytes((text.encode() for text in names.canonical), len(names.values))
+            Digests.of_bytes((text.encode() for text in names.canonical), len(names.values)).low
             for names in (self.labels, self.groups)
         )
-        place = self.explanation
-        columns = [self.digests.high[place], self.digests.low[place], labels.low[self.label], groups.low[self.group]]
-        table = np.column_stack([*columns, self.day.astype(np.uint64), self.given.astype(np.uint64)])
-        ordered = table[np.lexsort(table.T[::-1])]
-        return hashlib.blake2b(ordered.tobytes() + self.kind.encode(), digest_size=12).hexdigest()
+        digests, place = self.digests, self.explanation
+        sums = [
+            mixed(mixed(word[place]) + 3 * labels[self.label] + 5 * groups[self.group] + 7 * days)
+            @ self.given.astype(np.uint64)
+            for word in (digests.high, digests.low)
+        ]
+        told = np.array([*sums, self.rows], np.uint64).tobytes()
+        return hashlib.blake2b(told + self.kind.encode(), digest_size=12).hexdigest()
 
 
-def batch_of(sample: Sample, days: Ints, groups: NDArray[Any] | None) -> Batch:
+def batch_of(sample: Sample, days: Ints, groups: NDArray[Any] | None, discretizer: Any = None) -> Batch:
     """The rows of a sample, whose explanations were discretized before, with their days and groups."""
     codes, first = sample.explanations.group()
     labels, label = sample.numbered_labels
@@ -104,7 +137,7 @@ def batch_of(sample: Sample, days: Ints, groups: NDArray[Any] | None) -> Batch:
     distinct = sample.explanations.take(first)
     notes = tuple(dict.fromkeys((*distinct.notes, *sample.notes)))
     return counted_batch(
-        distinct, (explanation, dates[place], group, label, given), (tuple(labels), tuple(members)), notes
+        distinct, (explanation, dates[place], group, label, given), (tuple(labels), tuple(members)), notes, discretizer
     )
 
 
@@ -113,13 +146,16 @@ def counted_batch(
     cells: tuple[Ints, Ints, Ints, Ints, Ints],
     names: tuple[Sequence[Any], Sequence[Any]],
     notes: tuple[str, ...] = (),
+    discretizer: Any = None,
 ) -> Batch:
     """A batch from its different explanations, its cells, and the names of its labels and groups."""
     labels, groups = (Names(tuple(values)) for values in names)
     digests = explanation_digests(explanations)
     kind = canonical_kind(explanations)
     features = feature_names(explanations)
-    return Batch(digests, *cells, labels, groups, kind, explanations.describe, notes, features)
+    speaks_of = partial(named_features, explanations)
+    told = repr(discretizer or Original())
+    return Batch(digests, *cells, labels, groups, kind, explanations.describe, notes, features, speaks_of, told)
 
 
 def crossed(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -129,6 +165,21 @@ def crossed(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
     rows = np.empty(len(columns[0]), object)
     rows[:] = list(zip(*(column.tolist() for column in columns), strict=True))
     return rows
+
+
+@contextmanager
+def labels_alone() -> Iterator[None]:
+    """The advice that holds for a monitor if predictions are numbers: it compares labels."""
+    try:
+        yield
+    except BadInput as error:
+        what, refused, _ = str(error).partition(", and labels agree only if they are equal")
+        if not refused:
+            raise
+        raise BadInput(
+            f"{what}, and a monitor compares labels: add the predicted class, or bins, such as "
+            "np.digitize(predictions, edges)."
+        ) from None
 
 
 def to_group_column(values: Any, name: str) -> NDArray[Any]:

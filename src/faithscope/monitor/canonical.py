@@ -37,6 +37,13 @@ class Digests(NamedTuple):
         return cls(np.ascontiguousarray(words[:, 0]), np.ascontiguousarray(words[:, 1]))
 
 
+def mixed(words: Words) -> Words:
+    """Words scattered by splitmix64's finalizer, so that their sums tell sets of words apart."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        words = (words ^ (words >> np.uint64(shift))) * np.uint64(factor)
+    return words ^ (words >> np.uint64(31))
+
+
 def explanation_digests(explanations: Explanations) -> Digests:
     """The digest of each explanation; kinds are not part of it.
 

@@ -9,8 +9,9 @@ import numpy as np
 from faithscope.measures.sequential.change import Alarm, changes, departures
 from faithscope.measures.sequential.draws import DailyDraws
 from faithscope.measures.sequential.evidence import lower_limit, upper_limit
-from faithscope.monitor.history import PairColumns
+from faithscope.monitor.history import Ints, PairColumns
 from faithscope.monitor.moments import to_date
+from faithscope.monitor.schema import WHOLE
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,10 @@ class Limits:
     at_least: float | None = None
 
     @classmethod
-    def of(cls, columns: PairColumns, confidence: float, at_least: float | None) -> "Limits":
-        """From the pairs of all rows, or of a group."""
+    def of(cls, columns: PairColumns, confidence: float, at_least: float | None, share: float = 1.0) -> "Limits":
+        """From the pairs of all rows, or of a group that has a share of the error."""
         openers, matched = int(columns.openers.sum()), int(columns.matched.sum())
-        agreeing, error = float(columns.agreeing.sum()), (1 - confidence) / 2
+        agreeing, error = float(columns.agreeing.sum()), (1 - confidence) / 2 * share
         waiting = openers - matched
         low = float(lower_limit(agreeing, openers, error)) if openers else 0.0
         high = float(upper_limit(agreeing + waiting, openers, error)) if openers else 1.0
@@ -83,30 +84,51 @@ class Limits:
     __repr__ = __str__
 
 
-def daily_draws(columns: PairColumns) -> DailyDraws:
-    """The pairs by the day of their openers."""
-    days, place = np.unique(columns.day, return_inverse=True)
+def group_shares(pairs: PairColumns) -> dict[int, float]:
+    """The share of an error that each group has, by its number; they add up to 1 at most, whatever groups will come.
+
+    The i-th batch that brings new groups has 1 / (i (i + 1)), which its new groups share alike.
+    """
+    codes, first = np.unique(pairs.group, return_index=True)  # lines are in the order of batches
+    codes, first = codes[codes != WHOLE], first[codes != WHOLE]
+    _, turn, many = np.unique(pairs.batch[first], return_inverse=True, return_counts=True)
+    shares = 1 / ((turn + 1) * (turn + 2) * many[turn])
+    return dict(zip(codes.tolist(), shares.tolist(), strict=True))
+
+
+def daily_draws(columns: PairColumns, days: Ints) -> DailyDraws:
+    """The pairs by the day of their openers, on each of these days."""
+    place = np.searchsorted(days, columns.day)
     sums = [np.bincount(place, getattr(columns, name), len(days)) for name in ("openers", "matched", "agreeing")]
     dates = np.array([to_date(int(day)) for day in days], object)
     return DailyDraws.of_pairs(dates, *sums)
 
 
+def all_draws(pairs: PairColumns, codes: Mapping[Any, int]) -> dict[Any, DailyDraws]:
+    """The draws of all rows and of groups, by name, on the same days."""
+    days = np.unique(pairs.day)
+    return {name: daily_draws(pairs.of_group(code), days) for name, code in codes.items()}
+
+
 def all_alarms(
-    lines: Mapping[Any, PairColumns], at_least: float | None, reference: int | None, error: float
+    lines: Mapping[Any, DailyDraws],
+    shares: Mapping[Any, float],
+    at_least: float | None,
+    reference: int | None,
+    error: float,
 ) -> dict[Any, tuple[Alarm, ...]]:
     """Alarms by group (None for all rows), false with probability at most `error` over all of them and all looks.
 
-    All rows have half of the error and groups share the other half; against a level and against a reference, each of
-    these is halved once more.
+    All rows have half of the error and groups their shares of the other half; against a level and against a reference,
+    each of these is halved once more.
     """
     questions = (at_least is not None) + (reference is not None)
     if not questions:
         return {}
-    many = len(lines) - 1
     told = {}
-    for name, columns in lines.items():
-        share = error if not many else error / 2 if name is None else error / 2 / many
-        alarms = _alarms(daily_draws(columns), at_least, reference, share / questions)
+    for name, draws in lines.items():
+        part = error if len(lines) == 1 else error / 2 if name is None else error / 2 * shares[name]
+        alarms = _alarms(draws, at_least, reference, part / questions)
         if alarms:
             told[name] = alarms
     return told

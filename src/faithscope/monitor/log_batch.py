@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from faithscope.discretizers import Original, to_discretizer
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
-from faithscope.monitor.batch import Batch, counted_batch, refuse_many_groups
+from faithscope.monitor.batch import Batch, counted_batch, labels_alone, refuse_many_groups
 from faithscope.monitor.moments import to_days
 from faithscope.tables.cells import cells
 from faithscope.tables.engine.answers import fetch, numbers_of
@@ -98,7 +98,9 @@ def _counted(log: AuditedLog, column: str | None, groups: Sequence[str], when: A
     members, group = _groups(answer, list(names))
     _refuse_missing_groups(members, groups, given[_holds_none(members)[group]], log)
     kept = explanations.take(first)
-    batch = counted_batch(kept, (code, day, group, label, given), (labels, members), tuple(kept.notes))
+    batch = counted_batch(
+        kept, (code, day, group, label, given), (labels, members), tuple(kept.notes), log.options.discretizer
+    )
     return _with_kind(batch, log)
 
 
@@ -176,7 +178,8 @@ def _refuse_missing_groups(members: list[Any], names: Sequence[str], given: Ints
 def _refuse_numbers(labels: list[Any], label: Ints, given: Ints) -> None:
     """Raise if predictions are numbers that nearly all differ."""
     rows = np.bincount(label, given, len(labels)).astype(np.int64)
-    refuse_number_labels(labels, rows)
+    with labels_alone():
+        refuse_number_labels(labels, rows)
 
 
 def _with_kind(batch: Batch, log: AuditedLog) -> Batch:

@@ -23,7 +23,11 @@ def merge(first: Store, second: Store) -> Store:
         raise Incompatible(
             f"One monitor has groups by {ours['by']}, the other by {theirs['by']}: merge monitors of the same groups."
         )
-    shared = set(_batches(first)) & set(_batches(second))
+    held, added = _batches(first), _batches(second)
+    shared = held.keys() & added.keys()
+    for name in sorted(shared):
+        if held[name] != added[name]:
+            raise Incompatible(f"Both monitors have a batch {name!r}, of different rows: give batches different names.")
     if not shared:
         return _joined(first, second)
     if _is_open(second):
@@ -36,9 +40,10 @@ def merge(first: Store, second: Store) -> Store:
     )
 
 
-def _batches(store: Store) -> list[str]:
+def _batches(store: Store) -> dict[str, str]:
+    """What each batch held, by its name."""
     with store.transaction() as connection:
-        return [line[0] for line in fetch_lines(connection, "SELECT id FROM batches ORDER BY number")]
+        return dict(fetch_lines(connection, "SELECT id, content FROM batches ORDER BY number"))
 
 
 def _is_open(store: Store) -> bool:
@@ -73,17 +78,22 @@ def _batch(connection: Any, number: int) -> Batch:
     """A batch as it was added."""
     answer = fetch_table(connection, f"SELECT period, grp, high, low, label, given FROM cells WHERE batch = {number}")
     column = {name: answer.column(name).to_numpy() for name in answer.column_names}
-    names = {(high, low): name for high, low, name in fetch_lines(connection, "SELECT high, low, name FROM names")}
+    lines = fetch_lines(connection, "SELECT high, low, name, features FROM names")
+    names = {(high, low): (name, tuple(json.loads(features))) for high, low, name, features in lines}
     digests = Digests(column["high"], column["low"])
     labels, groups = (_Held.of(connection, table) for table in ("labels", "groups"))
     day, group, label, given = (column[name].astype(np.int64) for name in ("period", "grp", "label", "given"))
-    described = {
-        j: names.get(key, "") for j, key in enumerate(zip(digests.high.tolist(), digests.low.tolist(), strict=True))
-    }
+    keys = list(zip(digests.high.tolist(), digests.low.tolist(), strict=True))
     settings = dict(fetch_lines(connection, "SELECT name, value FROM settings"))
     features = tuple(json.loads(settings["features"])) if "features" in settings else None
     cells = (np.arange(len(digests.high)), day, group, label, given)
-    return Batch(digests, *cells, labels, groups, settings["kind"], described.__getitem__, (), features)
+    return Batch(
+        *(digests, *cells, labels, groups, settings["kind"]),
+        describe=lambda place: names.get(keys[place], ("", ()))[0],
+        features=features,
+        speaks_of=lambda place: names.get(keys[place], ("", ()))[1],
+        discretizer=settings["discretizer"],
+    )
 
 
 class _Held(Names):

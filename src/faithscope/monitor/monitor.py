@@ -17,16 +17,18 @@ from faithscope.measures.estimate import Estimate, estimate
 from faithscope.measures.intervals.margins import check_confidence
 from faithscope.measures.sequential.change import Alarm
 from faithscope.monitor.adding import Added, add_batch
-from faithscope.monitor.batch import Batch, batch_of, crossed, to_group_column
+from faithscope.monitor.batch import Batch, batch_of, crossed, labels_alone, to_group_column
 from faithscope.monitor.compaction import compact
 from faithscope.monitor.history import History
-from faithscope.monitor.limits import Limits, all_alarms
+from faithscope.monitor.limits import Limits, all_alarms, all_draws, group_shares
 from faithscope.monitor.log_batch import log_batch, refuse_learning
 from faithscope.monitor.merging import merge
 from faithscope.monitor.moments import to_days
 from faithscope.monitor.schema import WHOLE
 from faithscope.monitor.store import Store
 from faithscope.monitor.telling import Told
+from faithscope.monitor.watching import watched_record
+from faithscope.report.watched import MonitorRecord, render, write
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
 from faithscope.runtime.warning import warn
 from faithscope.sample import Sample
@@ -121,15 +123,17 @@ class Monitor(Shareable):
         -------
         Added
         """
-        refuse_learning(to_discretizer(discretizer))
+        chosen = to_discretizer(discretizer)
+        refuse_learning(chosen)
         name = _batch_name(batch)
-        sample = Sample.of(explanations, predictions)
+        with labels_alone():
+            sample = Sample.of(explanations, predictions)
         groups = self._groups(by, sample.n)
         days = to_days(when, sample.n)
-        coarse = sample.discretized(discretizer)
+        coarse = sample.discretized(chosen)
         if not coarse.n:
             raise BadInput("There are no rows to add: pass at least one.")
-        return self._added(batch_of(coarse, days, groups), name)
+        return self._added(batch_of(coarse, days, groups, chosen), name)
 
     @in_memory("add a part of the log at a time")
     def add_log(
@@ -256,10 +260,13 @@ class Monitor(Shareable):
     def limits(self, group: Any = None) -> Limits:
         """Limits of consistency that hold at all looks together, of all rows or of a group.
 
-        Of a group alone: among limits of many groups, some may be wrong by chance.
+        Those of groups hold for all groups together, also for groups that come later, so they are wider.
         """
-        history = self._history
-        return Limits.of(history.pairs.of_group(history.code(group)), self.confidence, self.at_least)
+        with self._store.transaction():
+            history = self._history
+            code, pairs = history.code(group), history.pairs
+        share = 1.0 if group is None else group_shares(pairs)[code]
+        return Limits.of(pairs.of_group(code), self.confidence, self.at_least, share)
 
     def alarms(self, reference: int | None = None) -> dict[Any, tuple[Alarm, ...]]:
         """Alarms of all rows (None) and of groups, false with probability at most 1 - `confidence` over all looks ever.
@@ -270,17 +277,19 @@ class Monitor(Shareable):
             Consistency is compared with that of the first so many days, a number that was fixed beforehand. Without it,
             and if a level was promised with `at_least`, only with that.
         """
-        history = self._history
-        if reference is not None:
-            check_whole(reference, "reference, a number of days,")
-        codes = {None: WHOLE, **history.groups}
-        lines = {name: history.pairs.of_group(code) for name, code in codes.items()}
-        return all_alarms(lines, self.at_least, reference, 1 - self.confidence)
+        check_reference(reference)
+        with self._store.transaction():
+            history = self._history
+            codes, pairs = {None: WHOLE, **history.groups}, history.pairs
+        parts = group_shares(pairs)
+        shares = {name: parts.get(code, 1.0) for name, code in codes.items()}
+        return all_alarms(all_draws(pairs, codes), shares, self.at_least, reference, 1 - self.confidence)
 
     def single_look(self, group: Any = None) -> Estimate:
         """The estimate and interval of all rows as if this were the only look; too narrow if it is not."""
-        history = self._history
-        profile = history.profile(history.code(group))
+        with self._store.transaction():
+            history = self._history
+            profile = history.profile(history.code(group))
         if profile is None:
             raise BadInput("No rows were added yet, so nothing can be measured: add some first.")
         return estimate(profile, confidence=self.confidence, interval=None)
@@ -299,8 +308,28 @@ class Monitor(Shareable):
         """All numbers, ready for JSON."""
         return Told.of(self).to_dict()
 
+    def to_html(self, path: str | os.PathLike[str], reference: int | None = None) -> None:
+        """Write a page that anybody can open: a line over time with its band, alarms, groups, and what changed.
+
+        Parameters
+        ----------
+        path : path
+            The HTML file, which needs no network.
+        reference : int, optional
+            As for `alarms`; with it the page tells what changed since: which explanations, and which features.
+        """
+        write(self._record(reference), path)
+
+    def _record(self, reference: int | None = None) -> MonitorRecord:
+        check_reference(reference)
+        with self._store.transaction() as connection:
+            return watched_record(self, Told.of(self, reference), connection, reference)
+
     def _card(self) -> Card:
         return Told.of(self).card()
+
+    def _card_and_page(self) -> tuple[Card, str]:
+        return self._card(), render(self._record())
 
     def __add__(self, other: "Monitor") -> "Monitor":
         if not isinstance(other, Monitor):
@@ -320,6 +349,12 @@ class Monitor(Shareable):
         return "\n".join(Told.of(self).lines())
 
     __repr__ = __str__
+
+
+def check_reference(reference: Any) -> None:
+    """Raise if the reference is not a number of days."""
+    if reference is not None:
+        check_whole(reference, "reference, a number of days,", 1)
 
 
 def _group_names(by: Any) -> list[str] | None:

@@ -8,7 +8,7 @@ MONTH, EVER = 1, 2  # levels of cells: 0 is a day of one batch, then all batches
 TABLES = (
     "CREATE TABLE settings (name VARCHAR, value VARCHAR)",
     "CREATE TABLE batches (number INTEGER, id VARCHAR, rows BIGINT, first_day INTEGER, last_day INTEGER,"
-    " added TIMESTAMP)",
+    " added TIMESTAMP, content VARCHAR)",
     "CREATE TABLE labels (code INTEGER, canonical VARCHAR, shown VARCHAR)",
     "CREATE TABLE groups (code INTEGER, canonical VARCHAR, shown VARCHAR)",
     # Rows by explanation and label: of a day, a month, or ever.
@@ -25,5 +25,5 @@ TABLES = (
     # Days whose cells were merged into months: their measures, final.
     "CREATE TABLE days (day INTEGER, grp INTEGER, n BIGINT, agreeing DOUBLE, unverifiable BIGINT, explanations BIGINT,"
     " low DOUBLE, high DOUBLE, confidence DOUBLE)",
-    "CREATE TABLE names (high UBIGINT, low UBIGINT, name VARCHAR)",
+    "CREATE TABLE names (high UBIGINT, low UBIGINT, name VARCHAR, features VARCHAR)",
 )

@@ -38,6 +38,7 @@ class Store:
     def __init__(self, path: str | os.PathLike[str] | None, settings: dict[str, str] | None = None) -> None:
         self.path = None if path is None else Path(os.path.realpath(to_path(path)))
         self._memory = None if self.path is not None else _connected(":memory:")
+        self._held: Any = None  # the connection of the transaction that is under way
         self._begin(settings or {})
 
     @property
@@ -47,22 +48,31 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[Any]:
-        """A connection whose changes are kept together, or not at all if anything fails."""
+        """A connection whose changes are kept together, or not at all if anything fails.
+
+        What happens inside belongs to it, also transactions that are begun meanwhile: all of them see one state.
+        """
         with self._opened() as connection:
+            if self._held is not None:
+                yield connection
+                return
             connection.begin()
+            self._held = connection
             try:
                 yield connection
             except BaseException:
                 with suppress(Exception):
                     connection.rollback()
                 raise
+            finally:
+                self._held = None
             connection.commit()
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
         with _locks[self.name if self.path is not None else f"memory {id(self)}"]:
-            if self._memory is not None:
-                yield self._memory
+            if self._held is not None or self._memory is not None:
+                yield self._held or self._memory
                 return
             connection = _patiently(self.path)
             try:

@@ -31,18 +31,20 @@ class Told:
     @classmethod
     def of(cls, monitor: "Monitor", reference: int | None = None) -> "Told":
         """What there is to tell now."""
-        limits = monitor.limits()
-        groups = {name: monitor.limits(name) for name in monitor.groups}
-        single = monitor.single_look() if limits.n else None
-        days = monitor._history.days(monitor.confidence)
-        return cls(limits, single, groups, monitor.alarms(reference), days, monitor.notes)
+        with monitor._store.transaction():  # one state
+            limits = monitor.limits()
+            groups = {name: monitor.limits(name) for name in monitor.groups}
+            single = monitor.single_look() if limits.n else None
+            days = monitor._history.days(monitor.confidence)
+            return cls(limits, single, groups, monitor.alarms(reference), days, monitor.notes)
 
     def lines(self) -> list[str]:
         """Limits, then the single look, groups, alarms and notes, a line each."""
         if not self.limits.n:
             return ["no rows were added yet"]
         single = [] if self.single_look is None else [f"as if this were the only look: {self._single()}"]
-        groups = [f"{visible(readable(name))}: {limits}" for name, limits in self.groups.items()]
+        groups = ["limits of groups hold for all groups together:"] * bool(self.groups)
+        groups += [f"{visible(readable(name))}: {limits}" for name, limits in self.groups.items()]
         return [str(self.limits), *single, *groups, *self._alarms(), *map(visible, self.notes)]
 
     def _single(self) -> str:
@@ -96,7 +98,7 @@ def _limits_table(groups: dict[Any, Limits]) -> Table:
         for name, each in groups.items()
     ]
     columns = ("group", "rows", "low", "high", "pairs", "verdict")
-    return Table(columns, tuple(rows), caption="Limits of each group by itself, valid at all looks together.")
+    return Table(columns, tuple(rows), caption="Limits of groups, valid at all looks and for all groups together.")
 
 
 def _days_table(days: list[DayLine]) -> Table:

@@ -1,0 +1,105 @@
+"""The record of a monitor's page: lines over time, alarms, and what changed since the reference."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from faithscope.explanations.base import readable
+from faithscope.measures.sequential.change import Alarm, changes
+from faithscope.measures.sequential.distance import distance
+from faithscope.measures.sequential.telling import change_sentences, drift_sentences
+from faithscope.monitor.compared import Compared, compare
+from faithscope.monitor.limits import all_draws, group_shares
+from faithscope.monitor.moments import to_date
+from faithscope.monitor.schema import WHOLE
+from faithscope.monitor.telling import Told
+from faithscope.report.watched import MonitorRecord, WatchedLine, changed_explanations
+
+if TYPE_CHECKING:
+    from faithscope.monitor.monitor import Monitor
+
+_MOST_FEATURES = 20
+_NO_REFERENCE = (
+    "What changed, and whether explanations drift, is told against a reference period that was fixed beforehand: pass "
+    "reference=30 for the first 30 days, on the command line --reference 30."
+)
+
+
+def watched_record(monitor: "Monitor", told: Told, connection: Any, reference: int | None) -> MonitorRecord:
+    """Everything that the page shows, from one state of the store."""
+    history = monitor._history
+    pairs, codes = history.pairs, {None: WHOLE, **history.groups}
+    shares, error = group_shares(pairs), 1 - monitor.confidence
+    lines = tuple(
+        WatchedLine.of(_name(name), draws, error * shares.get(codes[name], 1.0), told.alarms.get(name, ()))
+        for name, draws in all_draws(pairs, codes).items()
+    )
+    days = np.unique(pairs.day)
+    end = None if reference is None or not len(days) else int(days[min(reference, len(days)) - 1])
+    compared = None if end is None else compare(connection, end)
+    grouped = "Limits of groups hold for all groups together." if told.groups else None
+    notes = (grouped, None if reference else _NO_REFERENCE, *told.notes)
+    return MonitorRecord(
+        "Consistency, watched",
+        _headline(told),
+        lines,
+        rows=told.limits.n,
+        confidence=monitor.confidence,
+        at_least=monitor.at_least,
+        reference_end=None if end is None else str(to_date(end)),
+        notes=tuple(note for note in notes if note),
+        facts=_facts(monitor, told),
+        **_changed(compared, end, told.alarms.get(None, ()), error),
+    )
+
+
+def _name(group: Any) -> str:
+    return "all rows" if group is None else readable(group)
+
+
+def _headline(told: Told) -> str:
+    if not told.limits.n:
+        return "No rows were added yet."
+    alarms = [(name, alarm) for name, alarms in told.alarms.items() for alarm in alarms]
+    if not alarms:
+        return f"No alarm. {told.limits}."
+    name, alarm = alarms[0]
+    others = len({group for group, _ in alarms if group is not None and group != name})
+    more = f"; alarms in {others} group{'s' * (others != 1)} too" if others else ""
+    return f"Alarm for {_name(name)}: {alarm}{more}."
+
+
+def _facts(monitor: "Monitor", told: Told) -> dict[str, str]:
+    facts = {"state": "memory" if monitor._store.path is None else Path(monitor._store.path).name}
+    if monitor.by:
+        facts["groups by"] = ", ".join(monitor.by)
+    if told.single_look is not None:
+        facts["explanations"] = f"{told.single_look.distinct:,}"
+        facts["unverifiable rows"] = f"{told.single_look.unverifiable:.1%}"
+    return facts
+
+
+def _changed(compared: Compared | None, end: int | None, alarms: tuple[Alarm, ...], error: float) -> dict[str, Any]:
+    """What changed within explanations, and of the explanations themselves."""
+    if end is None:
+        return {}
+    if compared is None:
+        return {"changed": ("There are no rows after the reference yet, or they were merged with it.",)}
+    periods = compared.periods
+    sentences = change_sentences(periods)
+    if compared.until > to_date(end):
+        sentences += (
+            f"The state no longer tells the explanations of the reference from those until {compared.until}: here "
+            "they count as the reference's.",
+        )
+    parts = periods.feature_parts(compared.features)
+    largest = sorted(parts.items(), key=lambda item: -abs(item[1]))[:_MOST_FEATURES]
+    new = changes(compared.fresh, compared.reference, error)
+    apart = distance(periods.given[0], periods.given[1], error, seed=0)
+    return {
+        "changed": sentences,
+        "explanations": changed_explanations(periods, compared.names, compared.labels),
+        "features": tuple((name, part) for name, part in sorted(largest, key=lambda item: item[1]) if part),
+        "drift": drift_sentences(alarms, new, apart, periods.fresh),
+    }
