@@ -1,7 +1,8 @@
-"""PyXAI's tree-specific reasons of boosted trees beside ours: time, length, and whether it takes ours for implicants."""
+"""PyXAI's tree-specific reasons of boosted trees beside ours: time, length, and whether ours are its implicants."""
 
 import contextlib
 import io
+import sys
 import time
 from typing import Any
 
@@ -21,6 +22,7 @@ HOLDS = {
 
 def against_pyxai(data: Split) -> str:
     """One line; the reason if PyXAI is not installed, or its own machine code is not."""
+    sys.argv = sys.argv[:1]  # PyXAI reads the options of whoever imports it
     try:
         from pyxai import Explaining, Learning, Tools
     except ImportError as problem:
