@@ -13,17 +13,28 @@ COLORS = [LIGHT["chance"], LIGHT["consistency"], LIGHT["sufficiency"]]
 
 def draw(table: list[dict[str, Any]], path: Path) -> None:
     """Coverage against the number of conditions, one picture per data set; the precision stands beside each dot."""
-    rows = [{**line, "told": f"{line['explainer']}: {_told(line['precision'])}"} for line in table]
+    places = {id(line): _place(line, table) for line in table}
+    rows = [
+        {**line, "place": places[id(line)], "told": f"{line['explainer']}: {_told(line['precision'])}"}
+        for line in table
+    ]
     chart = alt.Chart(alt.Data(values=rows))
-    across = alt.X("conditions:Q", title="conditions per rule", scale=alt.Scale(domain=[0, 12]))
+    across = alt.X("conditions:Q", title="conditions per rule", scale=alt.Scale(domain=[0, 14]))
     up = alt.Y("coverage:Q", title="share of rows covered", scale=alt.Scale(type="log"), axis=alt.Axis(format=".2~%"))
     color = alt.Color("explainer:N", sort=ORDER, scale=alt.Scale(domain=ORDER, range=COLORS), legend=None)
     dots = chart.mark_point(filled=True, size=110, opacity=1).encode(x=across, y=up, color=color)
-    texts = chart.mark_text(align="left", dx=9, fontSize=12).encode(x=across, y=up, text="told:N")
+    texts = [
+        chart.mark_text(align="left", dx=9, dy=down, fontSize=12, color=LIGHT["ink"])
+        .transform_filter(alt.datum.place == place)
+        .encode(x=across, y=up, text="told:N")
+        for place, down in enumerate((-8, 8, 0))  # the upper two dots may lie close to each other
+    ]
     sets = list(dict.fromkeys(line["data"] for line in table))
     several = alt.hconcat(
         *[
-            (dots + texts).transform_filter(f"datum.data == '{name}'").properties(width=250, height=230, title=name)
+            alt.layer(dots, *texts)
+            .transform_filter(alt.datum.data == name)
+            .properties(width=290, height=230, title=name)
             for name in sets
         ]
     )
@@ -35,6 +46,11 @@ def draw(table: list[dict[str, Any]], path: Path) -> None:
         )
     ).configure(**theme(LIGHT)).save(path)
     print(path.name)
+
+
+def _place(line: dict[str, Any], table: list[dict[str, Any]]) -> int:
+    """The place of a dot among those of its data set, from above."""
+    return sum(other["data"] == line["data"] and other["coverage"] > line["coverage"] for other in table)
 
 
 def _told(precision: float) -> str:

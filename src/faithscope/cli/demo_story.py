@@ -105,13 +105,12 @@ def _certainty(comparison: "Comparison", model: Any) -> Iterator[str]:
     obeying = _obeying(rules, people)
     kept = [np.mean(sample.labels[mask] == label) for mask, label in zip(obeying, sample.labels, strict=False)]
     lengths = [len(rules.conjunction(row)) for row in range(len(rules))]
+    all_or_share = "all" if min(kept) == 1 else f"{np.mean(kept):.3f}"
     yield ""
     yield "A rule that always holds, by proof"
     yield (
-        f"  a sufficient reason has {np.mean(lengths):.1f} conditions, {obeying.mean():.1%} of all people obey it (means "
-        f"over {len(rules)} people), and "
-        + ("all" if min(kept) == 1 else f"{np.mean(kept):.3f}")
-        + " of them get the same decision"
+        f"  a sufficient reason has {np.mean(lengths):.1f} conditions, and {obeying.mean():.1%} of all people obey it "
+        f"(means over {len(rules)} people); {all_or_share} of them get the same decision"
     )
 
 

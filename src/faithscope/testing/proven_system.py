@@ -55,4 +55,5 @@ class ProvenSystem:
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Floats, NDArray[np.bool_], Rules]:
         """Rows, their predictions and their rules."""
         rows = rng.normal(size=(n, self.features))
-        return rows, np.asarray(self.model.predict(rows)), SufficientReason(self.model).explain(rows)
+        labels = np.asarray(self.model.predict(rows)) if n else np.zeros(0, bool)
+        return rows, labels, SufficientReason(self.model).explain(rows)
