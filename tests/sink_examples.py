@@ -70,6 +70,12 @@ RESULTS = {
     "estimate of one label": lambda: fs.consistency(KEYS, [1] * N),
     "estimate of float32": lambda: fs.consistency(NUMBERS.astype(np.float32).round(0), LABELS),
     "estimate by close": lambda: fs.consistency(KEYS, NUMBERS, agreement=fs.Close(0.5)),
+    "sufficiency on draws": lambda: fs.sufficiency(
+        _rules(), lambda rows: np.where(rows["x"] > 20, "yes", "no"), ROWS, population=fs.Perturbed(ROWS, draws=3)
+    ),
+    "drop on draws": lambda: fs.sufficiency(
+        KEYS, NUMBERS, population=fs.drawn(KEYS, ROWS, NUMBERS / 2), agreement=fs.Close(1.0)
+    ),
     "within": lambda: fs.within(NUMBERS.reshape(-1, 1), LABELS, 0.1),
     "evaluation": _evaluated,
     "evaluation with weights": lambda: _evaluated(weights=np.arange(1.0, N + 1)),

@@ -26,6 +26,9 @@ for answer in (
     fs.consistency(phi, labels), fs.consistency(phi, labels, discretizer=fs.Rank(), weights=np.arange(1, 61)),
     fs.sufficiency(rules, labels, X), fs.sufficiency(words, labels, texts), fs.sufficiency(points, labels, X),
     fs.sufficiency(fs.Prototypes([[i % 5] for i in range(60)], points=mixed[:5], metric="gower"), labels, mixed),
+    fs.sufficiency(rules, lambda X: (X[:, 1] > 1) * 1, X, population=fs.Perturbed(X, draws=3)),
+    fs.sufficiency(words, lambda texts: ["great" in text for text in texts], texts, population=fs.Perturbed(draws=3)),
+    fs.sufficiency(rules, lambda X: (X[:, 1] > 1) * 1, X, population=fs.Conditional(X, k=3)),
     fs.within(phi, labels, 0.6), fs.within_curve(phi, labels, [0.1, 1.0]), fs.certify(phi, labels), fs.plan(ev),
     fs.compare(labels, {"one": phi, "two": phi[:, :1]}, X, progress=False), ev, fs.GibbsDecoder(ev.consistency).error,
 ):

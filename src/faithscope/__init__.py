@@ -7,7 +7,7 @@ Implements and extends "Framework for Evaluating Faithfulness of Local Explanati
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from faithscope import agreements, discretizers, errors, relations
+from faithscope import agreements, discretizers, errors, populations, relations
 from faithscope.agreements import Close, Same, Spread, Tolerance
 from faithscope.counting.counts import Counts, count
 from faithscope.discretizers import (
@@ -65,6 +65,7 @@ from faithscope.measures.planning.plan import Plan, plan
 from faithscope.measures.repeatability.result import Repeatability
 from faithscope.measures.sufficiency import sufficiency
 from faithscope.measures.within import WithinCurve, within, within_curve
+from faithscope.populations import Conditional, Perturbed, Product, RealRows, drawn
 from faithscope.readers import read
 from faithscope.readers.rationales import Rationales, read_rationales
 from faithscope.relations import Ball, Judged, Nearest, pairs_to_ask
@@ -89,6 +90,7 @@ __all__ = [
     "CommonPhrases",
     "Comparison",
     "Concepts",
+    "Conditional",
     "Counterfactuals",
     "Counts",
     "Delta",
@@ -109,13 +111,16 @@ __all__ = [
     "Modified",
     "Nearest",
     "OptimalDecoder",
+    "Perturbed",
     "Phrases",
     "Plan",
     "Pool",
     "Populations",
+    "Product",
     "Prototypes",
     "Rank",
     "Rationales",
+    "RealRows",
     "ReasonCodes",
     "Reasons",
     "Repeatability",
@@ -141,6 +146,7 @@ __all__ = [
     "consistency",
     "count",
     "discretizers",
+    "drawn",
     "encoding",
     "errors",
     "evaluate",
@@ -153,6 +159,7 @@ __all__ = [
     "necessity",
     "pairs_to_ask",
     "plan",
+    "populations",
     "read",
     "read_rationales",
     "relations",

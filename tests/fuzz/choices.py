@@ -136,6 +136,18 @@ RELATIONS = st.sampled_from(
     )
 )
 
+POPULATIONS = st.sampled_from(
+    (
+        *(fs.RealRows(), fs.RealRows, fs.Perturbed, "real", 3, fs.Perturbed(draws=2), fs.Perturbed(draws=1, keep=0)),
+        *(fs.Perturbed([[0.0, 1.0], [2.0, 0.5]], draws=3), fs.Perturbed([[1.0]], 2), fs.Perturbed(["a not b", ""], 2)),
+        *(fs.Product([[0.0, 1.0], [math.nan, 0.5]], draws=3), fs.Product(["not so", "x"], draws=2), fs.Product([], 2)),
+        *(fs.Conditional([[0.0, 1.0], [2.0, math.nan]], k=1), fs.Conditional(["not so", "a b"]), fs.Conditional(None)),
+        fs.Perturbed([[0.0, 1.0]], draws=2, model=lambda rows: ["a"] * len(rows)),
+        fs.Product([["a", "b"], [None, "c"]], draws=2, model=lambda rows: [1] * len(rows)),
+        fs.drawn(["a"], [[0.0]], ["a"]),
+    )
+)
+
 AGREEMENTS = st.one_of(
     st.sampled_from([fs.Same(), fs.Spread(), fs.Close(1.0), fs.Close(1e-300), fs.Close(1e300), fs.Tolerance(0.5)]),
     st.sampled_from([None, "spread", "close:0.5", "tolerance:", "close:nan", "", fs.Close, 3, [], math.nan]),

@@ -15,7 +15,18 @@ import faithscope.testing
 from faithscope.evaluation.assertions import Unfaithful
 from faithscope.integrations.sklearn import scorer
 from fuzz import hostile
-from fuzz.choices import AGREEMENTS, COUNTS, DISCRETIZERS, DISTANCES, METRICS, RELATIONS, SEEDS, SHARES, WORDS
+from fuzz.choices import (
+    AGREEMENTS,
+    COUNTS,
+    DISCRETIZERS,
+    DISTANCES,
+    METRICS,
+    POPULATIONS,
+    RELATIONS,
+    SEEDS,
+    SHARES,
+    WORDS,
+)
 from fuzz.hostile import SCALARS, SIZES
 from fuzz.kinds import (
     comparisons,
@@ -74,8 +85,70 @@ def _(draw):
     n = draw(SIZES)
     given = draw(explanations(n)), draw(labels(n)), draw(some_rows(n))
     choices = {"relation": RELATIONS, "confidence": SHARES, "device": WORDS, "agreement": AGREEMENTS}
-    how = draw(options(**choices, weights=weights(n), clusters=clusters(n)))
+    how = draw(options(**choices, weights=weights(n), clusters=clusters(n), population=POPULATIONS))
+    if "population" in how and draw(st.booleans()):
+        answers = given[1]
+        model = draw(st.sampled_from([lambda rows: answers, lambda rows: ["a"] * len(rows), lambda rows: rows]))
+        given = given[0], model, given[2]
     return lambda: fs.sufficiency(*given, **how)
+
+
+def _training():
+    texts = st.lists(st.sampled_from(hostile.TEXTS), max_size=3)
+    return st.one_of(
+        SIZES.flatmap(hostile.matrices), SIZES.flatmap(hostile.tables), SIZES.flatmap(grid), texts, SCALARS
+    )
+
+
+@target("RealRows", MEASURES, 1)
+def _(draw):
+    return lambda: fs.RealRows()
+
+
+@target("Perturbed", MEASURES, 40)
+def _(draw):
+    words = st.one_of(WORDS, SCALARS)
+    how = draw(options(draws=COUNTS, seed=SEEDS, keep=SHARES, unknown=words))
+    X_train = draw(_training())
+    return lambda: repr(fs.Perturbed(X_train, **how))
+
+
+@target("Product", MEASURES, 40)
+def _(draw):
+    X_train, how = draw(_training()), draw(options(draws=COUNTS, seed=SEEDS))
+    return lambda: repr(fs.Product(X_train, **how))
+
+
+@target("Conditional", MEASURES, 40)
+def _(draw):
+    X_train, how = draw(_training()), draw(options(k=COUNTS))
+    return lambda: repr(fs.Conditional(X_train, **how))
+
+
+def _drawing(kind, **few):
+    @target(f"{kind.__name__}.draw", MEASURES, 60)
+    def _(draw):
+        n = draw(SIZES)
+        given, X, X_train = draw(explanations(n)), draw(some_rows(n)), draw(_training())
+        return lambda: kind(X_train, **few).draw(given, X)
+
+
+for _kind, _few in ((fs.Perturbed, {"draws": 2}), (fs.Product, {"draws": 2}), (fs.Conditional, {"k": 2})):
+    _drawing(_kind, **_few)
+
+
+@target("drawn", MEASURES, 100)
+def _(draw):
+    n = draw(SIZES)
+    given = draw(explanations(n))
+    nested = st.lists(st.one_of(hostile.matrices(2), hostile.tables(2), hostile.columns(2)), min_size=n, max_size=n)
+    rows = draw(st.one_of(nested, some_rows(n), _training()))
+    answers = st.lists(labels(2), min_size=n, max_size=n)
+    predictions = draw(st.one_of(st.none(), labels(n), answers, SCALARS, st.just(lambda rows: ["a"] * len(rows))))
+    of = st.one_of(hostile.columns(n), st.just(list(range(n))), SCALARS)
+    how = draw(options(of=of, only_covered=st.sampled_from([True, False, 1, None])))
+    own = draw(labels(n))
+    return lambda: fs.sufficiency(given, own, population=fs.drawn(given, rows, predictions, **how))
 
 
 @target("necessity", MEASURES, 80)

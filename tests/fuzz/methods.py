@@ -345,6 +345,8 @@ ARGUMENTS = {
     "postings": _parts,
     "masks": _ordered_parts,
     "documents": lambda given: st.tuples(st.tuples(some_rows(len(given))), st.just({})),
+    "alone": lambda given: st.tuples(st.tuples(some_rows(len(given))), st.just({})),
+    "removed": lambda given: st.tuples(st.tuples(some_rows(len(given))), st.just({})),
     "nearest": lambda instance: st.tuples(st.tuples(some_rows(3), st.integers(1, 3)), st.just({})),
     "within": lambda instance: st.tuples(st.tuples(st.just([0, 1]), some_rows(3), st.just(1.0)), st.just({})),
 }

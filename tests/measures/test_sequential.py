@@ -65,7 +65,8 @@ def test_evidence_falls_in_the_mean_as_far_as_limits_are_sought(n, part):
 def test_limits_grow_with_the_sum_and_are_mirror_images(sums, error):
     k, n = sums
     low, high = float(lower_limit(k, n, error)), float(upper_limit(k, n, error))
-    assert 0 <= low <= (k / n if n else 0) and (k / n if n else 1) <= high <= 1
+    assert 0 <= low <= (k / n if n else 0)
+    assert (k / n if n else 1) <= high <= 1
     assert high == pytest.approx(1 - float(lower_limit(n - k, n, error)))
     assert float(lower_limit(k + 1, n + 1, error)) >= low - 1e-9 >= float(lower_limit(k, n + 1, error)) - 2e-9
     if low > 0 and low < (k - 0.5) / n - 1e-9:
@@ -129,10 +130,14 @@ def _planted(drop_at: int, days: int = 120, n: int = 250, drop: float = 0.1, see
 
 def test_a_drop_and_a_rise_are_told_with_the_day_they_began():
     (drop,) = changes(_planted(70), 30, 0.05)
-    assert drop.direction == "drop" and 70 <= drop.day <= 73 and 68 <= drop.since <= 72
-    assert drop.high < drop.reference[0] and drop.low < 0.83 < drop.high
+    assert drop.direction == "drop"
+    assert 70 <= drop.day <= 73
+    assert 68 <= drop.since <= 72
+    assert drop.high < drop.reference[0]
+    assert drop.low < 0.83 < drop.high
     (rise,) = changes(_planted(70, drop=-0.05), 30, 0.05)
-    assert rise.direction == "rise" and rise.low > rise.reference[1]
+    assert rise.direction == "rise"
+    assert rise.low > rise.reference[1]
     assert changes(_planted(500), 30, 0.05) == ()
 
 

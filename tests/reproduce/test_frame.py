@@ -22,6 +22,7 @@ from faithscope.reproduce.records import Claim, Figure, Outcome, Record, record_
 from faithscope.reproduce.settings import Settings, Steps
 from faithscope.reproduce.telling import page, summary, written
 from faithscope.reproduce.telling.drawing import draw
+from faithscope.reproduce.telling.markdown import to_markdown
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*does not hold the rows that the paper used")
 
@@ -72,7 +73,8 @@ def test_a_step_is_computed_once_and_keeps_its_seconds(settings):
     steps = Steps(settings, SimpleNamespace(ID="table1", __file__=__file__))
     first = steps.do("one", compute, 0.25)
     again = Steps(settings, SimpleNamespace(ID="table1", __file__=__file__)).do("one", compute, 0.75)
-    assert again == first
+    assert replace(again, steps=first.steps) == first
+    assert [step.kept for step in (*first.steps, *again.steps)] == [False, True]
     assert first.seconds >= 5.0
     assert calls == [0.25]
 
@@ -98,8 +100,9 @@ def test_quick_and_all_rows_exclude_each_other():
 
 def test_rows_are_capped_by_default_and_never_with_all_rows():
     known = ("chess", "avila", "adult", "covtype", "bank")
-    assert [Settings().rows(name) for name in known] == [2_800, 5_000, 5_000, 4_650, None]
-    assert Settings(all_rows=True).rows("adult") is None
+    assert [Settings().rows(name, "as_defined") for name in known] == [2_800, 5_000, 5_000, 4_650, None]
+    assert [Settings().rows(name, "as_run") for name in known] == [2_800, None, 8_000, 4_650, None]
+    assert Settings(all_rows=True).rows("adult", "as_run") is None
 
 
 def test_the_printed_numbers_are_found():
@@ -218,7 +221,7 @@ def test_csv_holds_what_was_found(tmp_path):
 
 
 def test_markdown_and_page_show_numbers_notes_and_the_command():
-    text = written.to_markdown([part(ONE)], "faithscope reproduce table1")
+    text = to_markdown([part(ONE)], "faithscope reproduce table1")
     whole = page.render([part(ONE)], "faithscope reproduce table1")
     for shown in (text, whole):
         assert "0.500" in shown

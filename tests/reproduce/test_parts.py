@@ -22,7 +22,7 @@ def by(records, **where):
 def test_table_1_has_every_printed_number_under_both_settings(settings):
     outcome = table1.run(settings)
     for setting in ("as_defined", "as_run"):
-        chosen = by(outcome.records, setting=setting)
+        chosen = [record for record in by(outcome.records, setting=setting) if record.measure != "empty"]
         assert {(record.case, record.measure) for record in chosen} == {
             (case, measure)
             for case in ("top_coefficient", "anchors", "first_word", "all_words")

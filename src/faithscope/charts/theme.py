@@ -83,6 +83,9 @@ def _lines(palette: Mapping[str, str]) -> dict[str, Any]:
         "forecast": {"color": silent, "strokeDash": [6, 4], "strokeWidth": 2},
         "value": {"color": palette["consistency"], "strokeWidth": 2},
         "here-line": {"color": ink, "strokeWidth": 1},
+        "limit": {"color": palette["consistency"], "strokeWidth": 1.2},
+        "once": {"color": silent, "strokeDash": [5, 4], "strokeWidth": 1.2},
+        "alarm": {"color": palette["unfaithful"], "strokeWidth": 2},
         "wanted": {"color": palette["faithful"], "strokeDash": [2, 3], "strokeWidth": 1.5},
     }
 
@@ -100,6 +103,9 @@ def _shapes(palette: Mapping[str, str]) -> dict[str, Any]:
         "silent": unknown | {"stroke": silent},
         "rows": {"color": palette["consistency"], "fillOpacity": 0.55},
         "box": {"color": silent, "fillOpacity": 0.07},
+        "watched": {"color": palette["consistency"], "fillOpacity": 0.16},
+        "since": {"color": palette["unfaithful"], "fillOpacity": 0.2},
+        "alarm-name": {"color": palette["unfaithful"], "fontSize": 12, "fontWeight": 600},
         "band": {"color": silent, "fillOpacity": 0.13},
         "here": {"color": ink, "filled": True, "opacity": 1},
         "heat": {"color": palette["consistency"]},

@@ -1,6 +1,7 @@
 """faithscope reproduce: the paper's tables and figures, beside its printed numbers."""
 
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +15,7 @@ from faithscope.runtime.printing import print_json
 if TYPE_CHECKING:
     from faithscope.reproduce.running import Part
     from faithscope.reproduce.settings import Settings
+    from faithscope.reproduce.telling.clock import Clock
 
 _MOST_WORKERS = 4  # each has data sets and models of its own in memory
 TableNames = Annotated[
@@ -32,7 +34,10 @@ StepsFolder = Annotated[
     Path | None, typer.Option("--cache", help="Folder of finished steps, where a second run continues.")
 ]
 CsvFolder = Annotated[Path | None, typer.Option("--csv", help="Write tables and curves as CSV files to this folder.")]
-Markdown = Annotated[Path | None, typer.Option("--markdown", help="Write everything to this Markdown file.")]
+Markdown = Annotated[
+    Path | None,
+    typer.Option("--markdown", help="Write everything to this Markdown file, pictures to the folder of its name."),
+]
 Workers = Annotated[
     int | None, typer.Option("--workers", min=1, help="Parts that run at once; by default one per core, at most 4.")
 ]
@@ -62,12 +67,15 @@ def reproduce(
     """
     from faithscope.reproduce import running
     from faithscope.reproduce.settings import Settings
+    from faithscope.reproduce.telling.clock import Clock
     from faithscope.runtime.files import to_path
 
     settings = Settings(data, quick=quick, all_rows=all_rows, search=search, dice=dice, seed=seed)
     settings = settings if cache is None else replace(settings, cache=to_path(cache))
-    parts = running.run(tables or [], settings, lambda line: typer.echo(line, err=True), workers or _cores())
-    _write(parts, _command(tables or [], settings), as_json, to_csv, markdown, report)
+    fresh, began, many = settings.fresh, time.monotonic(), workers or _cores()
+    parts = running.run(tables or [], settings, lambda line: typer.echo(line, err=True), many)
+    clock = Clock(time.monotonic() - began, min(many, len(parts)), fresh)
+    _write(parts, _command(tables or [], settings), clock, as_json, to_csv, markdown, report)
 
 
 def _cores() -> int:
@@ -75,20 +83,29 @@ def _cores() -> int:
 
 
 def _write(
-    parts: "list[Part]", command: str, as_json: bool, to_csv: Path | None, markdown: Path | None, report: Path
+    parts: "list[Part]",
+    command: str,
+    clock: "Clock",
+    as_json: bool,
+    to_csv: Path | None,
+    markdown: Path | None,
+    report: Path,
 ) -> None:
     from faithscope.reproduce.telling import page, terminal, written
+    from faithscope.reproduce.telling.markdown import to_markdown
+    from faithscope.reproduce.telling.pictures import write_pictures
     from faithscope.runtime.files import write_atomically
 
     if as_json:
         print_json(written.to_json(parts))
     else:
-        terminal.show(parts)
+        terminal.show(parts, clock=clock)
     if to_csv is not None:
         written.to_csv(parts, to_csv)
     if markdown is not None:
-        write_atomically(markdown, written.to_markdown(parts, command).encode())
-    page.write(parts, report, command)
+        pictures = write_pictures(parts, markdown.with_suffix(""))
+        write_atomically(markdown, to_markdown(parts, command, clock, pictures).encode())
+    page.write(parts, report, command, clock)
     say_where(report)
 
 

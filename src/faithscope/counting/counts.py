@@ -432,6 +432,11 @@ def _merge(a: Counts, b: Counts) -> Counts:
 def to_counted(given: Any, what: str) -> Counts | Profile:
     """The `Counts` or `Profile` that a caller gave, directly or within an estimate or evaluation; refuses no rows."""
     counts = getattr(getattr(given, "consistency", given), "counts", given)
+    if getattr(given, "population", None) is not None:
+        raise WrongType(
+            f"{what} reads counts of rows, and {given.measure} compares rows with draws: measure it on real rows, "
+            "without population=."
+        )
     if not isinstance(counts, Counts | Profile):
         raise WrongType(f"{what} reads an Estimate or Counts; got {type(given).__name__}.")
     if counts.n == 0:

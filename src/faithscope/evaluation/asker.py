@@ -1,11 +1,10 @@
 """Asker: calls models and explainers, through a cache and with progress if wanted; Identity: who explained."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
@@ -14,6 +13,7 @@ from faithscope.evaluation.outputs import Output
 from faithscope.explanations import Explanations
 from faithscope.inputs.alignment import is_fresh, made_in_order
 from faithscope.inputs.arrays import is_frame
+from faithscope.inputs.asking import framed, rows_of_its_own
 from faithscope.inputs.models import label_function
 from faithscope.inputs.rows import rows_of
 from faithscope.readers import as_explanations
@@ -140,30 +140,6 @@ def refuse_swapped(model: Any, explainer: Any) -> None:
         raise BadInput(f"{swapped}, since the explainer is a model ({type(explainer).__name__}): {order}.")
 
 
-def rows_of_its_own(X: Any) -> Any:
-    """A copy of the rows, so that code that changes its input in place changes no other numbers.
-
-    The copy has the same memory layout, so that sums round alike. Rows that cannot be changed, or whose type is not
-    known here, are handed over as they are.
-    """
-    if isinstance(X, np.ndarray):
-        return X.copy(order="K")
-    if type(X) is list:
-        return [row.copy() if isinstance(row, list | np.ndarray) else row for row in X]
-    library = type(X).__module__.partition(".")[0]
-    if library == "pandas" or hasattr(X, "iloc"):
-        return X.copy(deep=not _copies_on_write())
-    copy = {"polars": "clone", "torch": "clone", "scipy": "copy"}.get(library)
-    return getattr(X, copy)() if copy and hasattr(X, copy) else X
-
-
-def _copies_on_write() -> bool:
-    """Whether pandas copies on write, as it does from version 3 on."""
-    import pandas as pd
-
-    return int(pd.__version__.partition(".")[0]) >= 3
-
-
 @contextmanager
 def _named_columns(rows: Any) -> Iterator[None]:
     """Raise one sentence if a model takes columns by name, as pipelines of scikit-learn do, and rows have none."""
@@ -176,17 +152,3 @@ def _named_columns(rows: Any) -> Iterator[None]:
             f"The model takes columns by name, and X is without names ({type(rows).__name__}): pass a table, such as "
             "pd.DataFrame(X, columns=[...]) with the names that the model was fitted with."
         ) from error
-
-
-@contextmanager
-def framed(phase: str, start: int, rows: int, total: int) -> Iterator[None]:
-    """Add a note to an error of the caller's own code: in which phase and on which rows. The error stays what it is."""
-    try:
-        yield
-    except Exception as error:
-        stop = start + rows - 1
-        note = f"Raised while {phase}, on rows {start:,} to {stop:,} of {total:,} (counted from 0)."
-        if note not in getattr(error, "__notes__", ()):
-            with suppress(Exception):  # an error may refuse to be changed
-                error.add_note(note)
-        raise

@@ -12,6 +12,7 @@ from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import Explanations, readable
 from faithscope.explanations.conditions.conjunctions import Conjunctions, Postings, number_conjunctions
 from faithscope.inputs.arrays import frame_columns, is_frame, to_vector
+from faithscope.inputs.checks import same_length
 from faithscope.inputs.rows import rows_of
 from faithscope.visible import visible
 
@@ -111,6 +112,49 @@ class Highlights(Conjunctions):
         if hasattr(X, "tocsr") or (isinstance(X, np.ndarray) and X.ndim == 2):
             return _words_by_row(X, {column: word for word, column in (self.vocabulary or {}).items()})
         return [sorted(set(_tokens(self, row, text))) for row, text in enumerate(to_vector(X, "Documents"))]
+
+    def alone(self, X: Any) -> list[str]:
+        """Documents of which the highlighted words are left alone, in their order, joined by blanks.
+
+        Parameters
+        ----------
+        X : sequence of str
+            The documents that were explained.
+
+        Examples
+        --------
+        >>> highlights = Highlights([{"great"}, {"dull", "plot"}])
+        >>> highlights.alone(["a great film", "a dull , dull plot"])
+        ['great', 'dull dull plot']
+        """
+        return self._written(X, highlighted=True)
+
+    def removed(self, X: Any) -> list[str]:
+        """Documents without the highlighted words, the others in their order, joined by blanks.
+
+        Parameters
+        ----------
+        X : sequence of str
+            The documents that were explained.
+
+        Examples
+        --------
+        >>> highlights = Highlights([{"great"}, {"dull", "plot"}])
+        >>> highlights.removed(["a great film", "a dull , dull plot"])
+        ['a film', 'a ,']
+        """
+        return self._written(X, highlighted=False)
+
+    def _written(self, X: Any, *, highlighted: bool) -> list[str]:
+        documents = to_vector(X, "Documents")
+        same_length(highlights=len(self), X=len(documents))
+        if documents.ndim != 1 or not all(isinstance(text, str) for text in documents):
+            raise WrongType("Words are removed from texts: pass the documents that were explained, as a list of texts.")
+        return [
+            " ".join(word for word in _tokens(self, row, text) if (word in chosen) == highlighted)
+            for row, text in enumerate(documents)
+            for chosen in [set(self.conjunction(row))]
+        ]
 
     def _bag(self, names: Sequence[str], columns: Sequence[NDArray[Any]]) -> "Highlights":
         if not all(column.dtype.kind in "biuf" for column in columns):

@@ -251,3 +251,15 @@ def to_numbers(values: Any, what: str) -> NDArray[np.float64]:
     numbers = as_floats(column[:, None], what)
     refuse_nonfinite(numbers, what)
     return numbers[:, 0].astype(np.float64)
+
+
+def families_of(labels: Any) -> set[str]:
+    """The families of types that labels are of: labels of different families never agree.
+
+    Examples
+    --------
+    >>> sorted(families_of([1, 2.0, "yes"]))
+    ['number', 'text']
+    """
+    kinds = (("number", (int, float, np.number, np.bool_)), ("text", str))
+    return {next((name for name, kind in kinds if isinstance(label, kind)), type(label).__name__) for label in labels}

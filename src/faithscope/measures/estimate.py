@@ -43,6 +43,7 @@ COLUMNS = (
     "adjusted",
     "distinct",
 )  # of every table of estimates
+KNOWN_IF_ASKED = ("gap", "silence", "clusters", "population", "drop", "drop_low", "drop_high")
 NECESSITY = "necessity"  # the measure that no verdict is made of
 FEW = 10  # with fewer degrees of freedom, a few rows decide the interval
 
@@ -90,6 +91,12 @@ class Estimate(Shareable):
         Number of clusters of rows that belong together; None if rows are independent.
     agreement : Agreement
         How much two predictions agree: `Same` for labels, or what was asked for.
+    population : str or None
+        On which draws sufficiency was measured, if not on the rows themselves.
+    drop, drop_low, drop_high : float or None
+        On draws whose predictions are numbers: how much lower these are than those of the rows, on average, with the
+        interval. Of the probability of the predicted class this is DeYoung's sufficiency if the draws are the
+        highlighted words alone, and its comprehensiveness if they are the other words.
     notes : tuple of str
         What a reader should know before trusting the interval.
 
@@ -123,6 +130,10 @@ class Estimate(Shareable):
     gap: float | None = None
     clusters: int | None = None
     agreement: Agreement = field(default_factory=Same)
+    population: str | None = None
+    drop: float | None = None
+    drop_low: float | None = None
+    drop_high: float | None = None
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -164,7 +175,7 @@ class Estimate(Shareable):
         """All numbers of this estimate, ready for JSON."""
         names = ("measure", "value", "low", "high", "confidence", "method", "limit", "unverifiable", "upper")
         checked = ("verified", "verified_low", "verified_high", "chance", "above_chance", "adjusted")
-        known = (name for name in ("gap", "silence", "clusters") if getattr(self, name) is not None)
+        known = (name for name in KNOWN_IF_ASKED if getattr(self, name) is not None)
         rows = ("n", "distinct", "effective_n", *known)
         told = {name: getattr(self, name) for name in (*names, *checked, *rows)}
         least, most = self.bracket

@@ -14,7 +14,7 @@ from faithscope.counting.further import reach_of
 from faithscope.counting.leaving_out.leave_out import LeftOut
 from faithscope.counting.tally import Coverage
 from faithscope.counting.weights.rows import can_be_thinned
-from faithscope.errors import NotProven
+from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.base import Explanations, several
 from faithscope.inputs.row_hashes import new_rows
 from faithscope.inputs.rows import rows_of
@@ -24,7 +24,9 @@ from faithscope.measures.intervals.tight import tight
 from faithscope.measures.notes.asked import asked_notes
 from faithscope.measures.notes.restatement import copy_notes
 from faithscope.measures.numbers.spread import spread_estimate
+from faithscope.measures.on_draws import asking, measure_on_draws
 from faithscope.measures.weighted import NOT_BY_PREDICTION, about_pairs
+from faithscope.populations import OwnDraws, RealRows, to_population
 from faithscope.relations import Relation, bind, check_rows, to_relation
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
@@ -68,6 +70,7 @@ def sufficiency(
     X: Any = None,
     *,
     relation: Any = None,
+    population: Any = None,
     confidence: float = 0.95,
     interval: Method | None = None,
     weights: Any = None,
@@ -85,13 +88,18 @@ def sufficiency(
     ----------
     explanations : Explanations that say where they apply
         `Rules`, `Highlights`, `Counterfactuals`, or `Prototypes` with their points; any kind if `relation` is given.
-    predictions : array-like, (n,)
-        The model's predicted labels (never the truth), as for `consistency`.
+    predictions : array-like, (n,), or a model
+        The model's predicted labels (never the truth), as for `consistency`. With a `population` it may be the model,
+        or its predict function, which is then asked about X and about the draws.
     X : array-like or table, n rows
-        The rows, or documents, to which explanations may apply. `Judged` does not need them.
+        The rows, or documents, to which explanations may apply. `Judged` and `drawn` do not need them.
     relation : Nearest, Ball, Judged or callable, optional
         A callable ``applies(X, explanation)`` returns a mask of rows; by default the kind of explanation decides.
         `Judged` has the answers of a judge, who need not be asked about all pairs of an explanation and a row.
+    population : RealRows, Perturbed, Product, Conditional, or what `drawn` gives, optional
+        The inputs among which the prediction must stay the same: by default the other rows of X, `RealRows`; else
+        draws for each row given its explanation. The interval is then over rows, and a row whose explanation leaves no
+        draw is unverifiable.
     confidence : float
         The confidence of the interval, a jackknife. It leaves out every row while explanations x rows is at most 10⁸,
         and blocks of rows beyond; on a GPU always every row.
@@ -128,8 +136,15 @@ def sufficiency(
     >>> sufficiency(rules, ["no", "no", "yes"], [[25.0], [31.0], [38.0]]).value
     0.3333333333333333
     """
-    check_rows(X, relation)
-    sample = Sample.of(explanations, predictions, X, weights, agreement, clusters)
+    chosen = RealRows() if population is None else to_population(population)
+    if not isinstance(chosen, OwnDraws):
+        check_rows(X, relation)
+    ask = None if population is None else asking(predictions, agreement, "X")
+    sample = Sample.of(explanations, predictions if ask is None else ask(X), X, weights, agreement, clusters)
+    if not isinstance(chosen, RealRows):
+        refuse_on_draws(relation, interval, further)
+        model = predictions if chosen.model is None else chosen.model
+        return measure_on_draws(sample, chosen, asking(model, agreement, "draws"), confidence)
     relation = bind(relation, sample.explanations, X)
     return measure_sufficiency(sample, relation, confidence, interval, further, device)
 
@@ -166,6 +181,21 @@ def measure_sufficiency(
     )
     assumed = counted.weights is not None and not thinned and method is None
     return noted(estimate, (NOT_BY_PREDICTION,) if assumed else ())
+
+
+def refuse_on_draws(relation: Any, method: Method | None, further: Any) -> None:
+    """Raise if something was asked for that draws have no use for."""
+    check_scoped(method)
+    if relation is not None:
+        raise BadInput(
+            "relation= says which real rows an explanation covers, and draws are made from the explanation itself: "
+            "leave relation= out, or population=."
+        )
+    if further is not None:
+        raise BadInput(
+            "further= are real rows without predictions, of which one may lie under many explanations; a draw belongs "
+            "to one row: leave further= out, or population=."
+        )
 
 
 def check_scoped(method: Method | None) -> Method | None:

@@ -10,6 +10,7 @@ Setting = Literal["as_defined", "as_run"]
 SETTINGS: tuple[Setting, ...] = ("as_defined", "as_run")
 ClaimVerdict = Literal["holds", "fails", "undecided"]
 NEAR, FAR = 0.02, 0.05  # of the printed number: met, and met to a digit; beyond, a difference needs an explanation
+ROUNDING = 0.005  # printed numbers have two digits
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,12 @@ class Record:
     repeats, std : int, float or None
         How many samples of rows `ours` is the mean of, and their standard deviation.
     note : str
-        Why ours differs from the printed number, if that is known; ``unexplained`` if it is not.
+        Why ours differs from the printed number, if that is known; ``unexplained`` if it is not. A verdict comes first:
+        ``explained: …``, ``likely: …``, ``partly: …``, ``open: …``.
+    lowest, highest, draws : float, float, int or None
+        Least and greatest number over so many plausible draws, ours among them; None if no range was computed.
+    hangs_on : str
+        What is drawn, if the number hangs on a draw that the paper does not tell: such as the split.
     """
 
     table: str
@@ -52,6 +58,17 @@ class Record:
     repeats: int = 1
     std: float | None = None
     note: str = ""
+    lowest: float | None = None
+    highest: float | None = None
+    draws: int | None = None
+    hangs_on: str = ""
+
+    @property
+    def in_range(self) -> bool:
+        """Whether the printed number, which has two digits, lies in the range over plausible draws."""
+        if self.lowest is None or self.highest is None or self.printed is None:
+            return False
+        return self.lowest - ROUNDING <= self.printed <= self.highest + ROUNDING
 
     @property
     def off(self) -> float | None:
@@ -115,6 +132,16 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Step:
+    """A step of a run: how long it took, when it ended (UTC), and whether an earlier run had kept it."""
+
+    name: str
+    seconds: float
+    when: str = ""
+    kept: bool = False
+
+
+@dataclass(frozen=True)
 class Outcome:
     """Results of a part of the paper, or of a step of it; outcomes add."""
 
@@ -123,6 +150,7 @@ class Outcome:
     claims: tuple[Claim, ...] = ()
     seconds: float = 0.0
     notes: tuple[str, ...] = field(default=())
+    steps: tuple[Step, ...] = ()
 
     def __add__(self, other: "Outcome") -> "Outcome":
         """The results of both, one after the other."""
@@ -132,6 +160,7 @@ class Outcome:
             self.claims + other.claims,
             self.seconds + other.seconds,
             self.notes + other.notes,
+            self.steps + other.steps,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -147,6 +176,7 @@ class Outcome:
             tuple(Claim(**claim) for claim in values["claims"]),
             float(values["seconds"]),
             tuple(values["notes"]),
+            tuple(Step(**step) for step in values["steps"]),
         )
 
 

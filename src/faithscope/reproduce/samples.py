@@ -42,6 +42,29 @@ def mean_of(
     )
 
 
+def share(like: Record, count: int, n: int) -> Record:
+    """A record with a share of n rows and Clopper and Pearson's interval; without a number if there are no rows."""
+    from scipy.stats import binomtest
+
+    if not n:
+        return replace(like, n=0, ours=None, note=f"no rows; {like.note}")
+    limits = binomtest(count, n).proportion_ci(0.95, method="exact")
+    return replace(like, n=n, ours=count / n, low=float(limits.low), high=float(limits.high))
+
+
+def rows_expected(like: Record, count: int, n: int, rows: int) -> Record:
+    """A record with the rows that another run is expected to count among `rows`, if this one counted `count` of n.
+
+    The interval holds 95% of such runs (the beta-binomial distribution, from Jeffreys' prior).
+    """
+    from scipy.stats import betabinom
+
+    if not n:
+        return replace(like, n=0, ours=None, note=f"no rows; {like.note}")
+    low, high = betabinom.ppf([0.025, 0.975], rows, count + 0.5, n - count + 0.5)
+    return replace(like, n=n, ours=count / n * rows, low=float(low), high=float(high))
+
+
 def unique_share(estimate: fs.Estimate) -> float:
     """Share of rows whose explanation no other row was given: uniqueness as the paper defines it."""
     return float(np.sum(estimate.counts.per_explanation == 1) / estimate.n)

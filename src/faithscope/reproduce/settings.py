@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,18 +13,26 @@ from typing import Any
 import faithscope as fs
 from faithscope.datasets import cache_folder
 from faithscope.errors import BadInput
-from faithscope.reproduce.records import Outcome
+from faithscope.reproduce.records import Outcome, Setting, Step
 from faithscope.runtime.files import write_atomically
 
-# About as many rows as the paper seems to have explained, or as many as two hours allow.
-CAPS = {"chess": 2_800, "avila": 5_000, "adult": 5_000, "covtype": 4_650}
+# About as many rows as the paper seems to have explained, or as many as an hour allows. As run, 8,000 rows of Adult,
+# half of UCI's test rows, meet all that the paper prints of LIME there.
+CAPS: dict[Setting, dict[str, int]] = {
+    "as_defined": {"chess": 2_800, "avila": 5_000, "adult": 5_000, "covtype": 4_650},
+    "as_run": {"chess": 2_800, "adult": 8_000, "covtype": 4_650},
+}
 _QUICK = 200
 _SHARED = (
-    *("discretized", "growth", "samples", "sweep", "systems"),
-    *("models/boosted", "models/reviews", "models/splits", "models/tabulated"),
-    *("authors/kernel_coalitions", "authors/label_shap", "authors/lars", "authors/literal_top", "authors/random_flips"),
+    *("discretized", "growth", "ranges", "samples", "sweep", "systems"),
+    *("models/boosted", "models/forest", "models/reviews", "models/splits", "models/stand_in", "models/tabulated"),
+    "models/trained",
+    *("authors/kernel_coalitions", "authors/label_shap", "authors/lars", "authors/literal_top"),
+    *("authors/mixed_labels", "authors/random_flips", "authors/small_changes"),
+    *("authors/anchor_search", "authors/drawn_rows", "authors/line_seeds"),
+    *("authors/released_anchors", "authors/released_text_anchors"),
 )
-_FORMAT = 1
+_FORMAT = 2
 _ALL = ("quick", "all_rows", "search", "dice", "seed")
 
 
@@ -63,11 +72,16 @@ class Settings:
         if self.quick and self.all_rows:
             raise BadInput("A run cannot be both quick (few rows) and over all rows; choose one of the two.")
 
-    def rows(self, name: str) -> int | None:
+    def rows(self, name: str, setting: Setting) -> int | None:
         """Cap on the number of test rows of a data set that are explained; None for no cap."""
         if self.all_rows:
             return None
-        return _QUICK if self.quick else CAPS.get(name)
+        return _QUICK if self.quick else CAPS[setting].get(name)
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the cache has nothing yet that an earlier run computed."""
+        return not any(self.cache.joinpath(name).is_dir() for name in ("results", "explanations", "models"))
 
     @property
     def explanations(self) -> Path:
@@ -106,10 +120,12 @@ class Steps:
         path = self._path(name)
         kept = _read(path)
         if kept is not None:
-            return kept
+            return replace(kept, steps=tuple(replace(step, kept=True) for step in kept.steps))
         began = time.monotonic()
         outcome = compute(*given)
-        outcome = replace(outcome, seconds=outcome.seconds + time.monotonic() - began)
+        seconds = outcome.seconds + time.monotonic() - began
+        when = datetime.now(UTC).isoformat(timespec="seconds")
+        outcome = replace(outcome, seconds=seconds, steps=(Step(f"{self.part.ID} {name}", seconds, when),))
         write_atomically(path, json.dumps(outcome.to_dict()).encode())
         return outcome
 

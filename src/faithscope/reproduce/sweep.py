@@ -13,7 +13,7 @@ class SweptAnchors:
 
     Attributes
     ----------
-    anchors : Anchors
+    anchors : Anchors or ReleasedAnchors
         Its own threshold plays no part.
     thresholds : tuple of float
     threshold : float
@@ -22,13 +22,13 @@ class SweptAnchors:
         Rules by threshold, by the fingerprint of the rows; shared among all thresholds.
     """
 
-    anchors: fs.explainers.Anchors
+    anchors: Any
     thresholds: tuple[float, ...]
     threshold: float
     rules: dict[str, dict[float, fs.Rules]] = field(repr=False)
 
     @classmethod
-    def of(cls, anchors: fs.explainers.Anchors, thresholds: tuple[float, ...]) -> "dict[float, SweptAnchors]":
+    def of(cls, anchors: Any, thresholds: tuple[float, ...]) -> "dict[float, SweptAnchors]":
         """An explainer per threshold."""
         rules: dict[str, dict[float, fs.Rules]] = {}
         return {threshold: cls(anchors, thresholds, threshold, rules) for threshold in thresholds}

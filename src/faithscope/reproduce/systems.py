@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 import faithscope as fs
 from faithscope.reproduce.authors.label_shap import LabelShap
 from faithscope.reproduce.authors.random_flips import RandomFlips
-from faithscope.reproduce.models.boosted import trained
+from faithscope.reproduce.authors.released_anchors import ReleasedAnchors
 from faithscope.reproduce.models.splits import Split
 from faithscope.reproduce.models.tabulated import tabulated
+from faithscope.reproduce.models.trained import trained
 from faithscope.reproduce.records import Setting
 from faithscope.reproduce.settings import Settings
 
@@ -23,6 +24,13 @@ _LIME_SAMPLES, _QUICK_LIME_SAMPLES = 5_000, 300
 _FLIPS, _QUICK_FLIPS = 1_000, 100
 _KNOWN = 50_000  # training rows that explainers learn from, at most
 _FRACTIONS = ("heart",)  # its whole numbers are written 1.0, which dice-ml takes for one decimal
+
+
+def sample(rows: Floats, count: int) -> Floats:
+    """The rows that ``shap.sample`` draws with its default seed; all of them if there are no more."""
+    from sklearn.utils import resample
+
+    return rows if count >= len(rows) else np.asarray(resample(rows, n_samples=count, replace=False, random_state=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +66,7 @@ class BoostedSystem:
         """Train or read the model of a data set; explain at most `most` of its test rows, fewer in a quick run."""
         most = min(most or _QUICK_ROWS, _QUICK_ROWS) if settings.quick else most
         data, trees = trained(name, settings, setting)
-        chosen = data.chosen(settings)[: None if settings.all_rows else most]
+        chosen = data.chosen(settings, setting)[: None if settings.all_rows else most]
         model = tabulated(data, trees)
         rows = data.test[chosen]
         return cls(setting, data, trees, model, rows, model.predict(rows), data.y_test[chosen], settings)
@@ -75,9 +83,9 @@ class BoostedSystem:
         """As run: Kernel SHAP of the label. As defined: exact SHAP of probabilities, or of margins for many classes."""
         seed = self.settings.seed
         count = _QUICK_BACKGROUND if self.settings.quick else _BACKGROUND[self.setting]
-        background = self.split.train[np.random.default_rng(seed).choice(len(self.split.train), count, replace=False)]
         if self.setting == "as_run":
-            return LabelShap(self.model, background, seed=seed)
+            return LabelShap(self.model, sample(self.split.test, count), seed=seed)
+        background = self.split.train[np.random.default_rng(seed).choice(len(self.split.train), count, replace=False)]
         if self.model is not self.trees:  # few enough features to try all coalitions
             return fs.explainers.Shap(self.model, background, output="probability", seed=seed)
         many = len(self.split.classes) > 2
@@ -118,10 +126,13 @@ class BoostedSystem:
         )
 
     def anchors(self, threshold: float) -> Any:
-        """With beam 1, which the package anchor-exp always uses; as run, all columns are numbers."""
-        categorical = () if self.setting == "as_run" else self.split.categorical
+        """As run: as the package anchor-exp gives them, of all test rows. As defined: ours, with its beam of 1."""
+        seed = self.settings.seed
+        if self.setting == "as_run":
+            return ReleasedAnchors(self.model, self.split.test, threshold, seed=seed)
+        categorical = self.split.categorical
         return fs.explainers.Anchors(
-            self.model, self.known, threshold=threshold, beam=1, categorical=categorical, seed=self.settings.seed
+            self.model, self.known, threshold=threshold, beam=1, categorical=categorical, seed=seed
         )
 
     def evaluated(self, explainer: Any) -> fs.Evaluation:

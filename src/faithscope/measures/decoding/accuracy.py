@@ -10,6 +10,7 @@ from faithscope.agreements import Same, Spread, Tolerance
 from faithscope.counting.counts import Counts
 from faithscope.counting.leaving_out.leave_out import LeftOut
 from faithscope.errors import BadInput, WrongType
+from faithscope.inputs.labels import families_of
 from faithscope.measures.decoding.decoded_rows import DecodedRows
 from faithscope.measures.decoding.simulatability import Simulatability
 from faithscope.measures.estimate import FEW, few_rows_decide
@@ -140,15 +141,10 @@ def _refuse_other_predictions(counts: Counts, labels: NDArray[Any]) -> None:
             before, now = (shape[0] if shape else 1 for shape in (learned, labels.shape[1:]))
             raise BadInput(f"The decoder learned predictions of {before} columns, and these have {now}: pass as many.")
         return
-    before, now = (_families(names) for names in (counts.labels, set(labels.tolist())))
+    before, now = (families_of(names) for names in (counts.labels, set(labels.tolist())))
     if not before & now:
         learned_label, label = next(iter(counts.labels)), labels.tolist()[0]
         raise WrongType(
             f"The decoder learned labels such as {learned_label!r}, and these predictions are such as {label!r}, of "
             "another type: pass predictions of the type that it was fitted on."
         )
-
-
-def _families(labels: Any) -> set[str]:
-    kinds = (("number", (int, float, np.number, np.bool_)), ("text", str))
-    return {next((name for name, kind in kinds if isinstance(label, kind)), type(label).__name__) for label in labels}

@@ -122,7 +122,7 @@ def _plain(day: Any) -> Any:
 
 
 def group_changes(lines: Mapping[Any, DailyDraws], reference: int, error: float) -> dict[Any, tuple[Alarm, ...]]:
-    """Alarms of all rows (the line None) and of groups, false with probability at most `error` for all of them together.
+    """Alarms of all rows (the line None) and of groups, false with probability at most `error` for all together.
 
     All rows have half of the error, groups share the other half. Lines have the same days.
     """

@@ -143,6 +143,8 @@ def silent_rows(estimate: Estimate) -> str:
 
 
 def _alone(estimate: Estimate) -> str:
+    if estimate.population is not None:
+        return "that leaves no draw"
     return _ALONE.get(estimate.measure, "that covers no other row")
 
 
@@ -180,9 +182,12 @@ def _holds(estimate: Estimate, share: str) -> str:
     if isinstance(estimate.agreement, Spread):
         where = " where they apply" if estimate.measure == "sufficiency" else ""
         return f"explanations account for {share} of the variance of the predictions{where}"
-    if estimate.measure not in _SUBJECT:
+    subject = _SUBJECT.get(estimate.measure)
+    if estimate.population is not None:
+        subject = "a row and the draws that keep its explanation"
+    if subject is None:
         return f"{estimate.measure} holds {share} of the time"
-    return f"{_SUBJECT[estimate.measure]} are {agreeing(estimate.agreement, share)}"
+    return f"{subject} are {agreeing(estimate.agreement, share)}"
 
 
 def _all_agree(agreement: Agreement) -> str:

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 import faithscope as fs
 from faithscope.reproduce.authors.kernel_coalitions import Coalitions, draw
 from faithscope.reproduce.authors.lars import supports
+from faithscope.reproduce.authors.mixed_labels import by_leaves, mean_labels
 
 Floats = NDArray[np.float64]
 Masks = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
-_ASKED = 200_000  # rows in one call of the model
-_SOLVED = 200  # rows whose values are solved for at once
+_SOLVED, _SOLVED_BY_LEAVES = 200, 2_000  # rows whose values are solved for at once
 _ROUNDING = 1e-10  # below which the package takes a value for 0
 _WELL_COVERED = 0.2  # share of all coalitions from which on the package selects no features
 
@@ -52,7 +52,8 @@ class LabelShap:
         rows = np.asarray(X, np.float64)
         varying = _varying(rows, self.background)
         values, done = np.zeros(rows.shape), 0
-        for part, features in _alike(varying):
+        most = _SOLVED_BY_LEAVES if by_leaves(self.model, rows.shape[1]) else _SOLVED
+        for part, features in _alike(varying, most):
             values[part[:, None], features] = self._values(rows[part], features)
             done += len(part)
             if progress is not None:
@@ -76,13 +77,7 @@ class LabelShap:
         """Mean label over the background where only members have the row's values: (n, coalitions)."""
         everywhere = np.zeros((*members.shape[:2], rows.shape[1]), bool)
         np.put_along_axis(everywhere, np.broadcast_to(features[:, None, :], members.shape), members, axis=2)
-        worths = np.empty(members.shape[:2])
-        step = max(1, _ASKED // (members.shape[1] * len(self.background)))
-        for start in range(0, len(rows), step):
-            part = slice(start, start + step)
-            masked = np.where(everywhere[part, :, None, :], rows[part, None, None, :], self.background)
-            worths[part] = self._outputs(masked.reshape(-1, rows.shape[1])).reshape(masked.shape[:3]).mean(axis=2)
-        return worths
+        return mean_labels(self.model, rows, self.background, everywhere)
 
     def _outputs(self, rows: Floats) -> Floats:
         return np.asarray(self.model.predict(rows), np.float64)
@@ -136,11 +131,11 @@ def _varying(rows: Floats, background: Floats) -> Masks:
     return np.asarray((low != high) | (rows != low))
 
 
-def _alike(varying: Masks) -> Iterator[tuple[Ints, Ints]]:
-    """Blocks of rows of which equally many features vary, and these features."""
+def _alike(varying: Masks, most: int) -> Iterator[tuple[Ints, Ints]]:
+    """Blocks of at most so many rows of which equally many features vary, and these features."""
     counts = varying.sum(axis=1)
     for count in np.unique(counts):
         every = np.flatnonzero(counts == count)
-        for start in range(0, len(every), _SOLVED):
-            part = every[start : start + _SOLVED]
+        for start in range(0, len(every), most):
+            part = every[start : start + most]
             yield part, np.nonzero(varying[part])[1].reshape(len(part), count)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import faithscope as fs
+from faithscope.reproduce.authors.small_changes import SmallChanges, decimals
 
 Floats = NDArray[np.float64]
 Masks = NDArray[np.bool_]
@@ -24,7 +25,8 @@ class RandomFlips:
 
     A thousand copies of the row each have one random feature replaced by a value drawn evenly from its range, then
     another one, and so on. Once two features were drawn, and some copy has the wanted class, one of all those that
-    have had it is the answer. What dice-ml does then to changes that are very small is left out.
+    have had it is the answer; then small changes are taken back (`SmallChanges`). Where dice-ml drops duplicates
+    before it chooses, here every flipped copy is as likely as any other.
 
     Parameters
     ----------
@@ -40,6 +42,8 @@ class RandomFlips:
     samples : int
     seed : int
         With the row itself it decides what is drawn, so batches change nothing.
+    finish : bool
+        Whether small changes are taken back.
     """
 
     model: Any
@@ -48,9 +52,11 @@ class RandomFlips:
     fractions: bool = False
     samples: int = 1_000
     seed: int = 0
+    finish: bool = True
 
     def __repr__(self) -> str:
-        return f"RandomFlips(wanted={self.wanted}, samples={self.samples}, seed={self.seed})"
+        rest = "" if self.finish else ", finish=False"
+        return f"RandomFlips(wanted={self.wanted}, samples={self.samples}, seed={self.seed}{rest})"
 
     def explain(self, X: Any, *, progress: Callable[[int, int], None] | None = None) -> fs.Importances:
         """One point per row; `NONE` throughout if none was found."""
@@ -58,13 +64,37 @@ class RandomFlips:
         points = np.full(rows.shape, NONE)
         step = max(1, _ASKED // self.samples)
         for start in range(0, len(rows), step):
-            points[start : start + step] = self._search(rows[start : start + step])
+            part = rows[start : start + step]
+            searched = self._search(part)
+            points[start : start + step] = self.finished(searched, part)[0] if self.finish else searched
             if progress is not None:
                 progress(min(start + step, len(rows)), len(rows))
         return fs.Importances(points)
 
+    def finished(self, points: Floats, rows: Floats, limit: int | None = None) -> tuple[Floats, Masks]:
+        """The points after small changes were taken back, and which rows' searches met the limit of steps.
+
+        Parameters
+        ----------
+        points : (n, d) array
+            What ``finish=False`` gave these rows.
+        rows : (n, d) array
+        limit : int, optional
+            Most steps of one search.
+        """
+        flipped = np.flatnonzero((points != NONE).any(axis=1))
+        points, limited = points.copy(), np.zeros(len(rows), np.bool_)
+        wanted = self._wanted(rows[flipped])
+        points[flipped], limited[flipped] = SmallChanges.of(self.known, self.fractions, limit).take_back(
+            points[flipped], rows[flipped], lambda asked, of: self._classes(asked) == wanted[of], _splits(self.model)
+        )
+        return points, limited
+
+    def _wanted(self, rows: Floats) -> Ints:
+        return 1 - self._classes(rows) if self.wanted is None else np.full(len(rows), self.wanted)
+
     def _search(self, rows: Floats) -> Floats:
-        wanted = 1 - self._classes(rows) if self.wanted is None else np.full(len(rows), self.wanted)
+        wanted = self._wanted(rows)
         copies = _Copies.of(rows, self._ranges(), self.samples, self.seed)
         left = np.arange(len(rows))
         for changed in range(1, rows.shape[1] + 1):
@@ -78,9 +108,7 @@ class RandomFlips:
         return copies.points
 
     def _ranges(self) -> "_Ranges":
-        whole = np.all(self.known == np.floor(self.known), axis=0)
-        step = np.where(whole, 0.1 if self.fractions else 1.0, 0.0)
-        return _Ranges(self.known.min(axis=0), self.known.max(axis=0), step)
+        return _Ranges(self.known.min(axis=0), self.known.max(axis=0), decimals(self.known, self.fractions))
 
     def _classes(self, rows: Floats) -> Ints:
         return np.asarray(self.model.predict(rows), np.int64)
@@ -88,17 +116,17 @@ class RandomFlips:
 
 @dataclass(frozen=True)
 class _Ranges:
-    """Least and greatest value of each feature, and the step between values: 0 for any number."""
+    """Least and greatest value of each feature, and its decimals: 0 for whole numbers."""
 
     low: Floats
     high: Floats
-    step: Floats
+    decimals: Ints
 
     def at(self, share: Floats) -> Floats:
-        """Values at these shares of the range, which ends one step above the greatest value."""
-        values = self.low + share * (self.high - self.low + self.step)
-        steps = np.floor((values - self.low) / np.where(self.step, self.step, 1.0))
-        return np.where(self.step > 0, (self.low + steps * self.step).round(9), values)
+        """Values at these shares of the range, which ends one step above the greatest value, as dice-ml has it."""
+        values = self.low + share * (self.high - self.low + 10.0**-self.decimals)
+        rounded = [np.round(values[..., j], places) for j, places in enumerate(self.decimals.tolist())]
+        return np.where(self.decimals > 0, np.stack(rounded, axis=-1), np.floor(values))
 
 
 @dataclass
@@ -135,6 +163,11 @@ class _Copies:
         better = luckiest > self.best[left]
         self.points[left[better]] = part[better, pick[better]]
         self.best[left[better]] = luckiest[better]
+
+
+def _splits(model: Any) -> Any:
+    """The values at which a model of trees may change its answer, per feature; None if it does not tell."""
+    return getattr(model, "thresholds", getattr(getattr(model, "model", None), "thresholds", None))
 
 
 def discretized(points: Floats, rows: Floats) -> dict[str, fs.Importances]:

@@ -1,19 +1,19 @@
-"""Boosted trees with the paper's settings: xgboost's, and scikit-learn's."""
+"""Boosted trees of xgboost's with the paper's settings."""
 
 import hashlib
 import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import MissingExtra
 from faithscope.inputs.grouping import group
+from faithscope.reproduce.models.forest import load_xgboost
 from faithscope.reproduce.models.splits import Floats, Split, split
 from faithscope.reproduce.printed import rows as printed_rows
 from faithscope.reproduce.records import Setting
@@ -21,7 +21,6 @@ from faithscope.reproduce.settings import Settings
 from faithscope.runtime.files import write_atomically
 
 _QUICK_TRAIN, _QUICK_TREES = 3_000, 20
-_SMALL = ("heart", "chess", "adult")  # scikit-learn trains the others in more than ten minutes
 _MANY_TREES = 1_000  # from which on grouping rows takes less time than asking about equal ones again
 # The paper's grid.
 _RATES = tuple(2.0**power for power in range(-5, 3))
@@ -53,7 +52,7 @@ class Boosted:
     @cached_property
     def estimator(self) -> Any:
         """The model as xgboost has it."""
-        classifier = _xgboost().XGBClassifier()
+        classifier = load_xgboost().XGBClassifier()
         classifier.load_model(bytearray(self.content))
         return classifier
 
@@ -98,15 +97,15 @@ def boosted(name: str, settings: Settings, setting: Setting = "as_defined") -> t
     The model is trained once and kept in the cache as xgboost writes it.
     """
     data = split(name, settings.folder, settings.seed, setting)
-    asked = ("boosted", name, str(_xgboost().__version__), _rows_digest(data))
+    asked = ("boosted", name, str(load_xgboost().__version__), rows_digest(data))
     question = settings.question(*asked, of=("quick", "search", "seed"))
     path = settings.cache / "models" / f"{name}-{question}"
     kept = _kept(path)
     if kept is not None:
         return data, kept
     began = time.monotonic()
-    X, y = _few(data) if settings.quick else (data.train, data.y_train)
-    chosen = _searched(X, y, settings) if settings.search else _printed(name, settings)
+    X, y = few_rows(data) if settings.quick else (data.train, data.y_train)
+    chosen = _searched(X, y, settings) if settings.search else printed_settings(name, settings)
     fitted = _classifier(**chosen, seed=settings.seed).fit(X, y)
     model = Boosted(bytes(fitted.get_booster().save_raw("ubj")), chosen, time.monotonic() - began)
     write_atomically(path.with_suffix(".ubj"), model.content)
@@ -125,18 +124,19 @@ def _kept(path: Path) -> Boosted | None:
     return model if model.__fingerprint__() == about["content"] else None
 
 
-def _rows_digest(data: Split) -> str:
+def rows_digest(data: Split) -> str:
+    """Identifies the training rows."""
     return hashlib.blake2b(np.ascontiguousarray(data.train).tobytes(), digest_size=16).hexdigest()
 
 
-def _few(data: Split) -> tuple[Floats, NDArray[np.int64]]:
+def few_rows(data: Split) -> tuple[Floats, NDArray[np.int64]]:
     """The first training rows, and the first row of every class."""
     first = np.unique(data.y_train, return_index=True)[1]
     kept = np.unique(np.concatenate([first, np.arange(min(_QUICK_TRAIN, len(data.y_train)))]))
     return data.train[kept], data.y_train[kept]
 
 
-def _printed(name: str, settings: Settings) -> dict[str, Any]:
+def printed_settings(name: str, settings: Settings) -> dict[str, Any]:
     """The settings of Table 4."""
     line = next(row for row in printed_rows("table4") if row["dataset"] == name)
     trees = min(int(line["n_estimators"]), _QUICK_TREES) if settings.quick else int(line["n_estimators"])
@@ -165,56 +165,4 @@ def _searched(X: Floats, y: NDArray[np.int64], settings: Settings) -> dict[str, 
 
 
 def _classifier(*, seed: int, **chosen: Any) -> Any:
-    return _xgboost().XGBClassifier(tree_method="hist", random_state=seed, n_jobs=-1, **chosen)
-
-
-def _xgboost() -> Any:
-    try:
-        import xgboost
-    except ImportError:
-        raise MissingExtra("The paper's boosted trees need xgboost: pip install 'faithscope[xgboost]'.") from None
-    return xgboost
-
-
-@dataclass(frozen=True, eq=False)
-class Fitted:
-    """A model of scikit-learn's, identified by its settings and training rows."""
-
-    estimator: Any
-    mark: str
-
-    def __fingerprint__(self) -> str:
-        """Identifies the model by its training."""
-        return self.mark
-
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """Positions of the predicted labels."""
-        return np.asarray(self.estimator.predict(np.asarray(X, np.float64)), np.int64)
-
-    def predict_proba(self, X: Any) -> Floats:
-        """A probability for each label."""
-        return np.asarray(self.estimator.predict_proba(np.asarray(X, np.float64)), np.float64)
-
-
-@lru_cache(maxsize=2)
-def by_scikit_learn(name: str, settings: Settings, setting: Setting = "as_run") -> Fitted | None:
-    """The same settings with scikit-learn's gradient boosting; None for data sets on which training takes long."""
-    import sklearn
-    from sklearn.ensemble import GradientBoostingClassifier
-
-    if name not in _SMALL:
-        return None
-    data = split(name, settings.folder, settings.seed, setting)
-    X, y = _few(data) if settings.quick else (data.train, data.y_train)
-    chosen = _printed(name, settings)
-    asked = (name, chosen, str(sklearn.__version__), _rows_digest(data))
-    mark = settings.question("scikit-learn", *asked, of=("quick", "seed"))
-    return Fitted(GradientBoostingClassifier(random_state=settings.seed, **chosen).fit(X, y), mark)
-
-
-def trained(name: str, settings: Settings, setting: Setting) -> tuple[Split, Any]:
-    """A data set and its model in a setting: xgboost's, as run scikit-learn's."""
-    model = by_scikit_learn(name, settings, setting) if setting == "as_run" else None
-    if model is None:
-        return boosted(name, settings, setting)
-    return split(name, settings.folder, settings.seed, setting), model
+    return load_xgboost().XGBClassifier(tree_method="hist", random_state=seed, n_jobs=-1, **chosen)

@@ -26,16 +26,25 @@ class Reviews:
 
     def predict(self, texts: Any) -> NDArray[np.int64]:
         """0 for negative, 1 for positive, as by ``model.predict(vectorizer.transform(texts))``."""
-        sums = np.fromiter((sum(map(self._worth, text.split())) for text in texts), np.float64, len(texts))
-        sums += self.model.intercept_[0]
-        labels = self.model.classes_[(sums > 0).astype(np.intp)]
+        sums = np.fromiter((sum(map(self.worth, text.split())) for text in texts), np.float64, len(texts))
+        sums += self.intercept
+        labels = self.label(sums)
         close = np.flatnonzero(np.abs(sums) < _ROUNDING)  # the order in which coefficients are added could matter
         if len(close):
             labels[close] = self.model.predict(self.vectorizer.transform([texts[place] for place in close]))
         return np.asarray(labels, np.int64)
 
+    @property
+    def intercept(self) -> float:
+        """The sum of a text without words."""
+        return float(self.model.intercept_[0])
+
+    def label(self, sums: NDArray[np.float64]) -> NDArray[Any]:
+        """The labels of texts by their sums."""
+        return np.asarray(self.model.classes_[(sums > 0).astype(np.intp)])
+
     @cached_property
-    def _worth(self) -> Callable[[str], float]:
+    def worth(self) -> Callable[[str], float]:
         """What a word adds to the model's sum: the coefficients of its tokens. No token reaches over a blank."""
         tokens, places = self.vectorizer.build_analyzer(), self.vectorizer.vocabulary_
         coefficients = self.model.coef_[0].tolist()

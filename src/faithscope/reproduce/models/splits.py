@@ -48,13 +48,9 @@ class Split:
     y_test: NDArray[np.int64]
     classes: tuple[Any, ...]
 
-    def rows(self, settings: Settings) -> Floats:
-        """The test rows that are explained under these settings: a random part of them if there is a cap."""
-        return self.test[self.chosen(settings)]
-
-    def chosen(self, settings: Settings) -> NDArray[np.int64]:
-        """Positions of these test rows, in their order."""
-        cap = settings.rows(self.name)
+    def chosen(self, settings: Settings, setting: Setting) -> NDArray[np.int64]:
+        """Positions of the test rows that are explained, in their order: a random part of them if there is a cap."""
+        cap = settings.rows(self.name, setting)
         if cap is None or cap >= len(self.test):
             return np.arange(len(self.test))
         rng = np.random.default_rng(settings.seed)
@@ -104,7 +100,8 @@ def split(name: str, folder: Path | None = None, seed: int = 0, setting: Setting
     if boundary is not None and boundary < len(labels):
         parts = train_test_split(matrix, labels, train_size=boundary, shuffle=False)
     else:
-        share, drawn = (_AS_RUN_SHARE, _AS_RUN_SEED) if setting == "as_run" else (1 / 3, seed)
+        # Another seed than the default is another draw of all that the authors' seeds decided.
+        share, drawn = (_AS_RUN_SHARE, seed or _AS_RUN_SEED) if setting == "as_run" else (1 / 3, seed)
         parts = train_test_split(matrix, labels, test_size=share, random_state=drawn)
     train, test, y_train, y_test = parts
     names = tuple(str(name) for name in dataset.X.columns)

@@ -7,9 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.reproduce.models.boosted import Boosted
+from faithscope.reproduce.models.forest import Forest
 from faithscope.reproduce.models.splits import Split
 
 Floats = NDArray[np.float64]
+Trees = Boosted | Forest
 
 _MOST = 2**18
 
@@ -20,20 +22,23 @@ class Tabulated:
 
     Parameters
     ----------
-    model : Boosted
+    model : Boosted or Forest
+    labels : (cells,) array of int
+        What the trees predict in every cell between thresholds.
     chances : (cells, classes) array
-        Probabilities in every cell between thresholds.
+        Their probabilities there.
     """
 
-    model: Boosted
+    model: Trees
+    labels: NDArray[np.int64]
     chances: Floats
 
     @classmethod
-    def of(cls, model: Boosted) -> "Tabulated":
+    def of(cls, model: Trees) -> "Tabulated":
         """Ask the model about every cell."""
         ends = [np.concatenate([splits[:1] - 1, splits]) if len(splits) else np.zeros(1) for splits in model.thresholds]
         every = np.stack([axis.ravel() for axis in np.meshgrid(*ends, indexing="ij")], axis=1)
-        return cls(model, model.predict_proba(every))
+        return cls(model, model.predict(every), model.predict_proba(every))
 
     def __fingerprint__(self) -> str:
         """Identifies the table by its trees, whose answers it gives."""
@@ -41,7 +46,7 @@ class Tabulated:
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Positions of the predicted labels."""
-        return np.asarray(self.chances.argmax(axis=1)[self._cells(X)], np.int64)
+        return self.labels[self._cells(X)]
 
     def predict_proba(self, X: Any) -> Floats:
         """A probability for each label."""
@@ -52,9 +57,7 @@ class Tabulated:
         return np.asarray(np.ravel_multi_index(tuple(self.model.cells(X).T), sizes))
 
 
-def tabulated(data: Split, model: Any) -> Any:
+def tabulated(data: Split, model: Trees) -> Any:
     """The model as a table if the data set has few different inputs, else the model itself."""
     values = [len(np.unique(column)) for column in data.train.T]
-    if not isinstance(model, Boosted):
-        return model
     return Tabulated.of(model) if float(np.prod(values, dtype=float)) <= _MOST else model

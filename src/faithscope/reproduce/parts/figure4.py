@@ -26,7 +26,8 @@ _OFTEN = 0.75
 _PRINTED = {("anchors", 1): "anchors", ("shap", 2): "shap"}
 _NOTES = {
     "as_defined": "by the text, rows of label >50K are in population 1 with chance .75",
-    "as_run": "by the caption, which contradicts the text, rows of label <=50K are in population 1 with chance .75",
+    "as_run": "by the caption, which contradicts the text, rows of label <=50K are in population 1 with chance "
+    ".75; anchors are as anchor-exp gives them",
 }
 Ints = NDArray[np.int64]
 

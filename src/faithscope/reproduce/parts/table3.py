@@ -10,7 +10,10 @@ from faithscope.reproduce.settings import Settings, Steps
 
 ID = "table3"
 TITLE = "Data sets"
-_CHESS = "the file has 18 labels, draw and the depths zero to sixteen: 17 leaves out one of them"
+_CHESS = (
+    "the file has 18 labels, draw and the depths zero to sixteen; 17 is what remains if the words are mapped to the "
+    "numbers 0 to 16 and draw, which is no number, is left out of the count (arithmetic alone)"
+)
 
 
 def run(settings: Settings) -> Outcome:

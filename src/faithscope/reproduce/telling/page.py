@@ -8,27 +8,33 @@ from faithscope.charts.theme import LIGHT, theme
 from faithscope.report.offline_page import fill_page
 from faithscope.reproduce.records import FAR, NEAR
 from faithscope.reproduce.running import Part
-from faithscope.reproduce.telling import summary
+from faithscope.reproduce.telling import evidence, summary, verdicts
+from faithscope.reproduce.telling.clock import Clock, timing
 from faithscope.reproduce.telling.drawing import draw, spoken_of
+from faithscope.reproduce.telling.paper_figures import shown
 from faithscope.runtime.files import write_atomically
 
 _ICONS = {"holds": "✓", "fails": "✕", "undecided": "?"}
 
 
-def write(parts: Sequence[Part], path: Path, command: str) -> None:
+def write(parts: Sequence[Part], path: Path, command: str, clock: Clock | None = None) -> None:
     """Write the page."""
-    write_atomically(path, render(parts, command).encode())
+    write_atomically(path, render(parts, command, clock).encode())
 
 
-def render(parts: Sequence[Part], command: str) -> str:
+def render(parts: Sequence[Part], command: str, clock: Clock | None = None) -> str:
     """The whole run as one page."""
     return fill_page(
         "faithscope.reproduce.telling",
         _charts(parts),
         parts=parts,
         command=command,
-        claims=[claim for part in parts for claim in part.outcome.claims],
-        seconds=summary.spoken(sum(part.outcome.seconds for part in parts)),
+        claims=verdicts.all_claims(parts),
+        timing=timing(parts, clock),
+        verdicts=verdicts,
+        evidence=evidence,
+        match_rows=[summary.match_cells(match) for match in summary.matches(parts)],
+        shown=shown,
         icons=_ICONS,
         summary=summary,
         spoken_of=spoken_of,
@@ -45,9 +51,10 @@ def _charts(parts: Sequence[Part]) -> dict[str, Any]:
 
 
 def _marked(line: summary.Line, place: int) -> str:
-    """CSS class of a cell by its distance from the printed number; column 3 is as run, column 6 as defined."""
-    record = {3: line.run, 6: line.defined}.get(place)
+    """CSS class of a cell by its distance from the printed number."""
+    name = summary.COLUMNS[place]
+    record = {"as run": line.run, "as defined": line.defined}.get(name)
     if record is None or record.off is None:
         return ""
     off = record.off - 1e-9
-    return "near" if off <= NEAR else "far" if off <= FAR else "off"
+    return "near" if off <= NEAR else "far" if off <= FAR or record.in_range else "off"

@@ -3,10 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from faithscope.reproduce.records import FAR, NEAR, SETTINGS, Claim, Record, Setting
+from faithscope.reproduce.records import FAR, NEAR, ROUNDING, SETTINGS, Claim, Record, Setting
 from faithscope.reproduce.running import Part
-
-_ROUNDING = 0.005  # printed numbers have two digits
 
 
 @dataclass(frozen=True)
@@ -15,8 +13,9 @@ class Match:
 
     Attributes
     ----------
-    near, far, off : int
-        Numbers within 0.02 of the printed one, farther but within 0.05, and farther than that.
+    near, far, covered, off : int
+        Numbers within 0.02 of the printed one, farther but within 0.05; of those that are farther still, how many have
+        the printed one in their range over plausible draws, and how many have not.
     missing : int
         Printed, but not measured.
     inside : int
@@ -29,6 +28,7 @@ class Match:
     setting: Setting
     near: int
     far: int
+    covered: int
     off: int
     missing: int
     inside: int
@@ -38,7 +38,7 @@ class Match:
     @property
     def printed(self) -> int:
         """Printed numbers in all."""
-        return self.near + self.far + self.off + self.missing
+        return self.near + self.far + self.covered + self.off + self.missing
 
 
 def matches(parts: Iterable[Part]) -> list[Match]:
@@ -52,19 +52,21 @@ def matches(parts: Iterable[Part]) -> list[Match]:
 def _match(table: str, setting: Setting, records: Sequence[Record]) -> Match:
     chosen = [record for record in records if record.setting == setting and table in (record.table, "all")]
     # A difference of 0.02 is within 0.02, however doubles round it.
-    off = [max(0.0, record.off - 1e-9) for record in chosen if record.off is not None]
-    near = sum(gap <= NEAR for gap in off)
-    far = sum(NEAR < gap <= FAR for gap in off)
+    off = [(max(0.0, record.off - 1e-9), record) for record in chosen if record.off is not None]
+    near = sum(gap <= NEAR for gap, _ in off)
+    far = sum(NEAR < gap <= FAR for gap, _ in off)
+    covered = sum(gap > FAR and record.in_range for gap, record in off)
     sure = [record for record in chosen if record.low is not None and record.high is not None]
     inside = sum(_inside(record) for record in sure)
     shares = [record.off for record in chosen if record.off is not None and (record.printed or 0.0) <= 1]
     error = sum(shares) / len(shares) if shares else None
-    return Match(table, setting, near, far, len(off) - near - far, len(chosen) - len(off), inside, len(sure), error)
+    outside, missing = len(off) - near - far - covered, len(chosen) - len(off)
+    return Match(table, setting, near, far, covered, outside, missing, inside, len(sure), error)
 
 
 def _inside(record: Record) -> bool:
     low, high, known = record.low or 0.0, record.high or 0.0, record.printed or 0.0
-    return low - _ROUNDING <= known <= high + _ROUNDING
+    return low - ROUNDING <= known <= high + ROUNDING
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,7 @@ COLUMNS = (
     "printed",
     "as run",
     "± std",
+    "range",
     "n",
     "as defined",
     "95% interval",
@@ -122,13 +125,19 @@ def cells(line: Line) -> tuple[str, ...]:
         line.case,
         line.measure.replace("_", " "),
         number(line.printed),
-        *(("", "", "") if run is None else (number(run.ours, 3), spread, f"{run.n:,}")),
+        *(("", "", "", "") if run is None else (number(run.ours, 3), spread, _range(run), f"{run.n:,}")),
         "" if defined is None else number(defined.ours, 3),
         limits,
         "" if defined is None or defined.unverifiable is None else f"{defined.unverifiable:.0%}",
         "" if defined is None else number(defined.chance),
         "" if defined is None else f"{defined.n:,}",
     )
+
+
+def _range(record: Record) -> str:
+    if record.lowest is None:
+        return ""
+    return f"{number(record.lowest)} to {number(record.highest)} ({record.draws} draws)"
 
 
 def number(value: float | None, digits: int = 2) -> str:
@@ -145,7 +154,8 @@ MATCHES = (
         "printed",
         f"within {NEAR}",
         f"within {FAR}",
-        "farther",
+        "farther, in range",
+        "outside",
         "not measured",
         "mean error of shares",
     ),
@@ -155,7 +165,7 @@ MATCHES = (
 
 def match_cells(match: Match) -> tuple[str, ...]:
     """A match as texts, under `MATCHES`."""
-    counts = (match.printed, match.near, match.far, match.off, match.missing)
+    counts = (match.printed, match.near, match.far, match.covered, match.off, match.missing)
     inside = f"{match.inside} of {match.with_interval}" if match.with_interval else ""
     return (match.table, match.setting.replace("_", " "), *map(str, counts), number(match.error, 3), inside)
 

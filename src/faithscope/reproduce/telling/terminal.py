@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 
 from faithscope.reproduce.records import Claim
 from faithscope.reproduce.running import Part
+from faithscope.reproduce.telling.clock import Clock, timing
 from faithscope.reproduce.telling.summary import COLUMNS, MATCHES, cells, lines, match_cells, matches, spoken
+from faithscope.reproduce.telling.verdicts import in_a_minute
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -15,8 +17,8 @@ _WIDTH = 150
 _STYLES = {"holds": "green", "fails": "red", "undecided": "yellow"}
 
 
-def show(parts: Sequence[Part], console: "Console | None" = None) -> None:
-    """Print every table, the claims, and how many printed numbers are met."""
+def show(parts: Sequence[Part], console: "Console | None" = None, clock: Clock | None = None) -> None:
+    """Print every table, the claims, how many printed numbers are met, and the time."""
     from rich.console import Console
     from rich.text import Text
 
@@ -30,7 +32,9 @@ def show(parts: Sequence[Part], console: "Console | None" = None) -> None:
             console.print(Text(note))
     _claims([claim for part in parts for claim in part.outcome.claims], console)
     console.print(_table("Printed numbers that are met", MATCHES, [match_cells(match) for match in matches(parts)]))
-    console.print(f"{spoken(sum(part.outcome.seconds for part in parts))} in all")
+    for heading, told in in_a_minute(parts):
+        console.print(Text(f"{heading}: {told}"))
+    console.print(Text(timing(parts, clock)))
 
 
 def _claims(claims: Sequence[Claim], console: "Console") -> None:

@@ -1,0 +1,172 @@
+"""Do the intervals of sufficiency on draws hold what they promise? Simulations with known truth.
+
+    python benchmarks/coverage_populations.py             # five minutes; exits 1 where the bar is missed
+    python benchmarks/coverage_populations.py --quick     # seconds; too few trials to judge
+
+Rows are of kinds whose draws agree with a known probability, with 1 to 100 draws per row; and rules over a small table
+whose perturbed rows, and product of marginals, are enumerated. The coverage and width of the 95% intervals. The bar:
+every cell covers at least .93, up to two Monte-Carlo errors.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial, update_wrapper
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+import faithscope as fs
+from coverage_study import Cell, below_bar, conclude, study_all, summary
+from coverage_trials import Answer, Study, Trial
+from ratios import describe_machine, options
+
+ROWS = (50, 200, 1_000)
+DRAWS = (1, 3, 10, 100)
+BAR = 0.93
+
+
+@dataclass(frozen=True, eq=False)
+class RowKinds:
+    """Kinds of rows: the share of each, the probability that a draw agrees, and whether it has draws at all."""
+
+    shares: np.ndarray
+    agreeing: np.ndarray
+    drawn: np.ndarray
+
+    @classmethod
+    def of(cls, *kinds: tuple[float, float], silent: float = 0.0) -> "RowKinds":
+        """From pairs of a share and a probability; rows of the silent share would agree half of the time."""
+        shares, agreeing = np.array([*kinds, (silent, 0.5)]).T
+        return cls(shares / shares.sum(), agreeing, np.arange(len(shares)) < len(kinds))
+
+    @property
+    def truth(self) -> float:
+        """How often a draw agrees."""
+        return float(self.shares @ self.agreeing)
+
+    def rows(self, n: int, rng: np.random.Generator, how: str) -> tuple[np.ndarray, dict[str, Any]]:
+        """The kinds of n rows; weighted rows were drawn more often if they disagree, clusters hold rows of one kind."""
+        if how == "weighted":
+            tilt = 2 - self.agreeing
+            kinds = rng.choice(len(tilt), n, p=self.shares * tilt / (self.shares @ tilt))
+            return kinds, {"weights": 1 / tilt[kinds]}
+        if how == "clustered":
+            clusters = np.sort(rng.integers(0, n // 4, n))
+            return rng.choice(len(self.shares), n // 4, p=self.shares)[clusters], {"clusters": clusters}
+        return rng.choice(len(self.shares), n, p=self.shares), {}
+
+
+SYSTEMS = {
+    "all draws agree": RowKinds.of((1, 1.0)),
+    "one draw in 20 disagrees": RowKinds.of((1, 0.95)),
+    "one row in 20 disagrees": RowKinds.of((0.95, 1.0), (0.05, 0.0)),
+    "one row in 100 disagrees": RowKinds.of((0.99, 1.0), (0.01, 0.0)),
+    "coins": RowKinds.of((1, 0.5)),
+    "rows of all kinds": RowKinds.of((0.4, 1.0), (0.3, 0.9), (0.2, 0.6), (0.1, 0.1)),
+    "a fifth without draws": RowKinds.of((0.6, 0.9), (0.2, 0.4), silent=0.2),
+}
+
+
+def asked(kinds: RowKinds, n: int, rng: np.random.Generator, draws: int, how: str) -> dict[str, Answer]:
+    """The interval of rows with so many draws each."""
+    kind, options_ = kinds.rows(n, rng, how)
+    many = np.where(kinds.drawn[kind], draws, 0)
+    of = np.repeat(np.arange(n), many)
+    labels = (rng.random(len(of)) < kinds.agreeing[kind[of]]).astype(int)
+    told = fs.drawn(np.arange(n), np.zeros((len(of), 1)), labels, of=of)
+    measured = fs.sufficiency(np.arange(n), np.ones(n, int), population=told, **options_)
+    name = f"{draws} draws" if how == "independent" else f"{draws} draws, {how}"
+    return {name: (measured.low, measured.high, kinds.truth)}
+
+
+@dataclass(frozen=True, eq=False)
+class SmallTable:
+    """Rows of three features of a few values, a model that is a table, and a rule per row on its first features."""
+
+    population: Callable[..., Any]
+    fixed: int
+    sizes: tuple[int, ...] = (4, 3, 5)
+
+    @cached_property
+    def train(self) -> np.ndarray:
+        rng = np.random.default_rng(3)
+        first = rng.integers(0, self.sizes[0], 40)
+        return np.column_stack([first, *((first + rng.integers(0, 2, 40)) % size for size in self.sizes[1:])]) * 1.0
+
+    @cached_property
+    def table(self) -> np.ndarray:
+        return (np.random.default_rng(4).random(self.sizes) < 0.3).astype(int)
+
+    def predict(self, rows: Any) -> np.ndarray:
+        return self.table[tuple(np.asarray(rows).astype(int).T)]
+
+    def rules(self, rows: np.ndarray) -> fs.Rules:
+        tests = [[(j, "<=" if j == 0 else "==", row[j]) for j in range(self.fixed)] for row in rows.tolist()]
+        return fs.Rules.from_conditions(tests, features=["a", "b", "c"])
+
+    def row_truth(self, row: np.ndarray) -> float:
+        """The probability that a draw agrees with this row, by enumeration of all draws."""
+        meets = [self.train[:, 0] <= row[0], self.train[:, 1] == row[1]][: self.fixed]
+        choices = [self.train[mask, j] for j, mask in enumerate(meets)]
+        own = self.predict(row[None])[0]
+        if self.population is fs.Product:
+            columns = [*choices, *(self.train[:, j] for j in range(self.fixed, 3))]
+            return float(np.mean([self.predict(np.array([cell]))[0] == own for cell in product(*columns)]))
+        agreeing = []
+        for place, base in enumerate(self.train):
+            columns = [base[j : j + 1] if j >= self.fixed or meets[j][place] else choices[j] for j in range(len(base))]
+            agreeing.append(np.mean([self.predict(np.array([cell]))[0] == own for cell in product(*columns)]))
+        return float(np.mean(agreeing))
+
+    @cached_property
+    def truth(self) -> float:
+        return float(np.mean([self.row_truth(row) for row in self.train]))
+
+
+TABLES = {
+    "perturbed, one condition": SmallTable(fs.Perturbed, 1),
+    "perturbed, two conditions": SmallTable(fs.Perturbed, 2),
+    "product, one condition": SmallTable(fs.Product, 1),
+}
+
+
+def explained(system: SmallTable, n: int, rng: np.random.Generator, draws: int) -> dict[str, Answer]:
+    """The interval of rules on rows that are drawn from the training rows."""
+    rows = system.train[rng.integers(0, len(system.train), n)]
+    population = system.population(system.train, draws=draws, seed=int(rng.integers(2**31)))
+    measured = fs.sufficiency(system.rules(rows), system.predict, rows, population=population)
+    return {f"rules, {draws} draws": (measured.low, measured.high, system.truth)}
+
+
+def trial(function: Callable[..., dict[str, Answer]], name: str, **how: Any) -> Trial:
+    """A trial under a name of its own, which its seeds are made from."""
+    made = partial(function, **how)
+    made.__name__ = f"populations: {name}"
+    return update_wrapper(made, made, assigned=())
+
+
+STUDIES = (
+    *(Study(trial(asked, f"{k}", draws=k, how="independent"), SYSTEMS, 300) for k in DRAWS),
+    *(Study(trial(asked, f"{how}", draws=3, how=how), SYSTEMS, 200) for how in ("weighted", "clustered")),
+    *(Study(trial(explained, f"rules {k}", draws=k), TABLES, 200) for k in DRAWS[::2]),
+)
+
+
+def short(cells: list[Cell]) -> list[str]:
+    """The cells that miss the bar by more than two Monte-Carlo errors."""
+    return below_bar(cells, BAR)
+
+
+def main() -> None:
+    chosen = options(__doc__).parse_args()
+    machine = describe_machine(("faithscope", "numpy", "scipy"))
+    print(machine)
+    cells = study_all(STUDIES, ROWS[:2], 3) if chosen.quick else study_all(STUDIES, ROWS, None)
+    print("\nCoverage, nominal .95, of sufficiency on draws. Short: two Monte-Carlo errors below .95.\n")
+    print("\n".join(summary(cells)))
+    conclude(chosen, machine, cells, short(cells), BAR)
+
+
+if __name__ == "__main__":
+    main()

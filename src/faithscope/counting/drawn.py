@@ -1,0 +1,186 @@
+"""Counts of draws: per row, how many inputs were drawn for it and how many of them share its prediction."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.agreements import Agreement, GroupedRows
+from faithscope.counting.clusters import ClusterTotals
+from faithscope.counting.profile import Profile
+from faithscope.errors import WrongType
+from faithscope.inputs.labels import families_of
+from faithscope.inputs.number_labels import number_floats
+from faithscope.relations import Applies, Relation
+from faithscope.sample import Sample, number_labels
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnCounts:
+    """Rows that are compared with draws of their own: what an `Estimate` on draws keeps.
+
+    Attributes
+    ----------
+    others : (n,) array
+        Number of draws of each row; 0 if its explanation leaves none.
+    agreeing : (n,) array
+        Those that share the row's prediction; of numbers, each by its agreement.
+    by_chance, by_others : (n,) arrays
+        How much the row's prediction agrees with the draws of other rows, and its draws with the predictions of other
+        rows, on average.
+    drop : (n,) array, or None
+        Of numbers, the row's prediction less the mean of its draws; NaN without draws.
+    labels, label_rows : sequence and (k,) array
+        The different predictions of rows, and how many rows have each.
+    distinct : int
+        Number of different explanations.
+    weight : (n,) array, or None
+    clusters : ClusterTotals, or None
+    """
+
+    others: Ints
+    agreeing: Floats
+    by_chance: Floats
+    by_others: Floats
+    drop: Floats | None
+    labels: Sequence[Any]
+    label_rows: Ints
+    distinct: int
+    agreement: Agreement
+    weight: Floats | None = None
+    clusters: ClusterTotals | None = None
+    relation: Relation = field(default_factory=Applies)
+
+    covers_once: ClassVar[bool] = False
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.others)
+
+    @property
+    def plain(self) -> bool:
+        """Whether rows are independent and count the same."""
+        return self.weight is None and self.clusters is None
+
+    @property
+    def effective_n(self) -> float:
+        """Rows, or with weights or clusters the effective sample size."""
+        if self.clusters is not None:
+            return self.clusters.effective_n
+        return float(self.n) if self.weight is None else float(self.weight.sum() ** 2 / np.sum(self.weight**2))
+
+    @property
+    def values(self) -> Floats:
+        """The mean agreement of each row with its draws; 0 for a row without draws."""
+        return np.asarray(np.minimum(1.0, self.agreeing / np.maximum(1, self.others)))
+
+    @property
+    def silent(self) -> Floats:
+        """1 for a row without draws, else 0."""
+        return np.where(self.others == 0, 1.0, 0.0)
+
+    @property
+    def chance(self) -> float | None:
+        """How much a row's prediction agrees with the draws of another row; None if there is no other."""
+        mass = (np.ones(self.n) if self.weight is None else self.weight) * (self.others > 0)
+        known = np.isfinite(self.by_chance) & (mass > 0)
+        return float(np.average(self.by_chance[known], weights=mass[known])) if known.any() else None
+
+    def profile(self) -> Profile:
+        """Rows by their draws, without weights."""
+        none, rows = np.zeros(self.n, np.int64), np.ones(self.n, np.int64)
+        counted = (self.others, self.agreeing, none, rows, self.label_rows, self.distinct, 0)
+        return Profile(*counted, self.relation, self.labels, agreement=self.agreement, clusters=self.clusters)
+
+
+def count_draws(sample: Sample, answers: Iterable[tuple[Ints, NDArray[Any]]]) -> DrawnCounts:
+    """Count draws, from the position of each draw's row and its prediction, block by block."""
+    weight = np.ones(sample.n) if sample.weights is None else sample.weights
+    place, of, value, values = _numbered(sample, answers)
+    sums = sample.agreement.over(values)
+    cells, times = np.unique(of * len(values) + value, return_counts=True)
+    row, drawn = np.divmod(cells, len(values))
+    others = np.bincount(row, times, minlength=sample.n).astype(np.int64)
+    agreeing = sums.at(GroupedRows(row, drawn, times.astype(np.float64)), np.arange(sample.n), place)
+    share = times / others[row]  # of its row's draws
+    checked = weight * (others > 0)
+    mean = agreeing / np.maximum(1, others)
+    # All draws as one group, a row's by its weight; and the predictions of all rows.
+    towards = sums.at(_everybody(drawn, weight[row] * share, len(values)), np.zeros(sample.n, np.int64), place)
+    backwards = sums.at(_everybody(place, checked, len(values)), np.zeros(len(drawn), np.int64), drawn)
+    back = np.bincount(row, share * backwards, minlength=sample.n).astype(np.float64)
+    rest = checked.sum() - checked
+    first = sample.explanations.group()[1]
+    return DrawnCounts(
+        others=others,
+        agreeing=agreeing,
+        by_chance=_without_own(towards, checked, mean, rest),
+        by_others=_without_own(back, checked, mean, rest),
+        drop=_drop(sample, row, share * values[drawn], others) if sample.agreement.of_numbers else None,
+        labels=sample.numbered_labels[0],
+        label_rows=np.bincount(sample.numbered_labels[1]),
+        distinct=len(first),
+        agreement=sample.agreement,
+        weight=sample.weights,
+        clusters=_cluster_totals(sample, weight),
+    )
+
+
+def _without_own(total: Floats, checked: Floats, mean: Floats, rest: Floats) -> Floats:
+    """The mean over other rows, from the sum over all of them; NaN if there are no others."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(rest > 0, np.clip((total - checked * mean) / rest, 0.0, 1.0), np.nan))
+
+
+def _drop(sample: Sample, row: Ints, parts: Floats, others: Ints) -> Floats:
+    means = np.bincount(row, parts, minlength=sample.n)
+    return np.asarray(np.where(others > 0, sample.labels - means, np.nan))
+
+
+def _everybody(value: Ints, weight: Floats, many: int) -> GroupedRows:
+    """All rows as one group, by prediction."""
+    total = np.bincount(value, weight, minlength=many).astype(np.float64)
+    seen = np.flatnonzero(total)
+    return GroupedRows(np.zeros(len(seen), np.int64), seen, total[seen])
+
+
+def _cluster_totals(sample: Sample, weight: Floats) -> ClusterTotals | None:
+    if sample.clusters is None:
+        return None
+    mass = np.bincount(sample.clusters, weight)
+    return ClusterTotals(int(np.count_nonzero(mass)), float(mass.sum() ** 2 / np.sum(mass**2)), None)
+
+
+def _numbered(sample: Sample, answers: Iterable[tuple[Ints, NDArray[Any]]]) -> tuple[Ints, Ints, Ints, Floats]:
+    """Per row its prediction, per draw its row and its prediction, by number; and the different predictions."""
+    if sample.agreement.of_numbers:
+        parts = list(answers)
+        of = np.concatenate([np.empty(0, np.int64), *(part for part, _ in parts)])
+        numbers = np.concatenate([sample.labels, *(labels for _, labels in parts)]).astype(np.float64)
+        values, places = number_floats(numbers)
+        return places[: sample.n], of, places[sample.n :], values
+    names, place = sample.numbered_labels
+    known = {name: number for number, name in enumerate(names)}
+    of_parts: list[Ints] = [np.empty(0, np.int64)]
+    value_parts: list[Ints] = [np.empty(0, np.int64)]
+    for part, labels in answers:
+        different, places = number_labels(labels)
+        _refuse_other_types(names, different)
+        codes = np.array([known.setdefault(name, len(known)) for name in different], np.int64)
+        of_parts.append(part)
+        value_parts.append(codes[places])
+    return place, np.concatenate(of_parts), np.concatenate(value_parts), np.arange(float(len(known)))
+
+
+def _refuse_other_types(rows: Sequence[Any], draws: Sequence[Any]) -> None:
+    if not families_of(rows) & families_of(draws):
+        raise WrongType(
+            f"Predictions of rows are such as {rows[0]!r}, and those of draws such as {draws[0]!r}, of another type, "
+            "so that none can agree: pass predictions of one type for both."
+        )

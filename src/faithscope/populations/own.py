@@ -1,0 +1,154 @@
+"""Draws of one's own: from a generator, a simulator or a language model."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.concepts import Concepts
+from faithscope.explanations.conditions.conjunctions import Conjunctions
+from faithscope.explanations.counterfactuals import Counterfactuals
+from faithscope.explanations.prototypes import Prototypes
+from faithscope.explanations.rules import Rules
+from faithscope.inputs.arrays import to_vector
+from faithscope.inputs.checks import check_flag, is_whole, same_length
+from faithscope.inputs.rows import rows_of
+from faithscope.populations.base import Drawer, Population
+from faithscope.populations.nested import flat_draws, flat_predictions, is_model
+from faithscope.readers import as_explanations
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+_ROWS = (Rules, Concepts, Counterfactuals, Prototypes)  # kinds that explain rows of features, not texts
+
+
+@dataclass(frozen=True, eq=False)
+class OwnDraws(Population):
+    """What `drawn` makes: rows that a caller drew, each for one explanation, and their predictions.
+
+    Attributes
+    ----------
+    explanations : Explanations
+    rows : rows
+        All draws, one after the other, as the caller holds them.
+    of : (m,) array of int
+        The position of the explanation that each was drawn for.
+    predictions : list or array, optional
+        What the model predicts for each draw; None if it is still to be asked.
+    only_covered : bool
+        Whether draws to which their explanation does not apply are left out.
+    """
+
+    explanations: Explanations
+    rows: Any
+    of: Ints
+    predictions: Any = None
+    only_covered: bool = True
+    model: Any = None
+
+    what: ClassVar[str] = "own draws"
+
+    def __repr__(self) -> str:
+        return f"drawn({len(self.of):,} draws for {len(self.explanations):,} explanations)"
+
+    def _drawer(self, explanations: Explanations, X: Any) -> Drawer:
+        raise BadInput("These draws were made elsewhere: read them from `rows` and `of`.")
+
+    def check(self, explanations: Explanations) -> None:
+        """Raise if these are other explanations than those that rows were drawn for."""
+        same_length(explanations=len(explanations), **{"the explanations of fs.drawn": len(self.explanations)})
+        if explanations is self.explanations:
+            return
+        codes = self.explanations.join(explanations).group()[0]
+        wrong = np.flatnonzero(codes[: len(explanations)] != codes[len(explanations) :])
+        if len(wrong):
+            row = int(wrong[0])
+            raise BadInput(
+                f"fs.drawn was given other explanations: {self.explanations.describe(row)!r} at row {row}, and here it "
+                f"is {explanations.describe(row)!r}: pass the explanations that rows were drawn for."
+            )
+
+    @cached_property
+    def covered(self) -> Bools:
+        """Which draws their explanation applies to; all of them, if the kind does not say."""
+        kind = self.explanations
+        every = np.ones(len(self.of), bool)
+        if not self.only_covered or not isinstance(kind, Conjunctions) or not len(self.of):
+            return every
+        codes = kind.codes[self.of]
+        parts: dict[Any, list[int]] = {}
+        for code in np.unique(codes).tolist():
+            for part in kind.distinct[code]:
+                parts.setdefault(part, []).append(code)
+        for (_, having), holds in zip(parts.items(), kind.holds(list(parts), self.rows), strict=True):
+            every &= holds | ~np.isin(codes, having)
+        return every
+
+    def _sentence(self, *, of_words: bool) -> str:
+        return "as they were handed over"
+
+
+def drawn(
+    explanations: Any, rows: Any, predictions: Any = None, *, of: Any = None, only_covered: bool = True
+) -> OwnDraws:
+    """Draws of one's own as a population of sufficiency: from a generator, a simulator, a language model.
+
+    Parameters
+    ----------
+    explanations : Explanations, or what `sufficiency` takes as such
+        The n explanations that rows were drawn for. They may be of any kind, since the draws say where they apply.
+    rows : list of n tables or lists, (n, k, d) array, or one table
+        The draws of each explanation, as many as one likes; or all draws in one table, with `of`. A table of n rows
+        without `of` is one draw per explanation.
+    predictions : list of n lists, (n, k) array, one value per draw, or a model, optional
+        What the model predicts for the draws, in their order. A model is asked for them; by default the model that
+        `sufficiency` is given in place of predictions is.
+    of : array-like, (m,), optional
+        The position of the explanation that each of m draws in one table was made for, from 0.
+    only_covered : bool
+        Whether to leave out draws to which their explanation does not apply, as rules and highlights tell; the result
+        says how many. False counts them all.
+
+    Returns
+    -------
+    OwnDraws
+        For ``fs.sufficiency(explanations, predictions, X, population=...)``, which then needs no X.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> words = fs.Highlights([{"great"}, {"dull"}])
+    >>> told = fs.drawn(words, [["a great film", "great fun"], ["a dull film"]], [["good", "good"], ["good"]])
+    >>> fs.sufficiency(words, ["good", "bad"], population=told).value
+    0.5
+    """
+    kind = as_explanations(explanations)
+    same_length(explanations=len(kind))
+    check_flag(only_covered, "only_covered")
+    if of is None:
+        table, places = flat_draws(rows, len(kind), texts=not isinstance(kind, _ROWS))
+    else:
+        table, places = rows, _positions(of, len(kind))
+    same_length(rows=rows_of(table), of=len(places))
+    asked = is_model(predictions)
+    answers = None if predictions is None or asked else flat_predictions(predictions, places, len(kind))
+    return OwnDraws(kind, table, places, answers, only_covered, predictions if asked else None)
+
+
+def _positions(of: Any, explanations: int) -> Ints:
+    """Positions of explanations, each a whole number from 0."""
+    column = to_vector(of, "of")
+    whole = column.ndim == 1 and (column.dtype.kind in "iu" or all(map(is_whole, column.tolist())))
+    wrong = column[(column < 0) | (column >= explanations)] if whole else column[:0]
+    if not whole or len(wrong):
+        seen = repr(wrong.tolist()[0]) if len(wrong) else f"shape {column.shape} of {column.dtype}"
+        raise BadInput(
+            f"of must hold the position of each draw's explanation, a whole number from 0 to {explanations - 1:,}; got "
+            f"{seen}."
+        )
+    return column.astype(np.int64)

@@ -1,0 +1,85 @@
+"""Masked documents, and DeYoung's comprehensiveness and sufficiency as special cases."""
+
+import numpy as np
+import pytest
+
+import faithscope as fs
+
+TEXTS = ["a great great film", "a dull plot and a dull cast", "great plot"]
+WORDS = fs.Highlights([{"great"}, {"dull", "plot"}, {"great"}])
+
+
+def test_highlighted_words_stay_and_all_occurrences_of_a_word_go_together():
+    drawn = fs.Perturbed(draws=300).draw(WORDS, TEXTS)
+    for text, row in zip(drawn.rows, drawn.of, strict=True):
+        original, words = TEXTS[row].split(), text.split()
+        assert len(words) == len(original)
+        assert all(new in (old, "UNK") for new, old in zip(words, original, strict=True))
+        assert all(new == old for new, old in zip(words, original, strict=True) if old in WORDS.item(row))
+        pairs = list(zip(words, original, strict=True))
+        assert all(len({new for new, old in pairs if old == word}) == 1 for word in original)
+    kept = np.mean([text.split()[0] == "a" for text, row in zip(drawn.rows, drawn.of, strict=True) if row == 0])
+    assert 0.4 < kept < 0.6
+
+
+def test_at_keep_0_highlighted_words_are_alone_and_at_1_the_document_is_whole():
+    alone = fs.Perturbed(draws=1, keep=0, unknown=None).draw(WORDS, TEXTS)
+    assert alone.rows == WORDS.alone(TEXTS) == ["great great", "dull plot dull", "great"]
+    assert fs.Perturbed(draws=1, keep=1).draw(WORDS, TEXTS).rows == TEXTS
+    assert WORDS.removed(TEXTS) == ["a film", "a and a cast", "plot"]
+
+
+def test_a_document_without_its_highlighted_words_leaves_no_draw():
+    likes = lambda texts: ["great" in text for text in texts]  # noqa: E731
+    measured = fs.sufficiency(fs.Highlights([{"great"}, {"absent"}]), likes, TEXTS[:2], population=fs.Perturbed())
+    assert measured.unverifiable == 0.5
+    assert measured.verified == 1
+
+
+def test_the_precision_of_text_anchors_is_sufficiency_on_perturbed_documents():
+    rng = np.random.default_rng(0)
+    vocabulary = ["good", "bad", "film", "plot", "a", "the", "cast"]
+    texts = [" ".join(rng.choice(vocabulary, 6)) for _ in range(60)]
+    model = lambda given: [text.count("good") >= text.count("bad") for text in given]  # noqa: E731
+    anchors = fs.explainers.TextAnchors(model, threshold=0.9).explain_with_precision(texts)
+    measured = fs.sufficiency(anchors.explanations, model, texts, population=fs.Perturbed(draws=200))
+    assert measured.low <= anchors.precision.mean() <= measured.high
+
+
+def test_words_of_training_documents_replace_those_that_are_not_highlighted():
+    drawn = fs.Product(["red", "green blue"], draws=50).draw(WORDS, TEXTS)
+    assert {word for text in drawn.rows for word in text.split()} == {"great", "dull", "plot", "red", "green", "blue"}
+
+
+def test_the_nearest_documents_hold_all_highlighted_words():
+    train = ["a great day", "great great film a", "a great great film", "dull", "the plot is dull and long"]
+    drawn = fs.Conditional(train, k=1).draw(WORDS, TEXTS)
+    # The document itself is left out.
+    assert drawn.rows == ["great great film a", "the plot is dull and long", "a great day"]
+
+
+def probability(texts):
+    """Of each class: softmax of counted words."""
+    votes = np.array([[text.split().count("great"), text.split().count("dull") + 0.3] for text in texts], float)
+    return np.exp(votes) / np.exp(votes).sum(axis=1, keepdims=True)
+
+
+def test_the_drops_are_comprehensiveness_and_sufficiency_of_deyoung():
+    """ERASER (DeYoung et al. 2020): m(x)_j - m(x without r)_j, and m(x)_j - m(r)_j, j the predicted class.
+
+    By their published definition, which is ferret's for one threshold: it removes, or keeps alone, the tokens of the
+    rationale. Ferret itself is not among the libraries that tests install.
+    """
+    full = probability(TEXTS)
+    label, every = full.argmax(axis=1), np.arange(3)
+    for erased, covered in ((WORDS.removed(TEXTS), False), (WORDS.alone(TEXTS), True)):
+        expected = [full[i, label[i]] - probability([erased[i]])[0, label[i]] for i in range(3)]
+        told = fs.drawn(WORDS, erased, probability(erased)[every, label], only_covered=covered)
+        measured = fs.sufficiency(WORDS, full[every, label], population=told, agreement=fs.Close(1.0))
+        assert measured.drop == pytest.approx(np.mean(expected))
+        assert measured.drop_low < measured.drop < measured.drop_high
+        # Close(1) is 1 less the size of the drop.
+        assert measured.value == pytest.approx(1 - np.mean(np.abs(expected)))
+        assert measured.to_dict()["drop"] == measured.drop
+    kept_alone = fs.Perturbed(draws=1, keep=0, unknown=None)
+    assert kept_alone.draw(WORDS, TEXTS).rows == WORDS.alone(TEXTS)

@@ -1,0 +1,141 @@
+"""scikit-learn's trees as arrays, their stand-in, and labels of mixtures, against what they stand for."""
+
+import numpy as np
+import pytest
+
+from faithscope.reproduce.authors import mixed_labels
+from faithscope.reproduce.authors.kernel_coalitions import draw
+from faithscope.reproduce.models import forest as forests
+from faithscope.reproduce.models.forest import Forest
+from faithscope.reproduce.models.stand_in import stand_in
+from faithscope.reproduce.models.trained import STAND_IN, by_scikit_learn, trained
+from faithscope.reproduce.settings import Settings
+from faithscope.reproduce.systems import sample
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*does not hold the rows that the paper used")
+ensemble = pytest.importorskip("sklearn.ensemble")
+CHOSEN = {"learning_rate": 0.25, "n_estimators": 12, "max_depth": 4}
+
+
+def problem(classes, rng, n=500, d=5):
+    X = np.column_stack([rng.integers(0, 20, (n, d - 1)), rng.normal(size=n)]).astype(float)
+    bent = X[:, 0] * (X[:, 1] - 9) + 10 * X[:, -1] + rng.normal(size=n)
+    return X, np.searchsorted(np.quantile(bent, np.arange(1, classes) / classes), bent)
+
+
+@pytest.fixture(params=[2, 3, 7], ids=["two classes", "three", "seven"])
+def fitted(request):
+    X, y = problem(request.param, np.random.default_rng(request.param))
+    estimator = ensemble.GradientBoostingClassifier(random_state=0, **CHOSEN).fit(X, y)
+    return estimator, Forest.of(estimator), X
+
+
+def asked(X, forest):
+    """Rows of the data, rows between them, and rows right at, above and below thresholds."""
+    rng = np.random.default_rng(1)
+    mixed = np.column_stack([rng.choice(column, 2_000) for column in X.T])
+    at = np.column_stack([rng.choice(np.append(splits, 0.0), 2_000) for splits in forest.thresholds])
+    beside = [np.nextafter(at.astype(np.float32), np.float32(side)) for side in (-np.inf, np.inf)]
+    return np.concatenate([X, mixed, mixed + rng.normal(0, 0.3, mixed.shape), at, *beside])
+
+
+def test_margins_are_scikit_learns_bit_by_bit_and_labels_its_labels(fitted):
+    estimator, forest, X = fitted
+    rows = asked(X, forest)
+    raw = estimator.decision_function(rows).reshape(len(rows), -1)
+    np.testing.assert_allclose(forest.margins(rows)[:, -raw.shape[1] :], raw, rtol=1e-13, atol=1e-13)
+    assert np.array_equal(forest.predict(rows), estimator.predict(rows))
+    np.testing.assert_allclose(forest.predict_proba(rows), estimator.predict_proba(rows), atol=1e-5)
+
+
+def test_margins_in_single_precision_are_within_the_rounding_that_is_allowed_for(fitted):
+    _, forest, X = fitted
+    rows = asked(X, forest)
+    assert np.abs(forest._fast(rows) - forest.margins(rows)).max() <= forest.rounding / 2
+
+
+def test_labels_in_doubt_are_settled_in_double_precision(fitted, monkeypatch):
+    estimator, forest, X = fitted
+    wrong = lambda self, rows: np.zeros((len(rows), max(2, len(self.start))))  # noqa: E731
+    monkeypatch.setattr(Forest, "_fast", wrong)  # all margins are equal, so all are in doubt
+    assert np.array_equal(forest.predict(X), estimator.predict(X))
+
+
+def test_many_trees_are_asked_about_equal_rows_once(fitted, monkeypatch):
+    estimator, forest, X = fitted
+    numbers = []
+    plain = Forest._labels
+    monkeypatch.setattr(forests, "_MANY_TREES", 1)
+    monkeypatch.setattr(Forest, "_labels", lambda self, rows: numbers.append(len(rows)) or plain(self, rows))
+    assert np.array_equal(forest.predict(np.tile(X, (3, 1))), np.tile(estimator.predict(X), 3))
+    assert numbers[0] <= len(X)
+
+
+def test_a_snapped_row_gets_the_same_margins(fitted):
+    _, forest, X = fitted
+    rows = asked(X, forest)
+    assert np.array_equal(forest.margins(forest.snapped(rows)), forest.margins(rows))
+
+
+def test_no_rows_have_no_labels(fitted):
+    _, forest, X = fitted
+    assert forest.margins(X[:0]).shape[0] == 0
+    assert forest.predict(X[:0]).shape == (0,)
+
+
+@pytest.mark.parametrize("path", ["asking", "leaves"])
+def test_mean_labels_of_mixtures_are_those_of_scikit_learn(fitted, monkeypatch, path):
+    estimator, forest, X = fitted
+    if len(forest.start) == 1 and path == "leaves":
+        pytest.skip("leaves are for several classes")
+    monkeypatch.setattr(mixed_labels, "_MANY_TREES", 1 if path == "leaves" else 10**9)
+    rows, background = X[:40], X[100:130]
+    members = draw(rows, rows.shape[1], 20, 0).members
+    mixtures = np.where(members[:, :, None, :], rows[:, None, None, :], background)
+    expected = estimator.predict(mixtures.reshape(-1, X.shape[1])).reshape(mixtures.shape[:3]).mean(axis=2)
+    assert np.array_equal(mixed_labels.mean_labels(forest, rows, background, members), expected)
+
+
+@pytest.mark.parametrize("classes", [3, 7])
+def test_the_stand_in_predicts_what_scikit_learn_predicts_where_bins_hold_every_value(classes):
+    X, y = problem(classes, np.random.default_rng(0), n=900)
+    X = np.round(X)  # fewer values than bins, so both try the same splits
+    exact = ensemble.GradientBoostingClassifier(random_state=0, **CHOSEN).fit(X[:600], y[:600])
+    other = stand_in(X[:600], y[:600], **CHOSEN, seed=0)
+    # Splits that are as good as each other are chosen by chance, and lie elsewhere between the values of a node.
+    assert np.mean(other.predict(X[:600]) == exact.predict(X[:600])) > 0.97
+    assert np.mean(other.predict(X) == exact.predict(X)) > 0.94
+    plain = pytest.importorskip("xgboost").XGBClassifier(tree_method="hist", **CHOSEN).fit(X[:600], y[:600])
+    gaps = [np.abs(model.predict_proba(X[:600]) - exact.predict_proba(X[:600])).mean() for model in (other, plain)]
+    assert gaps[0] < gaps[1] / 4  # much nearer than xgboost's own rule
+
+
+def test_a_model_is_read_back_as_it_was_kept_and_trained_anew_if_it_was_changed(settings):
+    model = by_scikit_learn("heart", settings)
+    by_scikit_learn.cache_clear()
+    assert by_scikit_learn("heart", settings).__fingerprint__() == model.__fingerprint__()
+    kept = next((settings.cache / "models").glob("heart-as-run*.npz"))
+    kept.write_bytes(kept.read_bytes()[:-100])
+    by_scikit_learn.cache_clear()
+    assert by_scikit_learn("heart", settings).__fingerprint__() == model.__fingerprint__()
+
+
+def test_as_run_every_model_is_a_forest_and_covtypes_a_stand_in(settings):
+    assert STAND_IN == ("covtype",)
+    for name in ("heart", "covtype"):
+        data, model = trained(name, settings, "as_run")
+        assert isinstance(model, Forest)
+        assert np.mean(model.predict(data.test) == data.y_test) > 0.6
+
+
+def test_the_background_is_what_shap_samples():
+    shap = pytest.importorskip("shap")
+    rows = np.random.default_rng(0).normal(size=(300, 3))
+    assert np.array_equal(sample(rows, 100), shap.sample(rows, 100))
+    assert np.array_equal(sample(rows, 400), rows)
+
+
+def test_split_as_the_authors_split_heart_has_the_printed_accuracy(real_folder, tmp_path):
+    data, model = trained("heart", Settings(real_folder, cache=tmp_path, progress=False), "as_run")
+    assert (len(data.train), len(data.test)) == (203, 100)
+    assert np.mean(model.predict(data.test) == data.y_test) == 0.80

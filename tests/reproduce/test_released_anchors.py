@@ -1,0 +1,252 @@
+"""The stand-in for anchor-exp 0.0.2.0: its start, its search on the same draws, its anchors beside the package's."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2_contingency
+
+from faithscope.errors import BadInput
+from faithscope.explainers.anchors.bins import Bins
+from faithscope.reproduce.authors.anchor_search import TAU, anchors_of, start
+from faithscope.reproduce.authors.drawn_rows import DrawnRows, Pool
+from faithscope.reproduce.authors.line_seeds import line_seeds
+from faithscope.reproduce.authors.released_anchors import ReleasedAnchors
+from faithscope.reproduce.authors.released_text_anchors import MaskedWords, ReleasedTextAnchors
+
+THRESHOLDS = (0.95, 0.7, 0.5)
+WORTHS = {
+    "great": 3.0,
+    "good": 1.0,
+    "dull": -2.0,
+    "bad": -1.0,
+    "slow": -0.6,
+    "UNK": 0.07,
+}  # no sum is 0, whatever is masked
+TEXTS = [
+    "a good film with a great plot",
+    "good actor bad scene dull plot slow film good good",
+    "the film",
+    "slow slow good the a great bad dull dull plot",
+    "bad",
+]
+
+
+class Judge:
+    """Adds up what words are worth."""
+
+    intercept = -0.31
+
+    @staticmethod
+    def worth(word):
+        return WORTHS.get(word, 0.0)
+
+    @staticmethod
+    def label(sums):
+        return (np.asarray(sums) > 0).astype(int)
+
+    def predict(self, texts):
+        return self.label([self.intercept + sum(map(self.worth, text.split())) for text in texts])
+
+
+class Corner:
+    """Two columns and a half decide."""
+
+    @staticmethod
+    def predict(X):
+        return ((X[:, 0] > 0) & (X[:, 1] + 0.4 * X[:, 2] > -0.3)).astype(int)
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(1)
+    return np.column_stack([rng.normal(size=(400, 3)), rng.integers(0, 2, 400)]).round(2)
+
+
+@dataclass
+class Told:
+    """Draws without conditions, as they are listed."""
+
+    bits: np.ndarray
+    batch: int
+    many: np.ndarray = None
+    seeds: np.ndarray = None
+
+    def __post_init__(self):
+        self.many = np.ones(len(self.bits), int)
+
+    def agreeing(self, lines, held, first, count):
+        return np.array(
+            [self.bits[line, begin : begin + count].sum() for line, begin in zip(lines, first, strict=True)]
+        )
+
+
+def started_by_the_package(bits, batch, threshold):
+    """The first lines of ``AnchorBaseBeam.anchor_beam``, with draws from a list."""
+    lower = pytest.importorskip("anchor.anchor_base").AnchorBaseBeam.dlow_bernoulli
+    drawn, beta = 1, np.log(1 / 0.1)
+    while True:
+        mean = bits[:drawn].mean()
+        low = lower(mean, beta / drawn)
+        if not (mean > threshold and low < threshold - TAU):
+            return drawn, low > threshold
+        drawn += batch
+
+
+@given(st.integers(0, 2**32), st.sampled_from([10, 100]), st.sampled_from([0.5, 0.6, 0.7, 0.8, 0.9, 0.95]))
+def test_the_start_is_the_packages(seed, batch, threshold):
+    rng = np.random.default_rng(seed)
+    bits = rng.random((6, 20_000)) < rng.choice([0.4, threshold, 0.9, 0.99, 1.0], 6)[:, None]
+    drawn, empty = start(Told(bits, batch), np.full(6, threshold))
+    assert list(zip(drawn, empty, strict=True)) == [started_by_the_package(line, batch, threshold) for line in bits]
+
+
+@given(st.integers(0, 2**32), st.sampled_from([10, 100]), st.sampled_from([0.5, 0.7, 0.95]))
+def test_a_first_draw_that_disagrees_is_the_only_one_before_the_search(seed, batch, threshold):
+    bits = np.random.default_rng(seed).random((5, 1_000)) < 0.99
+    bits[:, 0] = False
+    drawn, empty = start(Told(bits, batch), np.full(5, threshold))
+    assert drawn.tolist() == [1] * 5
+    assert not empty.any()
+
+
+def test_where_all_draws_agree_a_batch_of_100_is_enough_for_the_empty_anchor_at_95_and_one_of_10_is_not():
+    bits = np.ones((1, 1_000), bool)
+    for batch, expected in ((100, True), (10, False)):
+        drawn, empty = start(Told(bits, batch), np.array([0.95]))
+        assert (drawn[0], empty[0]) == (batch + 1, expected)
+
+
+def searched_by_the_package(draws, line, threshold):
+    """The anchor that the package's own search chooses, given the draws of a line."""
+    beam = pytest.importorskip("anchor.anchor_base").AnchorBaseBeam.anchor_beam
+    width, drawn = int(draws.many.max()), Counter()
+
+    def sample(present, count, compute_labels=True):
+        if not compute_labels:  # coverage, which plays no part with a beam of 1
+            return None, np.ones((1, draws.many[line]), int), None
+        held, key = np.isin(np.arange(width), list(present)), frozenset(present)
+        draws.agreeing(np.array([line]), held[None], np.array([drawn[key]]), count)  # so that the labels are known
+        met, agree = draws.shown(line, held, drawn[key] + count)
+        drawn[key] += count
+        return np.zeros((count, 1)), met[-count:, : draws.many[line]].astype(int), agree[-count:].astype(int)
+
+    anchor = beam(sample, delta=0.1, epsilon=0.15, batch_size=draws.batch, desired_confidence=threshold)
+    return frozenset(int(condition) for condition in anchor["feature"])
+
+
+def of_texts(seed):
+    return MaskedWords.of(Judge(), [text.split() for text in TEXTS * 8], line_seeds(seed, TEXTS * 8))
+
+
+def of_table(table, seed):
+    bins = Bins.learn(table, np.zeros(4, bool))
+    rows = table[:40]
+    return DrawnRows(Pool(bins, Corner.predict, seed), bins.locate(rows), Corner.predict(rows), line_seeds(seed, rows))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+@pytest.mark.parametrize("kind", ["texts", "table"])
+def test_given_the_same_draws_the_package_chooses_the_same_anchors_but_for_ties(kind, threshold, table):
+    draws = of_texts(3) if kind == "texts" else of_table(table, 3)
+    chosen = anchors_of(draws, np.full(len(draws.many), threshold))
+    ours = [frozenset(np.flatnonzero(anchor).tolist()) for anchor in chosen]
+    package = [searched_by_the_package(draws, line, threshold) for line in range(len(ours))]
+    same = np.mean([a == b for a, b in zip(ours, package, strict=True)])
+    assert same >= 0.9, list(zip(ours, package, strict=True))
+    assert [not anchor for anchor in ours] == [not anchor for anchor in package]
+
+
+def agree(ours, package):
+    """Whether two samples may well have one distribution: a test at the level 0.0001; rare outcomes are joined."""
+    common = {outcome for outcome, count in Counter(package).items() if count >= 4}
+    counts = [Counter(outcome if outcome in common else "rare" for outcome in given) for given in (ours, package)]
+    outcomes = sorted(set().union(*counts), key=str)
+    if len(outcomes) == 1:
+        return True
+    return chi2_contingency([[count[outcome] for outcome in outcomes] for count in counts]).pvalue > 1e-4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+def test_texts_get_anchors_as_often_as_the_package_gives_them(threshold):
+    texts = pytest.importorskip("anchor.anchor_text")
+
+    class Word:
+        def __init__(self, text):
+            self.text, self.idx = text, 0
+
+    explainer = texts.AnchorText(lambda text: [Word(word) for word in text.split()], ["0", "1"])
+    np.random.seed(0)  # noqa: NPY002, the package draws from NumPy's global state
+    for text in TEXTS[:3]:
+        package = [
+            frozenset(explainer.explain_instance(text, Judge().predict, threshold=threshold).names()) for _ in range(25)
+        ]
+        given = ReleasedTextAnchors(Judge(), threshold).explain([text] * 400)
+        ours = [frozenset(given.item(row)) for row in range(400)]
+        assert agree([not anchor for anchor in ours], [not anchor for anchor in package])
+        assert agree([len(anchor) for anchor in ours], [len(anchor) for anchor in package])
+        assert agree(ours, package)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+def test_rows_get_anchors_as_often_as_the_package_gives_them(threshold, table):
+    tables = pytest.importorskip("anchor.anchor_tabular")
+    explainer = tables.AnchorTabularExplainer(["0", "1"], list("abcd"), table.copy())
+    np.random.seed(0)  # noqa: NPY002, the package draws from NumPy's global state
+    for row in table[:3]:
+        explained = [explainer.explain_instance(row, Corner.predict, threshold=threshold) for _ in range(25)]
+        package = [frozenset(each.features()) for each in explained]
+        given = ReleasedAnchors(Corner(), table, threshold).explain(np.tile(row, (400, 1)))
+        ours = [frozenset(int(name[1:]) for name, *_ in rule) for rule in given.to_conditions()]
+        assert agree([not anchor for anchor in ours], [not anchor for anchor in package])
+        assert agree([len(anchor) for anchor in ours], [len(anchor) for anchor in package])
+        assert agree(ours, package)
+
+
+def test_rows_alike_are_drawn_for_anew_and_batches_change_nothing(table):
+    anchors = ReleasedAnchors(Corner(), table, 0.7)
+    alike = anchors.explain(np.tile(table[0], (200, 1))).to_conditions()
+    assert len({frozenset(rule) for rule in alike}) > 1
+    whole = anchors.explain(table[:30]).to_conditions()
+    assert ReleasedAnchors(Corner(), table, 0.7).explain(table[10:30]).to_conditions() == whole[10:]
+
+
+def test_several_thresholds_at_once_give_what_each_gives_alone(table):
+    together = ReleasedAnchors(Corner(), table, 0.5).explain_at(table[:20], THRESHOLDS)
+    for threshold, rules in together.items():
+        alone = ReleasedAnchors(Corner(), table, threshold).explain(table[:20])
+        assert rules.to_conditions() == alone.to_conditions()
+
+
+def test_anchors_hold_for_the_rows_that_they_explain(table):
+    rules = ReleasedAnchors(Corner(), table, 0.95, names=("a", "b", "c", "d")).explain(table[:60])
+    for row, conditions in zip(table, rules.to_conditions(), strict=False):
+        for name, way, value in conditions:
+            assert row["abcd".index(name)] > value if way == ">" else row["abcd".index(name)] <= value
+
+
+def test_a_row_beyond_all_known_ones_is_refused(table):
+    constant = np.column_stack([table, np.zeros(len(table))])
+    with pytest.raises(BadInput, match="explain rows that are among the known ones"):
+        ReleasedAnchors(Corner(), constant, 0.7).explain([[0.0, 0.0, 0.0, 0.0, 1.0]])
+
+
+def test_no_rows_and_texts_without_words_are_explained():
+    given = ReleasedTextAnchors(Judge(), 0.95).explain(["", "great film"])
+    assert given.item(0) == frozenset()
+    assert len(ReleasedTextAnchors(Judge(), 0.95).explain([])) == 0
+
+
+def test_masked_words_are_judged_as_the_masked_text_is():
+    draws = of_texts(0)
+    for line, text in enumerate(TEXTS):
+        words = text.split()
+        met, agree_with = draws.shown(line, np.zeros(draws.worths.shape[1], bool), 50)
+        masked = [" ".join(w if kept else "UNK" for w, kept in zip(words, draw, strict=False)) for draw in met]
+        assert ((Judge().predict(masked) == Judge().predict([text])) == agree_with).all()
