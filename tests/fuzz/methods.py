@@ -493,6 +493,7 @@ def _hard_systems():
     systems, testing = st.sampled_from(list(faithscope.testing.SYSTEMS.values())), faithscope.testing
     return {
         "ClusteredRows": st.builds(testing.ClusteredRows, systems, st.integers(1, 60), st.floats(0, 1)),
+        "ProvenSystem": st.builds(testing.ProvenSystem, st.integers(1, 3), st.integers(1, 3)),
         "WeightedRows": st.builds(testing.WeightedRows, systems, st.floats(0.1, 9), st.floats(0, 2)),
         "FittedLeaves": st.builds(testing.FittedLeaves, st.integers(2, 60), st.integers(1, 5), st.booleans()),
         "HubUnderTopics": st.builds(testing.HubUnderTopics, st.integers(1, 40), st.floats(0, 1)),
