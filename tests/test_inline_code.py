@@ -38,7 +38,15 @@ MEANT = {
     "plan": (Plan,),
 }
 COMMANDS = typer.main.get_command(app).commands
-OPTIONS = {name: {word for one in command.params for word in one.opts} for name, command in COMMANDS.items()}
+OPTIONS = {
+    name: {
+        word
+        for each in (command, *getattr(command, "commands", {}).values())
+        for one in each.params
+        for word in one.opts
+    }
+    for name, command in COMMANDS.items()
+}
 
 
 def snippets(page):

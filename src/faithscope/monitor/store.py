@@ -36,7 +36,7 @@ class Store:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None, settings: dict[str, str] | None = None) -> None:
-        self.path = None if path is None else Path(os.path.realpath(to_path(path)))
+        self.path = None if path is None else _real(to_path(path))
         self._memory = None if self.path is not None else _connected(":memory:")
         self._held: Any = None  # the connection of the transaction that is under way
         self._begin(settings or {})
@@ -102,6 +102,17 @@ class Store:
                 target.execute(f"DELETE FROM {table}")
                 with registered(target, "held", dict(zip(held.column_names, held.columns, strict=True))):
                     target.execute(f"INSERT INTO {table} SELECT * FROM held")
+
+
+def _real(path: Path) -> Path:
+    """The file behind links, whether it exists or not; raises if it can never exist."""
+    try:
+        with suppress(FileNotFoundError, NotADirectoryError):
+            path.stat()
+        return Path(os.path.realpath(path))
+    except (OSError, ValueError) as error:  # too long, or with a NUL in it
+        why = getattr(error, "strerror", None) or error
+        raise BadInput(f"{str(path)!r} cannot be the file of a state ({why}): choose another name.") from None
 
 
 def _table_names() -> list[str]:

@@ -80,7 +80,7 @@ class Told:
     def card(self) -> Card:
         """Limits and alarms in sentences, groups and the last days in tables."""
         if not self.limits.n:
-            return Card("consistency over time", (Sentence("No rows were added yet."),))
+            return Card("consistency over time", (Sentence("No rows were added yet."),), (_days_table([]),))
         sentences = [Sentence(f"{_sentence(self.limits)}"), *map(Sentence, self._alarms())]
         tables = [_limits_table(self.groups)] if self.groups else []
         recent = [line for line in self.days if line.group is None][-_RECENT:]
