@@ -124,7 +124,7 @@ class TextAnchors(Mannered):
         return Precise(highlights, precision, _coverage(highlights, documents))
 
     def _explain(self, documents: list[str], batches: int, progress: Progress | None) -> tuple[Highlights, Floats]:
-        """Highlights and their precision, on fresh draws if there are batches of them; short texts are searched first."""
+        """Highlights and their precision, on fresh draws if there are batches of them; short texts come first."""
         words = {text: words_of(self.tokenizer, text) for text in documents}
         ordered = sorted(words, key=lambda text: len(words[text]))
         anchors: dict[str, tuple[list[str], float]] = {}
@@ -140,7 +140,7 @@ class TextAnchors(Mannered):
         return highlights._with(claimed=claims({"precision": precision})), precision
 
     def _find(self, texts: list[str], words: dict[str, list[str]], batches: int) -> dict[str, tuple[list[str], float]]:
-        """The words chosen of each text, none of which is empty, and their precision, on fresh draws if there are any."""
+        """The words chosen of each text, none of which is empty, and their precision, on fresh draws if any."""
         if not texts:
             return {}
         seeds = np.array([int.from_bytes(digest, "little") for digest in row_digests(self.seed, texts)], np.uint64)
