@@ -94,12 +94,25 @@ class AnchorExp:
         np.random.seed(0)  # noqa: NPY002 - theirs
         return [self._conditions(row, predict) for row in rows]
 
+    def explain_with_precision(
+        self, rows: np.ndarray, predict: Callable[[Any], Any]
+    ) -> tuple[list[list[Condition]], list[float]]:
+        """The same rules, and the precision that anchor-exp says each has."""
+        np.random.seed(0)  # noqa: NPY002 - theirs
+        anchors, rules = zip(*(self._search(row, predict) for row in rows), strict=True)
+        claimed = [float(([anchor["all_precision"]] + anchor["precision"])[-1]) for anchor in anchors]
+        return list(rules), claimed
+
     def _conditions(self, row: np.ndarray, predict: Callable[[Any], Any]) -> list[Condition]:
+        return self._search(row, predict)[1]
+
+    def _search(self, row: np.ndarray, predict: Callable[[Any], Any]) -> tuple[dict[str, Any], list[Condition]]:
         """By the steps of ``explain_instance``, which then writes the conditions as text."""
         search = importlib.import_module("anchor.anchor_base").AnchorBaseBeam.anchor_beam
         draw, mapping = self.explainer.get_sample_fn(row, predict)
         asked = {"delta": 0.1, "epsilon": 0.15, "batch_size": 100, "desired_confidence": self.threshold}
-        return [self._read(*mapping[place]) for place in search(draw, **asked)["feature"]]
+        anchor = search(draw, **asked)
+        return anchor, [self._read(*mapping[place]) for place in anchor["feature"]]
 
     def _read(self, j: int, operator: str, value: float) -> Condition:
         if operator == "eq":

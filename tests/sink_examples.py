@@ -36,6 +36,12 @@ def _audited(**options: object) -> fs.Audit:
     return fs.audit(_log(), **{"prediction": "yhat", "explanation": "why", **options})
 
 
+def _monitored(**options: object) -> fs.Monitor:
+    monitor = fs.Monitor(**{"by": "job", "at_least": 0.9, **options})
+    monitor.add_log(_log(), prediction="yhat", explanation="why", when="when")
+    return monitor
+
+
 def _of_numbers(agreement: object) -> fs.Evaluation:
     return fs.evaluate(NUMBERS, KEYS, ROWS, agreement=agreement, groups=ROWS["job"], progress=False)
 
@@ -77,6 +83,8 @@ RESULTS = {
         KEYS, NUMBERS, population=fs.drawn(KEYS, ROWS, NUMBERS / 2), agreement=fs.Close(1.0)
     ),
     "within": lambda: fs.within(NUMBERS.reshape(-1, 1), LABELS, 0.1),
+    "monitor": _monitored,
+    "monitor without rows": fs.Monitor,
     "evaluation": _evaluated,
     "evaluation with weights": lambda: _evaluated(weights=np.arange(1.0, N + 1)),
     "evaluation with clusters": lambda: _evaluated(clusters=CUSTOMERS),

@@ -73,6 +73,7 @@ from faithscope.sample import Sample
 
 if TYPE_CHECKING:
     from faithscope import explainers
+    from faithscope.monitor.monitor import Monitor
     from faithscope.tables.audit import Audit, audit
 
 __version__ = "0.1.0"
@@ -109,6 +110,7 @@ __all__ = [
     "Leakage",
     "Local",
     "Modified",
+    "Monitor",
     "Nearest",
     "OptimalDecoder",
     "Perturbed",
@@ -172,7 +174,11 @@ __all__ = [
     "within_curve",
 ]
 
-_WHEN_FIRST_USED = {"Audit": "faithscope.tables.audit", "audit": "faithscope.tables.audit"}
+_WHEN_FIRST_USED = {
+    "Audit": "faithscope.tables.audit",
+    "audit": "faithscope.tables.audit",
+    "Monitor": "faithscope.monitor.monitor",
+}
 
 
 def __dir__() -> list[str]:

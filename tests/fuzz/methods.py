@@ -32,6 +32,12 @@ def audits():
     return fs.audit(LOG, prediction="yhat", explanation="phi_*", by="g", time="when")
 
 
+def monitors():
+    monitor = fs.Monitor(by="g", at_least=0.9)
+    monitor.add_log(LOG, prediction="yhat", explanation="phi_*", when="when")
+    return monitor
+
+
 def _decoder(kind):
     sizes = st.sampled_from([1, 3, 8])
     samples = sizes.flatmap(lambda n: st.tuples(of_any_kind(n), clean_lists(n)))
@@ -82,12 +88,13 @@ INSTANCES = {
     "Repeatability": st.sampled_from([fs.Importances, list]).map(_repeated),
     "Windows": st.builds(audits).map(lambda audit: audit.windows),
     "Audit": st.builds(audits),
+    "Monitor": st.builds(monitors),
     "Counts": UNWEIGHTED.map(lambda ev: ev.consistency.counts),
     "Sample": evaluations().map(lambda ev: ev.sample),
     "GibbsDecoder": _decoder(fs.GibbsDecoder),
     "OptimalDecoder": _decoder(fs.OptimalDecoder),
 }
-FAMILIES = {"GibbsDecoder": DECODER, "OptimalDecoder": DECODER, "Audit": AUDIT, "Windows": AUDIT}
+FAMILIES = {"GibbsDecoder": DECODER, "OptimalDecoder": DECODER, "Audit": AUDIT, "Windows": AUDIT, "Monitor": AUDIT}
 SLOW = {"plot": 2, "curve": 6, "discretizations": 12}
 
 
@@ -135,6 +142,47 @@ for name in ("table", "features"):
     _with(f"Repeatability.{name}", RESULT, 15, INSTANCES["Repeatability"], _k)
 for name in ("table", "counterexamples"):
     _with(f"Audit.{name}", AUDIT, 15, INSTANCES["Audit"], _k)
+for name in ("limits", "single_look", "alarms"):
+    _with(f"Monitor.{name}", AUDIT, 10, INSTANCES["Monitor"], _k)
+
+
+def _added(monitor):
+    n = st.sampled_from([0, 1, 4])
+    whens = st.one_of(st.sampled_from(["2026-03-01", "x", None, [None] * 4, [3] * 4]), SCALARS)
+    how = {"when": whens, "by": n.flatmap(labels), "batch": SCALARS, "discretizer": DISCRETIZERS}
+    rows = n.flatmap(lambda size: st.tuples(explanations(size), labels(size)))
+    return st.tuples(rows, st.fixed_dictionaries({}, optional=how))
+
+
+def _added_log(monitor):
+    how = dict.fromkeys(("prediction", "explanation", "when", "by"), NAMES) | {"batch": SCALARS, "nulls": WORDS}
+    tables = st.one_of(st.just(LOG), st.sampled_from([0, 1, 4]).flatmap(hostile.tables), SCALARS)
+    return st.tuples(st.tuples(tables), st.fixed_dictionaries({}, optional=how))
+
+
+_with("Monitor.add", AUDIT, 30, INSTANCES["Monitor"], _added)
+_with("Monitor.add_log", AUDIT, 20, INSTANCES["Monitor"], _added_log)
+
+
+@target("Monitor", AUDIT, 20)
+def _(draw):
+    places = ["new", "deep/er", ".", "a\0b", "x" * 300, None, 3, b"x"]
+    where, how = (
+        draw(st.sampled_from(places)),
+        draw(
+            st.fixed_dictionaries(
+                {}, optional={"at_least": SHARES, "confidence": SHARES, "by": st.one_of(NAMES, SCALARS), "seed": SEEDS}
+            )
+        ),
+    )
+
+    def call():
+        with tempfile.TemporaryDirectory() as folder:
+            return fs.Monitor(Path(folder) / where if isinstance(where, str) else where, **how).by
+
+    return call
+
+
 _with("Encoding.table", RESULT, 20, INSTANCES["Encoding"], _k)
 
 
@@ -224,6 +272,7 @@ def _paths(name, instances, family, examples):
 _paths("Evaluation.to_parquet", INSTANCES["Evaluation"], RESULT, 40)
 _paths("Evaluation.to_html", INSTANCES["Evaluation"], RESULT, 8)
 _paths("Comparison.to_html", INSTANCES["Comparison"], RESULT, 4)
+_paths("Monitor.save", INSTANCES["Monitor"], AUDIT, 4)
 _paths("Audit.to_html", INSTANCES["Audit"], AUDIT, 3)
 
 
@@ -443,6 +492,7 @@ def _hard_systems():
     systems, testing = st.sampled_from(list(faithscope.testing.SYSTEMS.values())), faithscope.testing
     return {
         "ClusteredRows": st.builds(testing.ClusteredRows, systems, st.integers(1, 60), st.floats(0, 1)),
+        "ProvenSystem": st.builds(testing.ProvenSystem, st.integers(1, 3), st.integers(1, 3)),
         "WeightedRows": st.builds(testing.WeightedRows, systems, st.floats(0.1, 9), st.floats(0, 2)),
         "FittedLeaves": st.builds(testing.FittedLeaves, st.integers(2, 60), st.integers(1, 5), st.booleans()),
         "HubUnderTopics": st.builds(testing.HubUnderTopics, st.integers(1, 40), st.floats(0, 1)),

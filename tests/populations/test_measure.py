@@ -222,5 +222,5 @@ def test_no_draw_at_all_says_that_nothing_can_be_checked():
     rules = fs.Rules.from_conditions([[("a", ">", 1e9)]] * 80, features=["a", "b", "c"])
     estimate = fs.sufficiency(rules, MODEL, X, population=PERTURBED)
     assert (estimate.value, estimate.low, estimate.high, estimate.verified) == (0, 0, 1, None)
-    assert "80 explanations leave no draw" in estimate.notes
+    assert "80 rows have an explanation that leaves no draw" in estimate.notes
     assert "that leaves no draw" in estimate.to_markdown()

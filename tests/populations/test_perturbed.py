@@ -191,7 +191,7 @@ def test_a_value_that_no_training_row_has_is_kept_and_a_bound_that_none_meets_le
     measured = fs.sufficiency(rules, lambda rows: ["same"] * len(rows), X, population=fs.Perturbed(X_train, draws=4))
     assert measured.unverifiable == pytest.approx(2 / 3)
     assert measured.verified == 1
-    assert "2 explanations leave no draw" in measured.notes
+    assert "2 rows have an explanation that leaves no draw" in measured.notes
     assert measured.high == 1
 
 

@@ -1,4 +1,4 @@
-"""The command line: faithscope demo, evaluate, audit, plan, reproduce."""
+"""The command line: faithscope demo, evaluate, audit, plan, monitor, reproduce."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from faithscope.cli import audit, demo, evaluate, plan, reproduce
+from faithscope.cli import audit, demo, evaluate, monitor, plan, reproduce
 from faithscope.errors import FaithscopeError
 from faithscope.runtime.memory import ran_out
 from faithscope.runtime.printing import json_alone, plain_letters
@@ -23,6 +23,7 @@ app = typer.Typer(
 )
 for command in (demo.demo, evaluate.evaluate, audit.audit, plan.plan, reproduce.reproduce):
     app.command()(json_alone(command))
+app.add_typer(monitor.app)
 
 _WHOLE = "FAITHSCOPE_TRACEBACK"
 _INTERRUPTED = 130  # what typer makes of Ctrl-C

@@ -31,6 +31,7 @@ def story(comparison: "Comparison", model: Any, train: Any) -> Iterator[str]:
         yield from _for_whom(codes, comparison.populations[CODES])
         yield from _two_people(codes)
     yield from _claim(comparison, model, train)
+    yield from _certainty(comparison, model)
 
 
 def _for_whom(codes: "Evaluation", populations: "Populations") -> Iterator[str]:
@@ -90,6 +91,26 @@ def _claim(comparison: "Comparison", model: Any, train: Any) -> Iterator[str]:
     yield (
         f"  precision by its own draws {claimed[first[rule]]:.2f}; among the {people[rule]:,} real people who obey it "
         + (f"{agreeing[rule] / people[rule]:.3f} ({low[rule]:.3f} to {high[rule]:.3f})")
+    )
+
+
+def _certainty(comparison: "Comparison", model: Any) -> Iterator[str]:
+    """What rules cost that keep the prediction by proof: conditions, and people who obey them."""
+    from faithscope.explainers import SufficientReason
+
+    sample = next(iter(comparison.evaluations.values())).sample
+    columns, trees = model[:-1], model[-1]
+    people = columns.transform(sample.X)
+    rules = SufficientReason(trees).explain(people.iloc[:_EXPLAINED])
+    obeying = _obeying(rules, people)
+    kept = [np.mean(sample.labels[mask] == label) for mask, label in zip(obeying, sample.labels, strict=False)]
+    lengths = [len(rules.conjunction(row)) for row in range(len(rules))]
+    all_or_share = "all" if min(kept) == 1 else f"{np.mean(kept):.3f}"
+    yield ""
+    yield "A rule that always holds, by proof"
+    yield (
+        f"  a sufficient reason has {np.mean(lengths):.1f} conditions, and {obeying.mean():.1%} of all people obey it "
+        f"(means over {len(rules)} people); {all_or_share} of them get the same decision"
     )
 
 

@@ -214,7 +214,9 @@ class Evaluation(Reported):
         commonest of the rows that were given the explanation. ``recall`` is the share of the rows with that label that
         the explanation covers, with an interval that holds for any label too. Of numbers, the table shows the mean,
         spread, lowest and highest of the covered rows, the largest gap between a row given the explanation and a row
-        that it covers, and how much these agree.
+        that it covers, and how much these agree. If the explainer claims a precision of its own, as `Anchors` and
+        `SufficientReason` do, ``claimed`` stands beside the measured one, and ``claim`` says whether it lies within the
+        interval: "holds", "too high" or "too low". Of many explanations, a few intervals fail by chance.
         """
         return frame(scopes.per_scope(self._scoped(), self.sample, self._relation, self.options.confidence, k))
 

@@ -28,6 +28,8 @@ class Explanations(ABC):
         The row labels of the table they were made from; None if it had none.
     remarks : tuple of str
         How they were read from another library's object, for a reader of the result.
+    claimed : (n,) structured array or None
+        What the explainer itself says of each explanation, such as its "precision" and "coverage".
 
     Examples
     --------
@@ -39,6 +41,7 @@ class Explanations(ABC):
 
     index: Any = None
     remarks: tuple[str, ...] = ()
+    claimed: NDArray[Any] | None = None
 
     _per_row: ClassVar[tuple[str, ...]]
 
@@ -86,7 +89,8 @@ class Explanations(ABC):
             many = int(np.count_nonzero(chosen)) if chosen.dtype == bool else len(chosen)
             self._need_rows(many)
         columns = {name: rows_at(getattr(self, name), chosen) for name in self._per_row}
-        return self._with(**columns, index=taken(self.index, chosen))
+        claimed = None if self.claimed is None else self.claimed[chosen]
+        return self._with(**columns, index=taken(self.index, chosen), claimed=claimed)
 
     def join(self, other: Self) -> Self:
         """These explanations, then the other ones."""
@@ -95,7 +99,8 @@ class Explanations(ABC):
         pairs = {name: (getattr(self, name), getattr(other, name)) for name in self._per_row}
         columns = {name: np.concatenate(pair) for name, pair in pairs.items()}
         remarks = tuple(dict.fromkeys([*self.remarks, *other.remarks]))
-        return self._with(**columns, index=joined(self.index, other.index), remarks=remarks)
+        claimed = joined_claims(self.claimed, other.claimed)
+        return self._with(**columns, index=joined(self.index, other.index), remarks=remarks, claimed=claimed)
 
     def group(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Number the rows by explanation, exactly: the number of each row, and the first row with each number."""
@@ -131,6 +136,13 @@ class Explanations(ABC):
         for name, value in changes.items():
             object.__setattr__(clone, name, value)
         return clone
+
+
+def joined_claims(first: NDArray[Any] | None, second: NDArray[Any] | None) -> NDArray[Any] | None:
+    """The claims of two sets of explanations; None unless both claim the same kind of thing."""
+    if first is None or second is None or first.dtype != second.dtype:
+        return None
+    return np.concatenate([first, second])
 
 
 def shorten(parts: Sequence[str], most: int = 12) -> str:

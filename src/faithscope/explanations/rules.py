@@ -216,19 +216,12 @@ class Rules(Conjunctions):
                 "Pass the same features= for both."
             )
 
-    def take(self, rows: NDArray[Any] | Sequence[int] | slice) -> Self:
-        taken = super().take(rows)
-        if self.claimed is None:
-            return taken
-        chosen = rows if isinstance(rows, slice) else np.asarray(rows, None if len(rows) else np.int64)
-        return taken._with(claimed=self.claimed[chosen])
-
     def join(self, other: Self) -> Self:
         if isinstance(other, Rules) and self.features != other.features:
             first, second = self._over_one_list(other)
             if first.features == second.features:
                 return first.join(cast(Self, second))
-        both = (
+        return (
             super()
             .join(other)
             ._with(
@@ -236,8 +229,6 @@ class Rules(Conjunctions):
                 categories=joined_categories(self.categories, other.categories),
             )
         )
-        alike = self.claimed is not None and other.claimed is not None and self.claimed.dtype == other.claimed.dtype
-        return both._with(claimed=np.concatenate([self.claimed, other.claimed]) if alike else None)
 
     def locate(self, wanted: Explanations) -> NDArray[np.int64]:
         if not isinstance(wanted, Rules) or self.features == wanted.features:

@@ -251,7 +251,8 @@ def _told(population: Population, counts: DrawnCounts, sample: Sample) -> str:
 
 def _silent(counts: DrawnCounts) -> tuple[str, ...]:
     rows = int((counts.others == 0).sum())
-    return (several(rows, "explanation leaves", "explanations leave") + " no draw",) if rows else ()
+    held = several(rows, "row has an explanation", "rows have an explanation")
+    return (f"{held} that leaves no draw",) if rows else ()
 
 
 def _left_out(own: OwnDraws | None) -> tuple[str, ...]:

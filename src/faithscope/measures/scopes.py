@@ -36,6 +36,7 @@ from faithscope.sample import Sample
 Ints = NDArray[np.int64]
 
 _PAIRS = 2**21  # explanations x rows looked at at once
+_ROUNDING = 1e-12
 
 
 def per_row(coverage: Coverage, labels: NDArray[Any], confidence: float) -> dict[str, Any]:
@@ -82,16 +83,33 @@ def per_scope(
         ``mean``, ``spread``, ``lowest`` and ``highest`` are those of the covered rows, ``largest_gap`` is that between
         a row given it and a row that it covers (of vectors, at least a third of that), ``sufficiency`` their mean
         agreement, and ``disagreement`` the disagreement summed over these pairs. If a judge was not asked about all
-        rows, ``coverage`` and ``recall`` are shares of the ``asked`` rows.
+        rows, ``coverage`` and ``recall`` are shares of the ``asked`` rows. If explanations claim a precision of their
+        own, ``claimed`` is its mean over the rows given the explanation, and ``claim`` tells whether it lies within
+        the interval of the precision: "holds", "too high" or "too low".
     """
     counts, numbers = coverage.counts, coverage.counts.agreement.of_numbers
     reach = _Reach.of(coverage, sample)
     columns = _agreement_of_scopes(counts, reach) if numbers else _precision(counts, confidence, reach)
+    columns |= {} if numbers else _claims(coverage, sample.explanations, columns)
     worst = columns["disagreement" if numbers else "wrongly_covered"]
     order = np.lexsort((-columns["n"], -worst))[: None if k is None else check_whole(k, "k")]
     told = {"explanation": [counts.explanations.describe(int(row)) for row in order]}
     told |= {name: column[order] for name, column in columns.items()}
     return told | (_covered_numbers(counts, order, sample, relation) if numbers else {})
+
+
+def _claims(coverage: Coverage, explanations: Explanations, columns: dict[str, Any]) -> dict[str, Any]:
+    """The precision that explanations claim, and whether it is that of these rows; nothing if they claim none."""
+    if explanations.claimed is None or "precision" not in (explanations.claimed.dtype.names or ()):
+        return {}
+    each, known = explanations.claimed["precision"], ~np.isnan(explanations.claimed["precision"])
+    total = np.bincount(coverage.codes[known], each[known], coverage.counts.distinct)
+    claimed = _share(total, np.bincount(coverage.codes[known], minlength=coverage.counts.distinct))
+    told = np.full(len(claimed), "holds", object)
+    told[claimed > columns["precision_high"] + _ROUNDING] = "too high"
+    told[claimed < columns["precision_low"] - _ROUNDING] = "too low"
+    told[np.isnan(claimed) | np.isnan(columns["precision"])] = None
+    return {"claimed": claimed, "claim": told}
 
 
 def largest_scopes(counts: Counts, confidence: float, k: int) -> dict[str, Any]:
@@ -142,7 +160,7 @@ def _precision(counts: Counts, confidence: float, reach: _Reach | None = None) -
     }
 
 
-def _share(part: Ints, whole: Ints | int) -> NDArray[np.float64]:
+def _share(part: NDArray[Any], whole: Ints | int) -> NDArray[np.float64]:
     """Shares; NaN of nothing."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(part / whole)

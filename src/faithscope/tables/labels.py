@@ -54,11 +54,15 @@ def read_labels(table: Table) -> Labels:
         many = f"Predictions have more than {_MOST_LABELS:,} different values"
         raise BadInput(f"{many}: pass classes, bins, or agreement=fs.Spread().")
     refuse_alike(labels.values)
-    known = [label for label in labels.values if label is not None]
-    if known and all(isinstance(label, int | float) and not isinstance(label, bool) for label in known):
-        given = labels.rows[[label is not None for label in labels.values]]
-        _refuse_numbers(np.array(known, np.float64), given)
+    refuse_number_labels(labels.values, labels.rows)
     return labels
+
+
+def refuse_number_labels(values: Sequence[Any], rows: Ints) -> None:
+    """Raise if labels, None for missing, are numbers that are nearly all different."""
+    known = [label for label in values if label is not None]
+    if known and all(isinstance(label, int | float) and not isinstance(label, bool) for label in known):
+        _refuse_numbers(np.array(known, np.float64), rows[[label is not None for label in values]])
 
 
 def _refuse_numbers(values: NDArray[np.float64], rows: Ints) -> None:

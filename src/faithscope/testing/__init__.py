@@ -11,6 +11,7 @@ from faithscope.testing.conformance import (
 )
 from faithscope.testing.hard import HardSystem, hard_systems
 from faithscope.testing.number_cases import NUMBER_CASES, SCOPED_NUMBER_CASES, NumberCase
+from faithscope.testing.proven_system import ProvenSystem
 from faithscope.testing.reasons.planted import REASON_SYSTEMS
 from faithscope.testing.reasons.rows import ReasonedRows
 from faithscope.testing.reasons.system import ReasonSystem
@@ -38,6 +39,7 @@ __all__ = [
     "HubUnderDirections",
     "HubUnderTopics",
     "NumberCase",
+    "ProvenSystem",
     "ReasonSystem",
     "ReasonTruth",
     "ReasonedRows",

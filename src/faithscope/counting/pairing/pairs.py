@@ -63,7 +63,7 @@ def pair(
     >>> arrivals = Arrivals.of([7], [7], [1], days=0, counts=[1000])
     >>> pairs = pair(arrivals, Waiting.empty(), np.random.default_rng(0))
     >>> int(pairs.openers[0]), int(pairs.matched[0]), float(pairs.agreeing[0]), pairs.waiting.rows
-    (231, 231, 231.0, 4)
+    (269, 269, 269.0, 4)
     """
     arrivals, waiting = arrivals.merged(), waiting.merged()
     keys = (np.concatenate([getattr(arrivals, name), getattr(waiting, name)]) for name in ("groups", "high", "low"))

@@ -1,4 +1,4 @@
-"""Explanations with very many rows: pairs drawn as from urns, whatever the number of rows."""
+"""Explanations with many rows: pairs drawn as from urns, whatever the number of rows."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -11,16 +11,16 @@ from faithscope.counting.pairing.rows import Rows
 from faithscope.counting.pairing.tally import DayTally
 
 AgreementOfPairs = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
-_HEAVY = 4096  # rows of one explanation and day
-_TABLE = 64  # and so many rows per pair of its labels
+_HEAVY = 64  # rows of one explanation and day
+_TABLE = 8  # and so many rows per pair of its labels
 
 
 class Drawn(NamedTuple):
-    """Pairs of one explanation's rows of one day, and the rows of each label left over."""
+    """Pairs per explanation and day, and per label its rows left over, of shape (n_units, n_labels)."""
 
-    openers: int
-    matched: int
-    agreeing: float
+    openers: Integers
+    matched: Integers
+    agreeing: NDArray[np.float64]
     open_left: Integers
     closing_left: Integers
 
@@ -49,15 +49,18 @@ def draw_units(
     cells, numbers = arrivals.take(heavy), numbers[heavy]
     left = np.zeros((2, len(cells)), np.int64)
     starts = _unit_starts(cells, numbers)
-    for start, stop in zip(starts, np.append(starts, len(cells))[1:], strict=True):
-        drawn = draw_pairs(cells.counts[start:stop], cells.labels[start:stop], share, spare, agreement, rng)
-        unit = Rows(numbers[[start]], cells.labels[[start]], cells.days[[start]], np.zeros(1, np.bool_))
-        for which, amount in enumerate((drawn.openers, drawn.matched, drawn.agreeing)):
-            tally.add(which, unit, np.array([amount], np.float64))
-        left[:, start:stop] = drawn.open_left, drawn.closing_left
-    places = np.repeat(np.tile(np.arange(len(cells)), 2), left.ravel())
+    sizes = np.diff(starts, append=len(cells))
+    for size in np.unique(sizes):  # units with as many labels are drawn together
+        first = starts[sizes == size]
+        places = first[:, None] + np.arange(size)
+        drawn = draw_pairs(cells.counts[places], cells.labels[places], share, spare, agreement, rng)
+        units = Rows(numbers[first], cells.labels[first], cells.days[first], np.zeros(len(first), np.bool_))
+        for which, amounts in enumerate((drawn.openers, drawn.matched, drawn.agreeing)):
+            tally.add(which, units, amounts.astype(np.float64))
+        left[0, places], left[1, places] = drawn.open_left, drawn.closing_left
+    rest = np.repeat(np.tile(np.arange(len(cells)), 2), left.ravel())
     closing = np.repeat(np.array([False, True]), left.sum(axis=1))
-    return Rows(numbers[places], cells.labels[places], cells.days[places], closing)
+    return Rows(numbers[rest], cells.labels[rest], cells.days[rest], closing)
 
 
 def _unit_starts(cells: Arrivals, numbers: Integers) -> Integers:
@@ -74,41 +77,48 @@ def draw_pairs(
     agreement: AgreementOfPairs,
     rng: np.random.Generator,
 ) -> Drawn:
-    """Each row an opener with probability `share`, and openers and closers matched at random.
+    """Each row an opener with probability `share`, and openers and closers of a unit matched at random.
 
     Parameters
     ----------
     counts, labels
-        Rows of one explanation, by label.
+        Rows of each unit, an explanation on a day, by label: shape (n_units, n_labels).
     spare
-        How many closers may be left over.
+        How many closers of a unit may be left over.
     """
     openers = rng.binomial(counts, share)
     closers = counts - openers
-    matched = int(min(openers.sum(), closers.sum()))
+    matched = np.minimum(openers.sum(axis=1), closers.sum(axis=1))
     chosen, partners = _some(openers, matched, rng), _some(closers, matched, rng)
     left = closers - partners
     return Drawn(
-        int(openers.sum()),
+        openers.sum(axis=1),
         matched,
         _agreeing(chosen, partners, labels, agreement, rng),
         openers - chosen,
-        _some(left, min(spare, int(left.sum())), rng),
+        _some(left, np.minimum(spare, left.sum(axis=1)), rng),
     )
 
 
 def _agreeing(
     openers: Integers, closers: Integers, labels: NDArray[Any], agreement: AgreementOfPairs, rng: np.random.Generator
-) -> float:
-    """The agreement of a random matching of all openers with all closers, which are as many."""
-    total, left = 0.0, closers
-    for label, rows in zip(labels, openers, strict=True):
-        partners = _some(left, int(rows), rng)
+) -> NDArray[np.float64]:
+    """The agreement of a random matching of all openers with all closers, which are as many, per unit."""
+    total, left = np.zeros(len(openers)), closers
+    for place in range(openers.shape[1]):
+        partners = _some(left, openers[:, place], rng)
         left = left - partners
-        total += float(partners @ agreement(np.full(len(labels), label), labels))
+        own = np.broadcast_to(labels[:, [place]], labels.shape)
+        total += (partners * np.asarray(agreement(own, labels), np.float64)).sum(axis=1)
     return total
 
 
-def _some(counts: Integers, rows: int, rng: np.random.Generator) -> Integers:
-    """So many rows at random, by label."""
-    return rng.multivariate_hypergeometric(counts, rows, method="marginals").astype(np.int64)
+def _some(counts: Integers, rows: Integers, rng: np.random.Generator) -> Integers:
+    """So many rows of each unit at random, by label: label by label, hypergeometric among those that are left."""
+    drawn, rest = np.zeros_like(counts), counts.sum(axis=1)
+    for place in range(counts.shape[1] - 1):
+        rest = rest - counts[:, place]
+        drawn[:, place] = rng.hypergeometric(counts[:, place], rest, rows)
+        rows = rows - drawn[:, place]
+    drawn[:, -1] = rows
+    return drawn

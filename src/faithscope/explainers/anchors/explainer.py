@@ -22,6 +22,7 @@ from faithscope.explainers.shared.table import Table, Unseen
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.grouping import group
+from faithscope.readers.shared.conditions import claims
 from faithscope.runtime.memory import in_memory
 
 _GROUP = 1024  # rows searched at the same time, at most
@@ -110,6 +111,9 @@ class Anchors(Mannered):
     def explain(self, X: Any, *, progress: Progress | None = None) -> Rules:
         """One rule per row, which covers the row; it covers everything if the prediction is always the same.
 
+        `Rules.claimed` holds the precision of each by the draws of the search, which chose it for that precision, and
+        its coverage of training rows.
+
         Parameters
         ----------
         X : (n, d) array or table
@@ -148,8 +152,8 @@ class Anchors(Mannered):
         return dict(zip(several, self._explain_at(X, searches, progress), strict=True))
 
     def _explain_at(self, X: Any, searches: tuple[Search, ...], progress: Progress | None) -> list[Rules]:
-        cell, anchors, _ = self._find(X, searches, progress)
-        return [self._rules(anchors[:, place]).take(cell) for place in range(len(searches))]
+        cell, anchors, _, means = self._find(X, searches, progress)
+        return [self._claiming(anchors[:, place], means[:, place]).take(cell) for place in range(len(searches))]
 
     def explain_with_precision(
         self, X: Any, *, samples: int = 1000, progress: Progress | None = None
@@ -169,16 +173,20 @@ class Anchors(Mannered):
             ``explanations``, ``precision`` and ``coverage``, which unpack in this order.
         """
         batches = -(-check_whole(samples, "samples") // _BATCH)
-        cell, anchors, draws = self._find(X, (self.search,), progress)
+        cell, anchors, draws, _ = self._find(X, (self.search,), progress)
         anchors = anchors[:, 0]
         precision = fresh_precision(draws, np.arange(len(anchors)), anchors, batches)
-        return Precise(self._rules(anchors).take(cell), precision[cell], self._coverage.share(anchors)[cell])
+        rules = self._claiming(anchors, precision).take(cell)
+        return Precise(rules, precision[cell], self._coverage.share(anchors)[cell])
 
     @in_memory("explain fewer rows or features, or bin categories")
-    def _find(self, X: Any, searches: tuple[Search, ...], progress: Progress | None) -> tuple[Ints, Codes, TableDraws]:
+    def _find(
+        self, X: Any, searches: tuple[Search, ...], progress: Progress | None
+    ) -> tuple[Ints, Codes, TableDraws, Floats]:
         """The cell of each row, shared by rows with the same bins and prediction; the cells' anchors; the draws.
 
-        There is one anchor per cell and search: (cells, searches, d). Searches differ in their thresholds alone.
+        There is one anchor per cell and search, (cells, searches, d), and one precision by the draws of the search.
+        Searches differ in their thresholds alone.
         """
         rows, unseen = self.table.read(X)
         labels = self._labels(rows, unseen)
@@ -189,13 +197,15 @@ class Anchors(Mannered):
         )
         counter = _CellProgress(progress, np.bincount(cell, minlength=len(first)), len(searches))
         anchors = np.zeros((len(first), len(searches), rows.shape[1]), np.int32)
+        means = np.ones(anchors.shape[:2])
         asked = np.array([search.threshold for search in searches], np.float64)
         step = min(_GROUP, _TRIED // (self.search.beam * len(self._bins.conditions[0]) * len(searches)))
         for block in blocks(len(first), step):
             cells = np.repeat(np.arange(block.start, block.stop), len(searches))
-            best = self.search.run(draws, cells, counter.add, np.resize(asked, len(cells)))
+            best, precision = self.search.run_with_precision(draws, cells, counter.add, np.resize(asked, len(cells)))
             anchors[block] = best.reshape(-1, *anchors.shape[1:])
-        return cell, anchors, draws
+            means[block] = precision.reshape(-1, len(searches))
+        return cell, anchors, draws, means
 
     def _labels(self, rows: Floats, unseen: Unseen | None = None) -> NDArray[Any]:
         """The model's predictions for rows of a matrix, asked in blocks that fit in memory."""
@@ -204,6 +214,11 @@ class Anchors(Mannered):
             for block in blocks(len(rows), _ASKED)
         ]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+    def _claiming(self, anchors: Codes, precision: Floats) -> Rules:
+        """The rules with what is claimed of them."""
+        claimed = claims({"precision": precision, "coverage": self._coverage.share(anchors)})
+        return self._rules(anchors)._with(claimed=claimed)
 
     def _rules(self, anchors: Codes) -> Rules:
         rules = [

@@ -81,7 +81,19 @@ class Search:
         done: Callable[[Ints], None] | None = None,
         thresholds: Floats | None = None,
     ) -> Codes:
-        """The anchor of each row: the widest that passes; if none does, the most precise that was checked.
+        """The anchor of each row, as `run_with_precision` finds it."""
+        return self.run_with_precision(space, rows, done, thresholds)[0]
+
+    def run_with_precision(
+        self,
+        space: Perturbations,
+        rows: Ints,
+        done: Callable[[Ints], None] | None = None,
+        thresholds: Floats | None = None,
+    ) -> tuple[Codes, Floats]:
+        """The anchor of each row, and its precision by the draws of the search.
+
+        It is the widest that passes; if none does, the most precise that was checked.
 
         Parameters
         ----------
@@ -95,8 +107,9 @@ class Search:
         """
         tell = done or _nothing
         asked = np.full(len(rows), self.threshold) if thresholds is None else thresholds
-        best = _Best(np.zeros((len(rows), space.width), np.int32), np.full(len(rows), -1.0))
+        best = _Best(np.zeros((len(rows), space.width), np.int32), np.full(len(rows), -1.0), np.ones(len(rows)))
         at, conditions, size = self._disagreeing(space, rows, asked), np.zeros(len(rows), np.int64), 0
+        best.precision[at] = np.nan  # until an anchor was checked
         tell(np.delete(rows, at))
         beams, alive = best.anchors[at, None], np.ones((len(at), 1), bool)
         while len(at) and size != self.longest:
@@ -109,12 +122,12 @@ class Search:
             means = self._check(candidates, chosen, conditions[at], asked[at])
             beams, alive = candidates.anchors(chosen), chosen >= 0
             width = np.take_along_axis(candidates.coverage, chosen, axis=1)
-            best.improve(at, beams, np.where(means >= asked[at, None], 1.0 + width, means))
+            best.improve(at, beams, np.where(means >= asked[at, None], 1.0 + width, means), means)
             on = alive.any(axis=1)
             tell(rows[at[~on]])
             at, beams, alive = at[on], beams[on], alive[on]
         tell(rows[at])
-        return best.anchors
+        return best.anchors, best.precision
 
     def _disagreeing(self, space: Perturbations, rows: Ints, asked: Floats) -> Ints:
         """Positions of the rows that need a condition; if all draws agree with a row, it gets the empty anchor."""
@@ -192,10 +205,12 @@ class _Best:
 
     anchors: Codes
     worth: Floats
+    precision: Floats
 
-    def improve(self, at: Ints, beams: Codes, worth: Floats) -> None:
+    def improve(self, at: Ints, beams: Codes, worth: Floats, means: Floats) -> None:
         """Take the anchor of a row's beam that is worth most, if it is worth more than the best so far."""
         pick, lines = worth.argmax(axis=1), np.arange(len(at))
         better = worth[lines, pick] > self.worth[at]
         at, lines, pick = at[better], lines[better], pick[better]
         self.anchors[at], self.worth[at] = beams[lines, pick], worth[lines, pick]
+        self.precision[at] = means[lines, pick]

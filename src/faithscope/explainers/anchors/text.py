@@ -22,6 +22,7 @@ from faithscope.explainers.shared.outcomes import Outcomes
 from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.highlights import Highlights
 from faithscope.inputs.checks import check_whole
+from faithscope.readers.shared.conditions import claims
 
 _GROUP = 256  # documents searched at the same time
 _BATCH = 50  # draws in one batch
@@ -123,7 +124,7 @@ class TextAnchors(Mannered):
         return Precise(highlights, precision, _coverage(highlights, documents))
 
     def _explain(self, documents: list[str], batches: int, progress: Progress | None) -> tuple[Highlights, Floats]:
-        """Highlights, and their precision if there are batches to measure it on; short texts are searched first."""
+        """Highlights and their precision, on fresh draws if there are batches of them; short texts come first."""
         words = {text: words_of(self.tokenizer, text) for text in documents}
         ordered = sorted(words, key=lambda text: len(words[text]))
         anchors: dict[str, tuple[list[str], float]] = {}
@@ -134,19 +135,20 @@ class TextAnchors(Mannered):
             if progress is not None:
                 progress(done, len(documents))
         chosen = [anchors.get(text, ([], 1.0)) for text in documents]
+        precision = np.array([precision for _, precision in chosen], np.float64)
         highlights = Highlights([anchor for anchor, _ in chosen], tokenizer=self.tokenizer)
-        return highlights, np.array([precision for _, precision in chosen], np.float64)
+        return highlights._with(claimed=claims({"precision": precision})), precision
 
     def _find(self, texts: list[str], words: dict[str, list[str]], batches: int) -> dict[str, tuple[list[str], float]]:
-        """The words chosen of each text, none of which is empty, and their precision if there are batches."""
+        """The words chosen of each text, none of which is empty, and their precision, on fresh draws if any."""
         if not texts:
             return {}
         seeds = np.array([int.from_bytes(digest, "little") for digest in row_digests(self.seed, texts)], np.uint64)
         tokens = [words[text] for text in texts]
         masked = _MaskedTexts(tokens, self._outcomes.ask(texts), seeds, self._outcomes, _BATCH, self.unknown)
         rows = np.arange(len(texts))
-        anchors = self.search.run(masked, rows)
-        precision = fresh_precision(masked, rows, anchors, batches) if batches else np.ones(len(rows))
+        anchors, precision = self.search.run_with_precision(masked, rows)
+        precision = fresh_precision(masked, rows, anchors, batches) if batches else precision
         chosen = [[masked.words[row][j] for j in np.flatnonzero(anchors[row])] for row in rows]
         return dict(zip(texts, zip(chosen, precision.tolist(), strict=True), strict=True))
 

@@ -35,7 +35,7 @@ def to_rules(boxes: Sequence[Boxes], names: tuple[str, ...], leaves: Leaves, tra
     if training is not None:
         shares = [training.covered(part) / max(1, len(training.cells)) for part in boxes]
         columns["coverage"] = np.concatenate([*shares, np.empty(0)])
-    return Rules(np.asarray(codes, np.int64), distinct, names)._with(claimed=claims(columns))  # type: ignore[arg-type]
+    return Rules(np.asarray(codes, np.int64), distinct, names)._with(claimed=claims(columns))
 
 
 def _condition(j: int, name: str, low: int, high: int, missing: bool, leaves: Leaves) -> Condition:

@@ -46,7 +46,7 @@ def to_arrow(explanations: Explanations) -> Any:
     Importances are columns ``phi_<feature>``, rankings ``rank_<j>``, rules ``rule`` (the rule grammar), highlights
     ``words`` (lists), codes ``codes`` (lists), plain keys ``explanation``, reasons ``reason`` (as compared) and
     ``reason_as_written``, records ``explanation_<name>``, prototypes ``prototypes`` (lists of indices), counterfactuals
-    ``cf_<feature>`` and ``original_<feature>``.
+    ``cf_<feature>`` and ``original_<feature>``. What explanations claim of themselves are columns ``claimed_<name>``.
     """
     import pyarrow as pa
 
@@ -59,6 +59,9 @@ def to_arrow(explanations: Explanations) -> Any:
     metadata = {"version": _VERSION, "kind": type(explanations).__name__, "columns": list(columns), **settings}
     if explanations.remarks:
         metadata["remarks"] = explanations.remarks
+    if explanations.claimed is not None:
+        metadata["claims"] = list(explanations.claimed.dtype.names or ())
+        columns |= {f"claimed_{name}": pa.array(explanations.claimed[name]) for name in metadata["claims"]}
     return pa.table(columns).replace_schema_metadata({METADATA: json.dumps(metadata).encode()})
 
 
@@ -84,7 +87,19 @@ def _from_arrow(table: Any, settings: Settings, tokenizer: Callable[[str], Itera
         raise BadInput(f"These explanations ({settings['kind']}) were written by a newer version: upgrade faithscope.")
     columns = _validated(table, settings["columns"])
     explanations = _KINDS[kind][1](columns, settings)._with(remarks=tuple(map(str, settings.get("remarks", ()))))
+    explanations = explanations._with(claimed=_claims(table, settings.get("claims")))
     return _with_tokenizer(explanations, settings, tokenizer) if isinstance(explanations, Highlights) else explanations
+
+
+def _claims(table: Any, names: Sequence[str] | None) -> NDArray[Any] | None:
+    """What explanations claim of themselves, from the columns ``claimed_<name>``."""
+    if not names:
+        return None
+    columns = _validated(table, [f"claimed_{name}" for name in names])
+    claimed = np.empty(table.num_rows, [(str(name), np.float64) for name in names])
+    for name, column in zip(names, columns.values(), strict=True):
+        claimed[name] = column.to_numpy()
+    return claimed
 
 
 def _validated(table: Any, names: Sequence[str]) -> Columns:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.explanations.base import Explanations
+from faithscope.explanations.base import Explanations, joined_claims
 from faithscope.inputs.alignment import joined
 from faithscope.inputs.grouping import Column
 
@@ -57,7 +57,8 @@ class Shared(Explanations):
         both, numbers = number_conjunctions([*self.distinct, *other.distinct])
         split = len(self.distinct)
         codes = np.concatenate([numbers[:split][self.codes], numbers[split:][other.codes]])
-        return self._with(codes=codes, distinct=both, index=joined(self.index, other.index))
+        claimed = joined_claims(self.claimed, other.claimed)
+        return self._with(codes=codes, distinct=both, index=joined(self.index, other.index), claimed=claimed)
 
     def locate(self, wanted: Explanations) -> NDArray[np.int64]:
         self.check_comparable(wanted)

@@ -43,7 +43,7 @@ def printed_rules(
     return to_rules(triples, names, wanted, (*remarks, *of_bounds))._with(categories=joined_texts(conditions))
 
 
-def claims(columns: Mapping[str, Sequence[float]]) -> NDArray[Any]:
+def claims(columns: Mapping[str, Sequence[float] | NDArray[np.float64]]) -> NDArray[Any]:
     """Numbers that an explainer says of its own rules, by name: one structured row per rule."""
     arrays = {name: np.asarray(column, np.float64) for name, column in columns.items()}
     claimed = np.empty(len(next(iter(arrays.values()))), [(name, np.float64) for name in arrays])

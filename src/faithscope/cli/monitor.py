@@ -1,0 +1,162 @@
+"""faithscope monitor: counts that add up day by day, and alarms that may be looked at as often as one likes."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import typer
+
+from faithscope.cli.logs import open_log_source
+from faithscope.cli.options import (
+    Confidence,
+    Connect,
+    Discretize,
+    Explanation,
+    InputTexts,
+    Json,
+    Kind,
+    LogFiles,
+    NullsPolicy,
+    Prediction,
+    SummaryFile,
+    TableName,
+    Where,
+    one_or_several,
+)
+from faithscope.cli.outcome import say_where
+from faithscope.cli.summary_file import append_summary, check_summary
+from faithscope.errors import BadInput
+from faithscope.inputs.checks import check_share
+from faithscope.runtime.printing import json_alone, print_json
+from faithscope.visible import visible
+
+State = Annotated[Path, typer.Option("--state", help="The file that keeps the counts.")]
+When = Annotated[
+    str | None, typer.Option("--when", help="A column of moments, or a date for all rows; by default now.")
+]
+GroupColumn = Annotated[
+    list[str] | None, typer.Option("--by", help="A column of groups, settled with the first rows; repeatable.")
+]
+BatchName = Annotated[
+    str | None, typer.Option("--batch", help="What this batch is called: a name that was added before is not counted.")
+]
+SinceMoment = Annotated[str | None, typer.Option("--since", help="Leave out rows before this date, by --when.")]
+AtLeast = Annotated[
+    float | None, typer.Option("--at-least", help="The promised consistency: exit with 1 if it is shown to be below.")
+]
+FirstDays = Annotated[
+    int | None, typer.Option("--reference", help="Compare with the first so many days: exit with 1 if it has changed.")
+]
+Page = Annotated[Path | None, typer.Option("--html", help="Write a page to this HTML file.")]
+Metrics = Annotated[bool, typer.Option("--metrics", help="Print the text format of Prometheus, and nothing else.")]
+LowGate = Annotated[
+    float | None,
+    typer.Option("--fail-under", help="Exit with 1 if the lower limit, valid at all looks together, is below this."),
+]
+
+app = typer.Typer(
+    name="monitor",
+    help="Watch the explanations in a growing log, day by day, with alarms that stay honest.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+def add(
+    log: LogFiles = None,
+    state: State = Path("monitor.duckdb"),
+    prediction: Prediction = None,
+    explanation: Explanation = None,
+    kind: Kind = None,
+    discretize: Discretize = None,
+    inputs: InputTexts = None,
+    by: GroupColumn = None,
+    when: When = None,
+    batch: BatchName = None,
+    where: Where = None,
+    since: SinceMoment = None,
+    nulls: NullsPolicy = "error",
+    connect: Connect = None,
+    table: TableName = None,
+    as_json: Json = False,
+) -> None:
+    """Add the new rows of a log to the state; nothing is written to the log, and a batch counts once.
+
+    Example: faithscope monitor add today.parquet --state state.duckdb --prediction yhat --explanation 'phi_*'
+    --discretize sign-of-top-5 --by region --when logged_at --batch 2026-03-01
+    """
+    from faithscope.monitor.monitor import Monitor
+
+    source = open_log_source(log, table, connect)
+    new = not state.exists()
+    monitor = Monitor(state, by=by or None) if new else Monitor(state)
+    added = monitor.add_log(
+        source,
+        prediction=one_or_several(prediction),
+        explanation=explanation or None,
+        kind=kind,
+        discretizer=discretize,
+        inputs=inputs or None,
+        by=by or None,
+        when=when,
+        batch=batch,
+        where=where,
+        since=since,
+        nulls=cast(Any, nulls),  # `add_log` refuses words that it does not know
+    )
+    print_json(json.dumps(added.to_dict())) if as_json else typer.echo(visible(str(added)))
+
+
+def report(
+    state: State = Path("monitor.duckdb"),
+    at_least: AtLeast = None,
+    reference: FirstDays = None,
+    confidence: Confidence = 0.95,
+    html: Page = None,
+    as_json: Json = False,
+    metrics: Metrics = False,
+    summary: SummaryFile = None,
+    fail_under: LowGate = None,
+) -> None:
+    """Say what the state shows now; look as often as you like. Exit status 1 on an alarm.
+
+    Example: faithscope monitor report --state state.duckdb --at-least 0.9 --html page.html
+    """
+    from faithscope.monitor.metrics import prometheus
+    from faithscope.monitor.monitor import Monitor
+    from faithscope.monitor.telling import Told
+
+    if fail_under is not None:
+        check_share(fail_under, "--fail-under")
+    if as_json and metrics:
+        raise BadInput("--json and --metrics each print one format and nothing else: choose one of them.")
+    check_summary(summary)
+    if not state.exists():
+        raise BadInput(f"There is no state at {str(state)!r}: add rows first, with faithscope monitor add.")
+    monitor = Monitor(state, at_least=at_least, confidence=confidence)
+    told = Told.of(monitor, reference)
+    if as_json:
+        print_json(json.dumps(told.to_dict(), allow_nan=False))
+    elif metrics:
+        typer.echo(prometheus(told), nl=False)
+    else:
+        typer.echo("\n".join(told.lines()))
+    if html is not None:
+        monitor.to_html(html)
+        say_where(html)
+    append_summary(summary, told.card())
+    _judge(told, fail_under)
+
+
+def _judge(told: Any, fail_under: float | None) -> None:
+    """Exit with 1 if there is an alarm, or if a lower limit is below the threshold."""
+    lines = {"all rows": told.limits, **{str(name): limits for name, limits in told.groups.items()}}
+    low = {name: limits.low for name, limits in lines.items() if fail_under is not None and limits.low < fail_under}
+    for name, value in low.items():
+        typer.echo(visible(f"--fail-under {fail_under:g}: the lower limit of {name} is {value:.3f}"), err=True)
+    if low or told.alarms or told.limits.verdict == "alarm":
+        raise typer.Exit(1)
+
+
+for command in (add, report):
+    app.command()(json_alone(command))

@@ -1,0 +1,240 @@
+"""A batch into the store, in one transaction: its cells, its pairs, those that wait, and names of explanations."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from faithscope.counting.pairing import Arrivals, Waiting, pair
+from faithscope.errors import BadInput
+from faithscope.monitor.batch import Batch, Names
+from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered
+from faithscope.monitor.schema import WHOLE
+from faithscope.monitor.store import Store
+
+_NAMED = 500  # explanations that a batch may name: of those that disagree, and of the most frequent ones
+_LONGEST = 300  # characters of a name
+
+_OPEN_CELLS = """
+INSERT INTO cells SELECT {batch}, 0, day, grp, high, low, label, given FROM arriving ORDER BY high, low
+"""
+_WAITING = """
+SELECT w.grp, w.high, w.low, w.label, w.day, w.closing, sum(w.rows)::BIGINT AS rows
+FROM waiting w SEMI JOIN arriving a ON w.high = a.high AND w.low = a.low
+GROUP BY ALL HAVING sum(w.rows) <> 0
+"""
+_CHANGED = """
+INSERT INTO waiting SELECT grp, high, low, label, day, closing, sum(rows)::BIGINT FROM
+(SELECT * FROM after UNION ALL SELECT grp, high, low, label, day, closing, -rows FROM before)
+GROUP BY ALL HAVING sum(rows) <> 0 ORDER BY high, low
+"""
+
+
+@dataclass(frozen=True)
+class Added:
+    """What became of a batch.
+
+    Attributes
+    ----------
+    batch : str
+        Its id.
+    rows : int
+        Its rows.
+    counted : bool
+        False if a batch with this id was added before, so that nothing was counted.
+    notes : tuple of str
+        What a reader should know.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> print(fs.Monitor().add(["a", "a"], [1, 0], when="2026-03-01", batch="march"))
+    batch march: 2 rows added
+    """
+
+    batch: str
+    rows: int
+    counted: bool
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, ready for JSON."""
+        return {"batch": self.batch, "rows": self.rows, "counted": self.counted, "notes": list(self.notes)}
+
+    def __str__(self) -> str:
+        rows = f"{self.rows:,} row{'s' * (self.rows != 1)}"
+        if self.counted:
+            return "\n".join([f"batch {self.batch}: {rows} added", *self.notes])
+        return "\n".join([f"batch {self.batch}: added before, so nothing was counted", *self.notes])
+
+    __repr__ = __str__
+
+
+def add_batch(store: Store, batch: Batch, name: str | None) -> Added:
+    """Count a batch, unless one with its id was counted before; all of it or, if anything fails, nothing."""
+    name = name or batch.content_id()
+    with store.transaction() as connection:
+        settle_kind(connection, batch, store.name)
+        if fetch_value(connection, "SELECT count(*) FROM batches WHERE id = ?", [name]):
+            return Added(name, batch.rows, False, batch.notes)
+        insert(connection, batch, name)
+    return Added(name, batch.rows, True, batch.notes)
+
+
+def settle_kind(connection: Any, batch: Batch, where: str) -> None:
+    """Keep what explanations are with the first rows, and refuse others."""
+    kind = settled(connection, "kind", batch.kind)
+    if kind != batch.kind:
+        raise BadInput(
+            f"The explanations in {where!r} are {kind}, these are {batch.kind}, so no two can be equal: use one "
+            "explainer and one discretizer, or begin another state."
+        )
+    if batch.features is None:
+        return
+    features = tuple(json.loads(settled(connection, "features", json.dumps(batch.features))))
+    if features != batch.features:
+        pairs = zip(features, batch.features, strict=False)
+        place, (old, new) = next(((j, pair) for j, pair in enumerate(pairs) if pair[0] != pair[1]))
+        raise BadInput(
+            f"Feature {place} is called {old!r} in {where!r} and {new!r} here: pass the same features in the same "
+            "order."
+        )
+
+
+def settled(connection: Any, setting: str, value: str) -> str:
+    """What a setting is since the first rows; this value if these are the first."""
+    held = fetch_value(connection, "SELECT value FROM settings WHERE name = ?", [setting])
+    if held is None:
+        connection.execute("INSERT INTO settings VALUES (?, ?)", [setting, value])
+    return value if held is None else str(held)
+
+
+def insert(connection: Any, batch: Batch, name: str) -> None:
+    """Everything that a batch adds."""
+    number = fetch_value(connection, "SELECT coalesce(max(number), 0) + 1 FROM batches")
+    labels, groups = (codes(connection, table, getattr(batch, table)) for table in ("labels", "groups"))
+    cells = {
+        "day": batch.day.astype(np.int32),
+        "grp": groups[batch.group],
+        "high": batch.digests.high[batch.explanation],
+        "low": batch.digests.low[batch.explanation],
+        "label": labels[batch.label],
+        "given": batch.given,
+    }
+    days = (int(batch.day.min()), int(batch.day.max())) if batch.rows else (None, None)
+    connection.execute("INSERT INTO batches VALUES (?, ?, ?, ?, ?, now())", [number, name, batch.rows, *days])
+    with registered(connection, "arriving", cells):
+        connection.execute(_OPEN_CELLS.format(batch=number))
+        before = waiting_rows(fetch_table(connection, _WAITING))
+        pairs = pair(_arrivals(cells, grouped=_grouped(connection)), before, _generator(connection, name))
+        replace_waiting(connection, before, pairs.waiting)
+    _insert_pairs(connection, number, cells, pairs)
+    _insert_names(connection, batch)
+
+
+def replace_waiting(connection: Any, before: Waiting, after: Waiting) -> None:
+    """Those who wait now in place of those who waited."""
+    with (
+        registered(connection, "before", _waiting_columns(before)),
+        registered(connection, "after", _waiting_columns(after)),
+    ):
+        connection.execute(_CHANGED)
+
+
+def waiting_rows(answer: Any) -> Waiting:
+    """Those who wait, from an Arrow table."""
+    column = {name: answer.column(name).to_numpy() for name in answer.column_names}
+    arrivals = Arrivals.of(
+        column["high"], column["low"], column["label"].astype(np.int64), column["day"], column["rows"], column["grp"]
+    )
+    return Waiting(**vars(arrivals), closing=column["closing"].astype(bool))
+
+
+def codes(connection: Any, table: str, names: Names) -> Any:
+    """The numbers that labels or groups have in the store, new ones for those it did not know."""
+    known = dict(fetch_lines(connection, f"SELECT canonical, code FROM {table}"))
+    for text, shown in zip(names.canonical, names.shown, strict=True):
+        if text not in known:
+            known[text] = len(known)
+            connection.execute(f"INSERT INTO {table} VALUES (?, ?, ?)", [known[text], text, shown])
+    return np.array([known[text] for text in names.canonical], np.int32)
+
+
+def _grouped(connection: Any) -> bool:
+    return bool(fetch_value(connection, "SELECT value FROM settings WHERE name = 'by'") != "[]")
+
+
+def _generator(connection: Any, name: str) -> np.random.Generator:
+    """Randomness of the monitor's seed and the batch alone, so that a batch added again draws the same."""
+    seed = fetch_value(connection, "SELECT value FROM settings WHERE name = 'seed'")
+    words = hashlib.blake2b(f"{seed} {name}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return np.random.Generator(np.random.PCG64(int.from_bytes(words, "little")))
+
+
+def _arrivals(cells: dict[str, Any], *, grouped: bool) -> Arrivals:
+    """The rows once for the whole, and once more for their groups: a pair of the whole may be of two groups."""
+    times = 2 if grouped else 1
+    high, low, labels, days, counts = (np.tile(cells[name], times) for name in ("high", "low", "label", "day", "given"))
+    whole = np.full(len(cells["high"]), WHOLE)
+    return Arrivals.of(high, low, labels, days, counts, np.concatenate([whole, cells["grp"]]) if grouped else whole)
+
+
+def _waiting_columns(waiting: Waiting) -> dict[str, Any]:
+    return {
+        "grp": waiting.groups.astype(np.int32),
+        "high": waiting.high,
+        "low": waiting.low,
+        "label": waiting.labels.astype(np.int32),
+        "day": waiting.days.astype(np.int32),
+        "closing": waiting.closing,
+        "rows": waiting.counts,
+    }
+
+
+def _insert_pairs(connection: Any, number: int, cells: dict[str, Any], pairs: Any) -> None:
+    """Rows by the day on which they came, pairs by the day of their opener."""
+    counted = {
+        "day": pairs.days.astype(np.int32),
+        "grp": pairs.groups.astype(np.int32),
+        "openers": pairs.openers,
+        "matched": pairs.matched,
+        "agreeing": pairs.agreeing.astype(np.float64),
+    }
+    rows = {name: cells[name] for name in ("day", "grp", "given")}
+    with registered(connection, "counted", counted), registered(connection, "came", rows):
+        connection.execute(
+            f"""
+            INSERT INTO pairs SELECT {number}, day, grp, sum(rows)::BIGINT, sum(openers)::BIGINT, sum(matched)::BIGINT,
+            sum(agreeing) FROM (
+                SELECT day, grp, 0 AS rows, openers, matched, agreeing FROM counted
+                UNION ALL SELECT day, {WHOLE}, given, 0, 0, 0 FROM came
+                UNION ALL SELECT day, grp, given, 0, 0, 0 FROM came WHERE {str(_grouped(connection)).lower()}
+            ) GROUP BY ALL ORDER BY day, grp
+            """
+        )
+
+
+def _insert_names(connection: Any, batch: Batch) -> None:
+    """Texts of explanations whose rows disagree, and of the most frequent ones, unless they have a name."""
+    chosen = _worth_naming(batch)
+    texts = [batch.describe(int(place))[:_LONGEST].encode("utf-8", "replace").decode() for place in chosen]
+    columns = {"high": batch.digests.high[chosen], "low": batch.digests.low[chosen], "name": texts}
+    if len(chosen):
+        with registered(connection, "telling", columns):
+            connection.execute("INSERT INTO names SELECT * FROM telling ANTI JOIN names USING (high, low)")
+
+
+def _worth_naming(batch: Batch) -> Any:
+    size = len(batch.digests.high)
+    rows = np.bincount(batch.explanation, batch.given, size)
+    cells = batch.explanation * len(batch.labels.values) + batch.label
+    labelled = np.unique(cells)
+    numbers = np.bincount(np.searchsorted(labelled, cells), batch.given)
+    most = np.zeros(size)
+    np.maximum.at(most, labelled // len(batch.labels.values), numbers)
+    frequent = np.argsort(-rows, kind="stable")[:_NAMED]
+    odd = rows - most
+    contradicted = np.argsort(-odd, kind="stable")[:_NAMED]
+    return np.unique(np.concatenate([frequent, contradicted[odd[contradicted] > 0]]))

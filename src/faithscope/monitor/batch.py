@@ -1,0 +1,162 @@
+"""A batch: rows that are added together, as counts by day, group, explanation and label."""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.counting.counts import split_cells, tabulate
+from faithscope.errors import BadInput
+from faithscope.explanations.base import Explanations, readable
+from faithscope.inputs.labels import to_labels
+from faithscope.monitor.canonical import Digests, canonical, canonical_kind, explanation_digests, feature_names
+from faithscope.sample import Sample, number_labels
+
+Ints = NDArray[np.int64]
+
+_MOST_GROUPS = 1000
+
+
+@dataclass(frozen=True)
+class Names:
+    """Different values, of labels or groups, by number."""
+
+    values: tuple[Any, ...]
+
+    @property
+    def canonical(self) -> list[str]:
+        """What tells them apart in every process."""
+        return [_storable(canonical(value)) for value in self.values]
+
+    @property
+    def shown(self) -> list[str]:
+        """How they are shown, as JSON."""
+        return [json.dumps(_plain(value)) for value in self.values]
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Rows counted by day, group, explanation and label.
+
+    Attributes
+    ----------
+    digests : Digests
+        Of the different explanations.
+    explanation, day, group, label, given : (m,) arrays
+        Per cell the number of the explanation, the day, the numbers of group and label, and the rows.
+    labels, groups : Names
+    kind : str
+        The kind of the explanations.
+    describe : function
+        The text of an explanation by its number.
+    notes : tuple of str
+    features : tuple of str or None
+        The names of the features of importances, if they have any.
+    """
+
+    digests: Digests
+    explanation: Ints
+    day: Ints
+    group: Ints
+    label: Ints
+    given: Ints
+    labels: Names
+    groups: Names
+    kind: str
+    describe: Callable[[int], str]
+    notes: tuple[str, ...] = ()
+    features: tuple[str, ...] | None = None
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return int(self.given.sum())
+
+    def content_id(self) -> str:
+        """A digest of what was counted and when: the same rows of the same days have the same, in any order."""
+        labels, groups = (
+            Digests.of_bytes((text.encode() for text in names.canonical), len(names.values))
+            for names in (self.labels, self.groups)
+        )
+        place = self.explanation
+        columns = [self.digests.high[place], self.digests.low[place], labels.low[self.label], groups.low[self.group]]
+        table = np.column_stack([*columns, self.day.astype(np.uint64), self.given.astype(np.uint64)])
+        ordered = table[np.lexsort(table.T[::-1])]
+        return hashlib.blake2b(ordered.tobytes() + self.kind.encode(), digest_size=12).hexdigest()
+
+
+def batch_of(sample: Sample, days: Ints, groups: NDArray[Any] | None) -> Batch:
+    """The rows of a sample, whose explanations were discretized before, with their days and groups."""
+    codes, first = sample.explanations.group()
+    labels, label = sample.numbered_labels
+    members, group = ((None,), np.zeros(sample.n, np.int64)) if groups is None else number_labels(groups)
+    refuse_many_groups(len(members))
+    dates, place = np.unique(days, return_inverse=True)
+    kinds, inner = np.unique((place * len(members) + group) * len(labels) + label, return_inverse=True)
+    cells, given = tabulate(codes, inner, len(first), len(kinds))
+    explanation, inside = split_cells(cells, len(kinds))
+    rest, label = np.divmod(kinds[inside], max(1, len(labels)))
+    place, group = np.divmod(rest, len(members))
+    distinct = sample.explanations.take(first)
+    notes = tuple(dict.fromkeys((*distinct.notes, *sample.notes)))
+    return counted_batch(
+        distinct, (explanation, dates[place], group, label, given), (tuple(labels), tuple(members)), notes
+    )
+
+
+def counted_batch(
+    explanations: Explanations,
+    cells: tuple[Ints, Ints, Ints, Ints, Ints],
+    names: tuple[Sequence[Any], Sequence[Any]],
+    notes: tuple[str, ...] = (),
+) -> Batch:
+    """A batch from its different explanations, its cells, and the names of its labels and groups."""
+    labels, groups = (Names(tuple(values)) for values in names)
+    digests = explanation_digests(explanations)
+    kind = canonical_kind(explanations)
+    features = feature_names(explanations)
+    return Batch(digests, *cells, labels, groups, kind, explanations.describe, notes, features)
+
+
+def crossed(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """The group of each row by one column or several."""
+    if len(columns) == 1:
+        return columns[0]
+    rows = np.empty(len(columns[0]), object)
+    rows[:] = list(zip(*(column.tolist() for column in columns), strict=True))
+    return rows
+
+
+def to_group_column(values: Any, name: str) -> NDArray[Any]:
+    """One group per row, none missing."""
+    return to_labels(values, f"Groups by {name!r}")
+
+
+def refuse_many_groups(many: int) -> None:
+    """Raise if each group would have few rows."""
+    if many > _MOST_GROUPS:
+        raise BadInput(f"Groups have {many:,} different values, more than {_MOST_GROUPS:,}: bin them first.")
+
+
+def _storable(text: str) -> str:
+    """The text, or JSON of it if it has letters that no file holds; no canonical text begins with j."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return f"j{json.dumps(text)}"
+    return text
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON holds it."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    return value if isinstance(value, float) and np.isfinite(value) else readable(value)

@@ -1,0 +1,120 @@
+"""Old days made small: their measures are kept for good, and their cells merged into months, then into one."""
+
+from datetime import date
+from typing import Any
+
+from faithscope.monitor.history import measures, open_days
+from faithscope.monitor.moments import to_date
+from faithscope.monitor.queries import fetch_lines, fetch_value, registered
+from faithscope.monitor.schema import EVER, MONTH
+from faithscope.monitor.store import Store
+
+OPEN_DAYS = 7  # days before the latest whose cells stay as they came, so that late rows join their day
+OPEN_MONTHS = 12  # months before the latest that stay apart
+MOST_CELLS = 20_000_000  # kept in all; beyond, explanations that came once long ago are forgotten
+_FEW = 200_000  # cells of closed days that may wait to be merged
+_MOST_NAMES = 20_000
+
+_MERGED = """
+CREATE TABLE merged AS
+SELECT CASE WHEN place.level = 0 THEN cells.batch ELSE 0 END AS batch, place.level::TINYINT AS level,
+    place.period::INTEGER AS period, grp, high, low, label, sum(given)::BIGINT AS given
+FROM cells JOIN places AS place ON cells.period = place.old AND cells.level = place.old_level
+GROUP BY ALL ORDER BY level, period, high, low
+"""
+_LONE = f"""
+CREATE TEMP TABLE lone AS
+SELECT high, low, any_value(grp) AS grp, any_value(label) AS label FROM cells
+GROUP BY high, low HAVING sum(given) = 1 AND min(level) = {EVER}
+"""
+
+
+def compact(store: Store, confidence: float, *, anyway: bool = False) -> bool:
+    """Merge the cells of days that are closed, if they are many; whether anything was merged."""
+    with store.transaction() as connection:
+        latest = fetch_value(connection, "SELECT max(last_day) FROM batches")
+        if latest is None or not (anyway or _are_many(connection, latest)):
+            return False
+        grouped = fetch_value(connection, "SELECT value FROM settings WHERE name = 'by'") != "[]"
+        days = open_days(connection, confidence, grouped=grouped)
+        lines = [(day, code, *measures(told), confidence) for (day, code), told in days if _closes(day, latest)]
+        if not lines:
+            return False
+        _merge(connection, latest, lines)
+        _forget(connection)
+        _tidy(connection)
+    return True
+
+
+def _closes(day: int, latest: int) -> bool:
+    return day < latest - OPEN_DAYS
+
+
+def _are_many(connection: Any, latest: int) -> bool:
+    """Whether the cells of closed days are as many as half of those that were merged before, or more."""
+    closed = f"level = 0 AND period < {latest - OPEN_DAYS}"
+    many, merged = fetch_lines(
+        connection, f"SELECT count(*) FILTER ({closed}), count(*) FILTER (level > 0) FROM cells"
+    )[0]
+    return bool(many > max(_FEW, merged // 2))
+
+
+def _merge(connection: Any, latest: int, lines: list[tuple[Any, ...]]) -> None:
+    """Keep the measures of closed days, and merge their cells into those of months."""
+    names = ("day", "grp", "n", "agreeing", "unverifiable", "explanations", "low", "high", "confidence")
+    columns = {name: [line[j] for line in lines] for j, name in enumerate(names)}
+    with registered(connection, "closing", columns):
+        connection.execute("INSERT INTO days SELECT * FROM closing")
+    held = fetch_lines(connection, "SELECT DISTINCT level, period FROM cells")
+    moved = [(level, period, *_place(level, period, latest)) for level, period in held]
+    places = {name: [line[j] for line in moved] for j, name in enumerate(("old_level", "old", "level", "period"))}
+    with registered(connection, "places", places):
+        connection.execute(_MERGED)
+    connection.execute("DROP TABLE cells")
+    connection.execute("ALTER TABLE merged RENAME TO cells")
+
+
+def _place(level: int, period: int, latest: int) -> tuple[int, int]:
+    """Where cells of a level and period belong: they stay, or are merged with others of their month, or of all."""
+    if level == EVER or (level == 0 and not _closes(period, latest)):
+        return level, period
+    month, now = to_date(period), to_date(latest)
+    if (now.year - month.year) * 12 + now.month - month.month > OPEN_MONTHS:
+        return EVER, 0
+    return MONTH, (date(month.year, month.month, 1) - date(1970, 1, 1)).days
+
+
+def _forget(connection: Any) -> None:
+    """Forget explanations that came once, more than a year ago, if all do not fit: they count as unverifiable."""
+    if fetch_value(connection, "SELECT count(*) FROM cells") <= MOST_CELLS:
+        return
+    connection.execute(_LONE)
+    connection.execute("INSERT INTO forgotten SELECT grp, label, count(*) FROM lone GROUP BY ALL")
+    for table in ("cells", "waiting"):
+        connection.execute(f"CREATE TABLE kept AS SELECT {table}.* FROM {table} ANTI JOIN lone USING (high, low)")
+        connection.execute(f"DROP TABLE {table}")
+        connection.execute(f"ALTER TABLE kept RENAME TO {table}")
+    connection.execute("DROP TABLE lone")
+
+
+def _tidy(connection: Any) -> None:
+    """Add up those who wait, and keep the names of explanations that disagree most or are the most frequent."""
+    connection.execute(
+        "CREATE TABLE now_waiting AS SELECT grp, high, low, label, day, closing, sum(rows)::BIGINT AS rows FROM waiting"
+        " GROUP BY ALL HAVING sum(rows) <> 0 ORDER BY high, low"
+    )
+    connection.execute("DROP TABLE waiting")
+    connection.execute("ALTER TABLE now_waiting RENAME TO waiting")
+    if fetch_value(connection, "SELECT count(*) FROM names") <= _MOST_NAMES:
+        return
+    connection.execute(
+        f"""
+        CREATE TABLE told AS WITH labelled AS (
+            SELECT high, low, label, sum(given) AS given FROM cells SEMI JOIN names USING (high, low) GROUP BY ALL
+        ), explained AS (SELECT high, low, sum(given) AS n, sum(given) - max(given) AS odd FROM labelled GROUP BY ALL)
+        SELECT names.* FROM names JOIN explained USING (high, low) ORDER BY odd DESC, n DESC, high, low
+        LIMIT {_MOST_NAMES // 2}
+        """
+    )
+    connection.execute("DROP TABLE names")
+    connection.execute("ALTER TABLE told RENAME TO names")

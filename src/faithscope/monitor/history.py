@@ -1,0 +1,191 @@
+"""What a store has counted, as plain columns: pairs in the order of batches, days, and groups by name."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.counting.profile import Profile
+from faithscope.errors import UnknownName
+from faithscope.inputs.hints import hint
+from faithscope.measures.estimate import Estimate, estimate
+from faithscope.monitor.canonical import canonical
+from faithscope.monitor.estimates import profiles, with_forgotten
+from faithscope.monitor.moments import to_date
+from faithscope.monitor.queries import fetch_lines, fetch_table
+from faithscope.monitor.schema import WHOLE
+from faithscope.monitor.store import Store
+
+Ints = NDArray[np.int64]
+
+_PAIRS = "SELECT batch, day, grp, rows, openers, matched, agreeing FROM pairs ORDER BY batch, day, grp"
+_GROUPS = "SELECT shown, code FROM groups ORDER BY code"
+_CLOSED = """
+SELECT day, grp, n, agreeing, unverifiable, explanations, low, high, confidence FROM days ORDER BY day, grp
+"""
+_FIELDS = {"grp": "group"}
+_OPEN = "(SELECT period AS day, {group} AS grp, high, low, label, given FROM cells WHERE level = 0)"
+
+
+@dataclass(frozen=True, eq=False)
+class PairColumns:
+    """One line per batch, group and day of openers, in the order of batches.
+
+    `openers` arrived, `matched` openers of that day found a partner in that batch, `agreeing` of these agree.
+    """
+
+    batch: Ints
+    day: Ints
+    group: Ints
+    rows: Ints
+    openers: Ints
+    matched: Ints
+    agreeing: NDArray[np.float64]
+
+    def of_group(self, code: int) -> "PairColumns":
+        """The lines of one group."""
+        chosen = self.group == code
+        return PairColumns(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
+
+
+@dataclass(frozen=True)
+class DayLine:
+    """The measures of a day and group: exact, unless rows came after the day was closed (then of its parts)."""
+
+    day: date
+    group: Any
+    n: int
+    agreeing: float
+    unverifiable: int
+    explanations: int
+    low: float | None
+    high: float | None
+    parts: int = 1
+
+    @property
+    def value(self) -> float:
+        """The estimate M̂."""
+        return self.agreeing / self.n
+
+    def with_part(self, other: "DayLine") -> "DayLine":
+        """Rows of the same day that were counted apart: sums, and no interval."""
+        return DayLine(
+            self.day,
+            self.group,
+            self.n + other.n,
+            self.agreeing + other.agreeing,
+            self.unverifiable + other.unverifiable,
+            self.explanations + other.explanations,
+            None,
+            None,
+            self.parts + other.parts,
+        )
+
+
+class History:
+    """What a store held when it was read."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    @cached_property
+    def by(self) -> tuple[str, ...]:
+        """The names of what gives groups; empty if there are none."""
+        return tuple(json.loads(self._store.settings()["by"]))
+
+    @cached_property
+    def groups(self) -> dict[Any, int]:
+        """The number of each group by its name."""
+        with self._store.transaction() as connection:
+            lines = fetch_lines(connection, _GROUPS) if self.by else []
+        return {_shown(text): code for text, code in lines}
+
+    def code(self, group: Any) -> int:
+        """The number of a group; that of all rows for None."""
+        if group is None:
+            return WHOLE
+        known = {canonical(name): code for name, code in self.groups.items()}
+        code = known.get(canonical(group))
+        if code is None:
+            names = list(map(str, self.groups))
+            raise UnknownName(f"The monitor has no group {group!r}. {hint(str(group), names)}")
+        return code
+
+    @cached_property
+    def pairs(self) -> PairColumns:
+        """All pairs, in the order of batches."""
+        with self._store.transaction() as connection:
+            answer = fetch_table(connection, _PAIRS)
+        columns = {name: answer.column(name).to_numpy() for name in answer.column_names}
+        whole = {
+            _FIELDS.get(name, name): column.astype(np.int64) for name, column in columns.items() if name != "agreeing"
+        }
+        return PairColumns(**whole, agreeing=columns["agreeing"].astype(np.float64))
+
+    def profile(self, code: int) -> Profile | None:
+        """The counts of all rows ever, or of a group; None if there are none."""
+        chosen = "" if code == WHOLE else f" WHERE grp = {code}"
+        with self._store.transaction() as connection:
+            found = profiles(connection, f"(SELECT high, low, label, given FROM cells{chosen})").get(())
+            lone = f"SELECT label, rows FROM forgotten{chosen}"
+            lines = fetch_lines(connection, lone)
+            if not lines:
+                return found
+            both = f"SELECT label, given AS rows FROM cells{chosen} UNION ALL {lone}"
+            labels = fetch_lines(connection, f"SELECT label, sum(rows)::BIGINT FROM ({both}) GROUP BY label")
+        label_rows = np.sort(np.array([rows for _, rows in labels], np.int64))
+        return with_forgotten(found, sum(rows for _, rows in lines), label_rows)
+
+    @property
+    def forgotten(self) -> int:
+        """Rows of explanations that came once and are no longer known."""
+        with self._store.transaction() as connection:
+            return int(fetch_lines(connection, "SELECT coalesce(sum(rows), 0) FROM forgotten")[0][0])
+
+    def days(self, confidence: float) -> list[DayLine]:
+        """The measures of every day, of all rows and then of each group, in order."""
+        with self._store.transaction() as connection:  # one state: a day is either open or closed
+            names = {code: _shown(text) for text, code in fetch_lines(connection, _GROUPS)} | {WHOLE: None}
+            closed = fetch_lines(connection, _CLOSED)
+            opened = list(open_days(connection, confidence, grouped=bool(self.by)))
+        lines = [
+            (
+                day,
+                code,
+                DayLine(to_date(day), names[code], *numbers, *(interval if held == confidence else (None, None))),
+            )
+            for day, code, numbers, interval, held in (
+                (line[0], line[1], line[2:6], line[6:8], line[8]) for line in closed
+            )
+        ]
+        lines += [(day, code, DayLine(to_date(day), names[code], *measures(told))) for (day, code), told in opened]
+        merged: dict[tuple[int, int], DayLine] = {}
+        for day, code, line in lines:
+            merged[day, code] = merged[day, code].with_part(line) if (day, code) in merged else line
+        return [merged[key] for key in sorted(merged)]
+
+
+def open_days(connection: Any, confidence: float, *, grouped: bool) -> Iterator[tuple[tuple[int, int], Estimate]]:
+    """The estimate of every day that is not closed, by day and group."""
+    parts = profiles(connection, _OPEN.format(group=WHOLE), ("day", "grp"))
+    if grouped:
+        parts |= profiles(connection, _OPEN.format(group="grp"), ("day", "grp"))
+    for key, profile in parts.items():
+        yield (key[0], key[1]), estimate(profile, confidence=confidence, interval=None)
+
+
+def measures(told: Estimate) -> tuple[int, float, int, int, float, float]:
+    """Rows, the sum of agreements, unverifiable rows, explanations and the interval of an estimate."""
+    profile = told.counts.profile()
+    terms = profile.terms
+    return told.n, terms.agreeing, int(terms.silent), profile.distinct, told.low, told.high
+
+
+def _shown(text: str) -> Any:
+    value = json.loads(text)
+    return tuple(value) if isinstance(value, list) else value

@@ -1,0 +1,117 @@
+"""Limits that hold at all looks together, and alarms, from the pairs that a monitor has counted."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from faithscope.measures.sequential.change import Alarm, changes, departures
+from faithscope.measures.sequential.draws import DailyDraws
+from faithscope.measures.sequential.evidence import lower_limit, upper_limit
+from faithscope.monitor.history import PairColumns
+from faithscope.monitor.moments import to_date
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of consistency that hold at all looks together.
+
+    Attributes
+    ----------
+    value : float or None
+        The share of pairs that agree; None if there are none.
+    low, high : float
+        The true consistency lies between them at every look there ever is, with the stated confidence.
+    confidence : float
+    n : int
+        Rows.
+    openers, pairs, waiting : int
+        Rows that look for a partner, those that found one, and those that wait.
+    at_least : float or None
+        The level that was promised.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> monitor = fs.Monitor(at_least=0.9)
+    >>> added = monitor.add(["a", "b"] * 500, [1, 0] * 500, when="2026-03-01")
+    >>> limits = monitor.limits()
+    >>> limits.verdict, limits.n, limits.low > 0.9
+    ('holds', 1000, True)
+    """
+
+    value: float | None
+    low: float
+    high: float
+    confidence: float
+    n: int
+    openers: int
+    pairs: int
+    waiting: int
+    at_least: float | None = None
+
+    @classmethod
+    def of(cls, columns: PairColumns, confidence: float, at_least: float | None) -> "Limits":
+        """From the pairs of all rows, or of a group."""
+        openers, matched = int(columns.openers.sum()), int(columns.matched.sum())
+        agreeing, error = float(columns.agreeing.sum()), (1 - confidence) / 2
+        waiting = openers - matched
+        low = float(lower_limit(agreeing, openers, error)) if openers else 0.0
+        high = float(upper_limit(agreeing + waiting, openers, error)) if openers else 1.0
+        value = agreeing / matched if matched else None
+        return cls(value, low, high, confidence, int(columns.rows.sum()), openers, matched, waiting, at_least)
+
+    @property
+    def verdict(self) -> str:
+        """`alarm` if consistency is below the promised level, `holds` if it is not, else `cannot tell yet`."""
+        if self.at_least is None:
+            return "no level was promised"
+        return "alarm" if self.high < self.at_least else "holds" if self.low >= self.at_least else "cannot tell yet"
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers, ready for JSON."""
+        return {"measure": "consistency", **asdict(self), "verdict": self.verdict}
+
+    def __str__(self) -> str:
+        level = "" if self.at_least is None else f"; at least {self.at_least:g}: {self.verdict}"
+        return (
+            f"consistency between {self.low:.3f} and {self.high:.3f} at all looks together ({self.confidence:.0%} "
+            f"confidence); n={self.n:,}, {self.pairs:,} pairs, {self.waiting:,} wait for a partner{level}"
+        )
+
+    __repr__ = __str__
+
+
+def daily_draws(columns: PairColumns) -> DailyDraws:
+    """The pairs by the day of their openers."""
+    days, place = np.unique(columns.day, return_inverse=True)
+    sums = [np.bincount(place, getattr(columns, name), len(days)) for name in ("openers", "matched", "agreeing")]
+    dates = np.array([to_date(int(day)) for day in days], object)
+    return DailyDraws.of_pairs(dates, *sums)
+
+
+def all_alarms(
+    lines: Mapping[Any, PairColumns], at_least: float | None, reference: int | None, error: float
+) -> dict[Any, tuple[Alarm, ...]]:
+    """Alarms by group (None for all rows), false with probability at most `error` over all of them and all looks.
+
+    All rows have half of the error and groups share the other half; against a level and against a reference, each of
+    these is halved once more.
+    """
+    questions = (at_least is not None) + (reference is not None)
+    if not questions:
+        return {}
+    many = len(lines) - 1
+    told = {}
+    for name, columns in lines.items():
+        share = error if not many else error / 2 if name is None else error / 2 / many
+        alarms = _alarms(daily_draws(columns), at_least, reference, share / questions)
+        if alarms:
+            told[name] = alarms
+    return told
+
+
+def _alarms(draws: DailyDraws, at_least: float | None, reference: int | None, error: float) -> tuple[Alarm, ...]:
+    below = () if not at_least else departures(draws, (at_least, 1.0), error)
+    return (*below, *(() if reference is None else changes(draws, reference, error)))

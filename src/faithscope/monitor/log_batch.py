@@ -1,0 +1,190 @@
+"""A batch from a log: its rows counted where they are, in one group-by of the new rows."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.discretizers import Original, to_discretizer
+from faithscope.errors import BadInput
+from faithscope.explanations.base import several
+from faithscope.monitor.batch import Batch, counted_batch, refuse_many_groups
+from faithscope.monitor.moments import to_days
+from faithscope.tables.cells import cells
+from faithscope.tables.engine.answers import fetch, numbers_of
+from faithscope.tables.engine.dialects import engine_of
+from faithscope.tables.engine.expressions import DAY, floor_to
+from faithscope.tables.engine.missing import Nulls
+from faithscope.tables.engine.moments import seconds
+from faithscope.tables.engine.protocol import Expression, Table
+from faithscope.tables.engine.shown_columns import refuse_nested
+from faithscope.tables.labels import refuse_alike, refuse_number_labels
+from faithscope.tables.log.chosen_rows import ChosenRows
+from faithscope.tables.log.columns import Names, named_columns
+from faithscope.tables.log.kinds import PairColumns
+from faithscope.tables.log.opening import open_log
+from faithscope.tables.log.rows import AuditedLog, KeyedRows
+from faithscope.tables.options import AuditOptions
+from faithscope.tables.sources.source import LogSource, open_source
+
+Ints = NDArray[np.int64]
+
+
+def log_batch(
+    table: Any,
+    *,
+    prediction: Names | None,
+    explanation: Names | None,
+    kind: str | None,
+    discretizer: Any,
+    when: Any,
+    by: Sequence[str],
+    where: str | None,
+    since: Any,
+    nulls: Nulls,
+    connect: str | None,
+    inputs: Names | None,
+) -> Batch:
+    """The rows of a log as a batch; `when` is a column of moments, or a moment for all rows."""
+    chosen: Any = to_discretizer(discretizer) or Original()
+    refuse_learning(chosen)
+    options = AuditOptions(prediction, explanation, kind, chosen, nulls, None, 0.95, None, inputs=inputs)
+    source = open_source(table, connect)
+    groups = named_columns(source.columns, list(by), "by")
+    column = when if isinstance(when, str) and when in source.columns else None
+    with source.one_state():
+        rows = ChosenRows(source).where(where).since(since, column)
+        carried = (*groups, *(() if column is None else (column,)))
+        log, seen = open_log(rows.source, options, carried)
+        batch = _counted(log, column, groups, when)
+    dropped = seen.rows - batch.rows
+    if dropped and nulls != "drop":
+        raise BadInput(f"Values of {' or '.join(map(repr, carried))} are missing in {dropped:,} rows: {_ADVICE}")
+    left_out = (f"{several(dropped, 'row was', 'rows were')} dropped: values missing",) if dropped else ()
+    return _noted(batch, (*rows.notes, *log.notes, *batch.notes, *left_out))
+
+
+_ADVICE = 'say nulls="drop" to leave such rows out, on the command line --nulls drop.'
+
+
+def refuse_learning(discretizer: Any) -> None:
+    """Raise if what a discretizer does depends on the rows of a batch: other days would be discretized otherwise."""
+    if getattr(discretizer, "asks_labels", False) and discretizer._knowing_labels(()) != discretizer:
+        raise BadInput(
+            f"{discretizer!r} reads the labels of each batch, and a label may be missing on another day: name them, "
+            "such as fs.Template(labels=['yes', 'no'])."
+        )
+    if getattr(discretizer, "learns", False):
+        raise BadInput(
+            f"{discretizer!r} learns from the rows at hand, so explanations of two days could not be compared: "
+            "discretize by something that was fixed beforehand, such as fs.Codebook({...})."
+        )
+
+
+def _counted(log: AuditedLog, column: str | None, groups: Sequence[str], when: Any) -> Batch:
+    names = {f"p{j}": name for j, name in enumerate(groups)}
+    refuse_nested(log.source.table.schema(), groups, "a group is one value")
+    rows = log.rows({**({} if column is None else {"moment": column}), **names})
+    keyed = _with_days(rows, log.source, column)
+    answer = fetch(cells(keyed, (*(() if column is None else ("day",)), *names)))
+    explanations = keyed.read(answer)
+    code, first = explanations.group()
+    given = numbers_of(answer, "given")
+    labels, label = _coded(answer, "label")
+    _refuse_numbers(labels, label, given)
+    day = to_days(_moment(when, log.source), len(given)) if column is None else _days(answer)
+    members, group = _groups(answer, list(names))
+    _refuse_missing_groups(members, groups, given[_holds_none(members)[group]], log)
+    kept = explanations.take(first)
+    batch = counted_batch(kept, (code, day, group, label, given), (labels, members), tuple(kept.notes))
+    return _with_kind(batch, log)
+
+
+def _moment(when: Any, source: LogSource) -> Any:
+    """A moment for all rows; a text that is none is the name of a column that the log does not have."""
+    if isinstance(when, str):
+        try:
+            to_days(when, 0)
+        except BadInput:
+            named_columns(source.columns, when, "when")
+    return when
+
+
+def _with_days(rows: KeyedRows, source: LogSource, column: str | None) -> KeyedRows:
+    """The rows with their days in place of moments, without those whose moment is missing."""
+    if column is None:
+        return rows
+    kind = source.table.schema()[column]
+    if not (kind.is_timestamp() or kind.is_date()):
+        raise BadInput(f"Column {column!r} holds {kind}, not dates or moments: convert it to a timestamp.")
+    table: Table = rows.table.mutate(day=_day(rows.table["moment"])).drop("moment")
+    return replace(rows, table=table.filter(table["day"].notnull()))
+
+
+def _day(moment: Expression) -> Expression:
+    """The date of a moment: as it stands if it has no zone, which engines do fast, otherwise in UTC by its seconds."""
+    if moment.type().is_date():
+        return moment
+    if not engine_of(moment).has_zone(moment):
+        return moment.date()
+    return floor_to(seconds(moment), DAY)
+
+
+def _days(answer: Any) -> Ints:
+    """Days since 1970, from dates or whole numbers."""
+    import pyarrow as pa
+
+    column = answer.column("day").combine_chunks()
+    if pa.types.is_date64(column.type) or pa.types.is_timestamp(column.type):
+        column = column.cast(pa.date32())
+    days = column.cast(pa.int32()) if pa.types.is_date(column.type) else column
+    return np.asarray(days.to_numpy(zero_copy_only=False)).astype(np.int64)
+
+
+def _coded(answer: Any, name: str) -> tuple[list[Any], Ints]:
+    """The different values of a column, and the number of each line's value."""
+    coded = answer.column(name).combine_chunks().dictionary_encode("encode")
+    values = coded.dictionary.to_pylist()
+    refuse_alike(values)
+    return values, coded.indices.to_numpy().astype(np.int64)
+
+
+def _groups(answer: Any, names: list[str]) -> tuple[list[Any], Ints]:
+    if not names:
+        return [None], np.zeros(answer.num_rows, np.int64)
+    columns = [_coded(answer, name) for name in names]
+    if len(names) == 1:
+        refuse_many_groups(len(columns[0][0]))
+        return columns[0]
+    kinds, place = np.unique(np.column_stack([numbers for _, numbers in columns]), axis=0, return_inverse=True)
+    refuse_many_groups(len(kinds))
+    return [tuple(columns[j][0][code] for j, code in enumerate(line)) for line in kinds], place.reshape(-1)
+
+
+def _holds_none(members: list[Any]) -> NDArray[np.bool_]:
+    return np.array([None in name if isinstance(name, tuple) else name is None for name in members], bool)
+
+
+def _refuse_missing_groups(members: list[Any], names: Sequence[str], given: Ints, log: AuditedLog) -> None:
+    """Raise if groups are missing and nobody said what to do with such rows."""
+    if names and len(given) and log.options.nulls == "error":
+        raise BadInput(f"Values of {' or '.join(map(repr, names))} are missing in {int(given.sum()):,} rows: {_ADVICE}")
+
+
+def _refuse_numbers(labels: list[Any], label: Ints, given: Ints) -> None:
+    """Raise if predictions are numbers that nearly all differ."""
+    rows = np.bincount(label, given, len(labels)).astype(np.int64)
+    refuse_number_labels(labels, rows)
+
+
+def _with_kind(batch: Batch, log: AuditedLog) -> Batch:
+    """Counterfactuals by their own name, since a log hands their points over as records."""
+    if not isinstance(log.kind, PairColumns) or not batch.kind.startswith("records of "):
+        return batch
+    return replace(batch, kind=f"counterfactuals over {log.kind.width} features")
+
+
+def _noted(batch: Batch, notes: tuple[str, ...]) -> Batch:
+    return replace(batch, notes=tuple(dict.fromkeys(notes)))

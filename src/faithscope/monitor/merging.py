@@ -1,0 +1,153 @@
+"""Two stores as one: every batch counts once, and rows that wait in one may find partners in the other."""
+
+import json
+from typing import Any
+
+import numpy as np
+
+from faithscope.counting.pairing import Arrivals, pair
+from faithscope.errors import Incompatible
+from faithscope.monitor.adding import codes, insert, replace_waiting, settle_kind, waiting_rows
+from faithscope.monitor.batch import Batch, Names
+from faithscope.monitor.canonical import Digests
+from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered
+from faithscope.monitor.store import Store
+
+_ALL_WAITING = "SELECT grp, high, low, label, day, closing, sum(rows)::BIGINT AS rows FROM waiting GROUP BY ALL"
+
+
+def merge(first: Store, second: Store) -> Store:
+    """A store in memory that holds the batches of both."""
+    ours, theirs = first.settings(), second.settings()
+    if ours["by"] != theirs["by"]:
+        raise Incompatible(
+            f"One monitor has groups by {ours['by']}, the other by {theirs['by']}: merge monitors of the same groups."
+        )
+    shared = set(_batches(first)) & set(_batches(second))
+    if not shared:
+        return _joined(first, second)
+    if _is_open(second):
+        return _replayed(first, second, shared)
+    if _is_open(first):
+        return _replayed(second, first, shared)
+    raise Incompatible(
+        f"Both monitors counted batch {min(shared)!r}, and both have merged their old days, so it cannot be counted "
+        "once: merge monitors of different batches."
+    )
+
+
+def _batches(store: Store) -> list[str]:
+    with store.transaction() as connection:
+        return [line[0] for line in fetch_lines(connection, "SELECT id FROM batches ORDER BY number")]
+
+
+def _is_open(store: Store) -> bool:
+    with store.transaction() as connection:
+        return not fetch_value(connection, "SELECT count(*) FROM cells WHERE level > 0")
+
+
+def _copied(store: Store) -> Store:
+    copy = Store(None)
+    store.copy_to(copy)
+    return copy
+
+
+def _replayed(base: Store, other: Store, shared: set[str]) -> Store:
+    """The batches of one, then those of the other that it does not have, as if they were added now."""
+    merged = _copied(base)
+    with other.transaction() as source, merged.transaction() as target:
+        _settle(source, target, base.name)
+        for number, name in fetch_lines(source, "SELECT number, id FROM batches ORDER BY number"):
+            if name not in shared:
+                insert(target, _batch(source, number), name)
+    return merged
+
+
+def _settle(source: Any, target: Any, name: str) -> None:
+    """Refuse to merge explanations of different kinds."""
+    for number in fetch_lines(source, "SELECT number FROM batches ORDER BY number LIMIT 1"):
+        settle_kind(target, _batch(source, number[0]), name)
+
+
+def _batch(connection: Any, number: int) -> Batch:
+    """A batch as it was added."""
+    answer = fetch_table(connection, f"SELECT period, grp, high, low, label, given FROM cells WHERE batch = {number}")
+    column = {name: answer.column(name).to_numpy() for name in answer.column_names}
+    names = {(high, low): name for high, low, name in fetch_lines(connection, "SELECT high, low, name FROM names")}
+    digests = Digests(column["high"], column["low"])
+    labels, groups = (_Held.of(connection, table) for table in ("labels", "groups"))
+    day, group, label, given = (column[name].astype(np.int64) for name in ("period", "grp", "label", "given"))
+    described = {
+        j: names.get(key, "") for j, key in enumerate(zip(digests.high.tolist(), digests.low.tolist(), strict=True))
+    }
+    settings = dict(fetch_lines(connection, "SELECT name, value FROM settings"))
+    features = tuple(json.loads(settings["features"])) if "features" in settings else None
+    cells = (np.arange(len(digests.high)), day, group, label, given)
+    return Batch(digests, *cells, labels, groups, settings["kind"], described.__getitem__, (), features)
+
+
+class _Held(Names):
+    """Labels or groups as a store holds them."""
+
+    @classmethod
+    def of(cls, connection: Any, table: str) -> "_Held":
+        return cls(tuple(fetch_lines(connection, f"SELECT canonical, shown FROM {table} ORDER BY code")))
+
+    @property
+    def canonical(self) -> list[str]:
+        return [text for text, _ in self.values]
+
+    @property
+    def shown(self) -> list[str]:
+        return [shown for _, shown in self.values]
+
+
+def _joined(first: Store, second: Store) -> Store:
+    """The tables of both, batches of the second numbered after those of the first, and rows that wait matched anew."""
+    merged = _copied(first)
+    with second.transaction() as source, merged.transaction() as target:
+        _settle(source, target, first.name)
+        labels, groups = (codes(target, table, _Held.of(source, table)) for table in ("labels", "groups"))
+        after = fetch_value(target, "SELECT coalesce(max(number), 0) FROM batches")
+        told = {"label": labels, "grp": np.append(groups, -1).astype(np.int32)}
+        for table in ("batches", "cells", "forgotten", "waiting", "pairs", "days", "names"):
+            _append(source, target, table, told, after)
+        _pair_waiting(target)
+    return merged
+
+
+def _append(source: Any, target: Any, table: str, told: dict[str, Any], after: int) -> None:
+    """The lines of a table with labels and groups by the numbers of the target, batches numbered on."""
+    answer = fetch_table(source, f"SELECT * FROM {table}")
+    columns = dict(zip(answer.column_names, answer.columns, strict=True))
+    for name, numbers in told.items():
+        if name in columns and answer.num_rows:
+            columns[name] = numbers[columns[name].to_numpy()]
+    for name in {"number", "batch"} & columns.keys():
+        numbers = columns[name].to_numpy()
+        columns[name] = np.where((numbers == 0) & (name == "batch"), 0, numbers + after).astype(np.int32)
+    rest = " ANTI JOIN names USING (high, low)" if table == "names" else ""
+    with registered(target, "held", columns):
+        target.execute(f"INSERT INTO {table} SELECT * FROM held{rest}")
+
+
+def _pair_waiting(connection: Any) -> None:
+    """Match openers that wait on one side with closers that wait on the other; the pairs count for the last batch."""
+    before = waiting_rows(fetch_table(connection, _ALL_WAITING))
+    seed = int(fetch_value(connection, "SELECT value FROM settings WHERE name = 'seed'"))
+    nobody = before.take(np.zeros(len(before), bool))
+    arrivals = Arrivals.of(nobody.high, nobody.low, nobody.labels, nobody.days, nobody.counts, nobody.groups)
+    pairs = pair(arrivals, before, np.random.default_rng(seed))
+    replace_waiting(connection, before, pairs.waiting)
+    last = fetch_value(connection, "SELECT coalesce(max(number), 0) FROM batches")
+    lines = {
+        "batch": np.full(len(pairs.days), last, np.int32),
+        "day": pairs.days.astype(np.int32),
+        "grp": pairs.groups.astype(np.int32),
+        "rows": np.zeros(len(pairs.days), np.int64),
+        "openers": pairs.openers,
+        "matched": pairs.matched,
+        "agreeing": pairs.agreeing,
+    }
+    with registered(connection, "lines", lines):
+        connection.execute("INSERT INTO pairs SELECT * FROM lines WHERE matched > 0")

@@ -1,0 +1,62 @@
+"""Metrics of a monitor in the text format that Prometheus reads."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from faithscope.explanations.base import readable
+from faithscope.monitor.limits import Limits
+from faithscope.monitor.telling import Told
+
+_HELP = {
+    "low": "Lower limit of consistency, valid at all looks together.",
+    "high": "Upper limit of consistency, valid at all looks together.",
+    "rows": "Rows that were added.",
+    "pairs": "Pairs of rows with the same explanation.",
+    "waiting": "Rows that wait for a partner.",
+    "alarms": "Alarms, false with the stated probability over all looks ever.",
+    "unverifiable": "Share of rows whose explanation no other row has.",
+    "last_day": "The latest day with rows, in seconds since 1970.",
+}
+
+
+def prometheus(told: Told) -> str:
+    """One line per number, with the group as a label; all rows have none.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> monitor = fs.Monitor()
+    >>> added = monitor.add(["a", "a"], [1, 1], when="2026-03-01")
+    >>> print(prometheus(Told.of(monitor)).splitlines()[-1])
+    faithscope_monitor_last_day 1772323200
+    """
+    lines: list[str] = []
+    for name, text in _HELP.items():
+        full = f"faithscope_monitor_{name}"
+        lines += [f"# HELP {full} {text}", f"# TYPE {full} gauge"]
+        lines += [f"{full}{_label(group)} {value:.17g}" for group, value in _values(told, name)]
+    return "\n".join(lines) + "\n"
+
+
+def _values(told: Told, name: str) -> Iterator[tuple[Any, float]]:
+    lines: dict[Any, Limits] = {None: told.limits, **told.groups}
+    if name == "alarms":
+        yield from ((group, len(told.alarms.get(group, ()))) for group in lines)
+    elif name == "unverifiable":
+        if told.single_look is not None:
+            yield None, told.single_look.unverifiable
+    elif name == "last_day":
+        days = [line.day for line in told.days]
+        if days:
+            yield None, (max(days).toordinal() - 719_163) * 86_400
+    else:
+        yield from ((group, float(getattr(limits, _FIELDS.get(name, name)))) for group, limits in lines.items())
+
+
+_FIELDS = {"rows": "n"}
+
+
+def _label(group: Any) -> str:
+    """The group as a label, whose text has quotes, backslashes and line breaks escaped."""
+    return "" if group is None else f"{{group={json.dumps(readable(group), ensure_ascii=False)}}}"

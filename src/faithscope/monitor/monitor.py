@@ -1,0 +1,345 @@
+"""Monitor: counts that add up over time, with limits that may be looked at as often as one likes."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from faithscope.discretizers import to_discretizer
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.base import several
+from faithscope.inputs.arrays import frame_column, frame_names, is_frame
+from faithscope.inputs.checks import check_share, check_whole, same_length
+from faithscope.inputs.frames import frame
+from faithscope.measures.estimate import Estimate, estimate
+from faithscope.measures.intervals.margins import check_confidence
+from faithscope.measures.sequential.change import Alarm
+from faithscope.monitor.adding import Added, add_batch
+from faithscope.monitor.batch import Batch, batch_of, crossed, to_group_column
+from faithscope.monitor.compaction import compact
+from faithscope.monitor.history import History
+from faithscope.monitor.limits import Limits, all_alarms
+from faithscope.monitor.log_batch import log_batch, refuse_learning
+from faithscope.monitor.merging import merge
+from faithscope.monitor.moments import to_days
+from faithscope.monitor.schema import WHOLE
+from faithscope.monitor.store import Store
+from faithscope.monitor.telling import Told
+from faithscope.runtime.memory import FEWER_ROWS, in_memory
+from faithscope.runtime.warning import warn
+from faithscope.sample import Sample
+from faithscope.sinks.card import Card
+from faithscope.sinks.shareable import Shareable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_LONGEST_ID = 200
+
+
+class Monitor(Shareable):
+    """Counts of explanations and predictions that add up over time, and limits that hold at all looks together.
+
+    Parameters
+    ----------
+    store : path, optional
+        The file that keeps the counts, made if there is none; by default memory. Every `add` is whole or not at all,
+        also if the process is killed, and processes that add at the same time wait for each other.
+    at_least : float, optional
+        The level of consistency that was promised: an alarm means that it is below, with the stated confidence.
+    confidence : float
+        Of the limits.
+    by : str or list of str, optional
+        What groups are called, such as "region"; each `add` then says the group of each row. Settled when the store
+        begins.
+    seed : int
+        Of the coins by which rows become pairs; settled when the store begins.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> monitor = fs.Monitor(at_least=0.9)
+    >>> print(monitor.add(["a", "a", "b", "b"], [1, 1, 0, 1], when="2026-03-01", batch="first"))
+    batch first: 4 rows added
+    >>> print(monitor.add(["a", "a", "b", "b"], [1, 1, 0, 1], when="2026-03-01", batch="first").counted)
+    False
+    >>> monitor.single_look().value, monitor.table()["n"].tolist()
+    (0.5, [4])
+    """
+
+    def __init__(
+        self,
+        store: str | os.PathLike[str] | None = None,
+        *,
+        at_least: float | None = None,
+        confidence: float = 0.95,
+        by: str | Sequence[str] | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.at_least = None if at_least is None else check_share(at_least, "at_least")
+        check_confidence(confidence)
+        self.confidence = confidence
+        names = _group_names(by)
+        seed = check_whole(seed, "seed", 0)
+        self._use(Store(store, {"by": json.dumps(names or []), "seed": str(seed)}))
+        if names is not None and tuple(names) != self.by:
+            there = f"by {', '.join(self.by)}" if self.by else "without groups"
+            raise BadInput(f"{self._store.name!r} was begun {there}, not by {', '.join(names)}: leave by away.")
+
+    def _use(self, store: Store) -> None:
+        self._store = store
+        self.by: tuple[str, ...] = tuple(json.loads(store.settings()["by"]))
+
+    @in_memory(FEWER_ROWS)
+    def add(
+        self,
+        explanations: Any,
+        predictions: Any,
+        *,
+        discretizer: Any = None,
+        when: Any = None,
+        by: Any = None,
+        batch: str | None = None,
+    ) -> Added:
+        """Add rows; a batch that was added before is not counted again, and the answer says so.
+
+        Parameters
+        ----------
+        explanations, predictions, discretizer
+            As for `consistency`; the same explainer and discretizer for all batches.
+        when : date, datetime, str or array-like (n,), optional
+            When the rows happened, for all of them or one per row; by default now. Days are those of UTC.
+        by : array-like (n,), mapping or table, optional
+            The group of each row; of several names, a mapping or table with a column for each.
+        batch : str, optional
+            What the batch is called. By default a digest of its counts and days, so that the same rows of the same day
+            count once; name batches if different rows may be counted alike, as a few rows per batch are.
+
+        Returns
+        -------
+        Added
+        """
+        refuse_learning(to_discretizer(discretizer))
+        name = _batch_name(batch)
+        sample = Sample.of(explanations, predictions)
+        groups = self._groups(by, sample.n)
+        days = to_days(when, sample.n)
+        coarse = sample.discretized(discretizer)
+        if not coarse.n:
+            raise BadInput("There are no rows to add: pass at least one.")
+        return self._added(batch_of(coarse, days, groups), name)
+
+    @in_memory("add a part of the log at a time")
+    def add_log(
+        self,
+        table: Any,
+        *,
+        prediction: Any = None,
+        explanation: Any = None,
+        kind: str | None = None,
+        discretizer: Any = None,
+        when: Any = None,
+        by: Any = None,
+        batch: str | None = None,
+        where: str | None = None,
+        since: Any = None,
+        nulls: Any = "error",
+        connect: str | None = None,
+        inputs: Any = None,
+    ) -> Added:
+        """Add the rows of a log, counted where it lives; nothing is ever written there.
+
+        Parameters
+        ----------
+        table, prediction, explanation, kind, discretizer, where, since, nulls, connect, inputs
+            As for `audit`: files, frames, DuckDB, Postgres, Spark. Hand over new rows only, by files of their own, or
+            with `where` or `since`.
+        when : str, date or datetime, optional
+            The column of moments, or a moment for all rows; by default now.
+        by : str or list of str, optional
+            The columns of groups, in the order of the monitor's `by`; by default columns of these names.
+        batch : str, optional
+            As for `add`.
+
+        Returns
+        -------
+        Added
+        """
+        name = _batch_name(batch)
+        columns = self._group_columns(by)
+        counted = log_batch(
+            table,
+            prediction=prediction,
+            explanation=explanation,
+            kind=kind,
+            discretizer=discretizer,
+            when=when,
+            by=columns,
+            where=where,
+            since=since,
+            nulls=nulls,
+            connect=connect,
+            inputs=inputs,
+        )
+        return self._added(counted, name)
+
+    def _added(self, batch: Batch, name: str | None) -> Added:
+        added = add_batch(self._store, batch, name)
+        if added.counted:
+            compact(self._store, self.confidence)
+        elif name is None:
+            warn(
+                f"These {added.rows:,} rows of these days were added before, as batch {added.batch}, so nothing was "
+                "counted: if they are other rows that count alike, name them with batch=."
+            )
+        return added
+
+    def _groups(self, by: Any, rows: int) -> Any:
+        """One group per row; None if there are no groups."""
+        if not self.by:
+            if by is not None:
+                raise BadInput("This monitor was begun without groups: begin another store with by='region'.")
+            return None
+        if by is None:
+            raise BadInput(f"This monitor has groups by {', '.join(self.by)}: pass by= with the group of each row.")
+        columns = [to_group_column(values, name) for name, values in zip(self.by, self._columns(by), strict=True)]
+        for column in columns:
+            same_length(explanations=rows, groups=len(column))
+        return crossed(columns)
+
+    def _columns(self, by: Any) -> list[Any]:
+        if is_frame(by):
+            by = {name: frame_column(by, j) for j, name in enumerate(frame_names(by))}
+        if not isinstance(by, Mapping):
+            if len(self.by) > 1:
+                raise WrongType(
+                    f"This monitor has groups by {', '.join(self.by)}: pass a mapping with a column for each."
+                )
+            return [by]
+        missing = [name for name in self.by if name not in by]
+        if missing:
+            raise BadInput(f"by has no column {missing[0]!r}: pass one for each of {', '.join(self.by)}.")
+        return [by[name] for name in self.by]
+
+    def _group_columns(self, by: Any) -> list[str]:
+        names = _group_names(by)
+        if names is None:
+            return list(self.by)
+        if len(names) != len(self.by):
+            there = f"by {', '.join(self.by)}" if self.by else "without groups"
+            raise BadInput(f"This monitor was begun {there}; got by={by!r}: name one column for each.")
+        return names
+
+    @property
+    def _history(self) -> History:
+        """What the store holds now."""
+        return History(self._store)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know."""
+        forgotten = self._history.forgotten
+        if not forgotten:
+            return ()
+        return (
+            f"{several(forgotten, 'row', 'rows')} of explanations that came once, more than a year ago, are no longer "
+            "known by explanation and count as unverifiable",
+        )
+
+    @property
+    def groups(self) -> list[Any]:
+        """The groups that came up, in the order in which they did."""
+        return list(self._history.groups)
+
+    def limits(self, group: Any = None) -> Limits:
+        """Limits of consistency that hold at all looks together, of all rows or of a group.
+
+        Of a group alone: among limits of many groups, some may be wrong by chance.
+        """
+        history = self._history
+        return Limits.of(history.pairs.of_group(history.code(group)), self.confidence, self.at_least)
+
+    def alarms(self, reference: int | None = None) -> dict[Any, tuple[Alarm, ...]]:
+        """Alarms of all rows (None) and of groups, false with probability at most 1 - `confidence` over all looks ever.
+
+        Parameters
+        ----------
+        reference : int, optional
+            Consistency is compared with that of the first so many days, a number that was fixed beforehand. Without it,
+            and if a level was promised with `at_least`, only with that.
+        """
+        history = self._history
+        if reference is not None:
+            check_whole(reference, "reference, a number of days,")
+        codes = {None: WHOLE, **history.groups}
+        lines = {name: history.pairs.of_group(code) for name, code in codes.items()}
+        return all_alarms(lines, self.at_least, reference, 1 - self.confidence)
+
+    def single_look(self, group: Any = None) -> Estimate:
+        """The estimate and interval of all rows as if this were the only look; too narrow if it is not."""
+        history = self._history
+        profile = history.profile(history.code(group))
+        if profile is None:
+            raise BadInput("No rows were added yet, so nothing can be measured: add some first.")
+        return estimate(profile, confidence=self.confidence, interval=None)
+
+    def table(self) -> "pd.DataFrame":
+        """One line per day and group (None for all rows), with the measures of its rows."""
+        lines = self._history.days(self.confidence)
+        columns: dict[str, Any] = {"day": [line.day for line in lines], "group": [line.group for line in lines]}
+        for name in ("n", "value", "low", "high", "parts"):
+            columns[name] = [getattr(line, name) for line in lines]
+        columns["unverifiable"] = [line.unverifiable / line.n for line in lines]
+        columns["explanations"] = [line.explanations for line in lines]
+        return frame(columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers, ready for JSON."""
+        return Told.of(self).to_dict()
+
+    def _card(self) -> Card:
+        return Told.of(self).card()
+
+    def __add__(self, other: "Monitor") -> "Monitor":
+        if not isinstance(other, Monitor):
+            return NotImplemented
+        merged = Monitor(at_least=self.at_least, confidence=self.confidence)
+        merged._use(merge(self._store, other._store))
+        return merged
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all of it to a new file, such as that of two monitors added up."""
+        store = Store(path)
+        if store.settings().keys() & {"by", "seed"}:
+            raise BadInput(f"{store.name!r} holds the state of a monitor already: name another file.")
+        self._store.copy_to(store)
+
+    def __str__(self) -> str:
+        return "\n".join(Told.of(self).lines())
+
+    __repr__ = __str__
+
+
+def _group_names(by: Any) -> list[str] | None:
+    if by is None:
+        return None
+    names = [by] if isinstance(by, str) else list(by) if isinstance(by, list | tuple) else None
+    if not names or not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
+        raise WrongType(f"by names what gives groups, such as 'region' or ['region', 'sex']; got {by!r}.")
+    return names
+
+
+def _batch_name(batch: Any) -> str | None:
+    if batch is None:
+        return None
+    if isinstance(batch, np.integer | int) and not isinstance(batch, bool):
+        batch = str(batch)
+    if not isinstance(batch, str) or not 0 < len(batch) <= _LONGEST_ID:
+        raise WrongType(f"batch is a text of 1 to {_LONGEST_ID} characters, such as '2026-03-01'; got {batch!r}.")
+    try:
+        batch.encode()
+    except UnicodeEncodeError:
+        raise BadInput(f"batch must be a text that can be written to a file; got {batch!r}.") from None
+    return batch

@@ -1,0 +1,34 @@
+"""Questions to a DuckDB connection, each answered whole before the next is asked."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+
+def fetch_table(connection: Any, query: str) -> Any:
+    """The answer as an Arrow table."""
+    return connection.sql(query).to_arrow_table()
+
+
+def fetch_lines(connection: Any, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    """The answer as tuples."""
+    lines: list[tuple[Any, ...]] = connection.execute(query, list(values)).fetchall()
+    return lines
+
+
+def fetch_value(connection: Any, query: str, values: Sequence[Any] = ()) -> Any:
+    """The first value of the first line; None if there is no line."""
+    lines = fetch_lines(connection, query, values)
+    return lines[0][0] if lines else None
+
+
+@contextmanager
+def registered(connection: Any, name: str, columns: dict[str, Any]) -> Iterator[None]:
+    """Columns under a name that queries may read, for as long as it takes."""
+    import pyarrow as pa
+
+    connection.register(name, pa.table(columns))
+    try:
+        yield
+    finally:
+        connection.unregister(name)

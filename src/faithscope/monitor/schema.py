@@ -1,0 +1,29 @@
+"""What a store holds: its tables, and the version by which later programs know them."""
+
+FORMAT = "faithscope monitor"
+VERSION = 1
+WHOLE = -1  # the group that stands for all rows
+MONTH, EVER = 1, 2  # levels of cells: 0 is a day of one batch, then all batches of a month, then of all earlier months
+
+TABLES = (
+    "CREATE TABLE settings (name VARCHAR, value VARCHAR)",
+    "CREATE TABLE batches (number INTEGER, id VARCHAR, rows BIGINT, first_day INTEGER, last_day INTEGER,"
+    " added TIMESTAMP)",
+    "CREATE TABLE labels (code INTEGER, canonical VARCHAR, shown VARCHAR)",
+    "CREATE TABLE groups (code INTEGER, canonical VARCHAR, shown VARCHAR)",
+    # Rows by explanation and label: of a day, a month, or ever.
+    "CREATE TABLE cells (batch INTEGER, level TINYINT, period INTEGER, grp INTEGER,"
+    " high UBIGINT, low UBIGINT, label INTEGER, given BIGINT)",
+    # Rows of explanations that came once, long ago, and are no longer known by name.
+    "CREATE TABLE forgotten (grp INTEGER, label INTEGER, rows BIGINT)",
+    # Rows that wait for a partner; numbers of one explanation and label add up, and may be negative.
+    "CREATE TABLE waiting (grp INTEGER, high UBIGINT, low UBIGINT, label INTEGER, day INTEGER, closing BOOLEAN,"
+    " rows BIGINT)",
+    # What each batch added, per group and day (of pairs, the day of the opener), in the order of batches.
+    "CREATE TABLE pairs (batch INTEGER, day INTEGER, grp INTEGER, rows BIGINT, openers BIGINT, matched BIGINT,"
+    " agreeing DOUBLE)",
+    # Days whose cells were merged into months: their measures, final.
+    "CREATE TABLE days (day INTEGER, grp INTEGER, n BIGINT, agreeing DOUBLE, unverifiable BIGINT, explanations BIGINT,"
+    " low DOUBLE, high DOUBLE, confidence DOUBLE)",
+    "CREATE TABLE names (high UBIGINT, low UBIGINT, name VARCHAR)",
+)

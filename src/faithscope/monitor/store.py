@@ -1,0 +1,180 @@
+"""The file of a monitor: a DuckDB database that one process at a time writes, each change whole or not at all."""
+
+import os
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from faithscope.errors import BadInput
+from faithscope.monitor.queries import fetch_lines, fetch_table, registered
+from faithscope.monitor.schema import FORMAT, TABLES, VERSION
+from faithscope.runtime.files import to_path
+
+_PATIENCE = 120.0  # seconds to wait for another process
+_PAUSE = 0.05
+_OPTIONS = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+
+_locks: dict[str, threading.RLock] = defaultdict(threading.RLock)  # of this process, by file
+
+
+class Store:
+    """Where a monitor keeps its counts: a file, or memory if `path` is None.
+
+    The file is open only while it is read or written, so several processes may use it in turn.
+
+    Examples
+    --------
+    >>> store = Store(None)
+    >>> with store.transaction() as connection:
+    ...     connection.execute("SELECT count(*) FROM batches").fetchall()
+    [(0,)]
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None, settings: dict[str, str] | None = None) -> None:
+        self.path = None if path is None else Path(os.path.realpath(to_path(path)))
+        self._memory = None if self.path is not None else _connected(":memory:")
+        self._begin(settings or {})
+
+    @property
+    def name(self) -> str:
+        """What it is called in messages."""
+        return "memory" if self.path is None else str(self.path)
+
+    @contextmanager
+    def transaction(self) -> Iterator[Any]:
+        """A connection whose changes are kept together, or not at all if anything fails."""
+        with self._opened() as connection:
+            connection.begin()
+            try:
+                yield connection
+            except BaseException:
+                with suppress(Exception):
+                    connection.rollback()
+                raise
+            connection.commit()
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        with _locks[self.name if self.path is not None else f"memory {id(self)}"]:
+            if self._memory is not None:
+                yield self._memory
+                return
+            connection = _patiently(self.path)
+            try:
+                yield connection
+            finally:
+                connection.close()
+
+    def _begin(self, settings: dict[str, str]) -> None:
+        """Make the tables if there are none, and refuse a file of something else."""
+        if self._memory is not None:
+            _create(self._memory, settings)
+        elif self.path is not None and not self.path.exists():
+            _create_file(self.path, settings)
+        with self._opened() as connection:
+            _check(connection, self.name)
+
+    def settings(self) -> dict[str, str]:
+        """What was settled when the monitor began, or with its first rows."""
+        with self._opened() as connection:
+            return dict(fetch_lines(connection, "SELECT name, value FROM settings"))
+
+    def copy_to(self, other: "Store") -> None:
+        """Copy everything into a store that has just begun."""
+        with self._opened() as source, other.transaction() as target:
+            for table in _table_names():
+                held = fetch_table(source, f"SELECT * FROM {table}")
+                target.execute(f"DELETE FROM {table}")
+                with registered(target, "held", dict(zip(held.column_names, held.columns, strict=True))):
+                    target.execute(f"INSERT INTO {table} SELECT * FROM held")
+
+
+def _table_names() -> list[str]:
+    return [statement.split()[2] for statement in TABLES]
+
+
+def _connected(path: str) -> Any:
+    import duckdb
+
+    return duckdb.connect(path, config=dict(_OPTIONS))
+
+
+def _create(connection: Any, settings: dict[str, str]) -> None:
+    connection.begin()
+    for statement in TABLES:
+        connection.execute(statement)
+    told = {"format": FORMAT, "version": str(VERSION), **settings}
+    connection.executemany("INSERT INTO settings VALUES (?, ?)", list(told.items()))
+    connection.commit()
+
+
+def _create_file(path: Path, settings: dict[str, str]) -> None:
+    """A new file under another name, then its own: whoever is killed here leaves no half of one, and the first wins."""
+    import duckdb
+
+    temporary = path.with_name(f".{uuid4().hex}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        connection = _connected(str(temporary))
+        try:
+            _create(connection, settings)
+        finally:
+            connection.close()
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            return  # another process was faster
+        except OSError:  # a file system without links
+            os.replace(temporary, path)
+    except (OSError, duckdb.Error) as error:
+        why = getattr(error, "strerror", None) or " ".join(str(error).split())
+        raise BadInput(f"{str(path)!r} cannot be written ({why}): choose another folder for the state.") from None
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
+
+
+def _patiently(path: Path | None) -> Any:
+    """A connection to the file, as soon as no other process has it open."""
+    import duckdb
+
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return _connected(str(path))
+        except duckdb.Error as error:
+            if "lock" not in str(error).lower():
+                raise _unreadable(path, error) from None
+            if time.monotonic() > until:
+                raise BadInput(
+                    f"{str(path)!r} has been open in another process for {_PATIENCE:.0f} seconds, and nothing was "
+                    "added: end that process, then try again."
+                ) from None
+            time.sleep(_PAUSE)
+
+
+def _unreadable(path: Path | None, error: Exception) -> BadInput:
+    if isinstance(error, MemoryError):
+        raise error
+    words = " ".join(str(error).split())
+    return BadInput(f"{str(path)!r} cannot be read as the state of a monitor ({words[:160]}): name another file.")
+
+
+def _check(connection: Any, name: str) -> None:
+    tables = {row[0] for row in fetch_lines(connection, "SELECT table_name FROM duckdb_tables()")}
+    columns = fetch_lines(connection, "SELECT column_name FROM duckdb_columns() WHERE table_name = 'settings'")
+    ours = {"name", "value"} <= {column for (column,) in columns} and set(_table_names()) <= tables
+    held = dict(fetch_lines(connection, "SELECT name, value FROM settings")) if ours else {}
+    if held.get("format") != FORMAT:
+        raise BadInput(f"{name!r} is a database of something else, not the state of a monitor: name another file.")
+    version = int(held["version"])
+    if version > VERSION:
+        raise BadInput(
+            f"{name!r} was written by a newer faithscope (state version {version}; this one reads up to {VERSION}): "
+            "upgrade faithscope."
+        )
