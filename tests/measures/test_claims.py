@@ -39,6 +39,16 @@ def test_the_claim_of_a_rule_is_the_mean_over_its_rows_that_claim():
     assert table.loc["x < 5", "claimed"] == pytest.approx(0.6)
 
 
+def test_claims_for_other_predictions_are_not_held_against_the_commonest():
+    """A rule for everybody: rows of either label claim the share of their own label, and both claims are true."""
+    labels = np.array(["low"] * 240 + ["high"] * 160)
+    rules = fs.Rules.from_conditions([[]] * 400, features=["x", "z"])
+    rules = rules._with(claimed=claims({"precision": np.where(labels == "low", 0.6, 0.4)}))
+    line = fs.evaluate(labels, rules, ROWS).scopes().iloc[0]
+    assert (line["label"], line["claim"]) == ("low", "holds")
+    assert line["claimed"] == pytest.approx(0.6)
+
+
 def test_a_rule_that_claims_nothing_has_no_verdict():
     table = fs.evaluate(LABELS, claiming(np.full(400, np.nan)), ROWS).scopes()
     assert table["claimed"].isna().all()

@@ -12,6 +12,7 @@ RULES = fs.Rules.from_conditions([[("a", "<=", 5.0)], [("a", ">", 1.0)]], featur
 ROWS = np.array([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]])
 LABELS = np.array([[1, 0], [1, 1]])
 FLAT, OF = ROWS.reshape(4, 2), [0, 0, 1, 1]
+TABLE, TURNED = pd.DataFrame(FLAT, columns=["a", "b"], index=list("pqrs")), pd.Series(OF, index=list("srqp"))
 
 
 def tables(make):
@@ -114,6 +115,8 @@ def test_rows_of_weight_0_are_left_out_with_their_draws():
             "other explanations: 'a <= 5' at row 0, and here it is 'a > 1'",
         ),
         (lambda: fs.sufficiency(RULES.take([1]), [1], population=fs.drawn(RULES, ROWS, LABELS)), "have 1 rows but"),
+        (lambda: fs.drawn(RULES, TABLE, TURNED, of=OF), "Predictions have the row labels of rows in another order"),
+        (lambda: fs.drawn(RULES, TABLE, [1] * 4, of=TURNED), "Of have the row labels of rows in another order"),
         (lambda: fs.drawn(RULES, ROWS, LABELS).draw(RULES, ROWS[:, 0]), "made elsewhere"),
     ],
 )

@@ -20,7 +20,9 @@ def holds(value, operator, bound):
 def brute(conditions, X, X_train, predict, draws, seed, *, joint):
     """The mean agreement of each row, one draw and one feature after the other; None for a row without draws."""
     means = []
-    for tests, row, row_seed in zip(conditions, X, seeds_of(seed, X), strict=True):
+    rules = fs.Rules.from_conditions(conditions, features=FEATURES)
+    seeds = seeds_of(seed, X, lambda row: repr(rules.conjunction(row)))
+    for tests, row, row_seed in zip(conditions, X, seeds, strict=True):
         chances = np.random.Generator(np.random.SFC64(row_seed)).random((draws, X.shape[1] + 1))
         agreeing = 0
         for draw in range(draws):
@@ -203,3 +205,29 @@ def test_the_precision_of_anchors_is_sufficiency_on_perturbed_rows():
     measured = fs.sufficiency(anchors.explanations, model, X, population=fs.Perturbed(X_train, draws=400))
     assert measured.low <= anchors.precision.mean() <= measured.high
     assert measured.counts.values == pytest.approx(anchors.precision, abs=5 * 0.5 / np.sqrt(400))
+
+
+@pytest.mark.parametrize("population", [fs.Perturbed, fs.Product])
+def test_the_order_of_rows_does_not_matter_to_equal_rows_with_different_rules(population):
+    rng = np.random.default_rng(0)
+    X_train = rng.integers(0, 5, (50, 3)).astype(float)
+    X = np.repeat(X_train[:2], 6, axis=0)
+    rules = fs.Rules.from_conditions([[("age", "<=", 4.0 - row % 3)] for row in range(12)], features=FEATURES)
+    model = lambda rows: np.asarray(rows).sum(axis=1) > 6  # noqa: E731
+    values = set()
+    for _ in range(5):
+        order = rng.permutation(12)
+        estimate = fs.sufficiency(rules.take(order), model, X[order], population=population(X_train, draws=3))
+        values.add(round(estimate.value, 12))
+    assert len(values) == 1
+
+
+def test_the_order_of_documents_does_not_matter_to_equal_ones_with_different_words():
+    texts = np.array(["a dull film with great actors"] * 6)
+    words = [{"dull"}, {"great"}, {"film"}, {"dull", "great"}, {"with"}, {"a"}]
+    model = lambda rows: ["great" in text and "film" in text for text in rows]  # noqa: E731
+    values = set()
+    for order in ([0, 1, 2, 3, 4, 5], [5, 3, 1, 0, 2, 4], [2, 5, 4, 1, 3, 0]):
+        highlights = fs.Highlights([words[row] for row in order])
+        values.add(round(fs.sufficiency(highlights, model, texts, population=fs.Perturbed(draws=3)).value, 12))
+    assert len(values) == 1

@@ -83,3 +83,9 @@ def test_the_drops_are_comprehensiveness_and_sufficiency_of_deyoung():
         assert measured.to_dict()["drop"] == measured.drop
     kept_alone = fs.Perturbed(draws=1, keep=0, unknown=None)
     assert kept_alone.draw(WORDS, TEXTS).rows == WORDS.alone(TEXTS)
+
+
+def test_what_is_shown_tells_apart_populations_that_mask_differently():
+    shown = {repr(fs.Perturbed(keep=keep, unknown=unknown)) for keep in (0.5, 0.0) for unknown in ("UNK", None)}
+    assert len(shown) == 4
+    assert "Perturbed(draws=100, seed=0)" in shown

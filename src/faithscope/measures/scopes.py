@@ -84,13 +84,13 @@ def per_scope(
         a row given it and a row that it covers (of vectors, at least a third of that), ``sufficiency`` their mean
         agreement, and ``disagreement`` the disagreement summed over these pairs. If a judge was not asked about all
         rows, ``coverage`` and ``recall`` are shares of the ``asked`` rows. If explanations claim a precision of their
-        own, ``claimed`` is its mean over the rows given the explanation, and ``claim`` tells whether it lies within
-        the interval of the precision: "holds", "too high" or "too low".
+        own, ``claimed`` is its mean over the rows with that label that were given the explanation, and ``claim`` tells
+        whether it lies within the interval of the precision: "holds", "too high" or "too low".
     """
     counts, numbers = coverage.counts, coverage.counts.agreement.of_numbers
     reach = _Reach.of(coverage, sample)
     columns = _agreement_of_scopes(counts, reach) if numbers else _precision(counts, confidence, reach)
-    columns |= {} if numbers else _claims(coverage, sample.explanations, columns)
+    columns |= {} if numbers else _claims(coverage, sample, columns)
     worst = columns["disagreement" if numbers else "wrongly_covered"]
     order = np.lexsort((-columns["n"], -worst))[: None if k is None else check_whole(k, "k")]
     told = {"explanation": [counts.explanations.describe(int(row)) for row in order]}
@@ -98,11 +98,17 @@ def per_scope(
     return told | (_covered_numbers(counts, order, sample, relation) if numbers else {})
 
 
-def _claims(coverage: Coverage, explanations: Explanations, columns: dict[str, Any]) -> dict[str, Any]:
-    """The precision that explanations claim, and whether it is that of these rows; nothing if they claim none."""
-    if explanations.claimed is None or "precision" not in (explanations.claimed.dtype.names or ()):
+def _claims(coverage: Coverage, sample: Sample, columns: dict[str, Any]) -> dict[str, Any]:
+    """The precision that explanations claim, and whether it is that of these rows; nothing if they claim none.
+
+    A row claims it for its own prediction, so rows with another label than the one that is measured do not count.
+    """
+    claims = sample.explanations.claimed
+    if claims is None or "precision" not in (claims.dtype.names or ()):
         return {}
-    each, known = explanations.claimed["precision"], ~np.isnan(explanations.claimed["precision"])
+    counts, each = coverage.counts, claims["precision"]
+    top = _commonest(counts.explanation, counts.given, counts.distinct)
+    known = ~np.isnan(each) & (counts.locate_codes(coverage.codes, sample.labels)[1] == top[coverage.codes])
     total = np.bincount(coverage.codes[known], each[known], coverage.counts.distinct)
     claimed = _share(total, np.bincount(coverage.codes[known], minlength=coverage.counts.distinct))
     told = np.full(len(claimed), "holds", object)

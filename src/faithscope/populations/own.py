@@ -14,6 +14,7 @@ from faithscope.explanations.conditions.conjunctions import Conjunctions
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.explanations.rules import Rules
+from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.arrays import to_vector
 from faithscope.inputs.checks import check_flag, is_whole, same_length
 from faithscope.inputs.rows import rows_of
@@ -130,6 +131,7 @@ def drawn(
     kind = as_explanations(explanations)
     same_length(explanations=len(kind))
     check_flag(only_covered, "only_covered")
+    same_rows(explanations=kind if of is None else None, rows=rows, predictions=predictions, of=of)
     if of is None:
         table, places = flat_draws(rows, len(kind), texts=not isinstance(kind, _ROWS))
     else:

@@ -99,6 +99,11 @@ class Perturbed(_Drawn):
             )
         self.keep, self.unknown = float(keep), unknown
 
+    def __repr__(self) -> str:
+        words = "" if self.keep == 0.5 else f", keep={self.keep:g}"
+        words += "" if self.unknown == "UNK" else f", unknown={self.unknown!r}"
+        return f"{super().__repr__()[:-1]}{words})"
+
     def _drawer(self, explanations: Explanations, X: Any) -> Drawer:
         if isinstance(explanations, Rules):
             return self._table(explanations, X, joint=True)
@@ -177,7 +182,7 @@ class _TableDrawer:
     @cached_property
     def seeds(self) -> list[int]:
         """The seed of each row."""
-        return seeds_of(self.seed, self.source.X)
+        return seeds_of(self.seed, self.source.X, lambda row: repr(self.rules.conjunction(row)))
 
     def draw(self, start: int, stop: int) -> Draws:
         chances = uniforms(self.seeds[start:stop], self.draws, self.source.width + 1)

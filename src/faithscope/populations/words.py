@@ -76,7 +76,10 @@ class _WordDrawer:
     @cached_property
     def seeds(self) -> list[int]:
         """The seed of each document."""
-        return seeds_of(self.seed, self.documents.texts)
+        highlights = self.documents.highlights
+        return seeds_of(
+            self.seed, self.documents.texts, lambda row: repr(sorted(map(str, highlights.conjunction(row))))
+        )
 
     def draw(self, start: int, stop: int) -> Draws:
         texts: list[str] = []

@@ -27,7 +27,8 @@ class ProvenSystem:
     --------
     >>> import numpy as np
     >>> import faithscope as fs
-    >>> system = fs.testing.ProvenSystem()
+    >>> from faithscope.testing import ProvenSystem
+    >>> system = ProvenSystem()
     >>> rows, labels, rules = system.draw(200, np.random.default_rng(0))
     >>> fs.sufficiency(rules, labels, rows).verified, system.truth
     (1.0, 1.0)

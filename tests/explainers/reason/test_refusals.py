@@ -22,6 +22,18 @@ class Flipped(RandomForestClassifier):
         return 1 - super().predict(X)
 
 
+class Strict(RandomForestClassifier):
+    """A model with a threshold of its own, which agrees with its trees on most rows."""
+
+    def predict(self, X):
+        return self.classes_[(self.predict_proba(X)[:, 1] > 0.7).astype(int)]
+
+
+def two_targets():
+    xgboost = pytest.importorskip("xgboost", reason="xgboost is not installed")
+    return xgboost.XGBRegressor(n_jobs=1, n_estimators=2).fit(X, X[:, :2])
+
+
 def boosted(**how):
     xgboost = pytest.importorskip("xgboost", reason="xgboost is not installed")
     return xgboost.XGBClassifier(n_jobs=1, n_estimators=3, **how)
@@ -34,7 +46,7 @@ def light(**how):
 
 CATEGORIES = pd.DataFrame({"job": pd.Categorical(np.where(Y, "a", "b")), "x": X[:, 0]})
 WRONG = {
-    "no trees": (lambda: SufficientReason(LogisticRegression().fit(X, Y)), WrongType, "Anchors"),
+    "nothing like trees": (lambda: SufficientReason(LogisticRegression().fit(X, Y)), WrongType, "Anchors"),
     "a function": (lambda: SufficientReason(lambda rows: rows[:, 0] > 0), WrongType, "Anchors"),
     "not fitted": (lambda: SufficientReason(RandomForestClassifier()), BadInput, "fitted"),
     "two outputs": (lambda: SufficientReason(RandomForestClassifier(2).fit(X, np.c_[Y, Y])), BadInput, "one output"),
@@ -99,6 +111,12 @@ WRONG = {
         BadInput,
         "nothing can be proven",
     ),
+    "another decision of its own": (lambda: SufficientReason(Strict(3).fit(X, Y)), BadInput, "predict of its own"),
+    "a sum that stops early": (lambda: SufficientReason(light(pred_early_stop=True).fit(X, Y)), BadInput, "early_stop"),
+    "no trees": (lambda: SufficientReason(boosted().set_params(n_estimators=0).fit(X, Y)), BadInput, "has no trees"),
+    "two targets": (lambda: SufficientReason(two_targets(), eps=1.0), BadInput, "one output"),
+    "minimal": (lambda: SufficientReason(FOREST, minimal="no"), BadInput, "True or False"),
+    "widen": (lambda: SufficientReason(FOREST, widen=None), BadInput, "True or False"),
     "training rows of another width": (lambda: SufficientReason(FOREST, X[:, :2]), BadInput, "features"),
 }
 
@@ -121,7 +139,19 @@ def test_names_are_those_of_the_table():
     assert SufficientReason(model).explain(X[:5]).features == tuple("abcdef")
 
 
-def test_columns_in_another_order_are_the_models_to_refuse():
-    frame = pd.DataFrame(X, columns=list("abcdef"))
-    with pytest.raises(BadInput, match="cannot predict"):
-        SufficientReason(CLASSIFIERS["hist"]().fit(frame, Y)).explain(frame[list("fedcba")])
+@pytest.mark.parametrize("name", ["hist", "forest", "xgboost", "lightgbm"])
+def test_columns_in_another_order_are_refused_whether_or_not_the_model_would(name):
+    """LightGBM reads columns by position and says nothing; coverage of training rows would be that of other columns."""
+    frame = pd.DataFrame(X, columns=["a a", *"bcdef"])
+    turned, model = frame[frame.columns[::-1]], CLASSIFIERS[name]().fit(frame, Y)
+    for call in (lambda: SufficientReason(model).explain(turned), lambda: SufficientReason(model, turned)):
+        with pytest.raises(BadInput, match="same order"):
+            call()
+    with pytest.raises(BadInput, match="same order"):
+        SufficientReason(CLASSIFIERS[name]().fit(X, Y), frame).explain(turned)
+    assert SufficientReason(model, frame).explain(frame[:3]).features == tuple(frame.columns)
+
+
+def test_a_model_of_an_array_explains_tables():
+    rules = SufficientReason(FOREST, X).explain(pd.DataFrame(X[:3], columns=list("abcdef")))
+    assert rules.features == tuple("abcdef")

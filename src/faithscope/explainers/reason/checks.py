@@ -49,6 +49,20 @@ def check_order(order: Any, ensemble: Ensemble, names: Sequence[str] | None, tra
     return positions
 
 
+def check_names(names: Sequence[str], known: Sequence[str] | None) -> None:
+    """Raise if a table has other columns than the model was fitted with, or has them in another order.
+
+    Spaces count as underscores, since LightGBM keeps names so.
+    """
+    pairs = zip(names, known or (), strict=False)
+    wrong = next((pair for pair in pairs if pair[0].replace(" ", "_") != pair[1].replace(" ", "_")), None)
+    if wrong is not None:
+        raise BadInput(
+            f"Rows have the column {wrong[0]!r} where the model, or X_train, has {wrong[1]!r}: pass the same columns "
+            "in the same order."
+        )
+
+
 def _position(feature: Any, names: tuple[str, ...]) -> int:
     if isinstance(feature, str) and feature in names:
         return names.index(feature)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 from faithscope.explainers.reason.bounds import Bound, LabelBound, NumberBound
 from faithscope.explainers.reason.boxes import Boxes
-from faithscope.explainers.reason.checks import check_eps, check_order, check_read, misread, ordered_first
+from faithscope.explainers.reason.checks import check_eps, check_names, check_order, check_read, misread, ordered_first
 from faithscope.explainers.reason.coverage import MOST, TrainingCells
 from faithscope.explainers.reason.reading import read
 from faithscope.explainers.reason.search import by_slack, drop_by_coverage, drop_in_order, widen
@@ -23,6 +23,7 @@ from faithscope.explainers.shared.models import predict_of
 from faithscope.explanations.conditions.features import default_names, distinct_names
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.arrays import is_frame
+from faithscope.inputs.checks import check_flag
 from faithscope.inputs.grouping import group
 from faithscope.inputs.labels import to_labels
 from faithscope.runtime.memory import in_memory
@@ -80,10 +81,11 @@ class SufficientReason(Mannered):
         widen: bool = True,
         eps: float | None = None,
     ) -> None:
-        self.model, self.X_train, self.order, self.minimal, self.widen = model, X_train, order, minimal, widen
+        self.model, self.X_train, self.order = model, X_train, order
+        self.minimal, self.widen = check_flag(minimal, "minimal"), check_flag(widen, "widen")
         self._ensemble = read(model)
         self.eps = check_eps(eps, self._ensemble, model)
-        self._names = None if X_train is None else columns_with_names(X_train)[0]
+        self._names = columns_with_names(X_train)[0] if X_train is not None and is_frame(X_train) else None
         self._listed = check_order(order, self._ensemble, self._names, X_train is not None)
         self._training = None if X_train is None else self._training_cells(X_train)
 
@@ -164,6 +166,8 @@ class SufficientReason(Mannered):
             columns = [np.empty(0)] * width
         if len(columns) != width:
             raise BadInput(f"Rows have {len(columns)} features but the model was fitted with {width}: pass the same.")
+        if is_frame(X):
+            check_names(given, self._ensemble.names or self._names)
         names = distinct_names(given if is_frame(X) else self._ensemble.names or self._names or default_names(width))
         rows = np.column_stack([encode_numbers(column, name) for column, name in zip(columns, names, strict=True)])
         missing = np.argwhere(np.isnan(rows))

@@ -17,6 +17,7 @@ _ZERO = float(np.float32(1e-35))  # LightGBM takes numbers from -_ZERO to _ZERO 
 def read(model: Any) -> Ensemble:
     """Trees of a model or booster; labels if its ``predict`` gives labels."""
     booster = getattr(model, "booster_", model)
+    _refuse_early_stop(model)
     content = booster.dump_model()  # as many rounds as predict sums
     objective = str(content["objective"]).split()
     outputs = int(content["num_tree_per_iteration"])
@@ -32,6 +33,16 @@ def read(model: Any) -> Ensemble:
         divisor=len(trees) / outputs if content["average_output"] else 1.0,
         names=names_of(model) or _names(booster.feature_name()),
     )
+
+
+def _refuse_early_stop(model: Any) -> None:
+    """Raise if a model leaves trees out of a row's sum once it is large enough: those that are summed then vary."""
+    settings = model.get_params() if hasattr(model, "get_params") else {}
+    if settings.get("pred_early_stop"):
+        raise BadInput(
+            f"This {type(model).__name__} stops a row's sum early (pred_early_stop), of which nothing is proven: call "
+            "set_params(pred_early_stop=False)."
+        )
 
 
 def _classes(model: Any, objective: list[str], outputs: int) -> Any:

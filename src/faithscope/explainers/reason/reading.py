@@ -12,6 +12,7 @@ from faithscope.explainers.reason.sklearn_boosting import read as read_boosting
 from faithscope.explainers.reason.xgboost import read as read_xgboost
 from faithscope.inputs.regressors import owner_of
 
+_METHODS = ("predict", "predict_proba", "decision_function")
 _FORESTS = ("BaseDecisionTree", "ForestClassifier", "ForestRegressor")
 _KNOWN = (
     "scikit-learn's decision trees, random forests, extra trees, GradientBoosting and HistGradientBoosting, and the "
@@ -34,14 +35,36 @@ def read(model: Any) -> Ensemble:
     for kind in type(owner).__mro__:
         reader = _READERS.get((kind.__module__.partition(".")[0], kind.__name__))
         if reader is not None:
-            try:
-                return reader(owner)
-            except BadInput:
-                raise
-            except Exception as problem:  # not fitted, or of a version that keeps its trees elsewhere
-                told = str(problem).partition("\n")[0]
-                raise BadInput(f"The trees of this {name} cannot be read: {told} Pass a fitted model.") from problem
+            _refuse_own_predictions(owner, kind)
+            return _with_trees(reader, owner)
     raise WrongType(
         f"A sufficient reason is proven from the trees of a model, and {name} has none that can be read: pass one of "
         f"{_KNOWN}; explain other models with Anchors."
     )
+
+
+def _with_trees(reader: Callable[[Any], Ensemble], model: Any) -> Ensemble:
+    name = type(model).__name__
+    try:
+        ensemble = reader(model)
+    except BadInput:
+        raise
+    except Exception as problem:  # not fitted, or of a version that keeps its trees elsewhere
+        told = str(problem).partition("\n")[0].rstrip(".")
+        raise BadInput(f"The trees of this {name} cannot be read: {told}. Pass a fitted model.") from problem
+    if not ensemble.trees:
+        raise BadInput(f"This {name} has no trees, so it gives every row the same prediction: fit it with trees.")
+    return ensemble
+
+
+def _refuse_own_predictions(model: Any, known: type) -> None:
+    """Raise if a model predicts by other code than its library's, such as a subclass with a threshold of its own."""
+    library = known.__module__.partition(".")[0]
+    for method in _METHODS:
+        owner = next((kind for kind in type(model).__mro__ if method in vars(kind)), None)
+        own = method in getattr(model, "__dict__", {})
+        if own or (owner is not None and owner.__module__.partition(".")[0] != library):
+            raise BadInput(
+                f"This {type(model).__name__} has a {method} of its own, so its trees are not all that decides and "
+                f"nothing can be proven: pass a model of {library} itself."
+            )

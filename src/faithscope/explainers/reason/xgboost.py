@@ -89,6 +89,8 @@ def _classes(model: Any, objective: str, outputs: int) -> Any:
             "This Booster predicts a probability per class and no label: pass an XGBClassifier, or fit it with "
             "objective='multi:softmax'."
         )
+    if labels is None and outputs > 1:
+        raise BadInput(f"This {type(model).__name__} predicts {outputs} outputs: pass a model of one output.")
     if labels is not None and outputs == 1 and objective != "binary:logistic":
         raise BadInput(
             f"This {type(model).__name__} has the objective {objective!r}, whose labels are not read: use "
