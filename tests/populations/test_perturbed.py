@@ -17,10 +17,9 @@ def holds(value, operator, bound):
     return {"<=": value <= bound, ">": value > bound, "==": value == bound}[operator]
 
 
-def brute(conditions, X, X_train, predict, draws, seed, *, joint):
+def brute(rules, conditions, X, X_train, predict, draws, seed, *, joint):
     """The mean agreement of each row, one draw and one feature after the other; None for a row without draws."""
     means = []
-    rules = fs.Rules.from_conditions(conditions, features=FEATURES)
     seeds = seeds_of(seed, X, lambda row: repr(rules.conjunction(row)))
     for tests, row, row_seed in zip(conditions, X, seeds, strict=True):
         chances = np.random.Generator(np.random.SFC64(row_seed)).random((draws, X.shape[1] + 1))
@@ -69,7 +68,7 @@ def test_a_loop_over_rows_draws_and_features_gives_the_same(X, X_train, data, dr
     # Conditions on one feature are merged: brute force reads what the rules are.
     merged = [[triple for triple in row if triple[1] != "in"] for row in rules.to_conditions()]
     nothing = [any(operator == "in" for _, operator, _ in row) for row in rules.to_conditions()]
-    expected = brute(merged, X, X_train, predict, draws, 3, joint=kind is fs.Perturbed)
+    expected = brute(rules, merged, X, X_train, predict, draws, 3, joint=kind is fs.Perturbed)
     expected = [None if never else mean for mean, never in zip(expected, nothing, strict=True)]
     assert measured.value == pytest.approx(np.mean([mean or 0 for mean in expected]))
     assert measured.unverifiable == pytest.approx(np.mean([mean is None for mean in expected]))
