@@ -160,8 +160,8 @@ def test_an_alarm_comes_no_later_as_partners_arrive_and_is_not_withdrawn_on_late
 def test_no_alarm_is_withdrawn_when_the_last_opener_of_the_reference_finds_a_partner_that_disagrees():
     known = []
     for agreeing in range(150, 200):
-        n, least, matched = np.array([100, 200]), np.array([99, agreeing]), np.array([99, agreeing])
-        waits, met = (DailyDraws(np.arange(2), n, least, most) for most in (matched + [1, 0], matched))
+        n, least = np.array([100, 200]), np.array([99, agreeing])
+        waits, met = (DailyDraws(np.arange(2), n, least, np.array([99 + waiting, agreeing])) for waiting in (1, 0))
         assert [reference_limits(each.take(slice(0, 1)), 0.05)[1] == 1 for each in (waits, met)] == [True, False]
         known.append((bool(changes(waits, 1, 0.05)), bool(changes(met, 1, 0.05))))
     assert all(before <= after for before, after in known)
