@@ -211,7 +211,7 @@ def test_rows_get_anchors_as_often_as_the_package_gives_them(threshold, table):
 
 def test_rows_alike_are_drawn_for_anew_and_batches_change_nothing(table):
     anchors = ReleasedAnchors(Corner(), table, 0.7)
-    alike = anchors.explain(np.tile(table[0], (200, 1))).to_conditions()
+    alike = anchors.explain(np.tile(table[1], (200, 1))).to_conditions()
     assert len({frozenset(rule) for rule in alike}) > 1
     whole = anchors.explain(table[:30]).to_conditions()
     assert ReleasedAnchors(Corner(), table, 0.7).explain(table[10:30]).to_conditions() == whole[10:]

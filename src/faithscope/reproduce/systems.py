@@ -67,7 +67,7 @@ class BoostedSystem:
         most = min(most or _QUICK_ROWS, _QUICK_ROWS) if settings.quick else most
         data, trees = trained(name, settings, setting)
         chosen = data.chosen(settings, setting)[: None if settings.all_rows else most]
-        model = tabulated(data, trees)
+        model = tabulated(trees)
         rows = data.test[chosen]
         return cls(setting, data, trees, model, rows, model.predict(rows), data.y_test[chosen], settings)
 

@@ -161,19 +161,26 @@ class Forest:
 
     def _labels(self, rows: Floats) -> Ints:
         margins = self._fast(rows)
-        return self.settled(margins.argmax(axis=1), _lead(margins), lambda doubtful: rows[doubtful])
+        return self.settled(margins.argmax(axis=1), _lead(margins), self.sizes(rows), lambda doubtful: rows[doubtful])
 
-    def settled(self, labels: Ints, lead: Floats, rows: Any) -> Ints:
+    def sizes(self, rows: Floats) -> Floats:
+        """What the trees of a label add to each row without their signs, for the label of which that is most."""
+        sums = self._unsigned.inplace_predict(np.asarray(rows, np.float32), predict_type="margin")
+        return np.asarray(sums.reshape(len(rows), self.roots.shape[1]).max(axis=1, initial=0.0), np.float64)
+
+    def settled(self, labels: Ints, lead: Floats, sizes: NDArray[Any], rows: Any) -> Ints:
         """Labels from margins in single precision, summed again in double where the lead does not exceed the rounding.
 
         Parameters
         ----------
         labels, lead : (n,) arrays
             Labels, and by how much their margin exceeds the next.
+        sizes : (n,) array
+            What `sizes` gives.
         rows : callable
             From positions to rows.
         """
-        doubtful = np.flatnonzero(lead <= self.rounding)
+        doubtful = np.flatnonzero(lead <= 2 * self.rounding(sizes))
         if len(doubtful):
             exact = self.margins(rows(doubtful))
             # Of two classes scikit-learn gives a margin of exactly 0 to the second.
@@ -181,12 +188,10 @@ class Forest:
             labels[doubtful] = last
         return labels
 
-    @cached_property
-    def rounding(self) -> float:
-        """By how much a difference of two margins in single precision can be off: n terms are rounded n times each."""
-        largest = np.maximum.reduceat(np.abs(self.value), self.roots.ravel()).reshape(self.roots.shape)
-        terms = len(self.roots) + 1
-        return float(2 * 2.0**-24 * (terms + 2) * (largest.sum(axis=0) + np.abs(self.start)).max())
+    def rounding(self, sizes: NDArray[Any]) -> Floats:
+        """By how much margins in single precision can be off: a sum by one rounding of all sizes for each term."""
+        terms = len(self.roots) + 4  # two are for the start, two for the leaves themselves
+        return np.asarray(2.0**-24 * terms * (1.001 * sizes.astype(np.float64) + np.abs(self.start).max()))
 
     def _fast(self, rows: Floats) -> Floats:
         margins = self._booster.inplace_predict(np.asarray(rows, np.float32), predict_type="margin")
@@ -194,7 +199,16 @@ class Forest:
 
     @cached_property
     def _booster(self) -> Any:
-        """The same trees as a model of xgboost's, whose file is that of a stump with other trees put in."""
+        """The same trees as a model of xgboost's."""
+        return self._of_xgboost(self.value)
+
+    @cached_property
+    def _unsigned(self) -> Any:
+        """The same trees with leaves that have lost their signs."""
+        return self._of_xgboost(np.abs(self.value))
+
+    def _of_xgboost(self, values: Floats) -> Any:
+        """Trees with these values as a model of xgboost's, whose file is that of a stump with other trees put in."""
         xgboost = load_xgboost()
         outputs = self.roots.shape[1]
         asked = {"objective": "multi:softprob", "num_class": outputs} if outputs > 1 else {}
@@ -205,7 +219,7 @@ class Forest:
         )
         file = json.loads(bytes(stump.save_raw("json")))
         model = file["learner"]["gradient_booster"]["model"]
-        model["trees"] = [self._tree(number, model["trees"][0]) for number in range(self.roots.size)]
+        model["trees"] = [self._tree(number, values, model["trees"][0]) for number in range(self.roots.size)]
         model["tree_info"] = np.tile(np.arange(outputs), len(self.roots)).tolist()
         model["iteration_indptr"] = list(range(0, self.roots.size + 1, outputs))
         model["gbtree_model_param"]["num_trees"] = str(self.roots.size)
@@ -213,7 +227,7 @@ class Forest:
         booster.load_model(bytearray(json.dumps(file).encode()))
         return booster
 
-    def _tree(self, number: int, like: dict[str, Any]) -> dict[str, Any]:
+    def _tree(self, number: int, values: Floats, like: dict[str, Any]) -> dict[str, Any]:
         """One tree as xgboost writes it."""
         start = int(self.roots.ravel()[number])
         stop = int([*self.roots.ravel(), len(self.left)][number + 1])
@@ -223,7 +237,7 @@ class Forest:
         parents = np.full(size, 2**31 - 1)
         for side in (left, right):
             parents[side[~leaf]] = np.flatnonzero(~leaf)
-        condition = np.where(leaf, self.value[part].astype(np.float32), self.threshold[part])
+        condition = np.where(leaf, values[part].astype(np.float32), self.threshold[part])
         nothing = [0.0] * size
         return like | {
             "id": number,

@@ -1,6 +1,7 @@
-"""A model over few different inputs, asked about each of them once: Chess has 65,536."""
+"""A model whose thresholds leave few cells, asked about each of them once: xgboost's of Chess has 65,536."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,6 @@ from numpy.typing import NDArray
 
 from faithscope.reproduce.models.boosted import Boosted
 from faithscope.reproduce.models.forest import Forest
-from faithscope.reproduce.models.splits import Split
 
 Floats = NDArray[np.float64]
 Trees = Boosted | Forest
@@ -57,7 +57,8 @@ class Tabulated:
         return np.asarray(np.ravel_multi_index(tuple(self.model.cells(X).T), sizes))
 
 
-def tabulated(data: Split, model: Trees) -> Any:
-    """The model as a table if the data set has few different inputs, else the model itself."""
-    values = [len(np.unique(column)) for column in data.train.T]
-    return Tabulated.of(model) if float(np.prod(values, dtype=float)) <= _MOST else model
+@lru_cache(maxsize=2)
+def tabulated(model: Trees) -> Any:
+    """The model as a table if its thresholds leave few cells, else the model itself."""
+    cells = [len(splits) + 1 for splits in model.thresholds]
+    return Tabulated.of(model) if float(np.prod(cells, dtype=float)) <= _MOST else model

@@ -73,7 +73,7 @@ def _kept(path: Path) -> Forest | None:
     """A model from the cache; None if there is no intact one."""
     try:
         about = json.loads(path.with_suffix(".json").read_text("utf-8"))
-        with np.load(path.with_suffix(".npz"), allow_pickle=False) as file:
+        with path.with_suffix(".npz").open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         forest = Forest(**arrays | {"features": int(arrays["features"])})
     except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile):
