@@ -136,7 +136,7 @@ def delays(rows: int, drop: float, trials: int, rng: np.random.Generator, wait: 
     drops = (
         [a for a in changes(DailyDraws.of_pairs(days, *t), REFERENCE, ERROR) if a.direction == "drop"] for t in both
     )
-    return np.array([found[0].day + 1.0 if found and found[0].day >= 0 else np.inf for found in drops])
+    return np.array([alarms[0].day + 1.0 if alarms and alarms[0].day >= 0 else np.inf for alarms in drops])
 
 
 def report(quick: bool) -> Iterator[str]:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from faithscope.measures.sequential.change import group_changes
 from faithscope.measures.sequential.draws import DailyDraws
+from faithscope.monitor.limits import all_alarms
 from faithscope.report.watched import ChangedExplanation, MonitorRecord, WatchedLine
 
 HOSTILE = "</script><script>alert(1)</script> \u202e & <b>a long name of a group that goes on and on</b>"
@@ -21,11 +21,11 @@ def watched_record(days: int = 90, drop: float = 0.12) -> MonitorRecord:
     groups = {"north": line(0, 120), "south": line(drop, 120), HOSTILE: line(0, 20)}
     parts = [[getattr(draws, name) for draws in groups.values()] for name in ("draws", "least", "most")]
     lines = {None: DailyDraws(dates, *(np.sum(part, axis=0) for part in parts)), **groups}
-    alarms = group_changes(lines, 30, 0.05)
+    alarms = all_alarms(lines, dict.fromkeys(groups, 1 / 3), None, 30, 0.05)
     return MonitorRecord(
         "Decisions, watched",
         "Consistency dropped in south.",
-        tuple(WatchedLine.of(name or "all rows", draws, 0.05, alarms[name]) for name, draws in lines.items()),
+        tuple(WatchedLine.of(name or "all rows", draws, 0.05, alarms.get(name, ())) for name, draws in lines.items()),
         rows=days * 1000,
         at_least=0.9,
         reference_end=str(dates[min(29, days - 1)]) if days else None,

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate
 
-from faithscope.measures.sequential.change import changes, departures, group_changes, reference_limits
+from faithscope.measures.sequential.change import changes, departures, reference_limits
 from faithscope.measures.sequential.distance import distance
 from faithscope.measures.sequential.draws import DailyDraws
 from faithscope.measures.sequential.evidence import (
@@ -18,6 +18,7 @@ from faithscope.measures.sequential.evidence import (
 )
 from faithscope.measures.sequential.periods import TwoPeriods
 from faithscope.measures.sequential.windows import shares, watched
+from faithscope.monitor.limits import all_alarms
 
 MEANS = st.floats(0.01, 0.99)
 SUMS = st.integers(0, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -156,11 +157,21 @@ def test_an_alarm_comes_no_later_as_partners_arrive_and_is_not_withdrawn_on_late
     assert sorted(days, key=len) == days
 
 
+def test_no_alarm_is_withdrawn_when_the_last_opener_of_the_reference_finds_a_partner_that_disagrees():
+    known = []
+    for agreeing in range(150, 200):
+        n, least = np.array([100, 200]), np.array([99, agreeing])
+        waits, met = (DailyDraws(np.arange(2), n, least, np.array([99 + waiting, agreeing])) for waiting in (1, 0))
+        assert [reference_limits(each.take(slice(0, 1)), 0.05)[1] == 1 for each in (waits, met)] == [True, False]
+        known.append((bool(changes(waits, 1, 0.05)), bool(changes(met, 1, 0.05))))
+    assert all(before <= after for before, after in known)
+    assert {before for before, _ in known} == {True, False}
+
+
 def test_groups_share_the_error_and_only_the_changed_one_is_told():
     lines = {None: _planted(500), "a": _planted(500, seed=2), "b": _planted(60, seed=3)}
-    told = group_changes(lines, 30, 0.05)
-    assert [name for name, alarms in told.items() if alarms] == ["b"]
-    assert told["b"] == changes(lines["b"], 30, 0.05 / 4)
+    told = all_alarms(lines, {"a": 0.5, "b": 0.5}, None, 30, 0.05)
+    assert told == {"b": changes(lines["b"], 30, 0.05 / 4)}
 
 
 def test_a_promised_level_is_watched_in_windows_too():

@@ -50,10 +50,10 @@ def _by_key(answer: Any, keys: Sequence[str], values: NDArray[Any]) -> dict[tupl
     if not keys or not len(values):
         return {(): values} if len(values) else {}
     table = np.column_stack([answer.column(key).to_numpy() for key in keys])
-    found, place = np.unique(table, axis=0, return_inverse=True)
+    different, place = np.unique(table, axis=0, return_inverse=True)
     order = np.argsort(place.reshape(-1), kind="stable")
-    parts = np.split(values[order], np.cumsum(np.bincount(place.reshape(-1), minlength=len(found)))[:-1])
-    return {tuple(int(value) for value in line): part for line, part in zip(found, parts, strict=True)}
+    parts = np.split(values[order], np.cumsum(np.bincount(place.reshape(-1), minlength=len(different)))[:-1])
+    return {tuple(int(value) for value in line): part for line, part in zip(different, parts, strict=True)}
 
 
 def with_forgotten(profile: Profile | None, lone: int, label_rows: Ints) -> Profile:
@@ -66,9 +66,9 @@ def with_forgotten(profile: Profile | None, lone: int, label_rows: Ints) -> Prof
     label_rows : (k,) array
         All rows by label, with these.
     """
-    none, one = np.zeros(1, np.int64), np.ones(1, np.int64)
+    none = np.zeros(1, np.int64)
     if profile is None:
-        return Profile.of_groups(none, one, one * lone, label_rows)
+        return Profile.of_groups(none, none + 1, none + lone, label_rows)
     columns = (np.concatenate([none, column]) for column in (profile.others, profile.agreeing, profile.pairs))
     others, agreeing, pairs = columns
     rows = np.concatenate([none + lone, profile.rows])

@@ -131,15 +131,15 @@ class History:
         """The counts of all rows ever, or of a group; None if there are none."""
         chosen = "" if code == WHOLE else f" WHERE grp = {code}"
         with self._store.transaction() as connection:
-            found = profiles(connection, f"(SELECT high, low, label, given FROM cells{chosen})").get(())
+            known = profiles(connection, f"(SELECT high, low, label, given FROM cells{chosen})").get(())
             lone = f"SELECT label, rows FROM forgotten{chosen}"
             lines = fetch_lines(connection, lone)
             if not lines:
-                return found
+                return known
             both = f"SELECT label, given AS rows FROM cells{chosen} UNION ALL {lone}"
             labels = fetch_lines(connection, f"SELECT label, sum(rows)::BIGINT FROM ({both}) GROUP BY label")
         label_rows = np.sort(np.array([rows for _, rows in labels], np.int64))
-        return with_forgotten(found, sum(rows for _, rows in lines), label_rows)
+        return with_forgotten(known, sum(rows for _, rows in lines), label_rows)
 
     @property
     def forgotten(self) -> int:

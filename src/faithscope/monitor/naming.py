@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.rules import Rules
-from faithscope.monitor.queries import registered
+from faithscope.monitor.queries import fetch_table, registered
 
 _NAMED = 500  # explanations that a batch may name: of those that disagree, and of the most frequent ones
 _LONGEST = 300  # characters of a name
@@ -33,7 +33,7 @@ def named_features(explanations: Explanations, place: int) -> tuple[str, ...]:
 
 def insert_names(connection: Any, batch: Any) -> None:
     """Texts of explanations whose rows disagree, and of the most frequent ones, unless they have a name."""
-    chosen = _worth_naming(batch)
+    chosen = _without_name(connection, batch, _worth_naming(batch))
     if not len(chosen):
         return
     columns = {
@@ -43,7 +43,15 @@ def insert_names(connection: Any, batch: Any) -> None:
         "features": [json.dumps(batch.speaks_of(int(place))) for place in chosen],
     }
     with registered(connection, "telling", columns):
-        connection.execute("INSERT INTO names SELECT * FROM telling ANTI JOIN names USING (high, low)")
+        connection.execute("INSERT INTO names SELECT * FROM telling")
+
+
+def _without_name(connection: Any, batch: Any, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Those that have no name yet: most explanations of a day came before."""
+    columns = {"place": chosen, "high": batch.digests.high[chosen], "low": batch.digests.low[chosen]}
+    with registered(connection, "worth", columns):
+        answer = fetch_table(connection, "SELECT place FROM worth ANTI JOIN names USING (high, low) ORDER BY place")
+    return np.asarray(answer.column("place").to_numpy(), np.int64)
 
 
 def _writable(text: str) -> str:

@@ -9,6 +9,7 @@ from faithscope.explanations.base import readable
 from faithscope.measures.sequential.change import Alarm, changes
 from faithscope.measures.sequential.distance import distance
 from faithscope.measures.sequential.telling import change_sentences, drift_sentences
+from faithscope.measures.sequential.windows import shares
 from faithscope.monitor.compared import Compared, compare
 from faithscope.monitor.limits import all_draws, group_shares
 from faithscope.monitor.moments import to_date
@@ -30,9 +31,9 @@ def watched_record(monitor: "Monitor", told: Told, connection: Any, reference: i
     """Everything that the page shows, from one state of the store."""
     history = monitor._history
     pairs, codes = history.pairs, {None: WHOLE, **history.groups}
-    shares, error = group_shares(pairs), 1 - monitor.confidence
+    parts, error = group_shares(pairs), 1 - monitor.confidence
     lines = tuple(
-        WatchedLine.of(_name(name), draws, error * shares.get(codes[name], 1.0), told.alarms.get(name, ()))
+        WatchedLine.of(_name(name), draws, error * parts.get(codes[name], 1.0), told.alarms.get(name, ()))
         for name, draws in all_draws(pairs, codes).items()
     )
     days = np.unique(pairs.day)
@@ -50,7 +51,7 @@ def watched_record(monitor: "Monitor", told: Told, connection: Any, reference: i
         reference_end=None if end is None else str(to_date(end)),
         notes=tuple(note for note in notes if note),
         facts=_facts(monitor, told),
-        **_changed(compared, end, told.alarms.get(None, ()), error),
+        **_changed(compared, end, told.alarms.get(None, ()), error, len(np.unique(pairs.batch))),
     )
 
 
@@ -80,8 +81,13 @@ def _facts(monitor: "Monitor", told: Told) -> dict[str, str]:
     return facts
 
 
-def _changed(compared: Compared | None, end: int | None, alarms: tuple[Alarm, ...], error: float) -> dict[str, Any]:
-    """What changed within explanations, and of the explanations themselves."""
+def _changed(
+    compared: Compared | None, end: int | None, alarms: tuple[Alarm, ...], error: float, batches: int
+) -> dict[str, Any]:
+    """What changed within explanations, and of the explanations themselves, at all looks together.
+
+    What is seen changes with a batch only, so the distance after the i-th one has its share of the error.
+    """
     if end is None:
         return {}
     if compared is None:
@@ -95,8 +101,9 @@ def _changed(compared: Compared | None, end: int | None, alarms: tuple[Alarm, ..
         )
     parts = periods.feature_parts(compared.features)
     largest = sorted(parts.items(), key=lambda item: -abs(item[1]))[:_MOST_FEATURES]
-    new = changes(compared.fresh, compared.reference, error)
-    apart = distance(periods.given[0], periods.given[1], error, seed=0)
+    new = changes(compared.fresh, compared.reference, error / 2)
+    look = error / 2 * float(shares(np.array([batches - 1]))[0])
+    apart = distance(periods.given[0], periods.given[1], look, seed=0)
     return {
         "changed": sentences,
         "explanations": changed_explanations(periods, compared.names, compared.labels),

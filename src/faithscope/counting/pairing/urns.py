@@ -89,14 +89,14 @@ def draw_pairs(
     openers = rng.binomial(counts, share)
     closers = counts - openers
     matched = np.minimum(openers.sum(axis=1), closers.sum(axis=1))
-    chosen, partners = _some(openers, matched, rng), _some(closers, matched, rng)
+    chosen, partners = _chosen(openers, matched, rng), _chosen(closers, matched, rng)
     left = closers - partners
     return Drawn(
         openers.sum(axis=1),
         matched,
         _agreeing(chosen, partners, labels, agreement, rng),
         openers - chosen,
-        _some(left, np.minimum(spare, left.sum(axis=1)), rng),
+        _chosen(left, np.minimum(spare, left.sum(axis=1)), rng),
     )
 
 
@@ -106,14 +106,14 @@ def _agreeing(
     """The agreement of a random matching of all openers with all closers, which are as many, per unit."""
     total, left = np.zeros(len(openers)), closers
     for place in range(openers.shape[1]):
-        partners = _some(left, openers[:, place], rng)
+        partners = _chosen(left, openers[:, place], rng)
         left = left - partners
         own = np.broadcast_to(labels[:, [place]], labels.shape)
         total += (partners * np.asarray(agreement(own, labels), np.float64)).sum(axis=1)
     return total
 
 
-def _some(counts: Integers, rows: Integers, rng: np.random.Generator) -> Integers:
+def _chosen(counts: Integers, rows: Integers, rng: np.random.Generator) -> Integers:
     """So many rows of each unit at random, by label: label by label, hypergeometric among those that are left."""
     drawn, rest = np.zeros_like(counts), counts.sum(axis=1)
     for place in range(counts.shape[1] - 1):

@@ -1,6 +1,5 @@
 """Has a mean changed since a reference period? Alarms, false with probability at most δ over all looks ever."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,8 +55,8 @@ def reference_limits(reference: DailyDraws, error: float) -> tuple[float, float]
 def changes(draws: DailyDraws, reference: int, error: float) -> tuple[Alarm, ...]:
     """Alarms of the days after the first `reference` days: whether the mean dropped or rose, each at most once.
 
-    Half of the error is that of the reference's limits, half that of all windows after it. Nothing is ever withdrawn:
-    more partners for openers that wait only narrow what is known.
+    Half of the error is that of the reference's limits, a quarter that of all windows after it for either direction.
+    Nothing is ever withdrawn: more partners for openers that wait only narrow what is known.
 
     Examples
     --------
@@ -67,14 +66,18 @@ def changes(draws: DailyDraws, reference: int, error: float) -> tuple[Alarm, ...
     drop since 20, known on 20: between 0.823 and 0.894, below 0.943
     """
     low, high = reference_limits(draws.take(slice(0, reference)), error / 2)
-    return departures(draws.take(slice(reference, None)), (low, high), error / 2)
+    return departures(draws.take(slice(reference, None)), (low, high), error / 4)
 
 
 def departures(draws: DailyDraws, bounds: tuple[float, float], error: float) -> tuple[Alarm, ...]:
-    """Alarms of days on which a window proves a mean below, or above, the bounds; one-sided if a bound is 0 or 1."""
+    """Alarms of days on which a window proves a mean below, or above, the bounds; `error` is that of each direction.
+
+    A bound of 0 or 1 cannot be left. Its error is not spent on the other one: as openers find partners a reference gets
+    narrower, and what was an alarm has to stay one.
+    """
     low, high = bounds
-    sides = [(True, low)] * (low > 0) + [(False, high)] * (high < 1)
-    alarms = (_departure(draws, drop, bounds, error / len(sides)) for drop, _ in sides)
+    sides = [True] * (low > 0) + [False] * (high < 1)
+    alarms = (_departure(draws, drop, bounds, error) for drop in sides)
     return tuple(alarm for alarm in alarms if alarm is not None)
 
 
@@ -119,14 +122,3 @@ def _divergence(total: Numbers, n: Numbers, mean: float) -> Numbers:
 
 def _plain(day: Any) -> Any:
     return day.item() if isinstance(day, np.generic) else day
-
-
-def group_changes(lines: Mapping[Any, DailyDraws], reference: int, error: float) -> dict[Any, tuple[Alarm, ...]]:
-    """Alarms of all rows (the line None) and of groups, false with probability at most `error` for all together.
-
-    All rows have half of the error, groups share the other half. Lines have the same days.
-    """
-    groups = [name for name in lines if name is not None]
-    whole = error / 2 if groups and None in lines else error
-    rest = (error - whole if None in lines else error) / max(1, len(groups))
-    return {name: changes(draws, reference, whole if name is None else rest) for name, draws in lines.items()}
