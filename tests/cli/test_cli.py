@@ -97,7 +97,7 @@ def examples(text):
     return re.findall(r"Example: (faithscope .+?)(?= Options:| Arguments:|$)", flat)
 
 
-COMMANDS = ("demo", "evaluate", "audit", "plan", "reproduce")
+COMMANDS = ("demo", "evaluate", "audit", "plan", "reproduce", "monitor")
 
 
 def test_all_commands_are_listed(folder):

@@ -41,6 +41,7 @@ def estimates(draw, measure="consistency"):
         silence=draw(st.none() | st.floats(0, high - value)),
         limit=low * draw(st.sampled_from([1.0, 0.9])),
         bracket=(value, value + unverifiable),
+        population=None,
     )
 
 
@@ -142,7 +143,7 @@ def test_a_silent_sample_says_how_silent_and_what_would_help():
     estimate = SimpleNamespace(measure="consistency", value=0.35, low=0.3, high=1.0, unverifiable=0.62, verified=0.92)
     estimate.limit, estimate.bracket = 0.3, (0.35, 0.97)
     estimate.chance, estimate.confidence, estimate.above_chance = 0.5, 0.95, True
-    estimate.agreement, estimate.gap, estimate.silence = fs.Same(), None, None
+    estimate.agreement, estimate.gap, estimate.silence, estimate.population = fs.Same(), None, None, None
     sentence = judge([estimate], {"consistency": "; about 12,000 rows would leave only 5% unverifiable"}).sentence
     assert sentence.startswith("Cannot tell yet: 62% of the rows have an explanation that no other row has")
     assert sentence.endswith("about 12,000 rows would leave only 5% unverifiable.")
