@@ -1,6 +1,8 @@
 """faithscope monitor: add and report, their exit status, and what they print."""
 
 import json
+import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +33,24 @@ def run(*words):
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result
+
+
+def test_the_examples_in_help_run(state):
+    rng = np.random.default_rng(0)
+    signs = rng.choice([-1.0, 1.0], (2000, 2))
+    rows = {
+        "yhat": signs[:, 0],
+        "phi_a": signs[:, 0],
+        "phi_b": signs[:, 1],
+        "region": "eu",
+        "logged_at": pd.Timestamp("2026-01-01"),
+    }
+    pd.DataFrame(rows).to_parquet("today.parquet")
+    for command in ("add", "report"):
+        told = " ".join(run(command, "--help").stdout.replace("│", " ").split())
+        words = shlex.split(re.search(r"Example: faithscope monitor (.+?) (?=Options|Arguments|╭)", told)[1])
+        assert run(*words).exit_code == 0
+    assert Path("page.html").exists()
 
 
 def test_a_log_is_added_once_and_reported(state):
