@@ -30,11 +30,11 @@ _PAIRS = 2**20  # distances computed at once
 class Conditional(Population):
     """Real rows near the row: features that the explanation does not fix come from the k nearest rows that it covers.
 
-    Nearest by Gower's distance over all features, from 0 to 1: numbers by |x - y| / range in training, categories by
-    x != y; of equally near rows the first. Features that the explanation fixes stay as the row itself has them, unless
-    the row does not meet its own explanation; then they too come from the nearest row. One training row that equals the
-    row in every feature is left out, since it may be the row itself. There is no chance in it: k rows are all draws
-    there are, and fewer if the explanation covers fewer.
+    Nearest by Gower's distance over all features, from 0 to 1: numbers by their gap as a share of the range in
+    training, categories by whether they differ; of equally near rows the first. Features that the explanation fixes
+    stay as the row itself has them, unless the row does not meet its own explanation; then they too come from the
+    nearest row. One training row that equals the row in every feature is left out, since it may be the row itself.
+    There is no chance in it: k rows are all draws there are, and fewer if the explanation covers fewer.
 
     Of highlights, draws are the k nearest training documents that hold all highlighted words, by the share of words
     that only one of both documents has (Jaccard's distance).
