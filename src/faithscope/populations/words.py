@@ -1,5 +1,6 @@
 """Documents in which highlighted words stay, and the other words are masked or replaced."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -62,7 +63,7 @@ class Documents:
 
 
 @dataclass(frozen=True, eq=False)
-class _WordDrawer:
+class _WordDrawer(ABC):
     """Draws of documents, each made by a function of its own words."""
 
     documents: Documents
@@ -91,8 +92,9 @@ class _WordDrawer:
                 of += [row] * self.draws
         return Draws(texts, np.array(of, np.int64))
 
+    @abstractmethod
     def _drawn(self, row: int, words: list[str]) -> list[str]:
-        raise NotImplementedError
+        """Draws of a document, from its words."""
 
 
 @dataclass(frozen=True, eq=False)
