@@ -26,6 +26,7 @@ from faithscope.tables.log.columns import Names, named_columns
 from faithscope.tables.log.kinds import PairColumns
 from faithscope.tables.log.opening import open_log
 from faithscope.tables.log.rows import AuditedLog, KeyedRows
+from faithscope.tables.log.unscanned import unscanned
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.source import LogSource, open_source
 
@@ -57,9 +58,10 @@ def log_batch(
     with source.one_state():
         rows = ChosenRows(source).where(where).since(since, column)
         carried = (*groups, *(() if column is None else (column,)))
-        log, seen = open_log(rows.source, options, carried)
-        batch = _counted(log, column, groups, when)
-    dropped = seen.rows - batch.rows
+        asked = (column, groups, carried)
+        log, keyed, answer, total = _at_once(rows.source, options, *asked) or _in_two(rows.source, options, *asked)
+        batch = _counted(log, keyed, answer, column, groups, when)
+    dropped = total - batch.rows
     if dropped and nulls != "drop":
         raise BadInput(f"Values of {' or '.join(map(repr, carried))} are missing in {dropped:,} rows: {_ADVICE}")
     left_out = (f"{several(dropped, 'row was', 'rows were')} dropped: values missing",) if dropped else ()
@@ -83,19 +85,56 @@ def refuse_learning(discretizer: Any) -> None:
         )
 
 
-def _counted(log: AuditedLog, column: str | None, groups: Sequence[str], when: Any) -> Batch:
-    names = {f"p{j}": name for j, name in enumerate(groups)}
+_Answer = tuple[AuditedLog, KeyedRows, Any, int]  # the last is the number of rows before any were dropped
+
+
+def _at_once(
+    source: LogSource, options: AuditOptions, column: str | None, groups: Sequence[str], carried: Sequence[str]
+) -> _Answer | None:
+    """The cells of a log in one pass; None if a value is missing or odd, so that it takes two."""
+    opened = unscanned(source, options, carried, "ordinary")
+    if opened is None:
+        return None
+    log, flag = opened
+    keyed = _keyed(log, column, groups, {"ordinary": flag})
+    answer = fetch(cells(keyed, _by(column, groups), ordinary="ordinary"))
+    total = int(numbers_of(answer, "given").sum())
+    return (log, keyed, answer, total) if 0 < total == int(numbers_of(answer, "ordinary").sum()) else None
+
+
+def _in_two(
+    source: LogSource, options: AuditOptions, column: str | None, groups: Sequence[str], carried: Sequence[str]
+) -> _Answer:
+    """The cells of a log after a pass that counts what is missing, without rows that have no moment."""
+    log, seen = open_log(source, options, carried)
+    keyed = _keyed(log, column, groups, {})
+    if column is not None:
+        keyed = replace(keyed, table=keyed.table.filter(keyed.table["day"].notnull()))
+    return log, keyed, fetch(cells(keyed, _by(column, groups))), seen.rows
+
+
+def _keyed(log: AuditedLog, column: str | None, groups: Sequence[str], others: dict[str, str]) -> KeyedRows:
+    """The rows with day, groups p0 … and other columns."""
     refuse_nested(log.source.table.schema(), groups, "a group is one value")
-    rows = log.rows({**({} if column is None else {"moment": column}), **names})
-    keyed = _with_days(rows, log.source, column)
-    answer = fetch(cells(keyed, (*(() if column is None else ("day",)), *names)))
+    moment = {} if column is None else {"moment": column}
+    names = {f"p{j}": name for j, name in enumerate(groups)}
+    return _with_days(log.rows({**moment, **names, **others}), log.source, column)
+
+
+def _by(column: str | None, groups: Sequence[str]) -> list[str]:
+    return [*(() if column is None else ("day",)), *(f"p{j}" for j in range(len(groups)))]
+
+
+def _counted(
+    log: AuditedLog, keyed: KeyedRows, answer: Any, column: str | None, groups: Sequence[str], when: Any
+) -> Batch:
     explanations = keyed.read(answer)
     code, first = explanations.group()
     given = numbers_of(answer, "given")
     labels, label = _coded(answer, "label")
     _refuse_numbers(labels, label, given)
     day = to_days(_moment(when, log.source), len(given)) if column is None else _days(answer)
-    members, group = _groups(answer, list(names))
+    members, group = _groups(answer, [f"p{j}" for j in range(len(groups))])
     _refuse_missing_groups(members, groups, given[_holds_none(members)[group]], log)
     kept = explanations.take(first)
     batch = counted_batch(
@@ -115,14 +154,14 @@ def _moment(when: Any, source: LogSource) -> Any:
 
 
 def _with_days(rows: KeyedRows, source: LogSource, column: str | None) -> KeyedRows:
-    """The rows with their days in place of moments, without those whose moment is missing."""
+    """The rows with their days in place of moments."""
     if column is None:
         return rows
     kind = source.table.schema()[column]
     if not (kind.is_timestamp() or kind.is_date()):
         raise BadInput(f"Column {column!r} holds {kind}, not dates or moments: convert it to a timestamp.")
     table: Table = rows.table.mutate(day=_day(rows.table["moment"])).drop("moment")
-    return replace(rows, table=table.filter(table["day"].notnull()))
+    return replace(rows, table=table)
 
 
 def _day(moment: Expression) -> Expression:

@@ -85,14 +85,15 @@ class Monitor(Shareable):
         self.confidence = confidence
         names = _group_names(by)
         seed = check_whole(seed, "seed", 0)
-        self._use(Store(store, {"by": json.dumps(names or []), "seed": str(seed)}))
+        opened = Store(store, {"by": json.dumps(names or []), "seed": str(seed)})
+        self._use(opened, opened.began)
         if names is not None and tuple(names) != self.by:
             there = f"by {', '.join(self.by)}" if self.by else "without groups"
             raise BadInput(f"{self._store.name!r} was begun {there}, not by {', '.join(names)}: leave by away.")
 
-    def _use(self, store: Store) -> None:
+    def _use(self, store: Store, settings: Mapping[str, str]) -> None:
         self._store = store
-        self.by: tuple[str, ...] = tuple(json.loads(store.settings()["by"]))
+        self.by: tuple[str, ...] = tuple(json.loads(settings["by"]))
 
     @in_memory(FEWER_ROWS)
     def add(
@@ -190,10 +191,11 @@ class Monitor(Shareable):
         return self._added(counted, name)
 
     def _added(self, batch: Batch, name: str | None) -> Added:
-        added = add_batch(self._store, batch, name)
-        if added.counted:
-            compact(self._store, self.confidence)
-        elif name is None:
+        with self._store.opened():
+            added = add_batch(self._store, batch, name)
+            if added.counted:
+                compact(self._store, self.confidence)
+        if not added.counted and name is None:
             warn(
                 f"These {added.rows:,} rows of these days were added before, as batch {added.batch}, so nothing was "
                 "counted: if they are other rows that count alike, name them with batch=."
@@ -335,7 +337,8 @@ class Monitor(Shareable):
         if not isinstance(other, Monitor):
             return NotImplemented
         merged = Monitor(at_least=self.at_least, confidence=self.confidence)
-        merged._use(merge(self._store, other._store))
+        store = merge(self._store, other._store)
+        merged._use(store, store.settings())
         return merged
 
     def save(self, path: str | os.PathLike[str]) -> None:

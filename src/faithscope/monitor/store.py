@@ -27,6 +27,11 @@ class Store:
 
     The file is open only while it is read or written, so several processes may use it in turn.
 
+    Attributes
+    ----------
+    began : dict of str
+        What was settled when this store was opened.
+
     Examples
     --------
     >>> store = Store(None)
@@ -38,8 +43,9 @@ class Store:
     def __init__(self, path: str | os.PathLike[str] | None, settings: dict[str, str] | None = None) -> None:
         self.path = None if path is None else _real(to_path(path))
         self._memory = None if self.path is not None else _connected(":memory:")
+        self._connection: Any = None  # to the file, while it is open
         self._held: Any = None  # the connection of the transaction that is under way
-        self._begin(settings or {})
+        self.began = self._begin(settings or {})
 
     @property
     def name(self) -> str:
@@ -52,7 +58,7 @@ class Store:
 
         What happens inside belongs to it, also transactions that are begun meanwhile: all of them see one state.
         """
-        with self._opened() as connection:
+        with self.opened() as connection:
             if self._held is not None:
                 yield connection
                 return
@@ -69,34 +75,36 @@ class Store:
             connection.commit()
 
     @contextmanager
-    def _opened(self) -> Iterator[Any]:
+    def opened(self) -> Iterator[Any]:
+        """A connection for as long as it takes, shared by all transactions inside: opening a file takes a while."""
         with _locks[self.name if self.path is not None else f"memory {id(self)}"]:
-            if self._held is not None or self._memory is not None:
-                yield self._held or self._memory
+            if self._connection is not None or self._memory is not None:
+                yield self._connection or self._memory
                 return
-            connection = _patiently(self.path)
+            self._connection = connection = _patiently(self.path)
             try:
                 yield connection
             finally:
+                self._connection = None
                 connection.close()
 
-    def _begin(self, settings: dict[str, str]) -> None:
-        """Make the tables if there are none, and refuse a file of something else."""
+    def _begin(self, settings: dict[str, str]) -> dict[str, str]:
+        """Make the tables if there are none, and refuse a file of something else; what is settled."""
         if self._memory is not None:
             _create(self._memory, settings)
         elif self.path is not None and not self.path.exists():
             _create_file(self.path, settings)
-        with self._opened() as connection:
-            _check(connection, self.name)
+        with self.opened() as connection:
+            return _checked(connection, self.name)
 
     def settings(self) -> dict[str, str]:
         """What was settled when the monitor began, or with its first rows."""
-        with self._opened() as connection:
+        with self.opened() as connection:
             return dict(fetch_lines(connection, "SELECT name, value FROM settings"))
 
     def copy_to(self, other: "Store") -> None:
         """Copy everything into a store that has just begun."""
-        with self._opened() as source, other.transaction() as target:
+        with self.opened() as source, other.transaction() as target:
             for table in _table_names():
                 held = fetch_table(source, f"SELECT * FROM {table}")
                 target.execute(f"DELETE FROM {table}")
@@ -186,7 +194,8 @@ def _unreadable(path: Path | None, error: Exception) -> BadInput:
     return BadInput(f"{str(path)!r} cannot be read as the state of a monitor ({words[:160]}): name another file.")
 
 
-def _check(connection: Any, name: str) -> None:
+def _checked(connection: Any, name: str) -> dict[str, str]:
+    """The settings of a store, if this is one that can be read."""
     tables = {row[0] for row in fetch_lines(connection, "SELECT table_name FROM duckdb_tables()")}
     columns = fetch_lines(connection, "SELECT column_name FROM duckdb_columns() WHERE table_name = 'settings'")
     ours = {"name", "value"} <= {column for (column,) in columns} and set(_table_names()) <= tables
@@ -199,3 +208,4 @@ def _check(connection: Any, name: str) -> None:
             f"{name!r} was written by a newer faithscope (state version {version}; this one reads up to {VERSION}): "
             "upgrade faithscope."
         )
+    return held

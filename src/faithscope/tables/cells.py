@@ -17,9 +17,11 @@ from faithscope.tables.log.rows import KeyedRows
 Ints = NDArray[np.int64]
 
 
-def cells(rows: KeyedRows, by: Sequence[str] = ()) -> Table:
-    """The (explanation, label) cells as an expression: key columns, `label` and `given`."""
-    return rows.table.group_by([*by, *rows.keys, "label"]).aggregate(given=rows.table.count())
+def cells(rows: KeyedRows, by: Sequence[str] = (), **flags: str) -> Table:
+    """The (explanation, label) cells as an expression: key columns, `label`, `given`, and rows for which flags hold."""
+    table = rows.table
+    further = {name: table.count(where=table[flag]) for name, flag in flags.items()}
+    return table.group_by([*by, *rows.keys, "label"]).aggregate(given=table.count(), **further)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,71 @@
+"""A monitor that is fed from a log, whatever the engine in which the log lives: the batch is that of memory."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import faithscope as fs
+from faithscope.errors import BadInput
+from tables import engines
+
+ROWS = 200
+ENGINES = pytest.mark.parametrize("engine", engines.NAMES)
+PHI = pd.DataFrame(np.random.default_rng(3).normal(size=(ROWS, 3)).round(1), columns=["phi_a", "phi_b", "phi_c"])
+YHAT = np.where(np.random.default_rng(4).random(ROWS) < 0.3, "no", "yes")
+REGION = np.where(np.arange(ROWS) % 3 == 0, "eu", "us")
+WHEN = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(ROWS) % 72, "h")
+HOW = {"prediction": "yhat", "explanation": "phi_*", "when": "ts"}
+
+
+def table(phi=PHI):
+    columns = {**{name: pa.array(phi[name], from_pandas=False) for name in phi}, "yhat": pa.array(YHAT.tolist())}
+    moments = pa.array(WHEN.to_pydatetime().tolist(), pa.timestamp("us"))
+    return pa.table({**columns, "region": pa.array(REGION.tolist()), "ts": moments})
+
+
+@ENGINES
+@pytest.mark.parametrize("discretizer", ["sign", "1-fp", "rank"])
+def test_a_log_in_an_engine_is_the_same_batch_as_in_memory(engine, discretizer):
+    monitor = fs.Monitor(by="region")
+    added = monitor.add(PHI, YHAT, discretizer=discretizer, when=WHEN, by=REGION)
+    how = engines.put(engine, "monitored", table())
+    with pytest.warns(UserWarning, match="added before"):
+        logged = monitor.add_log(**how, **HOW, discretizer=discretizer)
+    assert (logged.batch, logged.rows, logged.counted) == (added.batch, ROWS, False)
+
+
+@ENGINES
+@pytest.mark.parametrize(("value", "words"), [(np.nan, "missing"), (np.inf, "infinite"), (None, "missing")])
+def test_an_odd_number_is_refused_in_every_engine_and_nothing_is_counted(engine, value, words):
+    values = PHI.astype(object)
+    values.loc[7, "phi_b"] = value
+    how = engines.put(engine, "odd", table({name: values[name].tolist() for name in values}))
+    monitor = fs.Monitor(by="region")
+    with pytest.raises(BadInput, match=words):
+        monitor.add_log(**how, **HOW, discretizer="sign")
+    assert not monitor.groups
+
+
+@pytest.mark.parametrize("size", [2.0**53, 2.0**60, 1e300])
+def test_numbers_of_any_size_are_counted_by_their_signs(size):
+    phi = PHI * size
+    monitor = fs.Monitor(by="region")
+    added = monitor.add(phi, YHAT, discretizer="sign", when=WHEN, by=REGION)
+    with pytest.warns(UserWarning, match="added before"):
+        assert monitor.add_log(table(phi), **HOW, discretizer="sign").batch == added.batch
+
+
+def test_one_pass_over_a_log_without_missing_values_is_enough(monkeypatch):
+    def refused(*arguments):
+        raise AssertionError("a second pass")
+
+    monkeypatch.setattr("faithscope.monitor.log_batch.open_log", refused)
+    assert fs.Monitor(by="region").add_log(table(), **HOW, discretizer="sign").counted
+    with pytest.raises(AssertionError, match="a second pass"):
+        fs.Monitor(by="region").add_log(table(PHI.replace(PHI.iloc[0, 0], np.nan)), **HOW, discretizer="sign")
+
+
+def test_a_column_of_the_log_may_be_called_as_the_flag_is():
+    log = table().append_column("ordinary", pa.array([False] * ROWS))
+    assert fs.Monitor(by="region").add_log(log, **HOW, discretizer="sign").rows == ROWS
