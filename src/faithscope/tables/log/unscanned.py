@@ -6,16 +6,16 @@ from functools import reduce
 from operator import and_
 
 from faithscope.discretizers import Original, Sign
-from faithscope.tables.engine.dialects import engine_of
 from faithscope.tables.engine.expressions import literal
 from faithscope.tables.engine.protocol import Expression
-from faithscope.tables.log.kinds import KeyColumns, NumberColumns
+from faithscope.tables.log.discretizers import total
+from faithscope.tables.log.kinds import KeyColumns, Kind, NumberColumns
 from faithscope.tables.log.layout import laid_out
 from faithscope.tables.log.rows import AuditedLog
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.source import LogSource
 
-_EXACT = 2**53  # beyond it two integers may share one float64
+_EXACT = 2.0**53  # beyond it two integers may share one float64
 
 
 def unscanned(
@@ -40,22 +40,34 @@ def unscanned(
     table = log.source.table
     while flag in table.columns:
         flag += "_"
-    ordinary = (_is_ordinary(table[name]) for name in dict.fromkeys((*log.used, *carried)))
-    return replace(log, source=replace(log.source, table=table.mutate(**{flag: reduce(and_, ordinary)}))), flag
+    values = [table[name] for name in dict.fromkeys((*log.used, *carried))]
+    source = replace(log.source, table=table.mutate(**{flag: _are_ordinary(values)}))
+    return replace(log, source=source, kind=_without_holes(log.kind)), flag
 
 
 def _is_plain(log: AuditedLog) -> bool:
-    """Whether keys do not depend on the size of numbers, and DuckDB makes keys even of numbers that are none."""
+    """Whether keys do not depend on the size of numbers, and a DuckDB of our own makes them, which sees every NaN."""
     options = log.options
     columns = isinstance(log.kind, NumberColumns | KeyColumns) and len(log.columns) == log.kind.width
     known = type(options.discretizer) in (Original, Sign) and options.nulls == "error" and not log.sparse
-    return columns and known and engine_of(log.source.table).name == "duckdb"
+    return columns and known and log.source.embedded
 
 
-def _is_ordinary(value: Expression) -> Expression:
-    """Whether a value is present, and if it is a float or integer no larger than doubles can count; never null."""
-    kind = value.type()
-    if not (kind.is_floating() or kind.is_integer()):
-        return value.notnull()
-    largest = literal(float(_EXACT) if kind.is_floating() else _EXACT)
-    return value.between(-largest, largest).fill_null(False)
+def _without_holes(kind: Kind) -> Kind:
+    return replace(kind, holes=False) if isinstance(kind, NumberColumns) else kind
+
+
+def _are_ordinary(values: Sequence[Expression]) -> Expression:
+    """Whether all values are present, and numbers finite and no larger than doubles can count; never null.
+
+    The sum of their sizes says it of all numbers at once: it is null if a number is missing, and NaN or too large if
+    one of them is.
+    """
+    sizes = [value.cast("float64").abs() for value in values if _is_number(value)]
+    present = [value.notnull() for value in values if not _is_number(value)]
+    small = [(total(sizes) < literal(_EXACT)).fill_null(False)] if sizes else []
+    return reduce(and_, (*small, *present))
+
+
+def _is_number(value: Expression) -> bool:
+    return bool(value.type().is_floating() or value.type().is_integer())
