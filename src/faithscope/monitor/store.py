@@ -196,10 +196,14 @@ def _unreadable(path: Path | None, error: Exception) -> BadInput:
 
 def _checked(connection: Any, name: str) -> dict[str, str]:
     """The settings of a store, if this is one that can be read."""
-    tables = {row[0] for row in fetch_lines(connection, "SELECT table_name FROM duckdb_tables()")}
-    columns = fetch_lines(connection, "SELECT column_name FROM duckdb_columns() WHERE table_name = 'settings'")
-    ours = {"name", "value"} <= {column for (column,) in columns} and set(_table_names()) <= tables
-    held = dict(fetch_lines(connection, "SELECT name, value FROM settings")) if ours else {}
+    import duckdb
+
+    try:
+        held = dict(fetch_lines(connection, "SELECT name::VARCHAR, value::VARCHAR FROM settings"))
+        for table in _table_names():
+            connection.execute(f"SELECT 1 FROM {table} LIMIT 0")
+    except duckdb.Error:
+        held = {}
     if held.get("format") != FORMAT:
         raise BadInput(f"{name!r} is a database of something else, not the state of a monitor: name another file.")
     version = int(held["version"])

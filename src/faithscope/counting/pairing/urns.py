@@ -11,8 +11,8 @@ from faithscope.counting.pairing.rows import Rows
 from faithscope.counting.pairing.tally import DayTally
 
 AgreementOfPairs = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
-_HEAVY = 64  # rows of one explanation and day
-_TABLE = 8  # and so many rows per pair of its labels
+_HEAVY = 16  # rows of one explanation and day
+_TABLE = 2  # and so many rows per pair of its labels
 
 
 class Drawn(NamedTuple):
