@@ -115,7 +115,7 @@ def test_no_draws_say_nothing():
 
 
 def test_some_window_begins_within_a_quarter_of_the_time_since_any_day():
-    first, last = watched(600)
+    first, last = watched(np.arange(600))
     assert len({*zip(first, last, strict=True)}) == len(first)
     for look in (5, 63, 100, 599):
         starts = np.sort(first[last == look])

@@ -12,6 +12,7 @@ from faithscope.errors import BadInput
 from faithscope.monitor.batch import Batch, Names
 from faithscope.monitor.moments import to_date, to_days
 from faithscope.monitor.naming import insert_names
+from faithscope.monitor.origin import origin
 from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered
 from faithscope.monitor.schema import WHOLE
 from faithscope.monitor.store import Store
@@ -86,11 +87,11 @@ def add_batch(store: Store, batch: Batch, name: str | None) -> Added:
 
 def _odd_days(connection: Any, batch: Batch) -> tuple[str, ...]:
     """Notes of days that a clock may have got wrong: before all that came so far, or in the future."""
-    first = fetch_value(connection, "SELECT min(first_day) FROM batches")
+    first = origin(connection)
     start, end, today = int(batch.day.min()), int(batch.day.max()), int(to_days(None, 1)[0])
     early = (
-        f"rows of {to_date(start)} are older than all that were added before, which began on {to_date(first)}: a "
-        "reference of the first days now begins with them"
+        f"rows of {to_date(start)} are older than the first batch, which began on {to_date(first)}: they count for "
+        "limits, but neither for the reference nor for alarms"
         if first is not None and start < first
         else None
     )

@@ -1,17 +1,15 @@
-"""Old days made small: their measures are kept for good, and their cells merged into months, then into one."""
+"""Old days made small: their measures are kept for good, their cells merged into weeks or months, then into one."""
 
-from datetime import date
 from typing import Any
 
 from faithscope.monitor.history import measures, open_days
-from faithscope.monitor.moments import to_date
+from faithscope.monitor.origin import FIRST_DAYS, block_start, months, origin
 from faithscope.monitor.queries import fetch_lines, fetch_value, registered
 from faithscope.monitor.schema import EVER, MONTH
 from faithscope.monitor.store import Store
 
 OPEN_DAYS = 7  # days before the latest whose cells stay as they came, so that late rows join their day
 OPEN_MONTHS = 12  # months before the latest that stay apart
-FIRST_MONTHS = 3  # first months that stay apart for ever, so that later ones can be compared with them
 MOST_CELLS = 20_000_000  # kept in all; beyond, explanations that came once long ago are forgotten
 _FEW = 200_000  # cells of closed days that may wait to be merged
 _MOST_NAMES = 20_000
@@ -67,8 +65,9 @@ def _merge(connection: Any, latest: int, lines: list[tuple[Any, ...]]) -> None:
     with registered(connection, "closing", columns):
         connection.execute("INSERT INTO days SELECT * FROM closing")
     held = fetch_lines(connection, "SELECT DISTINCT level, period FROM cells")
-    first = fetch_value(connection, "SELECT min(first_day) FROM batches")
-    moved = [(level, period, *_place(level, period, first, latest)) for level, period in held]
+    begun = origin(connection)
+    assert begun is not None
+    moved = [(level, period, *_place(level, period, begun, latest)) for level, period in held]
     places = {name: [line[j] for line in moved] for j, name in enumerate(("old_level", "old", "level", "period"))}
     with registered(connection, "places", places):
         connection.execute(_MERGED)
@@ -76,20 +75,13 @@ def _merge(connection: Any, latest: int, lines: list[tuple[Any, ...]]) -> None:
     connection.execute("ALTER TABLE merged RENAME TO cells")
 
 
-def _place(level: int, period: int, first: int, latest: int) -> tuple[int, int]:
-    """Where cells of a level and period belong: they stay, or are merged with others of their month, or of all."""
+def _place(level: int, period: int, begun: int, latest: int) -> tuple[int, int]:
+    """Where cells of a level and period belong: they stay, or are merged with those of their week, month, or of all."""
     if level == EVER or (level == 0 and not _closes(period, latest)):
         return level, period
-    if months(period, latest) > OPEN_MONTHS and months(first, period) >= FIRST_MONTHS:
+    if months(period, latest) > OPEN_MONTHS and period >= begun + FIRST_DAYS:
         return EVER, 0
-    month = to_date(period)
-    return MONTH, (date(month.year, month.month, 1) - date(1970, 1, 1)).days
-
-
-def months(first: int, last: int) -> int:
-    """How many months after the month of one day that of another day is."""
-    start, end = to_date(first), to_date(last)
-    return (end.year - start.year) * 12 + end.month - start.month
+    return MONTH, block_start(period, begun)
 
 
 def _forget(connection: Any) -> None:

@@ -1,17 +1,19 @@
 """The reference period beside the days after it, as far as a store still tells their explanations apart."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faithscope.explanations.base import readable
 from faithscope.measures.sequential.draws import DailyDraws
 from faithscope.measures.sequential.periods import TwoPeriods
-from faithscope.monitor.compaction import FIRST_MONTHS
 from faithscope.monitor.moments import to_date
+from faithscope.monitor.origin import FIRST_DAYS, known_until, origin, reference_end
 from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered
 from faithscope.monitor.schema import EVER
 
@@ -36,74 +38,94 @@ class Compared:
     Attributes
     ----------
     until : date
-        The last day that counts as reference: later than asked if days of its month were merged with it.
+        The last day that counts as reference: later than asked if days of its week were merged with it.
     periods : TwoPeriods
-    names, labels : list of str
+    names, labels : sequence of str
         By number.
     features : list of tuples of str
         The features that each explanation names.
     fresh : DailyDraws
         Rows after the first half of the reference, and those whose explanations that half did not have.
+    begin : date
+        The first day after that half.
     reference : int
-        How many entries of `fresh` are of the reference.
+        How many days of the reference `fresh` has. For `fresh` the reference and its half are whole weeks, whatever was
+        merged: both were fixed beforehand.
     """
 
     until: date
     periods: TwoPeriods
-    names: list[str]
+    names: Sequence[str]
     labels: list[str]
     features: list[tuple[str, ...]]
     fresh: DailyDraws
+    begin: date
     reference: int
 
 
-def compare(connection: Any, end: int) -> Compared | None:
-    """What came until a day, and what came after it; None if nothing did."""
+class Texts(Sequence[str]):
+    """How explanations read, by number: of few a text was kept, the others are told by their digests."""
+
+    def __init__(self, high: NDArray[np.uint64], known: dict[int, str]) -> None:
+        self.high, self.known = high, known
+
+    def __len__(self) -> int:
+        return len(self.high)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.known.get(int(place)) or f"explanation {int(self.high[place]):016x}, whose text was not kept"
+
+
+def compare(connection: Any, reference: int) -> Compared | None:
+    """What came in the first so many days, and what came after them; None if nothing did.
+
+    Cells are added up in the store, so that what is read has a line per explanation and label, however many days
+    there were.
+    """
+    begun = origin(connection)
     held = fetch_lines(connection, "SELECT DISTINCT level, period FROM cells")
-    first = fetch_value(connection, "SELECT min(first_day) FROM batches")
-    starts = [_start(level, period, first) for level, period in held]
-    later = [start > end for start in starts]
-    if not any(later) or all(later):
+    if begun is None:
         return None
-    before = sorted({start for start in starts if start <= end})
-    half = set(before[: len(before) // 2])
+    starts = {line: begun + FIRST_DAYS if line[0] == EVER else line[1] for line in held}
+    counted = {line: start for line, start in starts.items() if start >= begun}  # what is older came late
+    end, half = begun + reference - 1, known_until(begun, reference)
+    after = [start for start in counted.values() if start > end]
+    if not after or len(after) == len(counted):
+        return None
     places = {
-        "level": np.array([level for level, _ in held], np.int8),
-        "period": np.array([period for _, period in held], np.int32),
-        "start": np.array(starts, np.int64),
-        "later": later,
-        "known": [start in half for start in starts],
+        "level": np.array([level for level, _ in counted], np.int8),
+        "period": np.array([period for _, period in counted], np.int32),
+        "start": np.array(list(counted.values()), np.int64),
+        "later": [start > end for start in counted.values()],
+        "known": [start <= half for start in counted.values()],
     }
     with registered(connection, "places", places):
-        cells, counted = (fetch_table(connection, query) for query in (_CELLS, _FRESH))
-    dates = np.array([to_date(day) for day in counted.column("start").to_pylist()], object)
-    fresh = DailyDraws.known(dates, counted.column("rows").to_numpy(), counted.column("fresh").to_numpy())
-    after = min(start for start in starts if start > end)
-    until = fetch_value(connection, "SELECT max(day) FROM days WHERE day >= ? AND day < ?", [end, after]) or end
-    return Compared(to_date(until), *_told(connection, cells), fresh, len(before) - len(half))
+        cells, new = (fetch_table(connection, query) for query in (_CELLS, _FRESH))
+    dates = np.array([to_date(day) for day in new.column("start").to_pylist()], object)
+    fresh = DailyDraws.known(dates, new.column("rows").to_numpy(), new.column("fresh").to_numpy())
+    merged = fetch_value(connection, "SELECT max(day) FROM days WHERE day >= ? AND day < ?", [end, min(after)])
+    return Compared(
+        to_date(merged or end),
+        *_told(connection, cells),
+        fresh,
+        to_date(half + 1),
+        reference_end(begun, reference) - half,
+    )
 
 
-def _start(level: int, period: int, first: int) -> int:
-    """The first day of a period; of all months that were merged into one, the first that may be among them."""
-    if level != EVER:
-        return period
-    month = to_date(first)
-    year, place = divmod(month.year * 12 + month.month - 1 + FIRST_MONTHS, 12)
-    return (date(year, place + 1, 1) - date(1970, 1, 1)).days
-
-
-def _told(connection: Any, cells: Any) -> tuple[TwoPeriods, list[str], list[str], list[tuple[str, ...]]]:
+def _told(connection: Any, cells: Any) -> tuple[TwoPeriods, Texts, list[str], list[tuple[str, ...]]]:
     """The cells with their explanations numbered, and how they, and labels, read."""
     high, low, label, before, after = (cells.column(name).to_numpy() for name in cells.column_names)
     begins = np.concatenate([[True], (high[1:] != high[:-1]) | (low[1:] != low[:-1])])
     number = np.cumsum(begins) - 1
-    known = {
-        (top, bottom): (name, tuple(json.loads(features)))
-        for top, bottom, name, features in fetch_lines(connection, "SELECT high, low, name, features FROM names")
-    }
-    keys = zip(high[begins].tolist(), low[begins].tolist(), strict=True)
-    told = [known.get(key) or (f"explanation {key[0]:016x}, whose text was not kept", ()) for key in keys]
+    high, low = high[begins], low[begins]
+    names: dict[int, str] = {}
+    features: list[tuple[str, ...]] = [()] * len(high)
+    for top, bottom, name, told in fetch_lines(connection, "SELECT high, low, name, features FROM names"):
+        key = np.uint64(top)
+        for place in range(int(np.searchsorted(high, key)), int(np.searchsorted(high, key, "right"))):
+            if low[place] == bottom:
+                names[place], features[place] = name, tuple(json.loads(told))
     shown = fetch_lines(connection, "SELECT shown FROM labels ORDER BY code")
     labels = [readable(json.loads(text)) for (text,) in shown]
-    periods = TwoPeriods.of(number, label, before, after)
-    return periods, [name for name, _ in told], labels, [features for _, features in told]
+    return TwoPeriods.of(number, label, before, after), Texts(high, names), labels, features

@@ -17,6 +17,7 @@ from faithscope.measures.estimate import Estimate, estimate
 from faithscope.monitor.canonical import canonical
 from faithscope.monitor.estimates import profiles, with_forgotten
 from faithscope.monitor.moments import to_date
+from faithscope.monitor.origin import origin
 from faithscope.monitor.queries import fetch_lines, fetch_table
 from faithscope.monitor.schema import WHOLE
 from faithscope.monitor.store import Store
@@ -49,7 +50,10 @@ class PairColumns:
 
     def of_group(self, code: int) -> "PairColumns":
         """The lines of one group."""
-        chosen = self.group == code
+        return self.take(self.group == code)
+
+    def take(self, chosen: NDArray[np.bool_]) -> "PairColumns":
+        """Some of the lines."""
         return PairColumns(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
 
@@ -126,6 +130,12 @@ class History:
             _FIELDS.get(name, name): column.astype(np.int64) for name, column in columns.items() if name != "agreeing"
         }
         return PairColumns(**whole, agreeing=columns["agreeing"].astype(np.float64))
+
+    @cached_property
+    def origin(self) -> int | None:
+        """The day on which the watch began: the first of the first batch, whatever comes later; None without rows."""
+        with self._store.transaction() as connection:
+            return origin(connection)
 
     def profile(self, code: int) -> Profile | None:
         """The counts of all rows ever, or of a group; None if there are none."""

@@ -104,8 +104,9 @@ def daily_draws(columns: PairColumns, days: Ints) -> DailyDraws:
     return DailyDraws.of_pairs(dates, *sums)
 
 
-def all_draws(pairs: PairColumns, codes: Mapping[Any, int]) -> dict[Any, DailyDraws]:
-    """The draws of all rows and of groups, by name, on the same days."""
+def all_draws(pairs: PairColumns, codes: Mapping[Any, int], since: int | None = None) -> dict[Any, DailyDraws]:
+    """The draws of all rows and of groups, by name, on the same days; without those before `since`."""
+    pairs = pairs if since is None else pairs.take(pairs.day >= since)
     days = np.unique(pairs.day)
     return {name: daily_draws(pairs.of_group(code), days) for name, code in codes.items()}
 

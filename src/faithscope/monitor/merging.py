@@ -10,6 +10,7 @@ from faithscope.errors import Incompatible
 from faithscope.monitor.adding import codes, insert, replace_waiting, settle_kind, waiting_rows
 from faithscope.monitor.batch import Batch, Names
 from faithscope.monitor.canonical import Digests
+from faithscope.monitor.origin import origin, settle_origin
 from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered
 from faithscope.monitor.store import Store
 
@@ -29,15 +30,27 @@ def merge(first: Store, second: Store) -> Store:
         if held[name] != added[name]:
             raise Incompatible(f"Both monitors have a batch {name!r}, of different rows: give batches different names.")
     if not shared:
-        return _joined(first, second)
+        return _begun(_joined(first, second), first, second)
     if _is_open(second):
-        return _replayed(first, second, shared)
+        return _begun(_replayed(first, second, shared), first, second)
     if _is_open(first):
-        return _replayed(second, first, shared)
+        return _begun(_replayed(second, first, shared), first, second)
     raise Incompatible(
         f"Both monitors counted batch {min(shared)!r}, and both have merged their old days, so it cannot be counted "
         "once: merge monitors of different batches."
     )
+
+
+def _begun(merged: Store, *stores: Store) -> Store:
+    """A store whose watch began with the first of both."""
+    days = []
+    for store in stores:
+        with store.transaction() as connection:
+            days += [] if (day := origin(connection)) is None else [day]
+    if days:
+        with merged.transaction() as connection:
+            settle_origin(connection, min(days))
+    return merged
 
 
 def _batches(store: Store) -> dict[str, str]:

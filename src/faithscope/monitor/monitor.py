@@ -277,15 +277,16 @@ class Monitor(Shareable):
         ----------
         reference : int, optional
             Consistency is compared with that of the first so many days, a number that was fixed beforehand. Without it,
-            and if a level was promised with `at_least`, only with that.
+            and if a level was promised with `at_least`, only with that. Days are those of the calendar, from the first
+            day of the first batch on: rows of earlier days that come later count for limits, not for alarms.
         """
         check_reference(reference)
         with self._store.transaction():
             history = self._history
-            codes, pairs = {None: WHOLE, **history.groups}, history.pairs
+            codes, pairs, begun = {None: WHOLE, **history.groups}, history.pairs, history.origin
         parts = group_shares(pairs)
         shares = {name: parts.get(code, 1.0) for name, code in codes.items()}
-        return all_alarms(all_draws(pairs, codes), shares, self.at_least, reference, 1 - self.confidence)
+        return all_alarms(all_draws(pairs, codes, begun), shares, self.at_least, reference, 1 - self.confidence)
 
     def single_look(self, group: Any = None) -> Estimate:
         """The estimate and interval of all rows as if this were the only look; too narrow if it is not."""

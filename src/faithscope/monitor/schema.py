@@ -3,7 +3,9 @@
 FORMAT = "faithscope monitor"
 VERSION = 1
 WHOLE = -1  # the group that stands for all rows
-MONTH, EVER = 1, 2  # levels of cells: 0 is a day of one batch, then all batches of a month, then of all earlier months
+# Levels of cells: 0 is a day of one batch, then all batches of a month (in the beginning of a week), then of all
+# earlier months.
+MONTH, EVER = 1, 2
 
 TABLES = (
     "CREATE TABLE settings (name VARCHAR, value VARCHAR)",

@@ -36,9 +36,9 @@ def watched_record(monitor: "Monitor", told: Told, connection: Any, reference: i
         WatchedLine.of(_name(name), draws, error * parts.get(codes[name], 1.0), told.alarms.get(name, ()))
         for name, draws in all_draws(pairs, codes).items()
     )
-    days = np.unique(pairs.day)
-    end = None if reference is None or not len(days) else int(days[min(reference, len(days)) - 1])
-    compared = None if end is None else compare(connection, end)
+    begun = history.origin
+    end = None if reference is None or begun is None else begun + reference - 1
+    compared = None if end is None or reference is None else compare(connection, reference)
     grouped = "Limits of groups hold for all groups together." if told.groups else None
     notes = (grouped, None if reference else _NO_REFERENCE, *told.notes)
     return MonitorRecord(
@@ -101,7 +101,7 @@ def _changed(
         )
     parts = periods.feature_parts(compared.features)
     largest = sorted(parts.items(), key=lambda item: -abs(item[1]))[:_MOST_FEATURES]
-    new = changes(compared.fresh, compared.reference, error / 2)
+    new = changes(compared.fresh, compared.reference, error / 2, compared.begin.toordinal())
     look = error / 2 * float(shares(np.array([batches - 1]))[0])
     apart = distance(periods.given[0], periods.given[1], look, seed=0)
     return {

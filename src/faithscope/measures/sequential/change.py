@@ -52,8 +52,11 @@ def reference_limits(reference: DailyDraws, error: float) -> tuple[float, float]
     return float(low[-1]), float(high[-1])
 
 
-def changes(draws: DailyDraws, reference: int, error: float) -> tuple[Alarm, ...]:
+def changes(draws: DailyDraws, reference: int, error: float, start: int | None = None) -> tuple[Alarm, ...]:
     """Alarms of the days after the first `reference` days: whether the mean dropped or rose, each at most once.
+
+    Days are those of the calendar, with or without draws, so that a day that comes late moves neither the reference
+    nor any window. `start` is the ordinal of the first of them, by default that of the first day with draws.
 
     Half of the error is that of the reference's limits, a quarter that of all windows after it for either direction.
     Nothing is ever withdrawn: more partners for openers that wait only narrow what is known.
@@ -65,25 +68,37 @@ def changes(draws: DailyDraws, reference: int, error: float) -> tuple[Alarm, ...
     >>> print(*changes(draws, reference=10, error=0.05))
     drop since 20, known on 20: between 0.823 and 0.894, below 0.943
     """
-    low, high = reference_limits(draws.take(slice(0, reference)), error / 2)
-    return departures(draws.take(slice(reference, None)), (low, high), error / 4)
+    if not len(draws):
+        return ()
+    days = draws.ordinals
+    end = (int(days[0]) if start is None else start) + reference
+    low, high = reference_limits(draws.take(days < end), error / 2)
+    return departures(draws.take(days >= end), (low, high), error / 4, end)
 
 
-def departures(draws: DailyDraws, bounds: tuple[float, float], error: float) -> tuple[Alarm, ...]:
+def departures(
+    draws: DailyDraws, bounds: tuple[float, float], error: float, start: int | None = None
+) -> tuple[Alarm, ...]:
     """Alarms of days on which a window proves a mean below, or above, the bounds; `error` is that of each direction.
+
+    `start` is the ordinal of the first day on which a window may begin, by default the first day with draws.
 
     A bound of 0 or 1 cannot be left. Its error is not spent on the other one: as openers find partners a reference gets
     narrower, and what was an alarm has to stay one.
     """
     low, high = bounds
     sides = [True] * (low > 0) + [False] * (high < 1)
-    alarms = (_departure(draws, drop, bounds, error) for drop in sides)
+    days = draws.ordinals
+    offsets = days - (start if start is not None else days[:1].sum())
+    alarms = (_departure(draws, offsets, drop, bounds, error) for drop in sides)
     return tuple(alarm for alarm in alarms if alarm is not None)
 
 
-def _departure(draws: DailyDraws, drop: bool, bounds: tuple[float, float], error: float) -> Alarm | None:
-    first, last = watched(len(draws))
-    errors = error * shares(first)
+def _departure(
+    draws: DailyDraws, offsets: Integers, drop: bool, bounds: tuple[float, float], error: float
+) -> Alarm | None:
+    first, last = watched(offsets)
+    errors = error * shares(offsets[first])
     n, failures = _sums(draws.draws, first, last), _sums(draws.draws - draws.most if drop else draws.least, first, last)
     bound = 1 - bounds[0] if drop else bounds[1]  # a drop is a rise of what is missing
     proves = np.flatnonzero(_divergence(failures, n, bound) >= -np.log(errors))

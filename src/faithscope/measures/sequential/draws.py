@@ -42,6 +42,13 @@ class DailyDraws:
     def __len__(self) -> int:
         return len(self.days)
 
+    @property
+    def ordinals(self) -> NDArray[np.int64]:
+        """The days as whole numbers: dates by Python's ordinals."""
+        if self.days.dtype.kind in "iu":
+            return self.days.astype(np.int64)
+        return np.array([day.toordinal() for day in self.days.tolist()], np.int64)
+
     def take(self, places: Any) -> Self:
         """The days at these places."""
         return replace(
