@@ -11,7 +11,7 @@ from faithscope.monitor.store import Store
 OPEN_DAYS = 7  # days before the latest whose cells stay as they came, so that late rows join their day
 OPEN_MONTHS = 12  # months before the latest that stay apart
 MOST_CELLS = 20_000_000  # kept in all; beyond, explanations that came once long ago are forgotten
-_FEW = 200_000  # cells of closed days that may wait to be merged
+_FEW = 1_000_000  # cells of closed days that may wait to be merged
 _MOST_NAMES = 20_000
 
 _MERGED = """
@@ -35,8 +35,8 @@ def compact(store: Store, confidence: float, *, anyway: bool = False) -> bool:
         if latest is None or not (anyway or _are_many(connection, latest)):
             return False
         grouped = fetch_value(connection, "SELECT value FROM settings WHERE name = 'by'") != "[]"
-        days = open_days(connection, confidence, grouped=grouped)
-        lines = [(day, code, *measures(told), confidence) for (day, code), told in days if _closes(day, latest)]
+        days = open_days(connection, confidence, grouped=grouped, before=latest - OPEN_DAYS)
+        lines = [(day, code, *measures(told), confidence) for (day, code), told in days]
         if not lines:
             return False
         _merge(connection, latest, lines)

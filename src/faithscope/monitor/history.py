@@ -30,7 +30,7 @@ _CLOSED = """
 SELECT day, grp, n, agreeing, unverifiable, explanations, low, high, confidence FROM days ORDER BY day, grp
 """
 _FIELDS = {"grp": "group"}
-_OPEN = "(SELECT period AS day, {group} AS grp, high, low, label, given FROM cells WHERE level = 0)"
+_OPEN = "(SELECT period AS day, {group} AS grp, high, low, label, given FROM cells WHERE level = 0{further})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,11 +180,14 @@ class History:
         return [merged[key] for key in sorted(merged)]
 
 
-def open_days(connection: Any, confidence: float, *, grouped: bool) -> Iterator[tuple[tuple[int, int], Estimate]]:
-    """The estimate of every day that is not closed, by day and group."""
-    parts = profiles(connection, _OPEN.format(group=WHOLE), ("day", "grp"))
+def open_days(
+    connection: Any, confidence: float, *, grouped: bool, before: int | None = None
+) -> Iterator[tuple[tuple[int, int], Estimate]]:
+    """The estimate of every day that is not closed, by day and group; of those before a day only, if there is one."""
+    further = "" if before is None else f" AND period < {before}"
+    parts = profiles(connection, _OPEN.format(group=WHOLE, further=further), ("day", "grp"))
     if grouped:
-        parts |= profiles(connection, _OPEN.format(group="grp"), ("day", "grp"))
+        parts |= profiles(connection, _OPEN.format(group="grp", further=further), ("day", "grp"))
     for key, profile in parts.items():
         yield (key[0], key[1]), estimate(profile, confidence=confidence, interval=None)
 
