@@ -117,3 +117,14 @@ def test_two_monitors_added_up_began_with_the_earlier_one_in_either_order():
     both = [(early + late)._history.origin, (late + early)._history.origin, early._history.origin]
     assert len(set(both)) == 1
     assert (fs.Monitor() + late)._history.origin == late._history.origin
+
+
+def test_a_row_from_the_future_closes_no_day(monkeypatch):
+    monkeypatch.setattr(compaction, "_FEW", 0)
+    monitor = fs.Monitor()
+    today = datetime.datetime.now(datetime.UTC).date()
+    monitor.add(*rows(0), when=today, batch="today")
+    added = monitor.add(*rows(1), when="2999-01-01", batch="a wrong clock")
+    assert "future" in added.notes[0]
+    monitor.add(*rows(2), when=today, batch="today, later")
+    assert monitor.table()["parts"].tolist() == [1, 1]

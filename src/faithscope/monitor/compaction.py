@@ -3,6 +3,7 @@
 from typing import Any
 
 from faithscope.monitor.history import measures, open_days
+from faithscope.monitor.moments import to_days
 from faithscope.monitor.origin import FIRST_DAYS, block_start, months, origin
 from faithscope.monitor.queries import fetch_lines, fetch_value, registered
 from faithscope.monitor.schema import EVER, MONTH
@@ -31,7 +32,7 @@ GROUP BY high, low HAVING sum(given) = 1 AND min(level) = {EVER}
 def compact(store: Store, confidence: float, *, anyway: bool = False) -> bool:
     """Merge the cells of days that are closed, if they are many; whether anything was merged."""
     with store.transaction() as connection:
-        latest = fetch_value(connection, "SELECT max(last_day) FROM batches")
+        latest = _latest(connection)
         if latest is None or not (anyway or _are_many(connection, latest)):
             return False
         grouped = fetch_value(connection, "SELECT value FROM settings WHERE name = 'by'") != "[]"
@@ -43,6 +44,12 @@ def compact(store: Store, confidence: float, *, anyway: bool = False) -> bool:
         _forget(connection)
         _tidy(connection)
     return True
+
+
+def _latest(connection: Any) -> int | None:
+    """The latest day with rows; today if that lies in the future: a clock that is wrong once closes no day."""
+    day = fetch_value(connection, "SELECT max(last_day) FROM batches")
+    return None if day is None else min(int(day), int(to_days(None, 1)[0]))
 
 
 def _closes(day: int, latest: int) -> bool:
