@@ -195,7 +195,7 @@ class Forest:
         rows : callable
             From positions to rows.
         """
-        doubtful = np.flatnonzero(lead <= 2 * self.rounding(sizes))
+        doubtful = np.flatnonzero((lead <= 2 * self.rounding(sizes)) | (sizes >= 0.9 * self._most))
         if len(doubtful):
             labels[doubtful] = self.labels(self.margins(rows(doubtful)))
         return labels
@@ -208,6 +208,11 @@ class Forest:
     def _fast(self, rows: Floats) -> Floats:
         margins = self._booster.inplace_predict(np.asarray(rows, np.float32), predict_type="margin")
         return of_both(np.asarray(margins, np.float64).reshape(len(rows), len(self.start)) + self.start)
+
+    @property
+    def _most(self) -> float:
+        """Where values are cut off in single precision, so that no sum overflows; labels from there on are in doubt."""
+        return float(np.finfo(np.float32).max) / (2 * len(self.roots))
 
     @cached_property
     def _booster(self) -> Any:
@@ -249,8 +254,7 @@ class Forest:
         parents = np.full(size, 2**31 - 1)
         for side in (left, right):
             parents[side[~leaf]] = np.flatnonzero(~leaf)
-        most = np.finfo(np.float32).max / (2 * len(self.roots))  # so that no sum overflows; what is cut off is doubtful
-        condition = np.where(leaf, values[part].clip(-most, most).astype(np.float32), self.threshold[part])
+        condition = np.where(leaf, values[part].clip(-self._most, self._most).astype(np.float32), self.threshold[part])
         nothing = [0.0] * size
         return like | {
             "id": number,
