@@ -167,7 +167,7 @@ def drifted(p: Floats, later: Floats, rows: int, days: int, trials: int, rng: np
 def drift_report(quick: bool, rng: np.random.Generator) -> Iterator[str]:
     """How often explanations are said to drift, and when."""
     days, trials = (100, 20) if quick else (1_000, 120)
-    yield f"Drift of explanations, 28 days of reference, then {days:,} days of 50 rows, looked at every day; {trials} trials"
+    yield f"Drift of explanations: 28 days of reference, then {days:,} of 50 rows, all looked at; {trials} trials"
     yield "explanations            drift             new ones said   distance said   either   median day"
     for size in (20, 2_000):
         p = zipf(size)
