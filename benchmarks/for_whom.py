@@ -39,6 +39,7 @@ from ratios import describe_machine, is_missing
 POPULATIONS = ("real", "nearest", "perturbed", "product", "uniform")
 TRAINED, DRAWN_FROM = 20_000, 5_000  # training rows
 ANCHORED = {"heart": 50, "bank": 150, "adult": 200}  # rows that anchor-exp explains; other test rows are the real ones
+CLAIMS = ("claimed", "fresh")  # by anchor-exp: what it returns, and new draws of its own
 QUICK = ("heart", "bank", "adult")
 
 
@@ -113,17 +114,22 @@ def compared(line: dict[str, Any]) -> str:
     return f"{line['data']:5} {line['threshold']:<4} " + "  ".join(parts)
 
 
+def gaps_header() -> str:
+    names = ("claimed - perturbed", "fresh - perturbed", "claimed - real", "fresh - real")
+    return f"{'':10} " + " ".join(f"{name:21}" for name in names).rstrip()
+
+
 def gaps(line: dict[str, Any]) -> str:
     """How far what anchor-exp says lies from what was measured, row by row."""
-    parts = [f"{name} {signed(gap)}" for name, gap in line["apart"].items()]
-    return f"{line['data']:5} {line['threshold']:<4} " + "  ".join(parts)
+    cells = [signed(line["apart"][f"{claim} - {name}"]) for name in ("perturbed", "real") for claim in CLAIMS]
+    return f"{line['data']:5} {line['threshold']:<4} " + " ".join(cells).rstrip()
 
 
 def signed(gap: dict[str, Any]) -> str:
     """A difference, and its interval, whose ends are rounded outward; a star if 0 lies outside."""
-    low, high = math.floor(1000 * gap["low"]) / 1000, math.ceil(1000 * gap["high"]) / 1000
-    told = "*" if gap["low"] > 0 or gap["high"] < 0 else " "
-    return f"{gap['mean']:+.3f}{told} {low:+.3f}–{high:+.3f}"
+    ends = math.floor(1000 * gap["low"]) / 1000, math.ceil(1000 * gap["high"]) / 1000
+    mean, low, high = (f"{value:+.3f}".replace("0.", ".", 1) for value in (gap["mean"], *ends))
+    return f"{mean}{'*' if gap['low'] > 0 or gap['high'] < 0 else ' '} [{low}, {high}]"
 
 
 def apart(lines: list[dict[str, Any]]) -> str:
@@ -150,8 +156,8 @@ def study(names: tuple[str, ...], rows: int, anchored: dict[str, int]) -> dict[s
             print(line_of(lines[-1]), flush=True)
         for asked in THRESHOLDS if name in anchored and not is_missing("anchor") else ():
             claims.append(against_anchor_exp(data, model, data.test[: anchored[name]], train, asked))
-            print(compared(claims[-1]), gaps(claims[-1]), sep="\n", flush=True)
-    print(apart(lines))
+            print(compared(claims[-1]), flush=True)
+    print(*[gaps_header(), *map(gaps, claims)] if claims else [], apart(lines), sep="\n")
     return {"lines": lines, "anchor-exp": claims}
 
 
@@ -166,7 +172,7 @@ def main() -> None:
     if asked.read:
         results = json.loads(asked.read.read_text())
         print(header(), *map(line_of, results["lines"]), sep="\n")
-        print(*map(compared, results["anchor-exp"]), *map(gaps, results["anchor-exp"]), sep="\n")
+        print(*map(compared, results["anchor-exp"]), gaps_header(), *map(gaps, results["anchor-exp"]), sep="\n")
         print(apart(results["lines"]))
     else:
         print(describe_machine(("faithscope", "numpy", "xgboost", "anchor")), "\n")
