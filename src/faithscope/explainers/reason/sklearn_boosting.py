@@ -19,8 +19,8 @@ def read(model: Any) -> Ensemble:
         )
     if getattr(start, "strategy", None) == "stratified":
         raise BadInput(
-            f"This {type(model).__name__} begins with a label drawn at random (init=DummyClassifier('stratified')), so "
-            "nothing can be proven: leave init= out when you fit it."
+            f"This {type(model).__name__} begins with labels drawn at random (init is 'stratified'), so nothing can "
+            "be proven: leave init= out when you fit it."
         )
     rounds, k = model.estimators_.shape
     splits = [tree.tree_ for tree in model.estimators_.ravel()]
