@@ -1,5 +1,7 @@
 """scikit-learn's trees as arrays, their stand-in, and labels of mixtures, against what they stand for."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from faithscope.reproduce.authors.kernel_coalitions import draw
 from faithscope.reproduce.models import forest as forests
 from faithscope.reproduce.models.forest import Forest
 from faithscope.reproduce.models.stand_in import stand_in
+from faithscope.reproduce.models.tabulated import Tabulated, forest_margins
 from faithscope.reproduce.models.trained import STAND_IN, by_scikit_learn, trained
 from faithscope.reproduce.settings import Settings
 from faithscope.reproduce.systems import sample
@@ -76,6 +79,33 @@ def test_a_snapped_row_gets_the_same_margins(fitted):
     _, forest, X = fitted
     rows = asked(X, forest)
     assert np.array_equal(forest.margins(forest.snapped(rows)), forest.margins(rows))
+
+
+@pytest.mark.parametrize("classes", [2, 3, 7])
+def test_a_table_of_a_forest_holds_its_margins_bit_by_bit(classes):
+    X, y = problem(classes, np.random.default_rng(classes), n=200, d=4)
+    estimator = ensemble.GradientBoostingClassifier(random_state=0, **CHOSEN).fit(X // 3, y)
+    forest = Forest.of(estimator)
+    table = Tabulated.of(forest)
+    rows = asked(X // 3, forest)
+    assert np.array_equal(forest_margins(forest)[table._cells(rows)], forest.margins(rows))
+    assert np.array_equal(table.predict(rows), estimator.predict(rows))
+    np.testing.assert_allclose(table.predict_proba(rows), estimator.predict_proba(rows), atol=1e-12)
+
+
+@pytest.mark.filterwarnings("error")
+def test_leaves_beyond_single_precision_leave_no_wrong_label(fitted):
+    _, forest, X = fitted
+    huge = np.where(forest.is_leaf & (np.arange(len(forest.left)) % 7 == 0), forest.value * 1e60, forest.value)
+    grown = replace(forest, value=huge)
+    rows = asked(X, forest)
+    assert np.array_equal(grown.predict(rows), grown.labels(grown.margins(rows)))
+    assert np.isfinite(grown.predict_proba(rows)).all()
+
+
+def test_no_row_has_a_larger_size_than_the_largest(fitted):
+    _, forest, X = fitted
+    assert forest.sizes(asked(X, forest)).max() <= forest.largest_size * (1 + 1e-5)
 
 
 def test_no_rows_have_no_labels(fitted):

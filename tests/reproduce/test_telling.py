@@ -1,7 +1,9 @@
 """What the page says first: counts, verdicts of far numbers, ranges over draws, the time of the run."""
 
 import re
+from collections import Counter
 from dataclasses import replace
+from importlib.resources import files
 from types import SimpleNamespace
 
 import pytest
@@ -13,6 +15,7 @@ from faithscope.reproduce.parts import table4
 from faithscope.reproduce.ranges import Draws, by_seed, ranged
 from faithscope.reproduce.records import Claim, Figure, Outcome, Record, Step
 from faithscope.reproduce.running import PARTS, Part
+from faithscope.reproduce.samples import rows_expected
 from faithscope.reproduce.settings import Steps
 from faithscope.reproduce.telling import evidence, page, summary, verdicts
 from faithscope.reproduce.telling.clock import Clock, timing
@@ -98,6 +101,34 @@ def test_the_former_counts_are_those_of_all_printed_numbers():
     tables = [counts for name, counts in verdicts.BEFORE.items() if name != "all"]
     assert tuple(map(sum, zip(*tables, strict=True))) == verdicts.BEFORE["all"] == (161, 41, 52)
     assert set(verdicts.BEFORE) - {"all"} < set(PARTS)
+
+
+def test_each_number_that_was_far_before_is_told_with_what_became_of_it():
+    cases = {"chess delta": (0.17, 0.18), "chess original": (0.70, 0.66), "avila original": (0.22, 1.0)}
+    records = [
+        Record("table7", case, "uniqueness", "as_run", 100, ours, known, note="open: nobody knows")
+        for case, (known, ours) in cases.items()
+    ]
+    rows = verdicts.former_rows([part(*records, replace(records[2], case="avila delta-sign"))])
+    assert [(row[0], row[2], row[-1]) for row in rows] == [
+        ("table7 chess original, uniqueness", "0.762", "within 0.05"),
+        ("table7 chess delta, uniqueness", "0.332", "within 0.02"),
+        ("table7 avila original, uniqueness", "1.000", "open"),
+    ]
+    assert "What became of the 3 that were far before" in to_markdown([part(*records)], "faithscope reproduce table7")
+
+
+def test_the_numbers_that_were_far_before_are_as_many_as_the_former_counts_say():
+    lines = (files("faithscope.reproduce.telling") / "far_before.csv").read_text("utf-8").splitlines()[1:]
+    counts = Counter(line.partition(",")[0] for line in lines)
+    assert counts == {name: far for name, (_, _, far) in verdicts.BEFORE.items() if far and name != "all"}
+
+
+def test_what_most_runs_count_is_a_range_without_a_number_of_draws():
+    record = rows_expected(replace(FAR, printed=53.0), 5, 167, 1_690)
+    assert record.in_range
+    assert record.draws is None
+    assert "over 95% of runs of anchors" in verdicts.told_range(record)
 
 
 def test_markdown_and_page_say_what_holds_what_does_not_and_what_nobody_can_know():

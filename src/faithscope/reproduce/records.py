@@ -39,7 +39,8 @@ class Record:
         Why ours differs from the printed number, if that is known; ``unexplained`` if it is not. A verdict comes first:
         ``explained: …``, ``likely: …``, ``partly: …``, ``open: …``.
     lowest, highest, draws : float, float, int or None
-        Least and greatest number over so many plausible draws, ours among them; None if no range was computed.
+        Least and greatest number over so many plausible draws, ours among them; None if no range was computed. Without
+        a number of draws, what 95% of all runs would count.
     hangs_on : str
         What is drawn, if the number hangs on a draw that the paper does not tell: such as the split.
     """
@@ -62,6 +63,11 @@ class Record:
     highest: float | None = None
     draws: int | None = None
     hangs_on: str = ""
+
+    @property
+    def draws_told(self) -> str:
+        """What the range is over."""
+        return "95% of runs" if self.draws is None else f"{self.draws} draws"
 
     @property
     def in_range(self) -> bool:

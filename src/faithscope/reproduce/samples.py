@@ -55,14 +55,16 @@ def share(like: Record, count: int, n: int) -> Record:
 def rows_expected(like: Record, count: int, n: int, rows: int) -> Record:
     """A record with the rows that another run is expected to count among `rows`, if this one counted `count` of n.
 
-    The interval holds 95% of such runs (the beta-binomial distribution, from Jeffreys' prior).
+    The interval, which is the range too, holds 95% of such runs (the beta-binomial distribution, from Jeffreys' prior).
     """
     from scipy.stats import betabinom
 
     if not n:
         return replace(like, n=0, ours=None, note=f"no rows; {like.note}")
     low, high = betabinom.ppf([0.025, 0.975], rows, count + 0.5, n - count + 0.5)
-    return replace(like, n=n, ours=count / n * rows, low=float(low), high=float(high))
+    least, most = float(low), float(high)
+    ours = replace(like, n=n, ours=count / n * rows, low=least, high=most)
+    return replace(ours, lowest=least, highest=most, hangs_on="anchors")
 
 
 def unique_share(estimate: fs.Estimate) -> float:

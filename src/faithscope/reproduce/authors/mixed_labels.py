@@ -66,7 +66,7 @@ def _by_leaves(forest: Forest, rows: Floats, background: Floats, members: Masks)
     single precision; where that leaves doubt about a label, the trees are followed.
     """
     best = np.full((*members.shape[:2], len(background)), -np.inf, np.float32)
-    second, labels, sizes = best.copy(), np.zeros(best.shape, np.int64), np.zeros_like(best)
+    second, labels = best.copy(), np.zeros(best.shape, np.int64)
     coalitions = list(_shared(members))
     for label, (value, missed, missed_by_background) in enumerate(_leaves(forest, rows, background)):
         start = np.float32(forest.start[label])
@@ -78,14 +78,14 @@ def _by_leaves(forest: Forest, rows: Floats, background: Floats, members: Masks)
             labels[at] = np.where(margin > first, label, labels[at])
             second[at] = np.maximum(second[at], np.minimum(margin, first))
             best[at] = np.maximum(first, margin)
-            sizes[at] = np.maximum(sizes[at], reached @ np.abs(adds).T)
     lead = (best - second).astype(np.float64).ravel()
 
     def mixtures(places: Ints) -> Floats:
         row, slot, other = np.unravel_index(places, best.shape)
         return np.where(members[row, slot], rows[row], background[other])
 
-    return np.asarray(forest.settled(labels.ravel(), lead, sizes.ravel(), mixtures).reshape(best.shape).mean(axis=2))
+    sizes = np.broadcast_to(forest.largest_size, lead.shape)
+    return np.asarray(forest.settled(labels.ravel(), lead, sizes, mixtures).reshape(best.shape).mean(axis=2))
 
 
 def _shared(members: Masks) -> Iterator[tuple[np.uint16, tuple[Ints, Ints]]]:

@@ -137,9 +137,18 @@ class Forest:
 
     def predict_proba(self, X: Any) -> Floats:
         """A probability for each label, from margins in single precision."""
-        margins = self._fast(np.asarray(X, np.float64))
+        return self.chances(self._fast(np.asarray(X, np.float64)))
+
+    @staticmethod
+    def chances(margins: Floats) -> Floats:
+        """Probabilities from margins."""
         powers = np.exp(margins - margins.max(axis=1, keepdims=True))
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+    def labels(self, margins: Floats) -> Ints:
+        """Positions of labels from margins as scikit-learn sums them."""
+        # Of two classes scikit-learn gives a margin of exactly 0 to the second.
+        return np.asarray(1 - margins[:, ::-1].argmax(axis=1) if len(self.start) == 1 else margins.argmax(axis=1))
 
     def margins(self, X: Any) -> Floats:
         """Margins (n, classes), bit by bit those of scikit-learn; of two classes those of the first are 0."""
@@ -157,7 +166,7 @@ class Forest:
         margins = np.tile(self.start, (len(rows), 1))
         for of_round in np.moveaxis(added, 1, 0):  # in this order, for the sake of rounding
             margins += of_round
-        return _of_both(margins)
+        return of_both(margins)
 
     def _labels(self, rows: Floats) -> Ints:
         margins = self._fast(rows)
@@ -167,6 +176,12 @@ class Forest:
         """What the trees of a label add to each row without their signs, for the label of which that is most."""
         sums = self._unsigned.inplace_predict(np.asarray(rows, np.float32), predict_type="margin")
         return np.asarray(sums.reshape(len(rows), self.roots.shape[1]).max(axis=1, initial=0.0), np.float64)
+
+    @cached_property
+    def largest_size(self) -> float:
+        """What `sizes` gives no row more of."""
+        largest = np.maximum.reduceat(np.abs(self.value), self.roots.ravel())
+        return float(largest.reshape(self.roots.shape).sum(axis=0).max())
 
     def settled(self, labels: Ints, lead: Floats, sizes: NDArray[Any], rows: Any) -> Ints:
         """Labels from margins in single precision, summed again in double where the lead does not exceed the rounding.
@@ -180,12 +195,9 @@ class Forest:
         rows : callable
             From positions to rows.
         """
-        doubtful = np.flatnonzero(lead <= 2 * self.rounding(sizes))
+        doubtful = np.flatnonzero((lead <= 2 * self.rounding(sizes)) | (sizes >= 0.9 * self._most))
         if len(doubtful):
-            exact = self.margins(rows(doubtful))
-            # Of two classes scikit-learn gives a margin of exactly 0 to the second.
-            last = 1 - exact[:, ::-1].argmax(axis=1) if len(self.start) == 1 else exact.argmax(axis=1)
-            labels[doubtful] = last
+            labels[doubtful] = self.labels(self.margins(rows(doubtful)))
         return labels
 
     def rounding(self, sizes: NDArray[Any]) -> Floats:
@@ -195,7 +207,12 @@ class Forest:
 
     def _fast(self, rows: Floats) -> Floats:
         margins = self._booster.inplace_predict(np.asarray(rows, np.float32), predict_type="margin")
-        return _of_both(np.asarray(margins, np.float64).reshape(len(rows), len(self.start)) + self.start)
+        return of_both(np.asarray(margins, np.float64).reshape(len(rows), len(self.start)) + self.start)
+
+    @property
+    def _most(self) -> float:
+        """Where values are cut off in single precision, so that no sum overflows; labels from there on are in doubt."""
+        return float(np.finfo(np.float32).max) / (2 * len(self.roots))
 
     @cached_property
     def _booster(self) -> Any:
@@ -237,7 +254,7 @@ class Forest:
         parents = np.full(size, 2**31 - 1)
         for side in (left, right):
             parents[side[~leaf]] = np.flatnonzero(~leaf)
-        condition = np.where(leaf, values[part].astype(np.float32), self.threshold[part])
+        condition = np.where(leaf, values[part].clip(-self._most, self._most).astype(np.float32), self.threshold[part])
         nothing = [0.0] * size
         return like | {
             "id": number,
@@ -267,7 +284,8 @@ def _start(estimator: Any) -> Floats:
     return np.asarray(estimator._raw_predict_init(np.zeros((1, estimator.n_features_in_), np.float32))[0], np.float64)
 
 
-def _of_both(margins: Floats) -> Floats:
+def of_both(margins: Floats) -> Floats:
+    """Margins of both classes where one output stands for two, else the margins."""
     return np.column_stack([np.zeros(len(margins)), margins]) if margins.shape[1] == 1 else margins
 
 

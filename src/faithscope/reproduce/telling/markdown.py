@@ -77,7 +77,15 @@ def _far(parts: Sequence[Part]) -> list[str]:
         "As run, farther than 0.05 from the printed number. *In range*: other plausible draws reach the printed one. "
         "*Unexplained* means that we do not know why."
     )
-    return [told, "", *_grid(verdicts.FAR_CELLS, far)]
+    return [told, "", *_grid(verdicts.FAR_CELLS, far), *_former(parts)]
+
+
+def _former(parts: Sequence[Part]) -> list[str]:
+    """What became of the numbers that the page's former edition had as far."""
+    rows = verdicts.former_rows(parts)
+    if not rows:
+        return []
+    return ["", *_folded(f"What became of the {len(rows)} that were far before", _grid(verdicts.FORMER_CELLS, rows))]
 
 
 def _claims(parts: Sequence[Part]) -> list[str]:

@@ -137,7 +137,7 @@ def cells(line: Line) -> tuple[str, ...]:
 def _range(record: Record) -> str:
     if record.lowest is None:
         return ""
-    return f"{number(record.lowest)} to {number(record.highest)} ({record.draws} draws)"
+    return f"{number(record.lowest)} to {number(record.highest)} ({record.draws_told})"
 
 
 def number(value: float | None, digits: int = 2) -> str:

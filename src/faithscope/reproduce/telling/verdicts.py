@@ -1,9 +1,11 @@
 """What a reader asks first: which printed numbers and claims hold, which do not, and what cannot be known."""
 
+import csv
 from collections.abc import Iterable, Sequence
+from importlib.resources import files
 from types import MappingProxyType
 
-from faithscope.reproduce.records import FAR, SETTINGS, Claim, Record
+from faithscope.reproduce.records import FAR, NEAR, SETTINGS, Claim, Record
 from faithscope.reproduce.running import Part
 from faithscope.reproduce.telling.summary import Match, matches, number
 
@@ -24,6 +26,7 @@ BEFORE = MappingProxyType(
     }
 )
 _WORDS = ("explained", "likely", "partly", "open", "unexplained")
+FORMER_CELLS = ("number", "printed", "before", "now", "n", "verdict")
 FAR_CELLS = ("number", "printed", "ours", "n", "range", "verdict", "why")
 CLAIM_COUNTS = ("setting", "hold", "undecided", "fail")
 NO_RANGE = "no range computed"
@@ -82,12 +85,40 @@ def far_cells(record: Record) -> tuple[str, ...]:
     )
 
 
+def former_rows(parts: Iterable[Part]) -> list[tuple[str, ...]]:
+    """Numbers that were far before the settings were rebuilt, and what became of them, under `FORMER_CELLS`."""
+    now = {
+        (record.table, record.case, record.measure.replace("_", " ")): record
+        for record in all_records(parts)
+        if record.setting == "as_run"
+    }
+    text = (files("faithscope.reproduce.telling") / "far_before.csv").read_text("utf-8")
+    rows: list[tuple[str, ...]] = []
+    for line in csv.DictReader(text.splitlines()):
+        record = now.get((line["table"], line["case"], line["measure"]))
+        if record is not None:
+            name = f"{line['table']} {line['case']}, {line['measure']}"
+            ours = number(record.ours, 3)
+            rows.append((name, number(record.printed), line["ours"], ours, f"{record.n:,}", _became(record)))
+    return rows
+
+
+def _became(record: Record) -> str:
+    """Whether a number is met now, else the verdict on a far one."""
+    if record.off is None:
+        return "not measured"
+    for most in (NEAR, FAR):
+        if record.off - 1e-9 <= most:
+            return f"within {most}"
+    return verdict(record)
+
+
 def told_range(record: Record) -> str:
     """The range over plausible draws in words."""
     if record.lowest is None or record.highest is None:
         return NO_RANGE
     ends = f"{number(record.lowest)} to {number(record.highest)}"
-    return f"{ends} over {record.draws} draws of {record.hangs_on}"
+    return f"{ends} over {record.draws_told} of {record.hangs_on}"
 
 
 def claim_counts(claims: Sequence[Claim]) -> list[tuple[str, ...]]:
@@ -163,7 +194,7 @@ def _missed(run: Match | None, far: Sequence[Record]) -> list[str]:
 
 
 def _unknowable(parts: Sequence[Part]) -> list[str]:
-    drawn = [record for record in all_records(parts) if record.draws is not None and record.printed is not None]
+    drawn = [record for record in all_records(parts) if record.lowest is not None and record.printed is not None]
     told = [
         "The authors' code is not public, n and seeds are not printed, and nothing tells which settings were tried."
     ]
