@@ -100,8 +100,17 @@ class AnchorExp:
         """The same rules, and the precision that anchor-exp says each has."""
         np.random.seed(0)  # noqa: NPY002 - theirs
         anchors, rules = zip(*(self._search(row, predict) for row in rows), strict=True)
-        claimed = [float(([anchor["all_precision"]] + anchor["precision"])[-1]) for anchor in anchors]
-        return list(rules), claimed
+        return list(rules), list(map(_claim, anchors))
+
+    def explain_with_fresh_precision(
+        self, rows: np.ndarray, predict: Callable[[Any], Any], draws: int
+    ) -> tuple[list[list[Condition]], list[float], list[float]]:
+        """The same rules, what anchor-exp claims, and the precision of new draws of its own under each rule."""
+        np.random.seed(0)  # noqa: NPY002 - theirs
+        anchors, rules = zip(*(self._search(row, predict) for row in rows), strict=True)
+        samplers = (self.explainer.get_sample_fn(row, predict)[0] for row in rows)
+        fresh = [float(draw(list(a["feature"]), draws)[2].mean()) for draw, a in zip(samplers, anchors, strict=True)]
+        return list(rules), list(map(_claim, anchors)), fresh
 
     def _conditions(self, row: np.ndarray, predict: Callable[[Any], Any]) -> list[Condition]:
         return self._search(row, predict)[1]
@@ -119,6 +128,11 @@ class AnchorExp:
             return j, "==", value
         edges = np.unique(np.percentile(self.known[:, j], (25, 50, 75)))
         return j, "<=" if operator == "leq" else ">", float(edges[value])
+
+
+def _claim(anchor: dict[str, Any]) -> float:
+    """The precision of the whole rule, or of all rows if the rule is empty."""
+    return float(([anchor["all_precision"]] + anchor["precision"])[-1])
 
 
 @dataclass(frozen=True)

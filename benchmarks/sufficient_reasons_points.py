@@ -5,12 +5,15 @@ from typing import Any
 import numpy as np
 
 
-def points_inside(model: Any, rules: Any, X: np.ndarray, train: np.ndarray, count: int) -> int:
-    """How many of `count` random rows inside each rule get another prediction than the row explained."""
+def points_inside(model: Any, rules: Any, X: np.ndarray, train: np.ndarray, count: int, *, missing: bool = True) -> int:
+    """How many of `count` random rows inside each rule get another prediction than the row explained.
+
+    One value in ten is missing, if the model takes missing values.
+    """
     rng, wrong = np.random.default_rng(0), 0
     for row, label in enumerate(model.predict(X)):
         points = train[rng.integers(len(train), size=(count, train.shape[1])), np.arange(train.shape[1])]
-        points = np.where(rng.random(points.shape) < 0.1, np.nan, points)
+        points = np.where(missing & (rng.random(points.shape) < 0.1), np.nan, points)
         for condition in rules.conjunction(row):
             points[:, condition.position] = _values(condition, count, rng)
         wrong += int(np.sum(model.predict(points) != label))

@@ -130,7 +130,9 @@ def test_the_page_shows_what_the_study_printed(study):
     printed = [study.line_of(line) for line in results["lines"]] + [
         study.compared(line) for line in results["anchor-exp"]
     ]
-    assert [line for line in printed if line not in kept.splitlines()] == []
+    differences = [study.gaps_header(), *map(study.gaps, results["anchor-exp"])]
+    assert [line for line in (*printed, *differences) if line not in kept.splitlines()] == []
+    assert [line for line in differences if line not in page.splitlines()] == []
     cells = re.compile(r"(?:\.\d{3}|1   ) (?:\.\d\d|1)–(?:\.\d\d|1)")
     quoted = [line for line in page.splitlines() if len(cells.findall(line)) > 1]
     assert len(quoted) == len(printed)

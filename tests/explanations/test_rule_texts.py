@@ -71,6 +71,33 @@ def test_whatever_the_numbers_the_text_of_what_was_read_is_the_text(given_rules)
     assert told(fs.Rules.parse(told(given_rules), given_rules.features)) == told(given_rules)
 
 
+BOUNDS = st.one_of(
+    st.floats(-1e7, 1e7), st.integers(-99, 99).map(float), st.integers(-99, 99).map(lambda v: v / 10)
+).flatmap(lambda v: st.sampled_from([v, *(float(np.nextafter(np.float32(v), np.float32(end))) for end in (-1e9, 1e9))]))
+
+
+@given(st.sampled_from(["<=", "<", ">=", ">"]), BOUNDS, st.floats(-1e7, 1e7))
+@example("<=", 3.99999988, 4.0)
+@example(">", 3.99999988, 4.0)
+@example("<", 4.00000012, 4.0)
+@example(">", -7.006492321624084e-46, 0.0)  # XGBoost's x < 0
+@example("<=", -7.006492321624087e-46, 0.0)
+@example("<=", 1.0000000180025095e-35, 0.0)  # LightGBM's x <= 0
+def test_a_number_of_seven_digits_meets_the_text_exactly_if_it_meets_the_rule(operator, bound, number):
+    """Rounded bounds would lie otherwise: XGBoost sends 4 to the right of x < 4, whose last float reads as 4."""
+    rule = fs.Rules.from_conditions([[("x", operator, bound)]], ["x"])
+    told = fs.Rules.parse([rule.describe(0)], ["x"])
+    numbers = [float(f"{value:.7g}") for value in (number, bound, bound * (1 + 1e-6), bound * (1 - 1e-6))]
+    numbers = [value if abs(value) > 1e-34 else 0.0 for value in numbers]  # trees take smaller ones for 0
+    exact, text = (next(iter(r.holds(r.conjunction(0), np.array(numbers)[:, None]))) for r in (rule, told))
+    assert exact.tolist() == text.tolist()
+
+
+def test_two_bounds_are_told_with_the_operators_of_their_digits():
+    rule = fs.Rules.from_conditions([[("x", ">", 2.99999994), ("x", "<=", 3.99999988)]])
+    assert rule.describe(0) == "3 <= x < 4"
+
+
 @given(st.lists(st.text(max_size=30), max_size=3), st.lists(st.text(max_size=4), max_size=3, unique=True))
 def test_any_text_is_read_or_refused_in_one_sentence(texts, features):
     read = problem = None

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import faithscope as fs
@@ -27,6 +28,20 @@ def test_real_rows_are_the_default_to_the_last_digit():
     assert measured(fs.RealRows()).to_dict() == plain.to_dict()
     assert fs.sufficiency(RULES, MODEL.predict(X), X, population=fs.RealRows()).to_dict() == plain.to_dict()
     assert plain.population is None
+
+
+def test_a_model_is_asked_about_the_rows_without_a_population_too():
+    plain = fs.sufficiency(RULES, MODEL.predict(X), X)
+    for model in (MODEL, MODEL.predict, lambda rows: MODEL.predict(rows)):
+        assert fs.sufficiency(RULES, model, X).to_dict() == plain.to_dict()
+
+
+@pytest.mark.parametrize(
+    "model", [MODEL, MODEL.predict, LogisticRegression, RandomForestClassifier(2).fit(X, X[:, 0] > 0)]
+)
+def test_a_model_in_place_of_predictions_is_refused_where_there_are_no_rows_to_ask_about(model):
+    with pytest.raises(WrongType, match=r"such as model\.predict\(X\)"):
+        fs.consistency(RULES, model)
 
 
 def test_the_model_may_be_given_in_every_way():

@@ -126,3 +126,34 @@ def test_rules_that_stand_out_by_chance_are_neither_listed_nor_ringed():
     assert told.hidden.flagged == ()
     assert not any(point["flagged"] for point in told.hidden.points)
     assert not any("says more than" in doubt for doubt in told.doubts)
+
+
+def claiming(X, claimed):
+    """Rules by age, each of which says how precise it is."""
+    rules = examples.by_age(X)
+    columns = np.array([(claimed[text],) for text in map(rules.describe, range(len(X)))], [("precision", float)])
+    return rules._with(claimed=columns)
+
+
+def test_claims_stand_beside_what_was_measured_and_those_outside_the_interval_come_first():
+    X = examples.rows()
+    table = fs.evaluate(examples.predict, examples.by_age, X).scopes().set_index("explanation")
+    claimed = {"age > 38": 0.01, "age <= 38": float(table.loc["age <= 38", "precision"])}
+    evaluation = fs.evaluate(examples.predict, lambda rows: claiming(rows, claimed), X)
+    claims = summarize(evaluation).explainers[0].hidden.claims
+    assert "1 of 2 claims lie within the 95% interval of the measured precision; 1 too low." in claims.sentence
+    assert [(line["explanation"], line["verdict"]) for line in claims.lines] == [
+        ("age > 38", "too low"),
+        ("age <= 38", "holds"),
+    ]
+    for line in claims.lines:
+        assert line["claimed"] == pytest.approx(claimed[line["explanation"]])
+        assert line["precision"] == table.loc[line["explanation"], "precision"]
+    page = render(summarize(evaluation))
+    assert "<strong>too low</strong>" in page
+    assert "The precision that explanations claim" in page
+
+
+def test_explanations_that_claim_nothing_have_no_table_of_claims(summary):
+    assert of(summary, "rules by age").hidden.claims is None
+    assert "The precision that explanations claim" not in render(summary)

@@ -220,6 +220,13 @@ class Evaluation(Reported):
         """
         return frame(scopes.per_scope(self._scoped(), self.sample, self._relation, self.options.confidence, k))
 
+    def _claims(self) -> dict[str, Any] | None:
+        """The same table for a report; None if explanations claim no precision."""
+        if self.explanations.claimed is None or self.agreement.of_numbers:
+            return None
+        table = scopes.per_scope(self._scoped(), self.sample, self._relation, self.options.confidence)
+        return table if "claim" in table else None
+
     def encoding(self) -> Encoding:
         """Whether the choice of an explanation says more than the explanation: `fs.encoding` of these rows.
 

@@ -122,11 +122,22 @@ def _text_bytes(column: Any) -> int:
     return int(known) + 56 * len(column)  # bytes that a Python text takes beside its letters
 
 
+def _refuse_model(values: Any, what: str) -> None:
+    """Raise if a model, a class or a function came in place of a list."""
+    if callable(values) or callable(getattr(values, "predict", None)):
+        name = getattr(values, "__qualname__", type(values).__name__)
+        raise WrongType(
+            f"{what} came as {name}, a model or function: pass a list with one value per row, of predictions what the "
+            "model gives, such as model.predict(X)."
+        )
+
+
 def sequence_vector(values: Iterable[Any], what: str) -> NDArray[Any]:
     """A list as an array: of numbers if all items are of one plain type, else of the items as they are."""
     if isinstance(values, dict | set | frozenset):
         raise WrongType(f"{what} came as a {type(values).__name__}, whose items have no order: pass a list.")
     _refuse_sparse(values, what)
+    _refuse_model(values, what)
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         raise WrongType(
             f"{what} must be a list with one value per row; got a single {type(values).__name__} ({values!r})."

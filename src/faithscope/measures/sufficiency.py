@@ -89,8 +89,8 @@ def sufficiency(
     explanations : Explanations that say where they apply
         `Rules`, `Highlights`, `Counterfactuals`, or `Prototypes` with their points; any kind if `relation` is given.
     predictions : array-like, (n,), or a model
-        The model's predicted labels (never the truth), as for `consistency`. With a `population` it may be the model,
-        or its predict function, which is then asked about X and about the draws.
+        The model's predicted labels (never the truth), as for `consistency`; or the model, or its predict function,
+        which is then asked about X, and about the draws of a `population`.
     X : array-like or table, n rows
         The rows, or documents, to which explanations may apply. `Judged` and `drawn` do not need them.
     relation : Nearest, Ball, Judged or callable, optional
@@ -139,7 +139,7 @@ def sufficiency(
     chosen = RealRows() if population is None else to_population(population)
     if not isinstance(chosen, OwnDraws):
         check_rows(X, relation)
-    ask = None if population is None else asking(predictions, agreement, "X")
+    ask = None if X is None else asking(predictions, agreement, "X")
     sample = Sample.of(explanations, predictions if ask is None else ask(X), X, weights, agreement, clusters)
     if not isinstance(chosen, RealRows):
         refuse_on_draws(relation, interval, further)

@@ -9,6 +9,7 @@ from faithscope.measures.encoding.result import Encoding
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.scopes import largest_scopes
 from faithscope.measures.telling.encoding import encoding_verdict
+from faithscope.report.claims import Claims
 from faithscope.report.missing import Missing, attempt
 from faithscope.report.result import ExplainerResult
 from faithscope.report.wording import plain, wording
@@ -33,6 +34,8 @@ class Hidden:
         Precision and recall of the explanations that most rows were given; none of numbers.
     left_out : int
         Explanations that are not among the points.
+    claims : Claims or None
+        The precision that explanations claim, beside the measured one; None if they claim none.
     """
 
     encoding: str
@@ -40,6 +43,7 @@ class Hidden:
     flagged: tuple[dict[str, Any], ...]
     points: tuple[dict[str, Any], ...]
     left_out: int
+    claims: Claims | None = None
 
     @classmethod
     def of(cls, result: ExplainerResult) -> "tuple[Hidden | None, tuple[Missing, ...]]":
@@ -52,7 +56,10 @@ class Hidden:
         points, many = _points(sufficiency, {line["explanation"] for line in flagged})
         verdict = "" if encoding is None else wording(encoding_verdict(encoding), longest=1000)
         encodes = None if encoding is None else encoding.encodes
-        return cls(verdict, encodes, flagged[:_MOST_FLAGGED], points, many - len(points)), missing
+        table, no_claims = attempt("hidden", "claims", result._claims)
+        claims = None if table is None else Claims.of(table, sufficiency.confidence)
+        hidden = cls(verdict, encodes, flagged[:_MOST_FLAGGED], points, many - len(points), claims)
+        return hidden, (*missing, *no_claims)
 
 
 def _flagged(encoding: Encoding | None) -> tuple[dict[str, Any], ...]:

@@ -59,6 +59,9 @@ class ExplainerResult(Protocol):
     def _leakage(self) -> Leakage | None:
         """How many reasons in words name a label; None for other explanations, and if no word names a label."""
 
+    def _claims(self) -> Mapping[str, Any] | None:
+        """The table of explanations that claim a precision of their own; None if they claim none."""
+
     @property
     def X(self) -> Any: ...  # noqa: N802
 

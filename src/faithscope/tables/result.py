@@ -179,6 +179,9 @@ class Audit(Reported):
         reasons = self._measured.reasons
         return self.leakage() if reasons is not None and reasons.words.phrases else None
 
+    def _claims(self) -> None:
+        """A log keeps no claims."""
+
     def over_time(self, column: str, every: str, reference: "Audit | int" = 1) -> Windows:
         """Consistency in each window of time, compared with another audit or with the first so many windows."""
         one_column(self._measured.log.source.columns, column, "time")

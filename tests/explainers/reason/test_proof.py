@@ -7,6 +7,7 @@ import faithscope as fs
 from explainers.reason.models import CLASSIFIERS, NO_MISSING, REGRESSORS, numbers, table
 from explainers.reason.points import holds, inside
 from faithscope.explainers import SufficientReason
+from faithscope.explainers.reason.boxes import Boxes
 
 POINTS, ROWS = 300, 15
 
@@ -120,3 +121,31 @@ def test_the_first_class_wins_a_tie_of_votes():
     for row in range(4):
         covered = np.logical_and.reduce([*rules.holds(rules.conjunction(row), grid), np.ones(len(grid), bool)])
         assert (model.predict(grid[covered]) == model.predict(X[[row]])[0]).all()
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name not in NO_MISSING])
+def test_rows_of_whole_numbers_meet_the_text_of_their_own_reason(name):
+    """A text is all that a reader has: thresholds that lie at whole numbers must not be rounded to the other side."""
+    X, y = table(whole=True)
+    model = CLASSIFIERS[name]().fit(X, y)
+    rules = SufficientReason(model).explain(X)
+    texts = fs.Rules.parse([rules.describe(row) for row in range(len(X))], rules.features)
+    for row in range(len(X)):
+        exact, told = (
+            np.logical_and.reduce([np.ones(len(X), bool), *read.holds(read.conjunction(row), X)])
+            for read in (rules, texts)
+        )
+        assert exact[row]
+        assert (exact == told).all()
+
+
+@pytest.mark.parametrize("share", [1e-6, 0.99, 0.9999, 0.99999])
+def test_a_base_score_near_1_is_read_as_xgboost_computes_it(share):
+    """1/p - 1 has few digits in single precision: at 0.9999 the margin is 7e-5 off, more than the bound allowed for."""
+    xgboost = pytest.importorskip("xgboost", reason="xgboost is not installed")
+    X, y = table()
+    model = xgboost.XGBClassifier(n_estimators=3, max_depth=2, base_score=share, n_jobs=1).fit(X, y)
+    ensemble = SufficientReason(model)._ensemble
+    reach = Boxes.of(ensemble.leaves, ensemble.leaves.cells(X)).reach
+    sums = np.where(reach, ensemble.leaves.values, 0.0).sum(axis=0) + ensemble.base[0]
+    assert np.abs(sums - model.predict(X, output_margin=True)).max() < ensemble.tolerance / 2

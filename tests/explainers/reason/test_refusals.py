@@ -3,9 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+import faithscope as fs
 from explainers.reason.models import CLASSIFIERS, REGRESSORS, table
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers import SufficientReason
@@ -63,6 +67,23 @@ WRONG = {
         lambda: SufficientReason(GradientBoostingClassifier(init=LogisticRegression(), n_estimators=2).fit(X, Y)),
         BadInput,
         "init=",
+    ),
+    "a random start": (
+        lambda: SufficientReason(
+            GradientBoostingClassifier(init=DummyClassifier(strategy="stratified"), n_estimators=2).fit(X, Y)
+        ),
+        BadInput,
+        "at random",
+    ),
+    "a pipeline": (
+        lambda: SufficientReason(make_pipeline(StandardScaler(), RandomForestClassifier(2)).fit(X, Y)),
+        WrongType,
+        r"SufficientReason\(model\[-1\]\)\.explain\(model\[:-1\]\.transform\(X\)\)",
+    ),
+    "a pipeline without trees": (
+        lambda: SufficientReason(make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)),
+        WrongType,
+        "Anchors",
     ),
     "categories": (
         lambda: SufficientReason(HistGradientBoostingClassifier(max_iter=2).fit(CATEGORIES, Y)),
@@ -155,3 +176,9 @@ def test_columns_in_another_order_are_refused_whether_or_not_the_model_would(nam
 def test_a_model_of_an_array_explains_tables():
     rules = SufficientReason(FOREST, X).explain(pd.DataFrame(X[:3], columns=list("abcdef")))
     assert rules.features == tuple("abcdef")
+
+
+def test_the_advice_for_pipelines_runs():
+    model = make_pipeline(StandardScaler(), CLASSIFIERS["forest"]()).fit(X, Y)
+    rules = SufficientReason(model[-1]).explain(model[:-1].transform(X))
+    assert fs.sufficiency(rules, model.predict(X), model[:-1].transform(X)).verified == 1

@@ -32,15 +32,30 @@ _READERS: Mapping[tuple[str, str], Callable[[Any], Ensemble]] = {
 def read(model: Any) -> Ensemble:
     """The trees of a fitted model; raises if they cannot be read, or not with a proof."""
     owner, name = owner_of(model), type(owner_of(model)).__name__
-    for kind in type(owner).__mro__:
-        reader = _READERS.get((kind.__module__.partition(".")[0], kind.__name__))
-        if reader is not None:
-            _refuse_own_predictions(owner, kind)
-            return _with_trees(reader, owner)
+    kind = _known_kind(owner)
+    if kind is not None:
+        _refuse_own_predictions(owner, kind)
+        return _with_trees(_READERS[_key(kind)], owner)
+    steps = getattr(owner, "steps", None)
+    if isinstance(steps, list) and steps and _known_kind(steps[-1][-1]) is not None:
+        raise WrongType(
+            f"A sufficient reason is proven of what trees read, and this {name} changes rows before its trees read "
+            "them: pass its last step and the changed rows, SufficientReason(model[-1]).explain("
+            "model[:-1].transform(X))."
+        )
     raise WrongType(
         f"A sufficient reason is proven from the trees of a model, and {name} has none that can be read: pass one of "
         f"{_KNOWN}; explain other models with Anchors."
     )
+
+
+def _known_kind(model: Any) -> type | None:
+    """The class that a model is, or inherits from, whose trees can be read."""
+    return next((kind for kind in type(model).__mro__ if _key(kind) in _READERS), None)
+
+
+def _key(kind: type) -> tuple[str, str]:
+    return kind.__module__.partition(".")[0], kind.__name__
 
 
 def _with_trees(reader: Callable[[Any], Ensemble], model: Any) -> Ensemble:

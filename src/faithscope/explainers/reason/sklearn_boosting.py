@@ -17,6 +17,11 @@ def read(model: Any) -> Ensemble:
             f"This {type(model).__name__} adds its trees to the predictions of {type(start).__name__}, which cannot be "
             "read: leave init= out when you fit it."
         )
+    if getattr(start, "strategy", None) == "stratified":
+        raise BadInput(
+            f"This {type(model).__name__} begins with labels drawn at random (init is 'stratified'), so nothing can "
+            "be proven: leave init= out when you fit it."
+        )
     rounds, k = model.estimators_.shape
     splits = [tree.tree_ for tree in model.estimators_.ravel()]
     return Ensemble(

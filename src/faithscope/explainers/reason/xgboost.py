@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explainers.reason.ensemble import Ensemble, Link
@@ -27,7 +28,7 @@ def read(model: Any) -> Ensemble:
     objective, boosting = learner["objective"]["name"], learner["gradient_booster"]
     _refuse(model, boosting, objective)
     trees, info = _trees(boosting["model"], _rounds(model))
-    base = _base(learner["learner_model_param"], objective)
+    base, error = _base(learner["learner_model_param"], objective)
     return Ensemble(
         [_nodes(tree) for tree in trees],
         int(learner["learner_model_param"]["num_feature"]),
@@ -36,7 +37,7 @@ def read(model: Any) -> Ensemble:
         _classes(model, objective, len(base)),
         link=_link(objective),
         precision=2.0**-23,
-        blur=1e-5,
+        blur=1e-5 + 2 * error,
         names=names_of(model) or (tuple(booster.feature_names) if booster.feature_names else None),
     )
 
@@ -70,14 +71,25 @@ def _trees(content: Any, rounds: int | None) -> tuple[list[Any], list[int]]:
     return content["trees"][:last], content["tree_info"][:last]
 
 
-def _base(parameters: Any, objective: str) -> Floats:
-    """What sums begin with, as a margin."""
+def _base(parameters: Any, objective: str) -> tuple[Floats, float]:
+    """What sums begin with, as a margin, and how far it may be off.
+
+    XGBoost computes it in single precision, in which 1/p - 1 has few digits left if the probability p is near 1.
+    """
     outputs = max(1, int(parameters["num_class"])) * max(1, int(parameters.get("num_target", 1)))
-    scores = np.atleast_1d(np.asarray(json.loads(parameters["base_score"]), np.float64))
-    base = np.broadcast_to(scores, (outputs,)).copy()
+    scores = np.atleast_1d(np.asarray(json.loads(parameters["base_score"]), np.float32))
+    single = np.broadcast_to(scores, (outputs,))
+    exact, rounded = (_margin(single.astype(kind), objective).astype(np.float64) for kind in (np.float64, np.float32))
+    if not np.isfinite(rounded).all():
+        raise BadInput(f"The base_score {scores.tolist()} leaves nothing to be decided by trees: fit it with another.")
+    return rounded, float(np.abs(exact - rounded).max())
+
+
+def _margin(scores: NDArray[Any], objective: str) -> NDArray[Any]:
     if objective in _PROBABILITY:
-        return np.asarray(np.log(base / (1 - base)))
-    return np.asarray(np.log(base)) if objective in _LOGARITHM else base
+        with np.errstate(divide="ignore"):
+            return np.asarray(-np.log(1 / scores - 1))
+    return np.asarray(np.log(scores)) if objective in _LOGARITHM else scores
 
 
 def _classes(model: Any, objective: str, outputs: int) -> Any:

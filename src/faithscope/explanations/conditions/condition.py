@@ -8,7 +8,7 @@ from operator import and_
 from typing import Any
 
 from faithscope.errors import WrongType
-from faithscope.explanations.conditions.shown import shown_name, shown_values
+from faithscope.explanations.conditions.shown import shown_name, shown_operator, shown_values
 from faithscope.inputs.dates import Moment
 
 Bound = float | Moment
@@ -109,7 +109,10 @@ class Condition:
         return written or [(self.feature, "!=", None)]
 
     def __str__(self) -> str:
-        """The condition as `grammar.parse_rule` reads it; bounds are rounded to seven digits."""
+        """The condition as `grammar.parse_rule` reads it; bounds are rounded to seven digits.
+
+        For numbers of seven digits or fewer the text means what the condition means: ``x <= 3.9999999`` is ``x < 4``.
+        """
         if self.never:
             return "nothing"
         written = self.triples() if self.among is not None else self._present()
@@ -128,11 +131,16 @@ class Condition:
         exact = self.among is not None or bool(self.without)  # a bound that is rounded bounds nearly the same rows
         texts = iter(shown_values([value for values in several for value in values], exact=exact))
         shown = [[next(texts) for _ in values] for values in several]
+        operators = [
+            shown_operator(operator, value, values[0]) if operator in BOUNDS else operator
+            for (_, operator, value), values in zip(written, shown, strict=True)
+        ]
         parts = [
-            _part(name, operator, value, values) for (_, operator, value), values in zip(written, shown, strict=True)
+            _part(name, operator, value, values)
+            for operator, (*_, value), values in zip(operators, written, shown, strict=True)
         ]
         if len(written) >= 2 and written[1][1] in BOUNDS:
-            above, below = written[0][1].replace(">", "<"), written[1][1]
+            above, below = operators[0].replace(">", "<"), operators[1]
             parts[:2] = [f"{shown[0][0]} {above} {name} {below} {shown[1][0]}"]
         return parts
 

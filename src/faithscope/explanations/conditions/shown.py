@@ -14,6 +14,7 @@ _SIGNS = re.compile(r'["\\<>=!≤≥≠{}\[\],;&∧]')
 _NAME_SIGNS = re.compile(r'["\\<>=!≤≥≠{},;&∧]')  # units stand in brackets: weight [kg]
 _JOINS = re.compile(r"(?:^|\s)(?:and|or)(?:\s|$)", re.IGNORECASE)
 _WORDS = re.compile(r"(?:^|\s)(?:and|or|in|not|is|between)(?:\s|$)", re.IGNORECASE)
+_LEAST_SINGLE, _LEAST_OF_LIGHTGBM = 2.0**-149, "1e-35"
 _NO_NAMES = {"true", "false", "missing", "everything", "nothing"}
 
 
@@ -37,7 +38,7 @@ def shown_values(values: Sequence[Any], *, exact: bool) -> list[str]:
     values : sequence
     exact : bool
         Whether numbers have all their digits; if not, seven, as many as a tree's threshold has, unless two would
-        look alike. Whole numbers stand without ".0".
+        look alike, and 0 for what trees do not tell from 0. Whole numbers stand without ".0".
 
     Examples
     --------
@@ -46,6 +47,23 @@ def shown_values(values: Sequence[Any], *, exact: bool) -> list[str]:
     """
     texts = [_shown(value, exact) for value in values]
     return texts if len(set(texts)) == len(set(values)) else [_shown(value, exact=True) for value in values]
+
+
+def shown_operator(operator: str, bound: Any, shown: str) -> str:
+    """The operator with which a rounded bound means the same for all numbers that have no more digits than it shows.
+
+    XGBoost splits by ``x < 4``, and rows are read in single precision, so the exact bound is ``x <= 3.9999999``; that
+    is shown as ``x < 4``, never as ``x <= 4``.
+
+    Examples
+    --------
+    >>> shown_operator("<=", 3.99999988, "4"), shown_operator("<=", 4.00000012, "4"), shown_operator(">", 4.0, "4")
+    ('<', '<=', '>')
+    """
+    if not isinstance(bound, float) or float(shown) == bound:
+        return operator
+    open_or_closed = {">": ">=", "<=": "<"} if float(shown) > bound else {">=": ">", "<": "<="}
+    return open_or_closed.get(operator, operator)
 
 
 def quoted(text: str) -> str:
@@ -74,7 +92,13 @@ def _shown(value: Any, exact: bool) -> str:
         return str(value)
     if value.is_integer() and abs(value) < 1e15:
         return str(int(value))
-    return f"{value:.7g}" if abs(value) < 1e6 and not exact else repr(value)
+    return _rounded(value) if abs(value) < 1e6 and not exact else repr(value)
+
+
+def _rounded(value: float) -> str:
+    """Seven digits; 0 for numbers that single precision rounds to 0, and for the least that LightGBM tells from 0."""
+    text = f"{value:.7g}"
+    return "0" if abs(value) < _LEAST_SINGLE or text.lstrip("-") == _LEAST_OF_LIGHTGBM else text
 
 
 def _is_plain(text: str, signs: "re.Pattern[str]") -> bool:
