@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.counting.pairing import Arrivals, Waiting, pair
+from faithscope.counting.pairing import Arrivals, Pairs, Waiting, pair
 from faithscope.errors import BadInput
 from faithscope.monitor.batch import Batch, Names
 from faithscope.monitor.moments import to_date, to_days
@@ -161,7 +161,7 @@ def insert(connection: Any, batch: Batch, name: str) -> None:
     with registered(connection, "arriving", cells):
         connection.execute(_OPEN_CELLS.format(batch=number))
         before = waiting_rows(fetch_table(connection, _WAITING))
-        pairs = pair(_arrivals(cells, grouped=_grouped(connection)), before, _generator(connection, name))
+        pairs = _paired(cells, before, _generator(connection, name), grouped=_grouped(connection))
         replace_waiting(connection, before, pairs.waiting)
     _insert_pairs(connection, number, cells, pairs)
     insert_names(connection, batch)
@@ -206,12 +206,19 @@ def _generator(connection: Any, name: str) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(int.from_bytes(words, "little")))
 
 
-def _arrivals(cells: dict[str, Any], *, grouped: bool) -> Arrivals:
-    """The rows once for the whole, and once more for their groups: a pair of the whole may be of two groups."""
-    times = 2 if grouped else 1
-    high, low, labels, days, counts = (np.tile(cells[name], times) for name in ("high", "low", "label", "day", "given"))
-    whole = np.full(len(cells["high"]), WHOLE)
-    return Arrivals.of(high, low, labels, days, counts, np.concatenate([whole, cells["grp"]]) if grouped else whole)
+def _paired(cells: dict[str, Any], before: Waiting, rng: np.random.Generator, *, grouped: bool) -> Pairs:
+    """The rows paired once as a whole, and once more within their groups, by draws of their own.
+
+    A pair of the whole may be of two groups, and groups change nothing of the whole.
+    """
+    high, low, labels, days, counts = (cells[name] for name in ("high", "low", "label", "day", "given"))
+    arrivals = Arrivals.of(high, low, labels, days, counts, WHOLE)
+    of_groups = before.groups != WHOLE
+    pairs = pair(arrivals, before.take(~of_groups), rng)
+    if not grouped:
+        return pairs
+    arrivals = Arrivals.of(high, low, labels, days, counts, cells["grp"])
+    return pairs + pair(arrivals, before.take(of_groups), rng.spawn(1)[0])
 
 
 def _waiting_columns(waiting: Waiting) -> dict[str, Any]:

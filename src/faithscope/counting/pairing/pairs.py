@@ -1,6 +1,7 @@
 """Openers matched with closers of the same explanation, at random and whatever their labels."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,12 @@ class Pairs:
     matched: Integers
     agreeing: NDArray[np.float64]
     waiting: Waiting
+
+    def __add__(self, other: Self) -> Self:
+        """What both add, for groups of which none is in both."""
+        names = ("groups", "days", "openers", "matched", "agreeing")
+        both = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in names}
+        return replace(self, **both, waiting=self.waiting + other.waiting)
 
 
 def pair(
