@@ -541,3 +541,9 @@ def test_hostile_texts_of_explanations_labels_and_groups_are_kept_apart_and_show
     assert "\x1b" not in str(monitor)
     assert monitor.limits(texts[0]).n == 4
     assert "DROP" in monitor.to_markdown()
+
+
+def test_a_state_prints_no_bars(tmp_path):
+    for held in (None, tmp_path / "state.duckdb"):
+        with fs.Monitor(held)._store.opened() as connection:
+            assert connection.execute("SELECT current_setting('enable_progress_bar')").fetchone() == (False,)

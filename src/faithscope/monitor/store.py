@@ -130,7 +130,9 @@ def _table_names() -> list[str]:
 def _connected(path: str) -> Any:
     import duckdb
 
-    return duckdb.connect(path, config=dict(_OPTIONS))
+    connection = duckdb.connect(path, config=dict(_OPTIONS))
+    connection.execute("SET enable_progress_bar = false")  # else a slow query prints one wherever Python runs no file
+    return connection
 
 
 def _create(connection: Any, settings: dict[str, str]) -> None:
