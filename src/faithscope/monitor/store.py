@@ -11,7 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 from faithscope.errors import BadInput
-from faithscope.monitor.queries import fetch_lines, fetch_table, registered
+from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered
 from faithscope.monitor.schema import FORMAT, TABLES, VERSION
 from faithscope.runtime.files import to_path
 
@@ -131,7 +131,9 @@ def _connected(path: str) -> Any:
     import duckdb
 
     connection = duckdb.connect(path, config=dict(_OPTIONS))
-    connection.execute("SET enable_progress_bar = false")  # else a slow query prints one wherever Python runs no file
+    # A slow query would print a bar. In a notebook without ipywidgets it is off, and setting it is an error.
+    if fetch_value(connection, "SELECT current_setting('enable_progress_bar')"):
+        connection.execute("SET enable_progress_bar = false")
     return connection
 
 
