@@ -15,6 +15,7 @@ from faithscope.monitor.naming import insert_names
 from faithscope.monitor.origin import origin
 from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered
 from faithscope.monitor.schema import WHOLE
+from faithscope.monitor.scoped_adding import insert_patterns, scoped_pairs
 from faithscope.monitor.store import Store
 
 _OPEN_CELLS = """
@@ -25,6 +26,7 @@ SELECT w.grp, w.high, w.low, w.label, w.day, w.closing, sum(w.rows)::BIGINT AS r
 FROM waiting w SEMI JOIN arriving a ON w.high = a.high AND w.low = a.low
 GROUP BY ALL HAVING sum(w.rows) <> 0
 """
+ALL_WAITING = "SELECT grp, high, low, label, day, closing, sum(rows)::BIGINT AS rows FROM waiting GROUP BY ALL"
 _CHANGED = """
 INSERT INTO waiting SELECT grp, high, low, label, day, closing, sum(rows)::BIGINT FROM
 (SELECT * FROM after UNION ALL SELECT grp, high, low, label, day, closing, -rows FROM before)
@@ -160,11 +162,18 @@ def insert(connection: Any, batch: Batch, name: str) -> None:
     )
     with registered(connection, "arriving", cells):
         connection.execute(_OPEN_CELLS.format(batch=number))
-        before = waiting_rows(fetch_table(connection, _WAITING))
-        pairs = _paired(cells, before, _generator(connection, name), grouped=_grouped(connection))
+        before = waiting_rows(fetch_table(connection, _WAITING if batch.patterns is None else ALL_WAITING))
+        how, rng = {"grouped": _grouped(connection)}, _generator(connection, name)
+        if batch.patterns is None:
+            pairs = _paired(cells, before, rng, **how)
+        else:
+            pairs = scoped_pairs(connection, batch.patterns, batch.explanation, cells, before, rng, **how)
         replace_waiting(connection, before, pairs.waiting)
     _insert_pairs(connection, number, cells, pairs)
-    insert_names(connection, batch)
+    if batch.patterns is None:
+        insert_names(connection, batch)
+    else:
+        insert_patterns(connection, batch.digests, batch.patterns)
 
 
 def replace_waiting(connection: Any, before: Waiting, after: Waiting) -> None:

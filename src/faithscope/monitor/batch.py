@@ -26,9 +26,11 @@ from faithscope.monitor.canonical import (
     mixed,
 )
 from faithscope.monitor.naming import named_features
+from faithscope.monitor.patterns import RowPatterns
 from faithscope.sample import Sample, number_labels
 
 Ints = NDArray[np.int64]
+Cells = tuple[Ints, Ints, Ints, Ints, Ints]  # explanation, day, group and label by number, and rows
 
 _MOST_GROUPS = 1000
 
@@ -76,6 +78,8 @@ class Batch:
         The features that an explanation names, by its number.
     discretizer : str
         By what explanations were discretized.
+    patterns : RowPatterns or None
+        If scopes were fixed beforehand: explanations are then patterns, and these say of what.
     """
 
     digests: Digests
@@ -92,6 +96,7 @@ class Batch:
     features: tuple[str, ...] | None = None
     speaks_of: Callable[[int], tuple[str, ...]] = _nothing
     discretizer: str = "Original()"
+    patterns: RowPatterns | None = None
 
     @property
     def rows(self) -> int:
@@ -125,25 +130,31 @@ class Batch:
 def batch_of(sample: Sample, days: Ints, groups: NDArray[Any] | None, discretizer: Any = None) -> Batch:
     """The rows of a sample, whose explanations were discretized before, with their days and groups."""
     codes, first = sample.explanations.group()
+    cells, names = cells_of(codes, len(first), sample, days, groups)
+    distinct = sample.explanations.take(first)
+    notes = tuple(dict.fromkeys((*distinct.notes, *sample.notes)))
+    return counted_batch(distinct, cells, names, notes, discretizer)
+
+
+def cells_of(
+    codes: Ints, size: int, sample: Sample, days: Ints, groups: NDArray[Any] | None
+) -> tuple[Cells, tuple[Sequence[Any], Sequence[Any]]]:
+    """The rows of a sample by number of explanation, of which there are so many, day, group and label; their names."""
     labels, label = sample.numbered_labels
     members, group = ((None,), np.zeros(sample.n, np.int64)) if groups is None else number_labels(groups)
     refuse_many_groups(len(members))
     dates, place = np.unique(days, return_inverse=True)
     kinds, inner = np.unique((place * len(members) + group) * len(labels) + label, return_inverse=True)
-    cells, given = tabulate(codes, inner, len(first), len(kinds))
+    cells, given = tabulate(codes, inner, size, len(kinds))
     explanation, inside = split_cells(cells, len(kinds))
     rest, label = np.divmod(kinds[inside], max(1, len(labels)))
     place, group = np.divmod(rest, len(members))
-    distinct = sample.explanations.take(first)
-    notes = tuple(dict.fromkeys((*distinct.notes, *sample.notes)))
-    return counted_batch(
-        distinct, (explanation, dates[place], group, label, given), (tuple(labels), tuple(members)), notes, discretizer
-    )
+    return (explanation, dates[place], group, label, given), (tuple(labels), tuple(members))
 
 
 def counted_batch(
     explanations: Explanations,
-    cells: tuple[Ints, Ints, Ints, Ints, Ints],
+    cells: Cells,
     names: tuple[Sequence[Any], Sequence[Any]],
     notes: tuple[str, ...] = (),
     discretizer: Any = None,

@@ -92,7 +92,12 @@ def _place(level: int, period: int, begun: int, latest: int) -> tuple[int, int]:
 
 
 def _forget(connection: Any) -> None:
-    """Forget explanations that came once, more than a year ago, if all do not fit: they count as unverifiable."""
+    """Forget explanations that came once, more than a year ago, if all do not fit: they count as unverifiable.
+
+    Rows under scopes are never forgotten: they are few patterns, and each counts for every scope that it lies in.
+    """
+    if fetch_value(connection, "SELECT count(*) FROM settings WHERE name = 'scopes'"):
+        return
     if fetch_value(connection, "SELECT count(*) FROM cells") <= MOST_CELLS:
         return
     connection.execute(_LONE)

@@ -26,14 +26,14 @@ def profiles(connection: Any, cells: str, keys: Sequence[str] = ()) -> dict[tupl
     told = {"cells": cells, "keys": "".join(f"{key}, " for key in keys)}
     kinds = fetch_table(connection, _KINDS.format(**told))
     labels = fetch_table(connection, _LABELS.format(**told))
-    label_rows = _by_key(labels, keys, labels.column("given").to_numpy())
+    label_rows = by_key(labels, keys, labels.column("given").to_numpy())
     lists = kinds.column("given").combine_chunks()
     lengths = np.asarray(lists.value_lengths()).astype(np.int64)
     starts = np.concatenate([[0], np.cumsum(lengths)])
     given, times = np.asarray(lists.flatten()).astype(np.int64), kinds.column("times").to_numpy()
     return {
         key: _profile(starts, lengths, given, times, places, label_rows[key])
-        for key, places in _by_key(kinds, keys, np.arange(len(lengths))).items()
+        for key, places in by_key(kinds, keys, np.arange(len(lengths))).items()
     }
 
 
@@ -45,7 +45,7 @@ def _profile(starts: Ints, lengths: Ints, given: Ints, times: Ints, places: Ints
     return Profile.of_groups(which, given[starts[places][which] + inside], times[places].astype(np.int64), label_rows)
 
 
-def _by_key(answer: Any, keys: Sequence[str], values: NDArray[Any]) -> dict[tuple[Any, ...], NDArray[Any]]:
+def by_key(answer: Any, keys: Sequence[str], values: NDArray[Any]) -> dict[tuple[Any, ...], NDArray[Any]]:
     """Values by the combination of keys in their line, in order."""
     if not keys or not len(values):
         return {(): values} if len(values) else {}

@@ -20,6 +20,8 @@ from faithscope.monitor.moments import to_date
 from faithscope.monitor.origin import origin
 from faithscope.monitor.queries import fetch_lines, fetch_table
 from faithscope.monitor.schema import WHOLE
+from faithscope.monitor.scoped_estimates import sufficiency_estimates
+from faithscope.monitor.scopes import held_scopes
 from faithscope.monitor.store import Store
 
 Ints = NDArray[np.int64]
@@ -137,6 +139,17 @@ class History:
         with self._store.transaction() as connection:
             return origin(connection)
 
+    def estimate(self, code: int, confidence: float) -> Estimate | None:
+        """The measure of all rows ever, or of a group; None if there are none."""
+        with self._store.transaction() as connection:
+            scopes = held_scopes(connection)
+            if scopes is not None:
+                chosen = "" if code == WHOLE else f" WHERE grp = {code}"
+                cells = f"(SELECT high, low, label, given FROM cells{chosen})"
+                return sufficiency_estimates(connection, scopes, cells, (), confidence).get(())
+            profile = self.profile(code)
+        return None if profile is None else estimate(profile, confidence=confidence, interval=None)
+
     def profile(self, code: int) -> Profile | None:
         """The counts of all rows ever, or of a group; None if there are none."""
         chosen = "" if code == WHOLE else f" WHERE grp = {code}"
@@ -185,11 +198,15 @@ def open_days(
 ) -> Iterator[tuple[tuple[int, int], Estimate]]:
     """The estimate of every day that is not closed, by day and group; of those before a day only, if there is one."""
     further = "" if before is None else f" AND period < {before}"
-    parts = profiles(connection, _OPEN.format(group=WHOLE, further=further), ("day", "grp"))
-    if grouped:
-        parts |= profiles(connection, _OPEN.format(group="grp", further=further), ("day", "grp"))
-    for key, profile in parts.items():
-        yield (key[0], key[1]), estimate(profile, confidence=confidence, interval=None)
+    scopes = held_scopes(connection)
+    for group in (WHOLE, "grp") if grouped else (WHOLE,):
+        cells, keys = _OPEN.format(group=group, further=further), ("day", "grp")
+        if scopes is not None:
+            for key, told in sufficiency_estimates(connection, scopes, cells, keys, confidence).items():
+                yield (key[0], key[1]), told
+            continue
+        for key, profile in profiles(connection, cells, keys).items():
+            yield (key[0], key[1]), estimate(profile, confidence=confidence, interval=None)
 
 
 def measures(told: Estimate) -> tuple[int, float, int, int, float, float]:

@@ -16,14 +16,14 @@ from faithscope.monitor.schema import WHOLE
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of consistency that hold at all looks together.
+    """Limits of consistency, or of the sufficiency of scopes, that hold at all looks together.
 
     Attributes
     ----------
     value : float or None
         The share of pairs that agree; None if there are none.
     low, high : float
-        The true consistency lies between them at every look there ever is, with the stated confidence.
+        The true measure lies between them at every look there ever is, with the stated confidence.
     confidence : float
     n : int
         Rows.
@@ -31,6 +31,8 @@ class Limits:
         Rows that look for a partner, those that found one, and those that wait.
     at_least : float or None
         The level that was promised.
+    measure : str
+        "consistency", or "sufficiency" if scopes were fixed beforehand.
 
     Examples
     --------
@@ -51,9 +53,17 @@ class Limits:
     pairs: int
     waiting: int
     at_least: float | None = None
+    measure: str = "consistency"
 
     @classmethod
-    def of(cls, columns: PairColumns, confidence: float, at_least: float | None, share: float = 1.0) -> "Limits":
+    def of(
+        cls,
+        columns: PairColumns,
+        confidence: float,
+        at_least: float | None,
+        share: float = 1.0,
+        measure: str = "consistency",
+    ) -> "Limits":
         """From the pairs of all rows, or of a group that has a share of the error."""
         openers, matched = int(columns.openers.sum()), int(columns.matched.sum())
         agreeing, error = float(columns.agreeing.sum()), (1 - confidence) / 2 * share
@@ -61,23 +71,24 @@ class Limits:
         low = float(lower_limit(agreeing, openers, error)) if openers else 0.0
         high = float(upper_limit(agreeing + waiting, openers, error)) if openers else 1.0
         value = agreeing / matched if matched else None
-        return cls(value, low, high, confidence, int(columns.rows.sum()), openers, matched, waiting, at_least)
+        rows = int(columns.rows.sum())
+        return cls(value, low, high, confidence, rows, openers, matched, waiting, at_least, measure)
 
     @property
     def verdict(self) -> str:
-        """`alarm` if consistency is below the promised level, `holds` if it is not, else `cannot tell yet`."""
+        """`alarm` if the measure is below the promised level, `holds` if it is not, else `cannot tell yet`."""
         if self.at_least is None:
             return "no level was promised"
         return "alarm" if self.high < self.at_least else "holds" if self.low >= self.at_least else "cannot tell yet"
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, ready for JSON."""
-        return {"measure": "consistency", **asdict(self), "verdict": self.verdict}
+        return {"measure": self.measure, **asdict(self), "verdict": self.verdict}
 
     def __str__(self) -> str:
         level = "" if self.at_least is None else f"; at least {self.at_least:g}: {self.verdict}"
         return (
-            f"consistency between {self.low:.3f} and {self.high:.3f} at all looks together ({self.confidence:.0%} "
+            f"{self.measure} between {self.low:.3f} and {self.high:.3f} at all looks together ({self.confidence:.0%} "
             f"confidence); n={self.n:,}, {self.pairs:,} pairs, {self.waiting:,} wait for a partner{level}"
         )
 

@@ -1,7 +1,8 @@
 """A batch from a log: its rows counted where they are, in one group-by of the new rows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,9 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.monitor.batch import Batch, counted_batch, labels_alone, refuse_many_groups
 from faithscope.monitor.moments import to_days
+from faithscope.monitor.scoped_batch import refuse_discretizer
+from faithscope.monitor.scoped_log import scope_columns, scoped_log_batch, with_scope_words
+from faithscope.monitor.scopes import Scopes
 from faithscope.tables.cells import cells
 from faithscope.tables.engine.answers import fetch, numbers_of
 from faithscope.tables.engine.dialects import engine_of
@@ -47,8 +51,11 @@ def log_batch(
     nulls: Nulls,
     connect: str | None,
     inputs: Names | None,
+    scopes: Scopes | None = None,
 ) -> Batch:
     """The rows of a log as a batch; `when` is a column of moments, or a moment for all rows."""
+    refuse_discretizer(scopes, discretizer)
+    kind = "rules" if scopes is not None and kind is None else kind
     chosen: Any = to_discretizer(discretizer) or Original()
     refuse_learning(chosen)
     options = AuditOptions(prediction, explanation, kind, chosen, nulls, None, 0.95, None, inputs=inputs)
@@ -59,8 +66,9 @@ def log_batch(
         rows = ChosenRows(source).where(where).since(since, column)
         carried = (*groups, *(() if column is None else (column,)))
         asked = (column, groups, carried)
-        log, keyed, answer, total = _at_once(rows.source, options, *asked) or _in_two(rows.source, options, *asked)
-        batch = _counted(log, keyed, answer, column, groups, when)
+        at_once = None if scopes is not None else _at_once(rows.source, options, *asked)
+        log, keyed, answer, total = at_once or _in_two(rows.source, options, *asked, scopes)
+        batch = _counted(log, keyed, answer, column, groups, when, scopes)
     dropped = total - batch.rows
     if dropped and nulls != "drop":
         raise BadInput(f"Values of {' or '.join(map(repr, carried))} are missing in {dropped:,} rows: {_ADVICE}")
@@ -103,22 +111,37 @@ def _at_once(
 
 
 def _in_two(
-    source: LogSource, options: AuditOptions, column: str | None, groups: Sequence[str], carried: Sequence[str]
+    source: LogSource,
+    options: AuditOptions,
+    column: str | None,
+    groups: Sequence[str],
+    carried: Sequence[str],
+    scopes: Scopes | None,
 ) -> _Answer:
     """The cells of a log after a pass that counts what is missing, without rows that have no moment."""
     log, seen = open_log(source, options, carried)
-    keyed = _keyed(log, column, groups, {})
+    read = {} if scopes is None else scope_columns(log, scopes)
+    keyed = _keyed(log, column, groups, {}, read)
     if column is not None:
         keyed = replace(keyed, table=keyed.table.filter(keyed.table["day"].notnull()))
-    return log, keyed, fetch(cells(keyed, _by(column, groups))), seen.rows
+    words: list[str] = []
+    if scopes is not None:
+        keyed, words = with_scope_words(keyed, scopes, read)
+    return log, keyed, fetch(cells(keyed, [*_by(column, groups), *words])), seen.rows
 
 
-def _keyed(log: AuditedLog, column: str | None, groups: Sequence[str], others: dict[str, str]) -> KeyedRows:
-    """The rows with day, groups p0 … and other columns."""
+def _keyed(
+    log: AuditedLog,
+    column: str | None,
+    groups: Sequence[str],
+    others: dict[str, str],
+    shown: Mapping[str, str] = MappingProxyType({}),
+) -> KeyedRows:
+    """The rows with day, groups p0 … and other columns, of which those that are only shown may be missing."""
     refuse_nested(log.source.table.schema(), groups, "a group is one value")
     moment = {} if column is None else {"moment": column}
     names = {f"p{j}": name for j, name in enumerate(groups)}
-    return _with_days(log.rows({**moment, **names, **others}), log.source, column)
+    return _with_days(log.rows({**moment, **names, **others}, dict(shown)), log.source, column)
 
 
 def _by(column: str | None, groups: Sequence[str]) -> list[str]:
@@ -126,7 +149,13 @@ def _by(column: str | None, groups: Sequence[str]) -> list[str]:
 
 
 def _counted(
-    log: AuditedLog, keyed: KeyedRows, answer: Any, column: str | None, groups: Sequence[str], when: Any
+    log: AuditedLog,
+    keyed: KeyedRows,
+    answer: Any,
+    column: str | None,
+    groups: Sequence[str],
+    when: Any,
+    scopes: Scopes | None,
 ) -> Batch:
     explanations = keyed.read(answer)
     code, first = explanations.group()
@@ -136,6 +165,9 @@ def _counted(
     day = to_days(_moment(when, log.source), len(given)) if column is None else _days(answer)
     members, group = _groups(answer, [f"p{j}" for j in range(len(groups))])
     _refuse_missing_groups(members, groups, given[_holds_none(members)[group]], log)
+    if scopes is not None:
+        cells_of_log = (day, group, label, given)
+        return scoped_log_batch(scopes, explanations, answer, cells_of_log, (labels, members))
     kept = explanations.take(first)
     batch = counted_batch(
         kept, (code, day, group, label, given), (labels, members), tuple(kept.notes), log.options.discretizer

@@ -7,14 +7,13 @@ import numpy as np
 
 from faithscope.counting.pairing import Arrivals, pair
 from faithscope.errors import Incompatible
-from faithscope.monitor.adding import codes, insert, replace_waiting, settle_kind, waiting_rows
+from faithscope.monitor.adding import ALL_WAITING, codes, insert, replace_waiting, settle_kind, waiting_rows
 from faithscope.monitor.batch import Batch, Names
 from faithscope.monitor.canonical import Digests
 from faithscope.monitor.origin import origin, settle_origin
 from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered
+from faithscope.monitor.scoped_adding import held_patterns
 from faithscope.monitor.store import Store
-
-_ALL_WAITING = "SELECT grp, high, low, label, day, closing, sum(rows)::BIGINT AS rows FROM waiting GROUP BY ALL"
 
 
 def merge(first: Store, second: Store) -> Store:
@@ -24,6 +23,8 @@ def merge(first: Store, second: Store) -> Store:
         raise Incompatible(
             f"One monitor has groups by {ours['by']}, the other by {theirs['by']}: merge monitors of the same groups."
         )
+    if ours.get("scopes") != theirs.get("scopes"):
+        raise Incompatible("These monitors watch different scopes: merge monitors that began with the same ones.")
     held, added = _batches(first), _batches(second)
     shared = held.keys() & added.keys()
     for name in sorted(shared):
@@ -106,6 +107,7 @@ def _batch(connection: Any, number: int) -> Batch:
         features=features,
         speaks_of=lambda place: names.get(keys[place], ("", ()))[1],
         discretizer=settings["discretizer"],
+        patterns=held_patterns(connection, digests),
     )
 
 
@@ -133,7 +135,8 @@ def _joined(first: Store, second: Store) -> Store:
         labels, groups = (codes(target, table, _Held.of(source, table)) for table in ("labels", "groups"))
         after = fetch_value(target, "SELECT coalesce(max(number), 0) FROM batches")
         told = {"label": labels, "grp": np.append(groups, -1).astype(np.int32)}
-        for table in ("batches", "cells", "forgotten", "waiting", "pairs", "days", "names"):
+        further = ("patterns", "reach") if "scopes" in second.settings() else ()
+        for table in ("batches", "cells", "forgotten", "waiting", "pairs", "days", "names", *further):
             _append(source, target, table, told, after)
         _pair_waiting(target)
     return merged
@@ -149,14 +152,14 @@ def _append(source: Any, target: Any, table: str, told: dict[str, Any], after: i
     for name in {"number", "batch"} & columns.keys():
         numbers = columns[name].to_numpy()
         columns[name] = np.where((numbers == 0) & (name == "batch"), 0, numbers + after).astype(np.int32)
-    rest = " ANTI JOIN names USING (high, low)" if table == "names" else ""
+    rest = f" ANTI JOIN {table} USING (high, low)" if table in ("names", "patterns") else ""
     with registered(target, "held", columns):
         target.execute(f"INSERT INTO {table} SELECT * FROM held{rest}")
 
 
 def _pair_waiting(connection: Any) -> None:
     """Match openers that wait on one side with closers that wait on the other; the pairs count for the last batch."""
-    before = waiting_rows(fetch_table(connection, _ALL_WAITING))
+    before = waiting_rows(fetch_table(connection, ALL_WAITING))
     seed = int(fetch_value(connection, "SELECT value FROM settings WHERE name = 'seed'"))
     nobody = before.take(np.zeros(len(before), bool))
     arrivals = Arrivals.of(nobody.high, nobody.low, nobody.labels, nobody.days, nobody.counts, nobody.groups)

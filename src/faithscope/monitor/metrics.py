@@ -9,14 +9,20 @@ from faithscope.monitor.limits import Limits
 from faithscope.monitor.telling import Told
 
 _HELP = {
-    "low": "Lower limit of consistency, valid at all looks together.",
-    "high": "Upper limit of consistency, valid at all looks together.",
+    "low": "Lower limit of {measure}, valid at all looks together.",
+    "high": "Upper limit of {measure}, valid at all looks together.",
     "rows": "Rows that were added.",
-    "pairs": "Pairs of rows with the same explanation.",
+    "pairs": "Pairs of {pairs}.",
     "waiting": "Rows that wait for a partner.",
     "alarms": "Alarms, false with the stated probability over all looks ever.",
-    "unverifiable": "Share of rows whose explanation no other row has.",
+    "unverifiable": "Share of rows whose explanation {silent}.",
     "last_day": "The latest day with rows, in seconds since 1970.",
+}
+
+
+_WORDS = {
+    "consistency": {"pairs": "rows with the same explanation", "silent": "no other row has"},
+    "sufficiency": {"pairs": "a row and another one in its scope", "silent": "covers no other row"},
 }
 
 
@@ -34,7 +40,8 @@ def prometheus(told: Told) -> str:
     lines: list[str] = []
     for name, text in _HELP.items():
         full = f"faithscope_monitor_{name}"
-        lines += [f"# HELP {full} {text}", f"# TYPE {full} gauge"]
+        shown = text.format(measure=told.measure, **_WORDS[told.measure])
+        lines += [f"# HELP {full} {shown}", f"# TYPE {full} gauge"]
         lines += [f"{full}{_label(group)} {value:.17g}" for group, value in _values(told, name)]
     return "\n".join(lines) + "\n"
 

@@ -13,11 +13,11 @@ from faithscope.explanations.base import several
 from faithscope.inputs.arrays import frame_column, frame_names, is_frame
 from faithscope.inputs.checks import check_share, check_whole, same_length
 from faithscope.inputs.frames import frame
-from faithscope.measures.estimate import Estimate, estimate
+from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import check_confidence
 from faithscope.measures.sequential.change import Alarm
 from faithscope.monitor.adding import Added, add_batch
-from faithscope.monitor.batch import Batch, batch_of, crossed, labels_alone, to_group_column
+from faithscope.monitor.batch import Batch, batch_of, crossed, to_group_column
 from faithscope.monitor.compaction import compact
 from faithscope.monitor.history import History
 from faithscope.monitor.limits import Limits, all_alarms, all_draws, group_shares
@@ -25,13 +25,14 @@ from faithscope.monitor.log_batch import log_batch, refuse_learning
 from faithscope.monitor.merging import merge
 from faithscope.monitor.moments import to_days
 from faithscope.monitor.schema import WHOLE
+from faithscope.monitor.scoped_batch import scoped_batch, to_sample
+from faithscope.monitor.scopes import Scopes, settled_scopes
 from faithscope.monitor.store import Store
 from faithscope.monitor.telling import Told
 from faithscope.monitor.watching import watched_record
 from faithscope.report.watched import MonitorRecord, render, write
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
 from faithscope.runtime.warning import warn
-from faithscope.sample import Sample
 from faithscope.sinks.card import Card
 from faithscope.sinks.shareable import Shareable
 
@@ -50,7 +51,7 @@ class Monitor(Shareable):
         The file that keeps the counts, made if there is none; by default memory. Every `add` is whole or not at all,
         also if the process is killed, and processes that add at the same time wait for each other.
     at_least : float, optional
-        The level of consistency that was promised: an alarm means that it is below, with the stated confidence.
+        The level of the measure that was promised: an alarm means that it is below, with the stated confidence.
     confidence : float
         Of the limits.
     by : str or list of str, optional
@@ -58,6 +59,9 @@ class Monitor(Shareable):
         begins.
     seed : int
         Of the coins by which rows become pairs; settled when the store begins.
+    scopes : Rules or list of str, optional
+        Rules that were fixed beforehand, settled when the store begins: sufficiency is then watched in place of
+        consistency, also if they overlap. Each row's explanation must be one of them.
 
     Examples
     --------
@@ -79,13 +83,17 @@ class Monitor(Shareable):
         confidence: float = 0.95,
         by: str | Sequence[str] | None = None,
         seed: int = 0,
+        scopes: Any = None,
     ) -> None:
         self.at_least = None if at_least is None else check_share(at_least, "at_least")
         check_confidence(confidence)
         self.confidence = confidence
         names = _group_names(by)
         seed = check_whole(seed, "seed", 0)
-        opened = Store(store, {"by": json.dumps(names or []), "seed": str(seed)})
+        chosen = None if scopes is None else Scopes.of(scopes)
+        further = {} if chosen is None else {"scopes": chosen.written()}
+        opened = Store(store, {"by": json.dumps(names or []), "seed": str(seed), **further})
+        settled_scopes(chosen, opened.began, opened.name)
         self._use(opened, opened.began)
         if names is not None and tuple(names) != self.by:
             there = f"by {', '.join(self.by)}" if self.by else "without groups"
@@ -94,6 +102,7 @@ class Monitor(Shareable):
     def _use(self, store: Store, settings: Mapping[str, str]) -> None:
         self._store = store
         self.by: tuple[str, ...] = tuple(json.loads(settings["by"]))
+        self._scopes = settled_scopes(None, settings, store.name)
 
     @in_memory(FEWER_ROWS)
     def add(
@@ -101,6 +110,7 @@ class Monitor(Shareable):
         explanations: Any,
         predictions: Any,
         *,
+        X: Any = None,
         discretizer: Any = None,
         when: Any = None,
         by: Any = None,
@@ -111,7 +121,10 @@ class Monitor(Shareable):
         Parameters
         ----------
         explanations, predictions, discretizer
-            As for `consistency`; the same explainer and discretizer for all batches.
+            As for `consistency`; the same explainer and discretizer for all batches. With scopes, explanations are
+            rules or their texts.
+        X : array-like or table, n rows, optional
+            The rows, with scopes alone: which of them they lie in.
         when : date, datetime, str or array-like (n,), optional
             When the rows happened, for all of them or one per row; by default now. Days are those of UTC.
         by : array-like (n,), mapping or table, optional
@@ -127,14 +140,14 @@ class Monitor(Shareable):
         chosen = to_discretizer(discretizer)
         refuse_learning(chosen)
         name = _batch_name(batch)
-        with labels_alone():
-            sample = Sample.of(explanations, predictions)
+        sample = to_sample(self._scopes, explanations, predictions, X, discretizer)
         groups = self._groups(by, sample.n)
         days = to_days(when, sample.n)
-        coarse = sample.discretized(chosen)
-        if not coarse.n:
+        if not sample.n:
             raise BadInput("There are no rows to add: pass at least one.")
-        return self._added(batch_of(coarse, days, groups, chosen), name)
+        if self._scopes is not None:
+            return self._added(scoped_batch(sample, self._scopes, days, groups), name)
+        return self._added(batch_of(sample.discretized(chosen), days, groups, chosen), name)
 
     @in_memory("add a part of the log at a time")
     def add_log(
@@ -160,7 +173,8 @@ class Monitor(Shareable):
         ----------
         table, prediction, explanation, kind, discretizer, where, since, nulls, connect, inputs
             As for `audit`: files, frames, DuckDB, Postgres, Spark. Hand over new rows only, by files of their own, or
-            with `where` or `since`.
+            with `where` or `since`. With scopes, the explanation is a column of rules as text, and the columns that
+            scopes speak of are read by name.
         when : str, date or datetime, optional
             The column of moments, or a moment for all rows; by default now.
         by : str or list of str, optional
@@ -187,6 +201,7 @@ class Monitor(Shareable):
             nulls=nulls,
             connect=connect,
             inputs=inputs,
+            scopes=self._scopes,
         )
         return self._added(counted, name)
 
@@ -239,6 +254,10 @@ class Monitor(Shareable):
         return names
 
     @property
+    def _measure(self) -> str:
+        return "consistency" if self._scopes is None else "sufficiency"
+
+    @property
     def _history(self) -> History:
         """What the store holds now."""
         return History(self._store)
@@ -260,7 +279,7 @@ class Monitor(Shareable):
         return list(self._history.groups)
 
     def limits(self, group: Any = None) -> Limits:
-        """Limits of consistency that hold at all looks together, of all rows or of a group.
+        """Limits of consistency, or sufficiency, that hold at all looks together, of all rows or of a group.
 
         Those of groups hold for all groups together, also for groups that come later, so they are wider.
         """
@@ -268,7 +287,7 @@ class Monitor(Shareable):
             history = self._history
             code, pairs = history.code(group), history.pairs
         share = 1.0 if group is None else group_shares(pairs)[code]
-        return Limits.of(pairs.of_group(code), self.confidence, self.at_least, share)
+        return Limits.of(pairs.of_group(code), self.confidence, self.at_least, share, self._measure)
 
     def alarms(self, reference: int | None = None) -> dict[Any, tuple[Alarm, ...]]:
         """Alarms of all rows (None) and of groups, false with probability at most 1 - `confidence` over all looks ever.
@@ -276,7 +295,7 @@ class Monitor(Shareable):
         Parameters
         ----------
         reference : int, optional
-            Consistency is compared with that of the first so many days, a number that was fixed beforehand. Without it,
+            The measure is compared with that of the first so many days, a number that was fixed beforehand. Without it,
             and if a level was promised with `at_least`, only with that. Days are those of the calendar, from the first
             day of the first batch on: rows of earlier days that come later count for limits, not for alarms.
         """
@@ -292,10 +311,10 @@ class Monitor(Shareable):
         """The estimate and interval of all rows as if this were the only look; too narrow if it is not."""
         with self._store.transaction():
             history = self._history
-            profile = history.profile(history.code(group))
-        if profile is None:
+            estimate = history.estimate(history.code(group), self.confidence)
+        if estimate is None:
             raise BadInput("No rows were added yet, so nothing can be measured: add some first.")
-        return estimate(profile, confidence=self.confidence, interval=None)
+        return estimate
 
     def table(self) -> "pd.DataFrame":
         """One line per day and group (None for all rows), with the measures of its rows."""

@@ -4,7 +4,7 @@ import os
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from faithscope.errors import BadInput
 from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered
-from faithscope.monitor.schema import FORMAT, TABLES, VERSION
+from faithscope.monitor.schema import FORMAT, SCOPE_TABLES, TABLES, VERSION
 from faithscope.runtime.files import to_path
 
 _PATIENCE = 120.0  # seconds to wait for another process
@@ -105,7 +105,10 @@ class Store:
     def copy_to(self, other: "Store") -> None:
         """Copy everything into a store that has just begun."""
         with self.opened() as source, other.transaction() as target:
-            for table in _table_names():
+            further = SCOPE_TABLES if "scopes" in self.settings() else ()
+            for statement in further:
+                target.execute(statement)
+            for table in _table_names(further):
                 held = fetch_table(source, f"SELECT * FROM {table}")
                 target.execute(f"DELETE FROM {table}")
                 with registered(target, "held", dict(zip(held.column_names, held.columns, strict=True))):
@@ -123,8 +126,8 @@ def _real(path: Path) -> Path:
         raise BadInput(f"{str(path)!r} cannot be the file of a state ({why}): choose another name.") from None
 
 
-def _table_names() -> list[str]:
-    return [statement.split()[2] for statement in TABLES]
+def _table_names(further: Sequence[str] = ()) -> list[str]:
+    return [statement.partition(" (")[0].split()[-1] for statement in (*TABLES, *further)]
 
 
 def _connected(path: str) -> Any:
@@ -139,7 +142,7 @@ def _connected(path: str) -> Any:
 
 def _create(connection: Any, settings: dict[str, str]) -> None:
     connection.begin()
-    for statement in TABLES:
+    for statement in (*TABLES, *(SCOPE_TABLES if "scopes" in settings else ())):
         connection.execute(statement)
     told = {"format": FORMAT, "version": str(VERSION), **settings}
     connection.executemany("INSERT INTO settings VALUES (?, ?)", list(told.items()))

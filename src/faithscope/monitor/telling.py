@@ -80,11 +80,20 @@ class Told:
     def card(self) -> Card:
         """Limits and alarms in sentences, groups and the last days in tables."""
         if not self.limits.n:
-            return Card("consistency over time", (Sentence("No rows were added yet."),), (_days_table([]),))
+            return Card(self._title, (Sentence("No rows were added yet."),), (_days_table([], self.measure),))
         sentences = [Sentence(f"{_sentence(self.limits)}"), *map(Sentence, self._alarms())]
         tables = [_limits_table(self.groups)] if self.groups else []
         recent = [line for line in self.days if line.group is None][-_RECENT:]
-        return Card("consistency over time", tuple(sentences), (*tables, _days_table(recent)), self.notes)
+        return Card(self._title, tuple(sentences), (*tables, _days_table(recent, self.measure)), self.notes)
+
+    @property
+    def measure(self) -> str:
+        """What is watched, in a word."""
+        return self.limits.measure
+
+    @property
+    def _title(self) -> str:
+        return f"{self.measure} over time"
 
 
 def _sentence(limits: Limits) -> str:
@@ -101,10 +110,10 @@ def _limits_table(groups: dict[Any, Limits]) -> Table:
     return Table(columns, tuple(rows), caption="Limits of groups, valid at all looks and for all groups together.")
 
 
-def _days_table(days: list[DayLine]) -> Table:
+def _days_table(days: list[DayLine], measure: str) -> Table:
     rows = [(str(day.day), f"{day.n:,}", f"{day.value:.3f}", f"{day.unverifiable / day.n:.1%}") for day in days]
     caption = "Each day by its own rows." if len(days) < _RECENT else f"The last {_RECENT} days, each by its own rows."
-    return Table(("day", "rows", "consistency", "unverifiable"), tuple(rows), caption=caption)
+    return Table(("day", "rows", measure, "unverifiable"), tuple(rows), caption=caption)
 
 
 def _day(line: DayLine) -> dict[str, Any]:

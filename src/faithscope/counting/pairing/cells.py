@@ -1,7 +1,7 @@
 """Rows by explanation, label and day: those that arrive, and those that wait for a partner."""
 
 from dataclasses import dataclass, fields, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,6 +36,8 @@ class Arrivals:
     days: Integers
     counts: Integers
     groups: Integers
+
+    _added_up: ClassVar[tuple[str, ...]] = ("counts",)  # of cells that are merged
 
     @classmethod
     def of(
@@ -76,7 +78,8 @@ class Arrivals:
         order, first = sorted_places(kept.numbers()[0], *kept.inner())
         if len(first) == len(kept) and np.array_equal(order, first):
             return kept  # already so
-        return replace(kept.take(order[first]), counts=np.add.reduceat(kept.counts[order], first))
+        sums = {name: np.add.reduceat(getattr(kept, name)[order], first) for name in self._added_up}
+        return replace(kept.take(order[first]), **sums)
 
     def numbers(self) -> tuple[Integers, Integers]:
         """The number of each cell's explanation in the order of keys, and a cell of each explanation."""
@@ -85,6 +88,38 @@ class Arrivals:
     def inner(self) -> tuple[NDArray[Any], ...]:
         """What tells cells of one explanation apart."""
         return self.days, self.labels
+
+    def draw_openers(self, places: Integers, share: float, rng: np.random.Generator) -> Integers:
+        """How many rows of the cells at these places are openers: each row by a coin."""
+        return rng.binomial(self.counts[places], share)
+
+    def draw_closing(self, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Whether each row, cell by cell, is a closer: each by a coin."""
+        return rng.random(self.rows) >= share
+
+
+@dataclass(frozen=True)
+class Assigned(Arrivals):
+    """Rows that arrive as openers, of which a cell has `opening`, and as closers.
+
+    Examples
+    --------
+    >>> ones = np.ones(2, np.int64)
+    >>> cells = Assigned(ones, ones, ones, ones, counts=3 * ones, groups=ones, opening=ones).merged()
+    >>> cells.rows, cells.opening.tolist(), cells.draw_closing(0.5, np.random.default_rng(0)).tolist()
+    (6, [2], [False, False, True, True, True, True])
+    """
+
+    opening: Integers
+
+    _added_up: ClassVar[tuple[str, ...]] = ("counts", "opening")
+
+    def draw_openers(self, places: Integers, share: float, rng: np.random.Generator) -> Integers:
+        return self.opening[places]
+
+    def draw_closing(self, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+        inside = np.arange(self.rows) - np.repeat(np.cumsum(self.counts) - self.counts, self.counts)
+        return np.asarray(inside >= np.repeat(self.opening, self.counts))
 
 
 @dataclass(frozen=True)

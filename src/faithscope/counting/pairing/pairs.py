@@ -55,6 +55,8 @@ def pair(
 
     Parameters
     ----------
+    arrivals
+        If `Assigned`, who opens and who closes is settled, and `share` is not read.
     waiting
         Rows that wait. Those whose explanations did not arrive are returned as they are, so a store need not hand
         them over.
@@ -79,13 +81,13 @@ def pair(
     tally = DayTally.over(arrivals, waiting, places)
     heavy = heavy_units(arrivals, new)
     left = draw_units(arrivals, new, heavy, share, spare, agreement, rng, tally)
-    light = expanded(arrivals.take(~heavy), new[~heavy])
-    light = light._replace(closing=rng.random(len(light.numbers)) >= share)
+    rest = arrivals.take(~heavy)
+    light = expanded(rest, new[~heavy])._replace(closing=rest.draw_closing(share, rng))
     tally.open(light)
     rows = concatenated([light, left, expanded(waiting, old, waiting.closing)])
-    opening, partners, rest = matching(rows, len(places), spare, rng)
+    opening, partners, over = matching(rows, len(places), spare, rng)
     tally.match(opening, np.asarray(agreement(opening.labels, partners), np.float64))
-    return Pairs(*tally.table(), _waiting(rest, places, arrivals, waiting))
+    return Pairs(*tally.table(), _waiting(over, places, arrivals, waiting))
 
 
 def _waiting(rest: Rows, places: Integers, arrivals: Arrivals, waiting: Waiting) -> Waiting:

@@ -53,7 +53,8 @@ def draw_units(
     for size in np.unique(sizes):  # units with as many labels are drawn together
         first = starts[sizes == size]
         places = first[:, None] + np.arange(size)
-        drawn = draw_pairs(cells.counts[places], cells.labels[places], share, spare, agreement, rng)
+        openers = cells.draw_openers(places, share, rng)
+        drawn = draw_pairs(openers, cells.counts[places] - openers, cells.labels[places], spare, agreement, rng)
         units = Rows(numbers[first], cells.labels[first], cells.days[first], np.zeros(len(first), np.bool_))
         for which, amounts in enumerate((drawn.openers, drawn.matched, drawn.agreeing)):
             tally.add(which, units, amounts.astype(np.float64))
@@ -70,24 +71,22 @@ def _unit_starts(cells: Arrivals, numbers: Integers) -> Integers:
 
 
 def draw_pairs(
-    counts: Integers,
+    openers: Integers,
+    closers: Integers,
     labels: NDArray[Any],
-    share: float,
     spare: int,
     agreement: AgreementOfPairs,
     rng: np.random.Generator,
 ) -> Drawn:
-    """Each row an opener with probability `share`, and openers and closers of a unit matched at random.
+    """Openers and closers of a unit matched at random.
 
     Parameters
     ----------
-    counts, labels
+    openers, closers, labels
         Rows of each unit, an explanation on a day, by label: shape (n_units, n_labels).
     spare
         How many closers of a unit may be left over.
     """
-    openers = rng.binomial(counts, share)
-    closers = counts - openers
     matched = np.minimum(openers.sum(axis=1), closers.sum(axis=1))
     chosen, partners = _chosen(openers, matched, rng), _chosen(closers, matched, rng)
     left = closers - partners

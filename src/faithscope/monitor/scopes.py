@@ -1,0 +1,173 @@
+"""Scopes that were fixed beforehand: rules whose sufficiency is watched, and which of them can never share a row."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.conditions.categories import joined_categories
+from faithscope.explanations.conditions.condition import NOTHING, conjoin
+from faithscope.explanations.conditions.grammar import parse_rule, write_rule
+from faithscope.explanations.rules import Rules
+from faithscope.monitor.queries import fetch_value
+from faithscope.relations import Applies, Parts
+
+Ints = NDArray[np.int64]
+
+MOST_SCOPES = 500
+
+
+@dataclass(frozen=True, eq=False)
+class Scopes:
+    """Different rules in an order of their own, and the class of each: rules of one class exclude each other.
+
+    Examples
+    --------
+    >>> scopes = Scopes.of(["age > 40", "age <= 40", "job == clerk", "age > 40"])
+    >>> [scopes.rules.describe(place) for place in range(len(scopes))], scopes.classes.tolist()
+    (['age <= 40', 'age > 40', 'job == clerk'], [0, 0, 1])
+    >>> Scopes.read(scopes.written()).written() == scopes.written()
+    True
+    """
+
+    rules: Rules
+    classes: Ints
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    @classmethod
+    def of(cls, given: Any) -> "Scopes":
+        """From rules or their texts, each once and in an order that does not depend on theirs."""
+        rules = to_rules(given, "scopes")
+        rules = rules.take(rules.group()[1])
+        if not len(rules):
+            raise BadInput("scopes are the rules that were fixed beforehand; got none: pass at least one.")
+        if len(rules) > MOST_SCOPES:
+            raise BadInput(f"A monitor watches at most {MOST_SCOPES} scopes; got {len(rules):,}: leave rare rules out.")
+        texts = [write_rule(rules.item(place)) for place in range(len(rules))]
+        rules = rules.take(np.array(sorted(range(len(texts)), key=texts.__getitem__)))
+        return cls(rules, _classes(rules))
+
+    def written(self) -> str:
+        """All of it as JSON, the same for the same scopes."""
+        rules = self.rules
+        pairs = {
+            feature: [[int(code), text] for code, text in sorted(texts.items())]
+            for feature, texts in sorted(rules.categories.items())
+        }
+        features = {"features": rules.features} if rules.positional else {}
+        texts = [write_rule(rules.item(place)) for place in range(len(rules))]
+        told = {"rules": texts, **features, "tree": rules.tree, "categories": pairs, "classes": self.classes.tolist()}
+        return json.dumps(told)
+
+    @classmethod
+    @lru_cache(maxsize=32)
+    def read(cls, text: str) -> "Scopes":
+        """From what `written` gave."""
+        told = json.loads(text)
+        rules = Rules.from_conditions([parse_rule(rule) for rule in told["rules"]], told.get("features"))
+        categories = {feature: dict(pairs) for feature, pairs in told["categories"].items()}
+        return cls(rules._with(tree=told["tree"], categories=categories), np.array(told["classes"], np.int64))
+
+    def same(self, other: "Scopes") -> bool:
+        """Whether both are the same rules."""
+        return len(self) == len(other) and bool((self.rules.locate(other.rules) >= 0).all())
+
+    def number(self, explanations: Explanations) -> Ints:
+        """The number of each row's rule among the scopes; raises if one of them is none."""
+        numbers = self.rules.locate(explanations)
+        strange = np.flatnonzero(numbers < 0)
+        if len(strange):
+            raise BadInput(
+                f"The rule {explanations.describe(int(strange[0]))!r} is not among the {len(self)} scopes that were "
+                "fixed beforehand, by which this monitor measures sufficiency: begin another state with all rules."
+            )
+        return numbers
+
+    def inside(self, explanations: Rules, X: Any, rows: int) -> NDArray[np.bool_]:
+        """Whether each row of X lies in each scope, shape (n_rows, n_scopes)."""
+        rules, others = self.rules._over_one_list(explanations)
+        rules = rules._with(categories=joined_categories(rules.categories, others.categories))
+        covers = Applies().cover(rules, explanations, X)
+        assert isinstance(covers, Parts)
+        inside = np.ones((rows, len(self)), bool)
+        scopes_of: list[list[int]] = [[] for _ in covers.parts]
+        for scope, parts in enumerate(covers.lists):
+            for part in parts:
+                scopes_of[part].append(scope)
+        for part, mask in covers.masks(None):
+            inside[:, scopes_of[part]] &= mask[:, None]
+        return inside
+
+    def refuse_overlap(self, inside: NDArray[np.bool_]) -> None:
+        """Raise if a row lies in two scopes whose conditions exclude each other."""
+        for number in range(int(self.classes.max()) + 1):
+            members = np.flatnonzero(self.classes == number)
+            twice = np.flatnonzero(inside[:, members].sum(axis=1) > 1)
+            if len(twice):
+                first, second = members[inside[twice[0], members]][:2]
+                raise BadInput(
+                    f"A row lies in the scopes {self.rules.describe(int(first))!r} and "
+                    f"{self.rules.describe(int(second))!r}, which exclude each other but for rounding: make their "
+                    "bounds equal."
+                )
+
+
+def held_scopes(connection: Any) -> Scopes | None:
+    """The scopes with which a store began; None if it has none."""
+    text = fetch_value(connection, "SELECT value FROM settings WHERE name = 'scopes'")
+    return None if text is None else Scopes.read(text)
+
+
+def settled_scopes(given: Any, began: Mapping[str, str], name: str) -> Scopes | None:
+    """The scopes with which a store began; raises if others were given."""
+    held = Scopes.read(began["scopes"]) if "scopes" in began else None
+    if given is None:
+        return held
+    if held is None:
+        raise BadInput(f"{name!r} was begun without scopes: leave scopes away, or begin another state.")
+    if not held.same(given):
+        raise BadInput(
+            f"{name!r} was begun with {len(held)} other scopes, such as {held.rules.describe(0)!r}: leave scopes away, "
+            "or begin another state."
+        )
+    return held
+
+
+def to_rules(given: Any, what: str = "explanations") -> Rules:
+    """Rules as they are, or read from texts."""
+    if isinstance(given, Rules):
+        return given
+    if isinstance(given, Explanations):
+        raise WrongType(f"A monitor with scopes watches rules; these {what} are {given.kind}: pass fs.Rules, or texts.")
+    if given is None or isinstance(given, str):
+        raise WrongType(f"{what} are an fs.Rules, or a list of one text per rule; got {given!r}.")
+    return Rules.parse(given)
+
+
+def _classes(rules: Rules) -> Ints:
+    """The class of each rule: the first of whose rules it excludes every one."""
+    classes, members = np.zeros(len(rules), np.int64), list[list[int]]()
+    for place in range(len(rules)):
+        number = next((j for j, each in enumerate(members) if all(_exclude(rules, place, k) for k in each)), None)
+        if number is None:
+            members.append([])
+            number = len(members) - 1
+        members[number].append(place)
+        classes[place] = number
+    return classes
+
+
+def _exclude(rules: Rules, first: int, second: int) -> bool:
+    """Whether no row can lie under both."""
+    try:
+        return conjoin([*rules.conjunction(first), *rules.conjunction(second)]) == (NOTHING,)  # type: ignore[misc]
+    except WrongType:  # one compares a feature with texts, the other with numbers: what it holds will tell
+        return False
