@@ -7,7 +7,14 @@ from faithscope.charts.layers import Rows, Spec, layer, layered, nominal, share,
 _FEW = 60  # days up to which each has a dot of full size
 
 
-def over_time(points: Rows, alarms: Rows, at_least: float | None, reference_end: str | None, height: int) -> Spec:
+def over_time(
+    points: Rows,
+    alarms: Rows,
+    at_least: float | None,
+    reference_end: str | None,
+    height: int,
+    measure: str = "consistency",
+) -> Spec:
     """A band of limits over days, the days' own shares as dots, and alarms.
 
     Parameters
@@ -32,7 +39,7 @@ def over_time(points: Rows, alarms: Rows, at_least: float | None, reference_end:
         layer(
             points,
             {"type": "area", "style": "watched", "clip": True},
-            {"x": x, "y": titled("low", "consistency"), "y2": {"field": "high"}, **tips},
+            {"x": x, "y": titled("low", measure), "y2": {"field": "high"}, **tips},
         ),
         *(
             layer(points, {"type": "line", "style": "limit", "clip": True}, {"x": x, "y": share(end)})

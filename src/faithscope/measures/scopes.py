@@ -89,7 +89,7 @@ def per_scope(
     """
     counts, numbers = coverage.counts, coverage.counts.agreement.of_numbers
     reach = _Reach.of(coverage, sample)
-    columns = _agreement_of_scopes(counts, reach) if numbers else _precision(counts, confidence, reach)
+    columns = agreement_of_scopes(counts, reach) if numbers else _precision(counts, confidence, reach)
     columns |= {} if numbers else _claims(coverage, sample, columns)
     worst = columns["disagreement" if numbers else "wrongly_covered"]
     order = np.lexsort((-columns["n"], -worst))[: None if k is None else check_whole(k, "k")]
@@ -188,7 +188,7 @@ def _recall(counts: Counts, top: Ints, confidence: float, reach: _Reach | None) 
     return {"recall": recall, "recall_low": np.fmin(low, recall), "recall_high": np.fmax(high, recall)}
 
 
-def _agreement_of_scopes(counts: Counts, reach: _Reach | None = None) -> dict[str, Any]:
+def agreement_of_scopes(counts: Counts, reach: _Reach | None = None) -> dict[str, Any]:
     """How much the rows given each explanation agree with the other rows that it covers."""
     covered, same = counts.per_explanation[counts.explanation], agreeing_by_cell(counts)
     inside = counts.given - counts.missed
@@ -237,7 +237,7 @@ def wrongly_covered(coverage: Coverage, sample: Sample, relation: Relation, k: i
     """
     check_whole(k, "k")
     counts, numbers = coverage.counts, sample.agreement.of_numbers
-    wrong = _agreement_of_scopes(counts)["disagreement"] if numbers else _precision_gap(counts)
+    wrong = agreement_of_scopes(counts)["disagreement"] if numbers else _precision_gap(counts)
     worst = np.argsort(-wrong, kind="stable")[: min(k, int((wrong > 0).sum()))]
     masks = _masks(counts.explanations.take(worst), sample, relation)
     choose = _farthest_covered if numbers else _first_covered

@@ -20,13 +20,13 @@ from faithscope.monitor.schema import EVER
 _CELLS = """
 SELECT high, low, label, coalesce(sum(given) FILTER (NOT later), 0)::BIGINT AS before,
     coalesce(sum(given) FILTER (later), 0)::BIGINT AS after
-FROM cells JOIN places USING (level, period) GROUP BY ALL ORDER BY high, low, label
+FROM {cells} AS cells JOIN places USING (level, period) GROUP BY ALL ORDER BY high, low, label
 """
 _FRESH = """
-WITH known AS (SELECT DISTINCT high, low FROM cells JOIN places USING (level, period) WHERE known)
+WITH known AS (SELECT DISTINCT high, low FROM {cells} AS cells JOIN places USING (level, period) WHERE known)
 SELECT start, sum(cells.given)::BIGINT AS rows,
     coalesce(sum(cells.given) FILTER (known.high IS NULL), 0)::BIGINT AS fresh
-FROM cells JOIN places USING (level, period) LEFT JOIN known ON cells.high = known.high AND cells.low = known.low
+FROM {cells} AS cells JOIN places USING (level, period) LEFT JOIN known ON cells.high = known.high AND cells.low = known.low
 WHERE NOT places.known GROUP BY start ORDER BY start
 """
 
@@ -76,12 +76,8 @@ class Texts(Sequence[str]):
         return self.known.get(int(place)) or f"explanation {int(self.high[place]):016x}, whose text was not kept"
 
 
-def compare(connection: Any, reference: int) -> Compared | None:
-    """What came in the first so many days, and what came after them; None if nothing did.
-
-    Cells are added up in the store, so that what is read has a line per explanation and label, however many days
-    there were.
-    """
+def periods_of_cells(connection: Any, reference: int) -> dict[str, Any] | None:
+    """Of every level and period of cells its first day, and whether that is after the reference; None if none is."""
     begun = origin(connection)
     held = fetch_lines(connection, "SELECT DISTINCT level, period FROM cells")
     if begun is None:
@@ -92,21 +88,39 @@ def compare(connection: Any, reference: int) -> Compared | None:
     after = [start for start in counted.values() if start > end]
     if not after or len(after) == len(counted):
         return None
-    places = {
+    return {
         "level": np.array([level for level, _ in counted], np.int8),
         "period": np.array([period for _, period in counted], np.int32),
         "start": np.array(list(counted.values()), np.int64),
         "later": [start > end for start in counted.values()],
         "known": [start <= half for start in counted.values()],
     }
+
+
+def compare(connection: Any, reference: int, cells: str = "cells") -> Compared | None:
+    """What came in the first so many days, and what came after them; None if nothing did.
+
+    Cells are added up in the store, so that what is read has a line per explanation and label, however many days
+    there were.
+
+    Parameters
+    ----------
+    cells : str
+        The table of cells, or a query in parentheses.
+    """
+    places, begun = periods_of_cells(connection, reference), origin(connection)
+    if places is None or begun is None:
+        return None
+    end, half = begun + reference - 1, known_until(begun, reference)
+    after = [start for start, later in zip(places["start"].tolist(), places["later"], strict=True) if later]
     with registered(connection, "places", places):
-        cells, new = (fetch_table(connection, query) for query in (_CELLS, _FRESH))
+        counted, new = (fetch_table(connection, query.format(cells=cells)) for query in (_CELLS, _FRESH))
     dates = np.array([to_date(day) for day in new.column("start").to_pylist()], object)
     fresh = DailyDraws.known(dates, new.column("rows").to_numpy(), new.column("fresh").to_numpy())
     merged = fetch_value(connection, "SELECT max(day) FROM days WHERE day >= ? AND day < ?", [end, min(after)])
     return Compared(
         to_date(merged or end),
-        *_told(connection, cells),
+        *_told(connection, counted),
         fresh,
         to_date(half + 1),
         reference_end(begun, reference) - half,

@@ -51,6 +51,7 @@ class Scopes:
             raise BadInput("scopes are the rules that were fixed beforehand; got none: pass at least one.")
         if len(rules) > MOST_SCOPES:
             raise BadInput(f"A monitor watches at most {MOST_SCOPES} scopes; got {len(rules):,}: leave rare rules out.")
+        rules = rules if rules.positional else rules._over(tuple(sorted(rules.features)), False)
         texts = [write_rule(rules.item(place)) for place in range(len(rules))]
         rules = rules.take(np.array(sorted(range(len(texts)), key=texts.__getitem__)))
         return cls(rules, _classes(rules))
@@ -62,19 +63,19 @@ class Scopes:
             feature: [[int(code), text] for code, text in sorted(texts.items())]
             for feature, texts in sorted(rules.categories.items())
         }
-        features = {"features": rules.features} if rules.positional else {}
         texts = [write_rule(rules.item(place)) for place in range(len(rules))]
-        told = {"rules": texts, **features, "tree": rules.tree, "categories": pairs, "classes": self.classes.tolist()}
-        return json.dumps(told)
+        known = {"features": rules.features, "positional": rules.positional, "tree": rules.tree, "categories": pairs}
+        return json.dumps({"rules": texts, **known, "classes": self.classes.tolist()})
 
     @classmethod
     @lru_cache(maxsize=32)
     def read(cls, text: str) -> "Scopes":
         """From what `written` gave."""
         told = json.loads(text)
-        rules = Rules.from_conditions([parse_rule(rule) for rule in told["rules"]], told.get("features"))
+        rules = Rules.from_conditions([parse_rule(rule) for rule in told["rules"]], told["features"])
         categories = {feature: dict(pairs) for feature, pairs in told["categories"].items()}
-        return cls(rules._with(tree=told["tree"], categories=categories), np.array(told["classes"], np.int64))
+        known = {"tree": told["tree"], "positional": told["positional"], "categories": categories}
+        return cls(rules._with(**known), np.array(told["classes"], np.int64))
 
     def same(self, other: "Scopes") -> bool:
         """Whether both are the same rules."""
@@ -126,7 +127,7 @@ def held_scopes(connection: Any) -> Scopes | None:
     return None if text is None else Scopes.read(text)
 
 
-def settled_scopes(given: Any, began: Mapping[str, str], name: str) -> Scopes | None:
+def settled_scopes(given: Scopes | None, began: Mapping[str, str], name: str) -> Scopes | None:
     """The scopes with which a store began; raises if others were given."""
     held = Scopes.read(began["scopes"]) if "scopes" in began else None
     if given is None:
@@ -135,7 +136,7 @@ def settled_scopes(given: Any, began: Mapping[str, str], name: str) -> Scopes | 
         raise BadInput(f"{name!r} was begun without scopes: leave scopes away, or begin another state.")
     if not held.same(given):
         raise BadInput(
-            f"{name!r} was begun with {len(held)} other scopes, such as {held.rules.describe(0)!r}: leave scopes away, "
+            f"{name!r} was begun with other scopes, {len(held)} of them, and here are {len(given)}: leave scopes away, "
             "or begin another state."
         )
     return held

@@ -14,6 +14,7 @@ from faithscope.monitor.compared import Compared, compare
 from faithscope.monitor.limits import all_draws, group_shares
 from faithscope.monitor.moments import to_date
 from faithscope.monitor.schema import WHOLE
+from faithscope.monitor.scoped_changes import CELLS_BY_RULE, scoped_changes
 from faithscope.monitor.telling import Told
 from faithscope.report.watched import MonitorRecord, WatchedLine, changed_explanations
 
@@ -38,11 +39,14 @@ def watched_record(monitor: "Monitor", told: Told, connection: Any, reference: i
     )
     begun = history.origin
     end = None if reference is None or begun is None else begun + reference - 1
-    compared = None if end is None or reference is None else compare(connection, reference)
+    scoped = monitor._scopes is not None
+    how = {"cells": CELLS_BY_RULE} if scoped else {}
+    compared = None if end is None or reference is None else compare(connection, reference, **how)
+    by_rule = scoped_changes(connection, monitor._scopes, reference) if scoped and compared else ()
     grouped = "Limits of groups hold for all groups together." if told.groups else None
     notes = (grouped, None if reference else _NO_REFERENCE, *told.notes)
     return MonitorRecord(
-        "Consistency, watched",
+        f"{told.measure.capitalize()}, watched",
         _headline(told),
         lines,
         rows=told.limits.n,
@@ -51,7 +55,8 @@ def watched_record(monitor: "Monitor", told: Told, connection: Any, reference: i
         reference_end=None if end is None else str(to_date(end)),
         notes=tuple(note for note in notes if note),
         facts=_facts(monitor, told),
-        **_changed(compared, end, told.alarms.get(None, ()), error, len(np.unique(pairs.batch))),
+        measure=told.measure,
+        **_changed(compared, end, told.alarms.get(None, ()), error, len(np.unique(pairs.batch)), by_rule),
     )
 
 
@@ -82,18 +87,24 @@ def _facts(monitor: "Monitor", told: Told) -> dict[str, str]:
 
 
 def _changed(
-    compared: Compared | None, end: int | None, alarms: tuple[Alarm, ...], error: float, batches: int
+    compared: Compared | None,
+    end: int | None,
+    alarms: tuple[Alarm, ...],
+    error: float,
+    batches: int,
+    by_rule: tuple[str, ...] = (),
 ) -> dict[str, Any]:
     """What changed within explanations, and of the explanations themselves, at all looks together.
 
-    What is seen changes with a batch only, so the distance after the i-th one has its share of the error.
+    What is seen changes with a batch only, so the distance after the i-th one has its share of the error. Of scopes
+    each rule is told in a sentence.
     """
     if end is None:
         return {}
     if compared is None:
         return {"changed": ("There are no rows after the reference yet, or they were merged with it.",)}
     periods = compared.periods
-    sentences = change_sentences(periods)
+    sentences = by_rule or change_sentences(periods)
     if compared.until > to_date(end):
         sentences += (
             f"The state no longer tells the explanations of the reference from those until {compared.until}: here "
@@ -104,6 +115,11 @@ def _changed(
     new = changes(compared.fresh, compared.reference, error / 2, compared.begin.toordinal())
     look = error / 2 * float(shares(np.array([batches - 1]))[0])
     apart = distance(periods.given[0], periods.given[1], look, seed=0)
+    if by_rule:
+        return {
+            "changed": sentences,
+            "drift": drift_sentences(alarms, new, apart, periods.fresh, "sufficiency"),
+        }
     return {
         "changed": sentences,
         "explanations": changed_explanations(periods, compared.names, compared.labels),

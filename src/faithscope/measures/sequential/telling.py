@@ -34,14 +34,18 @@ def change_sentences(periods: TwoPeriods) -> tuple[str, ...]:
 
 
 def drift_sentences(
-    consistency: Sequence[Alarm], explanations: Sequence[Alarm], apart: Distance, fresh: float
+    measured: Sequence[Alarm],
+    explanations: Sequence[Alarm],
+    apart: Distance,
+    fresh: float,
+    measure: str = "consistency",
 ) -> tuple[str, ...]:
-    """Whether the explanations themselves drift, told apart from a change of consistency.
+    """Whether the explanations themselves drift, told apart from a change of the measure.
 
     Parameters
     ----------
-    consistency, explanations
-        Alarms of consistency, and of the share of rows whose explanations the reference did not have.
+    measured, explanations
+        Alarms of the measure, and of the share of rows whose explanations the reference did not have.
     apart
         The distance between the explanations of the reference and of the days since.
     fresh
@@ -54,11 +58,11 @@ def drift_sentences(
     """
     drifts = bool(explanations) or apart.low > 0
     verdict = {
-        (False, False): "Neither consistency nor the explanations are shown to have changed.",
-        (False, True): "The explanations drift; consistency is not shown to have changed.",
-        (True, False): "Consistency changed; the explanations are not shown to drift.",
-        (True, True): "Consistency changed, and the explanations drift.",
-    }[bool(consistency), drifts]
+        (False, False): f"Neither {measure} nor the explanations are shown to have changed.",
+        (False, True): f"The explanations drift; {measure} is not shown to have changed.",
+        (True, False): f"{measure.capitalize()} changed; the explanations are not shown to drift.",
+        (True, True): f"{measure.capitalize()} changed, and the explanations drift.",
+    }[bool(measured), drifts]
     known = [f"New explanations are more frequent: {alarm}." for alarm in explanations if alarm.direction == "rise"]
     return (
         verdict,

@@ -2,6 +2,7 @@
 
 import os
 from datetime import datetime
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -27,7 +28,7 @@ def render(record: MonitorRecord) -> str:
         record=record,
         alarms=[(line.name, alarm) for line in record.lines for alarm in line.alarms],
         sections=_sections(record),
-        spoken=_spoken,
+        spoken=partial(_spoken, record.measure),
         created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
         version=version("faithscope"),
         visible=visible,
@@ -45,6 +46,7 @@ def _charts(record: MonitorRecord) -> dict[str, Any]:
             record.at_least,
             record.reference_end,
             300 if not place else 190,
+            record.measure,
         )
         for place, line in enumerate(record.lines)
     }
@@ -70,12 +72,12 @@ def _sections(record: MonitorRecord) -> list[tuple[str, str]]:
     return [*parts, ("reading", "How to read this")]
 
 
-def _spoken(line: WatchedLine) -> str:
+def _spoken(measure: str, line: WatchedLine) -> str:
     """The chart in words."""
     if not line.days:
         return f"{visible(line.name)}: no days yet."
     told = "; ".join(f"{alarm.direction} known on {alarm.day}" for alarm in line.alarms) or "no alarm"
     return (
-        f"{visible(line.name)} from {line.days[0]} to {line.days[-1]}: consistency between {down(line.low[-1])} and "
+        f"{visible(line.name)} from {line.days[0]} to {line.days[-1]}: {measure} between {down(line.low[-1])} and "
         f"{up(line.high[-1])} as of the last day; {told}."
     )

@@ -94,6 +94,8 @@ class MonitorRecord:
     drift : tuple of str
         Sentences about the explanations themselves.
     notes : tuple of str
+    measure : str
+        What is watched, in a word.
     """
 
     title: str
@@ -109,6 +111,7 @@ class MonitorRecord:
     drift: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     facts: dict[str, str] = field(default_factory=dict)
+    measure: str = "consistency"
 
 
 def _floats(column: Any) -> tuple[float, ...]:
