@@ -20,10 +20,11 @@ from faithscope.tables.windows import Windows
 from fuzz import hostile, kinds
 from fuzz.choices import COUNTS, DISCRETIZERS, SEEDS, SHARES, WORDS
 from fuzz.functions import LOG, NAMES
-from fuzz.hostile import SCALARS
+from fuzz.hostile import SCALARS, lists
 from fuzz.kinds import clean_lists, comparisons, evaluations, explanations, fitting_rows, labels, of_any_kind, some_rows
 from fuzz.registry import RESULTS, TARGETS, members, target
 
+SCOPES = ["x0 <= 0.5", "x1 > 0", "everything"]
 RESULT, KIND, DECODER, AUDIT = "results", "methods of explanations", "decoders", "audits"
 
 
@@ -35,6 +36,12 @@ def audits():
 def monitors():
     monitor = fs.Monitor(by="g", at_least=0.9)
     monitor.add_log(LOG, prediction="yhat", explanation="phi_*", when="when")
+    return monitor
+
+
+def scoped_monitors():
+    monitor = fs.Monitor(by="g", at_least=0.9, scopes=fs.Rules.parse(SCOPES, features=["x0", "x1"]))
+    monitor.add(SCOPES, [1, 0, 0], X=np.eye(3, 2), by=["x", "y", "y"], when="2026-03-01")
     return monitor
 
 
@@ -88,7 +95,7 @@ INSTANCES = {
     "Repeatability": st.sampled_from([fs.Importances, list]).map(_repeated),
     "Windows": st.builds(audits).map(lambda audit: audit.windows),
     "Audit": st.builds(audits),
-    "Monitor": st.builds(monitors),
+    "Monitor": st.one_of(st.builds(monitors), st.builds(scoped_monitors)),
     "Counts": UNWEIGHTED.map(lambda ev: ev.consistency.counts),
     "Sample": evaluations().map(lambda ev: ev.sample),
     "GibbsDecoder": _decoder(fs.GibbsDecoder),
@@ -149,8 +156,9 @@ for name in ("limits", "single_look", "alarms"):
 def _added(monitor):
     n = st.sampled_from([0, 1, 4])
     whens = st.one_of(st.sampled_from(["2026-03-01", "x", None, [None] * 4, [3] * 4]), SCALARS)
-    how = {"when": whens, "by": n.flatmap(labels), "batch": SCALARS, "discretizer": DISCRETIZERS}
-    rows = n.flatmap(lambda size: st.tuples(explanations(size), labels(size)))
+    how = {"when": whens, "by": n.flatmap(labels), "batch": SCALARS, "discretizer": DISCRETIZERS, "X": some_rows(4)}
+    scopes = (lists(4, st.sampled_from(SCOPES)),) if monitor._scopes is not None else ()
+    rows = n.flatmap(lambda size: st.tuples(st.one_of(explanations(size), *scopes), labels(size)))
     return st.tuples(rows, st.fixed_dictionaries({}, optional=how))
 
 
@@ -171,7 +179,14 @@ def _(draw):
         draw(st.sampled_from(places)),
         draw(
             st.fixed_dictionaries(
-                {}, optional={"at_least": SHARES, "confidence": SHARES, "by": st.one_of(NAMES, SCALARS), "seed": SEEDS}
+                {},
+                optional={
+                    "at_least": SHARES,
+                    "confidence": SHARES,
+                    "by": st.one_of(NAMES, SCALARS),
+                    "seed": SEEDS,
+                    "scopes": st.one_of(SCALARS, st.just(["a <= 3", "b == 1"]), explanations(3), st.lists(SCALARS)),
+                },
             )
         ),
     )

@@ -41,8 +41,15 @@ BatchName = Annotated[
     str | None, typer.Option("--batch", help="What this batch is called: a name that was added before is not counted.")
 ]
 SinceMoment = Annotated[str | None, typer.Option("--since", help="Leave out rows before this date, by --when.")]
+ScopesFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--scopes", help="Rules fixed beforehand, one per line, settled with the first rows: watch their sufficiency."
+    ),
+]
 AtLeast = Annotated[
-    float | None, typer.Option("--at-least", help="The promised consistency: exit with 1 if it is shown to be below.")
+    float | None,
+    typer.Option("--at-least", help="The promised level of what is watched: exit with 1 if it is shown to be below."),
 ]
 FirstDays = Annotated[
     int | None, typer.Option("--reference", help="Compare with the first so many days: exit with 1 if it has changed.")
@@ -71,6 +78,7 @@ def add(
     discretize: Discretize = None,
     inputs: InputTexts = None,
     by: GroupColumn = None,
+    scopes: ScopesFile = None,
     when: When = None,
     batch: BatchName = None,
     where: Where = None,
@@ -88,8 +96,8 @@ def add(
     from faithscope.monitor.monitor import Monitor
 
     source = open_log_source(log, table, connect)
-    new = not state.exists()
-    monitor = Monitor(state, by=by or None) if new else Monitor(state)
+    rules = None if scopes is None else _rules(scopes)
+    monitor = Monitor(state, scopes=rules) if state.exists() else Monitor(state, by=by or None, scopes=rules)
     added = monitor.add_log(
         source,
         prediction=one_or_several(prediction),
@@ -105,6 +113,16 @@ def add(
         nulls=cast(Any, nulls),  # `add_log` refuses words that it does not know
     )
     print_json(json.dumps(added.to_dict())) if as_json else typer.echo(visible(str(added)))
+
+
+def _rules(file: Path) -> list[str]:
+    """The rules of a file, one per line; blank lines are none."""
+    try:
+        lines = file.read_text("utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it is not a text in UTF-8"
+        raise BadInput(f"--scopes {str(file)!r} cannot be read ({why}): name a file with one rule per line.") from None
+    return [line.strip() for line in lines if line.strip()]
 
 
 def report(

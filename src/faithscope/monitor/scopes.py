@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -79,11 +79,17 @@ class Scopes:
 
     def same(self, other: "Scopes") -> bool:
         """Whether both are the same rules."""
-        return len(self) == len(other) and bool((self.rules.locate(other.rules) >= 0).all())
+        return self._places.keys() == other._places.keys()
 
-    def number(self, explanations: Explanations) -> Ints:
+    @cached_property
+    def _places(self) -> dict[Any, int]:
+        """The number of each rule, whatever the positions of its features."""
+        return {_meaning(self.rules.conjunction(place)): place for place in range(len(self))}
+
+    def number(self, explanations: Rules) -> Ints:
         """The number of each row's rule among the scopes; raises if one of them is none."""
-        numbers = self.rules.locate(explanations)
+        known = np.array([self._places.get(_meaning(parts), -1) for parts in explanations.distinct], np.int64)
+        numbers = known[explanations.codes]
         strange = np.flatnonzero(numbers < 0)
         if len(strange):
             raise BadInput(
@@ -151,6 +157,11 @@ def to_rules(given: Any, what: str = "explanations") -> Rules:
     if given is None or isinstance(given, str):
         raise WrongType(f"{what} are an fs.Rules, or a list of one text per rule; got {given!r}.")
     return Rules.parse(given)
+
+
+def _meaning(conditions: Any) -> frozenset[Any]:
+    """The conditions of a rule by the names of their features."""
+    return frozenset(replace(condition, position=0) for condition in conditions)
 
 
 def _classes(rules: Rules) -> Ints:

@@ -1,0 +1,346 @@
+"""A monitor of scopes: the sufficiency of all rows, and limits that hold although scopes overlap."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import faithscope as fs
+from faithscope.cli import app
+from faithscope.counting.pairing import Assigned, ScopedArrivals, Waiting, assign, pair
+from faithscope.counting.pairing.pairs import OPENER_SHARE
+from faithscope.errors import BadInput, FaithscopeError, Incompatible, WrongType
+from faithscope.measures.sequential.evidence import lower_limit, upper_limit
+from faithscope.monitor import compaction
+from faithscope.monitor.scopes import Scopes
+
+TEXTS = ["a <= 1", "b == 1", "a > 1 and b == 0", "a >= 1", "everything"]
+ROWS = st.lists(
+    st.tuples(*(st.integers(0, most) for most in (3, 1, 4, 2, 2)), st.sampled_from("uv")), min_size=1, max_size=25
+)
+
+
+def drawn(n, seed=0):
+    """Rows whose scopes overlap, and their labels differ from pattern to pattern."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"a": rng.integers(0, 4, n), "b": rng.integers(0, 2, n), "g": rng.choice(["u", "v"], n)})
+    inside = np.column_stack([frame.a <= 1, frame.b == 1, (frame.a > 1) & (frame.b == 0), frame.a >= 1, frame.a >= 0])
+    frame["rule"] = [TEXTS[rng.choice(np.flatnonzero(row))] for row in inside]
+    return frame.assign(y=(frame.a + frame.b + (rng.random(n) < 0.2)) % 3)
+
+
+def add(monitor, rows, **how):
+    groups = {"by": rows["g"]} if monitor.by else {}
+    return monitor.add(rows["rule"].tolist(), rows["y"].tolist(), X=rows[["a", "b"]], **groups, **how)
+
+
+def same(told, rows):
+    expected = fs.sufficiency(fs.Rules.parse(rows["rule"].tolist()), rows["y"].to_numpy(), rows[["a", "b"]])
+    assert (told.n, told.distinct, told.method) == (expected.n, expected.distinct, expected.method)
+    for name in ("value", "unverifiable", "low", "high", "chance", "verified_low"):
+        mine, theirs = getattr(told, name), getattr(expected, name)
+        assert mine == theirs or np.isclose(mine, theirs, rtol=0, atol=1e-12), name
+
+
+def every_day(monitor, rows):
+    for line in monitor.table().itertuples():
+        part = rows[rows["day"] == line.day]
+        part = part if pd.isna(line.group) else part[part["g"] == line.group]
+        rules = fs.Rules.parse(part["rule"].tolist())
+        expected = fs.sufficiency(rules, part["y"].to_numpy(), part[["a", "b"]])
+        for name in ("n", "value", "unverifiable", "low", "high"):
+            assert np.isclose(getattr(line, name), getattr(expected, name), rtol=0, atol=1e-12), name
+
+
+@settings(max_examples=12)
+@given(ROWS, st.integers(1, 3))
+def test_the_single_look_is_the_sufficiency_of_all_rows_however_they_were_divided(lines, parts):
+    """Also of rows that their own rules do not cover."""
+    rows = pd.DataFrame(lines, columns=["a", "b", "own", "y", "d", "g"])
+    rows["rule"] = [TEXTS[own] for own in rows["own"]]
+    rows["day"] = [datetime.date(2026, 1, 1 + day) for day in rows["d"]]
+    monitor = fs.Monitor(scopes=TEXTS, by="g")
+    for place in range(parts):
+        part = rows[place::parts]
+        if len(part):
+            add(monitor, part, when=part["day"].tolist(), batch=str(place))
+    same(monitor.single_look(), rows)
+    for group, part in rows.groupby("g"):
+        same(monitor.single_look(group), part)
+    every_day(monitor, rows)
+    limits = monitor.limits()
+    assert limits.openers == limits.pairs + limits.waiting <= limits.n == len(rows)
+    assert limits.measure == "sufficiency"
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_nothing_changes_if_days_are_closed_and_monitors_added_up(tmp_path, monkeypatch, merged):
+    for name, value in {"_FEW": 0, "OPEN_DAYS": 1, "OPEN_MONTHS": 0, "FIRST_DAYS": 0}.items():
+        monkeypatch.setattr(compaction, name, value)
+    rows = drawn(900).assign(day=[datetime.date(2026, 1, 1) + datetime.timedelta(i // 100) for i in range(900)])
+    monitors = [fs.Monitor(tmp_path / f"{side}.duckdb", scopes=TEXTS, by="g") for side in range(1 + merged)]
+    for place, (day, part) in enumerate(rows.groupby("day")):
+        later = fs.Monitor(monitors[place % len(monitors)]._store.path)  # the scopes are those of the state
+        add(later, part, when=day, batch=str(place))
+    monitor = sum(monitors[1:], start=monitors[0])
+    same(monitor.single_look(), rows)
+    for group, part in rows.groupby("g"):
+        same(monitor.single_look(group), part)
+    every_day(monitor, rows)
+    monitor.save(tmp_path / "copy.duckdb")
+    assert fs.Monitor(tmp_path / "copy.duckdb").to_dict() == monitor.to_dict()
+
+
+def test_a_batch_that_both_have_counts_once():
+    rows = drawn(300)
+    first, second = (fs.Monitor(scopes=TEXTS) for _ in range(2))
+    for monitor, parts in ((first, "ab"), (second, "bc")):
+        for name in parts:
+            start = 100 * "abc".index(name)
+            add(monitor, rows[start : start + 100], when="2026-01-01", batch=name)
+    same((first + second).single_look(), rows)
+    same((second + first).single_look(), rows)
+    with pytest.raises(Incompatible, match="different scopes"):
+        first + fs.Monitor(scopes=TEXTS[:2])
+    with pytest.raises(Incompatible, match="different scopes"):
+        first + fs.Monitor()
+
+
+def test_neither_the_order_of_rows_nor_that_of_scopes_matters():
+    rows = drawn(2000)
+    told = []
+    for order, scopes in ((slice(None), TEXTS), (slice(None, None, -1), TEXTS[::-1])):
+        monitor = fs.Monitor(scopes=scopes, by="g", at_least=0.5)
+        add(monitor, rows[:20], when="2026-01-01", batch="first")
+        add(monitor, rows[20:][order], when="2026-01-02", batch="second")
+        told.append(monitor.to_dict())
+    assert told[0] == told[1]
+
+
+def test_a_batch_counts_once_and_its_name_is_not_taken_for_rows_in_other_scopes():
+    rows = drawn(50)
+    monitor = fs.Monitor(scopes=TEXTS)
+    assert add(monitor, rows, when="2026-01-01", batch="b").counted
+    before = monitor.to_dict()
+    assert not add(monitor, rows[::-1], when="2026-01-01", batch="b").counted
+    assert monitor.to_dict() == before
+    with pytest.raises(BadInput, match="with other rows"):
+        add(monitor, rows.assign(a=3 - rows["a"]), when="2026-01-01", batch="b")
+
+
+@pytest.mark.parametrize("how", ["pandas", "polars", "arrow", "file"])
+def test_a_log_adds_what_its_rows_add(tmp_path, how):
+    rows = drawn(1500)
+    rows.loc[::97, "a"] = np.nan
+    memory, log = (fs.Monitor(scopes=TEXTS, by="g", at_least=0.5) for _ in range(2))
+    for monitor in (memory, log):  # labels and groups are numbered as they come
+        add(monitor, rows[:30], when="2026-01-01", batch="first")
+    add(memory, rows[30:], when="2026-01-02", batch="second")
+    table = rows[30:].sample(frac=1, random_state=0)
+    if how == "file":
+        table.to_parquet(tmp_path / "log.parquet")
+    tables = {"pandas": lambda t: t, "polars": pl.from_pandas, "arrow": pa.Table.from_pandas}
+    given_table = tmp_path / "log.parquet" if how == "file" else tables[how](table)
+    added = log.add_log(given_table, prediction="y", explanation="rule", when="2026-01-02", batch="second")
+    assert "not covered by their own explanation" in " ".join(added.notes)
+    assert log.to_dict() == memory.to_dict()
+
+
+def test_the_leaves_of_a_tree_are_watched_as_by_consistency():
+    from sklearn.tree import DecisionTreeClassifier
+
+    rng = np.random.default_rng(0)
+    X, y = rng.random((800, 2)), rng.integers(0, 2, 800)
+    rules = fs.Rules.from_tree(DecisionTreeClassifier(max_leaf_nodes=12, random_state=0).fit(X, y), X)
+    monitor = fs.Monitor(scopes=rules)
+    monitor.add(rules, y, X=X, when="2026-01-01")
+    assert Scopes.of(rules).classes.max() == 0
+    assert monitor.single_look().method == "tight"
+    expected = fs.sufficiency(rules, y, X)
+    assert np.allclose(monitor.single_look().interval, expected.interval, rtol=0, atol=1e-12)
+    assert monitor.limits().openers > 0.15 * 800
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 3), st.booleans()), min_size=1))
+def test_no_row_lies_in_two_scopes_of_a_class(bounds):
+    rules = [
+        [("a", ">= or missing" if missing else ">=", low), ("a", "<", high), *([("b", "==", b)] if b else [])]
+        for low, high, b, missing in bounds
+    ]
+    scopes = Scopes.of(fs.Rules.from_conditions(rules, features=["a", "b"]))
+    X = np.array([(a, b) for a in (np.nan, *np.arange(-0.5, 10, 0.5)) for b in (np.nan, 0, 1, 2, 3)])
+    inside = scopes.inside(scopes.rules, X, len(X))
+    scopes.refuse_overlap(inside)
+    assert Scopes.read(scopes.written()).written() == scopes.written()
+
+
+# A system with a known sufficiency. Half of the rows have z = 1 and the label 1, the others 0. Scope 0 holds all rows
+# and scope 1 those with z = 1, of which half are given it. Rows of scope 0 agree with half of its rows, those of
+# scope 1 with all: .75 · .5 + .25 · 1.
+SUFFICIENCY = 0.625
+OWN, LABEL = np.array([0, 0, 1]), np.array([0, 1, 1])
+INSIDE = np.array([[True, False], [True, True], [True, True]])
+SHARES = np.array([0.5, 0.25, 0.25])
+OVERLAPPING = np.array([0, 1])  # each scope a class of its own
+
+
+def arrivals(n, rng, day=0):
+    counts = rng.multinomial(n, SHARES)
+    days = np.full(3, day)
+    return ScopedArrivals(OWN, INSIDE, LABEL, days, counts, np.zeros(3, np.int64))
+
+
+def watched(looks, rows, rng):
+    """Openers, matched and agreeing ones after each look."""
+    waiting, known, sums = Waiting.empty(), {}, []
+    for day in range(looks):
+        assigned, told = assign(arrivals(rows, rng, day), waiting, known, OVERLAPPING, rng)
+        known = {0: known[0] + told[0] if known else told[0]}
+        pairs = pair(assigned, waiting, rng)
+        waiting = pairs.waiting
+        sums.append([pairs.openers.sum(), pairs.matched.sum(), pairs.agreeing.sum()])
+    return np.cumsum(sums, axis=0)
+
+
+def distance_in_errors(agreeing, matched):
+    return abs(agreeing / matched - SUFFICIENCY) / np.sqrt(SUFFICIENCY * (1 - SUFFICIENCY) / matched)
+
+
+@pytest.mark.parametrize("rows", [5, 2000])
+def test_pairs_agree_as_often_as_sufficiency_says(rows):
+    openers, matched, agreeing = watched(40_000 // rows if rows > 5 else 4000, rows, np.random.default_rng(1))[-1]
+    assert distance_in_errors(agreeing, matched) < 4
+    assert matched > 0.99 * openers > 3000 if rows > 5 else matched > 0.99 * openers > 2000
+
+
+def test_a_closer_that_serves_any_scope_in_which_it_lies_would_be_biased():
+    """What the coin is for: rows in several scopes would serve each of them too seldom."""
+    rng = np.random.default_rng(1)
+    rows = arrivals(40_000, rng)
+    openers = rng.binomial(rows.counts, OPENER_SHARE)
+    closers = rows.counts - openers
+    second = rng.binomial(closers, 0.5) * INSIDE[:, 1]
+    cells = [
+        rows.cells(OWN, openers, openers),
+        rows.cells(np.zeros(3, np.int64), closers - second, 0 * openers),
+        rows.cells(np.ones(3, np.int64), second, 0 * openers),
+    ]
+    names = ("high", "low", "labels", "days", "counts", "groups", "opening")
+    wrong = Assigned(*(np.concatenate([getattr(cell, name) for cell in cells]) for name in names))
+    pairs = pair(wrong, Waiting.empty(), rng)
+    assert distance_in_errors(pairs.agreeing.sum(), pairs.matched.sum()) > 6
+
+
+def test_limits_miss_the_truth_seldom_at_all_looks_together():
+    rng, trials, missed = np.random.default_rng(2), 150, 0
+    for _ in range(trials):
+        openers, matched, agreeing = watched(50, 40, rng).T
+        began = openers > 0
+        low = lower_limit(agreeing[began], openers[began], 0.025)
+        high = upper_limit((agreeing + openers - matched)[began], openers[began], 0.025)
+        missed += bool(((SUFFICIENCY < low) | (SUFFICIENCY > high)).any())
+    assert missed <= 0.1 * trials  # nominal .05; .1 lies 2.8 Monte-Carlo errors above
+
+
+def test_openers_are_fewer_if_scopes_share_no_closers():
+    """A closer serves one class; where rules overlap, and each holds few rows, most closers serve nobody."""
+    rng = np.random.default_rng(0)
+    monitor = fs.Monitor(scopes=[f"x{j} <= 0.1" for j in range(10)] + ["everything"])
+    for day in range(5):
+        X = pd.DataFrame(rng.random((4000, 10)), columns=[f"x{j}" for j in range(10)])
+        inside = X.to_numpy() <= 0.1
+        own = np.where(inside.any(axis=1), inside.argmax(axis=1), 10)
+        rules = ["everything" if place == 10 else f"x{place} <= 0.1" for place in own]
+        monitor.add(rules, rng.integers(0, 2, 4000), X=X, when=datetime.date(2026, 1, 1 + day))
+    limits = monitor.limits()
+    assert limits.waiting < 0.05 * limits.openers
+    assert limits.low < 0.5 < limits.high
+
+
+def refused(what, match, call, kind=BadInput):
+    with pytest.raises(FaithscopeError, match=match) as error:
+        call()
+    assert isinstance(error.value, kind), what
+    assert str(error.value).count(". ") <= 1, what
+
+
+def test_what_cannot_be_watched_is_refused_in_a_sentence(tmp_path):
+    rows, path = drawn(6), tmp_path / "state.duckdb"
+    monitor, X = fs.Monitor(path, scopes=TEXTS), drawn(6)[["a", "b"]]
+    labels, texts = rows["y"].tolist(), rows["rule"].tolist()
+    refused("no X", "pass X=", lambda: monitor.add(texts, labels))
+    refused("no scopes", "leave X away", lambda: fs.Monitor().add(texts, labels, X=X))
+    refused("strange rule", "'a <= 2' is not among", lambda: monitor.add(["a <= 2"] * 6, labels, X=X))
+    refused("no rule", "one text per rule", lambda: monitor.add("a <= 1", labels, X=X), WrongType)
+    refused("other kind", "are importances", lambda: monitor.add(fs.Importances(np.eye(6)), labels, X=X), WrongType)
+    refused("discretizer", "no use", lambda: monitor.add(texts, labels, X=X, discretizer=lambda e: e))
+    refused("lengths", "rows", lambda: monitor.add(texts, labels, X=X[:3]))
+    refused("no column", "no column 'b'", lambda: monitor.add(["b == 1"] * 6, labels, X=X[["a"]]))
+    refused("no column", "no column 'a'", lambda: monitor.add_log(rows.drop(columns="a"), prediction="y", explanation="rule"))
+    refused("strange rule", "not among", lambda: monitor.add_log(rows.assign(rule="b == 3"), prediction="y", explanation="rule"))
+    refused("other scopes", "other scopes", lambda: fs.Monitor(path, scopes=TEXTS[:2]))
+    refused("scopes", "begun without scopes", lambda: _reopened(tmp_path / "plain.duckdb"))
+    refused("none", "got none", lambda: fs.Monitor(scopes=[]))
+    refused("many", "at most 500", lambda: fs.Monitor(scopes=[f"a <= {j}" for j in range(501)]))
+    refused("a text", "one text per rule", lambda: fs.Monitor(scopes="a <= 1"), WrongType)
+    assert fs.Monitor(path, scopes=TEXTS[::-1]).limits().n == 0
+
+
+def _reopened(path):
+    fs.Monitor(path)
+    fs.Monitor(path, scopes=TEXTS)
+
+
+def test_a_row_that_its_rule_does_not_cover_counts_as_in_sufficiency():
+    rows = drawn(40).astype({"a": float})
+    rows.loc[[0, 1], "a"] = np.nan
+    monitor = fs.Monitor(scopes=TEXTS)
+    added = add(monitor, rows, when="2026-01-01")
+    missing = rows["rule"].str.contains("a") & rows["a"].isna()
+    assert any("not covered by" in note for note in added.notes) == bool(missing.any())
+    same(monitor.single_look(), rows)
+
+
+def test_one_row_is_unverifiable():
+    monitor = fs.Monitor(scopes=TEXTS)
+    add(monitor, drawn(1), when="2026-01-01")
+    assert monitor.single_look().unverifiable == 1
+    assert (monitor.limits().low, monitor.limits().high) == (0, 1)
+
+
+def test_the_page_the_card_and_the_metrics_speak_of_sufficiency(tmp_path):
+    rows = drawn(3000)
+    monitor = fs.Monitor(scopes=TEXTS, at_least=0.9)
+    for day in range(20):
+        part = rows[150 * day : 150 * (day + 1)]
+        add(monitor, part.assign(y=part["y"] if day < 10 else 0), when=datetime.date(2026, 1, 1 + day))
+    record = monitor._record(7)
+    assert record.title == "Sufficiency, watched"
+    assert any("in the reference" in sentence for sentence in record.changed)
+    assert "ufficiency" in record.drift[0]
+    assert "onsistency" not in str(monitor) + str(monitor.to_dict()) + str(record) + str(monitor._card())
+    monitor.to_html(tmp_path / "page.html", reference=7)
+    text = (tmp_path / "page.html").read_text()
+    assert "sufficiency lies within the band" in text
+    assert ">consistency<" not in text
+
+
+def test_the_command_line_reads_scopes_from_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    drawn(500).to_parquet("log.parquet")
+    (tmp_path / "rules.txt").write_text("\n".join([*TEXTS, "", ""]))
+    line = ["monitor", "add", "log.parquet", "--state", "s.duckdb", "--prediction", "y", "--explanation", "rule"]
+    assert CliRunner().invoke(app, [*line, "--scopes", "rules.txt", "--batch", "1"]).exit_code == 0
+    again = CliRunner().invoke(app, [*line, "--batch", "1"])
+    assert "added before" in again.output
+    (tmp_path / "rules.txt").write_text(TEXTS[0])
+    assert CliRunner().invoke(app, [*line, "--scopes", "rules.txt", "--batch", "2"]).exit_code == 2
+    assert CliRunner().invoke(app, [*line, "--scopes", "none.txt", "--batch", "2"]).exit_code == 2
+    told = CliRunner().invoke(app, ["monitor", "report", "--state", "s.duckdb"])
+    assert told.output.startswith("sufficiency between")
