@@ -244,7 +244,7 @@ def test_limits_miss_the_truth_seldom_at_all_looks_together():
         began = openers > 0
         low = lower_limit(agreeing[began], openers[began], 0.025)
         high = upper_limit((agreeing + openers - matched)[began], openers[began], 0.025)
-        missed += bool(((SUFFICIENCY < low) | (SUFFICIENCY > high)).any())
+        missed += bool(((low > SUFFICIENCY) | (high < SUFFICIENCY)).any())
     assert missed <= 0.1 * trials  # nominal .05; .1 lies 2.8 Monte-Carlo errors above
 
 
@@ -282,8 +282,16 @@ def test_what_cannot_be_watched_is_refused_in_a_sentence(tmp_path):
     refused("discretizer", "no use", lambda: monitor.add(texts, labels, X=X, discretizer=lambda e: e))
     refused("lengths", "rows", lambda: monitor.add(texts, labels, X=X[:3]))
     refused("no column", "no column 'b'", lambda: monitor.add(["b == 1"] * 6, labels, X=X[["a"]]))
-    refused("no column", "no column 'a'", lambda: monitor.add_log(rows.drop(columns="a"), prediction="y", explanation="rule"))
-    refused("strange rule", "not among", lambda: monitor.add_log(rows.assign(rule="b == 3"), prediction="y", explanation="rule"))
+    refused(
+        "no column",
+        "no column 'a'",
+        lambda: monitor.add_log(rows.drop(columns="a"), prediction="y", explanation="rule"),
+    )
+    refused(
+        "strange rule",
+        "not among",
+        lambda: monitor.add_log(rows.assign(rule="b == 3"), prediction="y", explanation="rule"),
+    )
     refused("other scopes", "other scopes", lambda: fs.Monitor(path, scopes=TEXTS[:2]))
     refused("scopes", "begun without scopes", lambda: _reopened(tmp_path / "plain.duckdb"))
     refused("none", "got none", lambda: fs.Monitor(scopes=[]))

@@ -26,7 +26,8 @@ _FRESH = """
 WITH known AS (SELECT DISTINCT high, low FROM {cells} AS cells JOIN places USING (level, period) WHERE known)
 SELECT start, sum(cells.given)::BIGINT AS rows,
     coalesce(sum(cells.given) FILTER (known.high IS NULL), 0)::BIGINT AS fresh
-FROM {cells} AS cells JOIN places USING (level, period) LEFT JOIN known ON cells.high = known.high AND cells.low = known.low
+FROM {cells} AS cells JOIN places USING (level, period)
+LEFT JOIN known ON cells.high = known.high AND cells.low = known.low
 WHERE NOT places.known GROUP BY start ORDER BY start
 """
 

@@ -135,7 +135,7 @@ def _joined(first: Store, second: Store) -> Store:
         labels, groups = (codes(target, table, _Held.of(source, table)) for table in ("labels", "groups"))
         after = fetch_value(target, "SELECT coalesce(max(number), 0) FROM batches")
         told = {"label": labels, "grp": np.append(groups, -1).astype(np.int32)}
-        further = ("patterns", "reach") if "scopes" in second.settings() else ()
+        further = ("patterns", "scoped_openers") if "scopes" in second.settings() else ()
         for table in ("batches", "cells", "forgotten", "waiting", "pairs", "days", "names", *further):
             _append(source, target, table, told, after)
         _pair_waiting(target)

@@ -73,6 +73,15 @@ class Monitor(Shareable):
     False
     >>> monitor.single_look().value, monitor.table()["n"].tolist()
     (0.5, [4])
+
+    With rules that were fixed beforehand:
+
+    >>> rules = fs.Rules.parse(["age <= 40", "age > 30", "age > 30"], features=["age"])
+    >>> watch = fs.Monitor(scopes=rules)
+    >>> print(watch.add(rules, [1, 0, 1], X=[[35], [38], [50]], when="2026-03-01", batch="first"))
+    batch first: 3 rows added
+    >>> watch.limits().measure, watch.single_look().value
+    ('sufficiency', 0.16666666666666666)
     """
 
     def __init__(

@@ -34,5 +34,5 @@ SCOPE_TABLES = (
     # The scope that rows of a pattern were given, and the scopes they lie in, as bits.
     "CREATE TABLE IF NOT EXISTS patterns (high UBIGINT, low UBIGINT, own INTEGER, inside VARCHAR)",
     # Openers by scope: those that were given it, and those that lie in it; numbers add up. Scope -1 has all of them.
-    "CREATE TABLE IF NOT EXISTS reach (grp INTEGER, scope INTEGER, given BIGINT, inside BIGINT)",
+    "CREATE TABLE IF NOT EXISTS scoped_openers (grp INTEGER, scope INTEGER, given BIGINT, inside BIGINT)",
 )

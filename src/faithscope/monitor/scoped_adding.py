@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.pairing import Pairs, Reach, ScopedArrivals, Waiting, assign, pair
+from faithscope.counting.pairing import Pairs, ScopedArrivals, ScopedOpeners, Waiting, assign, pair
 from faithscope.monitor.canonical import Digests
 from faithscope.monitor.patterns import RowPatterns
 from faithscope.monitor.queries import fetch_lines, fetch_table, registered
@@ -15,7 +15,7 @@ from faithscope.monitor.scopes import Scopes, held_scopes
 Ints = NDArray[np.int64]
 
 _ALL = -1  # in place of a scope: all openers
-_REACH = "SELECT grp, scope, sum(given)::BIGINT, sum(inside)::BIGINT FROM reach GROUP BY ALL"
+_OPENERS = "SELECT grp, scope, sum(given)::BIGINT, sum(inside)::BIGINT FROM scoped_openers GROUP BY ALL"
 _PATTERNS = "SELECT wanted.place, own, inside FROM wanted JOIN patterns USING (high, low) ORDER BY wanted.place"
 
 
@@ -32,7 +32,7 @@ def scoped_pairs(
     """The rows paired once as a whole, and once more within their groups, by draws of their own."""
     scopes = held_scopes(connection)
     assert scopes is not None
-    known = _held_reach(connection, len(scopes))
+    known = _held_openers(connection, len(scopes))
     whole = np.full(len(pattern), WHOLE, np.int64)
     columns = (cells["label"].astype(np.int64), cells["day"].astype(np.int64), cells["given"], whole)
     arrivals = ScopedArrivals(patterns.own[pattern], patterns.inside[pattern], *columns)
@@ -41,38 +41,40 @@ def scoped_pairs(
     if grouped:
         arrivals = ScopedArrivals(arrivals.own, arrivals.inside, *columns[:3], cells["grp"].astype(np.int64))
         pairs = pairs + _paired(arrivals, before.take(of_groups), known, scopes, rng.spawn(1)[0])
-    _replace_reach(connection, known)
+    _replace_openers(connection, known)
     return pairs
 
 
 def _paired(
-    arrivals: ScopedArrivals, before: Waiting, known: dict[int, Reach], scopes: Scopes, rng: np.random.Generator
+    arrivals: ScopedArrivals, before: Waiting, known: dict[int, ScopedOpeners], scopes: Scopes, rng: np.random.Generator
 ) -> Pairs:
     """The pairs; what their openers tell of scopes is added to what is known."""
     assigned, told = assign(arrivals, before, known, scopes.classes, rng)
-    known |= {group: known[group] + reach if group in known else reach for group, reach in told.items()}
+    known |= {group: known[group] + openers if group in known else openers for group, openers in told.items()}
     return pair(assigned, before, rng)
 
 
-def _held_reach(connection: Any, scopes: int) -> dict[int, Reach]:
+def _held_openers(connection: Any, scopes: int) -> dict[int, ScopedOpeners]:
     """What openers have told of scopes, by group."""
     tables: dict[int, NDArray[np.int64]] = {}
-    for group, scope, given, inside in fetch_lines(connection, _REACH):
+    for group, scope, given, inside in fetch_lines(connection, _OPENERS):
         tables.setdefault(group, np.zeros((2, scopes + 1), np.int64))[:, scope] = given, inside
-    return {group: Reach(given[:-1], inside[:-1], int(given[_ALL])) for group, (given, inside) in tables.items()}
+    return {
+        group: ScopedOpeners(given[:-1], inside[:-1], int(given[_ALL])) for group, (given, inside) in tables.items()
+    }
 
 
-def _replace_reach(connection: Any, known: dict[int, Reach]) -> None:
-    groups = [group for group, reach in known.items() for _ in range(len(reach.given) + 1)]
+def _replace_openers(connection: Any, known: dict[int, ScopedOpeners]) -> None:
+    groups = [group for group, openers in known.items() for _ in range(len(openers.given) + 1)]
     columns = {
         "grp": np.array(groups, np.int32),
-        "scope": np.concatenate([np.append(np.arange(len(reach.given)), _ALL) for reach in known.values()]),
-        "given": np.concatenate([np.append(reach.given, reach.openers) for reach in known.values()]),
-        "inside": np.concatenate([np.append(reach.inside, 0) for reach in known.values()]),
+        "scope": np.concatenate([np.append(np.arange(len(openers.given)), _ALL) for openers in known.values()]),
+        "given": np.concatenate([np.append(openers.given, openers.total) for openers in known.values()]),
+        "inside": np.concatenate([np.append(openers.inside, 0) for openers in known.values()]),
     }
-    connection.execute("DELETE FROM reach")
+    connection.execute("DELETE FROM scoped_openers")
     with registered(connection, "telling", columns):
-        connection.execute("INSERT INTO reach SELECT grp, scope, given, inside FROM telling")
+        connection.execute("INSERT INTO scoped_openers SELECT grp, scope, given, inside FROM telling")
 
 
 def insert_patterns(connection: Any, digests: Digests, patterns: RowPatterns) -> None:

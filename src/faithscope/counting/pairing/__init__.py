@@ -7,8 +7,8 @@ with their partners, and each has the consistency as its mean (`docs/statistics.
 Of scopes that overlap, an opener has its own scope, and `assign` lets a coin choose which scope a closer serves.
 """
 
-from faithscope.counting.pairing.assigning import Reach, ScopedArrivals, assign
+from faithscope.counting.pairing.assigning import ScopedArrivals, ScopedOpeners, assign
 from faithscope.counting.pairing.cells import Arrivals, Assigned, Waiting
 from faithscope.counting.pairing.pairs import Pairs, pair
 
-__all__ = ["Arrivals", "Assigned", "Pairs", "Reach", "ScopedArrivals", "Waiting", "assign", "pair"]
+__all__ = ["Arrivals", "Assigned", "Pairs", "ScopedArrivals", "ScopedOpeners", "Waiting", "assign", "pair"]

@@ -60,7 +60,7 @@ class ScopedArrivals:
 
 
 @dataclass(frozen=True)
-class Reach:
+class ScopedOpeners:
     """What openers have told of scopes: how many were given each, and how many lie in each.
 
     Only openers are asked: whom a closer serves may depend on anything about openers, never on another closer.
@@ -68,7 +68,7 @@ class Reach:
 
     given: Integers
     inside: Integers
-    openers: int
+    total: int
 
     @classmethod
     def none(cls, scopes: int) -> Self:
@@ -79,11 +79,12 @@ class Reach:
     def of(cls, arrivals: ScopedArrivals, openers: Integers) -> Self:
         """That of so many openers of each cell."""
         given = np.bincount(arrivals.own, openers, arrivals.inside.shape[1]).astype(np.int64)
-        return cls(given, openers @ arrivals.inside.astype(np.int64), int(openers.sum()))
+        inside = np.array([openers[column].sum() for column in arrivals.inside.T], np.int64)
+        return cls(given, inside, int(openers.sum()))
 
     def __add__(self, other: Self) -> Self:
         return replace(
-            self, given=self.given + other.given, inside=self.inside + other.inside, openers=self.openers + other.openers
+            self, given=self.given + other.given, inside=self.inside + other.inside, total=self.total + other.total
         )
 
     def crowding(self, classes: Integers) -> Floats:
@@ -100,7 +101,7 @@ class Reach:
     def chances(self, need: Integers, classes: Integers) -> Floats:
         """The probability of each class for a closer: half by what is needed in the long run, half by who waits now."""
         crowding = self.crowding(classes)
-        now = _largest(need * (self.openers + 1) / (self.inside + 1), classes)
+        now = _largest(need * (self.total + 1) / (self.inside + 1), classes)
         now = now if now.any() else crowding
         return np.asarray((crowding / crowding.sum() + now / now.sum()) / 2)
 
@@ -108,10 +109,10 @@ class Reach:
 def assign(
     arrivals: ScopedArrivals,
     waiting: Waiting,
-    reach: Mapping[int, Reach],
+    before: Mapping[int, ScopedOpeners],
     classes: Integers,
     rng: np.random.Generator,
-) -> tuple[Assigned, dict[int, Reach]]:
+) -> tuple[Assigned, dict[int, ScopedOpeners]]:
     """Openers of their own scopes, and closers of the scopes that they serve; what the openers tell of scopes.
 
     A closer draws one class of scopes, whatever it is like, and serves the scope of that class in which it lies, if
@@ -122,16 +123,16 @@ def assign(
     ----------
     waiting
         Rows that wait, by the number of their scope.
-    reach
+    before
         By group, what earlier openers told.
     classes
         The class of each scope, shape (n_scopes,): no two scopes of a class share a row.
     """
     cells, told = [], {}
     for group, part in arrivals.merged().by_group():
-        known = reach.get(group) or Reach.none(len(classes))
+        known = before.get(group) or ScopedOpeners.none(len(classes))
         openers = rng.binomial(part.counts, known.share(classes))
-        told[group] = Reach.of(part, openers)
+        told[group] = ScopedOpeners.of(part, openers)
         need = np.maximum(0, told[group].given + _open(waiting, group, len(classes)))
         chances = (known + told[group]).chances(need, classes)
         cells.append(part.cells(part.own, openers, openers))

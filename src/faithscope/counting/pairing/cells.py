@@ -104,8 +104,8 @@ class Assigned(Arrivals):
 
     Examples
     --------
-    >>> ones = np.ones(2, np.int64)
-    >>> cells = Assigned(ones, ones, ones, ones, counts=3 * ones, groups=ones, opening=ones).merged()
+    >>> words, ones = np.ones(2, np.uint64), np.ones(2, np.int64)
+    >>> cells = Assigned(words, words, ones, ones, counts=3 * ones, groups=ones, opening=ones).merged()
     >>> cells.rows, cells.opening.tolist(), cells.draw_closing(0.5, np.random.default_rng(0)).tolist()
     (6, [2], [False, False, True, True, True, True])
     """
