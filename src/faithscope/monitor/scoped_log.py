@@ -15,7 +15,7 @@ from faithscope.inputs.hints import hint
 from faithscope.monitor.batch import Batch
 from faithscope.monitor.patterns import RowPatterns
 from faithscope.monitor.scoped_batch import pattern_batch
-from faithscope.monitor.scopes import Scopes
+from faithscope.monitor.scopes import Scopes, to_rules
 from faithscope.runtime.memory import need
 from faithscope.tables.engine.answers import numbers_of
 from faithscope.tables.engine.conditions import holds
@@ -73,6 +73,6 @@ def scoped_log_batch(
     inside = np.empty((lines, len(scopes)), bool)
     for place in range(len(scopes)):
         inside[:, place] = numbers_of(answer, f"w{place // _BITS}") >> (place % _BITS) & 1
-    patterns, codes, first = RowPatterns.of(scopes.number(explanations), inside)
-    rules: Any = explanations.take(first)
-    return pattern_batch(rules, patterns, scopes, (codes, *cells), names, tuple(rules.notes))
+    rules = to_rules(explanations)
+    patterns, codes, first = RowPatterns.of(scopes.number(rules), inside)
+    return pattern_batch(rules.take(first), patterns, scopes, (codes, *cells), names, tuple(rules.notes))

@@ -50,7 +50,10 @@ class Scopes:
         if not len(rules):
             raise BadInput("scopes are the rules that were fixed beforehand; got none: pass at least one.")
         if len(rules) > MOST_SCOPES:
-            raise BadInput(f"A monitor watches at most {MOST_SCOPES} scopes; got {len(rules):,}: leave rare rules out.")
+            raise BadInput(
+                f"A monitor watches at most {MOST_SCOPES} scopes; got {len(rules):,}: pass fewer rules, and add the "
+                "rows that were given them."
+            )
         rules = rules if rules.positional else rules._over(tuple(sorted(rules.features)), False)
         texts = [write_rule(rules.item(place)) for place in range(len(rules))]
         rules = rules.take(np.array(sorted(range(len(texts)), key=texts.__getitem__)))
