@@ -353,7 +353,9 @@ def test_the_command_line_reads_scopes_from_a_file(tmp_path, monkeypatch):
     again = CliRunner().invoke(app, [*line, "--batch", "1"])
     assert "added before" in again.output
     (tmp_path / "rules.txt").write_text(TEXTS[0])
-    assert CliRunner().invoke(app, [*line, "--scopes", "rules.txt", "--batch", "2"]).exit_code == 2
-    assert CliRunner().invoke(app, [*line, "--scopes", "none.txt", "--batch", "2"]).exit_code == 2
+    other = CliRunner().invoke(app, [*line, "--scopes", "rules.txt", "--batch", "2"])
+    assert "other scopes (5, here 1)" in str(other.exception)
+    absent = CliRunner().invoke(app, [*line, "--scopes", "none.txt", "--batch", "2"])
+    assert "'none.txt' cannot be read" in str(absent.exception)
     told = CliRunner().invoke(app, ["monitor", "report", "--state", "s.duckdb"])
     assert told.output.startswith("sufficiency between")

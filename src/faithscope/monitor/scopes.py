@@ -145,8 +145,8 @@ def settled_scopes(given: Scopes | None, began: Mapping[str, str], name: str) ->
         raise BadInput(f"{name!r} was begun without scopes: leave scopes away, or begin another state.")
     if not held.same(given):
         raise BadInput(
-            f"{name!r} was begun with other scopes, {len(held)} of them, and here are {len(given)}: leave scopes away, "
-            "or begin another state."
+            f"{name!r} was begun with other scopes ({len(held)}, here {len(given)}): leave scopes away, or begin "
+            "another state."
         )
     return held
 
@@ -182,7 +182,8 @@ def _classes(rules: Rules) -> Ints:
 
 def _exclude(rules: Rules, first: int, second: int) -> bool:
     """Whether no row can lie under both."""
+    both: Any = (*rules.conjunction(first), *rules.conjunction(second))
     try:
-        return conjoin([*rules.conjunction(first), *rules.conjunction(second)]) == (NOTHING,)  # type: ignore[misc]
+        return conjoin(both) == (NOTHING,)
     except WrongType:  # one compares a feature with texts, the other with numbers: what it holds will tell
         return False

@@ -15,6 +15,7 @@ from faithscope.monitor.limits import all_draws, group_shares
 from faithscope.monitor.moments import to_date
 from faithscope.monitor.schema import WHOLE
 from faithscope.monitor.scoped_changes import CELLS_BY_RULE, scoped_changes
+from faithscope.monitor.scopes import Scopes
 from faithscope.monitor.telling import Told
 from faithscope.report.watched import MonitorRecord, WatchedLine, changed_explanations
 
@@ -39,10 +40,7 @@ def watched_record(monitor: "Monitor", told: Told, connection: Any, reference: i
     )
     begun = history.origin
     end = None if reference is None or begun is None else begun + reference - 1
-    scoped = monitor._scopes is not None
-    how = {"cells": CELLS_BY_RULE} if scoped else {}
-    compared = None if end is None or reference is None else compare(connection, reference, **how)
-    by_rule = scoped_changes(connection, monitor._scopes, reference) if scoped and compared else ()
+    compared, by_rule = _compared(connection, monitor._scopes, reference)
     grouped = "Limits of groups hold for all groups together." if told.groups else None
     notes = (grouped, None if reference else _NO_REFERENCE, *told.notes)
     return MonitorRecord(
@@ -58,6 +56,15 @@ def watched_record(monitor: "Monitor", told: Told, connection: Any, reference: i
         measure=told.measure,
         **_changed(compared, end, told.alarms.get(None, ()), error, len(np.unique(pairs.batch)), by_rule),
     )
+
+
+def _compared(connection: Any, scopes: Scopes | None, reference: int | None) -> tuple[Compared | None, tuple[str, ...]]:
+    """What came in the reference and since; with scopes each rule in a sentence."""
+    if reference is None:
+        return None, ()
+    compared = compare(connection, reference, "cells" if scopes is None else CELLS_BY_RULE)
+    told = () if compared is None or scopes is None else scoped_changes(connection, scopes, reference)
+    return compared, told
 
 
 def _name(group: Any) -> str:
