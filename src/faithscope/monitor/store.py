@@ -78,7 +78,7 @@ class Store:
     def opened(self) -> Iterator[Any]:
         """A connection for as long as it takes, shared by all transactions inside: opening a file takes a while."""
         with _locks[self.name if self.path is not None else f"memory {id(self)}"]:
-            if self._connection is not None or self._memory is not None:
+            if self.path is None or self._connection is not None:
                 yield self._connection or self._memory
                 return
             self._connection = connection = _patiently(self.path)
