@@ -87,9 +87,14 @@ def test_a_file_that_this_process_has_open_is_refused_and_taken_once_it_is_close
 
 def test_a_failure_inside_leaves_the_file_as_it_was_and_free(tmp_path):
     monitor = add_days(fs.Monitor(tmp_path / "state.duckdb"), 1)
-    with pytest.raises(duckdb.Error), monitor._store.transaction() as connection:
-        connection.execute("DELETE FROM cells")
-        connection.execute("SELECT nonsense")
+
+    def fail():
+        with monitor._store.transaction() as connection:
+            connection.execute("DELETE FROM cells")
+            connection.execute("SELECT nonsense")
+
+    with pytest.raises(duckdb.Error):
+        fail()
     assert monitor.single_look().n == 200
     with duckdb.connect(str(tmp_path / "state.duckdb")) as held:
         assert held.execute("SELECT sum(given) FROM cells").fetchall() == [(200,)]
