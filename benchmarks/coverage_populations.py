@@ -8,7 +8,7 @@ whose perturbed rows, and product of marginals, are enumerated. The coverage and
 every cell covers at least .93, up to two Monte-Carlo errors.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, update_wrapper
 from itertools import product
@@ -112,12 +112,16 @@ class SmallTable:
         own = self.predict(row[None])[0]
         if self.population is fs.Product:
             columns = [*choices, *(self.train[:, j] for j in range(self.fixed, 3))]
-            return float(np.mean([self.predict(np.array([cell]))[0] == own for cell in product(*columns)]))
+            return self._agreeing(columns, own)
         agreeing = []
         for place, base in enumerate(self.train):
             columns = [base[j : j + 1] if j >= self.fixed or meets[j][place] else choices[j] for j in range(len(base))]
-            agreeing.append(np.mean([self.predict(np.array([cell]))[0] == own for cell in product(*columns)]))
+            agreeing.append(self._agreeing(columns, own))
         return float(np.mean(agreeing))
+
+    def _agreeing(self, columns: Sequence[np.ndarray], own: Any) -> float:
+        """The share of all rows of these values that agree."""
+        return float(np.mean(self.predict(np.array(list(product(*columns)))) == own))
 
     @cached_property
     def truth(self) -> float:

@@ -4,7 +4,9 @@ import ast
 import inspect
 import re
 import shlex
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -133,16 +135,17 @@ def wrong_command(code):
             yield f"no option {word}"
 
 
+@cache
 def parameters():
     """Every parameter of every public function, class and method."""
     owners = [getattr(place, name) for place in (fs, explainers, testing, sklearn) for name in place.__all__]
     owners += [Audit, Populations, Plan]
     owners += [value for owner in owners if inspect.isclass(owner) for _, value in inspect.getmembers(owner, callable)]
+    names = set()
     for one in owners:
-        try:
-            yield from inspect.signature(one).parameters
-        except (TypeError, ValueError):
-            continue
+        with suppress(TypeError, ValueError):
+            names.update(inspect.signature(one).parameters)
+    return names
 
 
 def wrong(code):
@@ -151,7 +154,7 @@ def wrong(code):
     if re.match(r"faithscope [\w-]|--\w", code):
         yield from wrong_command(code)
     elif keyword := re.match(r"(\w+)=(?!=)", code):
-        if keyword[1] not in set(parameters()) and keyword[1].islower() and keyword[1] not in ELSEWHERE:
+        if keyword[1] not in parameters() and keyword[1].islower() and keyword[1] not in ELSEWHERE:
             yield f"nothing has a parameter {keyword[1]!r}"
         yield from wrong_python(code)
     else:

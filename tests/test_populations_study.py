@@ -22,11 +22,11 @@ def study(monkeypatch):
 @pytest.mark.parametrize("name", ["perturbed, one condition", "perturbed, two conditions", "product, one condition"])
 def test_truths_by_enumeration_are_what_many_draws_reach(study, name):
     system = study.TABLES[name]
-    population = system.population(system.train, draws=4000)
+    population = system.population(system.train, draws=1000)
     told = fs.sufficiency(system.rules(system.train), system.predict, system.train, population=population)
     truths = np.array([system.row_truth(row) for row in system.train])
-    assert told.value == pytest.approx(system.truth, abs=5 * 0.5 / np.sqrt(4000 * 40))
-    assert np.abs(told.counts.values - truths).max() < 5 * 0.5 / np.sqrt(4000)
+    assert told.value == pytest.approx(system.truth, abs=5 * 0.5 / np.sqrt(1000 * 40))
+    assert np.abs(told.counts.values - truths).max() < 5 * 0.5 / np.sqrt(1000)
 
 
 @pytest.mark.slow

@@ -1,8 +1,7 @@
 """The list of the paper's slips: every command that shows one exists and can be run."""
 
+import ast
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 from faithscope.reproduce import running
@@ -23,9 +22,9 @@ def test_every_slip_has_a_command():
 
 
 def test_the_tests_that_are_named_exist():
-    asked = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *commands("pytest")]
-    result = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
-    assert result.returncode == 0, result.stdout + result.stderr
+    for command in commands("pytest"):
+        path, _, name = command.partition("::")
+        assert name in {node.name for node in ast.parse((ROOT / path).read_text()).body if hasattr(node, "name")}
 
 
 def test_the_parts_that_are_named_exist():

@@ -13,6 +13,7 @@ OPEN_DAYS = 7  # days before the latest whose cells stay as they came, so that l
 OPEN_MONTHS = 12  # months before the latest that stay apart
 MOST_CELLS = 20_000_000  # kept in all; beyond, explanations that came once long ago are forgotten
 _FEW = 1_000_000  # cells of closed days that may wait to be merged
+_FEW_WAITING = 200_000  # lines of those who wait that may be added before they are added up
 _MOST_NAMES = 20_000
 
 _MERGED = """
@@ -32,6 +33,7 @@ GROUP BY high, low HAVING sum(given) = 1 AND min(level) = {EVER}
 def compact(store: Store, confidence: float, *, anyway: bool = False) -> bool:
     """Merge the cells of days that are closed, if they are many; whether anything was merged."""
     with store.transaction() as connection:
+        _add_up_waiting(connection)
         latest = _latest(connection)
         if latest is None or not (anyway or _are_many(connection, latest)):
             return False
@@ -42,7 +44,7 @@ def compact(store: Store, confidence: float, *, anyway: bool = False) -> bool:
             return False
         _merge(connection, latest, lines)
         _forget(connection)
-        _tidy(connection)
+        _keep_few_names(connection)
     return True
 
 
@@ -109,14 +111,23 @@ def _forget(connection: Any) -> None:
     connection.execute("DROP TABLE lone")
 
 
-def _tidy(connection: Any) -> None:
-    """Add up those who wait, and keep the names of explanations that disagree most or are the most frequent."""
+def _add_up_waiting(connection: Any) -> None:
+    """Add up the lines of those who wait, once they are more than twice those of the last time: each add reads them."""
+    held = fetch_value(connection, "SELECT value::BIGINT FROM settings WHERE name = 'waiting'") or 0
+    if fetch_value(connection, "SELECT count(*) FROM waiting") <= 2 * held + _FEW_WAITING:
+        return
     connection.execute(
         "CREATE TABLE now_waiting AS SELECT grp, high, low, label, day, closing, sum(rows)::BIGINT AS rows FROM waiting"
         " GROUP BY ALL HAVING sum(rows) <> 0 ORDER BY high, low"
     )
     connection.execute("DROP TABLE waiting")
     connection.execute("ALTER TABLE now_waiting RENAME TO waiting")
+    connection.execute("DELETE FROM settings WHERE name = 'waiting'")
+    connection.execute("INSERT INTO settings SELECT 'waiting', count(*)::VARCHAR FROM waiting")
+
+
+def _keep_few_names(connection: Any) -> None:
+    """Keep the names of explanations that disagree most or are the most frequent."""
     if fetch_value(connection, "SELECT count(*) FROM names") <= _MOST_NAMES:
         return
     connection.execute(

@@ -1,7 +1,7 @@
 """What a store holds: its tables, and the version by which later programs know them."""
 
 FORMAT = "faithscope monitor"
-VERSION = 1
+VERSION = 2
 WHOLE = -1  # the group that stands for all rows
 # Levels of cells: 0 is a day of one batch, then all batches of a month (in the beginning of a week), then of all
 # earlier months.

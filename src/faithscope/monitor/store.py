@@ -11,13 +11,13 @@ from typing import Any
 from uuid import uuid4
 
 from faithscope.errors import BadInput
-from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered
+from faithscope.monitor.attached import attach, detach, in_memory
+from faithscope.monitor.queries import fetch_lines, fetch_table, registered
 from faithscope.monitor.schema import FORMAT, SCOPE_TABLES, TABLES, VERSION
 from faithscope.runtime.files import to_path
 
 _PATIENCE = 120.0  # seconds to wait for another process
 _PAUSE = 0.05
-_OPTIONS = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 
 _locks: dict[str, threading.RLock] = defaultdict(threading.RLock)  # of this process, by file
 
@@ -42,7 +42,7 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str] | None, settings: dict[str, str] | None = None) -> None:
         self.path = None if path is None else _real(to_path(path))
-        self._memory = None if self.path is not None else _connected(":memory:")
+        self._memory = None if self.path is not None else in_memory()
         self._connection: Any = None  # to the file, while it is open
         self._held: Any = None  # the connection of the transaction that is under way
         self.began = self._begin(settings or {})
@@ -78,7 +78,7 @@ class Store:
     def opened(self) -> Iterator[Any]:
         """A connection for as long as it takes, shared by all transactions inside: opening a file takes a while."""
         with _locks[self.name if self.path is not None else f"memory {id(self)}"]:
-            if self._connection is not None or self._memory is not None:
+            if self.path is None or self._connection is not None:
                 yield self._connection or self._memory
                 return
             self._connection = connection = _patiently(self.path)
@@ -86,7 +86,7 @@ class Store:
                 yield connection
             finally:
                 self._connection = None
-                connection.close()
+                detach(connection)
 
     def _begin(self, settings: dict[str, str]) -> dict[str, str]:
         """Make the tables if there are none, and refuse a file of something else; what is settled."""
@@ -130,16 +130,6 @@ def _table_names(further: Sequence[str] = ()) -> list[str]:
     return [statement.partition(" (")[0].split()[-1] for statement in (*TABLES, *further)]
 
 
-def _connected(path: str) -> Any:
-    import duckdb
-
-    connection = duckdb.connect(path, config=dict(_OPTIONS))
-    # A slow query would print a bar. In a notebook without ipywidgets it is off, and setting it is an error.
-    if fetch_value(connection, "SELECT current_setting('enable_progress_bar')"):
-        connection.execute("SET enable_progress_bar = false")
-    return connection
-
-
 def _create(connection: Any, settings: dict[str, str]) -> None:
     connection.begin()
     for statement in (*TABLES, *(SCOPE_TABLES if "scopes" in settings else ())):
@@ -156,11 +146,11 @@ def _create_file(path: Path, settings: dict[str, str]) -> None:
     temporary = path.with_name(f".{uuid4().hex}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        connection = _connected(str(temporary))
+        connection = attach(temporary)
         try:
             _create(connection, settings)
         finally:
-            connection.close()
+            detach(connection)
         try:
             os.link(temporary, path)
         except FileExistsError:
@@ -175,15 +165,19 @@ def _create_file(path: Path, settings: dict[str, str]) -> None:
             temporary.unlink()
 
 
-def _patiently(path: Path | None) -> Any:
+def _patiently(path: Path) -> Any:
     """A connection to the file, as soon as no other process has it open."""
     import duckdb
 
     until = time.monotonic() + _PATIENCE
     while True:
         try:
-            return _connected(str(path))
+            return attach(path)
         except duckdb.Error as error:
+            if "already attached" in str(error):
+                raise BadInput(
+                    f"{str(path)!r} is open in a DuckDB connection of this process: close it first."
+                ) from None
             if "lock" not in str(error).lower():
                 raise _unreadable(path, error) from None
             if time.monotonic() > until:
@@ -194,7 +188,7 @@ def _patiently(path: Path | None) -> Any:
             time.sleep(_PAUSE)
 
 
-def _unreadable(path: Path | None, error: Exception) -> BadInput:
+def _unreadable(path: Path, error: Exception) -> BadInput:
     if isinstance(error, MemoryError):
         raise error
     words = " ".join(str(error).split())
@@ -207,13 +201,17 @@ def _checked(connection: Any, name: str) -> dict[str, str]:
 
     try:
         held = dict(fetch_lines(connection, "SELECT name::VARCHAR, value::VARCHAR FROM settings"))
-        for table in _table_names():
-            connection.execute(f"SELECT 1 FROM {table} LIMIT 0")
+        connection.execute(" UNION ALL ".join(f"SELECT 1 FROM {table} WHERE false" for table in _table_names()))
     except duckdb.Error:
         held = {}
     if held.get("format") != FORMAT:
         raise BadInput(f"{name!r} is a database of something else, not the state of a monitor: name another file.")
     version = int(held["version"])
+    if version < VERSION:
+        raise BadInput(
+            f"{name!r} was written by an older faithscope (state version {version}; this one reads {VERSION}), which "
+            "knew explanations by other digests: begin another state."
+        )
     if version > VERSION:
         raise BadInput(
             f"{name!r} was written by a newer faithscope (state version {version}; this one reads up to {VERSION}): "

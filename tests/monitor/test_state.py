@@ -1,0 +1,122 @@
+"""The file of a monitor: digests that are kept for years, lines of those who wait, and who has it open."""
+
+import multiprocessing
+import threading
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import faithscope as fs
+from faithscope.errors import BadInput
+from faithscope.monitor import compaction
+from faithscope.monitor.canonical import explanation_digests
+from faithscope.monitor.schema import VERSION
+
+HELD = [(11417504794986382825, 13950148388042803184), (5960927048446646401, 8533291977251472832)]
+VALUES = st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.5, 5e-324, 1e308, np.nan])
+
+
+def keys(rows):
+    values = np.array(rows, float)  # with NaN, as a log has it with nulls="key"
+    digests = explanation_digests(fs.Importances(np.zeros_like(values))._with(values=values))
+    return list(zip(digests.high.tolist(), digests.low.tolist(), strict=True))
+
+
+@given(st.lists(st.tuples(VALUES, VALUES, VALUES), min_size=2, max_size=20))
+def test_rows_of_numbers_have_equal_digests_if_and_only_if_they_are_equal(rows):
+    told = [tuple("nan" if np.isnan(value) else value + 0.0 for value in row) for row in rows]
+    digests = keys(rows)
+    for i in range(len(rows)):
+        assert [digest == digests[i] for digest in digests] == [row == told[i] for row in told]
+
+
+def test_signs_of_many_features_have_digests_of_their_own_in_both_words():
+    rows = np.array(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 11)).reshape(11, -1).T
+    digests = explanation_digests(fs.Importances(rows))
+    assert len(np.unique(digests.high)) == len(np.unique(digests.low)) == len(rows) == 3**11
+    for word in digests:  # of 177,147 words each bit is set in about one half
+        bits = (word[:, None] >> np.arange(64, dtype=np.uint64)) & np.uint64(1)
+        assert np.abs(bits.mean(axis=0) - 0.5).max() < 0.01
+
+
+def test_digests_of_numbers_are_those_that_files_hold():
+    assert keys([[1.0, -1.0], [0.0, 0.5]]) == HELD
+
+
+def add_days(monitor, days=12):
+    rng = np.random.default_rng(0)
+    for day in range(days):
+        leaf = rng.zipf(1.3, 200) % 500
+        labels = (leaf + (rng.random(200) < 0.2)) % 2
+        monitor.add(leaf, labels, when=np.datetime64("2026-01-01") + day, batch=f"day {day}")
+    return monitor
+
+
+def test_lines_of_those_who_wait_are_added_up_and_change_no_pair(tmp_path, monkeypatch):
+    never = add_days(fs.Monitor(tmp_path / "never.duckdb"))
+    monkeypatch.setattr(compaction, "_FEW_WAITING", 0)
+    often = add_days(fs.Monitor(tmp_path / "often.duckdb"))
+    assert never.limits() == often.limits()
+    assert never.to_dict() == often.to_dict()
+    lines = []
+    for name in ("never", "often"):
+        with duckdb.connect(str(tmp_path / f"{name}.duckdb")) as held:
+            told = held.execute("SELECT count(*), sum(rows) FROM waiting").fetchall()[0]
+            lines.append(told)
+    assert lines[0][1] == lines[1][1]
+    assert lines[1][0] < lines[0][0] / 2
+
+
+def test_a_state_of_an_older_version_is_refused(tmp_path):
+    fs.Monitor(tmp_path / "state.duckdb")
+    with duckdb.connect(str(tmp_path / "state.duckdb")) as held:
+        held.execute("UPDATE settings SET value = ? WHERE name = 'version'", [str(VERSION - 1)])
+    with pytest.raises(BadInput, match="older faithscope"):
+        fs.Monitor(tmp_path / "state.duckdb")
+
+
+def test_a_file_that_this_process_has_open_is_refused_and_taken_once_it_is_closed(tmp_path):
+    monitor = add_days(fs.Monitor(tmp_path / "it's.duckdb"), 1)
+    with duckdb.connect(str(tmp_path / "it's.duckdb")), pytest.raises(BadInput, match="close it first"):
+        monitor.single_look()
+    assert monitor.single_look().n == 200
+
+
+def test_a_failure_inside_leaves_the_file_as_it_was_and_free(tmp_path):
+    monitor = add_days(fs.Monitor(tmp_path / "state.duckdb"), 1)
+
+    def fail():
+        with monitor._store.transaction() as connection:
+            connection.execute("DELETE FROM cells")
+            connection.execute("SELECT nonsense")
+
+    with pytest.raises(duckdb.Error):
+        fail()
+    assert monitor.single_look().n == 200
+    with duckdb.connect(str(tmp_path / "state.duckdb")) as held:
+        assert held.execute("SELECT sum(given) FROM cells").fetchall() == [(200,)]
+
+
+def test_threads_add_at_once(tmp_path):
+    def add(turn):
+        fs.Monitor(tmp_path / "state.duckdb").add(["a", "b"], [1, 0], when="2026-01-01", batch=f"thread {turn}")
+
+    threads = [threading.Thread(target=add, args=(turn,)) for turn in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert fs.Monitor(tmp_path / "state.duckdb").single_look().n == 12
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_process_adds_too(tmp_path):
+    monitor = add_days(fs.Monitor(tmp_path / "state.duckdb"), 1)
+    forked = multiprocessing.get_context("fork").Process(target=monitor.add, args=(["a"], [1]), kwargs={"batch": "b"})
+    forked.start()
+    forked.join(120)
+    assert forked.exitcode == 0
+    assert monitor.single_look().n == 201
