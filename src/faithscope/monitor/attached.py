@@ -40,7 +40,7 @@ def attach(path: Path) -> Any:
 def detach(connection: Any) -> None:
     """Write what is still to be written, and close the file, so that other processes may open it.
 
-    Should that fail, every change that was committed is kept in a file beside it, and the next file gets another DuckDB.
+    Should that fail, committed changes are kept in a file beside it, and the next file gets another DuckDB.
     """
     import duckdb
 
