@@ -112,7 +112,7 @@ def add(
         since=since,
         nulls=cast(Any, nulls),  # `add_log` refuses words that it does not know
     )
-    print_json(json.dumps(added.to_dict())) if as_json else typer.echo(visible(str(added)))
+    print_json(json.dumps(added.to_dict())) if as_json else typer.echo("\n".join(map(visible, added.lines())))
 
 
 def _rules(file: Path) -> list[str]:

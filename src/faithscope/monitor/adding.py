@@ -65,11 +65,13 @@ class Added:
         """All of it, ready for JSON."""
         return {"batch": self.batch, "rows": self.rows, "counted": self.counted, "notes": list(self.notes)}
 
+    def lines(self) -> list[str]:
+        """What became of it, then its notes."""
+        rows = f"{self.rows:,} row{'s' * (self.rows != 1)} added"
+        return [f"batch {self.batch}: {rows if self.counted else 'added before, so nothing was counted'}", *self.notes]
+
     def __str__(self) -> str:
-        rows = f"{self.rows:,} row{'s' * (self.rows != 1)}"
-        if self.counted:
-            return "\n".join([f"batch {self.batch}: {rows} added", *self.notes])
-        return "\n".join([f"batch {self.batch}: added before, so nothing was counted", *self.notes])
+        return "\n".join(self.lines())
 
     __repr__ = __str__
 
