@@ -114,7 +114,7 @@ def _(discretizer: Sign, table: Table, kind: Kind) -> Coarse:
 
 
 def _sign(x: Any) -> Any:
-    return x.sign().cast("int64")
+    return x.sign().cast("float64")  # which Ibis takes it for already, so that DuckDB casts it once, if it is packed
 
 
 def _direction(new: Any, old: Any) -> Any:
