@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from faithscope.explanations.base import several
 from faithscope.measures.scopes import agreement_of_scopes
 from faithscope.monitor.compared import periods_of_cells
 from faithscope.monitor.patterns import RowPatterns
@@ -42,8 +43,9 @@ def scoped_changes(connection: Any, scopes: Scopes, reference: int) -> tuple[str
     return (
         "By rule, at a single look, the largest changes of all rows first; no test is made of them.",
         *(
-            f"{scopes.rules.describe(int(place))}: {value[0][place]:.3f} of {rows[0][place]:,} rows in the reference, "
-            f"{value[1][place]:.3f} of {rows[1][place]:,} rows since."
+            f"{scopes.rules.describe(int(place))}: sufficiency {value[0][place]:.3f} in the reference "
+            f"({several(int(rows[0][place]), 'row', 'rows')}), {value[1][place]:.3f} since "
+            f"({several(int(rows[1][place]), 'row', 'rows')})."
             for place in order
         ),
     )

@@ -27,6 +27,7 @@ def render(record: MonitorRecord) -> str:
         _charts(record),
         record=record,
         alarms=[(line.name, alarm) for line in record.lines for alarm in line.alarms],
+        since=_since,
         sections=_sections(record),
         spoken=partial(_spoken, record.measure),
         created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
@@ -54,6 +55,11 @@ def _charts(record: MonitorRecord) -> dict[str, Any]:
     return {"specs": drawn, "config": config}
 
 
+def _since(alarms: Any) -> str:
+    """What alarms tell, each once: one may be of a promised level and of the reference."""
+    return "; ".join(dict.fromkeys(f"{alarm.direction} since {alarm.since}" for alarm in alarms))
+
+
 def _alarm_row(alarm: Any) -> dict[str, Any]:
     return {
         "day": str(alarm.day),
@@ -76,7 +82,8 @@ def _spoken(measure: str, line: WatchedLine) -> str:
     """The chart in words."""
     if not line.days:
         return f"{visible(line.name)}: no days yet."
-    told = "; ".join(f"{alarm.direction} known on {alarm.day}" for alarm in line.alarms) or "no alarm"
+    known = dict.fromkeys(f"{alarm.direction} known on {alarm.day}" for alarm in line.alarms)
+    told = "; ".join(known) or "no alarm"
     return (
         f"{visible(line.name)} from {line.days[0]} to {line.days[-1]}: {measure} between {down(line.low[-1])} and "
         f"{up(line.high[-1])} as of the last day; {told}."
