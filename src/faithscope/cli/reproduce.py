@@ -61,7 +61,7 @@ def reproduce(
 ) -> None:
     """Reproduce the paper's tables and figures beside its printed numbers.
 
-    Prints every table and writes reproduction.html. About two hours of computing, shared among cores; resumable.
+    Prints every table and writes reproduction.html. Several hours of computing, shared among cores; resumable.
 
     Example: faithscope reproduce table1 figure1 --data ../data --quick
     """
