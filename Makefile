@@ -9,12 +9,12 @@ demo: $(VENV)/.shap ## install, compare explainers on bundled data, and write re
 	$(BIN)/faithscope demo
 
 test: check ## install, check style, types and imports, and run all tests
-	$(BIN)/pytest -n auto --dist loadgroup
+	$(BIN)/pytest -n auto
 
 # Leaves out tests marked slow (more than about a second over all their parameters; all of contracts, faults, fuzz,
 # notebooks, reproduce), engine (Postgres or Spark), browser (Chromium); tries 20 examples per property instead of 100.
 quick: $(VENV)/.test ## the tests for after every change: under a minute on two cores
-	$(BIN)/pytest -n auto --dist loadgroup -m "not slow and not engine and not browser" --hypothesis-profile=quick
+	$(BIN)/pytest -n auto -m "not slow and not engine and not browser" --hypothesis-profile=quick
 
 check: $(VENV)/.test
 	$(BIN)/ruff check .

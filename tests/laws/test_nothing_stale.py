@@ -10,7 +10,7 @@ import pytest
 
 from laws.edits import EDITS
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("edits")]
+pytestmark = pytest.mark.slow
 
 CHILD = """
 import hashlib, importlib, json, sys, warnings
