@@ -18,7 +18,7 @@ from faithscope.counting.pairing.pairs import OPENER_SHARE
 from faithscope.errors import BadInput, FaithscopeError, Incompatible, WrongType
 from faithscope.measures.sequential.evidence import lower_limit, upper_limit
 from faithscope.monitor import compaction
-from faithscope.monitor.scopes import Scopes
+from faithscope.monitor.scoped.scopes import Scopes
 
 TEXTS = ["a <= 1", "b == 1", "a > 1 and b == 0", "a >= 1", "everything"]
 ROWS = st.lists(

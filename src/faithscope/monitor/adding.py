@@ -15,7 +15,7 @@ from faithscope.monitor.naming import insert_names
 from faithscope.monitor.origin import origin
 from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered
 from faithscope.monitor.schema import WHOLE
-from faithscope.monitor.scoped_adding import insert_patterns, scoped_pairs
+from faithscope.monitor.scoped.adding import insert_patterns, scoped_pairs
 from faithscope.monitor.store import Store
 
 _OPEN_CELLS = """

@@ -26,7 +26,7 @@ from faithscope.monitor.canonical import (
     mixed,
 )
 from faithscope.monitor.naming import named_features
-from faithscope.monitor.patterns import RowPatterns
+from faithscope.monitor.scoped.patterns import RowPatterns
 from faithscope.sample import Sample, number_labels
 
 Ints = NDArray[np.int64]

@@ -20,8 +20,8 @@ from faithscope.monitor.moments import to_date
 from faithscope.monitor.origin import origin
 from faithscope.monitor.queries import fetch_lines, fetch_table
 from faithscope.monitor.schema import WHOLE
-from faithscope.monitor.scoped_estimates import sufficiency_estimates
-from faithscope.monitor.scopes import held_scopes
+from faithscope.monitor.scoped.estimates import sufficiency_estimates
+from faithscope.monitor.scoped.scopes import held_scopes
 from faithscope.monitor.store import Store
 
 Ints = NDArray[np.int64]

@@ -13,9 +13,9 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.monitor.batch import Batch, counted_batch, labels_alone, refuse_many_groups
 from faithscope.monitor.moments import to_days
-from faithscope.monitor.scoped_batch import refuse_discretizer
-from faithscope.monitor.scoped_log import scope_columns, scoped_log_batch, with_scope_words
-from faithscope.monitor.scopes import Scopes
+from faithscope.monitor.scoped.batch import refuse_discretizer
+from faithscope.monitor.scoped.log import scope_columns, scoped_log_batch, with_scope_words
+from faithscope.monitor.scoped.scopes import Scopes
 from faithscope.tables.cells import cells
 from faithscope.tables.engine.answers import fetch, numbers_of
 from faithscope.tables.engine.dialects import engine_of

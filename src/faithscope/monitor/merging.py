@@ -12,7 +12,7 @@ from faithscope.monitor.batch import Batch, Names
 from faithscope.monitor.canonical import Digests
 from faithscope.monitor.origin import origin, settle_origin
 from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered
-from faithscope.monitor.scoped_adding import held_patterns
+from faithscope.monitor.scoped.adding import held_patterns
 from faithscope.monitor.store import Store
 
 

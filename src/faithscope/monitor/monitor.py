@@ -25,8 +25,8 @@ from faithscope.monitor.log_batch import log_batch, refuse_learning
 from faithscope.monitor.merging import merge
 from faithscope.monitor.moments import to_days
 from faithscope.monitor.schema import WHOLE
-from faithscope.monitor.scoped_batch import scoped_batch, to_sample
-from faithscope.monitor.scopes import Scopes, settled_scopes
+from faithscope.monitor.scoped.batch import scoped_batch, to_sample
+from faithscope.monitor.scoped.scopes import Scopes, settled_scopes
 from faithscope.monitor.store import Store
 from faithscope.monitor.telling import Told
 from faithscope.monitor.watching import watched_record

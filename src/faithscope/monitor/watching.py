@@ -14,8 +14,8 @@ from faithscope.monitor.compared import Compared, compare
 from faithscope.monitor.limits import all_draws, group_shares
 from faithscope.monitor.moments import to_date
 from faithscope.monitor.schema import WHOLE
-from faithscope.monitor.scoped_changes import CELLS_BY_RULE, scoped_changes
-from faithscope.monitor.scopes import Scopes
+from faithscope.monitor.scoped.changes import CELLS_BY_RULE, scoped_changes
+from faithscope.monitor.scoped.scopes import Scopes
 from faithscope.monitor.telling import Told
 from faithscope.report.watched import MonitorRecord, WatchedLine, changed_explanations
 

@@ -8,10 +8,10 @@ import numpy as np
 from faithscope.explanations.base import several
 from faithscope.measures.scopes import agreement_of_scopes
 from faithscope.monitor.compared import periods_of_cells
-from faithscope.monitor.patterns import RowPatterns
 from faithscope.monitor.queries import fetch_lines, fetch_table, registered
-from faithscope.monitor.scoped_estimates import scope_coverage
-from faithscope.monitor.scopes import Scopes
+from faithscope.monitor.scoped.estimates import scope_coverage
+from faithscope.monitor.scoped.patterns import RowPatterns
+from faithscope.monitor.scoped.scopes import Scopes
 
 # Cells by rule in place of patterns, as if a rule's number were its digest.
 CELLS_BY_RULE = """

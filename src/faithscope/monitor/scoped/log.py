@@ -13,9 +13,9 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.hints import hint
 from faithscope.monitor.batch import Batch
-from faithscope.monitor.patterns import RowPatterns
-from faithscope.monitor.scoped_batch import pattern_batch
-from faithscope.monitor.scopes import Scopes, to_rules
+from faithscope.monitor.scoped.batch import pattern_batch
+from faithscope.monitor.scoped.patterns import RowPatterns
+from faithscope.monitor.scoped.scopes import Scopes, to_rules
 from faithscope.runtime.memory import need
 from faithscope.tables.engine.answers import numbers_of
 from faithscope.tables.engine.conditions import holds

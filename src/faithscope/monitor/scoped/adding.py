@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from faithscope.counting.pairing import Pairs, ScopedArrivals, ScopedOpeners, Waiting, assign, pair
 from faithscope.monitor.canonical import Digests
-from faithscope.monitor.patterns import RowPatterns
 from faithscope.monitor.queries import fetch_lines, fetch_table, registered
 from faithscope.monitor.schema import WHOLE
-from faithscope.monitor.scopes import Scopes, held_scopes
+from faithscope.monitor.scoped.patterns import RowPatterns
+from faithscope.monitor.scoped.scopes import Scopes, held_scopes
 
 Ints = NDArray[np.int64]
 

@@ -11,9 +11,9 @@ from faithscope.counting.tally import Coverage
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.sufficiency import coverage_estimate
 from faithscope.monitor.estimates import by_key
-from faithscope.monitor.patterns import RowPatterns
 from faithscope.monitor.queries import fetch_lines, fetch_table
-from faithscope.monitor.scopes import Scopes
+from faithscope.monitor.scoped.patterns import RowPatterns
+from faithscope.monitor.scoped.scopes import Scopes
 from faithscope.tables.scoped.patterns import Patterns, to_counts
 
 Ints = NDArray[np.int64]

@@ -10,8 +10,8 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.explanations.rules import Rules
 from faithscope.monitor.batch import Batch, Cells, cells_of, counted_batch, labels_alone
-from faithscope.monitor.patterns import RowPatterns
-from faithscope.monitor.scopes import Scopes, to_rules
+from faithscope.monitor.scoped.patterns import RowPatterns
+from faithscope.monitor.scoped.scopes import Scopes, to_rules
 from faithscope.runtime.memory import FEWER_ROWS, need
 from faithscope.sample import Sample
 
