@@ -5,6 +5,7 @@ import threading
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -120,3 +121,27 @@ def test_a_forked_process_adds_too(tmp_path):
     forked.join(120)
     assert forked.exitcode == 0
     assert monitor.single_look().n == 201
+
+
+def test_pairs_do_not_depend_on_the_order_in_which_labels_and_groups_come():
+    rng = np.random.default_rng(0)
+    leaf, labels, groups = (rng.choice(values, 400) for values in (list("abc"), ["no", "perhaps", "yes"], ["n", "s"]))
+    told = []
+    for first in ("no", "perhaps", "yes"):  # the first label that comes
+        order = np.argsort(labels != first, kind="stable")[:: 1 if first == "no" else -1]
+        monitor = fs.Monitor(by="region")
+        monitor.add(leaf[order], labels[order], by=groups[order], when="2026-01-01", batch="day")
+        told.append(monitor.to_dict())
+    assert told[0] == told[1] == told[2]
+
+
+def test_a_log_whose_labels_come_in_another_order_draws_the_same_pairs():
+    rng = np.random.default_rng(0)
+    leaf, labels = rng.choice(list("abc"), 400), rng.choice(["no", "perhaps", "yes"], 400)
+    told = []
+    for order in (np.argsort(labels), np.argsort(labels)[::-1]):
+        monitor = fs.Monitor()
+        log = pa.table({"leaf": leaf[order], "yhat": labels[order]})
+        monitor.add_log(log, prediction="yhat", explanation="leaf", kind="keys", when="2026-01-01", batch="day")
+        told.append(monitor.to_dict())
+    assert told[0] == told[1]

@@ -197,9 +197,12 @@ def waiting_rows(answer: Any) -> Waiting:
 
 
 def codes(connection: Any, table: str, names: Names) -> Any:
-    """The numbers that labels or groups have in the store, new ones for those it did not know."""
+    """The numbers that labels or groups have in the store, new ones for those it did not know.
+
+    New ones in the order of their texts: an engine's own order differs from run to run, and draws would with it.
+    """
     known = dict(fetch_lines(connection, f"SELECT canonical, code FROM {table}"))
-    for text, shown in zip(names.canonical, names.shown, strict=True):
+    for text, shown in sorted(zip(names.canonical, names.shown, strict=True)):
         if text not in known:
             known[text] = len(known)
             connection.execute(f"INSERT INTO {table} VALUES (?, ?, ?)", [known[text], text, shown])
