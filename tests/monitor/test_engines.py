@@ -69,3 +69,34 @@ def test_one_pass_over_a_log_without_missing_values_is_enough(monkeypatch):
 def test_a_column_of_the_log_may_be_called_as_the_flag_is():
     log = table().append_column("ordinary", pa.array([False] * ROWS))
     assert fs.Monitor(by="region").add_log(log, **HOW, discretizer="sign").rows == ROWS
+
+
+SCOPES = [
+    "age <= 40",
+    "age > 30 and job == clerk",
+    "job != clerk",
+    "age is missing",
+    "everything",
+    *(f"age > {place}.5" for place in range(70)),  # more than fit in one integer
+]
+
+
+def scoped_rows():
+    """Rows under rules that overlap; ages and jobs may be missing."""
+    rng = np.random.default_rng(5)
+    rows = pd.DataFrame({"age": rng.integers(18, 70, ROWS) + 0.25, "job": rng.choice(["clerk", "nurse", "smith"], ROWS)})
+    rows.loc[::17, "age"] = np.nan
+    rows.loc[::23, "job"] = None
+    return rows.assign(rule=rng.choice(SCOPES, ROWS), yhat=YHAT, region=REGION, ts=WHEN)
+
+
+@ENGINES
+def test_rows_of_a_log_in_an_engine_lie_in_the_scopes_in_which_they_lie_in_memory(engine):
+    rows = scoped_rows()
+    monitor = fs.Monitor(by="region", scopes=SCOPES)
+    added = monitor.add(rows["rule"].tolist(), YHAT, X=rows[["age", "job"]], when=WHEN, by=REGION)
+    columns = {name: pa.array(rows[name], from_pandas=True) for name in ("age", "job", "rule", "yhat", "region")}
+    how = engines.put(engine, "scoped", pa.table({**columns, "ts": table()["ts"]}))
+    with pytest.warns(UserWarning, match="added before"):
+        logged = monitor.add_log(**how, prediction="yhat", explanation="rule", when="ts")
+    assert (logged.batch, logged.rows, logged.counted) == (added.batch, ROWS, False)
