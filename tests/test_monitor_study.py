@@ -2,11 +2,14 @@
 
 import importlib
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import faithscope as fs
 from faithscope.measures.sequential.draws import DailyDraws
 from faithscope.monitor.limits import all_alarms
 
@@ -20,10 +23,14 @@ def study(monkeypatch):
     return importlib.import_module("monitor_alarms")
 
 
-@pytest.mark.parametrize("name", ["20 explanations, m = .95", "2,000, long tail, m = .90", "20 explanations, m = .999"])
+NAMES = ["20 explanations, m = .95", "2,000, long tail, m = .90", "20 explanations, m = .999", "12 rules, most overlap"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_limits_and_alarms_are_rarely_wrong_at_a_thousand_looks_and_single_looks_often(study, name):
-    sums = study.SYSTEMS[name].sums(1_000, 80, np.random.default_rng(1))
-    missed, missed_once = study.missed(sums, study.SYSTEMS[name].truth)
+    system = {**study.SYSTEMS, **study.SCOPED}[name]
+    sums = system.sums(1_000, 80, np.random.default_rng(1))
+    missed, missed_once = study.missed(sums, system.truth)
     raised, repeated = study.alarmed(sums)
     assert missed <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 80)
     assert raised <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 80)
@@ -32,15 +39,25 @@ def test_limits_and_alarms_are_rarely_wrong_at_a_thousand_looks_and_single_looks
 
 
 def test_what_waits_for_a_partner_hides_no_drop_and_invents_none(study):
-    known = study.delays(1_000, 0.1, 10, np.random.default_rng(2), wait=30)
+    system = study.SYSTEMS["20 explanations, m = .95"]
+    known = study.delays(replace(system, rows=1_000), 0.1, 10, np.random.default_rng(2), wait=30)
     assert np.median(known) <= 4
     assert np.isfinite(known).all()
-    assert not np.isfinite(study.delays(1_000, 0.0, 10, np.random.default_rng(3), wait=30)).any()
+    assert not np.isfinite(study.delays(replace(system, rows=1_000), 0.0, 10, np.random.default_rng(3), wait=30)).any()
 
 
 def test_a_planted_drop_has_the_planted_size(study):
-    system = study.SYSTEMS["20 explanations, m = .95"]
-    assert system.dropped(0.1).truth == pytest.approx(system.truth - 0.1, abs=1e-9)
+    for system in (study.SYSTEMS["20 explanations, m = .95"], study.SCOPED["12 rules, most overlap"]):
+        assert study.dropped(system, 0.1).truth == pytest.approx(system.truth - 0.1, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["6 leaves of a tree", "a rule within another", "12 rules, most overlap"])
+def test_the_truth_of_a_system_of_scopes_is_its_sufficiency(study, name):
+    system = study.SCOPED[name]
+    rows = replace(system, rows=20_000).arrivals(1, 1, np.random.default_rng(0))
+    X = pd.DataFrame(rows.inside.astype(int), columns=[f"r{place}" for place in range(rows.inside.shape[1])])
+    estimate = fs.sufficiency(fs.Rules.parse([f"r{own} == 1" for own in rows.own]), rows.labels, X)
+    assert estimate.value == pytest.approx(system.truth, abs=0.02)
 
 
 def test_all_groups_together_raise_few_false_alarms():

@@ -84,7 +84,9 @@ SCOPES = [
 def scoped_rows():
     """Rows under rules that overlap; ages and jobs may be missing."""
     rng = np.random.default_rng(5)
-    rows = pd.DataFrame({"age": rng.integers(18, 70, ROWS) + 0.25, "job": rng.choice(["clerk", "nurse", "smith"], ROWS)})
+    rows = pd.DataFrame(
+        {"age": rng.integers(18, 70, ROWS) + 0.25, "job": rng.choice(["clerk", "nurse", "smith"], ROWS)}
+    )
     rows.loc[::17, "age"] = np.nan
     rows.loc[::23, "job"] = None
     return rows.assign(rule=rng.choice(SCOPES, ROWS), yhat=YHAT, region=REGION, ts=WHEN)

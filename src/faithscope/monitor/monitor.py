@@ -10,15 +10,15 @@ import numpy as np
 from faithscope.discretizers import to_discretizer
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
-from faithscope.inputs.arrays import frame_column, frame_names, is_frame
-from faithscope.inputs.checks import check_share, check_whole, same_length
+from faithscope.inputs.checks import check_share, check_whole
 from faithscope.inputs.frames import frame
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import check_confidence
 from faithscope.measures.sequential.change import Alarm
 from faithscope.monitor.adding import Added, add_batch
-from faithscope.monitor.batch import Batch, batch_of, crossed, to_group_column
+from faithscope.monitor.batch import Batch, batch_of
 from faithscope.monitor.compaction import compact
+from faithscope.monitor.grouping import group_columns, group_names, row_groups, told_names
 from faithscope.monitor.history import History
 from faithscope.monitor.limits import Limits, all_alarms, all_draws, group_shares
 from faithscope.monitor.log_batch import log_batch, refuse_learning
@@ -97,15 +97,15 @@ class Monitor(Shareable):
         self.at_least = None if at_least is None else check_share(at_least, "at_least")
         check_confidence(confidence)
         self.confidence = confidence
-        names = _group_names(by)
+        names = group_names(by)
         seed = check_whole(seed, "seed", 0)
         chosen = None if scopes is None else Scopes.of(scopes)
         further = {} if chosen is None else {"scopes": chosen.written()}
         opened = Store(store, {"by": json.dumps(names or []), "seed": str(seed), **further})
         settled_scopes(chosen, opened.began, opened.name)
         self._use(opened, opened.began)
-        if names is not None and tuple(names) != self.by:
-            there = f"by {', '.join(self.by)}" if self.by else "without groups"
+        if names is not None and names != self.by:
+            there = told_names(self.by)
             raise BadInput(f"{self._store.name!r} was begun {there}, not by {', '.join(names)}: leave by away.")
 
     def _use(self, store: Store, settings: Mapping[str, str]) -> None:
@@ -150,7 +150,7 @@ class Monitor(Shareable):
         refuse_learning(chosen)
         name = _batch_name(batch)
         sample = to_sample(self._scopes, explanations, predictions, X, discretizer)
-        groups = self._groups(by, sample.n)
+        groups = row_groups(self.by, by, sample.n)
         days = to_days(when, sample.n)
         if not sample.n:
             raise BadInput("There are no rows to add: pass at least one.")
@@ -196,7 +196,7 @@ class Monitor(Shareable):
         Added
         """
         name = _batch_name(batch)
-        columns = self._group_columns(by)
+        columns = group_columns(self.by, by)
         counted = log_batch(
             table,
             prediction=prediction,
@@ -225,42 +225,6 @@ class Monitor(Shareable):
                 "counted: if they are other rows that count alike, name them with batch=."
             )
         return added
-
-    def _groups(self, by: Any, rows: int) -> Any:
-        """One group per row; None if there are no groups."""
-        if not self.by:
-            if by is not None:
-                raise BadInput("This monitor was begun without groups: begin another store with by='region'.")
-            return None
-        if by is None:
-            raise BadInput(f"This monitor has groups by {', '.join(self.by)}: pass by= with the group of each row.")
-        columns = [to_group_column(values, name) for name, values in zip(self.by, self._columns(by), strict=True)]
-        for column in columns:
-            same_length(explanations=rows, groups=len(column))
-        return crossed(columns)
-
-    def _columns(self, by: Any) -> list[Any]:
-        if is_frame(by):
-            by = {name: frame_column(by, j) for j, name in enumerate(frame_names(by))}
-        if not isinstance(by, Mapping):
-            if len(self.by) > 1:
-                raise WrongType(
-                    f"This monitor has groups by {', '.join(self.by)}: pass a mapping with a column for each."
-                )
-            return [by]
-        missing = [name for name in self.by if name not in by]
-        if missing:
-            raise BadInput(f"by has no column {missing[0]!r}: pass one for each of {', '.join(self.by)}.")
-        return [by[name] for name in self.by]
-
-    def _group_columns(self, by: Any) -> list[str]:
-        names = _group_names(by)
-        if names is None:
-            return list(self.by)
-        if len(names) != len(self.by):
-            there = f"by {', '.join(self.by)}" if self.by else "without groups"
-            raise BadInput(f"This monitor was begun {there}; got by={by!r}: name one column for each.")
-        return names
 
     @property
     def _measure(self) -> str:
@@ -387,15 +351,6 @@ def check_reference(reference: Any) -> None:
     """Raise if the reference is not a number of days."""
     if reference is not None:
         check_whole(reference, "reference, a number of days,", 1)
-
-
-def _group_names(by: Any) -> list[str] | None:
-    if by is None:
-        return None
-    names = [by] if isinstance(by, str) else list(by) if isinstance(by, list | tuple) else None
-    if not names or not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
-        raise WrongType(f"by names what gives groups, such as 'region' or ['region', 'sex']; got {by!r}.")
-    return names
 
 
 def _batch_name(batch: Any) -> str | None:
