@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, product
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,8 @@ from faithscope.monitor.scoped.scopes import Scopes
 
 Floats = NDArray[np.float64]
 _AT_ONCE = 2_000_000  # rows
+Change = tuple[int, Any]  # the day from which rows are those of another system
+Phases = list[tuple[Any, int, int]]  # systems with the first day of each, and the first that is no longer its own
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,16 +39,20 @@ class DailySystem:
         place = np.arange(n) // self.rows
         return Arrivals.of(explanations, explanations, labels, first + place % days, np.ones(n), place // days)
 
-    def sums(self, days: int, trials: int, rng: np.random.Generator, share: float = 0.25) -> Floats:
+    def sums(
+        self, days: int, trials: int, rng: np.random.Generator, *, share: float = 0.25, change: Change | None = None
+    ) -> Floats:
         """Openers, matched and agreeing, shape (3, trials, days), after all days: the most that limits ever know."""
-        return _added_up(self._pairs(days, trials, rng, share), trials, days)
+        return _added_up(self._pairs(_phases(self, days, change), trials, rng, share), trials, days)
 
-    def _pairs(self, days: int, trials: int, rng: np.random.Generator, share: float) -> Iterator[Pairs]:
+    def _pairs(self, phases: Phases, trials: int, rng: np.random.Generator, share: float) -> Iterator[Pairs]:
         waiting, step = Waiting.empty(), max(1, _AT_ONCE // (trials * self.rows))
-        for first in range(0, days, step):
-            pairs = pair(self.arrivals(min(step, days - first), trials, rng, first), waiting, rng, share=share)
-            waiting = pairs.waiting
-            yield pairs
+        for system, begin, end in phases:
+            for first in range(begin, end, step):
+                arrivals = system.arrivals(min(step, end - first), trials, rng, first)
+                pairs = pair(arrivals, waiting, rng, share=share)
+                waiting = pairs.waiting
+                yield pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,19 +85,22 @@ class ScopedSystem:
         agreeing = self.q[:, None] * ones + (1 - self.q)[:, None] * (1 - ones)
         return float(self.p @ (self.given * agreeing).sum(axis=1))
 
-    def sums(self, days: int, trials: int, rng: np.random.Generator) -> Floats:
-        """As of `DailySystem`; a batch has the rows of 50 days."""
-        return _added_up(self._pairs(days, trials, rng, 50), trials, days)
+    def sums(self, days: int, trials: int, rng: np.random.Generator, *, change: Change | None = None) -> Floats:
+        """As of `DailySystem`; a batch has the rows of a day, and after 100 days those of 50."""
+        return _added_up(self._pairs(_phases(self, days, change), trials, rng), trials, days)
 
-    def _pairs(self, days: int, trials: int, rng: np.random.Generator, step: int) -> Iterator[Pairs]:
+    def _pairs(self, phases: Phases, trials: int, rng: np.random.Generator) -> Iterator[Pairs]:
         waiting, known = Waiting.empty(), dict[int, ScopedOpeners]()
-        for first in range(0, days, step):
-            arrivals = self.arrivals(min(step, days - first), trials, rng, first)
-            assigned, told = assign(arrivals, waiting, known, self.classes, rng)
-            known = {trial: known[trial] + openers if trial in known else openers for trial, openers in told.items()}
-            pairs = pair(assigned, waiting, rng)
-            waiting = pairs.waiting
-            yield pairs
+        for system, begin, end in phases:
+            first = begin
+            while first < end:
+                days = min(1 if first < 100 else 50, end - first)
+                arrivals = system.arrivals(days, trials, rng, first)
+                assigned, told = assign(arrivals, waiting, known, self.classes, rng)
+                known = {trial: known[trial] + new if trial in known else new for trial, new in told.items()}
+                pairs = pair(assigned, waiting, rng)
+                waiting, first = pairs.waiting, first + days
+                yield pairs
 
     def arrivals(self, days: int, trials: int, rng: np.random.Generator, first: int = 0) -> ScopedArrivals:
         """Rows of many days, one group per trial."""
@@ -102,6 +111,10 @@ class ScopedSystem:
         place = np.arange(n) // self.rows
         ones = np.ones(n, np.int64)
         return ScopedArrivals(own, self.inside[kind], labels, first + place % days, ones, place // days)
+
+
+def _phases(system: Any, days: int, change: Change | None) -> Phases:
+    return [(system, 0, days)] if change is None else [(system, 0, change[0]), (change[1], change[0], days)]
 
 
 def _added_up(pairs: Iterator[Pairs], trials: int, days: int) -> Floats:
