@@ -100,7 +100,7 @@ def _figure(setting: Setting, records: Sequence[Record]) -> Figure:
         point = (record.case.split()[0], int(record.case.split()[-1]), mean, mean - spread, mean + spread)
         for column, value in zip(columns.values(), point, strict=True):
             column.append(value)
-    title = f"Two populations of Adult, {setting.replace('_', ' ')} (bands: standard deviation of five draws)"
+    title = f"Two populations of Adult, {setting.replace('_', ' ')} (lines: standard deviation of five draws)"
     return Figure(f"{ID}-{setting}", title, "population", "estimated consistency", columns)
 
 

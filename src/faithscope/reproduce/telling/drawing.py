@@ -1,4 +1,4 @@
-"""Figures drawn like the paper's: curves with 95% bands."""
+"""Figures drawn like the paper's: curves with 95% bands, or bars."""
 
 from typing import Any
 
@@ -18,19 +18,39 @@ def draw(figure: Figure) -> dict[str, Any]:
     legend: dict[str, Any] = {"title": None, "orient": "bottom", "columns": 2, "labelLimit": 260}
     legend |= {"symbolType": "stroke", "symbolOpacity": 1, "symbolStrokeWidth": 3}
     color = {"field": "curve", "type": "nominal", "scale": scale, "legend": legend}
+    layers = _bars if len(set(figure.columns["x"])) == 2 else _curves
     return {
         "datasets": {"points": drawn, "banded": [point for point in drawn if point.get("low") is not None]},
         "height": _HEIGHT,
-        "layer": [
-            _layer(
-                "banded", {"type": "area", "opacity": 0.2}, _encoding(figure, color, "low") | {"y2": {"field": "high"}}
-            ),
-            _layer("points", {"type": "line", "strokeWidth": 1.8}, _encoding(figure, color, "y")),
-            _layer(
-                "points", {"type": "point", "size": 14, "filled": True}, _encoding(figure, color, "y") | _tips(figure)
-            ),
-        ],
+        "layer": layers(figure, color),
     }
+
+
+def _curves(figure: Figure, color: dict[str, Any]) -> list[dict[str, Any]]:
+    line, band = _encoding(figure, color, "y"), _encoding(figure, color, "low") | {"y2": {"field": "high"}}
+    return [
+        _layer("banded", {"type": "area", "opacity": 0.2}, band),
+        _layer("points", {"type": "line", "strokeWidth": 1.8}, line),
+        _layer("points", {"type": "point", "size": 14, "filled": True}, line | _tips(figure)),
+    ]
+
+
+def _bars(figure: Figure, color: dict[str, Any]) -> list[dict[str, Any]]:
+    """A bar per curve at each of two places, which no line joins."""
+    place = {
+        "x": {"field": "x", "type": "ordinal", "axis": {"title": figure.x, "labelAngle": 0}},
+        "xOffset": {"field": "curve", "type": "nominal", "sort": color["scale"]["domain"]},
+    }
+    filled = color | {"legend": color["legend"] | {"symbolType": "square"}}
+    bar = _encoding(figure, filled, "y") | place
+    spread = {name: bar[name] for name in ("x", "xOffset")} | {
+        "y": bar["y"] | {"field": "low"},
+        "y2": {"field": "high"},
+    }
+    return [
+        _layer("points", {"type": "bar"}, bar | _tips(figure)),
+        _layer("banded", {"type": "rule", "strokeWidth": 2, "color": "#777777"}, spread),
+    ]
 
 
 def _layer(data: str, mark: dict[str, Any], encoding: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from types import MappingProxyType
 
+from faithscope.explanations.base import several
 from faithscope.reproduce.records import FAR, NEAR, SETTINGS, Claim, Record
 from faithscope.reproduce.running import Part
 from faithscope.reproduce.telling.summary import Match, matches, number
@@ -200,10 +201,10 @@ def _unknowable(parts: Sequence[Part]) -> list[str]:
     ]
     if drawn:
         covered = sum(record.in_range for record in drawn)
-        on = " or ".join(dict.fromkeys(record.hangs_on for record in drawn))
+        on = "; of ".join(dict.fromkeys(record.hangs_on for record in drawn))
         told.append(
-            f"Which draw of {on} the authors had is chance: of {len(drawn)} numbers with a range over plausible draws, "
-            f"{covered} printed ones lie in it."
+            f"{several(len(drawn), 'printed number hangs', 'printed numbers hang')} on draws that the paper does not "
+            f"tell (of {on}); {covered} of them lie in the range over plausible draws."
         )
     silent = [record.unverifiable for record in all_records(parts) if record.unverifiable is not None]
     if silent:
