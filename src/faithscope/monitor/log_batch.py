@@ -59,7 +59,7 @@ def log_batch(
     chosen: Any = to_discretizer(discretizer) or Original()
     refuse_learning(chosen)
     options = AuditOptions(prediction, explanation, kind, chosen, nulls, None, 0.95, None, inputs=inputs)
-    source = open_source(table, connect)
+    source = open_source(table, connect, at_once=True)
     groups = named_columns(source.columns, list(by), "by")
     column = when if isinstance(when, str) and when in source.columns else None
     with source.one_state():

@@ -4,6 +4,7 @@ import atexit
 import os
 import shutil
 import tempfile
+import threading
 from functools import cache
 from math import inf
 from typing import Any
@@ -19,6 +20,9 @@ _LIKE = "it looks like postgres://user@host/database or duckdb://file.duckdb."
 _PATIENCE = 10  # seconds to wait for a database
 _LEAST = 256  # MiB that DuckDB is given to work in
 
+_lock = threading.Lock()
+_kept: dict[int, Connection] = {}  # the shared DuckDB, by process: one that was forked begins its own
+
 
 def embedded(**settings: str) -> Connection:
     """A DuckDB in memory that spills to the folder for temporary files; settings such as memory_limit are its own."""
@@ -30,13 +34,46 @@ def embedded(**settings: str) -> Connection:
         # DuckDB 2.0 takes Parquet's statistics, which leave NaN out, as proof that there is none.
         "disabled_optimizers": "statistics_propagation,filter_pushdown",
     }
-    if (room := available()) < inf:  # by itself it would take 80% of all memory, whoever else holds some of it
-        usual["memory_limit"] = f"{max(_LEAST, int(0.8 * room / 2**20))}MiB"
-    connection: Connection = ibis.duckdb.connect(**{**usual, **settings})
-    # The bar would go to standard output. In a notebook without ipywidgets it is off, and setting it is an error.
+    connection: Connection = ibis.duckdb.connect(**{**usual, **_room(), **settings})
+    return _without_bar(connection)
+
+
+def shared() -> Connection:
+    """A connection to a DuckDB in memory that this process keeps: to begin one takes longer than to read many a log.
+
+    Its views are temporary, and nobody else's. A table would stay: make it in a DuckDB of its own.
+    """
+    with _lock:
+        kept = _kept.get(os.getpid())
+        if kept is None or not _answers(kept):
+            # What a file held would be remembered for as long as the process lives.
+            kept = _kept[os.getpid()] = embedded(enable_external_file_cache="false")
+        for name, value in _room().items():
+            kept.raw_sql(f"SET {name} = '{value}'")
+        return _without_bar(beside(kept))
+
+
+def _room() -> dict[str, str]:
+    """A limit by the memory that is free; by itself DuckDB would take 80% of all, whoever else holds some of it."""
+    room = available()
+    return {"memory_limit": f"{max(_LEAST, int(0.8 * room / 2**20))}MiB"} if room < inf else {}
+
+
+def _without_bar(connection: Connection) -> Connection:
+    """The bar would go to standard output. In a notebook without ipywidgets it is off, and setting it is an error."""
     if connection.raw_sql("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
         connection.raw_sql("SET enable_progress_bar = false")
     return connection
+
+
+def _answers(connection: Connection) -> bool:
+    """Whether a DuckDB still works: after some errors it never does again."""
+    import duckdb
+
+    try:
+        return bool(connection.raw_sql("SELECT true").fetchall()[0][0])
+    except duckdb.Error:
+        return False
 
 
 def beside(connection: Connection) -> Connection:

@@ -16,7 +16,7 @@ from faithscope.tables.engine.dialects import engine_at
 from faithscope.tables.engine.expressions import call
 from faithscope.tables.engine.failures import clear_errors, without_password
 from faithscope.tables.engine.protocol import Connection, Expression, Table
-from faithscope.tables.sources.connections import beside, connect_to, embedded, is_embedded
+from faithscope.tables.sources.connections import beside, connect_to, embedded, is_embedded, shared
 from faithscope.tables.sources.csv_files import CsvCells
 from faithscope.tables.sources.files import MOST_DIGITS, READERS, LogFiles, suffix, wide_decimals
 from faithscope.tables.sources.queries import read_query
@@ -40,6 +40,8 @@ class LogSource:
         The cells of CSV files, of which the table has made numbers and moments.
     embedded : bool
         Whether it is read by a DuckDB in memory of our own.
+    shared : bool
+        Whether other logs are read by that DuckDB too.
     still : bool
         Whether it stays as it is for as long as it is open: a copy, or a DuckDB file, which DuckDB locks.
     files : tuple
@@ -55,6 +57,7 @@ class LogSource:
     settings: Settings | None = None
     cells: CsvCells | None = None
     embedded: bool = False
+    shared: bool = False
     still: bool = False
     files: Stamps = ()
     wide: Mapping[str, int] = field(default_factory=dict)
@@ -74,8 +77,8 @@ class LogSource:
         refuse_rewritten(self.files)
 
     def scratch(self) -> Connection:
-        """A DuckDB to keep tables of our own in: the one that reads the log if it is our own, else a new one."""
-        return beside(self.table.get_backend()) if self.embedded else embedded()
+        """A DuckDB to keep tables of our own in: the one that reads this log alone, if there is one, else a new one."""
+        return beside(self.table.get_backend()) if self.embedded and not self.shared else embedded()
 
     def refuse_wide(self, columns: Iterable[str]) -> None:
         """Raise if one of these columns cannot be read as it is."""
@@ -101,7 +104,7 @@ class LogSource:
         return replace(self, table=self.cells.typed(numeric), numeric=numeric)
 
 
-def open_source(log: Any, connect: str | None = None) -> LogSource:
+def open_source(log: Any, connect: str | None = None, *, at_once: bool = False) -> LogSource:
     """A log, whatever holds it.
 
     Parameters
@@ -110,6 +113,8 @@ def open_source(log: Any, connect: str | None = None) -> LogSource:
     connect : str, optional
         The database: an Ibis address such as ``postgres://user:password@host/database``, or ``spark`` for the
         current session. Without it DuckDB reads files in place.
+    at_once : bool
+        Whether a log in files is read and then let go, so that it needs no DuckDB of its own.
     """
     if isinstance(log, LogSource):
         return log
@@ -124,7 +129,7 @@ def open_source(log: Any, connect: str | None = None) -> LogSource:
     if connect is not None:
         return _from_database(paths, connect)
     with clear_errors("Starting DuckDB"):
-        return replace(_from_files(embedded(), paths), embedded=True)
+        return replace(_from_files(shared() if at_once else embedded(), paths), embedded=True, shared=at_once)
 
 
 def unpacked(source: LogSource, column: str, width: int) -> tuple[LogSource, tuple[str, ...]]:

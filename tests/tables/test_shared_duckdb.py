@@ -1,0 +1,102 @@
+"""The DuckDB that a process keeps for logs that are read at once: nothing of one log is left for the next."""
+
+import multiprocessing
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import faithscope as fs
+from faithscope.tables.sources import connections
+
+HOW = {"prediction": "yhat", "explanation": "reason"}
+
+
+def frame(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    reasons = rng.choice(["income too low", "too many loans", "short history"], n)
+    return pd.DataFrame({"reason": reasons, "yhat": rng.choice(["no", "yes"], n)})
+
+
+def write(table, path):
+    if path.suffix == ".csv":
+        table.to_csv(path, index=False)
+    elif path.suffix == ".jsonl":
+        table.to_json(path, orient="records", lines=True)
+    else:
+        table.to_parquet(path)
+    return path
+
+
+def added(path, **how):
+    monitor = fs.Monitor()
+    monitor.add_log(path, **HOW, when="2026-01-01", batch="all", **how)
+    return monitor.single_look()
+
+
+def expected(table):
+    return fs.consistency(table["reason"].tolist(), table["yhat"].to_numpy())
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".jsonl"])
+@pytest.mark.parametrize(
+    "how", [{}, {"kind": "reasons", "discretizer": fs.Template(labels=["yes", "no"])}], ids=["in SQL", "streamed"]
+)
+def test_nothing_is_left_of_a_log(tmp_path, suffix, how):
+    table = frame()
+    assert added(write(table, tmp_path / f"log{suffix}"), **how).value == pytest.approx(expected(table).value)
+    kept = connections.shared().con
+    assert kept.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == [(0,)]
+    assert kept.execute("SELECT count(*) FROM duckdb_views() WHERE NOT internal").fetchall() == [(0,)]
+
+
+def test_a_file_that_was_rewritten_within_the_same_moment_is_read_again(tmp_path):
+    path, first, second = tmp_path / "log.parquet", frame(), frame(seed=1)
+    write(first, path)
+    moment = os.stat(path).st_mtime_ns
+    assert added(path).value == pytest.approx(expected(first).value)
+    write(second, path)
+    os.utime(path, ns=(moment, moment))
+    assert added(path).value == pytest.approx(expected(second).value)
+    assert expected(first).value != pytest.approx(expected(second).value)
+
+
+def test_a_duckdb_that_no_longer_answers_is_replaced(tmp_path):
+    table = frame()
+    path = write(table, tmp_path / "log.parquet")
+    connections.shared()
+    connections._kept[os.getpid()].con.close()
+    assert added(path).value == pytest.approx(expected(table).value)
+
+
+def test_threads_read_logs_of_their_own(tmp_path):
+    tables = [frame(seed=seed) for seed in range(6)]
+    paths = [write(table, tmp_path / f"{place}.parquet") for place, table in enumerate(tables)]
+    with ThreadPoolExecutor(4) as pool:
+        found = [estimate.value for estimate in pool.map(added, paths)]
+    assert found == pytest.approx([expected(table).value for table in tables])
+
+
+def _in_fork(path, answers):
+    answers.put(added(path).value)
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this system cannot fork")
+def test_a_process_that_was_forked_begins_its_own(tmp_path):
+    table = frame()
+    path = write(table, tmp_path / "log.parquet")
+    added(path)
+    fork = multiprocessing.get_context("fork")
+    answers = fork.Queue()
+    child = fork.Process(target=_in_fork, args=(path, answers))
+    child.start()
+    assert answers.get(timeout=60) == pytest.approx(expected(table).value)
+    child.join(60)
+
+
+def test_the_memory_that_is_free_now_is_the_limit(monkeypatch):
+    for room, told in ((2**30, "819.0 MiB"), (2**31, "1.5 GiB")):
+        monkeypatch.setattr(connections, "available", lambda room=room: room)
+        assert connections.shared().con.execute("SELECT current_setting('memory_limit')").fetchall() == [(told,)]
