@@ -12,12 +12,13 @@ import faithscope as fs
 from faithscope.tables.sources import connections
 
 HOW = {"prediction": "yhat", "explanation": "reason"}
+TEMPLATE = {"kind": "reasons", "discretizer": fs.Template(labels=["yes", "no"]), "inputs": "text"}
 
 
 def frame(n=60, seed=0):
     rng = np.random.default_rng(seed)
     reasons = rng.choice(["income too low", "too many loans", "short history"], n)
-    return pd.DataFrame({"reason": reasons, "yhat": rng.choice(["no", "yes"], n)})
+    return pd.DataFrame({"reason": reasons, "yhat": rng.choice(["no", "yes"], n), "text": "a letter"})
 
 
 def write(table, path):
@@ -42,7 +43,7 @@ def expected(table):
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".jsonl"])
 @pytest.mark.parametrize(
-    "how", [{}, {"kind": "reasons", "discretizer": fs.Template(labels=["yes", "no"])}], ids=["in SQL", "streamed"]
+    "how", [{}, TEMPLATE], ids=["in SQL", "streamed"]
 )
 def test_nothing_is_left_of_a_log(tmp_path, suffix, how):
     table = frame()
