@@ -42,9 +42,7 @@ def expected(table):
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".jsonl"])
-@pytest.mark.parametrize(
-    "how", [{}, TEMPLATE], ids=["in SQL", "streamed"]
-)
+@pytest.mark.parametrize("how", [{}, TEMPLATE], ids=["in SQL", "streamed"])
 def test_nothing_is_left_of_a_log(tmp_path, suffix, how):
     table = frame()
     assert added(write(table, tmp_path / f"log{suffix}"), **how).value == pytest.approx(expected(table).value)
