@@ -19,6 +19,7 @@ from faithscope.reproduce.samples import rows_expected
 from faithscope.reproduce.settings import Steps
 from faithscope.reproduce.telling import evidence, page, summary, verdicts
 from faithscope.reproduce.telling.clock import Clock, timing
+from faithscope.reproduce.telling.drawing import draw
 from faithscope.reproduce.telling.markdown import to_markdown
 from faithscope.reproduce.telling.paper_figures import shown
 
@@ -179,6 +180,14 @@ def test_figures_that_the_paper_draws_are_told_in_words():
     assert "Figure 3" in shown("figure3-adult-as_run")
     assert "Figure 8" in shown("figure3-heart-as_run")
     assert shown("figure9-x") == ""
+
+
+def test_bars_stand_at_their_places_and_curves_join_theirs():
+    marks = {
+        bars: [layer["mark"]["type"] for layer in draw(replace(DRAWN, bars=bars))["layer"]] for bars in (True, False)
+    }
+    assert marks == {True: ["bar", "rule"], False: ["area", "line", "point"]}
+    assert {layer["encoding"]["x"]["type"] for layer in draw(replace(DRAWN, bars=True))["layer"]} == {"ordinal"}
 
 
 def test_settings_as_run_have_evidence_each():

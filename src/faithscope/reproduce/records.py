@@ -127,6 +127,8 @@ class Figure:
         ``curve`` (its name in the legend), ``x``, ``y``, and the band ``low``, ``high`` (None without a band).
     log : bool
         Whether the x axis is logarithmic.
+    bars : bool
+        Whether each point is a bar, since places on the x axis have no order that a line could follow.
     """
 
     name: str
@@ -135,6 +137,7 @@ class Figure:
     y: str
     columns: Mapping[str, list[Any]]
     log: bool = False
+    bars: bool = False
 
 
 @dataclass(frozen=True)

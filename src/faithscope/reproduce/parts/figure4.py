@@ -101,7 +101,7 @@ def _figure(setting: Setting, records: Sequence[Record]) -> Figure:
         for column, value in zip(columns.values(), point, strict=True):
             column.append(value)
     title = f"Two populations of Adult, {setting.replace('_', ' ')} (lines: standard deviation of five draws)"
-    return Figure(f"{ID}-{setting}", title, "population", "estimated consistency", columns)
+    return Figure(f"{ID}-{setting}", title, "population", "estimated consistency", columns, bars=True)
 
 
 def _claims(given: _Given, setting: Setting, first: NDArray[np.bool_]) -> list[Claim]:

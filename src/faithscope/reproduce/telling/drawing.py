@@ -18,7 +18,7 @@ def draw(figure: Figure) -> dict[str, Any]:
     legend: dict[str, Any] = {"title": None, "orient": "bottom", "columns": 2, "labelLimit": 260}
     legend |= {"symbolType": "stroke", "symbolOpacity": 1, "symbolStrokeWidth": 3}
     color = {"field": "curve", "type": "nominal", "scale": scale, "legend": legend}
-    layers = _bars if len(set(figure.columns["x"])) == 2 else _curves
+    layers = _bars if figure.bars else _curves
     return {
         "datasets": {"points": drawn, "banded": [point for point in drawn if point.get("low") is not None]},
         "height": _HEIGHT,
@@ -36,7 +36,7 @@ def _curves(figure: Figure, color: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _bars(figure: Figure, color: dict[str, Any]) -> list[dict[str, Any]]:
-    """A bar per curve at each of two places, which no line joins."""
+    """A bar per curve at each place, with its band as a line."""
     place = {
         "x": {"field": "x", "type": "ordinal", "axis": {"title": figure.x, "labelAngle": 0}},
         "xOffset": {"field": "curve", "type": "nominal", "sort": color["scale"]["domain"]},
