@@ -4,6 +4,7 @@ import multiprocessing
 import os
 from concurrent.futures import ThreadPoolExecutor
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -99,3 +100,17 @@ def test_the_memory_that_is_free_now_is_the_limit(monkeypatch):
     for room, told in ((2**30, "819.0 MiB"), (2**31, "1.5 GiB")):
         monkeypatch.setattr(connections, "available", lambda room=room: room)
         assert connections.shared().con.execute("SELECT current_setting('memory_limit')").fetchall() == [(told,)]
+
+
+def test_a_log_that_holds_more_than_is_free_now_does_not_keep_others_from_being_read(monkeypatch):
+    connections.shared()
+    kept = connections._kept[os.getpid()]
+    answer = kept.raw_sql
+
+    def full(query):
+        if query.startswith("SET memory_limit"):
+            raise duckdb.OutOfMemoryException("Failed to change memory limit: could not free up enough memory")
+        return answer(query)
+
+    monkeypatch.setattr(kept, "raw_sql", full)
+    assert connections.shared().con.execute("SELECT 1").fetchall() == [(1,)]

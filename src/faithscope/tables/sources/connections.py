@@ -5,6 +5,7 @@ import os
 import shutil
 import tempfile
 import threading
+from contextlib import suppress
 from functools import cache
 from math import inf
 from typing import Any
@@ -43,13 +44,16 @@ def shared() -> Connection:
 
     Its views are temporary, and nobody else's. A table would stay: make it in a DuckDB of its own.
     """
+    import duckdb
+
     with _lock:
         kept = _kept.get(os.getpid())
         if kept is None or not _answers(kept):
             # What a file held would be remembered for as long as the process lives.
             kept = _kept[os.getpid()] = embedded(enable_external_file_cache="false")
-        for name, value in _room().items():
-            kept.raw_sql(f"SET {name} = '{value}'")
+        with suppress(duckdb.OutOfMemoryException):  # another log is being read, and holds more than that
+            for name, value in _room().items():
+                kept.raw_sql(f"SET {name} = '{value}'")
         return _without_bar(beside(kept))
 
 
