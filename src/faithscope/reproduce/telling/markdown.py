@@ -75,8 +75,8 @@ def _far(parts: Sequence[Part]) -> list[str]:
         return ["None is farther than 0.05 from the printed one, as run."]
     told = (
         "As run, farther than 0.05 from the printed number. *In range*: other plausible draws reach the printed one. "
-        "*Unexplained* means that we do not know why. *Likely* and *partly*: there is a reason for it, or for a part of "
-        "it, that this run does not prove; *open*: a reason was named and not tried."
+        "*Unexplained* means that we do not know why. *Likely* and *partly*: there is a reason for it, or for a part "
+        "of it, that this run does not prove; *open*: a reason was named and not tried."
     )
     return [told, "", *_grid(verdicts.FAR_CELLS, far), *_former(parts)]
 
