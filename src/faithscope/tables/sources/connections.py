@@ -49,8 +49,7 @@ def shared() -> Connection:
     with _lock:
         kept = _kept.get(os.getpid())
         if kept is None or not _answers(kept):
-            # What a file held would be remembered for as long as the process lives.
-            kept = _kept[os.getpid()] = embedded(enable_external_file_cache="false")
+            kept = _kept[os.getpid()] = _forgetful(embedded())
         with suppress(duckdb.OutOfMemoryException):  # another log is being read, and holds more than that
             for name, value in _room().items():
                 kept.raw_sql(f"SET {name} = '{value}'")
@@ -67,6 +66,13 @@ def _without_bar(connection: Connection) -> Connection:
     """The bar would go to standard output. In a notebook without ipywidgets it is off, and setting it is an error."""
     if connection.raw_sql("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
         connection.raw_sql("SET enable_progress_bar = false")
+    return connection
+
+
+def _forgetful(connection: Connection) -> Connection:
+    """Since 1.3 DuckDB remembers what files held, here for as long as the process lives."""
+    if connection.raw_sql("FROM duckdb_settings() WHERE name = 'enable_external_file_cache'").fetchall():
+        connection.raw_sql("SET enable_external_file_cache = false")
     return connection
 
 
