@@ -1,18 +1,34 @@
 """What all tests share: how properties are explored, and the marks by which `make quick` leaves tests out."""
 
-import os
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
-settings.register_profile("explore", deadline=None)
-settings.register_profile("repeat", deadline=None, derandomize=True)
+import once
+
+# What is drawn is the same in every run: `make test` tries 25 examples per property, `make test-all` 100.
 settings.register_profile("quick", deadline=None, max_examples=20)
-settings.load_profile("repeat" if os.environ.get("CI") else "explore")
+settings.register_profile("test", deadline=None, derandomize=True, max_examples=25)
+settings.register_profile("all", deadline=None, derandomize=True)
+settings.register_profile("explore", deadline=None)
+settings.load_profile("test")
 
 TESTS = Path(__file__).parent
 SLOW = {"contracts", "faults", "fuzz", "notebooks", "reproduce"}  # folders
 ENGINES = {"postgres", "spark", "in_postgres"}
+
+
+def pytest_configure(config):
+    """Begin what the workers share, in the process that starts them."""
+    if not hasattr(config, "workerinput"):
+        once.begin()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config):
+    if not hasattr(config, "workerinput"):
+        once.end()
 
 
 def pytest_collection_modifyitems(items):

@@ -1,0 +1,42 @@
+"""What is dear to make, made once for all workers of a run: the first that asks makes it, the others read it."""
+
+import fcntl
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+_FOLDER = "FAITHSCOPE_TEST_RUN"  # set by the process that starts the workers, which inherit it
+
+
+def begin() -> None:
+    """Make the folder that the workers of this run share."""
+    os.environ[_FOLDER] = tempfile.mkdtemp(prefix="faithscope-tests-")
+
+
+def end() -> None:
+    """Remove that folder."""
+    shutil.rmtree(os.environ.pop(_FOLDER), ignore_errors=True)
+
+
+def once(name: str, make: Callable[[Path], None]) -> Path:
+    """A folder that the first worker fills; a making that fails is tried again by the next that asks."""
+    folder = Path(os.environ[_FOLDER], name)
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            half = folder.with_suffix(".half")
+            shutil.rmtree(half, ignore_errors=True)
+            half.mkdir()
+            make(half)
+            half.rename(folder)
+    return folder
+
+
+def once_json(name: str, make: Callable[[], Any]) -> Any:
+    """What `make` answers, by way of JSON."""
+    folder = once(name, lambda half: (half / "answer.json").write_text(json.dumps(make())))
+    return json.loads((folder / "answer.json").read_text())
