@@ -3,6 +3,7 @@
 import atexit
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,7 +35,7 @@ def python(
 @cache
 def _helper() -> "subprocess.Popen[str]":
     """One helper per worker; one thread, since a fork of more may hang."""
-    single = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS")}
+    single = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS"), "1")
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     process = subprocess.Popen([sys.executable, __file__], env={**os.environ, **single}, **pipes)
     atexit.register(process.kill)
@@ -55,15 +56,16 @@ def _serve() -> None:
     answers = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:
         asked = json.loads(line)
-        with tempfile.TemporaryDirectory() as folder:
-            out, err = Path(folder, "out"), Path(folder, "err")
-            number = os.fork()
-            if number == 0:
-                _become(asked, out, err)
-            _, status = os.waitpid(number, 0)
-            told = {"stdout": out.read_text(), "stderr": err.read_text()}
-            answers.write(json.dumps({"returncode": os.waitstatus_to_exitcode(status), **told}) + "\n")
-            answers.flush()
+        folder = tempfile.mkdtemp()
+        out, err = Path(folder, "out"), Path(folder, "err")
+        number = os.fork()
+        if number == 0:
+            _become(asked, out, err)
+        _, status = os.waitpid(number, 0)
+        told = {"stdout": out.read_text(), "stderr": err.read_text()}
+        shutil.rmtree(folder)
+        answers.write(json.dumps({"returncode": os.waitstatus_to_exitcode(status), **told}) + "\n")
+        answers.flush()
 
 
 def _become(asked: dict[str, Any], out: Path, err: Path) -> None:
