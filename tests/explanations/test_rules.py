@@ -2,13 +2,16 @@
 
 import datetime
 import math
+import operator
 import os
 import pickle
 import subprocess
 import sys
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from importlib.metadata import version
+from itertools import combinations, combinations_with_replacement, product
 
 import numpy as np
 import pandas as pd
@@ -24,18 +27,19 @@ from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations import rules as module
 from faithscope.explanations.arrow.tables import from_arrow, to_arrow
 from faithscope.explanations.conditions import tree_paths
-from faithscope.explanations.conditions.condition import NOTHING, Condition
+from faithscope.explanations.conditions.condition import NOTHING
 from faithscope.explanations.conditions.tree_paths import knows_missing
 from faithscope.explanations.conditions.written import to_condition
 from faithscope.explanations.rules import Rules
+from refused import refused
 
 FEATURES = ["age", "job", "flag"]
-NUMBERS = [-math.inf, -1, -0.0, 0, 0.5, 1, True, False, 1.0, 2, np.float32(0.1), 2**53, 2**53 + 1, math.inf]
+NUMBERS = [-math.inf, -1, -0.0, 0, 0.1, 0.5, 1, True, False, 1.0, 2, np.float32(0.1), 2**53, 2**53 + 1, math.inf]
 WORDS = ["clerk", "cook", "", "Clerk"]
 MISSING = [None, math.nan, pd.NA, pd.NaT, np.datetime64("NaT")]
-ORDER = ["<=", "<", ">=", ">"]
+ORDER = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
 # Every value that a condition may name, values between them, and missing ones: conditions that agree here are equal.
-NUMBER_ROWS = [*NUMBERS, -5, -0.5, 0.05, 0.3, 0.7, 1.5, 2**40, 2**53 + 2, 1e300, None, math.nan]
+NUMBER_ROWS = [*NUMBERS, -5, -0.5, 0.05, 0.100000001, 0.3, 0.7, 1.5, 2**40, 2**53 + 2, 1e300, None, math.nan]
 WORD_ROWS = [*WORDS, "unheard of", None]
 
 
@@ -48,26 +52,16 @@ def plain(value):
     return value.item() if isinstance(value, np.number) else value
 
 
-def naive(operator, value, x):
+def naive(written, value, x):
     """Whether one value meets one condition as written, in plain Python."""
-    if operator.endswith(" or missing"):
-        return is_missing(x) or naive(operator.removesuffix(" or missing"), value, x)
-    x, value = plain(x), tuple(map(plain, value)) if isinstance(value, list | set | tuple) else plain(value)
-    wanted = list(value) if operator in {"in", "not in"} else [value]
+    how, or_missing, _ = written.partition(" or missing")
+    x, *wanted = map(plain, [x, *(value if isinstance(value, list | tuple) else [value])])
     present = [one for one in wanted if not is_missing(one)]
     if is_missing(x):
-        return operator in {"==", "in"} and len(present) < len(wanted)
-    return {
-        "==": lambda: x in present,
-        "in": lambda: x in present,
-        "!=": lambda: x not in present,
-        "not in": lambda: x not in present,
-        "<=": lambda: x <= value,
-        "<": lambda: x < value,
-        ">=": lambda: x >= value,
-        ">": lambda: x > value,
-        "between": lambda: value[0] <= x <= value[1],
-    }[operator]()
+        return bool(or_missing) or (how in {"==", "in"} and len(present) < len(wanted))
+    if how == "between":
+        return wanted[0] <= x <= wanted[1]
+    return ORDER[how](x, *wanted) if how in ORDER else (x in present) == (how in {"==", "in"})
 
 
 def covers(conjunction, features, row):
@@ -84,24 +78,22 @@ def columns(rows):
 
 def mask(rules, X, row=0):
     """Which rows the rule of one row covers, from the masks of its conditions."""
-    found = np.ones(len(X), bool)
-    for one in rules.holds(rules.conjunction(row), X):
-        found &= one
-    return found.tolist()
+    masks = [np.ones(len(X), bool)] if not rules.conjunction(row) else list(rules.holds(rules.conjunction(row), X))
+    return np.logical_and.reduce(masks).tolist()
 
 
 def triples(feature, values, order=()):
     some = st.lists(st.sampled_from([*values, *MISSING]), max_size=3)
     options = [
-        st.tuples(st.just(feature), st.sampled_from(["==", "!="]), st.sampled_from([*values, *MISSING])),
-        st.tuples(st.just(feature), st.sampled_from(["in", "not in"]), some),
+        st.tuples(st.sampled_from(["==", "!="]), st.sampled_from([*values, *MISSING])),
+        st.tuples(st.sampled_from(["in", "not in"]), some),
     ]
     if order:
         ends = st.tuples(st.sampled_from(values), st.sampled_from(values))
-        options += [st.tuples(st.just(feature), st.sampled_from(order), st.sampled_from(values))] * 3
-        options.append(st.tuples(st.just(feature), st.just("between"), ends))
-    plain_ones = st.one_of(options)
-    return st.one_of(plain_ones, plain_ones.map(lambda one: (one[0], one[1] + " or missing", one[2])))
+        options += [st.tuples(st.sampled_from(sorted(order)), st.sampled_from(values))] * 3
+        options.append(st.tuples(st.just("between"), ends))
+    missing = st.sampled_from(["", " or missing"])
+    return st.builds(lambda pair, end: (feature, pair[0] + end, pair[1]), st.one_of(options), missing)
 
 
 on_age = triples("age", NUMBERS, ORDER)
@@ -114,56 +106,40 @@ rows = st.lists(
 )
 
 
-def rewritten(one):
-    """The same condition in other words."""
-    name, operator, value = one
-    if operator.endswith(" or missing"):
-        plainly = rewritten((name, operator.removesuffix(" or missing"), value))
-        return [(other[0], other[1] + " or missing", other[2]) for other in plainly]
-    if operator in {"in", "not in"} and len(value) > 1:
-        return [one, (name, operator, {*value, *value}), (name, operator, tuple(reversed(value)))]
-    if operator == "==" and not is_missing(value):
-        ends = [] if isinstance(value, str) else [(name, "between", (value, value)), (name, ">=", value)]
-        return [(name, "in", [value]), (name, "in", (value, value)), *ends]
-    if operator in {"<", ">"}:
-        return [(name, operator + "=", value), (name, "!=", value)]
-    if operator in {"<=", ">="}:
-        far = math.inf if operator == "<=" else -math.inf
-        ends = (-math.inf, value) if operator == "<=" else (value, math.inf)
-        return [(name, operator, far), (name, "between", ends)]
-    return [one, one, [*one]]
-
-
 # -- equality -----------------------------------------------------------------------------------------------------
 
 
 @given(conjunction=conjunctions, random=st.randoms(use_true_random=False))
-def test_order_repetition_and_redundancy_do_not_make_another_rule(conjunction, random):
-    other = [part for one in conjunction for part in rewritten(one)]
-    random.shuffle(other)
+def test_order_and_repetition_do_not_make_another_rule(conjunction, random):
+    other = random.sample(conjunction * 2, 2 * len(conjunction))
     rules = Rules.from_conditions([conjunction, other, conjunction + other], FEATURES)
     assert rules.codes.tolist() == [0, 0, 0]
-    assert len(rules.distinct) == 1
     assert hash(rules.distinct[0]) == hash(Rules.from_conditions([other], FEATURES).distinct[0])
 
 
-@given(some=st.lists(st.lists(on_age, min_size=1, max_size=4), min_size=2, max_size=40))
-def test_rules_on_a_number_are_equal_exactly_when_they_cover_the_same_values(some):
-    rules = Rules.from_conditions(some, ["age"])
+def assert_equal_exactly_if_they_cover_the_same(some, feature, values):
+    codes = Rules.from_conditions(some, [feature]).codes.tolist()
+    meanings = [tuple(covers(one, [feature], (x,)) for x in values) for one in some]
+    assert codes == list(map(list(dict.fromkeys(meanings)).index, meanings))
+
+
+@given(
+    numbers=st.lists(st.lists(on_age, min_size=1, max_size=4), min_size=2, max_size=40),
+    words=st.lists(st.lists(on_job, min_size=1, max_size=4), min_size=2, max_size=40),
+)
+def test_rules_are_equal_exactly_when_they_cover_the_same_values(numbers, words):
     between = Fraction(2**54 + 1, 2)  # no float lies between 2**53 and 2**53 + 1, but numbers do
-    meanings = [tuple(covers(one, ["age"], (x,)) for x in [*NUMBER_ROWS, between]) for one in some]
-    assert equalities(rules.codes.tolist()) == equalities(meanings)
+    assert_equal_exactly_if_they_cover_the_same(numbers, "age", [*NUMBER_ROWS, between])
+    assert_equal_exactly_if_they_cover_the_same(words, "job", WORD_ROWS)
 
 
-@given(some=st.lists(st.lists(on_job, min_size=1, max_size=4), min_size=2, max_size=40))
-def test_rules_on_text_are_equal_exactly_when_they_cover_the_same_words(some):
-    rules = Rules.from_conditions(some, ["job"])
-    meanings = [tuple(covers(one, ["job"], (x,)) for x in WORD_ROWS) for one in some]
-    assert equalities(rules.codes.tolist()) == equalities(meanings)
-
-
-def equalities(items):
-    return [items.index(item) for item in items]
+def test_every_two_conditions_on_few_numbers_are_equal_exactly_to_those_that_cover_the_same():
+    sets = [list(held) for size in range(4) for held in combinations((0, 1, None), size)]
+    parts = [*product([*ORDER, "==", "!="], (0, 1)), *product(["in", "not in"], sets)]
+    parts += [("between", ends) for ends in product((0, 1), repeat=2)]
+    every = [("age", how + end, value) for (how, value), end in product(parts, ["", " or missing"])]
+    some = list(combinations_with_replacement(every, 2))
+    assert_equal_exactly_if_they_cover_the_same(some, "age", (-1, 0, 0.5, 1, 2, None))
 
 
 @given(conjunction=conjunctions)
@@ -177,13 +153,9 @@ def test_a_canonical_rule_has_one_condition_a_feature_in_order(conjunction):
 def test_what_can_never_be_true_is_one_rule_whatever_its_features():
     rules = Rules.from_conditions(
         [
-            [("age", "<", 1), ("age", ">", 2)],
             [("age", "<", 1), ("age", ">=", 1), ("job", "==", "cook")],
             [("job", "==", "clerk"), ("job", "==", "cook")],
             [("job", "in", [])],
-            [("flag", "==", None), ("flag", "!=", None)],
-            [("age", "==", 3), ("age", "!=", 3.0)],
-            [("age", "between", (2, 1))],
             [("age", ">", math.inf)],
             [("flag", "==", True), ("flag", "==", None)],
         ],
@@ -198,28 +170,20 @@ def test_what_can_never_be_true_is_one_rule_whatever_its_features():
     ("written", "read"),
     [
         ([("age", "<=", 5), ("age", "<", 3)], "age < 3"),
-        ([("age", "<=", 3), ("age", "!=", 3)], "age < 3"),
-        ([("age", "<=", 3), ("age", "!=", 4)], "age <= 3"),
         ([("age", "<=", 9.0), ("age", "!=", 4), ("age", "!=", 2.5)], "age <= 9 and age not in {2.5, 4}"),
-        ([("age", "in", [1, 2, 3]), ("age", ">", 1), ("age", "!=", 3)], "age == 2"),
         ([("age", "in", {3, 1}), ("age", "<", 9)], "age in {1, 3}"),
-        ([("age", ">", 3), ("age", "<=", 7.0)], "3 < age <= 7"),
-        ([("age", "between", (3, 7)), ("age", "!=", 5)], "3 <= age <= 7 and age != 5"),
+        ([("age", ">", 3), ("age", "<=", 7.0), ("age", "!=", 5)], "3 < age <= 7 and age != 5"),
         ([("age", ">=", 3), ("age", "<=", 3)], "age == 3"),
         ([("age", "==", True)], "age == 1"),
         ([("age", ">", -0.0)], "age > 0"),
         ([("age", "<=", math.inf)], "age is present"),
         ([("age", "<", math.inf)], "age < inf"),
-        ([("age", "not in", [])], "age is present"),
         ([("age", "==", math.nan)], "age is missing"),
-        ([("age", "!=", None)], "age is present"),
         ([("age", "==", 2**53 + 1)], "age == 9007199254740993"),
         ([("age", "<=", 9.500000476837158)], "age <= 9.5"),
         ([("age", "<=", 1234567.891)], "age <= 1234567.891"),
-        ([("job", "in", {"cook", "clerk"})], "job in {clerk, cook}"),
         ([("job", "in", ["cook", None])], "job in {cook, missing}"),
         ([("job", "!=", "cook"), ("job", "!=", "clerk")], "job not in {clerk, cook}"),
-        ([("job", "in", ["a", "b"]), ("job", "!=", "b")], "job == a"),
         ([("flag", "==", 1), ("job", "!=", "cook"), ("age", ">", 3)], "age > 3 and job != cook and flag == 1"),
         ([], "everything"),
     ],
@@ -241,24 +205,18 @@ def test_a_rule_covers_the_rows_on_which_all_its_conditions_hold(conjunction, gi
     assert mask(rules, columns(given_rows)) == [covers(conjunction, FEATURES, row) for row in given_rows]
 
 
-@pytest.mark.parametrize(
-    "dtype", [np.bool_, np.int8, np.uint8, np.int64, np.uint64, np.float16, np.float32, np.float64]
-)
+LARGE = [2**53, 2**53 + 1, 2**53 + 2]
+COLUMNS = [np.array([0, 1], bool), *(np.array([0, 1, 2, 100], kind) for kind in (np.int8, np.uint8))]
+COLUMNS += [np.array([0, 1, 2, *LARGE], kind) for kind in (np.int64, np.uint64)]
+COLUMNS += [np.array([0, 2, 0.1, 0.5, -1, math.nan, math.inf], f"f{size}") for size in (2, 4, 8)]
+
+
 @given(some=st.lists(on_age, min_size=1, max_size=3))
-@pytest.mark.slow
-def test_numbers_of_every_type_are_compared_exactly(dtype, some):
-    limits = [0, 1] if dtype is np.bool_ else [0, 1, 2, 100]
-    big = [2**53, 2**53 + 1, 2**53 + 2] if dtype in {np.int64, np.uint64} else []
-    fractions = [0.1, 0.5, -1.0, math.nan, math.inf] if np.issubdtype(dtype, np.floating) else []
-    X = np.array([*limits, *big, *fractions], dtype)[:, None]
+@example([("age", "<=", 0.1)])  # which 0.1 in single precision is above
+def test_numbers_of_every_type_are_compared_exactly(some):
     rules = Rules.from_conditions([some], ["age"])
-    assert mask(rules, X) == [covers(some, ["age"], (x.item(),)) for x in X[:, 0]]
-
-
-def test_single_precision_rows_are_compared_as_they_are():
-    rules = Rules.from_conditions([[("age", "<=", 0.1)], [("age", ">", 0.1)]], ["age"])
-    single = np.array([[0.1]], np.float32)
-    assert (mask(rules, single, 0), mask(rules, single, 1)) == ([False], [True])
+    for column in COLUMNS:
+        assert mask(rules, column[:, None]) == [covers(some, ["age"], (x,)) for x in column.tolist()]
 
 
 def test_huge_integers_are_compared_exactly_and_decimals_as_the_doubles_that_a_model_sees():
@@ -287,25 +245,14 @@ WRITTEN = [
     [],
     [("age", "in", [3, None])],
 ]
-EXPECTED = [
-    [0, 1, 0, 0],
-    [0, 1, 1, 0],
-    [1, 0, 0, 0],
-    [0, 0, 0, 1],
-    [1, 1, 0, 1],
-    [1, 0, 0, 1],
-    [0, 1, 0, 0],
-    [0, 1, 0, 0],
-    [1, 1, 1, 1],
-    [1, 0, 1, 0],
-]
 IN_ORDER = [list(row) for row in zip(TABLE["age"], TABLE["job"], TABLE["flag"], strict=True)]
 NULLABLE = {"age": pd.array(TABLE["age"], "Int64"), "flag": pd.array(TABLE["flag"], "boolean")}
 
 
-@pytest.mark.parametrize(
-    "X",
-    [
+def test_every_kind_of_table_gives_the_same_masks():
+    rules = Rules.from_conditions(WRITTEN, FEATURES)
+    expected = [[covers(one, FEATURES, row) for row in IN_ORDER] for one in WRITTEN]
+    for X in (
         pd.DataFrame(TABLE, index=[7, 7, 1, 0]),
         pd.DataFrame({**TABLE, **NULLABLE, "job": pd.Categorical(TABLE["job"])}),
         pd.DataFrame({**TABLE, **NULLABLE, "job": pd.array(TABLE["job"], "string")}),
@@ -318,32 +265,27 @@ NULLABLE = {"age": pd.array(TABLE["age"], "Int64"), "flag": pd.array(TABLE["flag
         columns(IN_ORDER),
         IN_ORDER,
         tuple(map(tuple, IN_ORDER)),
-    ],
-    ids=lambda X: f"{type(X).__module__.split('.')[0]}.{type(X).__name__}",
-)
-def test_every_kind_of_table_gives_the_same_masks(X):
-    rules = Rules.from_conditions(WRITTEN, FEATURES)
-    assert [mask(rules, X, row) for row in range(len(rules))] == np.array(EXPECTED, bool).tolist()
-    for one in rules.holds([one for conjunction in rules.distinct for one in conjunction], X):
-        assert one.dtype == bool
-        assert one.shape == (4,)
+    ):
+        assert [mask(rules, X, row) for row in range(len(rules))] == expected, type(X)
+        for one in rules.holds([one for conjunction in rules.distinct for one in conjunction], X):
+            assert (one.dtype, one.shape) == (bool, (4,))
 
 
 def test_text_arrays_and_empty_tables_have_masks_too():
     rules = Rules.from_conditions([[("job", "==", "cook")], [("job", "!=", None)]], ["job"])
-    assert mask(rules, np.array([["cook"], ["clerk"]])) == [True, False]
-    assert mask(rules, np.array([["cook"], ["clerk"]], np.dtypes.StringDType())) == [True, False]
-    assert mask(rules, pd.DataFrame({"job": []})) == []
-    assert mask(rules, np.empty((0, 1))) == []
+    for kind in (str, np.dtypes.StringDType()):
+        assert mask(rules, np.array([["cook"], ["clerk"]], kind)) == [True, False]
+    for empty in (pd.DataFrame({"job": []}), np.empty((0, 1))):
+        assert mask(rules, empty) == []
     dates = np.array([["2026-01-01"], ["NaT"]], "datetime64[D]")
     assert mask(rules, dates, 1) == [True, False]
     assert mask(rules, dates[1:], 0) == [False]
 
 
 def test_a_column_without_any_value_fits_every_condition_and_meets_none():
-    rules = Rules.from_conditions([[("a", "<=", 1)], [("a", "==", "x")], [("a", "!=", 1)], [("a", "==", None)]], ["a"])
-    for empty in ([None, None], [math.nan] * 2, [pd.NA] * 2):
-        for X in (columns([(x,) for x in empty]), pd.DataFrame({"a": empty})):
+    rules = Rules.parse(["a <= 1", "a == x", "a != 1", "a is missing"], ["a"])
+    for empty in (None, math.nan, pd.NA):
+        for X in (columns([(empty,), (empty,)]), pd.DataFrame({"a": [empty, empty]})):
             assert [mask(rules, X, row) for row in range(4)] == [[False] * 2] * 3 + [[True] * 2]
     assert mask(rules, np.array([["NaT"]], "datetime64[s]")) == [False]
 
@@ -362,11 +304,8 @@ def test_each_column_is_converted_once(monkeypatch):
 
 
 def test_a_feature_is_given_by_name_or_by_position():
-    rules = Rules.from_conditions(
-        [[("job", "==", "cook")], [(1, "==", "cook")], [(np.int64(1), "in", ["cook"])]], FEATURES
-    )
+    rules = Rules.from_conditions([[(name, "==", "cook")] for name in ("job", 1, np.int64(1))], FEATURES)
     assert rules.codes.tolist() == [0, 0, 0]
-    assert rules.features == ("age", "job", "flag")
     numbered = Rules.from_conditions([[(5, "<=", 1)], [("5", "<=", 1)], [(1, "<=", 1)]], [3, 5])
     assert numbered.codes.tolist() == [0, 0, 0]
     assert numbered.describe(0) == "5 <= 1"
@@ -376,8 +315,8 @@ def test_without_features_names_come_in_order_of_appearance_and_rows_must_have_t
     rules = Rules.from_conditions([[("job", "==", "cook")], [("age", "<=", 7), ("job", "!=", "cook")]])
     assert rules.features == ("job", "age")
     assert mask(rules, pd.DataFrame(TABLE)) == [False, True, True, False]
-    with pytest.raises(BadInput, match="plain array, and the rules do not say which column is 'job': pass features="):
-        rules.holds(rules.conjunction(0), np.zeros((3, 2)))
+    unknown = "plain array, and the rules do not say which column is 'job': pass features="
+    refused(BadInput, unknown, mask, rules, np.zeros((3, 2)))
     assert mask(Rules.from_conditions([[]]), np.zeros((3, 2))) == [True] * 3
 
 
@@ -392,10 +331,9 @@ def test_rules_over_different_features_are_never_compared():
     many = [f"feature {j}" for j in range(30)]
     one = Rules.from_conditions([[(0, "<=", 1)]], many)
     for other in (many[:29], [*many[:20], "another", *many[21:]]):
-        with pytest.raises(Incompatible, match=r"29 features|'feature 20' in one and 'another' in the other"):
-            one.join(Rules.from_conditions([[(0, "<=", 1)]], other))
-    assert one.kind.startswith("rules over 30 features (feature 0, feature 1")
-    assert repr(one).startswith("<1 explanations: rules over 30 features")
+        told = r"29 features|'feature 20' in one and 'another' in the other"
+        refused(Incompatible, told, one.join, Rules.from_conditions([[(0, "<=", 1)]], other))
+    assert repr(one).startswith("<1 explanations: rules over 30 features (feature 0, feature 1")
 
 
 # -- bad input ----------------------------------------------------------------------------------------------------
@@ -415,7 +353,7 @@ def test_rules_over_different_features_are_never_compared():
         ),
         ([("age", None, 1)], BadInput, r"Operator None"),
         ([("age", "<=", math.nan)], BadInput, r"age <= nan: a missing value has no order"),
-        ([("age", ">", None)], BadInput, r"a missing value has no order"),
+        ([("age", "<= or missing", None)], BadInput, r"a missing value has no order"),
         ([("age", "between", (None, 3))], BadInput, r"a missing value has no order"),
         ([("age", "between", 3)], BadInput, r"between on feature 'age' needs \(low, high\); got 3"),
         ([("age", "between", (1, 2, 3))], BadInput, r"needs \(low, high\)"),
@@ -427,6 +365,7 @@ def test_rules_over_different_features_are_never_compared():
             r"'age' compare it with a number \(age <= 1\) and with text",
         ),
         ([("job", "==", "a"), ("job", "==", "b"), ("job", "<", 1)], WrongType, r"a feature holds one or the other"),
+        ([("job", "<", 1), ("job", "!=", None), ("job", "==", "a")], WrongType, r"a feature holds one or the other"),
         ([("age", "in", [1, "x"])], WrongType, r"mixes numbers and text"),
         ([("age", "in", "abc")], WrongType, r"age in 'abc': pass a list"),
         ([("age", "in", 3)], WrongType, r"age in 3: pass a list"),
@@ -439,7 +378,6 @@ def test_rules_over_different_features_are_never_compared():
         ),
         ([("age", "in", [datetime.date(2026, 1, 1), 3])], WrongType, r"mixes a date and a number"),
         ([("age", "<=", "2026-01-01")], WrongType, r"a date must be a datetime, not its text"),
-        ([("age", "<= or missing", None)], BadInput, r"a missing value has no order"),
         ([("age", " or missing", 1)], BadInput, r"Operator '' on feature 'age' is unknown"),
         ([("age", "==", [1, 2])], WrongType, r"a tuple is neither number"),
         ([("age", "<=")], BadInput, r"A condition must be \(feature, operator, value\); got \('age', '<='\)"),
@@ -449,33 +387,14 @@ def test_rules_over_different_features_are_never_compared():
     ],
 )
 def test_what_cannot_be_read_is_named(written, error, message):
-    with pytest.raises(error, match=message):
-        Rules.from_conditions([[], written], FEATURES)
+    refused(error, message, Rules.from_conditions, [[], written], FEATURES)
 
 
-def test_mixing_numbers_and_text_is_refused_in_any_order():
-    mixed = [("job", "==", "a"), ("job", "==", "b"), ("job", "<", 1), ("job", "!=", None)]
-    for shift in range(4):
-        with pytest.raises(WrongType, match="one or the other"):
-            Rules.from_conditions([mixed[shift:] + mixed[:shift]], FEATURES)
-
-
-@pytest.mark.parametrize(
-    ("features", "error", "message"),
-    [
-        (["age", "job", "age"], BadInput, "Two features are called 'age'"),
-        ([1, "1"], BadInput, "Two features are called '1'"),
-        ("age", WrongType, "features must be a sequence of names; got the text 'age'"),
-    ],
-)
-def test_names_of_features_must_be_distinct(features, error, message):
-    with pytest.raises(error, match=message):
-        Rules.from_conditions([[]], features)
-
-
-def test_names_and_positions_do_not_mix_without_features():
-    with pytest.raises(BadInput, match="by name and some by position"):
-        Rules.from_conditions([[("age", "<=", 1), (0, "<=", 1)]])
+def test_names_of_features_must_be_distinct_and_do_not_mix_with_positions():
+    refused(BadInput, "Two features are called 'age'", Rules.from_conditions, [[]], ["age", "job", "age"])
+    refused(BadInput, "Two features are called '1'", Rules.from_conditions, [[]], [1, "1"])
+    refused(WrongType, "must be a sequence of names; got the text 'age'", Rules.from_conditions, [[]], "age")
+    refused(BadInput, "by name and some by position", Rules.from_conditions, [[("age", "<=", 1), (0, "<=", 1)]])
 
 
 @pytest.mark.parametrize(
@@ -509,9 +428,7 @@ def test_names_and_positions_do_not_mix_without_features():
     ids=range(12),
 )
 def test_rows_that_do_not_fit_are_refused_by_name(X, error, message):
-    rules = Rules.from_conditions([[("age", "<=", 1), ("job", "==", "x")]], FEATURES)
-    with pytest.raises(error, match=message):
-        list(rules.holds(rules.conjunction(0), X))
+    refused(error, message, mask, Rules.from_conditions([[("age", "<=", 1), ("job", "==", "x")]], FEATURES), X)
 
 
 # -- trees --------------------------------------------------------------------------------------------------------
@@ -542,36 +459,32 @@ def test_the_last_number_to_the_left_goes_left_and_the_next_goes_right(threshold
 
 def around(thresholds):
     """The float64 numbers next to each threshold, next to its single-precision neighbors, and halfway between those."""
-    single = thresholds.astype(np.float32)
-    near = [np.nextafter(single, np.float32(-np.inf)), single, np.nextafter(single, np.float32(np.inf))]
-    near = [thresholds, *(one.astype(np.float64) for one in near)]
-    near += [(near[1] + near[2]) / 2, (near[2] + near[3]) / 2]
-    return np.unique(
-        np.concatenate([step for one in near for step in (np.nextafter(one, -9), one, np.nextafter(one, 9))])
-    )
+    single = [np.nextafter(thresholds.astype(np.float32), np.float32(end)) for end in (-np.inf, np.inf)]
+    below, above = (one.astype(np.float64) for one in single)
+    middle = thresholds.astype(np.float32).astype(np.float64)
+    near = [thresholds, below, middle, above, (below + middle) / 2, (middle + above) / 2]
+    return np.unique([np.nextafter(one, end) for one in near for end in (-9, one, 9)])
 
 
-@pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("kind", [DecisionTreeClassifier, DecisionTreeRegressor])
-@pytest.mark.slow
-def test_a_path_covers_exactly_the_rows_of_its_leaf(kind, seed):
-    rng = np.random.default_rng(seed)
+def test_a_path_covers_exactly_the_rows_of_its_leaf(kind):
     crowded = np.float32(1) + np.arange(40, dtype=np.float32) * np.spacing(np.float32(1))  # next to each other
-    X = np.column_stack([rng.choice(crowded, 300).astype(np.float64), rng.normal(size=300), rng.integers(0, 9, 300)])
-    y = rng.integers(0, 3, 300)
-    tree = kind(random_state=0, max_leaf_nodes=60).fit(X, y)
-    splits = tree.tree_
-    cuts = {j: around(splits.threshold[splits.feature == j]) for j in range(3)}
-    hard = np.column_stack([rng.choice(np.concatenate([cuts[j], X[:, j]]), 3000) for j in range(3)])
-    naive_misses = sum(((x <= t) != (np.float32(x) <= t)) for j in cuts for x in cuts[j] for t in splits.threshold)
-    assert naive_misses > 0  # so the thresholds as they stand would be wrong here
-    rules = Rules.from_tree(tree, X)
-    assert rules.partitions
-    everywhere = np.concatenate([X, hard])
-    leaves, first = np.unique(tree.apply(X), return_index=True)
-    covered = np.array([mask(rules, everywhere, row) for row in first])
-    assert (covered == (tree.apply(everywhere) == leaves[:, None])).all()
-    assert rules.group()[0].max() + 1 == len(leaves)
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = np.column_stack([rng.choice(crowded, 300).astype(float), rng.normal(size=300), rng.integers(0, 9, 300)])
+        tree = kind(random_state=0, max_leaf_nodes=60).fit(X, rng.integers(0, 3, 300))
+        splits = tree.tree_
+        cuts = [around(splits.threshold[splits.feature == j]) for j in range(3)]
+        hard = np.column_stack([rng.choice(np.concatenate([cuts[j], X[:, j]]), 3000) for j in range(3)])
+        near, thresholds = np.concatenate(cuts)[:, None], splits.threshold
+        assert ((near <= thresholds) != (near.astype(np.float32) <= thresholds)).any()  # so these would be wrong here
+        rules = Rules.from_tree(tree, X)
+        assert rules.partitions
+        everywhere = np.concatenate([X, hard])
+        leaves, first = np.unique(tree.apply(X), return_index=True)
+        covered = np.array([mask(rules, everywhere, row) for row in first])
+        assert (covered == (tree.apply(everywhere) == leaves[:, None])).all()
+        assert rules.group()[0].max() + 1 == len(leaves)
 
 
 def test_a_path_reads_aloud_with_the_names_the_tree_knows():
@@ -580,37 +493,36 @@ def test_a_path_reads_aloud_with_the_names_the_tree_knows():
     assert Rules.from_tree(tree, X).describe(0) == "education-num <= 9.5"
     assert Rules.from_tree(tree, X, features=["a", "b"]).describe(3) == "a > 9.5"
     bare = DecisionTreeClassifier(random_state=0).fit(X.to_numpy(), [0, 0, 1, 1])
-    assert Rules.from_tree(bare, X.to_numpy()).describe(0) == "x0 <= 9.5"
-    assert Rules.from_tree(bare, pl.DataFrame(X.to_dict("list")).to_numpy().tolist()).describe(3) == "x0 > 9.5"
-    stump = DecisionTreeClassifier().fit(X, [0, 0, 0, 0])
-    assert Rules.from_tree(stump, X).describe(0) == "everything"
+    for rows in (X.to_numpy(), X.to_numpy().tolist()):
+        assert Rules.from_tree(bare, rows).describe(0) == "x0 <= 9.5"
+    assert Rules.from_tree(DecisionTreeClassifier().fit(X, [0] * 4), X).describe(0) == "everything"
 
 
 def test_rules_of_one_tree_partition_and_those_of_two_do_not():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
-    tree, other = DecisionTreeClassifier(random_state=0).fit(X, y), DecisionTreeClassifier(random_state=0).fit(X, 1 - y)
-    another = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    tree, other, another = (
+        DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X, labels)
+        for depth, labels in ((None, y), (None, 1 - y), (2, y))
+    )
     a, b = Rules.from_tree(tree, X[:30]), Rules.from_tree(tree, X[30:])
     assert a.join(b).partitions
     assert a.join(b).tree == a.tree == Rules.from_tree(other, X).tree  # the same splits, so the same parts
     assert a.take([3, 4]).partitions
-    assert not a.join(Rules.from_tree(another, X)).partitions
     written = Rules.from_conditions([[(0, "<=", 0)]], ["x0", "x1"])
-    assert not written.partitions
-    assert not written.join(a).partitions
-    assert not a.join(written).partitions
+    holes = Rules.from_tree(tree, np.where(X > 1, math.nan, X))  # whose paths speak of missing values
+    for parts in (a.join(Rules.from_tree(another, X)), written, written.join(a), a.join(written), a.join(holes)):
+        assert not parts.partitions
 
 
 def test_bad_trees_and_rows_are_refused():
-    X = np.array([[0.0], [1.0], [np.nan]])
-    tree = DecisionTreeClassifier().fit(X, [0, 1, 1])
-    with pytest.raises(WrongType, match="needs a fitted scikit-learn decision tree; got RandomForestClassifier"):
-        Rules.from_tree(RandomForestClassifier(n_estimators=2).fit(X, [0, 1, 1]), X)
-    with pytest.raises(WrongType, match="needs a fitted"):
-        Rules.from_tree(DecisionTreeClassifier(), X)
-    with pytest.raises(BadInput, match="1 features but 2 names"):
-        Rules.from_tree(tree, X[:2], features=["a", "b"])
+    X, y = np.array([[0.0], [1.0], [np.nan]]), [0, 1, 1]
+    forest = RandomForestClassifier(n_estimators=2).fit(X, y)
+    told = "needs a fitted scikit-learn decision tree; got RandomForestClassifier"
+    refused(WrongType, told, Rules.from_tree, forest, X)
+    refused(WrongType, "needs a fitted", Rules.from_tree, DecisionTreeClassifier(), X)
+    tree = DecisionTreeClassifier().fit(X, y)
+    refused(BadInput, "1 features but 2 names", Rules.from_tree, tree, X[:2], features=["a", "b"])
 
 
 def test_a_tree_that_splits_on_missing_alone_asks_for_present():
@@ -649,21 +561,11 @@ def test_a_tree_fitted_without_missing_values_shows_no_sign_of_them(seed):
     assert not knows_missing(tree)
 
 
-def test_paths_that_speak_of_missing_values_and_such_that_do_not_are_no_parts_of_one_whole():
-    X = np.arange(12.0).reshape(6, 2)
-    tree = DecisionTreeClassifier(random_state=0).fit(X, [0, 0, 1, 1, 2, 2])
-    holes = np.where(X > 9, math.nan, X)
-    assert Rules.from_tree(tree, X).join(Rules.from_tree(tree, X)).partitions
-    assert not Rules.from_tree(tree, X).join(Rules.from_tree(tree, holes)).partitions
-
-
 def test_conditions_that_everything_meets_are_left_out_of_a_rule():
-    rules = Rules.from_conditions(
-        [[("age", "!= or missing", None), ("job", "==", "a")], [("job", "==", "a"), ("age", "<= or missing", math.inf)],
-         [("job", "==", "a")], [("age", "not in or missing", [])], []],
-        FEATURES,
-    )  # fmt: skip
-    assert rules.group()[0].tolist() == [0, 0, 0, 1, 1]
+    job = ("job", "==", "a")
+    everything = [("age", "!= or missing", None), ("age", "<= or missing", math.inf), ("age", "not in or missing", [])]
+    rules = Rules.from_conditions([*([one, job] for one in everything), [job], *([one] for one in everything), []])
+    assert rules.group()[0].tolist() == [0] * 4 + [1] * 4
 
 
 # -- dates --------------------------------------------------------------------------------------------------------
@@ -687,23 +589,18 @@ def test_dates_compare_exactly_whatever_their_unit(operator, value, unit):
 
 def test_dates_of_every_library_are_the_same_dates():
     when = [datetime.datetime(2024, 3, 1), None, datetime.datetime(2024, 3, 1, 0, 0, 1)]
+    plainly = pd.DataFrame({"when": pd.Series(when)})
+    aware = plainly.assign(when=plainly["when"].dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"))
     rules = Rules.from_conditions([[("when", "<=", datetime.date(2024, 3, 1))]])
     zoned = Rules.from_conditions([[("when", "<=", pd.Timestamp("2024-03-01T01:00", tz="Europe/Berlin"))]])
-    assert rules.describe(0) == "when <= 2024-03-01"
-    assert zoned.describe(0) == "when <= 2024-03-01Z"
-    plain_ones = [
-        pd.DataFrame({"when": pd.Series(when)}), pd.DataFrame({"when": pd.Series(when, dtype=object)}),
-        pl.DataFrame({"when": when}), pa.table({"when": when}),
-    ]  # fmt: skip
-    for table in plain_ones:
-        assert mask(rules, table) == [True, False, False]
-        with pytest.raises(WrongType, match="compare with a date with a time zone"):
-            mask(zoned, table)
-    aware = pd.DataFrame({"when": pd.to_datetime(pd.Series(when)).dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo")})
-    for table in [aware, pl.from_pandas(aware), pa.Table.from_pandas(aware), aware.astype(object)]:
-        assert mask(zoned, table) == [True, False, False]
-        with pytest.raises(WrongType, match="compare with a date"):
-            mask(rules, table)
+    assert (rules.describe(0), zoned.describe(0)) == ("when <= 2024-03-01", "when <= 2024-03-01Z")
+    for fitting, other, frame, told in (
+        (rules, zoned, plainly, "compare with a date with a time zone"),
+        (zoned, rules, aware, "compare with a date"),
+    ):
+        for table in (frame, frame.astype(object), pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+            assert mask(fitting, table) == [True, False, False]
+            refused(WrongType, told, mask, other, table)
 
 
 # -- bins ---------------------------------------------------------------------------------------------------------
@@ -713,7 +610,7 @@ def test_dates_of_every_library_are_the_same_dates():
 def test_bins_are_the_rules_that_their_bounds_say(seed):
     rng = np.random.default_rng(seed)
     ends = [-np.inf, -1.0, -0.0, 0.0, 2.5, np.inf]
-    lower, upper = rng.choice(ends, (12, 3)), rng.choice(ends, (12, 3))
+    lower, upper = rng.choice(ends, (2, 12, 3))
     written = [
         [(j, ">", low[j]) for j in range(3) if low[j] > -np.inf]
         + [(j, "<=", high[j]) for j in range(3) if high[j] < np.inf]
@@ -723,13 +620,7 @@ def test_bins_are_the_rules_that_their_bounds_say(seed):
     rules = Rules.from_bins(lower, upper, FEATURES)
     assert rules.distinct == expected.distinct
     assert rules.codes.tolist() == expected.codes.tolist()
-
-
-def test_bins_without_bounds_cover_everything():
-    rules = Rules.from_bins([[-np.inf, 0], [-np.inf, -np.inf]], [[np.inf, 3], [np.inf, np.inf]], ["a", "b"])
-    assert [rules.describe(row) for row in range(2)] == ["0 < b <= 3", "everything"]
     assert not rules.partitions
-    assert mask(rules, np.array([[np.nan, 1], [np.nan, np.nan]]), 1) == [True, True]
 
 
 def test_many_rows_in_few_bins_are_few_rules():
@@ -750,63 +641,43 @@ def test_many_rows_in_few_bins_are_few_rules():
     ],
 )
 def test_bins_that_do_not_fit_are_refused(lower, upper, error, message):
-    with pytest.raises(error, match=message):
-        Rules.from_bins(lower, upper, ["a", "b"])
+    refused(error, message, Rules.from_bins, lower, upper, ["a", "b"])
 
 
 # -- together -----------------------------------------------------------------------------------------------------
 
 
-@given(some=st.lists(conjunctions, min_size=1, max_size=8))
-def test_rules_written_down_and_read_again_are_the_same(some):
-    rules = Rules.from_conditions(some, FEATURES)
-    again = Rules.from_conditions(rules.to_conditions(), rules.features)
-    assert again.distinct == rules.distinct
-    assert again.codes.tolist() == rules.codes.tolist()
-    assert [again.describe(row) for row in range(len(rules))] == [rules.describe(row) for row in range(len(rules))]
-
-
-@given(some=st.lists(conjunctions, min_size=1, max_size=8))
-def test_pickling_keeps_rules(some):
-    rules = Rules.from_conditions(some, FEATURES)
-    again = pickle.loads(pickle.dumps(rules))
-    assert again.distinct == rules.distinct
-    assert again.locate(rules).tolist() == rules.locate(rules).tolist()
-
-
 @given(
     some=st.lists(conjunctions, min_size=1, max_size=8), others=st.lists(conjunctions, max_size=8), pick=st.randoms()
 )
-@pytest.mark.slow
-def test_rules_are_taken_joined_located_and_grouped_as_if_made_together(some, others, pick):
-    rules, more = Rules.from_conditions(some, FEATURES), Rules.from_conditions(others, FEATURES)
-    together = Rules.from_conditions(some + others, FEATURES)
-    assert rules.join(more).distinct == together.distinct
-    assert rules.join(more).codes.tolist() == together.codes.tolist()
+def test_rules_are_written_pickled_taken_joined_located_and_grouped_as_if_made_together(some, others, pick):
+    rules, more, together = (Rules.from_conditions(each, FEATURES) for each in (some, others, some + others))
+    written = Rules.from_conditions(together.to_conditions(), together.features)
+    for again in (rules.join(more), written, pickle.loads(pickle.dumps(together))):
+        assert again.distinct == together.distinct
+        assert again.codes.tolist() == together.codes.tolist()
+        assert [again.describe(row) for row in range(len(again))] == [
+            together.describe(row) for row in range(len(again))
+        ]
     codes, first = together.group()
-    distinct = together.take(first)
-    assert distinct.locate(together).tolist() == codes.tolist()
+    assert together.take(first).locate(together).tolist() == codes.tolist()
     known = {together.conjunction(row) for row in range(len(some))}
-    assert (rules.take(rules.group()[1]).locate(more) >= 0).tolist() == [
-        more.conjunction(row) in known for row in range(len(more))
-    ]
+    located = rules.take(rules.group()[1]).locate(more) >= 0
+    assert located.tolist() == [more.conjunction(row) in known for row in range(len(more))]
     chosen = [pick.randrange(len(some)) for _ in range(4)]
     assert rules.take(chosen).to_conditions() == [rules.to_conditions()[row] for row in chosen]
 
 
 def test_conditions_compare_by_value_and_stay_small():
     a, b = to_condition(0, "age", "<=", 3), to_condition(0, "age", "<=", np.float32(3))
-    assert a == b
-    assert hash(a) == hash(b)
+    assert (a, hash(a)) == (b, hash(b))
     assert a != to_condition(0, "age", "<", 3)
     assert str(to_condition(0, "age", "<=", -0.0).triples()) == "[('age', '<=', 0.0)]"
     assert not hasattr(a, "__dict__")
-    assert isinstance(a, Condition)
     with pytest.raises(AttributeError):
         a.low = 3
 
 
-@pytest.mark.slow
 def test_rules_are_the_same_in_every_process():
     program = (
         "import pickle, sys; from faithscope.explanations.rules import Rules; import numpy as np;"
@@ -816,43 +687,29 @@ def test_rules_are_the_same_in_every_process():
         "print(r.describe(0), r.to_conditions(), Rules.from_tree(t, [[0.0]]).tree, repr(r.distinct));"
         "print(pickle.dumps(r).hex(), file=sys.stderr)"
     )
-    runs = [
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        for seed in ("1", "2", "3")
-    ]
-    assert len({run.stdout for run in runs}) == 1
-    first, *others = [pickle.loads(bytes.fromhex(run.stderr)) for run in runs]
-    for other in others:
-        assert first.join(other).codes.tolist() == [0, 0]
+    run = partial(subprocess.run, [sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    first, second = (run(env={**os.environ, "PYTHONHASHSEED": seed}) for seed in "12")
+    assert first.stdout == second.stdout
+    one, other = (pickle.loads(bytes.fromhex(done.stderr)) for done in (first, second))
+    assert one.join(other).codes.tolist() == [0, 0]
 
 
-@pytest.mark.parametrize("values", [("a", "b"), ["a", "b"], {"a", "b"}, np.array(["a", "b"]), pd.Series(["a", "b"])])
-def test_a_set_of_values_may_come_in_any_collection(values):
-    rules = Rules.from_conditions([[["job", "in", values]], [("job", "in", frozenset({"b", "a"}))]], FEATURES)
-    assert rules.codes.tolist() == [0, 0]
-    assert rules.describe(0) == "job in {a, b}"
+def test_a_set_of_values_may_come_in_any_collection():
+    held = [["a", "b"], ("a", "b"), {"a", "b"}, frozenset("ba"), np.array(["a", "b"]), pd.Series(["a", "b"])]
+    rules = Rules.from_conditions([[["job", "in", values]] for values in held], FEATURES)
+    assert {rules.describe(row) for row in range(len(held))} == {"job in {a, b}"}
 
 
 def test_conditions_on_categories_hold_on_rows_that_hold_their_codes():
-    texts = {0: "clerk", 1: "cook"}
     rules = Rules.parse(["job == clerk", "job != cook", "job is missing", "job in {cook, baker}"], ["job"])
-    coded = rules._with(categories={"job": texts})
+    coded = rules._with(categories={"job": {0: "clerk", 1: "cook"}})
     named = pd.DataFrame({"job": ["clerk", "cook", None, "poet"]})
-    conditions = [parts[0] for parts in rules.distinct]
-    expected = [mask.tolist() for mask in rules.holds(conditions, named)]
-    for codes in ([[0], [1], [np.nan], [7]], np.array([[0.0], [1.0], [np.nan], [7.0]]), [[0], [1], [None], [0.5]]):
-        assert [mask.tolist() for mask in coded.holds(conditions, codes)] == expected
-    assert [mask.tolist() for mask in coded.holds(conditions, named)] == expected
+    expected = [mask(rules, named, row) for row in range(4)]
+    for X in ([[0], [1], [np.nan], [7]], np.array([[0], [1], [np.nan], [7]]), [[0], [1], [None], [0.5]], named):
+        assert [mask(coded, X, row) for row in range(4)] == expected
 
 
 def test_rules_whose_codes_disagree_are_not_joined():
     first, second = (Rules.parse(["job == clerk"], ["job"])._with(categories={"job": {0: t}}) for t in ("a", "b"))
     assert first.join(first).categories == {"job": {0: "a"}}
-    with pytest.raises(Incompatible, match="job = 0 is 'a' in some rules and 'b' in others"):
-        first.join(second)
+    refused(Incompatible, "job = 0 is 'a' in some rules and 'b' in others", first.join, second)
