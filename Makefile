@@ -3,24 +3,38 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test quick check docs fuzz bench dist lock clean
+PYTEST := $(BIN)/pytest -n auto --dist worksteal
+
+.PHONY: demo test test-all quick check style types tests thorough docs fuzz bench dist lock clean
 
 demo: $(VENV)/.shap ## install, compare explainers on bundled data, and write report.html
 	$(BIN)/faithscope demo
 
-test: check ## install, check style, types and imports, and run all tests
-	$(BIN)/pytest -n auto
+test: $(VENV)/.test ## install, check style, types and imports, and beside that run the tests: every law, contract, refusal, found bug
+	$(MAKE) --no-print-directory -j3 style types tests
+
+test-all: test thorough ## also what takes longer: rare seeds, Spark and Postgres in full, every page, notebooks, studies, full grids
+
+tests: $(VENV)/.test
+	$(PYTEST) -m "not thorough"
+
+thorough: $(VENV)/.test # what is marked so, and every property with four times the examples
+	$(PYTEST) -m "thorough or property" --hypothesis-profile=all
 
 # Leaves out tests marked slow (more than about a second over all their parameters; all of contracts, faults, fuzz,
-# notebooks, reproduce), engine (Postgres or Spark), browser (Chromium); tries 20 examples per property instead of 100.
+# notebooks, reproduce), engine (Postgres or Spark), browser (Chromium); tries 20 examples per property instead of 25.
 quick: $(VENV)/.test ## the tests for after every change: under a minute on two cores
-	$(BIN)/pytest -n auto -m "not slow and not engine and not browser" --hypothesis-profile=quick
+	$(PYTEST) -m "not thorough and not slow and not engine and not browser" --hypothesis-profile=quick
 
-check: $(VENV)/.test
+check: style types
+
+style: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+types: $(VENV)/.test
+	$(BIN)/mypy
 
 docs: $(VENV)/.docs ## build the documentation site into site/; a warning is an error
 	$(BIN)/sphinx-build -W --keep-going -q -E docs site
@@ -32,8 +46,7 @@ bench: $(VENV)/.bench ## install what is compared with, measure speed as ratios 
 	$(BIN)/python benchmarks/history.py
 	$(BIN)/python benchmarks/known_quality.py
 	$(BIN)/python benchmarks/conformance.py
-	$(BIN)/python benchmarks/coverage.py --quick
-	$(BIN)/python benchmarks/coverage_numbers.py --quick
+	$(BIN)/python benchmarks/coverage --quick
 	$(BIN)/python benchmarks/limits.py --seconds 5
 
 dist: $(VENV)/.dev ## the source distribution and the wheel, checked

@@ -42,3 +42,5 @@ def pytest_collection_modifyitems(items):
         chosen = item.callspec.params.values() if hasattr(item, "callspec") else ()
         if ENGINES & {str(getattr(value, "__name__", value)) for value in chosen}:
             item.add_marker("engine")
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker("property")
