@@ -16,15 +16,15 @@ Times are the best of a few runs in turns, so that a busy moment of the machine 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import pairwise
 
 import numpy as np
 
 import faithscope as fs
 from consistency import SPREADS, importances
 from faithscope.agreements import Agreement
-from machine import describe_rates, reading
-from ratios import Line, conclude, describe_machine, measure, options, race
+from machine import reading
+from ratios import Line, race, run
+from ratios import growth as ratios_growth
 from sufficiency import Ruled, compare, reading_bitmaps, ruled
 
 BARS = {"Spread": 2.0, "Close": 4.0, "Tolerance": 4.0}
@@ -78,10 +78,7 @@ def growth(sizes: Sizes) -> Iterator[Line]:
         for n in sizes.growth:
             values, _, numbers = numeric(n, "few")
             best[n] = race({name: asking(values, numbers, agreement)}, min(3, sizes.runs))[name]
-        for less, more in pairwise(sizes.growth):
-            times = {f"n = {n:,}": best[n] for n in (less, more)}
-            what = f"{name}: time for {more // less} times the rows"
-            yield Line(what, best[more] / best[less], at_most=15, seconds=times)
+        yield from ratios_growth(best, f"{name}: time for {{}} times the rows")
 
 
 def loop_over_masks(sample: Ruled, y: np.ndarray, agree: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> float:
@@ -137,13 +134,5 @@ def against_a_loop(sizes: Sizes) -> Iterator[Line]:
         yield Line(what, best["loop"] / best["faithscope"], seconds=best, note=note, limit=limit)
 
 
-def main() -> None:
-    chosen = options(__doc__).parse_args()
-    machine = describe_machine(("faithscope", "numpy", "scipy"))
-    print(f"{machine}; {describe_rates()}")
-    parts = (against_labels, growth, against_a_loop)
-    conclude(measure(parts, QUICK if chosen.quick else Sizes(), not chosen.quick), machine, chosen)
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, ("faithscope", "numpy", "scipy"), (against_labels, growth, against_a_loop), Sizes(), QUICK)

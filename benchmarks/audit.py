@@ -24,7 +24,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 
 import duckdb
@@ -33,6 +32,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import faithscope as fs
+from consistency import importances
 from faithscope.discretizers import Discretizer
 from faithscope.tables.audit import audit
 from machine import describe_rates, reading_bytes
@@ -48,8 +48,8 @@ from ratios import (
     peak_bytes,
     race,
 )
+from ratios import growth as ratios_growth
 
-SPREADS = {"few": (0.02, 0.05), "many": (0.08, 0.15)}  # of φ: rounded to a decimal, 1 row in 12 or nearly all differ
 CHUNK = 1_000_000
 COLUMNS = [f"phi_{j}" for j in range(FEATURES)]
 FOLDER = Path(tempfile.gettempdir()) / "faithscope-benchmark"
@@ -85,9 +85,7 @@ def written(n: int, spread: str, decimals: int = 15) -> Path:
 
 
 def _part(rows: int, spread: str, seed: int, decimals: int, schema: pa.Schema) -> pa.Table:
-    values = np.random.default_rng(seed).standard_normal((rows, FEATURES))
-    labels = np.digitize(values.sum(axis=1), [-2.0, 2.0])
-    values *= np.geomspace(*SPREADS[spread], FEATURES)
+    values, labels = importances(rows, spread, seed=seed)
     values = np.round(values, decimals)
     return pa.table([*(pa.array(values[:, j]) for j in range(FEATURES)), pa.array(labels)], schema=schema)
 
@@ -141,10 +139,7 @@ def growth(sizes: Sizes) -> Iterator[Line]:
     best = {}
     for n in sizes.growth:
         best[n] = race({"faithscope": Ours(written(n, "few"), fs.Floor(1))}, sizes.runs)["faithscope"]
-    for less, more in pairwise(sizes.growth):
-        times = {f"n = {n:,}": best[n] for n in (less, more)}
-        what = f"time for {more // less} times the rows, 1-fp, few"
-        yield Line(what, best[more] / best[less], at_most=15, seconds=times)
+    yield from ratios_growth(best, "time for {} times the rows, 1-fp, few")
 
 
 def written_wide(n: int, width: int) -> Path:

@@ -21,26 +21,23 @@ import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 
 import faithscope as fs
-from machine import describe_rates, reading
+from machine import reading
 from ratios import (
     FEATURES,
     Line,
-    conclude,
-    describe_machine,
     has_peak,
     in_fresh_process,
     is_missing,
-    measure,
-    options,
     peak_bytes,
     quantus_value,
     race,
+    run,
 )
+from ratios import growth as ratios_growth
 
 CONSTANT = "few, constant"
 SPREADS = {"few": (0.02, 0.05), "many": (0.08, 0.15)}  # of φ: rounded to a decimal, 1 row in 12 or nearly all differ
@@ -60,9 +57,9 @@ class Sizes:
 QUICK = Sizes((500, 1_000, 2_000), 100_000, 500_000, (10_000, 100_000, 1_000_000), 2)
 
 
-def importances(n: int, spread: str, discretized: bool = False) -> tuple[np.ndarray, np.ndarray]:
+def importances(n: int, spread: str, discretized: bool = False, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Normal importances, wider from feature to feature, and one of three labels that depends on them."""
-    values = np.random.default_rng(0).standard_normal((n, FEATURES))
+    values = np.random.default_rng(seed).standard_normal((n, FEATURES))
     labels = np.digitize(values.sum(axis=1), [-2.0, 2.0])
     values *= np.geomspace(*SPREADS[spread], FEATURES) * (10 if discretized else 1)
     return np.floor(values, out=values) if discretized else values, labels
@@ -198,11 +195,7 @@ def growth(sizes: Sizes) -> Iterator[Line]:
             values, labels = importances(n, spread, discretized=True)
             work = {"faithscope": lambda v=values, y=labels: fs.consistency(v, y).value}
             best[n] = race(work, sizes.runs)["faithscope"]
-        for less, more in pairwise(sizes.growth):
-            times = {f"n = {n:,}": best[n] for n in (less, more)}
-            note = f"{best[less] / less * 1e9:.0f} and {best[more] / more * 1e9:.0f} ns a row"
-            what = f"time for {more // less} times the rows, {spread}"
-            yield Line(what, best[more] / best[less], at_most=15, seconds=times, note=note)
+        yield from ratios_growth(best, f"time for {{}} times the rows, {spread}")
 
 
 def import_time(sizes: Sizes) -> Iterator[Line]:
@@ -211,13 +204,6 @@ def import_time(sizes: Sizes) -> Iterator[Line]:
     yield Line("import faithscope, beyond numpy", best, "s", at_most=0.5)
 
 
-def main() -> None:
-    chosen = options(__doc__).parse_args()
-    machine = describe_machine(("faithscope", "numpy", "quantus", "polars", "duckdb"))
-    print(f"{machine}; {describe_rates()}")
-    parts = (against_quantus, against_group_by, first_calls, memory, against_the_jackknife, growth, import_time)
-    conclude(measure(parts, QUICK if chosen.quick else Sizes(), not chosen.quick), machine, chosen)
-
-
 if __name__ == "__main__":
-    main()
+    every = (against_quantus, against_group_by, first_calls, memory, against_the_jackknife, growth, import_time)
+    run(__doc__, ("faithscope", "numpy", "quantus", "polars", "duckdb"), every, Sizes(), QUICK)

@@ -1,65 +1,22 @@
-"""Does `fs.encoding` find explainers that encode, leave the others alone, and take seconds on many rows?
+"""How long does `fs.encoding` take on many rows and rules, beside `fs.sufficiency`?
 
-    python benchmarks/encoding.py             # some minutes; exits 1 where a bar is missed
-    python benchmarks/encoding.py --quick     # seconds; too few systems to judge
+    python benchmarks/encoding.py             # a minute
+    python benchmarks/encoding.py --quick     # seconds
 
-The bars: encoders are found with probability at least .9 at 1,000 rows, and of systems that do not encode at most 5%
-are flagged, up to two Monte-Carlo errors, over 3,200 samples of eight kinds.
+Whether it finds explainers that encode, and leaves the others alone: `python benchmarks/coverage --only encoders`.
 """
 
-import math
-import sys
-from collections.abc import Callable
-from pathlib import Path
-from time import perf_counter
+from functools import partial
 
 import numpy as np
 
 import faithscope as fs
-from encoding_systems import ENCODERS, HONEST, Chance, Drawn
-from ratios import describe_machine
+from ratios import clock, describe_machine, options
 
-KEPT = Path(__file__).parent / "results" / "encoding.txt"
-ROWS, POWER, ALARMS = 1_000, 0.9, 0.05
-FEWER = (60, 200)
+SIZES = ((10_000, 1_000), (100_000, 1_000), (100_000, 5_000))  # rows, rules
 
 
-def found(draw: Callable[[int, Chance], Drawn], n: int, samples: int) -> tuple[float, float]:
-    """The share of samples that are said to encode, and the mean of the value."""
-    said, values = 0, []
-    for seed in range(samples):
-        drawn = draw(n, np.random.default_rng([seed, n]))
-        encoding = fs.encoding(drawn.rules, drawn.predictions, drawn.X)
-        said += bool(encoding.encodes)
-        values.append(0.0 if encoding.value is None else encoding.value)
-    return said / samples, float(np.mean(values))
-
-
-def powers(samples: int) -> tuple[list[str], bool]:
-    """How often encoders are found, and whether that is often enough."""
-    lines = [f"{'encoder, found in so many samples':38} {'n=60':>7} {'n=200':>7} {'n=1,000':>8} {'value':>7}"]
-    good = True
-    for name, draw in ENCODERS.items():
-        few = [found(draw, n, samples)[0] for n in FEWER]
-        share, value = found(draw, ROWS, samples)
-        good &= share >= POWER
-        lines.append(f"{name:38} {few[0]:7.3f} {few[1]:7.3f} {share:8.3f} {value:7.3f}")
-    return lines, good
-
-
-def alarms(samples: int) -> tuple[list[str], bool]:
-    """How often systems that do not encode are flagged, and whether that is rare enough."""
-    lines = [f"{'no encoding, flagged in so many samples':38} {'n=60':>7} {'n=200':>7} {'n=1,000':>8} {'value':>7}"]
-    most, good = ALARMS + 2 * math.sqrt(ALARMS * (1 - ALARMS) / samples), True
-    for name, draw in HONEST.items():
-        few = [found(draw, n, samples)[0] for n in FEWER]
-        share, value = found(draw, ROWS, samples)
-        good &= max(*few, share) <= most
-        lines.append(f"{name:38} {few[0]:7.3f} {few[1]:7.3f} {share:8.3f} {value:7.3f}")
-    return lines, good
-
-
-def many_rules(n: int, rules: int, rng: Chance) -> Drawn:
+def many_rules(n: int, rules: int, rng: np.random.Generator) -> tuple[fs.Rules, np.ndarray, np.ndarray]:
     """So many rules of two conditions; every row is given one of those that hold on it."""
     X = rng.random((n, 10))
     names = [f"x{j}" for j in range(10)]
@@ -72,36 +29,18 @@ def many_rules(n: int, rules: int, rng: Chance) -> Drawn:
         [(names[a], "<=", float(b)), (names[c], "<=", 2.0)] for (a, c), b in zip(features, bounds, strict=True)
     ]
     given = [conditions[j] for j in np.maximum(chosen, 0)]
-    return Drawn(fs.Rules.from_conditions(given, features=names), (3 * X[:, 0]).astype(int).astype(object), X)
-
-
-def speeds(sizes: list[tuple[int, int]]) -> list[str]:
-    """Seconds for many rows and rules, beside those of sufficiency."""
-    lines = [f"{'rows':>9} {'rules':>7} {'labels, s':>10} {'sufficiency, s':>15}"]
-    for n, rules in sizes:
-        drawn = many_rules(n, rules, np.random.default_rng(0))
-        given, times = (drawn.rules, drawn.predictions, drawn.X), []
-        for measure in (fs.encoding, fs.sufficiency):
-            start = perf_counter()
-            measure(*given)
-            times.append(perf_counter() - start)
-        lines.append(f"{n:9,} {rules:7,} {times[0]:10.2f} {times[1]:15.2f}")
-    return lines
+    return fs.Rules.from_conditions(given, features=names), (3 * X[:, 0]).astype(int).astype(object), X
 
 
 def main() -> None:
-    """Print the tables, and keep them."""
-    quick, start = "--quick" in sys.argv, perf_counter()
-    samples = 20 if quick else 400
-    fast = speeds([(10_000, 1_000)] if quick else [(10_000, 1_000), (100_000, 1_000), (100_000, 5_000)])
-    strong, found_all = powers(samples // 2)
-    false, few_alarms = alarms(samples)
-    end = f"{samples // 2} samples of every encoder, {samples:,} of every other; {perf_counter() - start:.0f} s"
-    lines = [describe_machine(["numpy", "scipy"]), "", *fast, "", *strong, "", *false, "", end]
-    print("\n".join(lines))
-    if not quick:
-        KEPT.write_text("\n".join([*lines, ""]))
-    sys.exit(0 if quick or (found_all and few_alarms) else 1)
+    """Print the seconds."""
+    chosen = options(__doc__).parse_args()
+    print(describe_machine(("numpy", "scipy")))
+    print(f"{'rows':>9} {'rules':>7} {'labels, s':>10} {'sufficiency, s':>15}")
+    for n, rules in SIZES[:1] if chosen.quick else SIZES:
+        given = many_rules(n, rules, np.random.default_rng(0))
+        times = [clock(partial(measure, *given))[0] for measure in (fs.encoding, fs.sufficiency)]
+        print(f"{n:9,} {rules:7,} {times[0]:10.2f} {times[1]:15.2f}")
 
 
 if __name__ == "__main__":

@@ -92,15 +92,7 @@ class AnchorExp:
 
     def explain(self, rows: np.ndarray, predict: Callable[[Any], Any]) -> list[list[Condition]]:
         np.random.seed(0)  # noqa: NPY002 - theirs
-        return [self._conditions(row, predict) for row in rows]
-
-    def explain_with_precision(
-        self, rows: np.ndarray, predict: Callable[[Any], Any]
-    ) -> tuple[list[list[Condition]], list[float]]:
-        """The same rules, and the precision that anchor-exp says each has."""
-        np.random.seed(0)  # noqa: NPY002 - theirs
-        anchors, rules = zip(*(self._search(row, predict) for row in rows), strict=True)
-        return list(rules), list(map(_claim, anchors))
+        return [self._search(row, predict)[1] for row in rows]
 
     def explain_with_fresh_precision(
         self, rows: np.ndarray, predict: Callable[[Any], Any], draws: int
@@ -110,10 +102,9 @@ class AnchorExp:
         anchors, rules = zip(*(self._search(row, predict) for row in rows), strict=True)
         samplers = (self.explainer.get_sample_fn(row, predict)[0] for row in rows)
         fresh = [float(draw(list(a["feature"]), draws)[2].mean()) for draw, a in zip(samplers, anchors, strict=True)]
-        return list(rules), list(map(_claim, anchors)), fresh
-
-    def _conditions(self, row: np.ndarray, predict: Callable[[Any], Any]) -> list[Condition]:
-        return self._search(row, predict)[1]
+        # The precision of the whole rule, or of all rows if the rule is empty.
+        claims = [float(([anchor["all_precision"]] + anchor["precision"])[-1]) for anchor in anchors]
+        return list(rules), claims, fresh
 
     def _search(self, row: np.ndarray, predict: Callable[[Any], Any]) -> tuple[dict[str, Any], list[Condition]]:
         """By the steps of ``explain_instance``, which then writes the conditions as text."""
@@ -128,11 +119,6 @@ class AnchorExp:
             return j, "==", value
         edges = np.unique(np.percentile(self.known[:, j], (25, 50, 75)))
         return j, "<=" if operator == "leq" else ">", float(edges[value])
-
-
-def _claim(anchor: dict[str, Any]) -> float:
-    """The precision of the whole rule, or of all rows if the rule is empty."""
-    return float(([anchor["all_precision"]] + anchor["precision"])[-1])
 
 
 @dataclass(frozen=True)

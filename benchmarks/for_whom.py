@@ -20,21 +20,235 @@ gets another prediction: a lower limit of how many rules do not hold for all poi
 """
 
 import argparse
+import importlib
+import io
 import json
 import math
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xgboost
+from scipy.stats import t as student
 
 import faithscope as fs
+from explained import AnchorExp
+from faithscope.charts.theme import LIGHT, theme
 from faithscope.reproduce.models.splits import NAMES, Split, split
-from for_whom_anchor_exp import against_anchor_exp, told
-from for_whom_rules import THRESHOLDS, covers, explained, uniform_points
 from ratios import describe_machine, is_missing
+
+THRESHOLDS = (0.5, 0.8, 0.95)
+TOP = 3  # features of LIME's that make a box
+LEAVES = 16  # of the tree that is fitted to the model
+_QUARTERS = (25, 50, 75)
+
+
+def explained(model: Any, train: np.ndarray, X: np.ndarray, categorical: tuple[int, ...]) -> dict[str, fs.Rules]:
+    """The rules of each explainer for the same rows of the same model."""
+    anchors = fs.explainers.Anchors(model, train, beam=1, categorical=categorical).explain_at(X, THRESHOLDS)
+    return {
+        "LIME's top 3": lime_boxes(model, train, X, categorical),
+        "tree path": fs.explainers.TreePath.surrogate(model, train, max_leaf_nodes=LEAVES).explain(X),
+        **{f"anchor {threshold}": rules for threshold, rules in anchors.items()},
+        "formal reason": fs.explainers.SufficientReason(model).explain(X),
+    }
+
+
+def lime_boxes(model: Any, train: np.ndarray, X: np.ndarray, categorical: tuple[int, ...]) -> fs.Rules:
+    """The row's quarter, or category, of each of the three features that LIME finds most important."""
+    weights = fs.explainers.Lime(model, train, categorical=categorical).explain(X).values
+    per_class = weights.reshape(len(X), -1, X.shape[1])  # of two classes there is one vector, of more one per class
+    weights = per_class[np.arange(len(X)), model.predict(X) if per_class.shape[1] > 1 else 0]
+    top = np.argsort(-np.abs(weights), axis=1, kind="stable")[:, :TOP]
+    edges = [np.unique(np.percentile(column, _QUARTERS)) for column in train.T]
+    boxes = [
+        [condition for j in sorted(features) for condition in _quarter(j, row[j], edges[j], j in categorical)]
+        for row, features in zip(X, top.tolist(), strict=True)
+    ]
+    return fs.Rules.from_conditions(boxes, features=[f"x{j}" for j in range(X.shape[1])])
+
+
+def _quarter(j: int, value: float, edges: np.ndarray, category: bool) -> list[tuple[str, str, float]]:
+    """The conditions that a value meets."""
+    if category:
+        return [(f"x{j}", "==", float(value))]
+    place = int(np.searchsorted(edges, value))
+    above = [(f"x{j}", ">", float(edges[place - 1]))] if place else []
+    return above + ([(f"x{j}", "<=", float(edges[place]))] if place < len(edges) else [])
+
+
+def covers(rules: fs.Rules, row: int, others: np.ndarray) -> np.ndarray:
+    """Which rows the rule of one row covers."""
+    return np.logical_and.reduce([np.ones(len(others), bool), *rules.holds(rules.conjunction(row), others)])
+
+
+def uniform_points(
+    rules: fs.Rules, X: np.ndarray, train: np.ndarray, categorical: tuple[int, ...], draws: int, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Points drawn evenly inside the rule of each row, (n · draws, d), and the row of each.
+
+    A number lies anywhere between the least and the largest of training, also between whole numbers; a category is any
+    that training has. If a rule leaves no such value of a feature, the row keeps its own.
+    """
+    place = {name: j for j, name in enumerate(rules.features)}
+    known = {j: np.unique(train[:, j]) for j in categorical}
+    ends = train.min(axis=0), train.max(axis=0)
+    points = []
+    for row, (own, rule) in enumerate(zip(X, rules.to_conditions(), strict=True)):
+        rng = np.random.default_rng([seed, row])
+        tests = [(place[name], operator, value) for name, operator, value in rule]
+        columns = [
+            _inside([test[1:] for test in tests if test[0] == j], own[j], known.get(j), ends[0][j], ends[1][j])(
+                rng, draws
+            )
+            for j in range(X.shape[1])
+        ]
+        points.append(np.column_stack(columns))
+    return np.concatenate(points), np.repeat(np.arange(len(X)), draws)
+
+
+def _inside(tests: list[Any], own: float, known: np.ndarray | None, first: float, last: float) -> Any:
+    """A function that draws values of one feature, all of which pass the tests."""
+    above = max((value for operator, value in tests if operator == ">"), default=-np.inf)
+    below = min((value for operator, value in tests if operator == "<="), default=np.inf)
+    equal = [value for operator, value in tests if operator == "=="]
+    strange = {operator for operator, _ in tests} - {">", "<=", "=="}
+    if strange:
+        raise ValueError(f"No values are drawn for conditions with {sorted(strange)}.")
+    if known is not None or equal:
+        values = np.array(equal[:1] if known is None else known)
+        values = values[(values > above) & (values <= below) & np.isin(values, equal or values)]
+        return lambda rng, draws: rng.choice(values if len(values) else [own], draws)
+    low, high = max(first, np.nextafter(above, np.inf)), min(last, below)
+    return lambda rng, draws: rng.uniform(low, high, draws) if low <= high else np.full(draws, own)
+
+
+DRAWS = 1_000  # per row: ours, and new ones of anchor-exp's own
+
+
+def against_anchor_exp(data: Split, model: Any, X: np.ndarray, train: np.ndarray, threshold: float) -> dict[str, Any]:
+    """Claimed and measured precision of anchor-exp's rules: means over rows, and differences row by row.
+
+    "claimed" is what anchor-exp returns with a rule, "fresh" the precision of new draws by its own function under the
+    finished rule.
+    """
+    rival = importlib.import_module("anchor.anchor_tabular").AnchorTabularExplainer
+    words = {j: list(data.categories[j] or ()) for j in data.categorical}
+    package = AnchorExp(train, rival(list(data.classes), list(data.names), train, words), threshold)
+    conditions, *own = package.explain_with_fresh_precision(X, model.predict, DRAWS)
+    rules = fs.Rules.from_conditions(conditions, features=data.names)
+    perturbed = fs.sufficiency(rules, model, X, population=fs.Perturbed(train, draws=DRAWS))
+    others = np.array([row for row in data.test if not (row == X).all(axis=1).any()])
+    real = fs.sufficiency(rules, model.predict(X), population=among(rules, others, model.predict(others)))
+    measured = {"perturbed": perturbed, "real": real}
+    claims = dict(zip(("claimed", "fresh"), map(np.array, own), strict=True))
+    return {
+        "data": data.name,
+        "rows": len(X),
+        "witnesses": len(others),
+        "threshold": threshold,
+        "empty": sum(not rule for rule in conditions),
+        **{name: float(claim.mean()) for name, claim in claims.items()},
+        **{name: told(estimate) for name, estimate in measured.items()},
+        "apart": {
+            f"{claim} - {name}": difference(claims[claim], estimate)
+            for claim in claims
+            for name, estimate in measured.items()
+        },
+    }
+
+
+def difference(claims: np.ndarray, estimate: fs.Estimate) -> dict[str, Any]:
+    """The mean of claimed less measured over the rows that can be checked, and its 95% interval by Student's t."""
+    checked = estimate.counts.others > 0
+    gaps = claims[checked] - estimate.counts.values[checked]
+    margin = float(student.ppf(0.975, len(gaps) - 1) * gaps.std(ddof=1) / np.sqrt(len(gaps)))
+    return {"mean": float(gaps.mean()), "low": gaps.mean() - margin, "high": gaps.mean() + margin, "rows": len(gaps)}
+
+
+def among(rules: fs.Rules, others: np.ndarray, predictions: np.ndarray) -> Any:
+    """All of some other real rows that each rule covers, as a population."""
+    covered = [np.flatnonzero(covers(rules, row, others)) for row in range(len(rules))]
+    of = np.repeat(np.arange(len(rules)), [len(rows) for rows in covered])
+    witnesses = np.concatenate(covered)
+    return fs.drawn(rules, others[witnesses], predictions[witnesses], of=of)
+
+
+def told(estimate: fs.Estimate) -> dict[str, Any]:
+    """What is kept of an estimate."""
+    return {name: getattr(estimate, name) for name in ("verified", "low", "high", "unverifiable", "n")}
+
+
+# Every population has a color and a shape, so that either is enough to tell it.
+MARKS = {
+    "real": (LIGHT["ink"], "circle"),
+    "nearest": (LIGHT["consistency"], "triangle-up"),
+    "perturbed": (LIGHT["sufficiency"], "square"),
+    "product": (LIGHT["faithful"], "diamond"),
+    "uniform": (LIGHT["chance"], "cross"),
+}
+_COLUMNS = 3
+
+
+def draw(lines: list[dict[str, Any]], path: Path) -> None:
+    """One panel per data set, one row per explanation, one mark per population; PNG or SVG, by the name of the file."""
+    import altair as alt
+
+    sets = list(dict.fromkeys(line["data"] for line in lines))
+    panels = [_panel(lines, name, first=place % _COLUMNS == 0) for place, name in enumerate(sets)]
+    chart = alt.concat(*panels, columns=_COLUMNS, spacing=18).properties(
+        title=alt.Title(
+            "Sufficient for whom?",
+            subtitle="Share of inputs under a row's rule that keep the row's prediction, on five populations. "
+            "Bars are 95% intervals; they are long if few inputs are under a rule.",
+            offset=14,
+        )
+    )
+    legend = {"labelFontSize": 12, "titleFontSize": 12, "labelColor": LIGHT["ink"], "titleColor": LIGHT["ink"]}
+    chart = chart.configure(**theme(LIGHT) | {"legend": legend})
+    if path.suffix != ".svg":
+        chart.save(path, scale_factor=2)
+        return
+    drawn = io.StringIO()
+    chart.save(drawn, format="svg")
+    path.write_text(re.sub(r"\d+\.\d{4,}", lambda number: f"{float(number[0]):.1f}", drawn.getvalue()))
+
+
+def _panel(lines: list[dict[str, Any]], name: str, *, first: bool) -> Any:
+    """One data set; only the first panel of a row names the explanations."""
+    import altair as alt
+
+    chosen = [line for line in lines if line["data"] == name]
+    rows = [
+        {"explanation": line["explanation"], "population": population, **line[population]}
+        for line in chosen
+        for population in MARKS
+    ]
+    order = [line["explanation"] for line in chosen]
+    chart = alt.Chart(alt.Data(values=rows))
+    axis = alt.Axis(
+        labelFontSize=12, labelPadding=8, ticks=False, labels=first, domain=False, grid=True, bandPosition=0
+    )
+    down = alt.Y("explanation:N", sort=order, title=None, axis=axis, scale=alt.Scale(paddingInner=0.25))
+    inside = alt.YOffset("population:N", sort=list(MARKS), scale=alt.Scale(domain=list(MARKS)))
+    across = alt.Scale(domain=[0, 1])
+    colors, shapes = zip(*MARKS.values(), strict=True)
+    title = "inputs are"
+    color = alt.Color("population:N", title=title, scale=alt.Scale(domain=list(MARKS), range=list(colors)))
+    shape = alt.Shape("population:N", title=title, scale=alt.Scale(domain=list(MARKS), range=list(shapes)))
+    bars = chart.mark_rule(strokeWidth=1.5, opacity=0.55).encode(
+        y=down, yOffset=inside, x=alt.X("low:Q", scale=across), x2="high:Q", color=color
+    )
+    dots = (
+        chart.mark_point(filled=True, size=42, opacity=1)
+        .encode(y=down, yOffset=inside, x=alt.X("verified:Q", title=None, scale=across), color=color, shape=shape)
+        .transform_filter("datum.verified !== null")
+    )
+    return (bars + dots).properties(width=215, height=300, title=f"{name}, {chosen[0]['rows']} rows")
+
 
 POPULATIONS = ("real", "nearest", "perturbed", "product", "uniform")
 TRAINED, DRAWN_FROM = 20_000, 5_000  # training rows
@@ -180,8 +394,6 @@ def main() -> None:
     if asked.json:
         asked.json.write_text(json.dumps(results, indent=1) + "\n")
     if asked.plot:
-        from for_whom_picture import draw
-
         draw(results["lines"], asked.plot)
 
 

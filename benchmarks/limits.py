@@ -21,13 +21,240 @@ import math
 import os
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from limits_cases import CASES, REFUSED
+import numpy as np
+
+import faithscope as fs
+from faithscope import explainers
 from ratios import describe_machine, peak_bytes
+
+D = 14  # features, as in the other benchmarks
+
+
+@dataclass(frozen=True)
+class Case:
+    """Something that grows: `prepare` makes an input of a given size, and gives the work on it."""
+
+    grows: str
+    start: int
+    prepare: Callable[[int], Callable[[], Any]]
+    most: int = 10**9
+    power: float = 1.0  # by which memory grows in the end, where a table of all pairs is made
+
+
+def within_addresses(size: int) -> None:
+    """Let this process take so many bytes more, and no more."""
+    import resource
+
+    held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (held + size, held + size))
+
+
+def numbers(n: int, d: int = D) -> np.ndarray:
+    return np.random.default_rng(0).standard_normal((n, d))
+
+
+def labels(n: int, many: int = 2) -> np.ndarray:
+    return np.random.default_rng(1).integers(many, size=n)
+
+
+def named(what: str, n: int, many: int) -> list[str]:
+    return [f"{what} {code}" for code in labels(n, many).tolist()]
+
+
+def grouped(groups: int) -> Callable[[], Any]:
+    evaluation = fs.evaluate(labels(10**6), labels(10**6, 1000), np.zeros((10**6, 1)), progress=False)
+    return partial(evaluation.by, labels(10**6, groups))
+
+
+def ruled(n: int, rules: int, many: int) -> Callable[[], Any]:
+    """Rules of three conditions on 20 columns, ten thresholds per column; every row has one, which may not hold."""
+    X, random = numbers(n, 20), np.random.default_rng(2)
+    at, on = random.integers(10, size=(rules, 3)), np.array([random.permutation(20)[:3] for _ in range(rules)])
+    bounds = np.linspace(-1.35, 1.35, 10)
+    written = [
+        [(int(j), "<=" if t % 2 else ">", float(bounds[t])) for j, t in zip(*rule, strict=True)]
+        for rule in zip(on, at, strict=True)
+    ]
+    one_each = fs.Rules.from_conditions(written, [f"x{j}" for j in range(20)])
+    return partial(fs.sufficiency, one_each.take(np.arange(n) % rules), labels(n, many), X)
+
+
+def highlighted(n: int, words: int, chosen: Callable[[int, int], int]) -> Callable[[], Any]:
+    """Documents of 20 words, of which one is highlighted."""
+    drawn = (np.random.default_rng(3).zipf(1.3, size=(n, 20)) % words).tolist()
+    documents = [" ".join(f"w{word}" for word in row) for row in drawn]
+    given = [[f"w{chosen(place, row[0])}"] for place, row in enumerate(drawn)]
+    predicted = labels(n)
+    return lambda: fs.sufficiency(fs.Highlights(given), predicted, documents)
+
+
+def nearest(many: int) -> Callable[[], Any]:
+    points, X, predicted = numbers(many), numbers(20_000), labels(20_000)
+    return lambda: fs.sufficiency(explainers.NearestNeighbors(points).explain(X), predicted, X)
+
+
+def in_balls(n: int) -> Callable[[], Any]:
+    given = fs.Prototypes(np.arange(n) % 2000, numbers(2000))
+    return partial(fs.sufficiency, given, labels(n), numbers(n), relation=fs.Ball(3.0))
+
+
+def changed(n: int) -> Callable[[], Any]:
+    X = numbers(n)
+    return partial(fs.sufficiency, fs.Counterfactuals(X + 0.5, X), labels(n), X)
+
+
+def compared(many: int) -> Callable[[], Any]:
+    given = {f"e{j}": np.round(np.random.default_rng(j).standard_normal((10**5, D)), 1) for j in range(many)}
+    return partial(fs.compare, labels(10**5), given, np.zeros((10**5, 1)), progress=False)
+
+
+def first_positive(X: np.ndarray) -> np.ndarray:
+    return np.asarray(X)[:, 0] > 0
+
+
+def shap(background: int, rows: int) -> Callable[[], Any]:
+    explainer = explainers.Shap(first_positive, numbers(background), **PERMUTATION)
+    return partial(explainer.explain, numbers(rows))
+
+
+def making(explainer: Any, train: int, d: int, rows: int, background: int | None = None, **how: Any) -> Any:
+    """An explainer is made and asked about some rows of its training rows."""
+    X = numbers(train, d)
+    return lambda: explainer(first_positive, X[:background], **how).explain(X[:rows])
+
+
+def report(n: int) -> Callable[[], Any]:
+    evaluation = fs.evaluate(labels(n), numbers(n), numbers(n, 4), progress=False)
+
+    def write() -> str:
+        with tempfile.TemporaryDirectory() as folder:
+            evaluation.to_html(Path(folder) / "report.html")
+            return f"the report has {(Path(folder) / 'report.html').stat().st_size / 1e3:,.0f} kB"
+
+    return write
+
+
+PERMUTATION = {"output": "margin", "algorithm": "permutation"}
+FLOOR, TOP = {"discretizer": fs.Floor(1)}, {"discretizer": fs.SignOfTop(5)}
+consistent, within = partial(partial, fs.consistency), partial(partial, fs.within)
+CASES = {
+    "consistency, rows": Case(
+        f"rows of {D} numbers, Floor(1)", 10**6, lambda n: consistent(numbers(n), labels(n), **FLOOR)
+    ),
+    "consistency, keys": Case(
+        "rows, a number as key, n/10 of them",
+        4 * 10**6,
+        lambda n: consistent(labels(n, n // 10), labels(n).astype(bool)),
+        2 * 10**8,
+    ),
+    "consistency, texts": Case(
+        "rows, texts as keys and labels", 10**5, lambda n: consistent(named("leaf", n, n // 10), named("class", n, 20))
+    ),
+    "consistency, features": Case(
+        "features of 1,000 rows, Floor(1)", 10**4, lambda d: consistent(numbers(1000, d), labels(1000), **FLOOR)
+    ),
+    "consistency, top 5": Case(
+        "features of 1,000 rows, SignOfTop(5)", 10**4, lambda d: consistent(numbers(1000, d), labels(1000), **TOP)
+    ),
+    "consistency, labels": Case(
+        "labels, one for every two rows; 1,000 keys", 10**6, lambda n: consistent(labels(n, 1000), np.arange(n) // 2)
+    ),
+    "populations": Case("groups of 1,000,000 rows", 250, grouped, 10**3),
+    "sufficiency, rows": Case("rows; 1,000 rules, 7 labels", 10**5, lambda n: ruled(n, 1000, 7)),
+    "sufficiency, rules": Case("rules; 100,000 rows, 7 labels", 10**3, lambda rules: ruled(10**5, rules, 7), 10**5),
+    "sufficiency, labels": Case("labels; 100,000 rows, 1,000 rules", 100, lambda many: ruled(10**5, 1000, many), 10**5),
+    "highlights, documents": Case(
+        "documents of 20 words of 10,000", 10**4, lambda n: highlighted(n, 10**4, lambda _, first: first)
+    ),
+    "highlights, words": Case(
+        "words highlighted; 100,000 documents",
+        2000,
+        lambda words: highlighted(10**5, words, lambda place, _: place % words),
+        10**5,
+    ),
+    "prototypes, nearest": Case(f"prototypes of {D} numbers; 20,000 rows", 10**3, nearest),
+    "prototypes, balls": Case("rows; 2,000 prototypes, Ball(3)", 10**4, in_balls),
+    "counterfactuals": Case(f"rows of {D} numbers, a ball each", 2000, changed),
+    "within, rows": Case(f"vectors of {D} numbers, tau = 3", 5000, lambda n: within(numbers(n), labels(n), 3.0)),
+    "within, features": Case(
+        "features of 2,000 vectors", 10**3, lambda d: within(numbers(2000, d), labels(2000), 1.3 * d**0.5)
+    ),
+    "within_curve": Case(
+        f"vectors of {D} numbers, 10 distances",
+        2500,
+        lambda n: partial(fs.within_curve, numbers(n), labels(n), np.linspace(1, 5, 10)),
+    ),
+    "compare": Case(f"explainers; 100,000 rows of {D} numbers", 4, compared),
+    "Shap, rows": Case(f"rows of {D} features, background 10", 1000, lambda n: shap(10, n)),
+    "Shap, background": Case(f"background of 100 rows, {D} features", 100, lambda n: shap(n, 100)),
+    "Shap, features": Case(
+        "features; 10 rows, background 1",
+        100,
+        lambda d: making(explainers.Shap, 10, d, 10, 1, **PERMUTATION),
+        power=2.0,
+    ),
+    "Lime, rows": Case(
+        f"rows of {D} features, 5,000 draws",
+        100,
+        lambda n: partial(explainers.Lime(first_positive, numbers(1000)).explain, numbers(n)),
+    ),
+    "Lime, features": Case(
+        "features of 10 rows, 5,000 draws", 50, lambda d: making(explainers.Lime, 1000, d, 10), power=2.0
+    ),
+    "Anchors, training rows": Case(
+        f"training rows of {D}; 100 explained", 10**4, lambda n: making(explainers.Anchors, n, D, 100)
+    ),
+    "Anchors, features": Case("features of 10 rows", 50, lambda d: making(explainers.Anchors, 1000, d, 10)),
+    "report": Case(f"explanations of {D} numbers, all different", 25_000, report),
+}
+
+
+REFUSED = {
+    "consistency of 40,000,000 rows": """
+import numpy as np, faithscope as fs
+fs.consistency(np.zeros(40_000_000, np.int64), np.zeros(40_000_000, bool))""",
+    "Floor(1) of 1,500 x 100,000 importances": """
+import numpy as np, faithscope as fs
+fs.consistency(np.zeros((1_500, 100_000)), np.zeros(1_500, bool), discretizer=fs.Floor(1))""",
+    "10,000 words over 10,000,000 documents": """
+import numpy as np, faithscope as fs
+from scipy.sparse import csr_array
+bag = csr_array((10_000_000, 10_000), dtype=np.int8)
+given = fs.Highlights([[f"w{j}"] for j in range(10_000)], vocabulary=[f"w{j}" for j in range(10_000)])
+fs.sufficiency(given.take(np.arange(10_000_000) % 10_000), bag, np.zeros(10_000_000, bool))""",
+    "1,000 rules, 5,000,000 labels": """
+import numpy as np, faithscope as fs
+rules = fs.Rules.from_conditions([[(0, ">", j)] for j in range(1_000)], ["x"])
+fs.sufficiency(rules.take(np.arange(5_000_000) % 1_000), np.zeros((5_000_000, 1)), np.arange(5_000_000))""",
+    "within of 2,000 vectors of 50,000 numbers": """
+import numpy as np, faithscope as fs
+fs.within(np.random.default_rng(0).random((2_000, 50_000)), np.zeros(2_000, bool), 1.0)""",
+    "Shap of 20,000 features": """
+import numpy as np
+from faithscope.explainers import Shap
+Shap(lambda X: X[:, 0], np.zeros((1, 20_000)), output="margin", algorithm="permutation")""",
+    "Lime of 20,000 features": """
+import numpy as np
+from faithscope.explainers import Lime
+Lime(lambda X: X[:, 0], np.zeros((10, 20_000))).explain(np.zeros((1, 20_000)))""",
+    "40,000,000 x 100 numbers that nobody checked, at the command line": """
+import sys
+import numpy as np
+from faithscope.cli import main
+import faithscope.cli.audit as command
+command.open_log_source = lambda *_: np.ones(40_000_000, np.float64)[:, None] * np.ones(100)
+sys.argv = ["faithscope", "audit", "log.parquet"]
+main()""",
+}
+
 
 GIB = 2**30
 MACHINE = 24 * GIB  # what sizes are extrapolated to
@@ -173,7 +400,7 @@ def rounded(size: float) -> str:
 def refusals() -> None:
     """What is said where something cannot fit in 2 GiB of addresses beyond the imports, each in its own process."""
     for name, code in REFUSED.items():
-        setting = f"from limits_cases import within_addresses; within_addresses({2 * GIB})\n"
+        setting = f"from limits import within_addresses; within_addresses({2 * GIB})\n"
         command = [sys.executable, "-c", setting + code]
         ended = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent)
         last = ended.stderr.strip().splitlines()[-1:] or ["(nothing)"]

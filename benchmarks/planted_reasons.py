@@ -108,10 +108,29 @@ def wrong(told: dict[str, Told]) -> Iterator[str]:
         if told[better].codebook.low <= told[worse].codebook.high:
             yield f"{better} is not above {worse}"
     yield from (f"{each.name}: certified above the truth" for each in told.values() if each.certified > each.truth.text)
-    if told["copied answer"].leak.masked.above_chance:
-        yield "copied answer: above chance without the labels"
-    if not told["shortcut for one group"].groups_differ:
-        yield "the group with the shortcut does not stand out"
+    random, copied, plain, clear = (told[name] for name in ("random reasons", "copied answer", "faithful", ranked[0]))
+    hinted, styled = told["answer in other words"], told["wording tells the decision"]
+    suited, strong, alone = told["made to suit"], told["strong shortcut"], told["shortcut alone"]
+    claims = {
+        "the group with the shortcut stands out": told["shortcut for one group"].groups_differ
+        and not told["weak shortcut"].groups_differ,
+        "a shortcut that is strong leaves reasons above chance": strong.codebook.above_chance,
+        "a shortcut alone does not": not alone.codebook.above_chance,
+        "random reasons are at chance": not random.codebook.above_chance
+        and random.codebook.low <= random.truth.chance <= random.codebook.high,
+        "a copied answer is consistent": min(copied.text.low, copied.leak.low) > 0.98,
+        "until labels are masked": not copied.leak.masked.above_chance and copied.leak.difference.low > 0.4,
+        "paraphrases cannot be verified as texts": clear.text.unverifiable > 0.95,
+        "and are faithful by codebook": clear.codebook.value == plain.codebook.value == 1,
+        "which is certified": clear.certified > 0.98,
+        "facts that suit the decision fool consistency": suited.codebook.low > 0.98,
+        "but not sufficiency": suited.sufficiency.high < 0.75 < clear.sufficiency.low,
+        "nor encoding": suited.encodes and not clear.encodes,
+        "the answer in other words fools masks": hinted.leak.masked.low > 0.98 and hinted.leak.share == 0,
+        "but not the codebook": not hinted.codebook.above_chance,
+        "a wording that tells the decision fools texts": styled.text.low > 0.98 and styled.codebook.high < 0.65,
+    }
+    yield from (f"not so: {claim}" for claim, holds in claims.items() if not holds)
 
 
 def main() -> None:

@@ -11,11 +11,14 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+
+from machine import describe_rates
 
 FEATURES = 14
 
@@ -133,6 +136,17 @@ def peak_bytes() -> int:
     return 1024 * int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
 
 
+def numbers(table: Any) -> np.ndarray:
+    """Rows as numbers: categories by their codes, what is missing by the middle of its column."""
+    columns = []
+    for name in table.columns:
+        column = table[name]
+        codes = column if column.dtype.kind in "biuf" else column.astype("category").cat.codes
+        values = codes.to_numpy(np.float64)
+        columns.append(np.where(np.isnan(values), np.nanmedian(values), values))
+    return np.column_stack(columns)
+
+
 def describe_machine(libraries: Iterable[str]) -> str:
     known = importlib.metadata.packages_distributions()
     distributions = [known[name][0] for name in libraries if name in known]
@@ -156,6 +170,22 @@ def measure(parts: Iterable[Callable[[Any], Iterator[Line]]], sizes: Any, judged
             print(line.to_text(judged), flush=True)
             lines.append(line)
     return lines
+
+
+def growth(seconds: dict[int, float], what: str) -> Iterator[Line]:
+    """How many times the time of one number of rows the next takes; `what` has a place for how many times the rows."""
+    for less, more in pairwise(seconds):
+        times = {f"n = {n:,}": seconds[n] for n in (less, more)}
+        note = f"{seconds[less] / less * 1e9:.0f} and {seconds[more] / more * 1e9:.0f} ns a row"
+        yield Line(what.format(more // less), seconds[more] / seconds[less], at_most=15, seconds=times, note=note)
+
+
+def run(doc: str, libraries: tuple[str, ...], parts: Any, full: Any, quick: Any) -> None:
+    """A whole benchmark without options of its own: asked, measured and concluded."""
+    chosen = options(doc).parse_args()
+    machine = describe_machine(libraries)
+    print(f"{machine}; {describe_rates()}")
+    conclude(measure(parts, quick if chosen.quick else full, not chosen.quick), machine, chosen)
 
 
 def conclude(lines: list[Line], machine: str, chosen: argparse.Namespace) -> None:

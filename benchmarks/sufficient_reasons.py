@@ -11,21 +11,187 @@ its tree-specific reasons, and its `is_implicant` is asked about ours; both are 
 """
 
 import argparse
+import contextlib
+import importlib
+import io
 import os
-import time
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import altair as alt
 import numpy as np
 import xgboost
 
 import faithscope as fs
+from faithscope.charts.theme import LIGHT, theme
 from faithscope.reproduce.models.splits import NAMES, Split, split
-from ratios import describe_machine
-from sufficient_reasons_drawn import draw
-from sufficient_reasons_kinds import broken
-from sufficient_reasons_points import points_inside
-from sufficient_reasons_pyxai import against_pyxai
+from ratios import clock, describe_machine, is_missing
+
+
+def points_inside(model: Any, rules: Any, X: np.ndarray, train: np.ndarray, count: int, *, missing: bool = True) -> int:
+    """How many of `count` random rows inside each rule get another prediction than the row explained.
+
+    One value in ten is missing, if the model takes missing values.
+    """
+    rng, wrong = np.random.default_rng(0), 0
+    for row, label in enumerate(model.predict(X)):
+        points = train[rng.integers(len(train), size=(count, train.shape[1])), np.arange(train.shape[1])]
+        points = np.where(missing & (rng.random(points.shape) < 0.1), np.nan, points)
+        for condition in rules.conjunction(row):
+            points[:, condition.position] = _values(condition, count, rng)
+        wrong += int(np.sum(model.predict(points) != label))
+    return wrong
+
+
+def _values(condition: Any, count: int, rng: np.random.Generator) -> np.ndarray:
+    first = np.nextafter(condition.low, np.inf) if np.isfinite(condition.low) else min(condition.high, 0.0) - 100
+    last = condition.high if np.isfinite(condition.high) else max(first, 0.0) + 100
+    ends = [first, last, min(last, np.nextafter(first, np.inf)), max(first, np.nextafter(last, -np.inf))]
+    within = np.clip(rng.uniform(first, last, count), first, last)
+    return np.where(rng.random(count) < 0.5, rng.choice(ends, count), within)
+
+
+TRAINED = 5_000  # rows at most
+
+KINDS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
+    "forest": ("sklearn", lambda m: m.RandomForestClassifier(25, max_depth=8, random_state=0)),
+    "boosting": ("sklearn", lambda m: m.GradientBoostingClassifier(n_estimators=25, random_state=0)),
+    "hist boosting": ("sklearn", lambda m: m.HistGradientBoostingClassifier(max_iter=25, max_leaf_nodes=16)),
+    "xgboost": ("xgboost", lambda m: m.XGBClassifier(n_estimators=25, max_depth=4, n_jobs=1)),
+    "lightgbm": ("lightgbm", lambda m: m.LGBMClassifier(n_estimators=25, num_leaves=16, n_jobs=1, verbose=-1)),
+}
+
+
+def broken(sets: Mapping[str, Split], rows: int, points: int) -> Iterator[dict[str, Any]]:
+    """One line per kind: reasons on all data sets, and random rows inside them that get another prediction."""
+    for name, (library, make) in KINDS.items():
+        if is_missing(library):
+            continue
+        module = importlib.import_module("sklearn.ensemble" if library == "sklearn" else library)
+        lengths, tried, wrong = [], 0, 0
+        for data in sets.values():
+            model = make(module).fit(data.train[:TRAINED], data.y_train[:TRAINED])
+            X = data.test[:rows]
+            rules = fs.explainers.SufficientReason(model).explain(X)
+            wrong += points_inside(model, rules, X, data.train, points, missing=name != "boosting")
+            tried += points * len(X)
+            lengths += [len(rules.conjunction(row)) for row in range(len(X))]
+        yield {"model": name, "conditions": float(np.mean(lengths)), "points": tried, "violations": wrong}
+
+
+ROWS = 20
+HOLDS = {
+    "LT": lambda low, high, t: np.float32(high) < np.float32(t),
+    "LE": lambda low, high, t: np.float32(high) <= np.float32(t),
+    "GE": lambda low, high, t: np.float32(low) >= np.float32(t),
+    "GT": lambda low, high, t: np.float32(low) > np.float32(t),
+}
+
+
+def against_pyxai(data: Split) -> str:
+    """One line; the reason if PyXAI is not installed, or its own machine code is not."""
+    sys.argv = sys.argv[:1]  # PyXAI reads the options of whoever imports it
+    try:
+        from pyxai import Explaining, Learning, Tools
+    except ImportError as problem:
+        return f"PyXAI is left out: {problem}"
+    Tools.set_verbose(0)
+    frame = data.frame(data.train[:4_000]).assign(label=data.y_train[:4_000])
+    with contextlib.redirect_stdout(io.StringIO()):
+        learner = Learning.Xgboost(
+            frame, problem_type="classification", instances_type="tabular", labels_type="classes"
+        )
+        converted = learner.evaluate(
+            splitting_method=Learning.HOLD_OUT,
+            model_type=Learning.BT,
+            model_parameters={"n_estimators": 100, "max_depth": 6},
+        )
+        model, explainer = learner.get_raw_models()[0], Explaining.initialize(converted)
+    X = data.test[:ROWS]
+    ours, rules = clock(lambda: fs.explainers.SufficientReason(model).explain(X))
+    theirs, agree, lengths = 0.0, 0, []
+    for row in range(ROWS):
+        explainer.set_instance(data.frame(X).iloc[row])
+        seconds, reason = clock(explainer.tree_specific_reason)
+        theirs += seconds / ROWS
+        lengths.append(len(explainer.to_features(reason, details=True)))
+        agree += bool(explainer.is_implicant(_literals(explainer, rules, row, data.names)))
+    ours /= ROWS
+    return (
+        f"PyXAI, {ROWS} rows of adult, 100 trees of depth 6: {1000 * theirs:.1f} ms per row, ours {1000 * ours:.1f} ms "
+        f"({theirs / ours:.1f}x); features per reason {np.mean(lengths):.1f}, ours {length(rules):.1f}; PyXAI takes "
+        f"{agree} of our {ROWS} reasons for implicants"
+    )
+
+
+def _literals(explainer: Any, rules: Any, row: int, names: tuple[str, ...]) -> list[int]:
+    """The literals of a row that its rule implies."""
+    by_name = {condition.feature: condition for condition in rules.conjunction(row)}
+    implied = []
+    for literal in explainer.binary_representation:
+        parts = explainer.to_features([literal], details=True)
+        for name, (detail, *_) in parts.items():
+            condition = by_name.get(names[int(name[1:])] if name not in names else name)
+            if condition is not None:
+                low = np.nextafter(condition.low, np.inf) if np.isfinite(condition.low) else -np.inf
+                operator = getattr(detail["operator_sign_considered"], "value", detail["operator_sign_considered"])
+                if HOLDS[str(operator)](low, condition.high, detail["threshold"]):
+                    implied.append(literal)
+    return implied
+
+
+ORDER = ["tree path", "anchor", "sufficient reason"]
+COLORS = [LIGHT["chance"], LIGHT["consistency"], LIGHT["sufficiency"]]
+
+
+def draw(table: list[dict[str, Any]], path: Path) -> None:
+    """Coverage against the number of conditions, one picture per data set; the precision stands beside each dot."""
+    places = {id(line): _place(line, table) for line in table}
+    rows = [
+        {**line, "place": places[id(line)], "told": f"{line['explainer']}: {_told(line['precision'])}"}
+        for line in table
+    ]
+    chart = alt.Chart(alt.Data(values=rows))
+    across = alt.X("conditions:Q", title="conditions per rule", scale=alt.Scale(domain=[0, 14]))
+    up = alt.Y("coverage:Q", title="share of rows covered", scale=alt.Scale(type="log"), axis=alt.Axis(format=".2~%"))
+    color = alt.Color("explainer:N", sort=ORDER, scale=alt.Scale(domain=ORDER, range=COLORS), legend=None)
+    dots = chart.mark_point(filled=True, size=110, opacity=1).encode(x=across, y=up, color=color)
+    texts = [
+        chart.mark_text(align="left", dx=9, dy=down, fontSize=12, color=LIGHT["ink"])
+        .transform_filter(alt.datum.place == place)
+        .encode(x=across, y=up, text="told:N")
+        for place, down in enumerate((-8, 8, 0))  # the upper two dots may lie close to each other
+    ]
+    sets = list(dict.fromkeys(line["data"] for line in table))
+    several = alt.hconcat(
+        *[
+            alt.layer(dots, *texts)
+            .transform_filter(alt.datum.data == name)
+            .properties(width=290, height=230, title=name)
+            for name in sets
+        ]
+    )
+    several.properties(
+        title=alt.Title(
+            "The price of certainty",
+            subtitle="Mean length and coverage of rules; beside each dot, the share of covered rows that keep the "
+            "prediction.",
+        )
+    ).configure(**theme(LIGHT)).save(path)
+    print(path.name)
+
+
+def _place(line: dict[str, Any], table: list[dict[str, Any]]) -> int:
+    """The place of a dot among those of its data set, from above."""
+    return sum(other["data"] == line["data"] and other["coverage"] > line["coverage"] for other in table)
+
+
+def _told(precision: float) -> str:
+    """A share that is 1 only if it is exactly 1."""
+    return "always" if precision == 1 else f"{min(precision, 0.999):.3f}"
+
 
 Table = list[dict[str, Any]]
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "sufficient-reasons.svg"
@@ -46,25 +212,34 @@ def masks(rules: Any, rows: np.ndarray) -> np.ndarray:
     )
 
 
+def on_real_rows(
+    rules: Any, predicted: np.ndarray, others: np.ndarray, known: np.ndarray
+) -> tuple[dict[str, float], np.ndarray, np.ndarray]:
+    """Mean length and coverage of rules; how many other rows each covers, and how many of them keep the prediction."""
+    covered = masks(rules, others)
+    hits = np.array([np.sum(known[mask] == label) for mask, label in zip(covered, predicted, strict=True)])
+    return {"conditions": length(rules), "coverage": float(covered.mean())}, covered.sum(axis=1), hits
+
+
+def length(rules: Any) -> float:
+    """Conditions per rule."""
+    return float(np.mean([len(rules.conjunction(row)) for row in range(len(rules))]))
+
+
 def sufficient(data: Split, rows: int, points: int) -> dict[str, Any]:
     """Reasons of one data set, on real rows and on random ones inside the rules."""
     model = fitted(data, 25, 4)
     X, others = data.test[:rows], data.test[:20_000]
-    began = time.perf_counter()
-    rules = fs.explainers.SufficientReason(model).explain(X)
-    seconds = time.perf_counter() - began
-    predicted, known = model.predict(X), model.predict(others)
-    covered = masks(rules, others)
-    wrong = sum(int(np.sum(known[mask] != label)) for mask, label in zip(covered, predicted, strict=True))
-    estimate = fs.sufficiency(rules, predicted, X)
+    seconds, rules = clock(lambda: fs.explainers.SufficientReason(model).explain(X))
+    predicted = model.predict(X)
+    shape, covered, hits = on_real_rows(rules, predicted, others, model.predict(others))
     return {
         "data": data.name,
         "classes": len(data.classes),
-        "conditions": float(np.mean([len(rules.conjunction(row)) for row in range(len(X))])),
-        "coverage": float(covered.mean()),
-        "verified": estimate.verified,
+        **shape,
+        "verified": fs.sufficiency(rules, predicted, X).verified,
         "pairs": int(covered.sum()),
-        "wrong": wrong,
+        "wrong": int(covered.sum() - hits.sum()),
         "points": points * len(X),
         "violations": points_inside(model, rules, X, data.train, points),
         "ms per row": 1000 * seconds / len(X),
@@ -74,38 +249,25 @@ def sufficient(data: Split, rows: int, points: int) -> dict[str, Any]:
 def prices(data: Split, rows: int) -> Table:
     """Length, coverage and precision of the rules of three explainers."""
     model, X, others = fitted(data, 25, 4), data.test[:rows], data.test[:20_000]
-    train = data.train[:5_000]
+    train, predicted, known = data.train[:5_000], model.predict(X), model.predict(others)
     explainers = {
         "tree path": fs.explainers.TreePath.surrogate(model, train, max_leaf_nodes=16),
         "anchor": fs.explainers.Anchors(model, train, beam=1),
         "sufficient reason": fs.explainers.SufficientReason(model),
     }
-    table, predicted, known = [], model.predict(X), model.predict(others)
+    table = []
     for name, explainer in explainers.items():
-        rules = explainer.explain(X)
-        covered = masks(rules, others)
-        hits = np.array([np.sum(known[mask] == label) for mask, label in zip(covered, predicted, strict=True)])
-        total = covered.sum(axis=1)
-        precision = float(np.mean((hits / np.maximum(total, 1))[total > 0]))
-        lengths = [len(rules.conjunction(row)) for row in range(len(X))]
-        table.append(
-            {
-                "data": data.name,
-                "explainer": name,
-                "conditions": float(np.mean(lengths)),
-                "coverage": float(covered.mean()),
-                "precision": precision,
-            }
-        )
+        shape, total, hits = on_real_rows(explainer.explain(X), predicted, others, known)
+        precision = float(np.mean(hits[total > 0] / total[total > 0]))
+        table.append({"data": data.name, "explainer": name, **shape, "precision": precision})
     return table
 
 
 def speed(data: Split) -> str:
     """1,000 rows of Adult, 100 trees."""
     model = fitted(data, 100, 6)
-    began = time.perf_counter()
-    fs.explainers.SufficientReason(model).explain(data.test[:1_000])
-    return f"1,000 rows of adult, 100 trees of depth 6: {time.perf_counter() - began:.1f} s (bar: 60 s)"
+    seconds, _ = clock(lambda: fs.explainers.SufficientReason(model).explain(data.test[:1_000]))
+    return f"1,000 rows of adult, 100 trees of depth 6: {seconds:.1f} s (bar: 60 s)"
 
 
 def show(table: Table) -> None:

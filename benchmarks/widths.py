@@ -19,10 +19,9 @@ from typing import Any
 import numpy as np
 
 import faithscope as fs
-from coverage_forecasts import numbers
 from faithscope.datasets import NAMES, Dataset, load
 from faithscope.explainers import FirstWord, NearestNeighbors, Shap, TopCoefficient, TreePath
-from ratios import describe_machine, options
+from ratios import describe_machine, numbers, options
 
 TRAINED = 10_000  # rows, at most; half of the rows if there are fewer
 SIZES = (200, 1_000, 5_000)

@@ -1,0 +1,130 @@
+"""How well `plan` foresees: from n rows the unverifiable share at 4 n, held against what 4 n rows gave; also at 10 n.
+
+On the paper's data sets, where FAITHSCOPE_DATA names a folder that has them. Explanations are cheap and real: paths of
+trees with at most 2⁶, 2⁸ and 2¹¹ leaves, contributions of a logistic model (the five largest with their signs, and
+all rounded to a decimal), the nearest of 1,000 training rows; for texts the first word, and the word of the highest
+coefficient. Models are trained on other rows than those explained.
+"""
+
+import os
+from collections.abc import Iterator
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+from harness import Answers, Cell, Line
+
+import faithscope as fs
+from faithscope.datasets import Dataset, load
+from faithscope.errors import FaithscopeError
+from faithscope.explainers import FirstWord, TopCoefficient
+from faithscope.readers import as_explanations
+from populations import Chance, Ints
+from ratios import numbers
+
+TABLES = ("chess", "avila", "bank", "adult", "covtype")
+TEXTS = ("rt_polarity",)
+MOST = 40_000  # rows explained, at most
+TIMES, FAR = 4, 10  # times the rows: only the interval is told at ten times
+CLOSE = 0.04  # what the design promises of forecasts at 4 n
+
+
+def explain_table(rows: Dataset) -> dict[str, Any]:
+    """Explanations of rows that the models were not trained on, by their names."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.neighbors import NearestNeighbors
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.tree import DecisionTreeClassifier
+
+    order = np.random.default_rng(0).permutation(len(rows.y))
+    learned = min(10_000, len(order) - 16_000)
+    train, rest = order[:learned], order[learned : learned + MOST]
+    X = numbers(rows.X)
+    explanations: dict[str, Any] = {}
+    for power in (6, 8, 11):
+        tree = DecisionTreeClassifier(max_leaf_nodes=2**power, random_state=0).fit(X[train], rows.y[train])
+        explanations[f"tree, 2^{power} leaves"] = tree.apply(X[rest])
+    scale = StandardScaler().fit(X[train])
+    linear = LogisticRegression(max_iter=200).fit(scale.transform(X[train]), rows.y[train])
+    given = fs.Importances(scale.transform(X[rest]) * linear.coef_[0])
+    explanations["linear, sign of top 5"] = fs.SignOfTop(5)(given)
+    explanations["linear, 1 decimal"] = fs.Floor(1)(given)
+    neighbors = NearestNeighbors(n_neighbors=1).fit(scale.transform(X[train[:1_000]]))
+    explanations["nearest of 1,000 rows"] = neighbors.kneighbors(scale.transform(X[rest]), return_distance=False)[:, 0]
+    return explanations
+
+
+def explain_texts(rows: Dataset) -> dict[str, Any]:
+    """The same for texts."""
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    order = np.random.default_rng(0).permutation(len(rows.y))
+    texts = rows.X["text"].to_numpy(object)
+    train, rest = order[:4_000], order[4_000:]
+    words = CountVectorizer().fit(texts[train])
+    model = LogisticRegression(max_iter=200).fit(words.transform(texts[train]), rows.y[train])
+    explained = list(texts[rest])
+    return {
+        "first word": FirstWord().explain(explained),
+        "top coefficient": TopCoefficient(model, words).explain(explained),
+    }
+
+
+def foreseen(codes: Ints, n: int, rng: Chance) -> Answers:
+    """One draw of rows, given by the numbers of their explanations, of which the plan sees n.
+
+    The interval must hold what was found to within one row: a share of 0 is found where 1e-9 is expected.
+    """
+    rows = rng.permutation(len(codes))
+    seen, whole, most = (_measure(codes[rows[: times * n]]) for times in (1, TIMES, FAR))
+    plan = fs.plan(seen, unverifiable=0.999)
+    answers: Answers = {"interval at 4 n": (*plan.interval(TIMES * n), whole.unverifiable, 1 / (TIMES * n))}
+    if most.n == FAR * n:
+        answers["interval at 10 n"] = (*plan.interval(FAR * n), most.unverifiable, 1 / most.n)
+    if plan.forecastable:
+        point = plan.at(TIMES * n)
+        error = point - whole.unverifiable
+        answers |= {"foreseen at 4 n": point, "found at 4 n": whole.unverifiable, "error": error}
+        answers["error of expecting no change"] = seen.unverifiable - whole.unverifiable
+        if plan.backtest is not None:
+            calm = "at most" if abs(plan.backtest.error) <= CLOSE / 2 else "more than"
+            answers[f"size of the error, back-test off by {calm} .02"] = abs(error)
+    return answers
+
+
+def _measure(codes: Ints) -> fs.Estimate:
+    return fs.consistency(codes, np.zeros(len(codes)))
+
+
+def lines() -> Iterator[Line]:
+    """The study of forecasts, a line per data set; none without the data sets."""
+    if not os.environ.get("FAITHSCOPE_DATA"):
+        print("skipped: forecasts need the paper's data sets; FAITHSCOPE_DATA names no folder that has them")
+        return
+    for name in TABLES + TEXTS:
+        try:
+            rows = load(name)
+        except FaithscopeError as error:
+            print(f"skipped: {name}: {error}")
+            continue
+        explained = explain_texts(rows) if name in TEXTS else explain_table(rows)
+        codes = {f"{name}, {what}": as_explanations(given).group()[0] for what, given in explained.items()}
+        sizes = tuple(n for n in (250, 1_000, 4_000) if TIMES * n <= len(next(iter(codes.values()))))
+        yield Line("forecasts", "forecasts", foreseen, codes, sizes, 10, lambda _, n: repeat(np.random.default_rng(n)))
+
+
+def by_part(cells: list[Cell]) -> Iterator[str]:
+    """The error of the point by the number of rows: of all draws, by data set and by kind of explanation."""
+    told = [cell for cell in cells if cell.interval == "error" and cell.study == "forecasts"]
+    for n in dict.fromkeys(cell.n for cell in told):
+        parts: dict[str, list[float]] = {}
+        for cell in told:
+            for part in ("all", *cell.system.split(", ", 1)) if cell.n == n else ():
+                parts.setdefault(part, []).extend(cell.values or ())
+        for part, errors in parts.items():
+            off = np.abs(errors)
+            nine, most, close = np.quantile(off, 0.9), off.max(), np.mean(off <= CLOSE)
+            sizes = f"{off.mean():.3f} in size, nine in ten within {nine:.3f}, largest {most:.3f}"
+            mean = f"mean error {np.mean(errors):+.3f}, {sizes}, {close:.0%} within {CLOSE}"
+            yield f"n = {n:,}, {part}, {len(off)} draws: {mean}"
