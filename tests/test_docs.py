@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 
 import faithscope as fs
+from child import python
 from faithscope import explainers, testing
 from faithscope.integrations import sklearn
 
@@ -45,8 +46,17 @@ def blocks(page):
         )
 
 
-def runs(page):
-    return any(hidden or language in ("python", "console") for language, _, hidden, _ in blocks(page.read_text()))
+def that_run(page):
+    """The blocks of a page that run, with what they show."""
+    return [block for block in blocks(page.read_text()) if block[2] or block[0] in ("python", "console")]
+
+
+def pages_that_run():
+    """The pages that people meet first; then the others. What the index shows is shown, and run, by the README."""
+    for page in PAGES:
+        if that_run(page) and page.name != "index.md":
+            first = page.name in ("README.md", "questions.md")
+            yield pytest.param(page, id=page.name, marks=() if first else pytest.mark.thorough)
 
 
 def missing(page):
@@ -80,11 +90,11 @@ def run_console(body):
     for line in body.replace("\\\n", " ").splitlines():
         words = shlex.split(line.removeprefix("$ "), comments=True) if line.startswith("$ ") else []
         if words[:1] in (["faithscope"], ["python"]):
-            command = [sys.executable, "-c", "from faithscope.cli import main; main()"]
-            command = command if words[0] == "faithscope" else [sys.executable]
-            done = subprocess.run(
-                [*command, *words[1:]], capture_output=True, text=True, env=os.environ | {"COLUMNS": str(WIDTH)}
-            )
+            env = os.environ | {"COLUMNS": str(WIDTH)}
+            if words[0] == "faithscope":
+                done = python("from faithscope.cli import main; main()", *words[1:], env=env, check=False)
+            else:
+                done = subprocess.run([sys.executable, *words[1:]], capture_output=True, text=True, env=env)
             assert done.returncode in (0, 1), f"{line}\n{done.stderr}"
             printed += done.stdout
     return printed
@@ -100,7 +110,13 @@ def assert_alike(printed, shown, where):
         )
 
 
-@pytest.mark.parametrize("path", [page for page in PAGES if runs(page)], ids=lambda path: path.name)
+def test_the_index_shows_what_the_readme_shows():
+    indices = [page for page in PAGES if page.name == "index.md" and that_run(page)]
+    assert [page.parent.name for page in indices] == ["docs"]
+    assert that_run(indices[0]) == that_run(ROOT / "README.md")
+
+
+@pytest.mark.parametrize("path", pages_that_run())
 @pytest.mark.slow
 def test_what_a_page_shows_is_what_it_prints(path, tmp_path, monkeypatch):
     page = path.read_text()
