@@ -20,6 +20,9 @@ def python(
 
     Not for tests of imports, of start-up or of hash seeds: those want a Python of their own.
     """
+    if not hasattr(os, "fork"):
+        command = [sys.executable, "-c", code, *words]
+        return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=check)
     asked = {"code": code, "words": list(words), "cwd": str(cwd or Path.cwd()), "env": dict(env or os.environ)}
     process = _helper()
     process.stdin.write(json.dumps(asked) + "\n")

@@ -1,10 +1,10 @@
 """What is dear to make, made once for all workers of a run: the first that asks makes it, the others read it."""
 
-import fcntl
 import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,16 +23,21 @@ def end() -> None:
 
 
 def once(name: str, make: Callable[[Path], None]) -> Path:
-    """A folder that the first worker fills; a making that fails is tried again by the next that asks."""
+    """A folder that the first worker fills while the others wait; a making that fails is tried by the next."""
     folder = Path(os.environ[_FOLDER], name)
-    with folder.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not folder.exists():
-            half = folder.with_suffix(".half")
-            shutil.rmtree(half, ignore_errors=True)
+    half = folder.with_suffix(".half")
+    while not folder.exists():
+        try:
             half.mkdir()
-            make(half)
-            half.rename(folder)
+        except FileExistsError:
+            time.sleep(0.05)
+            continue
+        try:
+            if not folder.exists():
+                make(half)
+                half.rename(folder)
+        finally:
+            shutil.rmtree(half, ignore_errors=True)
     return folder
 
 
