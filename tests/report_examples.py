@@ -1,5 +1,7 @@
 """What reports are made of in tests: a comparison with something of everything, and one with hostile names."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 
@@ -36,10 +38,15 @@ def by_age(X: pd.DataFrame) -> fs.Rules:
     return fs.Rules.from_conditions(conditions, features=list(X.columns))
 
 
+def evaluation(X: pd.DataFrame | None = None, **options: object) -> fs.Evaluation:
+    return fs.evaluate(predict, by_age, rows() if X is None else X, **options)
+
+
 def importances(X: pd.DataFrame) -> fs.Importances:
     return fs.Importances(np.column_stack([X["age"] - 40.5, X["income"] - 60, np.zeros(len(X))]), names=list(X.columns))
 
 
+@cache
 def comparison(n: int = 240) -> fs.Comparison:
     """Rules, importances, and the three baselines, by job."""
     X = rows(n)
@@ -50,9 +57,10 @@ def comparison(n: int = 240) -> fs.Comparison:
         "random": fs.explainers.Random(5),
         "unique": fs.explainers.Unique(),
     }
-    return fs.compare(predict, explainers, X, groups=X["job"], progress=False)
+    return fs.compare(predict, explainers, X, groups=X["job"])
 
 
+@cache
 def hostile() -> fs.Comparison:
     """Names of explainers, columns, categories, predictions and groups that try to break out."""
     rng = np.random.default_rng(1)
@@ -61,9 +69,10 @@ def hostile() -> fs.Comparison:
     labels = rng.choice(np.array(HOSTILE[:2], object), n)
     groups = rng.choice(np.array(HOSTILE[:3], object), n)
     explainers = {name: list(X.iloc[:, j % 5]) for j, name in enumerate(HOSTILE)}
-    return fs.compare(labels, explainers, X, groups=groups, progress=False)
+    return fs.compare(labels, explainers, X, groups=groups)
 
 
+@cache
 def maps() -> fs.Comparison:
     """Maps of images, series and top regions."""
     rng = np.random.default_rng(2)
@@ -72,4 +81,4 @@ def maps() -> fs.Comparison:
     pool = fs.Pool((2, 2))
     discretizers = {"signs": pool | fs.Sign(), "top regions": pool | fs.TopRegions(2), "series": fs.Pool(4) | fs.Sign()}
     explainers = {"signs": X, "top regions": X, "series": X.reshape(150, 64)}
-    return fs.compare(labels, explainers, X, discretizer=discretizers, progress=False)
+    return fs.compare(labels, explainers, X, discretizer=discretizers)

@@ -9,6 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
 from faithscope.errors import BadInput, FaithscopeError, Incompatible, WrongType
+from refused import refused
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -22,7 +23,7 @@ def lime(seed, samples=60):
 
 
 def asked(explain, rows=X, **options):
-    return fs.repeatability(explain, rows, progress=False, **options)
+    return fs.repeatability(explain, rows, **options)
 
 
 def test_explainers_are_made_from_the_seeds_0_to_runs_less_1():
@@ -35,13 +36,10 @@ def test_explainers_are_made_from_the_seeds_0_to_runs_less_1():
     repeated = asked(explain, runs=3, discretizer="sign")
     assert seeds == [0, 1, 2]
     ready = fs.repeatability([lime(seed).explain(X) for seed in range(3)], discretizer="sign")
-    assert {**repeated.to_dict(), "notes": []} == {**ready.to_dict(), "notes": []}
+    listed = fs.repeatability(list(map(lime, range(3))), X, discretizer="sign")
+    for other in (ready, listed):
+        assert {**repeated.to_dict(), "notes": []} == {**other.to_dict(), "notes": []}
     assert repeated.runs_table()["run"].tolist()[0].startswith("seed ")
-
-
-def test_explainers_may_be_listed():
-    listed = fs.repeatability([lime(0), lime(1)], X, discretizer="sign", progress=False)
-    assert listed.value == asked(lime, runs=2, discretizer="sign").value
 
 
 def test_more_samples_repeat_more_often():
@@ -109,9 +107,10 @@ def test_progress_names_each_run():
     assert {"explaining with Lime, run 1 of 2", "explaining with Lime, run 2 of 2"} <= set(phases)
 
 
-def test_the_lime_package_is_asked_by_seed_or_without_one():
-    tabular = pytest.importorskip("lime.lime_tabular").LimeTabularExplainer
-    rows = X[:8]
+def test_the_lime_package_is_asked_with_a_model_by_seed_or_without_one():
+    tabular, rows = pytest.importorskip("lime.lime_tabular").LimeTabularExplainer, X[:8]
+    refused(BadInput, "pass model=", asked, lambda seed: tabular(X, random_state=seed))
+    refused(WrongType, "which is one run", asked, tabular(X))
     seeded = asked(lambda seed: tabular(X, random_state=seed), rows, runs=3, model=MODEL)
     assert seeded.value < 1
     unseeded = asked(lambda seed: tabular(X), rows, runs=3, model=MODEL)
@@ -124,6 +123,7 @@ def test_the_lime_package_is_asked_by_seed_or_without_one():
     assert 0 <= fs.repeatability(ready, rows, discretizer=fs.SignOfTop(2)).value <= 1
 
 
+@pytest.mark.thorough
 def test_libraries_that_take_no_seed_draw_anew_in_each_run():
     shap = pytest.importorskip("shap")
     sampled = asked(lambda seed: shap.SamplingExplainer(MODEL.predict_proba, X[:20], nsamples=20), X[:5], runs=2)
@@ -177,21 +177,20 @@ def test_bad_input_is_told_in_one_sentence(name):
     assert len(str(told.value)) <= 400
 
 
-def test_the_lime_package_needs_a_model():
-    tabular = pytest.importorskip("lime.lime_tabular").LimeTabularExplainer
-    with pytest.raises(BadInput, match="pass model="):
-        asked(lambda seed: tabular(X, random_state=seed))
-    with pytest.raises(WrongType, match="which is one run"):
-        asked(tabular(X))
-
-
-def test_an_error_of_the_callers_own_code_stays_what_it_is():
+def test_an_error_of_the_callers_own_code_stays_what_it_is_and_one_of_ours_tells_that_a_seed_was_passed():
     def explain(seed):
         raise RuntimeError("no such model")
 
     with pytest.raises(RuntimeError, match="no such model") as told:
         asked(explain)
     assert "Raised by explain(0)" in told.value.__notes__[0]
+    refused(
+        FaithscopeError,
+        r"explain\(0\), which is called with a seed, failed: ",
+        fs.repeatability,
+        lambda rows: fs.explainers.Lime(lambda X: X, rows),
+        np.ones((3, 2)),
+    )
 
 
 def test_counterfactuals_whose_runs_learned_their_own_metric_are_compared_by_what_they_change():
@@ -213,8 +212,3 @@ def test_rules_that_name_features_in_order_of_appearance_are_runs():
     assert fs.repeatability([first, known]).value == fs.repeatability([known, first]).value == 1
     with pytest.raises(Incompatible):
         fs.repeatability([known, fs.Rules.parse(["a <= 1"] * 4, features=["a", "b"])])
-
-
-def test_an_error_of_this_package_tells_that_a_seed_was_passed():
-    with pytest.raises(FaithscopeError, match=r"explain\(0\), which is called with a seed, failed: "):
-        fs.repeatability(lambda rows: fs.explainers.Lime(lambda X: X, rows), np.ones((3, 2)))
