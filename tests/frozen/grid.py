@@ -7,6 +7,8 @@ A part is a file in ``numbers/``; a case is a line of its own with one answer pe
 the case and the number. What is refused is kept by the kind of its error and the first words of its sentence.
 """
 
+# ruff: noqa: B023 - a case is called before the next one is made
+
 import argparse
 import hashlib
 import json
@@ -33,7 +35,7 @@ NOTE = 5  # words of a note
 ENDS = ("low", "high", "limit", "difference")
 DIGESTS = ("sum", "tilted")  # of what an explainer says, by way of solvers that round differently elsewhere
 
-Case = tuple[str, Callable[[], Any]]
+Case = tuple[str, Callable[[], Any]]  # called before the next is made, so loops may be closed over
 
 
 class System:
@@ -146,17 +148,17 @@ def combinations() -> Iterator[tuple[str, System, str, str]]:
 def consistency() -> Iterator[Case]:
     for name, s, agreement, manner in combinations():
         y, options = asked(s, agreement, manner)
-        yield f"equality, {name}", lambda s=s, y=y, o=options: fs.consistency(s.keys, y, **o)
+        yield f"equality, {name}", lambda: fs.consistency(s.keys, y, **options)
         if s.n == 60:
             for interval in ("tight", "jackknife", "mcdiarmid", "any"):
                 o = {**options, "interval": interval, "confidence": 0.9}
-                yield f"equality by {interval}, {name}", lambda s=s, y=y, o=o: fs.consistency(s.keys, y, **o)
+                yield f"equality by {interval}, {name}", lambda: fs.consistency(s.keys, y, **o)
     s = system(60)
     values = np.round(s.x, 0)
     for discretizer in ("sign", "rank", "1-fp", "sign-of-top-5"):
         yield (
             f"importances by {discretizer}",
-            lambda d=discretizer: fs.consistency(fs.Importances(values), s.labels, discretizer=d),
+            lambda: fs.consistency(fs.Importances(values), s.labels, discretizer=discretizer),
         )
     yield "vectors of numbers", lambda: fs.consistency(s.keys, s.x, agreement=fs.Spread())
     yield "an agreement of one's own", lambda: fs.consistency(s.keys, s.numbers, agreement=_near)
@@ -171,13 +173,13 @@ def sufficiency() -> Iterator[Case]:
         y, options = asked(s, agreement, manner)
         for scoped, made in SCOPED.items():
             if s.n < 2000 or scoped in ("rules", "rules that miss", "highlights"):
-                yield f"{scoped}, {name}", lambda m=made, s=s, y=y, o=options: _scoped(fs.sufficiency, m(s), y, o)
+                yield f"{scoped}, {name}", lambda: _scoped(fs.sufficiency, made(s), y, options)
     s = system(60)
     for interval in ("tight", "jackknife", "mcdiarmid", "any"):
         for scoped in ("rules", "rules that miss", "highlights"):
             yield (
                 f"{scoped} by {interval}",
-                lambda m=SCOPED[scoped], i=interval: _scoped(fs.sufficiency, m(s), s.labels, {"interval": i}),
+                lambda: _scoped(fs.sufficiency, SCOPED[scoped](s), s.labels, {"interval": interval}),
             )
     yield "rules, further rows", lambda: fs.sufficiency(s.rules(), s.labels, s.table, further=system(7).table)
 
@@ -211,7 +213,7 @@ def populations() -> Iterator[Case]:
             "perturbed": lambda: fs.Perturbed(system(60).table, draws=4),
             "product": lambda: fs.Product(system(60).table, draws=4),
             "conditional": lambda: fs.Conditional(system(60).table, k=5),
-            "own draws": lambda s=s, d=draws, o=of: fs.drawn(s.rules(), pd.DataFrame(d, columns=s.table.columns), of=o),
+            "own draws": lambda: fs.drawn(s.rules(), pd.DataFrame(draws, columns=s.table.columns), of=of),
         }
         for kind, population in kinds.items():
             for agreement in AGREEMENTS:
@@ -222,9 +224,7 @@ def populations() -> Iterator[Case]:
                         options["agreement"] = type(AGREEMENTS[agreement])(0.2)
                     yield (
                         f"{kind}, {agreement}, {manner}, n={n}",
-                        lambda s=s, m=model, p=population, o=options: fs.sufficiency(
-                            s.rules(), m, s.table, population=p(), **o
-                        ),
+                        lambda: fs.sufficiency(s.rules(), model, s.table, population=population(), **options),
                     )
     highlights, texts = system(60).documents()
 
@@ -244,14 +244,14 @@ def within() -> Iterator[Case]:
                 for tau in (0.0, 0.5, 2.0):
                     yield (
                         f"tau={tau}, {agreement}, {manner}, n={n}",
-                        lambda p=points, y=y, t=tau, o=options: fs.within(p, y, t, **o),
+                        lambda: fs.within(points, y, tau, **options),
                     )
         yield (
             f"curve, n={n}",
-            lambda p=points, s=s: [one.to_dict() for one in fs.within_curve(p, s.labels, [0.0, 0.5, 2.0]).estimates],
+            lambda: [one.to_dict() for one in fs.within_curve(points, s.labels, [0.0, 0.5, 2.0]).estimates],
         )
         if n > 2:
-            yield f"maximum metric, n={n}", lambda p=points, s=s: fs.within(p, s.labels, 0.5, metric="chebyshev")
+            yield f"maximum metric, n={n}", lambda: fs.within(points, s.labels, 0.5, metric="chebyshev")
 
 
 def hidden() -> Iterator[Case]:
@@ -263,7 +263,7 @@ def hidden() -> Iterator[Case]:
                 if s.n < 2000 or scoped == "rules":
                     yield (
                         f"{measure.__name__}, {scoped}, {name}",
-                        lambda f=measure, m=SCOPED[scoped], s=s, y=y, o=options: _scoped(f, m(s), y, o),
+                        lambda: _scoped(measure, SCOPED[scoped](s), y, options),
                     )
 
 
@@ -274,14 +274,14 @@ def rows() -> Iterator[Case]:
         for agreement in AGREEMENTS:
             for manner in MANNERS:
                 y, options = asked(s, agreement, manner)
-                made = lambda s=s, y=y, o=options: fs.evaluate(y, s.rules(), s.table, progress=False, **o)  # noqa: E731
+                made = lambda: fs.evaluate(y, s.rules(), s.table, progress=False, **options)  # noqa: E731
                 name = f"{agreement}, {manner}, n={n}"
-                yield f"local, {name}", lambda e=made: e().local()
-                yield f"table, {name}", lambda e=made: e().table()
+                yield f"local, {name}", lambda: made().local()
+                yield f"table, {name}", lambda: made().table()
                 if manner == "plain":
-                    yield f"scopes, {name}", lambda e=made: e().scopes()
-                    yield f"counterexamples, {name}", lambda e=made: _pairs(e().counterexamples(k=10))
-                    yield f"by group, {name}", lambda s=s, e=made: _groups(e().by(s.groups))
+                    yield f"scopes, {name}", lambda: made().scopes()
+                    yield f"counterexamples, {name}", lambda: _pairs(made().counterexamples(k=10))
+                    yield f"by group, {name}", lambda: _groups(made().by(s.groups))
     s = system(60)
     yield (
         "a row outside the sample",
@@ -318,17 +318,17 @@ def deciding() -> Iterator[Case]:
                 for interval in ("mcdiarmid", "jackknife"):
                     yield (
                         f"certify by {interval}, {agreement}, {manner}, n={n}",
-                        lambda s=s, y=y, o=options, i=interval: _certified(s, y, interval=i, **o),
+                        lambda: _certified(s, y, interval=interval, **options),
                     )
-        yield f"plan, n={n}", lambda s=s: fs.plan(fs.consistency(s.keys, s.labels))
-        yield f"plan of rules, n={n}", lambda s=s: fs.plan(fs.sufficiency(s.rules(), s.labels, s.table))
-        yield f"bound of the error, n={n}", lambda s=s: vars(fs.mse_bound(fs.consistency(s.keys, s.labels)))
-        yield f"curve of tolerance, n={n}", lambda s=s: _curve(fs.tolerance_curve(s.keys, s.numbers, [0.1, 1.0]))
+        yield f"plan, n={n}", lambda: fs.plan(fs.consistency(s.keys, s.labels))
+        yield f"plan of rules, n={n}", lambda: fs.plan(fs.sufficiency(s.rules(), s.labels, s.table))
+        yield f"bound of the error, n={n}", lambda: vars(fs.mse_bound(fs.consistency(s.keys, s.labels)))
+        yield f"curve of tolerance, n={n}", lambda: _curve(fs.tolerance_curve(s.keys, s.numbers, [0.1, 1.0]))
         for decoder in (fs.GibbsDecoder, fs.OptimalDecoder):
             for agreement in AGREEMENTS:
                 yield (
                     f"{decoder.__name__}, {agreement}, n={n}",
-                    lambda d=decoder, s=s, a=agreement: _decoded(d, s, a),
+                    lambda: _decoded(decoder, s, agreement),
                 )
     yield "sample sizes", lambda: {"paper": fs.sample_size(40, 0.1), "local": fs.local_sample_size(0.1)}
     yield "bound of a known system", lambda: vars(fs.mse_bound(p=[0.5, 0.5], q=[0.9, 0.1], n=50))
@@ -360,9 +360,9 @@ def explaining() -> Iterator[Case]:
         others = {"a": fs.Importances(s.x), "b": fs.Importances(s.x[:, ::-1]), "keys": s.keys}
         for manner in MANNERS:
             _, o = asked(s, "labels", manner)
-            yield f"repeatability, {manner}, n={n}", lambda r=runs, o=o: fs.repeatability(r, **o)
-            yield f"explainer agreement, {manner}, n={n}", lambda e=others, o=o: fs.explainer_agreement(e, k=2, **o)
-            yield f"leakage, {manner}, n={n}", lambda t=texts, s=s, o=o: fs.leakage(t, s.labels, **o)
+            yield f"repeatability, {manner}, n={n}", lambda: fs.repeatability(runs, **o)
+            yield f"explainer agreement, {manner}, n={n}", lambda: fs.explainer_agreement(others, k=2, **o)
+            yield f"leakage, {manner}, n={n}", lambda: fs.leakage(texts, s.labels, **o)
         explainers = {"rules": s.rules(), "those that miss": s.rules(own=False), "keys": s.keys}
         for agreement in AGREEMENTS:
             for manner in MANNERS:
@@ -370,15 +370,15 @@ def explaining() -> Iterator[Case]:
                 if n < 2000 or manner == "plain":
                     yield (
                         f"paired differences, {agreement}, {manner}, n={n}",
-                        lambda y=y, e=explainers, s=s, o=o: fs.compare(
-                            y, e, s.table, progress=False, **o
-                        ).differences(),
+                        lambda: fs.compare(y, explainers, s.table, progress=False, **o).differences(),
                     )
         for simultaneous in (False, True):
             yield (
                 f"differences between groups, simultaneous={simultaneous}, n={n}",
-                lambda s=s, t=simultaneous: (
-                    fs.evaluate(s.labels, s.keys, s.table, progress=False).by(s.groups).differences(simultaneous=t)
+                lambda: (
+                    fs.evaluate(s.labels, s.keys, s.table, progress=False)
+                    .by(s.groups)
+                    .differences(simultaneous=simultaneous)
                 ),
             )
 
@@ -408,7 +408,7 @@ def discretized() -> Iterator[Case]:
         "clusters": (fs.Clusters(values, 3), texts),
     }
     for name, (discretizer, explanations) in makers.items():
-        yield name, lambda d=discretizer, e=explanations: digest(d(e))
+        yield name, lambda: digest(discretizer(explanations))
 
 
 def digest(explanations: fs.Explanations) -> dict[str, Any]:
@@ -474,11 +474,11 @@ def explainers() -> Iterator[Case]:
         "Unique": e.Unique,
     }
     for name, make in numbers.items():
-        yield f"{name}, numbers", lambda m=make: digest(m().explain(X))
+        yield f"{name}, numbers", lambda: digest(make().explain(X))
     holey = np.where(np.random.default_rng(4).random(X.shape) < 0.2, np.nan, X)
     for name in ("surrogate", "Shap of margins", "SufficientReason with missing values"):
         make = numbers[name] if name != "surrogate" else lambda: e.TreePath.surrogate(boosted, holes)
-        yield f"{name}, missing values", lambda m=make: digest(m().explain(holey))
+        yield f"{name}, missing values", lambda: digest(make().explain(holey))
     table: dict[str, Callable[[], Any]] = {
         "surrogate": lambda: e.TreePath.surrogate(_people_model, people_train, max_leaf_nodes=6),
         "NearestNeighbors": lambda: e.NearestNeighbors(people_train, metric="gower"),
@@ -490,7 +490,7 @@ def explainers() -> Iterator[Case]:
         "Unique": e.Unique,
     }
     for name, make in table.items():
-        yield f"{name}, categories, missing values and dates", lambda m=make: digest(m().explain(people))
+        yield f"{name}, categories, missing values and dates", lambda: digest(make().explain(people))
     words: dict[str, Callable[[], Any]] = {
         "FirstWord": e.FirstWord,
         "AllWords": e.AllWords,
@@ -498,14 +498,14 @@ def explainers() -> Iterator[Case]:
         "TextAnchors": lambda: e.TextAnchors(lambda rows: ["good" in text for text in rows], beam=2),
     }
     for name, make in words.items():
-        yield f"{name}, texts", lambda m=make: digest(m().explain(texts[:12]))
+        yield f"{name}, texts", lambda: digest(make().explain(texts[:12]))
 
 
 def gradients() -> Iterator[Case]:
     X = system(60).x[:12].astype(np.float32)
     for method in ("gradient", "gradient x input", "integrated gradients"):
-        made = lambda m=method: fs.explainers.Gradient(_network(), method=m, offset=True)  # noqa: E731
-        yield method, lambda e=made: digest(e().explain(X))
+        made = lambda: fs.explainers.Gradient(_network(), method=method, offset=True)  # noqa: E731
+        yield method, lambda: digest(made().explain(X))
 
 
 def dice() -> Iterator[Case]:
@@ -572,14 +572,14 @@ def logs() -> Iterator[Case]:
                     if manner == "clusters":
                         options["clusters"] = "customer"
                     if n == 60 or kind in ("keys", "rules"):
-                        yield f"{kind}, {agreement}, {manner}, n={n}", lambda f=frame, o=options: _audited(f, **o)
+                        yield f"{kind}, {agreement}, {manner}, n={n}", lambda: _audited(frame, **options)
         if n > 2:
             o = {**where["keys"], "prediction": "yhat"}
-            yield f"by group, n={n}", lambda f=frame, o=o: _groups(fs.audit(f, by="region", **o).populations)
-            yield f"windows, n={n}", lambda f=frame, o=o: fs.audit(f, time="when", every="1d", **o).windows.table()
+            yield f"by group, n={n}", lambda: _groups(fs.audit(frame, by="region", **o).populations)
+            yield f"windows, n={n}", lambda: fs.audit(frame, time="when", every="1d", **o).windows.table()
             yield (
                 f"beside a reference, n={n}",
-                lambda f=frame, o=o: fs.audit(f, reference=f[: len(f) // 2], **o).to_dict()["reference"],
+                lambda: fs.audit(frame, reference=frame[: len(frame) // 2], **o).to_dict()["reference"],
             )
 
 
@@ -629,11 +629,11 @@ def monitors() -> Iterator[Case]:
         return monitor
 
     for scopes, name in ((False, "consistency"), (True, "sufficiency")):
-        yield f"{name}: limits", lambda s=scopes: vars_of(watched(s).limits())
-        yield f"{name}: alarms", lambda s=scopes: _alarms(watched(s))
-        yield f"{name}: a single look", lambda s=scopes: watched(s).single_look()
-        yield f"{name}: days", lambda s=scopes: watched(s).table()
-        yield f"{name}: everything", lambda s=scopes: {k: v for k, v in watched(s).to_dict().items() if k != "days"}
+        yield f"{name}: limits", lambda: vars_of(watched(scopes).limits())
+        yield f"{name}: alarms", lambda: _alarms(watched(scopes))
+        yield f"{name}: a single look", lambda: watched(scopes).single_look()
+        yield f"{name}: days", lambda: watched(scopes).table()
+        yield f"{name}: everything", lambda: {k: v for k, v in watched(scopes).to_dict().items() if k != "days"}
     yield "limits of a group", lambda: vars_of(watched(False).limits("eu"))
 
 
