@@ -48,12 +48,17 @@ def load(folder: Path) -> tuple[pd.DataFrame, pd.Series]:
     return table.drop(columns="label").astype(dict.fromkeys(texts, "category")), table["label"]
 
 
+def fitted(train: pd.DataFrame, labels: pd.Series) -> HistGradientBoostingClassifier:
+    """The model, which takes categories and missing values as they are."""
+    trees = HistGradientBoostingClassifier(categorical_features="from_dtype", max_iter=50, random_state=0)
+    return trees.fit(train, labels)
+
+
 def system(folder: Path | None = None) -> tuple[Any, dict[str, Any]]:
     """The model and every explainer of a table that faithscope has, each on the training rows as they are."""
     X, y = load(folder or Path(os.environ["FAITHSCOPE_DATA"]))
     train, labels = X[:TRAINING_ROWS], y[:TRAINING_ROWS]
-    model = HistGradientBoostingClassifier(categorical_features="from_dtype", max_iter=50, random_state=0)
-    model.fit(train, labels)
+    model = fitted(train, labels)
     sampled = train.sample(2_000, random_state=0)
     return model, {
         "surrogate tree": TreePath.surrogate(model, train, max_leaf_nodes=64),

@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from sklearn.ensemble import HistGradientBoostingClassifier
 
 import faithscope as fs
-from adult import TRAINING_ROWS, load
+from adult import TRAINING_ROWS, fitted, load
 from faithscope.explainers import (
     Anchors,
     Constant,
@@ -117,8 +116,7 @@ def main() -> None:
     chosen = options.parse_args()
     X, y = load(Path(os.environ["FAITHSCOPE_DATA"]))
     train = X[:TRAINING_ROWS]
-    model = HistGradientBoostingClassifier(categorical_features="from_dtype", max_iter=50, random_state=0)
-    model.fit(train, y[:TRAINING_ROWS])
+    model = fitted(train, y[:TRAINING_ROWS])
     rows = X[TRAINING_ROWS:].sample(chosen.rows, random_state=0)
     lines = []
     for name, (changed, factory) in factories(model, train).items():

@@ -12,7 +12,7 @@ split; every number is of the test split, whose rows are clustered by premise.
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -304,19 +304,19 @@ def main() -> None:
         return draw(dev, test, Path(sys.argv[sys.argv.index("--plot") + 1]))
     if quick:
         test = test.take(np.arange(900))
-    sections: dict[str, Callable[[], Lines]] = {
-        "1. The first person's reasons": lambda: by_granularity(dev, test),
-        "   A bound without a judge": lambda: certificates(dev, test),
-        "   Leakage": lambda: leaks(dev, test),
-        "2. Three people": lambda: by_people(dev, test),
-        "   Every two of them": lambda: agreements(dev, test),
-        "3. Beside a model": lambda: beside_a_model(dev, test, 100 if quick else 2_000),
-        "4. Embeddings (TF-IDF, 50 directions)": lambda: by_embeddings(dev, test, (10,) if quick else (3, 10, 30, 100)),
+    sections: dict[str, Callable[..., Lines]] = {
+        "1. The first person's reasons": by_granularity,
+        "   A bound without a judge": certificates,
+        "   Leakage": leaks,
+        "2. Three people": by_people,
+        "   Every two of them": agreements,
+        "3. Beside a model": partial(beside_a_model, rows=100 if quick else 2_000),
+        "4. Embeddings (TF-IDF, 50 directions)": partial(by_embeddings, clusters=(10,) if quick else (3, 10, 30, 100)),
     }
     lines = [describe_machine(["faithscope", "numpy", "scipy", "scikit-learn"])]
     print(lines[0])
     for title, section in sections.items():
-        for line in ("", title, *section()):
+        for line in ("", title, *section(dev, test)):
             print(line, flush=True)
             lines.append(line)
     if not quick:

@@ -13,7 +13,6 @@ no rows, and nothing is measured.
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -25,32 +24,16 @@ from ratios import describe_machine, numbers, options
 
 TRAINED = 10_000  # rows, at most; half of the rows if there are fewer
 SIZES = (200, 1_000, 5_000)
+SHOWN = ("unverifiable", "value", "before", "after")
 
 
-@dataclass(frozen=True)
-class Width:
-    """An interval before and after on rows of one data set with one kind of explanation."""
-
-    rows_of: str
-    explanations: str
-    n: int
-    unverifiable: float
-    value: float
-    before: float
-    after: float
-    method: str
-
-    @classmethod
-    def of(cls, name: str, what: str, explanations: Any, predictions: Any) -> "Width":
-        before = fs.consistency(explanations, predictions, interval="jackknife")
-        after = fs.consistency(explanations, predictions)
-        widths = (before.high - before.low, after.high - after.low)
-        return cls(name, what, after.n, after.unverifiable, after.value, *widths, after.method)
-
-    @property
-    def narrower(self) -> float:
-        """By which share the default is narrower."""
-        return 1 - self.after / self.before
+def width(name: str, what: str, explanations: Any, predictions: Any) -> dict[str, Any]:
+    """An interval before and after on rows of one data set with one kind of explanation, and what the default saves."""
+    before = fs.consistency(explanations, predictions, interval="jackknife")
+    after = fs.consistency(explanations, predictions)
+    old, new = before.high - before.low, after.high - after.low
+    told = {"n": after.n, "unverifiable": after.unverifiable, "value": after.value, "method": after.method}
+    return {"rows_of": name, "explanations": what, **told, "before": old, "after": new, "narrower": 1 - new / old}
 
 
 def explain_table(rows: Dataset, most: int) -> tuple[dict[str, Any], Any]:
@@ -76,13 +59,12 @@ def explain_table(rows: Dataset, most: int) -> tuple[dict[str, Any], Any]:
     return explained, forest.predict(X[rest])
 
 
-def explain_texts(rows: Dataset, most: int) -> tuple[dict[str, Any], Any]:
+def explain_texts(rows: Dataset, trained: int, most: int) -> tuple[dict[str, Any], Any]:
     """The same for texts."""
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.linear_model import LogisticRegression
 
     order, texts = np.random.default_rng(0).permutation(len(rows.y)), rows.X["text"].to_numpy(object)
-    trained = len(order) // 2
     train, rest = order[:trained], order[trained : trained + most]
     words = CountVectorizer().fit(texts[train])
     model = LogisticRegression(max_iter=200).fit(words.transform(texts[train]), rows.y[train])
@@ -94,25 +76,25 @@ def explain_texts(rows: Dataset, most: int) -> tuple[dict[str, Any], Any]:
     return given, model.predict(words.transform(explained))
 
 
-def measure(name: str, sizes: tuple[int, ...]) -> Iterator[Width]:
+def measure(name: str, sizes: tuple[int, ...]) -> Iterator[dict[str, Any]]:
     """Widths on one data set: the first n rows, for every n, and all if they are fewer."""
-    rows = load(name)
-    explain = explain_texts if "text" in rows.X else explain_table
-    explained, predictions = explain(rows, max(sizes))
+    rows, most = load(name), max(sizes)
+    texts = "text" in rows.X
+    explained, predictions = explain_texts(rows, len(rows.y) // 2, most) if texts else explain_table(rows, most)
     for what, given in explained.items():
         for n in sorted({min(size, len(predictions)) for size in sizes}):
-            yield Width.of(name, what, given.take(np.arange(n)), predictions[:n])
+            yield width(name, what, given.take(np.arange(n)), predictions[:n])
 
 
-def table(widths: list[Width]) -> Iterator[str]:
+def table(widths: list[dict[str, Any]]) -> Iterator[str]:
     """A line per data set, kind of explanation and number of rows; and how much narrower the default is by rows."""
     head = f"{'unverif.':>9}{'value':>7}{'before':>8}{'after':>8}{'narrower':>9}"
     yield f"{'data set':<13}{'explanations':<24}{'n':>6}{head}"
-    for width in widths:
-        shares = f"{width.unverifiable:>9.3f}{width.value:>7.3f}{width.before:>8.3f}{width.after:>8.3f}"
-        yield f"{width.rows_of:<13}{width.explanations:<24}{width.n:>6,}{shares}{width.narrower:>9.0%}"
-    for n in sorted({width.n for width in widths}):
-        gains = [width.narrower for width in widths if width.n == n]
+    for each in widths:
+        shares = "".join(f"{each[name]:>{8 + (name == 'unverifiable') - (name == 'value')}.3f}" for name in SHOWN)
+        yield f"{each['rows_of']:<13}{each['explanations']:<24}{each['n']:>6,}{shares}{each['narrower']:>9.0%}"
+    for n in sorted({each["n"] for each in widths}):
+        gains = [each["narrower"] for each in widths if each["n"] == n]
         median, most = np.median(gains), max(gains)
         yield f"n = {n:,}: {len(gains)} intervals, narrower by {median:.0%} in the median, by {most:.0%} at most"
 
@@ -123,11 +105,11 @@ def main() -> None:
         print("skipped: widths need the paper's data sets; FAITHSCOPE_DATA names no folder that has them")
         return
     names, sizes = (("heart", "chess"), SIZES[:2]) if chosen.quick else (NAMES, SIZES)
-    widths = [width for name in names for width in measure(name, sizes)]
+    widths = [each for name in names for each in measure(name, sizes)]
     print(describe_machine(("faithscope", "numpy", "scikit-learn", "shap")), "\n")
     print("\n".join(table(widths)))
     if chosen.json:
-        chosen.json.write_text(json.dumps([asdict(width) for width in widths], indent=1) + "\n")
+        chosen.json.write_text(json.dumps(widths, indent=1) + "\n")
 
 
 if __name__ == "__main__":

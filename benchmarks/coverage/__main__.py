@@ -28,13 +28,13 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # at the end, so that
 
 import attacks
 import exact
+import figures
 import forecasts
 import intervals
 import plans
+import studies
 from harness import Cell, Line, summary, table, verdict
 
-import measures
-import pictures
 from ratios import describe_machine
 
 
@@ -42,10 +42,13 @@ def chosen_lines(only: list[str] | None) -> Iterator[Line]:
     """The lines of these studies, or with these names, or all."""
     if only is None or "forecasts" in only:
         yield from forecasts.lines()
-    for part in (intervals, attacks, plans, measures):
-        for line in part.lines():
-            if only is None or {line.name, *line.study.split("/")} & set(only):
-                yield line
+    lines = [line for part in (intervals, attacks, plans, studies) for line in part.lines()]
+    words = [{line.name, *line.study.split("/")} for line in lines]
+    if only and (unknown := set(only) - {"forecasts", "exact"}.union(*words)):
+        sys.exit(f"No study or line is named {', '.join(sorted(unknown))}.")
+    for line, known in zip(lines, words, strict=True):
+        if only is None or known & set(only):
+            yield line
 
 
 def parse(words: list[str] | None) -> argparse.Namespace:
@@ -73,7 +76,7 @@ def main(words: list[str] | None = None) -> int:
     if chosen.json:
         chosen.json.write_text(json.dumps({"machine": machine, "cells": [asdict(c) for c in cells]}, indent=1) + "\n")
     if chosen.plot:
-        pictures.draw(cells, chosen.plot)
+        figures.draw(cells, chosen.plot)
     missed = verdict(cells)
     print("\nThe bar: " + ("; ".join(missed) or "met"))
     return int(chosen.gate and bool(missed))

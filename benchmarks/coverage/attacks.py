@@ -12,13 +12,7 @@ from typing import Any
 import numpy as np
 from harness import NOMINAL, Answers, Ask, Line, ends, named
 from intervals import local, locally_sufficient, many_pairs, windowed
-
-import faithscope as fs
-from faithscope.measures.comparing.populations import difference
-from faithscope.testing import ClusteredRows, FittedLeaves, HubUnderDirections, HubUnderTopics, WeightedRows
-from faithscope.testing.hard import contradicted, independent
-from faithscope.testing.systems import equal, long_tail, mostly_pure
-from populations import (
+from systems import (
     COVERED,
     EQUAL_LABELS,
     EQUAL_LABELS_COVERED,
@@ -30,6 +24,12 @@ from populations import (
     population,
     sliding,
 )
+
+import faithscope as fs
+from faithscope.measures.comparing.populations import difference
+from faithscope.testing import ClusteredRows, FittedLeaves, HubUnderDirections, HubUnderTopics, WeightedRows
+from faithscope.testing.hard import contradicted, independent
+from faithscope.testing.systems import equal, long_tail, mostly_pure
 
 CONFIDENCES = (0.5, 0.8, 0.95, 0.99, 0.999)
 

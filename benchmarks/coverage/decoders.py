@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from harness import Answers
+from systems import Chance, Floats, Ints
 
 import faithscope as fs
-from populations import Chance, Floats, Ints
 
 LEARNED = 300
 EPS = 1.5

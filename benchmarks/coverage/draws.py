@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from harness import Answers, ends
+from systems import Chance, Floats, Ints
 
 import faithscope as fs
-from populations import Chance, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from harness import Answers, ends, said
+from systems import Chance, Covers, Floats, Ints
 
 import faithscope as fs
-from populations import Chance, Covers, Floats, Ints
 
 NAMES = tuple(f"x{j}" for j in range(8))
 

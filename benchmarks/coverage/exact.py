@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import stats
+from systems import Floats
 
 import faithscope as fs
 from faithscope.counting.leaving_out.leave_out import leave_out_rows
 from faithscope.measures.intervals.margins import Deviations
 from faithscope.testing import hard_systems
-from populations import Floats
 
 Ends = tuple[Floats, Floats]
 EXPECTED = np.arange(1.0, 100.01, 0.05)  # contradictions expected among n rows

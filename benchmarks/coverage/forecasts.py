@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 from harness import Answers, Cell, Line
+from systems import Chance, Ints
 
 import faithscope as fs
 from faithscope.datasets import Dataset, load
 from faithscope.errors import FaithscopeError
-from faithscope.explainers import FirstWord, TopCoefficient
 from faithscope.readers import as_explanations
-from populations import Chance, Ints
 from ratios import numbers
+from widths import explain_texts
 
 TABLES = ("chess", "avila", "bank", "adult", "covtype")
 TEXTS = ("rt_polarity",)
@@ -52,23 +52,6 @@ def explain_table(rows: Dataset) -> dict[str, Any]:
     neighbors = NearestNeighbors(n_neighbors=1).fit(scale.transform(X[train[:1_000]]))
     explanations["nearest of 1,000 rows"] = neighbors.kneighbors(scale.transform(X[rest]), return_distance=False)[:, 0]
     return explanations
-
-
-def explain_texts(rows: Dataset) -> dict[str, Any]:
-    """The same for texts."""
-    from sklearn.feature_extraction.text import CountVectorizer
-    from sklearn.linear_model import LogisticRegression
-
-    order = np.random.default_rng(0).permutation(len(rows.y))
-    texts = rows.X["text"].to_numpy(object)
-    train, rest = order[:4_000], order[4_000:]
-    words = CountVectorizer().fit(texts[train])
-    model = LogisticRegression(max_iter=200).fit(words.transform(texts[train]), rows.y[train])
-    explained = list(texts[rest])
-    return {
-        "first word": FirstWord().explain(explained),
-        "top coefficient": TopCoefficient(model, words).explain(explained),
-    }
 
 
 def foreseen(codes: Ints, n: int, rng: Chance) -> Answers:
@@ -108,7 +91,7 @@ def lines() -> Iterator[Line]:
         except FaithscopeError as error:
             print(f"skipped: {name}: {error}")
             continue
-        explained = explain_texts(rows) if name in TEXTS else explain_table(rows)
+        explained = explain_texts(rows, 4_000, len(rows.y))[0] if name in TEXTS else explain_table(rows)
         codes = {f"{name}, {what}": as_explanations(given).group()[0] for what, given in explained.items()}
         sizes = tuple(n for n in (250, 1_000, 4_000) if TIMES * n <= len(next(iter(codes.values()))))
         yield Line("forecasts", "forecasts", foreseen, codes, sizes, 10, lambda _, n: repeat(np.random.default_rng(n)))

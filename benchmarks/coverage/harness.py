@@ -77,9 +77,11 @@ class Cell:
         place = f"  {self.system:<46}{self.n:>7,}{self.times:>7,}"
         if np.isnan(self.truth):
             return f"{place}  mean {self.low:.4f} ± {self.low_error:.4f}"
-        sides = f"{self.above:>7.3f}{self.below:>7.3f}{self.width:>8.4f}{self.truth:>8.4f}"
+        sides = f"{self.above:>7.3f}{self.below:>7.3f}{self.width:>8.4f}{self.truth:>8.4f}{self.low:>8.4f}"
         end = f"  below the bar of {self.bar}" if self.missed else ""
-        return f"{place}{self.held:>8.3f}{'*' if self.short else ' '}{self.error:>6.3f}{sides}{end}"
+        return (
+            f"{place}{self.held:>8.3f}{'*' if self.short else ' '}{self.error:>6.3f}{sides} ± {self.low_error:.4f}{end}"
+        )
 
 
 def no_bar(system: str, interval: str, n: int) -> float | None:
@@ -193,19 +195,20 @@ def numbered(system: str, n: int) -> Iterator[int]:
 
 def summary(cells: Iterable[Cell]) -> Iterator[str]:
     """A line per interval: how often it falls short, and where most."""
-    yield f"{'interval':<60}{'cells':>6}{'short':>6}{'mean':>7}{'worst':>7}{'± MC':>6}  where it is worst"
-    for (_, interval), chosen in by_interval(cell for cell in cells if not np.isnan(cell.truth)).items():
+    yield f"{'interval':<90}{'cells':>6}{'short':>6}{'mean':>7}{'worst':>7}{'± MC':>6}  where it is worst"
+    for (line, interval), chosen in by_interval(cell for cell in cells if not np.isnan(cell.truth)).items():
         worst = min(chosen, key=lambda cell: (cell.held, cell.n))
         mean, short = np.mean([cell.held for cell in chosen]), sum(cell.short for cell in chosen)
         place = f"{worst.system}, n = {worst.n:,} ({worst.above:.3f} above, {worst.below:.3f} below the truth)"
         place = place if worst.held < 1 else "nowhere: it always held the truth"
-        yield f"{interval:<60}{len(chosen):>6}{short:>6}{mean:>7.3f}{worst.held:>7.3f}{worst.error:>6.3f}  {place}"
+        name = f"{line}: {interval}"
+        yield f"{name:<90}{len(chosen):>6}{short:>6}{mean:>7.3f}{worst.held:>7.3f}{worst.error:>6.3f}  {place}"
 
 
 def table(cells: Iterable[Cell]) -> Iterator[str]:
     """Every cell; a * marks coverage that falls short."""
     for (line, interval), chosen in by_interval(cells).items():
-        head = f"{'n':>7}{'times':>7}{'held':>8}{'± MC':>7}{'above':>7}{'below':>7}{'width':>8}{'truth':>8}"
+        head = f"{'n':>7}{'times':>7}{'held':>8}{'± MC':>7}{'above':>7}{'below':>7}{'width':>8}{'truth':>8}{'low':>8}"
         yield f"\n{line}: {interval}\n  {'':<46}{head}"
         yield from map(str, chosen)
 

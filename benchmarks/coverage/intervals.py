@@ -7,6 +7,17 @@ from typing import Any
 
 import numpy as np
 from harness import Answers, Line, ends, named, said
+from systems import (
+    COVERED,
+    EQUAL_LABELS,
+    EQUAL_LABELS_COVERED,
+    GIVEN,
+    HUBS,
+    WITHIN,
+    Chance,
+    FinitePopulation,
+    label_weights,
+)
 
 import faithscope as fs
 from faithscope.counting.counts import count_rows
@@ -24,17 +35,6 @@ from faithscope.readers import as_explanations
 from faithscope.relations import Applies
 from faithscope.sample import Sample
 from faithscope.testing.scoped_systems import Hub, covers
-from populations import (
-    COVERED,
-    EQUAL_LABELS,
-    EQUAL_LABELS_COVERED,
-    GIVEN,
-    HUBS,
-    WITHIN,
-    Chance,
-    FinitePopulation,
-    label_weights,
-)
 
 
 def consistent(system: FinitePopulation, n: int, rng: Chance) -> Answers:
@@ -45,7 +45,7 @@ def consistent(system: FinitePopulation, n: int, rng: Chance) -> Answers:
         "consistency": ends(estimated, system.truth),
         "consistency, jackknife": ends(plain, system.truth),
         "consistency, McDiarmid": ends(wide, system.truth),
-        "M̂, and its expectation by the theorem": (estimated.value, estimated.value, system.expected(n)),
+        "M̂, and its expectation by the theorem": (estimated.value, estimated.value, system.expected(n), np.inf),
     }
 
 
@@ -163,7 +163,7 @@ def sufficient(system: Any, n: int, rng: Chance) -> Answers:
     return {
         "sufficiency, jackknife": ends(estimate, system.truth),
         "sufficiency, jackknife by blocks": ends(blocks, system.truth),
-        "M̂, and its expectation by the theorem": (estimate.value, estimate.value, system.expected(n)),
+        "M̂, and its expectation by the theorem": (estimate.value, estimate.value, system.expected(n), np.inf),
     }
 
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
+from systems import Chance, Covers, FinitePopulation, Floats, Ints, beside, nested, sliding
 
 import faithscope as fs
 from faithscope.testing.systems import equal, long_tail
-from populations import Chance, Covers, FinitePopulation, Floats, Ints, beside, nested, sliding
 
 EPS = 1.0  # of Close and Tolerance; predictions are made so that it matters
 AGREEMENTS = {"close": fs.Close(EPS), "tolerance": fs.Tolerance(EPS), "spread": fs.Spread()}

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 from harness import Answers, Line, named
+from systems import Chance, Floats
 
 import faithscope as fs
 from faithscope.measures.planning.band import Band
-from populations import Chance, Floats
 
 TIMES = (2, 4, 10)
 DRAWS = {250: 100, 1_000: 60, 4_000: 30}

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from harness import Answers, ends, said
+from systems import Chance, Floats, Ints
 
 import faithscope as fs
-from populations import Chance, Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class PairSystem:
     @cached_property
     def truth(self) -> dict[str, float]:
         """Every measure of the target population."""
-        same_sign = np.array([[np.array_equal(np.sign(x), np.sign(y)) for y in self.b] for x in self.a])
+        same_sign = (np.sign(self.a)[:, None] == np.sign(self.b)).all(axis=2)
         same, chance = float(self.p @ np.diag(same_sign)), float(self.p @ same_sign @ self.p)
         overlaps = np.array([overlap(x, y) for x, y in zip(self.a, self.b, strict=True)])
         means = dict(zip(MEASURES[2:], (self.p @ overlaps).tolist(), strict=True))

@@ -12,10 +12,10 @@ from encoders import CHOICES, ENCODERS, HONEST, Choices, encoded_bar, encodes, f
 from harness import Answers, Line, always, ends, from_200, named, numbered, said, sample_by_sample, spelled
 from numeric import AGREEMENTS, NUMERIC, NUMERIC_COVERED, NUMERIC_WITHIN, UNSEEN, VECTORS, measured
 from runs import PAIRS, RUNS, agreement, repeatability, repeated_bar
+from systems import JUDGED, NECESSARY, Chance, FinitePopulation
 
 import faithscope as fs
 from faithscope.testing import ReasonSystem
-from populations import JUDGED, NECESSARY, Chance, FinitePopulation
 
 ROWS = (50, 200, 1_000)
 
