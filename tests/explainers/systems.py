@@ -41,6 +41,27 @@ def library(name):
     return pytest.importorskip(name, reason=f"{name} is not installed")
 
 
+SEED = {"random_state": 0}
+QUIET = {"verbose": False, "allow_writing_files": False}
+FAMILIES = {
+    "tree": ("sklearn.tree", "DecisionTree", {"max_depth": 5, **SEED}),
+    "forest": ("sklearn.ensemble", "RandomForest", {"n_estimators": 8, "max_depth": 5, **SEED}),
+    "extra trees": ("sklearn.ensemble", "ExtraTrees", {"n_estimators": 8, "max_depth": 5, **SEED}),
+    "boosting": ("sklearn.ensemble", "GradientBoosting", {"n_estimators": 12, **SEED}),
+    "histograms": ("sklearn.ensemble", "HistGradientBoosting", {"max_iter": 15, **SEED}),
+    "lightgbm": ("lightgbm", "LGBM", {"n_estimators": 15, "num_leaves": 8, "verbose": -1, "n_jobs": 1}),
+    "xgboost": ("xgboost", "XGB", {"n_estimators": 15, "max_depth": 3, "n_jobs": 1}),
+    "xgboost forest": ("xgboost", "XGBRF", {"n_estimators": 15, "max_depth": 3, "n_jobs": 1}),
+    "catboost": ("catboost", "CatBoost", {"iterations": 15, "depth": 3, **QUIET}),
+}
+
+
+def trees(family, kind="Classifier", **how):
+    """A model of trees of any library, not yet fitted."""
+    module, stem, settings = FAMILIES[family]
+    return getattr(library(module), stem + kind)(**{**settings, **how})
+
+
 @cache
 def tumors():
     """Six numbers of tumors, and whether these are benign."""
